@@ -9,6 +9,8 @@ use std::time::Duration;
 use selfsame_core::config::{SharedConfig, TrustConfig};
 use selfsame_core::dids::{Changing, Dids, Registering};
 use selfsame_core::events::Events;
+use selfsame_core::organisation::view::{NewOrganisation, OrganisationState, OrganisationView};
+use selfsame_core::organisation::{OrganisationName, Organisations};
 use selfsame_core::registry::RegistryClient;
 use selfsame_core::resolver::Linked;
 use selfsame_core::{Correspondent, Resources, Shared};
@@ -26,11 +28,9 @@ use selfsame_ledger::remote::Remote;
 use selfsame_ledger::view::{Misbehaviour, RegistryClock, WitnessFigures};
 use selfsame_ledger::{Registry, Times, remote};
 use selfsame_net::Net;
-use selfsame_openid::Roles;
 use selfsame_openid::config::{RoleSet, RolesConfig, check_verifiers};
-use selfsame_openid::issuer::Issuer;
-use selfsame_openid::verifier::Verifier;
 use selfsame_openid::wallet::Wallet;
+use selfsame_openid::{OrganisationRoles, Roles};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, TenantId};
 use tokio::sync::watch;
@@ -55,6 +55,15 @@ pub struct Parts {
     pub ledger: Option<Arc<dyn LedgerStore>>,
 }
 
+/// What a request does with an organisation.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Access {
+    /// It reads.
+    Reading,
+    /// It acts in the organisation's name, or changes something.
+    Acting,
+}
+
 /// One instance.
 pub struct App {
     pub(crate) shared: Arc<Shared>,
@@ -62,7 +71,7 @@ pub struct App {
     pub(crate) ledger: Option<Arc<dyn LedgerStore>>,
     operator: Operator,
     dids: Dids,
-    roles: Roles,
+    roles: Arc<Roles>,
     config: Config,
     correspondents: Vec<Arc<dyn Correspondent>>,
     ready_since: OnceLock<UnixTime>,
@@ -132,7 +141,7 @@ impl App {
             wallet: config.roles.wallet,
             verifier: config.roles.verifier,
         };
-        let roles = Roles::open(&shared, wanted, settings).await?;
+        let roles = Arc::new(Roles::open(&shared, wanted, settings).await?);
         config.issuer.certificate_key = None;
         config.verifier.certificate_key = None;
         // Last: if anything after this failed, the new token would never reach the operator.
@@ -175,7 +184,7 @@ impl App {
         }
         self.note_ledger().await?;
         self.keep_alive_noted().await;
-        self.roles.start(&self.dids, self.stopping.subscribe());
+        self.roles.start(self.stopping.subscribe());
         let _ = self.ready_since.set(self.shared.clock.now());
         Ok(())
     }
@@ -318,10 +327,8 @@ impl App {
     /// Whether only verifiers that know its registry can check some of the multiple-use credentials it issues.
     #[must_use]
     pub fn issues_to_few(&self) -> bool {
-        self.roles
-            .issuer
-            .as_ref()
-            .is_some_and(|issuer| issuer.is_for_few())
+        let issuer = self.roles.main.issuer.as_ref();
+        issuer.is_some_and(|issuer| issuer.is_for_few())
     }
 
     /// Resolves a DID of any known method; errors are part of the result.
@@ -344,15 +351,44 @@ impl App {
         self.shared.resolver.linked(url, wanted, now).await
     }
 
-    /// Its issuer.
+    /// The roles of an organisation beside the one that every instance has.
     ///
     /// # Errors
-    /// `NotFound` if this instance is not an issuer.
-    pub fn issuer(&self) -> Result<&Issuer> {
-        self.roles
-            .issuer
-            .as_deref()
-            .ok_or_else(|| absent(Reason::new("issuer-absent")))
+    /// `NotFound` for an unknown name, `Forbidden` for acting in the name of a suspended one; the store's and the
+    /// registry's errors.
+    pub async fn roles_of(
+        &self,
+        name: &OrganisationName,
+        access: Access,
+    ) -> Result<Arc<OrganisationRoles>> {
+        let hosted = self.roles.organisations().find(name).await?;
+        let hosted = hosted.ok_or_else(|| Error::not_found("organisation-unknown"))?;
+        if access == Access::Acting && hosted.record.state == OrganisationState::Suspended {
+            return Err(Error::new(ErrorKind::Forbidden, "organisation-suspended"));
+        }
+        self.roles.of(&hosted).await
+    }
+
+    /// Creates an organisation, and registers its DID if its method asks for that.
+    ///
+    /// # Errors
+    /// Those of [`Organisations::create`], and the registry's.
+    pub async fn create_organisation(&self, new: &NewOrganisation) -> Result<OrganisationView> {
+        let (hosted, identity) = self.organisations().create(new).await?;
+        self.dids.ensure_registered(&identity).await?;
+        self.organisations().view(&hosted)
+    }
+
+    /// The roles of the organisation that every instance has.
+    #[must_use]
+    pub fn main(&self) -> &Arc<OrganisationRoles> {
+        &self.roles.main
+    }
+
+    /// The organisations beside the one that every instance has.
+    #[must_use]
+    pub fn organisations(&self) -> &Organisations {
+        self.roles.organisations()
     }
 
     /// Its wallet.
@@ -372,17 +408,6 @@ impl App {
     /// `NotFound` if it keeps no wallets, which is where its credential is.
     pub fn node(&self) -> Result<MachineNode<'_>> {
         Ok(MachineNode::new(&self.shared, &self.dids, self.wallet()?))
-    }
-
-    /// Its verifier.
-    ///
-    /// # Errors
-    /// `NotFound` if this instance is not a verifier.
-    pub fn verifier(&self) -> Result<&Arc<Verifier>> {
-        self.roles
-            .verifier
-            .as_ref()
-            .ok_or_else(|| absent(Reason::new("verifier-absent")))
     }
 
     /// The registry, in this process or remote.
@@ -462,10 +487,10 @@ impl App {
                 .map(|(_, name)| (*name).to_owned())
                 .collect(),
             uptime_s: shared.clock.now().seconds_since(since),
-            issuer: (self.roles.issuer.as_ref())
+            issuer: (self.roles.main.issuer.as_ref())
                 .map(|issuer| issuer.published().issuer.credential_issuer.clone()),
             did: did.map(|identity| identity.did().as_str().to_owned()),
-            issuer_dids: (self.roles.issuer.as_ref())
+            issuer_dids: (self.roles.main.issuer.as_ref())
                 .map_or_else(Vec::new, |issuer| issuer.identity().names()),
             issues_to_few: self.issues_to_few(),
             network,

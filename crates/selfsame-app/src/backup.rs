@@ -32,7 +32,7 @@ pub(crate) async fn begin(store: &Store) -> Result<()> {
         return Ok(());
     };
     let mut ended = 0;
-    for short_lived in short_lived() {
+    for short_lived in short_lived(store).await? {
         ended += end(store, &short_lived).await?;
     }
     store.begin_with_copy(LEAP).await?;
@@ -46,15 +46,16 @@ pub(crate) async fn begin(store: &Store) -> Result<()> {
 }
 
 /// The kinds of records that can be used once or for a limited time.
-fn short_lived() -> impl Iterator<Item = ShortLived> {
+async fn short_lived(store: &Store) -> Result<Vec<ShortLived>> {
     let of_instance = |kind| ShortLived::of(TenantId::instance(), kind);
-    let own = [
+    let mut kinds = vec![
         of_instance(selfsame_accounts::SESSION),
         of_instance(operator::SESSION),
         // The next start creates a new token.
         of_instance(operator::TOKEN),
     ];
-    Roles::short_lived().into_iter().chain(own)
+    kinds.extend(Roles::short_lived(store).await?);
+    Ok(kinds)
 }
 
 async fn end(store: &Store, short_lived: &ShortLived) -> Result<usize> {

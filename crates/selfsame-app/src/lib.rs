@@ -13,4 +13,5 @@ pub mod operator;
 pub mod tls;
 pub mod view;
 
-pub use app::{App, Parts};
+pub use app::{Access, App, Parts};
+pub use selfsame_openid::OrganisationRoles;

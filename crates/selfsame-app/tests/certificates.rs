@@ -143,7 +143,7 @@ fn x509_verifier(origin: &str, certified: &Certified) -> Config {
 
 /// Receives a credential as a wallet does.
 async fn issued(app: &App, format: Format) -> String {
-    let issuer = app.issuer().unwrap();
+    let issuer = app.main().issuer().unwrap();
     let offer = issuer
         .create_offer(&NewOffer {
             template: "immunization".to_owned(),
@@ -189,7 +189,7 @@ async fn issued(app: &App, format: Format) -> String {
 
 /// Verifies as another verifier does, with the documents that the issuer serves.
 async fn judged(app: &App, (raw, format): (&str, Format), policy: &Policy) -> Verdict {
-    let issuer = app.issuer().unwrap();
+    let issuer = app.main().issuer().unwrap();
     let now = app.clock().now();
     let presented = Presented {
         format,
@@ -264,7 +264,7 @@ async fn stands_until_revoked(app: &App, format: Format, policy: &Policy) {
     let verdict = judged(app, (&raw, format), policy).await;
     assert_eq!(verdict.outcome, Outcome::Valid, "{verdict:#?}");
     assert_eq!(rule(&verdict, "status_list_signature"), Some(true));
-    let issuer = app.issuer().unwrap();
+    let issuer = app.main().issuer().unwrap();
     let listing = issuer.issued(None, &Paging::default()).await.unwrap();
     let newest = &listing.items[0];
     issuer
@@ -279,7 +279,14 @@ async fn stands_until_revoked(app: &App, format: Format, policy: &Policy) {
 #[tokio::test]
 async fn credentials_of_an_issuer_known_by_did_verify_until_they_are_revoked() {
     let app = open(config("https://issuer.example/")).await.unwrap();
-    let did = app.issuer().unwrap().identity().did().as_str().to_owned();
+    let did = app
+        .main()
+        .issuer()
+        .unwrap()
+        .identity()
+        .did()
+        .as_str()
+        .to_owned();
     for format in Format::ALL {
         stands_until_revoked(&app, format, &policy(&did, &[])).await;
     }
@@ -293,7 +300,7 @@ async fn credentials_of_an_issuer_known_by_metadata_verify_until_they_are_revoke
     let raw = issued(&app, Format::SdJwtVc).await;
     let claims = token(&raw).claims().unwrap();
     assert_eq!(claims["iss"], "https://issuer.example/issuer");
-    let published = &app.issuer().unwrap().published().jwt_vc_issuer;
+    let published = &app.main().issuer().unwrap().published().jwt_vc_issuer;
     assert_eq!(
         token(&raw).header.kid.as_deref(),
         published["jwks"]["keys"][0]["kid"].as_str()
@@ -318,7 +325,14 @@ async fn credentials_of_an_issuer_known_by_certificate_verify_until_they_are_rev
     stands_until_revoked(&app, Format::SdJwtVc, &policy(&issuer, anchors)).await;
 
     // The W3C formats do not support certificates.
-    let did = app.issuer().unwrap().identity().did().as_str().to_owned();
+    let did = app
+        .main()
+        .issuer()
+        .unwrap()
+        .identity()
+        .did()
+        .as_str()
+        .to_owned();
     for format in [Format::JwtVcJson, Format::VcJwt] {
         stands_until_revoked(&app, format, &policy(&did, &[])).await;
     }
@@ -359,7 +373,7 @@ async fn the_issuers_metadata_names_the_key_that_signs() {
         .await
         .unwrap();
     let raw = issued(&app, Format::SdJwtVc).await;
-    let published = &app.issuer().unwrap().published().jwt_vc_issuer;
+    let published = &app.main().issuer().unwrap().published().jwt_vc_issuer;
     let jwk = selfsame_crypto::Jwk::from_value(&published["jwks"]["keys"][0]).unwrap();
     let key = selfsame_crypto::PublicKey::from_jwk(&jwk).unwrap();
     token(&raw).verify(&key).unwrap();
@@ -367,7 +381,7 @@ async fn the_issuers_metadata_names_the_key_that_signs() {
 
 /// The request object that a wallet fetches, with the client identifier of the link.
 async fn request_object(app: &App) -> (String, String) {
-    let verifier = app.verifier().unwrap();
+    let verifier = app.main().verifier().unwrap();
     let made = verifier
         .create_request(&NewRequest {
             template: Some("immunization".to_owned()),

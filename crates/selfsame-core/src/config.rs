@@ -31,6 +31,17 @@ impl DidMethod {
         Self(method.name)
     }
 
+    /// The method of this name.
+    ///
+    /// # Errors
+    /// `BadRequest` for a method that the instance can't make DIDs of by itself.
+    pub fn named(name: &str) -> Result<Self> {
+        METHODS.resolved_here(name).map(Self::of).ok_or_else(|| {
+            let names = METHODS.names(|method| method.origin.is_resolved_here());
+            Error::bad_request("did-method-unsupported").with("known", &names)
+        })
+    }
+
     /// Its name, as in DIDs.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -3,6 +3,7 @@
 //! Handlers and middleware return a [`Problem`]; the face of its address writes it as problem details (RFC 9457), as an
 //! OAuth error (RFC 6749 §5.2), or as a page.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use axum::response::{IntoResponse, Response};
@@ -33,7 +34,7 @@ pub struct Problem {
     reason: Reason,
     code: Option<&'static str>,
     retry_after: Option<u64>,
-    door: Option<(&'static str, &'static str)>,
+    door: Option<(Cow<'static, str>, &'static str)>,
 }
 
 impl Problem {
@@ -84,12 +85,12 @@ impl Problem {
 
     /// Adds the page where people continue, and its button's label.
     pub fn go_on(mut self, page: &'static str, label: &'static str) -> Self {
-        self.door = Some((page, label));
+        self.door = Some((Cow::Borrowed(page), label));
         self
     }
 
     /// Adds the page where people continue, unless the problem has one already.
-    pub fn or_go_on(&mut self, page: &'static str, label: &'static str) {
+    pub fn or_go_on(&mut self, page: Cow<'static, str>, label: &'static str) {
         self.door.get_or_insert((page, label));
     }
 
@@ -99,8 +100,9 @@ impl Problem {
     }
 
     /// The page where people continue, and its button's label.
-    pub fn door(&self) -> Option<(&'static str, &'static str)> {
-        self.door
+    pub fn door(&self) -> Option<(&str, &'static str)> {
+        let door = self.door.as_ref();
+        door.map(|(page, label)| (page.as_ref(), *label))
     }
 
     /// The status of the response.

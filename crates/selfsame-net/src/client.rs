@@ -276,6 +276,7 @@ impl Outgoing {
             Method::Get => http::Method::GET,
             Method::Post => http::Method::POST,
             Method::Put => http::Method::PUT,
+            Method::Patch => http::Method::PATCH,
             Method::Delete => http::Method::DELETE,
         };
         *request.uri_mut() = uri;

@@ -47,6 +47,8 @@ pub enum Method {
     Post,
     /// `PUT`: replaces the resource at the URL.
     Put,
+    /// `PATCH`: changes a part of the resource at the URL.
+    Patch,
     /// `DELETE`: removes the resource at the URL.
     Delete,
 }

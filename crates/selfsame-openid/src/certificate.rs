@@ -1,6 +1,7 @@
-//! The certificates of this instance's issuer and verifier.
+//! The certificates of an organisation's issuer and verifier.
 
 use selfsame_core::certificate::{Certificate, Section};
+use selfsame_core::organisation::Organisation;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::x509::{Chain, X509Error};
 use selfsame_driver::keys::Keys;
@@ -10,9 +11,9 @@ use url::{Host, Url};
 use crate::config::{
     ClientIdPrefix, IdentifyBy, IssuerConfig, RoleSet, RolesConfig, VerifierConfig,
 };
-use crate::parties;
 
-/// The certificates that an instance signs with.
+/// The certificates that an organisation signs with.
+#[derive(Default)]
 pub(crate) struct Certificates {
     /// The issuer's, if its SD-JWT VCs are signed by certificate.
     pub issuer: Option<Certificate>,
@@ -28,16 +29,16 @@ impl Certificates {
     pub(crate) async fn open(
         config: &mut RolesConfig,
         wanted: RoleSet,
-        origin: &Url,
+        organisation: &Organisation,
         keys: &Keys,
     ) -> Result<Self> {
         let opened = Self {
             issuer: match wanted.issuer {
-                true => of_issuer(&config.issuer, origin, keys).await?,
+                true => of_issuer(&config.issuer, organisation, keys).await?,
                 false => None,
             },
             verifier: match wanted.verifier {
-                true => of_verifier(&config.verifier, origin, keys).await?,
+                true => of_verifier(&config.verifier, organisation, keys).await?,
                 false => None,
             },
         };
@@ -73,7 +74,7 @@ impl Certificates {
 /// `BadRequest` for settings that cannot work; the store's.
 async fn of_verifier(
     told: &VerifierConfig,
-    origin: &Url,
+    organisation: &Organisation,
     keys: &Keys,
 ) -> Result<Option<Certificate>> {
     let section = Section {
@@ -87,10 +88,11 @@ async fn of_verifier(
         }
         return Ok(None);
     };
-    let Some(name) = origin.domain().filter(|host| pair.chain.has_dns_name(host)) else {
+    let host = organisation.base.domain();
+    let Some(name) = host.filter(|host| pair.chain.has_dns_name(host)) else {
         return Err(Error::bad_request("certificate-of-other-host").with("section", section.name));
     };
-    pair.keep(keys, parties::verifier(), name.to_owned())
+    pair.keep(keys, &organisation.verifier, name.to_owned())
         .await
         .map(Some)
 }
@@ -100,7 +102,11 @@ async fn of_verifier(
 ///
 /// # Errors
 /// `BadRequest` for settings that cannot work; the store's.
-async fn of_issuer(told: &IssuerConfig, origin: &Url, keys: &Keys) -> Result<Option<Certificate>> {
+async fn of_issuer(
+    told: &IssuerConfig,
+    organisation: &Organisation,
+    keys: &Keys,
+) -> Result<Option<Certificate>> {
     let section = Section {
         name: "issuer",
         chain: told.certificate.as_deref(),
@@ -112,19 +118,21 @@ async fn of_issuer(told: &IssuerConfig, origin: &Url, keys: &Keys) -> Result<Opt
     let pair = section
         .read()?
         .ok_or_else(|| section.lacking("identify_by = \"x5c\""))?;
-    let issuer = parties::issuer_identifier(origin);
-    if !names(&pair.chain, &issuer, origin) {
+    let issuer = organisation.identifier.clone();
+    if !names(&pair.chain, &issuer, &organisation.base) {
         return Err(Error::bad_request("certificate-of-other-issuer")
             .with("section", section.name)
             .with("issuer", &issuer));
     }
-    pair.keep(keys, parties::issuer(), issuer).await.map(Some)
+    pair.keep(keys, &organisation.issuer, issuer)
+        .await
+        .map(Some)
 }
 
 /// Whether the chain names the issuer, by the rule that verifiers apply.
-fn names(chain: &Chain, issuer: &str, origin: &Url) -> bool {
-    let https = origin.scheme() == "https";
+fn names(chain: &Chain, issuer: &str, base: &Url) -> bool {
+    let https = base.scheme() == "https";
     let by_host =
-        matches!(origin.host(), Some(Host::Domain(host)) if https && chain.has_dns_name(host));
+        matches!(base.host(), Some(Host::Domain(host)) if https && chain.has_dns_name(host));
     by_host || chain.has_uri(issuer)
 }

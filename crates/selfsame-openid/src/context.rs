@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 
 use selfsame_core::Shared;
 use selfsame_core::certificate::Certificate;
+use selfsame_core::organisation::Organisation;
 use selfsame_openid4vc::Transport;
-use url::Url;
 
 use crate::config::RolesConfig;
 
@@ -13,8 +13,8 @@ use crate::config::RolesConfig;
 pub struct Context {
     /// Their settings.
     pub(crate) config: RolesConfig,
-    /// The public base of the instance's URLs.
-    pub(crate) origin: Url,
+    /// The organisation that has the roles.
+    pub(crate) organisation: Organisation,
     /// The issuer's certificate, if its SD-JWT VCs are signed by certificate.
     pub(crate) issuer_certificate: Option<Certificate>,
     /// The verifier's certificate, if it has one.

@@ -16,18 +16,18 @@ use std::sync::Arc;
 use selfsame_did::Did;
 use selfsame_driver::Result;
 use selfsame_openid4vc::issuer::IssuerSettings;
+use selfsame_store::TenantId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::context::Context;
 use crate::issuer::lanes::Lanes;
 use crate::issuer::lists::Lists;
-use crate::parties::issuer as tenant;
 use selfsame_core::Shared;
 use selfsame_core::identity::Identity;
 use selfsame_core::record_cache::RecordCache;
 
-pub(crate) use anchors::anchors;
+pub(crate) use anchors::anchor;
 pub use metadata::Published;
 pub(crate) use offers::OFFER;
 pub(crate) use protocol::GRANT;
@@ -88,6 +88,11 @@ impl Issuer {
             offers: RecordCache::default(),
             grants: RecordCache::default(),
         })
+    }
+
+    /// The tenant of its records.
+    fn tenant(&self) -> &TenantId {
+        &self.context.organisation.issuer
     }
 
     /// Its public documents.

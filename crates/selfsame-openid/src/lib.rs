@@ -7,11 +7,10 @@ mod certificate;
 pub mod config;
 mod context;
 pub mod issuer;
-mod parties;
 mod refusal;
 mod roles;
 pub mod verifier;
 pub mod view;
 pub mod wallet;
 
-pub use roles::Roles;
+pub use roles::{OrganisationRoles, Roles};

@@ -1,35 +1,59 @@
-//! The issuer, the wallet and the verifier of one instance, as far as it has these roles.
+//! The roles of one instance: its wallet, and the issuer and the verifier of each organisation.
+
+mod open;
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use selfsame_core::config::NamedDid;
+use async_trait::async_trait;
 use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, Wish};
+use selfsame_core::machine::Machine as _;
+use selfsame_core::organisation::{HostedOrganisation, Organisation, Organisations, web_path};
 use selfsame_core::{Correspondent, Shared, ShortLived};
-use selfsame_driver::Result;
+use selfsame_driver::{Error, Result};
+use selfsame_store::{Batch, Leased, Store, TenantId};
 use tokio::sync::watch;
 
 use crate::certificate::Certificates;
 use crate::config::{RoleSet, RolesConfig};
 use crate::context::Context;
-use crate::issuer::Issuer;
-use crate::parties;
+use crate::issuer::{Issuer, anchor};
 use crate::verifier::Verifier;
 use crate::wallet::Wallet;
+use open::Open;
 
-/// The roles of one instance. An instance has each of them or not.
-pub struct Roles {
+/// Interval between anchorings; changes within it go into one transaction.
+const ANCHORED_EVERY: Duration = Duration::from_secs(1);
+
+/// The roles of one organisation, as far as it has them.
+pub struct OrganisationRoles {
+    /// Where its records and addresses are.
+    pub organisation: Organisation,
     /// Its issuer.
     pub issuer: Option<Arc<Issuer>>,
-    /// Its wallet.
-    pub wallet: Option<Arc<Wallet>>,
     /// Its verifier.
     pub verifier: Option<Arc<Verifier>>,
 }
 
+/// The roles of one instance.
+pub struct Roles {
+    shared: Arc<Shared>,
+    wanted: RoleSet,
+    config: RolesConfig,
+    dids: Dids,
+    /// The organisation that every instance has.
+    pub main: Arc<OrganisationRoles>,
+    /// The instance's wallet.
+    pub wallet: Option<Arc<Wallet>>,
+    organisations: Organisations,
+    open: Open,
+}
+
 impl Roles {
-    /// Opens the roles; the issuer and the verifier get their identities at the first start. Moves the keys of
-    /// certificates from the settings into the key store, sealed.
+    /// Opens the wallet and the roles of the organisation that every instance has; its issuer and its verifier get
+    /// their identities at the first start. Moves the keys of certificates from the settings into the key store,
+    /// sealed.
     ///
     /// # Errors
     /// `BadRequest` for settings that cannot work; the store's and the registry's errors.
@@ -38,110 +62,254 @@ impl Roles {
         wanted: RoleSet,
         mut config: RolesConfig,
     ) -> Result<Self> {
-        let origin = shared.config.origin.clone();
-        let certificates = Certificates::open(&mut config, wanted, &origin, &shared.keys).await?;
+        let organisation = Organisation::main(&shared.config.origin)?;
+        let keys = &shared.keys;
+        let certificates = Certificates::open(&mut config, wanted, &organisation, keys).await?;
         certificates.report(&shared.trust.now().anchors, shared.clock.now());
         let context = Arc::new(Context {
-            config,
-            origin,
+            config: config.clone(),
+            organisation: organisation.clone(),
             issuer_certificate: certificates.issuer,
             verifier_certificate: certificates.verifier,
             own_issuers: OnceLock::new(),
             own_verifier: OnceLock::new(),
         });
         let issuer = match wanted.issuer {
-            true => Some(Arc::new(issuer(shared, &context).await?)),
+            true => {
+                let wish = Wish {
+                    tenant: organisation.issuer.clone(),
+                    method: config.issuer.did_method,
+                    web_path: "issuer",
+                    existing: config.issuer.did.as_deref(),
+                    named: config.issuer.issuer_did,
+                };
+                let identity = Arc::new(Identity::open(shared, &wish).await?);
+                Some(issuer(shared, &context, identity).await?)
+            }
             false => None,
         };
         let verifier = match wanted.verifier {
-            true => Some(Arc::new(verifier(shared, &context).await?)),
+            true => {
+                let wish = Wish {
+                    tenant: organisation.verifier.clone(),
+                    method: config.verifier.did_method,
+                    web_path: "verifier",
+                    existing: None,
+                    // Which name a verifier asks under is a setting of each request.
+                    named: selfsame_core::config::NamedDid::Own,
+                };
+                let identity = Arc::new(Identity::open(shared, &wish).await?);
+                Some(verifier(shared, &context, identity))
+            }
             false => None,
         };
         let wallet = wanted.wallet.then(|| Wallet::new(shared.clone(), context));
+        // What belongs to the first organisation alone.
+        config.issuer.did = None;
+        config.issuer.certificate = None;
+        config.verifier.certificate = None;
         Ok(Self {
-            issuer,
+            dids: Dids::new(shared.clone()),
+            organisations: Organisations::new(shared.clone()),
+            shared: shared.clone(),
+            wanted,
+            config,
+            main: Arc::new(OrganisationRoles {
+                organisation,
+                issuer,
+                verifier,
+            }),
             wallet: wallet.map(Arc::new),
-            verifier,
+            open: Open::default(),
+        })
+    }
+
+    /// The organisations beside the one that every instance has.
+    #[must_use]
+    pub fn organisations(&self) -> &Organisations {
+        &self.organisations
+    }
+
+    /// The roles of another organisation, opened if they are not open yet.
+    ///
+    /// # Errors
+    /// The store's and the registry's.
+    pub async fn of(&self, hosted: &HostedOrganisation) -> Result<Arc<OrganisationRoles>> {
+        self.open.get(&hosted.name, || self.opened(hosted)).await
+    }
+
+    async fn opened(&self, hosted: &HostedOrganisation) -> Result<OrganisationRoles> {
+        let (shared, name) = (&self.shared, hosted.name.clone());
+        let origin = &shared.config.origin;
+        let organisation = Organisation::named(name, hosted.tenant()?, origin)?;
+        let path = web_path(&hosted.name);
+        let identity = Arc::new(Identity::open(shared, &hosted.wish(&path)?).await?);
+        self.dids.ensure_registered(&identity).await?;
+        let mut config = self.config.clone();
+        config.issuer.name.clone_from(&hosted.record.title);
+        config.verifier.name.clone_from(&hosted.record.title);
+        let context = Arc::new(Context {
+            config,
+            organisation: organisation.clone(),
+            issuer_certificate: None,
+            verifier_certificate: None,
+            own_issuers: OnceLock::new(),
+            own_verifier: OnceLock::new(),
+        });
+        let issuer = match self.wanted.issuer && hosted.record.issuer {
+            true => Some(issuer(shared, &context, identity.clone()).await?),
+            false => None,
+        };
+        let verifies = self.wanted.verifier && hosted.record.verifier;
+        Ok(OrganisationRoles {
+            organisation,
+            issuer,
+            verifier: verifies.then(|| verifier(shared, &context, identity)),
         })
     }
 
     /// The machines that get answers to calls.
     #[must_use]
-    pub fn correspondents(&self) -> Vec<Arc<dyn Correspondent>> {
+    pub fn correspondents(self: &Arc<Self>) -> Vec<Arc<dyn Correspondent>> {
         let mut all: Vec<Arc<dyn Correspondent>> = Vec::new();
         if let Some(wallet) = &self.wallet {
             all.push(wallet.receiving.clone());
             all.push(wallet.answering.clone());
         }
-        if let Some(verifier) = &self.verifier {
-            all.push(verifier.clone());
+        if self.wanted.verifier {
+            all.push(Arc::new(Verifiers(self.clone())));
         }
         all
     }
 
-    /// The identities, whose DIDs must be registered before the instance is ready: the issuer's, then the verifier's.
+    /// The identities of the organisation that every instance has. Their DIDs must be registered before the instance
+    /// is ready: the issuer's, then the verifier's.
     pub fn identities(&self) -> impl Iterator<Item = &Arc<Identity>> {
-        let issuer = self.issuer.as_ref().map(|issuer| issuer.identity());
-        let verifier = self.verifier.as_ref().map(|verifier| verifier.identity());
+        let (issuer, verifier) = (self.main.issuer.as_ref(), self.main.verifier.as_ref());
+        let issuer = issuer.map(|issuer| issuer.identity());
+        let verifier = verifier.map(|verifier| verifier.identity());
         issuer.into_iter().chain(verifier)
     }
 
-    /// The kinds of records of the roles that can be used once or for a limited time.
-    #[must_use]
-    pub fn short_lived() -> [ShortLived; 3] {
-        let (issuer, verifier) = (parties::issuer, parties::verifier);
-        [
-            ShortLived::of(issuer().clone(), crate::issuer::OFFER),
-            ShortLived::of(issuer().clone(), crate::issuer::GRANT),
-            ShortLived {
-                tenant: verifier().clone(),
+    /// The kinds of records of the roles that can be used once or for a limited time, of each organisation.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn short_lived(store: &Store) -> Result<Vec<ShortLived>> {
+        let mut kinds = Vec::new();
+        let main = [TenantId::parse("issuer")?, TenantId::parse("verifier")?];
+        for tenant in main.into_iter().chain(Organisations::tenants(store).await?) {
+            kinds.push(ShortLived::of(tenant.clone(), crate::issuer::OFFER));
+            kinds.push(ShortLived::of(tenant.clone(), crate::issuer::GRANT));
+            kinds.push(ShortLived {
+                tenant,
                 kind: crate::verifier::VERIFICATION,
                 is_open: crate::verifier::is_open,
-            },
-        ]
+            });
+        }
+        Ok(kinds)
     }
 
     /// Starts the background tasks, which end when `stopping` becomes true.
-    pub fn start(&self, dids: &Dids, stopping: watch::Receiver<bool>) {
-        if let Some(issuer) = &self.issuer {
-            tokio::spawn(crate::issuer::anchors(
-                issuer.clone(),
-                dids.clone(),
-                stopping,
-            ));
+    pub fn start(self: &Arc<Self>, stopping: watch::Receiver<bool>) {
+        if self.wanted.issuer {
+            tokio::spawn(anchoring(self.clone(), stopping));
+        }
+    }
+
+    /// The issuers that are open now.
+    fn open_issuers(&self) -> Vec<Arc<Issuer>> {
+        let open = self.open.all();
+        let all = open.iter().chain([&self.main]);
+        all.filter_map(|roles| roles.issuer.clone()).collect()
+    }
+
+    async fn verifier_of(&self, tenant: &TenantId) -> Result<Arc<Verifier>> {
+        let absent = || Error::internal(format!("no organisation has the tenant {tenant}"));
+        let roles = if *tenant == self.main.organisation.verifier {
+            self.main.clone()
+        } else {
+            let hosted = self.organisations.of_tenant(tenant).await?;
+            self.of(&hosted.ok_or_else(absent)?).await?
+        };
+        roles.verifier.clone().ok_or_else(absent)
+    }
+}
+
+/// The machine of requests, whatever organisation made them.
+struct Verifiers(Arc<Roles>);
+
+#[async_trait]
+impl Correspondent for Verifiers {
+    fn name(&self) -> &'static str {
+        Verifier::KIND
+    }
+
+    async fn carry_out(self: Arc<Self>, shared: &Arc<Shared>, leased: &Leased) -> Result<()> {
+        let verifier = self.0.verifier_of(&leased.tenant).await?;
+        verifier.carry_out(shared, leased).await
+    }
+
+    async fn given_up(&self, shared: &Shared, leased: &Leased, error: &Error) -> Result<Batch> {
+        let verifier = self.0.verifier_of(&leased.tenant).await?;
+        Correspondent::given_up(&*verifier, shared, leased, error).await
+    }
+}
+
+/// Anchors the changed lists of all issuers each second, until the instance stops.
+async fn anchoring(roles: Arc<Roles>, mut stopping: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(ANCHORED_EVERY) => {}
+            _ = stopping.changed() => return,
+        }
+        for issuer in roles.open_issuers() {
+            if let Err(error) = anchor(&issuer, &roles.dids).await {
+                tracing::warn!(%error, "status lists can't be anchored now");
+            }
         }
     }
 }
 
-async fn issuer(shared: &Arc<Shared>, context: &Arc<Context>) -> Result<Issuer> {
-    let config = &context.config.issuer;
-    let wish = Wish {
-        tenant: parties::issuer().clone(),
-        method: config.did_method,
-        web_path: "issuer",
-        existing: config.did.as_deref(),
-        named: config.issuer_did,
-    };
-    let identity = Arc::new(Identity::open(shared, &wish).await?);
+async fn issuer(
+    shared: &Arc<Shared>,
+    context: &Arc<Context>,
+    identity: Arc<Identity>,
+) -> Result<Arc<Issuer>> {
     let issuer = Issuer::open(shared.clone(), context.clone(), identity).await?;
     let mut own = issuer.identity().names();
     own.push(issuer.published().issuer.credential_issuer.clone());
     let _ = context.own_issuers.set(own);
-    Ok(issuer)
+    Ok(Arc::new(issuer))
 }
 
-async fn verifier(shared: &Arc<Shared>, context: &Arc<Context>) -> Result<Verifier> {
-    let wish = Wish {
-        tenant: parties::verifier().clone(),
-        method: context.config.verifier.did_method,
-        web_path: "verifier",
-        existing: None,
-        // Which name a verifier asks under is a setting of each request.
-        named: NamedDid::Own,
-    };
-    let identity = Arc::new(Identity::open(shared, &wish).await?);
+fn verifier(
+    shared: &Arc<Shared>,
+    context: &Arc<Context>,
+    identity: Arc<Identity>,
+) -> Arc<Verifier> {
     let verifier = Verifier::new(shared.clone(), context.clone(), identity);
     let own = format!("decentralized_identifier:{}", verifier.client_did());
     let _ = context.own_verifier.set(own);
-    Ok(verifier)
+    Arc::new(verifier)
+}
+
+impl OrganisationRoles {
+    /// Its issuer.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not an issuer.
+    pub fn issuer(&self) -> Result<&Arc<Issuer>> {
+        let issuer = self.issuer.as_ref();
+        issuer.ok_or_else(|| Error::not_found("issuer-absent"))
+    }
+
+    /// Its verifier.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not a verifier.
+    pub fn verifier(&self) -> Result<&Arc<Verifier>> {
+        let verifier = self.verifier.as_ref();
+        verifier.ok_or_else(|| Error::not_found("verifier-absent"))
+    }
 }

@@ -16,11 +16,10 @@ use selfsame_did::{Did, jwk};
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, VerificationState};
-use selfsame_store::Record;
+use selfsame_store::{Record, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
-use crate::parties::verifier as tenant;
 use crate::view::verifier as view;
 use crate::view::verifier::{
     CredentialVerdict, PresentationVerdict, RequestState, VerificationStatus,
@@ -44,14 +43,6 @@ fn unknown_format() -> Error {
 
 fn unknown() -> Error {
     Error::not_found("request-unknown")
-}
-
-/// The place of a request.
-fn at(id: &str) -> At<'_> {
-    At {
-        tenant: tenant(),
-        id,
-    }
 }
 
 /// The verifier of one instance.
@@ -109,6 +100,19 @@ impl Verifier {
         }
     }
 
+    /// The tenant of its records.
+    fn tenant(&self) -> &TenantId {
+        &self.context.organisation.verifier
+    }
+
+    /// The place of a request.
+    fn at<'a>(&'a self, id: &'a str) -> At<'a> {
+        At {
+            tenant: self.tenant(),
+            id,
+        }
+    }
+
     /// Whether it has a certificate to identify itself by.
     #[must_use]
     pub fn has_certificate(&self) -> bool {
@@ -162,7 +166,10 @@ impl Verifier {
     /// The request as it is stored, with its version.
     async fn record(&self, id: &str) -> Result<(RequestRecord, u64)> {
         let store = &self.shared.store;
-        let found = self.records.find(store, tenant(), VERIFICATION, id).await?;
+        let found = self
+            .records
+            .find(store, self.tenant(), VERIFICATION, id)
+            .await?;
         found.ok_or_else(unknown)
     }
 

@@ -5,6 +5,7 @@
 pub mod dids;
 pub mod instance;
 pub mod issuer;
+pub mod organisations;
 pub mod registry;
 pub mod verifier;
 pub mod wallet;

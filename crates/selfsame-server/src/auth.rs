@@ -17,6 +17,7 @@ use selfsame_openid::view::wallet::Person;
 
 use crate::cookie::{self, Jar};
 use crate::error::{Handled, Problem};
+use crate::here::Called;
 use crate::server::Server;
 
 /// Whom the request speaks for. The gate of the route group places it in the request's extensions.
@@ -228,6 +229,8 @@ fn sign_in_first(request: &Request, door: &'static str, reason: Reason) -> Handl
     if path.starts_with("/api/") || writes(request) || follows(request.headers()) {
         return Err(Problem::of(StatusCode::UNAUTHORIZED, reason).go_on(door, "Sign in"));
     }
+    let called = Called::of(request.extensions());
+    let path = called.map_or_else(|| path.to_owned(), |called| called.path(path));
     let path = url::form_urlencoded::byte_serialize(path.as_bytes()).collect::<String>();
     // The query stays as it is: escaped again, a long link would exceed what servers accept.
     let query = request.uri().query().map(|query| format!("&{query}"));

@@ -13,6 +13,7 @@ mod counters;
 mod extract;
 mod figures;
 mod followed;
+mod here;
 mod middleware;
 mod problem;
 mod protocol;

@@ -12,7 +12,7 @@ struct ProblemPage<'a> {
     reason: &'a str,
     hint: Option<&'a str>,
     wait: Option<String>,
-    door: Option<(&'static str, &'static str)>,
+    door: Option<(&'a str, &'static str)>,
 }
 
 /// The page's HTML; the bare reason if rendering fails.

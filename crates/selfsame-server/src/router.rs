@@ -26,22 +26,28 @@ pub fn groups(roles: &Roles) -> Vec<Routes> {
     groups.push(Routes::of(Audience::OperatorApi, api::instance()));
     groups.push(Routes::of(Audience::PublicApi, protocol::resolver()));
     if roles.issuer {
-        groups.push(Routes::of(Audience::Operator, pages::issuer()));
-        groups.push(Routes::of(Audience::OperatorApi, api::issuer()));
-        groups.push(Routes::of(Audience::Protocol, protocol::issuance()));
-        groups.push(Routes::of(Audience::PublicApi, protocol::status_lists()).along(Lane::Lists));
+        groups.push(Routes::of(Audience::Operator, pages::issuer()).of_organisations());
+        groups.push(Routes::of(Audience::OperatorApi, api::issuer()).of_organisations());
+        groups.push(Routes::of(Audience::Protocol, protocol::issuance()).of_organisations());
+        groups.push(
+            Routes::of(Audience::PublicApi, protocol::status_lists())
+                .along(Lane::Lists)
+                .of_organisations(),
+        );
     }
     if roles.verifier {
-        groups.push(Routes::of(Audience::Operator, pages::verifier()));
-        groups.push(Routes::of(
-            Audience::OperatorStream,
-            api::verifier_streams(),
-        ));
-        groups.push(Routes::of(Audience::OperatorApi, api::verifier()));
-        groups.push(Routes::of(Audience::OperatorWait, api::verifier_waits()));
-        groups.push(Routes::of(Audience::Public, pages::same_device()));
-        groups.push(Routes::of(Audience::Protocol, protocol::presentation()));
-        groups.push(Routes::of(Audience::Protocol, protocol::answers()).along(Lane::Answers));
+        groups.push(Routes::of(Audience::Operator, pages::verifier()).of_organisations());
+        groups
+            .push(Routes::of(Audience::OperatorStream, api::verifier_streams()).of_organisations());
+        groups.push(Routes::of(Audience::OperatorApi, api::verifier()).of_organisations());
+        groups.push(Routes::of(Audience::OperatorWait, api::verifier_waits()).of_organisations());
+        groups.push(Routes::of(Audience::Public, pages::same_device()).of_organisations());
+        groups.push(Routes::of(Audience::Protocol, protocol::presentation()).of_organisations());
+        groups.push(
+            Routes::of(Audience::Protocol, protocol::answers())
+                .along(Lane::Answers)
+                .of_organisations(),
+        );
     }
     if roles.wallet {
         groups.push(Routes::of(Audience::Doorway, pages::wallet_door()));

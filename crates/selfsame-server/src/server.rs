@@ -13,8 +13,6 @@ use selfsame_http::origin::{Origin, OriginError};
 use selfsame_http::pulse::Pulse;
 use selfsame_http::shares::Rates;
 use selfsame_ledger::Registry;
-use selfsame_openid::issuer::Issuer;
-use selfsame_openid::verifier::Verifier;
 use selfsame_openid::wallet::Wallet;
 use tokio::sync::watch;
 
@@ -75,19 +73,9 @@ impl Server {
         &self.0.app
     }
 
-    /// The issuer, if this instance is one.
-    pub(crate) fn issuer(&self) -> Handled<&Issuer> {
-        self.0.app.issuer().map_err(Problem::from)
-    }
-
     /// The wallet, if this instance keeps people's credentials.
     pub(crate) fn wallet(&self) -> Handled<&Arc<Wallet>> {
         self.0.app.wallet().map_err(Problem::from)
-    }
-
-    /// The verifier, if this instance is one.
-    pub(crate) fn verifier(&self) -> Handled<&Arc<Verifier>> {
-        self.0.app.verifier().map_err(Problem::from)
     }
 
     /// The registry, wherever it is.

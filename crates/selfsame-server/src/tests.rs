@@ -4,6 +4,7 @@ mod browsing;
 mod crowds;
 mod doors;
 mod instance;
+mod organisations;
 mod pages;
 mod resolving;
 mod sockets;

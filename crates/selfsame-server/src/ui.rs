@@ -25,6 +25,7 @@ use selfsame_ledger::config::RegistryConfig;
 
 use crate::auth::{self, Seat};
 use crate::error::{Handled, Problem};
+use crate::here;
 use crate::server::Server;
 
 /// What every page shows around its content.
@@ -35,6 +36,8 @@ pub struct Frame {
     pub section: &'static str,
     /// The form token of its forms.
     pub form: String,
+    /// What the paths of the organisation's pages begin with; empty for the one that every instance has.
+    pub here: String,
     /// The roles of this instance.
     pub roles: Roles,
     /// Whether the registry is in another process.
@@ -147,6 +150,7 @@ impl FromRequestParts<Server> for Frame {
             title: "Selfsame".to_owned(),
             section: section(parts.uri.path()),
             form,
+            here: here::prefix(&parts.extensions),
             roles: server.app().config().roles,
             registry_elsewhere: matches!(
                 server.app().config().registry,
@@ -244,6 +248,7 @@ impl Frame {
         Self {
             title: String::new(),
             section: "wallet",
+            here: String::new(),
             form: "token".to_owned(),
             roles,
             registry_elsewhere: false,

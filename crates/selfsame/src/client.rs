@@ -27,6 +27,8 @@ pub struct Client {
     net: Net,
     origin: Url,
     token: Option<SecretString>,
+    /// What the addresses of an organisation's issuer and verifier begin with; empty for the first one.
+    organisation: String,
 }
 
 impl Client {
@@ -48,7 +50,12 @@ impl Client {
             ..Settings::default()
         };
         let net = Net::new(settings).map_err(|error| Failure::environment(error.to_string()))?;
-        Ok(Self { net, origin, token })
+        Ok(Self {
+            net,
+            origin,
+            token,
+            organisation: String::new(),
+        })
     }
 
     /// The same client with another token.
@@ -56,6 +63,15 @@ impl Client {
     pub fn with_token(&self, token: SecretString) -> Self {
         Self {
             token: Some(token),
+            ..self.clone()
+        }
+    }
+
+    /// The same client, on behalf of another organisation of the instance.
+    #[must_use]
+    pub fn of_organisation(&self, name: &str) -> Self {
+        Self {
+            organisation: format!("/o/{name}"),
             ..self.clone()
         }
     }
@@ -90,6 +106,18 @@ impl Client {
         body: &impl Serialize,
     ) -> Result<T, Failure> {
         self.send(Method::Put, path, json(body)?).await
+    }
+
+    /// `PATCH path` with a JSON body.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn patch<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Failure> {
+        self.send(Method::Patch, path, json(body)?).await
     }
 
     /// `DELETE path`.
@@ -145,9 +173,15 @@ impl Client {
     }
 
     async fn call(&self, method: Method, path: &str, body: Body) -> Result<Response, Failure> {
+        let is_organisations =
+            path.starts_with("/api/issuer/") || path.starts_with("/api/verifier/");
+        let path = match is_organisations {
+            true => format!("{}{path}", self.organisation),
+            false => path.to_owned(),
+        };
         let url = self
             .origin
-            .join(path)
+            .join(&path)
             .map_err(|error| Failure::ours(format!("{path}: {error}")))?;
         let authorization = match &self.token {
             Some(token) => Authorization::Bearer(token.clone()),

@@ -8,6 +8,7 @@ mod demo;
 mod did;
 mod issue;
 mod links;
+mod organisation;
 mod present;
 pub mod registry;
 mod restore;
@@ -19,6 +20,7 @@ mod verify;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use selfsame_core::organisation::OrganisationName;
 use selfsame_crypto::SecretString;
 use selfsame_driver::data_directory::token_from;
 use selfsame_terminal::address;
@@ -48,6 +50,8 @@ pub struct Cli {
 enum Verb {
     /// Start an instance: issuer, wallet, verifier and registry, or some of them.
     Up(Box<up::Up>),
+    /// Create, show, change and suspend organisations.
+    Organisation(organisation::Organisation),
     /// Run a scenario from issuance to refusal and print its verdicts.
     Demo(demo::Demo),
     /// Create, show, resolve, update and deactivate DIDs.
@@ -90,6 +94,7 @@ impl Cli {
             Verb::Up(up) => up.run().await,
             Verb::Demo(demo) => demo.run().await,
             Verb::Did(did) => did.run().await,
+            Verb::Organisation(organisation) => organisation.run().await,
             Verb::Issue(issue) => issue.run().await,
             Verb::Present(present) => present.run().await,
             Verb::Verify(verify) => verify.run().await,
@@ -128,6 +133,9 @@ pub struct Instance {
     /// The trusted certificates.
     #[command(flatten)]
     pub roots: Roots,
+    /// The organisation to act for; default: the first one of the instance.
+    #[arg(long, env = "SELFSAME_ORGANISATION", value_parser = OrganisationName::parse)]
+    pub organisation: Option<OrganisationName>,
     /// Print one JSON object instead of text.
     #[arg(long)]
     pub json: bool,
@@ -141,7 +149,11 @@ impl Instance {
             // An empty variable counts as unset.
             _ => token_from(&self.token_file)?,
         };
-        Client::new(self.instance.clone(), Some(token), self.roots.read()?)
+        let client = Client::new(self.instance.clone(), Some(token), self.roots.read()?)?;
+        Ok(match &self.organisation {
+            Some(name) if !name.is_main() => client.of_organisation(name.as_str()),
+            _ => client,
+        })
     }
 
     /// A client without a token.

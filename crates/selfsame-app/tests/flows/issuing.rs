@@ -49,7 +49,7 @@ async fn raced(app: &Arc<App>, body: &[u8]) -> Vec<Result<TokenResponse>> {
     let mut tasks = JoinSet::new();
     for _ in 0..TASKS {
         let (app, body) = (app.clone(), body.to_vec());
-        tasks.spawn(async move { app.issuer()?.token(&body).await });
+        tasks.spawn(async move { app.main().issuer()?.token(&body).await });
     }
     tasks.join_all().await
 }
@@ -80,7 +80,7 @@ async fn a_code_is_redeemed_as_often_as_it_may_be_and_never_more() {
                 .iter()
                 .all(|error| error.code == Some("invalid_grant"))
         );
-        let issuer = site.app.issuer().unwrap();
+        let issuer = site.app.main().issuer().unwrap();
         assert_eq!(issuer.offer(&offer.id).await.unwrap().state, "taken");
     }
 }
@@ -104,6 +104,7 @@ async fn the_same_request_gets_the_same_credential_however_often_it_comes() {
         let (app, token, body) = (site.app.clone(), token.clone(), body.clone());
         tasks.spawn(async move {
             let answer = app
+                .main()
                 .issuer()
                 .unwrap()
                 .credential(&token, &body)
@@ -118,7 +119,7 @@ async fn the_same_request_gets_the_same_credential_however_often_it_comes() {
 
 /// The configurations in the issuer's metadata.
 fn described(app: &App) -> Vec<&Configuration> {
-    let metadata = &app.issuer().unwrap().published().issuer;
+    let metadata = &app.main().issuer().unwrap().published().issuer;
     let ids = metadata.credential_configurations_supported.keys();
     let described: Vec<_> = ids.filter_map(|id| metadata.configuration(id)).collect();
     assert!(!described.is_empty());
@@ -134,7 +135,7 @@ async fn what_the_settings_leave_out_is_neither_described_nor_offered() {
         ..IssuerConfig::default()
     })
     .await;
-    let issuer = app.issuer().unwrap();
+    let issuer = app.main().issuer().unwrap();
     let described = described(&app);
     assert!(described.iter().any(|one| one.format == "jwt_vc_json"));
     assert!(described.iter().all(|one| one.format != "vc+jwt"));
@@ -174,7 +175,7 @@ async fn a_nonce_is_good_for_one_request() {
     site.faults.is_met().await;
     let (token, body) = site.faults.last_request();
     let another = site.offer("immunization").await;
-    let issuer = site.app.issuer().unwrap();
+    let issuer = site.app.main().issuer().unwrap();
     let redeemed = issuer
         .token(&token_request(&site, &another.uri))
         .await
@@ -199,7 +200,7 @@ async fn a_spent_nonce_is_not_forgotten_while_the_clock_is_ahead_for_a_while() {
     tokio::spawn(async move { wallet.accept_offer(&person, &accept(&offer)).await });
     site.faults.is_met().await;
     let (token, body) = site.faults.last_request();
-    let issuer = site.app.issuer().unwrap();
+    let issuer = site.app.main().issuer().unwrap();
     issuer.credential(&token.unwrap(), &body).await.unwrap();
     site.app.start().await.unwrap();
     site.app.clock().set_ahead(4_000);
@@ -226,7 +227,7 @@ async fn a_place_in_a_status_list_is_given_once_whoever_opens_the_records() {
             tasks.spawn(async move {
                 let mut places = Vec::new();
                 for _ in 0..50 {
-                    let place = app.issuer().unwrap().lists().place().await.unwrap();
+                    let place = app.main().issuer().unwrap().lists().place().await.unwrap();
                     places.push((place.list, place.index));
                 }
                 places
@@ -250,7 +251,7 @@ async fn the_register_states_the_end_that_the_credential_states() {
         let offer = site.offer_of(new_offer("immunization", format)).await;
         let wallet = app.wallet().unwrap();
         let cards = wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
-        let issuer = site.app.issuer().unwrap();
+        let issuer = site.app.main().issuer().unwrap();
         let issued = issuer.issued(None, &Paging::default()).await.unwrap();
         assert_eq!(cards[0].expires.as_ref(), Some(&issued.items[0].expires));
     }
@@ -264,7 +265,7 @@ async fn a_status_fought_over_ends_as_the_last_one_said_and_revoked_stays_revoke
     let offer = site.offer("immunization").await;
     let wallet = app.wallet().unwrap();
     wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
-    let issuer = site.app.issuer().unwrap();
+    let issuer = site.app.main().issuer().unwrap();
     let id = issuer.issued(None, &Paging::default()).await.unwrap().items[0]
         .id
         .clone();
@@ -277,7 +278,9 @@ async fn a_status_fought_over_ends_as_the_last_one_said_and_revoked_stays_revoke
             _ => CredentialStatus::Valid,
         };
         tasks.spawn(async move {
-            app.issuer()
+            app.main()
+                .main()
+                .issuer()
                 .unwrap()
                 .set_status(&id, status)
                 .await
@@ -298,6 +301,7 @@ async fn a_status_fought_over_ends_as_the_last_one_said_and_revoked_stays_revoke
     // A process that opens the records sees the status, and shows it in the list.
     let reopened = site.reopened().await;
     let seen = reopened
+        .main()
         .issuer()
         .unwrap()
         .issued_credential(&id)
@@ -306,7 +310,7 @@ async fn a_status_fought_over_ends_as_the_last_one_said_and_revoked_stays_revoke
     assert_eq!(seen.status, CredentialStatus::Revoked);
     let (here, there) = (
         issuer.lists().digest(0),
-        reopened.issuer().unwrap().lists().digest(0),
+        reopened.main().issuer().unwrap().lists().digest(0),
     );
     assert_eq!(here.unwrap(), there.unwrap());
 }
@@ -325,7 +329,7 @@ async fn claims_are_as_large_as_a_wallet_takes_many_copies_of() {
             ..new_offer("immunization", "vc+jwt")
         }
     };
-    let issuer = site.app.issuer().unwrap();
+    let issuer = site.app.main().issuer().unwrap();
     let refused = issuer
         .create_offer(&with_note(64 * 1024))
         .await
@@ -348,7 +352,7 @@ async fn a_list_that_was_signed_before_the_clock_was_set_back_is_signed_anew() {
     let wallet = app.wallet().unwrap();
     let person = person(&app).await;
     wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
-    let issuer = site.app.issuer().unwrap();
+    let issuer = site.app.main().issuer().unwrap();
     site.app.clock().advance(3_600);
     issuer.lists().serve(0, ListFace::Token).await.unwrap();
 
@@ -367,7 +371,7 @@ async fn a_list_that_was_signed_before_the_clock_was_set_back_is_signed_anew() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_that_is_full_is_followed_by_another_and_is_served_from_its_first_credential() {
     let site = Site::start().await;
-    let lists = site.app.issuer().unwrap().lists();
+    let lists = site.app.main().issuer().unwrap().lists();
     // One full list.
     let mut last = 0;
     for _ in 0..131_072 {
@@ -381,7 +385,7 @@ async fn a_list_that_is_full_is_followed_by_another_and_is_served_from_its_first
     let wallet = app.wallet().unwrap();
     wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
     for app in [site.app.clone(), site.reopened().await] {
-        let lists = app.issuer().unwrap().lists();
+        let lists = app.main().issuer().unwrap().lists();
         lists.serve(1, ListFace::Token).await.unwrap();
         assert!(lists.serve(2, ListFace::Token).await.is_err());
     }
@@ -389,7 +393,7 @@ async fn a_list_that_is_full_is_followed_by_another_and_is_served_from_its_first
 
 /// Whether the list served now shows a credential as withdrawn.
 async fn served_as_withdrawn(app: &App, id: &str) -> bool {
-    let issuer = app.issuer().unwrap();
+    let issuer = app.main().issuer().unwrap();
     let index = issuer.issued_credential(id).await.unwrap().status_index;
     let served = issuer.lists().serve(0, ListFace::Token).await.unwrap();
     let uri = issuer.lists().uri(0, ListFace::Token);
@@ -407,7 +411,7 @@ async fn a_change_of_status_is_shown_as_not_yet_published_for_a_second_at_most()
         let offer = accept(&site.offer_as("immunization", format.as_str()).await);
         let wallet = app.wallet().unwrap();
         wallet.accept_offer(&person, &offer).await.unwrap();
-        let issuer = site.app.issuer().unwrap();
+        let issuer = site.app.main().issuer().unwrap();
         let of = async || issuer.issued(None, &Paging::default()).await.unwrap().items[0].clone();
         assert!(of().await.published);
         let faces = [
@@ -441,7 +445,7 @@ async fn a_revocation_while_its_list_is_signed_is_out_within_a_second() {
         let offer = accept(&site.offer("immunization").await);
         wallet.accept_offer(&person, &offer).await.unwrap();
     }
-    let issuer = site.app.issuer().unwrap();
+    let issuer = site.app.main().issuer().unwrap();
     let paging = Paging {
         limit: Some(40),
         ..Paging::default()
@@ -452,7 +456,7 @@ async fn a_revocation_while_its_list_is_signed_is_out_within_a_second() {
         site.app.clock().advance(40);
         let serving = site.app.clone();
         let serving = tokio::spawn(async move {
-            let issuer = serving.issuer().unwrap();
+            let issuer = serving.main().issuer().unwrap();
             issuer.lists().serve(0, ListFace::Token).await.unwrap();
         });
         let revoked = issuer.set_status(&one.id, CredentialStatus::Revoked).await;

@@ -115,13 +115,22 @@ impl Member {
             witnesses: WitnessQuorum::default(),
         };
         let trust = TrustConfig {
-            issuers: vec![clinic.app.issuer().unwrap().identity().did().to_string()],
+            issuers: vec![
+                clinic
+                    .app
+                    .main()
+                    .issuer()
+                    .unwrap()
+                    .identity()
+                    .did()
+                    .to_string(),
+            ],
             origins: vec![clinic.origin.clone()],
             ..TrustConfig::default()
         };
         let settings = (IssuerConfig::default(), registry, trust);
         let pharmacy = Self::start(place, roles, settings).await;
-        let verifier = pharmacy.app.verifier().unwrap();
+        let verifier = pharmacy.app.main().verifier().unwrap();
         assert_eq!(verifier.identity().did().method(), "selfsame");
         pharmacy
     }
@@ -175,7 +184,7 @@ impl Member {
 
     /// Delegates this action on prescriptions to a pharmacy.
     pub async fn delegate(&self, to: &Self, action: &str) -> Delegation {
-        let issuer = self.app.issuer().unwrap();
+        let issuer = self.app.main().issuer().unwrap();
         issuer.delegate(&to.wants(action)).await.unwrap()
     }
 
@@ -190,14 +199,14 @@ impl Member {
     }
 
     pub fn did(&self) -> String {
-        let verifier = self.app.verifier().unwrap();
+        let verifier = self.app.main().verifier().unwrap();
         verifier.identity().did().to_string()
     }
 
     /// Issues a prescription to a person.
     pub async fn prescribe(&self, person: &Person) {
         let new = new_offer("prescription", "dc+sd-jwt");
-        let issuer = self.app.issuer().unwrap();
+        let issuer = self.app.main().issuer().unwrap();
         let offer = issuer.create_offer(&new).await.unwrap();
         let wallet = self.app.wallet().unwrap();
         wallet.accept_offer(person, &accept(&offer)).await.unwrap();
@@ -210,7 +219,13 @@ impl Member {
             max_status_age: Some(0),
             ..new
         };
-        let made = self.app.verifier().unwrap().create_request(&new).await;
+        let made = self
+            .app
+            .main()
+            .verifier()
+            .unwrap()
+            .create_request(&new)
+            .await;
         let made = made.unwrap();
         (made.id, made.uri)
     }

@@ -182,7 +182,7 @@ async fn beside_cards_a_wallet_keeps_so_much_and_no_more() {
         template: Some("immunization".to_owned()),
         ..NewRequest::default()
     };
-    let verifier = site.app.verifier().unwrap();
+    let verifier = site.app.main().verifier().unwrap();
     let request = verifier.create_request(&asking).await.unwrap();
     let preview = wallet.preview_request(&person, &request.uri).await.unwrap();
     assert_eq!(host.kept(&person, "asked").await, 100);
@@ -428,7 +428,7 @@ async fn a_fresh_key_is_of_the_kind_that_the_issuer_takes_and_named_as_it_wants(
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let offer = site.offer_as("immunization", "jwt_vc_json").await;
-    let published = &site.app.issuer().unwrap().published().issuer;
+    let published = &site.app.main().issuer().unwrap().published().issuer;
     let mut metadata = serde_json::to_value(published).unwrap();
     let offered = "immunization_jwt_vc_json";
     let described = &mut metadata["credential_configurations_supported"][offered];
@@ -451,7 +451,7 @@ async fn a_fresh_key_is_of_the_kind_that_the_issuer_takes_and_named_as_it_wants(
 #[tokio::test(flavor = "multi_thread")]
 async fn what_this_wallet_cannot_take_is_refused_with_what_it_lacks() {
     let site = Site::start().await;
-    let published = &site.app.issuer().unwrap().published().issuer;
+    let published = &site.app.main().issuer().unwrap().published().issuer;
     let published = serde_json::to_value(published).unwrap();
     let by_ps256 = json!({"jwt": {"proof_signing_alg_values_supported": ["PS256"]}});
     for (member, value, code) in [
@@ -596,7 +596,7 @@ async fn told_of(endpoint: &str) -> (ErrorKind, String, Vec<String>) {
     let site = Site::start().await;
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
-    let published = site.app.issuer().unwrap().published();
+    let published = site.app.main().issuer().unwrap().published();
     let mut server: Value = serde_json::from_slice(&published.documents.server).unwrap();
     server["token_endpoint"] = json!(endpoint);
     site.faults.give(SERVER, &server, 2);
@@ -621,7 +621,7 @@ async fn an_acceptance_does_not_tell_what_names_and_addresses_there_are_within()
 }
 
 fn metadata(site: &Site) -> Value {
-    let published = site.app.issuer().unwrap().published();
+    let published = site.app.main().issuer().unwrap().published();
     serde_json::from_slice(&published.documents.issuer).unwrap()
 }
 

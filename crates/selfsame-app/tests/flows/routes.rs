@@ -34,11 +34,11 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
     match segments.as_slice() {
         [".well-known", "openid-credential-issuer", "issuer"] => Ok(reply(
             JSON,
-            app.issuer()?.published().documents.issuer.to_vec(),
+            app.main().issuer()?.published().documents.issuer.to_vec(),
         )),
         [".well-known", "oauth-authorization-server", "issuer"] => Ok(reply(
             JSON,
-            app.issuer()?.published().documents.server.to_vec(),
+            app.main().issuer()?.published().documents.server.to_vec(),
         )),
         ["registry", "genesis"] => Ok(reply("application/cbor", app.registry()?.genesis().await?)),
         ["registry", "read"] => {
@@ -73,7 +73,7 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
                 serde_json::to_vec(&*resolution).unwrap(),
             ))
         }
-        ["issuer", "did.json"] => json(&app.issuer()?.identity().document()?),
+        ["issuer", "did.json"] => json(&app.main().issuer()?.identity().document()?),
         ["dids", _, "did.json"] => json(
             &app.dids()
                 .document(path.trim_end_matches("/did.json"))
@@ -82,6 +82,7 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
         ["status", list, face @ ..] => {
             let face = ListFace::parse(face.first().copied()).unwrap();
             let list = app
+                .main()
                 .issuer()?
                 .lists()
                 .serve(list.parse().unwrap(), face)
@@ -89,7 +90,7 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
             Ok(reply(list.content_type, list.body.to_vec()))
         }
         ["verifier", "requests", id] => {
-            let object = app.verifier()?.request_object(id, None).await?;
+            let object = app.main().verifier()?.request_object(id, None).await?;
             Ok(reply(
                 "application/oauth-authz-req+jwt",
                 object.into_bytes(),
@@ -101,14 +102,14 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
 
 async fn posted(app: &App, path: &str, (bearer, body): (&str, &[u8])) -> Result<Reply> {
     match path {
-        "issuer/token" => json(&app.issuer()?.token(body).await?),
+        "issuer/token" => json(&app.main().issuer()?.token(body).await?),
         "registry/transactions" => json(&app.registry()?.submit(&parse_transaction(body)?).await?),
-        "issuer/nonce" => json(&app.issuer()?.nonce()),
-        "issuer/credential" => json(&app.issuer()?.credential(bearer, body).await?),
+        "issuer/nonce" => json(&app.main().issuer()?.nonce()),
+        "issuer/credential" => json(&app.main().issuer()?.credential(bearer, body).await?),
         other => {
             let id = other.strip_prefix("verifier/responses/");
             let id = id.ok_or_else(|| Error::not_found("address-unknown"))?;
-            json(&app.verifier()?.response(id, body).await?)
+            json(&app.main().verifier()?.response(id, body).await?)
         }
     }
 }

@@ -63,7 +63,13 @@ async fn show(
     let (id, uri) = to.ask(new).await;
     let wallet = clinic.app.wallet().unwrap();
     wallet.answer_request(person, &newest(&uri)).await.unwrap();
-    to.app.verifier().unwrap().wait(&id, 60).await.unwrap()
+    to.app
+        .main()
+        .verifier()
+        .unwrap()
+        .wait(&id, 60)
+        .await
+        .unwrap()
 }
 
 #[track_caller]
@@ -112,7 +118,7 @@ async fn a_prescription_is_used_up_once_and_everybody_learns_by_whom() {
     let history = wallet.history(&person, &Paging::default()).await.unwrap();
     let told: Vec<_> = history.items.iter().map(|entry| &entry.used).collect();
     assert_eq!(told, [&vec![], &vec![used.clone()], &vec![]]);
-    let issuer = clinic.app.issuer().unwrap();
+    let issuer = clinic.app.main().issuer().unwrap();
     let issued = issuer.issued(None, &Paging::default()).await.unwrap();
     assert_eq!(issued.items[0].used, Some(used.clone()));
     let issued = issuer.issued_credential(&issued.items[0].id).await.unwrap();
@@ -126,7 +132,14 @@ async fn a_card_for_one_use_is_looked_up_in_the_registry_once_when_it_is_shown()
     let person = person(&pharmacy.app).await;
     let wallet = pharmacy.app.wallet().unwrap();
     let offered = new_offer("prescription", "dc+sd-jwt");
-    let offer = clinic.app.issuer().unwrap().create_offer(&offered).await;
+    let offer = clinic
+        .app
+        .main()
+        .main()
+        .issuer()
+        .unwrap()
+        .create_offer(&offered)
+        .await;
     let accepting = accept(&offer.unwrap());
     wallet.accept_offer(&person, &accepting).await.unwrap();
     let card = wallet.cards(&person, &Paging::default()).await.unwrap();
@@ -134,7 +147,7 @@ async fn a_card_for_one_use_is_looked_up_in_the_registry_once_when_it_is_shown()
     let calls = async || pharmacy.app.status().await.unwrap().outbound_requests;
     assert_eq!(wallet.card(&person, &id).await.unwrap().status, "valid");
     // The issuer's DID and its status list are cached by now.
-    let issuer = clinic.app.issuer().unwrap().identity().did().clone();
+    let issuer = clinic.app.main().issuer().unwrap().identity().did().clone();
     let registry = pharmacy.app.registry().unwrap();
     let before = calls().await;
     registry.used(&issuer, &[7; 32]).await.unwrap();
@@ -153,7 +166,7 @@ async fn who_was_born_in_1931_is_prescribed_for_and_believed() {
         claims: born.as_object().unwrap().clone(),
         ..new_offer("prescription", "dc+sd-jwt")
     };
-    let offer = clinic.app.issuer().unwrap().create_offer(&new).await;
+    let offer = clinic.app.main().issuer().unwrap().create_offer(&new).await;
     let wallet = clinic.app.wallet().unwrap();
     let accepting = accept(&offer.unwrap());
     wallet.accept_offer(&person, &accepting).await.unwrap();
@@ -229,7 +242,7 @@ async fn futures_joined<T>(all: impl Iterator<Item = impl Future<Output = T>>) -
 
 /// Waits until the use has ended.
 async fn ended(app: &Arc<App>, id: &str) -> VerificationStatus {
-    let status = app.verifier().unwrap().wait(id, 60).await.unwrap();
+    let status = app.main().verifier().unwrap().wait(id, 60).await.unwrap();
     assert_ne!(status.state, RequestState::Spending, "{status:#?}");
     status
 }
@@ -249,7 +262,7 @@ async fn while_the_registry_is_silent_nobody_may_rely_on_the_answer_and_the_outb
         stay_silent(&clinic, fault);
         let wallet = clinic.app.wallet().unwrap();
         wallet.answer_request(&person, &newest(&uri)).await.unwrap();
-        let verifier = pharmacy.app.verifier().unwrap();
+        let verifier = pharmacy.app.main().verifier().unwrap();
         let status = verifier.request(&id).await.unwrap();
         assert_eq!(status.state, RequestState::Spending, "{fault:?}");
         assert!(status.verdict.is_none());
@@ -277,7 +290,7 @@ async fn a_process_that_dies_between_answer_and_registry_leaves_the_use_to_the_n
         // The process hangs in its call to the registry for good.
         pharmacy.app.stop().await;
         let next = pharmacy.reopened().await;
-        let waiting = next.verifier().unwrap().request(&id).await.unwrap();
+        let waiting = next.main().verifier().unwrap().request(&id).await.unwrap();
         assert_eq!(waiting.state, RequestState::Spending, "{fault:?}");
         next.clock().advance(60);
         let status = ended(&next, &id).await;
@@ -308,7 +321,7 @@ async fn a_pharmacy_revokes_in_the_issuers_name_what_it_was_let_and_nothing_else
     let (clinic, pharmacy, person) = scene().await;
     let shown = show((&clinic, &person), &pharmacy, showing_the_handle()).await;
     assert_eq!(outcome(&shown), Outcome::Valid);
-    let verifier = pharmacy.app.verifier().unwrap();
+    let verifier = pharmacy.app.main().verifier().unwrap();
     verifier.revoke(&shown.id, None).await.unwrap_err();
     let given = clinic.delegate(&pharmacy, "revoke").await;
     assert_eq!(given.state, DelegationState::Active);
@@ -319,7 +332,7 @@ async fn a_pharmacy_revokes_in_the_issuers_name_what_it_was_let_and_nothing_else
     assert_eq!(outcome(&after), Outcome::Revoked);
     let said = format!("revoked by {}", pharmacy.did());
     assert!(seen(&after).starts_with(&said));
-    let issuer = clinic.app.issuer().unwrap();
+    let issuer = clinic.app.main().issuer().unwrap();
     let issued = issuer.issued(None, &Paging::default()).await.unwrap();
     let used = issued.items[0].used.as_ref().unwrap();
     assert_eq!(used.action, "revoked");
@@ -329,7 +342,7 @@ async fn a_pharmacy_revokes_in_the_issuers_name_what_it_was_let_and_nothing_else
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_delegation_does_not_name_cannot_be_done_under_it() {
     let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
-    let issuer = clinic.app.issuer().unwrap();
+    let issuer = clinic.app.main().issuer().unwrap();
     for (templates, reason) in [
         (["clinical-notes"], "template-not-single-use"),
         (["unheard-of"], "template-unknown"),
@@ -353,7 +366,7 @@ async fn what_a_delegation_does_not_name_cannot_be_done_under_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_delegation_ends_with_its_time() {
     let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
-    let issuer = clinic.app.issuer().unwrap();
+    let issuer = clinic.app.main().issuer().unwrap();
     let until = clinic.app.clock().now().plus(3600);
     let new = NewDelegation {
         until: Some(until.rfc3339()),
@@ -375,7 +388,7 @@ async fn a_delegation_ends_with_its_time() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_registry_has_the_last_word_on_a_delegation_that_ends_under_way() {
     let (clinic, pharmacy, person) = scene().await;
-    let issuer = clinic.app.issuer().unwrap();
+    let issuer = clinic.app.main().issuer().unwrap();
     let (id, uri) = pharmacy.ask(spending()).await;
     stay_silent(&clinic, Fault::CutBefore);
     let wallet = clinic.app.wallet().unwrap();
@@ -394,7 +407,7 @@ async fn the_registry_has_the_last_word_on_a_delegation_that_ends_under_way() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_delegation_that_was_withdrawn_is_good_for_nothing_and_a_new_one_is() {
     let (clinic, pharmacy, person) = scene().await;
-    let issuer = clinic.app.issuer().unwrap();
+    let issuer = clinic.app.main().issuer().unwrap();
     let first = issuer.delegations().await.unwrap().remove(0);
     let ended = issuer.withdraw_delegation(&first.id).await.unwrap();
     assert_eq!(ended.state, DelegationState::Withdrawn);
@@ -434,13 +447,14 @@ async fn of_alternatives_one_leaves_the_wallet_and_not_one_that_is_used_up_by_it
     let new = new_offer("immunization", "dc+sd-jwt");
     let offer = clinic
         .app
+        .main()
         .issuer()
         .unwrap()
         .create_offer(&new)
         .await
         .unwrap();
     wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
-    let verifier = pharmacy.app.verifier().unwrap();
+    let verifier = pharmacy.app.main().verifier().unwrap();
     let either = of_both(json!([{"options": [["prescription"], ["immunization"]]}]));
     let ask = async || verifier.create_request(&either).await.unwrap().uri;
     let preview = wallet.preview_request(&person, &ask().await).await.unwrap();
@@ -489,7 +503,7 @@ async fn of_alternatives_one_leaves_the_wallet_and_not_one_that_is_used_up_by_it
 async fn what_a_registry_elsewhere_says_of_a_use_or_a_delegation_must_be_proven() {
     let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
     let name = clinic.delegate(&pharmacy, "consume").await.id;
-    let issuer = clinic.app.issuer().unwrap().identity().did().clone();
+    let issuer = clinic.app.main().issuer().unwrap().identity().did().clone();
     let registry = pharmacy.app.registry().unwrap();
     for percent in [10, 50, 90] {
         clinic.faults.add("/registry/read", Fault::Alter(percent));
@@ -519,7 +533,7 @@ async fn a_verifier_that_few_know_by_its_did_asks_by_one_that_any_wallet_resolve
     );
     // A changed setting applies only to requests created after it.
     let own = pharmacy.reopened_as(NamedDid::Own).await;
-    let verifier = own.verifier().unwrap();
+    let verifier = own.main().verifier().unwrap();
     let kid = async |id: &str| {
         let object = verifier.request_object(id, None).await.unwrap();
         let object = jws::Compact::parse(&object).unwrap();
@@ -536,7 +550,7 @@ async fn a_verifier_that_few_know_by_its_did_asks_by_one_that_any_wallet_resolve
 
 /// Requests a credential twice with one access token and different keys; returns how many were issued.
 async fn given_to_two_keys(clinic: &Member, template: &str) -> usize {
-    let issuer = clinic.app.issuer().unwrap();
+    let issuer = clinic.app.main().issuer().unwrap();
     let new = new_offer(template, "dc+sd-jwt");
     let offer = issuer.create_offer(&new).await.unwrap();
     let transport = Transport::with_plain_origins([&clinic.origin]);
@@ -590,7 +604,7 @@ async fn whom_a_verifier_trusts_can_change_while_it_runs_and_a_wrong_list_change
         let wallet = clinic.app.wallet().unwrap();
         // An answer that does not count may be refused at once.
         let _taken_or_refused = wallet.answer_request(&person, &newest(&uri)).await;
-        let status = pharmacy.app.verifier().unwrap().request(&id).await;
+        let status = pharmacy.app.main().verifier().unwrap().request(&id).await;
         let verdict = status.unwrap().verdict;
         verdict.is_some_and(|verdict| verdict.outcome == Outcome::Valid)
     };
@@ -598,7 +612,15 @@ async fn whom_a_verifier_trusts_can_change_while_it_runs_and_a_wrong_list_change
         issuers: issuers.iter().map(|&issuer| issuer.to_owned()).collect(),
         ..TrustConfig::default()
     };
-    let issuer = clinic.app.issuer().unwrap().identity().did().to_string();
+    let issuer = clinic
+        .app
+        .main()
+        .main()
+        .issuer()
+        .unwrap()
+        .identity()
+        .did()
+        .to_string();
     assert!(counts().await);
     pharmacy.app.renew_trust(&of(&[])).unwrap();
     assert!(!counts().await);

@@ -50,7 +50,7 @@ fn of_template(template: &str) -> NewRequest {
 /// The link of a request for the template.
 async fn asked(site: &Site, template: &str) -> String {
     let asking = of_template(template);
-    let verifier = site.app.verifier().unwrap();
+    let verifier = site.app.main().verifier().unwrap();
     verifier.create_request(&asking).await.unwrap().uri
 }
 
@@ -59,7 +59,7 @@ async fn of_responses_that_come_at_once_exactly_one_is_taken() {
     let site = Site::start().await;
     let (app, person) = holder(&site, "immunization").await;
     let wallet = app.wallet().unwrap();
-    let verifier = site.app.verifier().unwrap();
+    let verifier = site.app.main().verifier().unwrap();
     let asking = of_template("immunization");
     let request = verifier.create_request(&asking).await.unwrap();
     // Nor does a retry of the wallet get through; only the answers below do.
@@ -74,7 +74,7 @@ async fn of_responses_that_come_at_once_exactly_one_is_taken() {
     let mut tasks = JoinSet::new();
     for _ in 0..4 {
         let (app, id, body) = (site.app.clone(), request.id.clone(), body.clone());
-        tasks.spawn(async move { app.verifier().unwrap().response(&id, &body).await });
+        tasks.spawn(async move { app.main().verifier().unwrap().response(&id, &body).await });
     }
     let answers = tasks.join_all().await;
     assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
@@ -93,7 +93,7 @@ async fn of_responses_that_come_at_once_exactly_one_is_taken() {
 #[tokio::test]
 async fn of_many_responses_to_one_request_a_few_are_judged_at_once() {
     let site = Site::start().await;
-    let verifier = site.app.verifier().unwrap();
+    let verifier = site.app.main().verifier().unwrap();
     let [one, other] = [
         verifier.create_request(&of_template("immunization")).await,
         verifier.create_request(&of_template("immunization")).await,
@@ -103,7 +103,13 @@ async fn of_many_responses_to_one_request_a_few_are_judged_at_once() {
     // Each task waits for the store, so that none is done before all have started.
     for id in [&one.id; 9].into_iter().chain([&other.id]) {
         let (app, id) = (site.app.clone(), id.clone());
-        let answered = async move { app.verifier().unwrap().response(&id, b"error=x").await };
+        let answered = async move {
+            app.main()
+                .verifier()
+                .unwrap()
+                .response(&id, b"error=x")
+                .await
+        };
         tasks.spawn(answered);
     }
     let answers = tasks.join_all().await;
@@ -117,7 +123,7 @@ async fn of_many_responses_to_one_request_a_few_are_judged_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_query_for_formats_that_are_not_known_is_the_callers_to_mend() {
     let site = Site::start().await;
-    let verifier = site.app.verifier().unwrap();
+    let verifier = site.app.main().verifier().unwrap();
     let asking = |credentials: Value| NewRequest {
         dcql_query: Some(json!({"credentials": credentials})),
         ..NewRequest::default()
@@ -173,7 +179,7 @@ async fn a_query_for_formats_that_are_not_known_is_the_callers_to_mend() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_may_ask_to_be_fetched_by_post() {
     let site = Site::start().await;
-    let verifier = site.app.verifier().unwrap();
+    let verifier = site.app.main().verifier().unwrap();
     let asking = |method: &str, prefix: Option<&str>| NewRequest {
         request_uri_method: Some(method.to_owned()),
         client_id_prefix: prefix.map(str::to_owned),
@@ -213,7 +219,7 @@ async fn an_answer_that_was_lost_on_its_way_is_delivered_again() {
         let site = Site::start().await;
         let (app, person) = holder(&site, "immunization").await;
         let wallet = app.wallet().unwrap();
-        let verifier = site.app.verifier().unwrap();
+        let verifier = site.app.main().verifier().unwrap();
         let asking = of_template("immunization");
         let request = verifier.create_request(&asking).await.unwrap();
         site.faults.add(RESPONSES, fault);
@@ -262,7 +268,7 @@ async fn disclosed(template: &str, claims: Value) -> Value {
         "meta": {"vct_values": [format!("urn:selfsame:credential:{template}")]},
         "claims": claims,
     }]});
-    let verifier = site.app.verifier().unwrap();
+    let verifier = site.app.main().verifier().unwrap();
     let request = NewRequest {
         dcql_query: Some(query),
         ..NewRequest::default()
@@ -322,7 +328,7 @@ async fn a_preview_names_each_element_that_would_leave() {
         dcql_query: Some(query),
         ..NewRequest::default()
     };
-    let verifier = site.app.verifier().unwrap();
+    let verifier = site.app.main().verifier().unwrap();
     let request = verifier.create_request(&request).await.unwrap();
     let preview = wallet.preview_request(&person, &request.uri).await.unwrap();
     let claims = &preview.shares[0].choices[0].claims;
@@ -374,7 +380,7 @@ async fn a_request_is_answerable_without_what_is_optional_or_one_of_several() {
     let site = Site::start().await;
     let (app, person) = holder(&site, "immunization").await;
     let wallet = app.wallet().unwrap();
-    let verifier = site.app.verifier().unwrap();
+    let verifier = site.app.main().verifier().unwrap();
     let immunization = json!({"options": [["immunization"]]});
     for (sets, answerable, required) in [
         (
@@ -442,7 +448,7 @@ async fn what_is_missing_is_said_to_be_a_type_or_else_a_format() {
     let wallet = app.wallet().unwrap();
     let offer = accept(&site.offer_as("immunization", "jwt_vc_json").await);
     wallet.accept_offer(&person, &offer).await.unwrap();
-    let verifier = site.app.verifier().unwrap();
+    let verifier = site.app.main().verifier().unwrap();
     for (template, format, why) in [
         ("immunization", "vc+jwt", "have another format"),
         ("prescription", "vc+jwt", "no credential of this type"),
@@ -466,7 +472,7 @@ async fn a_w3c_credential_that_is_suspended_or_revoked_is_refused_in_both_format
         let wallet = app.wallet().unwrap();
         let offer = accept(&site.offer_as("immunization", format).await);
         wallet.accept_offer(&person, &offer).await.unwrap();
-        let issuer = site.app.issuer().unwrap();
+        let issuer = site.app.main().issuer().unwrap();
         let place = ListPlace { list: 0, index: 1 };
         let kind = CredentialKind::of(format.parse().unwrap());
         let told = issuer.lists().entry(&place, kind);
@@ -483,7 +489,7 @@ async fn a_w3c_credential_that_is_suspended_or_revoked_is_refused_in_both_format
             // A changed list is served within a second.
             site.app.clock().advance(2);
             app.clock().advance(2);
-            let verifier = site.app.verifier().unwrap();
+            let verifier = site.app.main().verifier().unwrap();
             let new = NewRequest {
                 format: Some(format.to_owned()),
                 max_status_age: Some(0),
@@ -533,7 +539,7 @@ async fn a_card_answers_however_many_newer_ones_there_are() {
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let wallet = app.wallet().unwrap();
-    let verifier = site.app.verifier().unwrap();
+    let verifier = site.app.main().verifier().unwrap();
     let take = async |format: &str, copies: usize| {
         let offer = site.offer_as("immunization", format).await;
         let taking = AcceptOffer {
@@ -655,7 +661,7 @@ async fn dids_are_listed_page_by_page_and_each_alone() {
 async fn a_status_list_is_fetched_again_once_its_own_time_is_over() {
     let site = Site::start().await;
     let (app, person) = holder(&site, "immunization").await;
-    let verifier = site.app.verifier().unwrap();
+    let verifier = site.app.main().verifier().unwrap();
     // The issuer lets its lists be cached for a minute, this verifier for an hour.
     let asking = NewRequest {
         max_status_age: Some(3_600),
@@ -702,12 +708,12 @@ async fn a_verifier_bounds_how_long_ago_a_status_list_was_signed() {
     for (bound, outcome) in [(None, Outcome::Valid), (Some(0), Outcome::Unverifiable)] {
         let site = Site::signing_seldom(bound).await;
         let (app, person) = holder(&site, "immunization").await;
-        let lists = site.app.issuer().unwrap().lists();
+        let lists = site.app.main().issuer().unwrap().lists();
         lists.serve(0, ListFace::Token).await.unwrap();
         // Clocks may differ by a minute; the issuer's list is older than that, and has not expired.
         site.app.clock().advance(61);
         app.clock().advance(61);
-        let verifier = site.app.verifier().unwrap();
+        let verifier = site.app.main().verifier().unwrap();
         let asking = of_template("immunization");
         let request = verifier.create_request(&asking).await.unwrap();
         let wallet = app.wallet().unwrap();

@@ -200,11 +200,17 @@ impl Site {
     }
 
     pub async fn offer_of(&self, new: NewOffer) -> Offer {
-        self.app.issuer().unwrap().create_offer(&new).await.unwrap()
+        self.app
+            .main()
+            .issuer()
+            .unwrap()
+            .create_offer(&new)
+            .await
+            .unwrap()
     }
 
     pub async fn issued(&self) -> usize {
-        let issuer = self.app.issuer().unwrap();
+        let issuer = self.app.main().issuer().unwrap();
         issuer
             .issued(None, &Paging::default())
             .await

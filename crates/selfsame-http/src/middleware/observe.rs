@@ -47,6 +47,7 @@ fn method(request: &Request) -> &'static str {
         "HEAD" => "HEAD",
         "POST" => "POST",
         "PUT" => "PUT",
+        "PATCH" => "PATCH",
         "DELETE" => "DELETE",
         _ => "other",
     }

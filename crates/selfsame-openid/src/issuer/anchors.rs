@@ -1,35 +1,19 @@
 //! Anchors the status lists in the registry, so that a list served to only one verifier would be detected.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use selfsame_driver::Result;
 use selfsame_store::{Batch, Put};
-use tokio::sync::watch;
 
+use super::Issuer;
 use super::list_faces::ListFace;
 use super::lists::ANCHORED;
-use super::{Issuer, tenant};
 use selfsame_core::dids::Dids;
 
-/// Interval between anchorings; changes within it go into one transaction.
-const EVERY: Duration = Duration::from_secs(1);
-
-/// Anchors changed lists each second, until the instance stops.
-pub(crate) async fn anchors(issuer: Arc<Issuer>, dids: Dids, mut stopping: watch::Receiver<bool>) {
-    loop {
-        tokio::select! {
-            () = tokio::time::sleep(EVERY) => {}
-            _ = stopping.changed() => return,
-        }
-        if let Err(error) = anchor(&issuer, &dids).await {
-            tracing::warn!(%error, "status lists can't be anchored now");
-        }
-    }
-}
-
-async fn anchor(issuer: &Issuer, dids: &Dids) -> Result<()> {
-    if issuer.shared.registry.is_none() || !issuer.identity().did().origin().is_registry() {
+/// Anchors the lists that changed.
+///
+/// # Errors
+/// The store's and the registry's; what could not be anchored is tried again by the next call.
+pub(crate) async fn anchor(issuer: &Issuer, dids: &Dids) -> Result<()> {
+    if !issuer.anchors() {
         return Ok(());
     }
     let mut outcome = Ok(());
@@ -47,11 +31,27 @@ async fn anchor(issuer: &Issuer, dids: &Dids) -> Result<()> {
 async fn anchor_one(issuer: &Issuer, dids: &Dids, list: u64) -> Result<()> {
     let digest = issuer.lists().digest(list)?;
     let id = list.to_string();
-    let known = issuer.shared.store.read(tenant(), ANCHORED, &id).await?;
+    let known = issuer
+        .shared
+        .store
+        .read(issuer.tenant(), ANCHORED, &id)
+        .await?;
     if known.is_some_and(|record| record.value == digest) {
         return Ok(());
     }
     let uri = issuer.lists().uri(list, ListFace::Token);
-    let anchored = Batch::new(tenant().clone()).put(Put::new(ANCHORED, id, digest.to_vec()));
+    let anchored = Batch::new(issuer.tenant().clone()).put(Put::new(ANCHORED, id, digest.to_vec()));
     dids.anchor(issuer.identity(), &uri, digest, anchored).await
+}
+
+impl Issuer {
+    /// Whether its lists are anchored in a registry.
+    fn anchors(&self) -> bool {
+        self.shared.registry.is_some() && self.identity().did().origin().is_registry()
+    }
+
+    /// Whether lists wait to be anchored.
+    pub(crate) fn has_unanchored(&self) -> bool {
+        self.anchors() && self.lists.has_unanchored()
+    }
 }

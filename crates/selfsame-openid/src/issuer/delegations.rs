@@ -9,7 +9,7 @@ use selfsame_registry::single_use::{Action, Delegation as Given};
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put};
 use serde::{Deserialize, Serialize};
 
-use super::{Issuer, tenant};
+use super::Issuer;
 use crate::view::issuer::{Delegation, DelegationState, NewDelegation};
 use selfsame_core::dids::Dids;
 use selfsame_core::registry::{DELEGATIONS_MAX, delegation_name};
@@ -47,7 +47,7 @@ impl Issuer {
             action,
             until: record.until,
         };
-        let batch = Batch::new(tenant().clone())
+        let batch = Batch::new(self.tenant().clone())
             .expect(DELEGATION, &name, Expect::Absent)
             .put(Put::new(DELEGATION, &name, encode(&record)?));
         let operation = Operation::Delegate(given);
@@ -57,7 +57,7 @@ impl Issuer {
                 tracing::info!(name, seq_no = receipt.seq_no, "delegated");
             }
             Err(error) if error.is_refusal() => {
-                let undone = Batch::new(tenant().clone()).delete(DELEGATION, &name);
+                let undone = Batch::new(self.tenant().clone()).delete(DELEGATION, &name);
                 self.shared.store.commit(undone).await?;
                 return Err(error);
             }
@@ -74,7 +74,12 @@ impl Issuer {
     pub async fn delegations(&self) -> Result<Vec<Delegation>> {
         let mut shown = Vec::new();
         let page = Page::newest(MAX_PAGE);
-        for record in self.shared.store.list(tenant(), DELEGATION, &page).await? {
+        for record in self
+            .shared
+            .store
+            .list(self.tenant(), DELEGATION, &page)
+            .await?
+        {
             let kept: DelegationRecord = decode(&record.value)?;
             shown.push(self.delegation_view(&record.id, &kept).await?);
         }
@@ -86,14 +91,18 @@ impl Issuer {
     /// # Errors
     /// `NotFound`; the registry's.
     pub async fn withdraw_delegation(&self, name: &str) -> Result<Delegation> {
-        let record = self.shared.store.read(tenant(), DELEGATION, name).await?;
+        let record = self
+            .shared
+            .store
+            .read(self.tenant(), DELEGATION, name)
+            .await?;
         let record = record.ok_or_else(|| Error::not_found("delegation-unknown"))?;
         let kept: DelegationRecord = decode(&record.value)?;
         let operation = Operation::WithdrawDelegation {
             name: name.to_owned(),
         };
         self.dids()
-            .write_as(&self.identity, operation, Batch::new(tenant().clone()))
+            .write_as(&self.identity, operation, Batch::new(self.tenant().clone()))
             .await?;
         tracing::info!(name, "delegation withdrawn");
         self.delegation_view(name, &kept).await
@@ -150,7 +159,11 @@ impl Issuer {
         let identifier = identifier.ok_or_else(foreign)?;
         for number in 1..=DELEGATIONS_MAX {
             let name = delegation_name(&record.to, action, number).ok_or_else(foreign)?;
-            let taken = self.shared.store.read(tenant(), DELEGATION, &name).await?;
+            let taken = self
+                .shared
+                .store
+                .read(self.tenant(), DELEGATION, &name)
+                .await?;
             if taken.is_none() {
                 return Ok((name, identifier));
             }

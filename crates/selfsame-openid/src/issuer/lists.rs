@@ -20,7 +20,6 @@ pub use super::list_faces::{ListFace, ListPlace};
 use super::register::{ISSUED, IssuedRecord};
 pub use super::signing::CredentialKind;
 use super::signing::{self, Signatory, signatory};
-use super::tenant;
 use crate::context::Context;
 use crate::view::issuer::{CredentialStatus, ServedList};
 use selfsame_core::Shared;
@@ -77,12 +76,13 @@ impl Lists {
         context: Arc<Context>,
         identity: Arc<Identity>,
     ) -> Result<Self> {
+        let tenant = &context.organisation.issuer;
         let key = shared.instance_key("status").await?.mac(b"places");
         let mut withdrawn: HashMap<u64, Withdrawn> = HashMap::new();
         let tag = selfsame_store::Tag::hashed("withdrawn", "yes");
         let mut page = Page::first(500);
         loop {
-            let records = shared.store.find(tenant(), ISSUED, &tag, &page).await?;
+            let records = shared.store.find(tenant, ISSUED, &tag, &page).await?;
             for record in &records {
                 let issued: IssuedRecord = decode(&record.value)?;
                 withdrawn
@@ -99,7 +99,7 @@ impl Lists {
         // Places are allotted in order, and credentials issued nearly in order: requests may overtake each other.
         let newest = shared
             .store
-            .list(tenant(), ISSUED, &Page::newest(MAX_PAGE))
+            .list(tenant, ISSUED, &Page::newest(MAX_PAGE))
             .await?
             .iter()
             .map(|record| Ok(decode::<IssuedRecord>(&record.value)?.place.list))
@@ -109,7 +109,7 @@ impl Lists {
             .unwrap_or_default();
         let anchored = shared
             .store
-            .list(tenant(), ANCHORED, &Page::first(MAX_PAGE))
+            .list(tenant, ANCHORED, &Page::first(MAX_PAGE))
             .await?;
         let unanchored = anchored.iter().filter_map(|record| record.id.parse().ok());
         // Whether a list changed since it was last anchored is checked when anchoring.
@@ -135,7 +135,7 @@ impl Lists {
         let counter = self
             .shared
             .store
-            .allocate(tenant(), "status_place", 1)
+            .allocate(&self.context.organisation.issuer, "status_place", 1)
             .await?
             .start;
         let (list, within) = (counter / SIZE, counter % SIZE);
@@ -207,13 +207,13 @@ impl Lists {
     /// The URI of a list.
     #[must_use]
     pub fn uri(&self, list: u64, face: ListFace) -> String {
-        let origin = &self.shared.config.origin;
+        let base = &self.context.organisation.base;
         match face {
-            ListFace::Token => format!("{origin}status/{list}"),
-            ListFace::Registry => format!("{origin}status/{list}/registry"),
-            ListFace::TokenOfW3c => format!("{origin}status/{list}/token"),
-            ListFace::Revocation => format!("{origin}status/{list}/revocation"),
-            ListFace::Suspension => format!("{origin}status/{list}/suspension"),
+            ListFace::Token => format!("{base}status/{list}"),
+            ListFace::Registry => format!("{base}status/{list}/registry"),
+            ListFace::TokenOfW3c => format!("{base}status/{list}/token"),
+            ListFace::Revocation => format!("{base}status/{list}/revocation"),
+            ListFace::Suspension => format!("{base}status/{list}/suspension"),
         }
     }
 
@@ -370,6 +370,11 @@ impl Lists {
     /// Takes the lists that changed since the last call.
     pub(super) fn take_unanchored(&self) -> BTreeSet<u64> {
         std::mem::take(&mut *locked(&self.unanchored))
+    }
+
+    /// Whether lists wait to be anchored.
+    pub(super) fn has_unanchored(&self) -> bool {
+        !locked(&self.unanchored).is_empty()
     }
 
     pub(super) fn is_unanchored(&self, list: u64) {

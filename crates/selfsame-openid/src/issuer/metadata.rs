@@ -18,7 +18,6 @@ use serde_json::{Value, json};
 
 use crate::config::IssuerConfig;
 use crate::context::Context;
-use crate::parties::issuer_identifier;
 use crate::refusal::refusal;
 use selfsame_core::templates::claim_path;
 use selfsame_core::templates::{ClaimField, Template};
@@ -52,8 +51,8 @@ impl Published {
     /// If they break a rule of the specification.
     pub fn new(context: &Context, key: &Jwk) -> Result<Self> {
         let config = &context.config.issuer;
-        let identifier = issuer_identifier(&context.origin);
-        let endpoint = |path: &str| context.origin.join(path).map_err(Error::internal);
+        let identifier = context.organisation.identifier.clone();
+        let endpoint = |path: &str| context.organisation.url(path);
         let description = IssuerDescription {
             identifier: identifier.clone(),
             token_endpoint: endpoint("issuer/token")?,

@@ -10,7 +10,7 @@ use selfsame_openid4vc::wire::offer::{CredentialOffer, by_reference};
 use selfsame_store::{Batch, Expect, Put, Record, Tag};
 use serde::{Deserialize, Serialize};
 
-use super::{CredentialSubject, Issuer, metadata, tenant};
+use super::{CredentialSubject, Issuer, metadata};
 use crate::refusal::refusal;
 use crate::view::issuer::{NewOffer, Offer};
 use selfsame_core::events::{Event, EventKind};
@@ -85,7 +85,7 @@ impl Issuer {
         let put = Put::new(OFFER, &id, encoded)
             .tag(Tag::hashed("code", code))
             .expires(record.expires.plus(KEPT_AFTER));
-        let batch = Batch::new(tenant().clone())
+        let batch = Batch::new(self.tenant().clone())
             .expect(OFFER, &id, Expect::Absent)
             .put(put);
         let event = Event::new(EventKind::Offered, &id);
@@ -124,7 +124,7 @@ impl Issuer {
     /// The store's.
     pub async fn offers(&self, paging: &Paging) -> Result<Listing<Offer>> {
         let store = &self.shared.store;
-        let records = store.list(tenant(), OFFER, &page(paging)).await?;
+        let records = store.list(self.tenant(), OFFER, &page(paging)).await?;
         listing(&records, paging, |record| {
             self.view(&record.id, &decode(&record.value)?)
         })
@@ -147,7 +147,7 @@ impl Issuer {
     pub(super) async fn offer_record(&self, id: &str) -> Result<(OfferRecord, Record)> {
         let store = &self.shared.store;
         let record = store
-            .read(tenant(), OFFER, id)
+            .read(self.tenant(), OFFER, id)
             .await?
             .ok_or_else(|| Error::not_found("offer-unknown"))?;
         Ok((decode(&record.value)?, record))
@@ -166,12 +166,8 @@ impl Issuer {
             IssuanceState::Offered(offered) => ("open", offered.uses_left),
         };
         let uri = if record.by_reference {
-            let url = self
-                .shared
-                .config
-                .origin
-                .join(&format!("issuer/offers/{id}"))
-                .map_err(Error::internal)?;
+            let path = format!("issuer/offers/{id}");
+            let url = self.context.organisation.url(&path)?;
             by_reference(&url)
         } else {
             record.offer.by_value()

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::list_faces::ListPlace;
 use super::offers::{OFFER, OfferRecord};
 use super::signing::{CredentialKind, Signatory, signatory};
-use super::{CredentialSubject, Issuer, metadata, tenant};
+use super::{CredentialSubject, Issuer, metadata};
 use crate::refusal::refusal;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{At, Machine, Next, Round};
@@ -49,11 +49,11 @@ impl Issuer {
         let shared = &self.shared;
         let found = shared
             .store
-            .find(tenant(), OFFER, &tag, &Page::first(1))
+            .find(self.tenant(), OFFER, &tag, &Page::first(1))
             .await?;
         let record = found.first().ok_or_else(spent)?;
         let at = At {
-            tenant: tenant(),
+            tenant: self.tenant(),
             id: &record.id,
         };
         let found = (self.offers.read(record)?, record.version);
@@ -92,7 +92,7 @@ impl Issuer {
         let token = SecretString::from(access_token.to_owned());
         let id = encoding::base64url_encode(&token::token_hash(&token));
         let at = At {
-            tenant: tenant(),
+            tenant: self.tenant(),
             id: &id,
         };
         let issuing = Issuing {

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::list_faces::{ListFace, ListPlace};
 use super::signing::CredentialKind;
-use super::{CredentialSubject, Issuer, tenant};
+use super::{CredentialSubject, Issuer};
 use crate::view::issuer::{CredentialStatus, IssuedCredential};
 use selfsame_core::events::{Event, EventKind};
 use selfsame_core::registry::UseKey;
@@ -94,8 +94,8 @@ impl Issuer {
         let store = &self.shared.store;
         let page = page(paging);
         let records = match offer.map(|offer| Tag::hashed("offer", offer)) {
-            None => store.list(tenant(), ISSUED, &page).await?,
-            Some(tag) => store.find(tenant(), ISSUED, &tag, &page).await?,
+            None => store.list(self.tenant(), ISSUED, &page).await?,
+            Some(tag) => store.find(self.tenant(), ISSUED, &tag, &page).await?,
         };
         let mut listed = listing(&records, paging, |record| {
             let issued: IssuedRecord = decode(&record.value)?;
@@ -134,7 +134,7 @@ impl Issuer {
     }
 
     async fn issued_record(&self, id: &str) -> Result<(u64, IssuedRecord)> {
-        let record = self.shared.store.read(tenant(), ISSUED, id).await?;
+        let record = self.shared.store.read(self.tenant(), ISSUED, id).await?;
         let record = record.ok_or_else(unknown)?;
         Ok((record.version, decode(&record.value)?))
     }
@@ -157,7 +157,7 @@ impl Issuer {
             let put = Put::new(ISSUED, id, encode(&issued)?);
             let put = issued.tags().into_iter().fold(put, Put::tag);
             let expected = selfsame_store::Expect::Version(version);
-            let batch = Batch::new(tenant().clone())
+            let batch = Batch::new(self.tenant().clone())
                 .expect(ISSUED, id, expected)
                 .put(put);
             let event = Event::new(EventKind::StatusChanged, id);

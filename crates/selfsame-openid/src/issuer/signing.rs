@@ -71,7 +71,7 @@ pub(super) fn signatory(context: &Context, identity: &Identity, kind: Credential
             signer: certificate.signer.clone(),
         },
         (false, IdentifyBy::Metadata, _) => Signatory {
-            issuer: crate::parties::issuer_identifier(&context.origin),
+            issuer: context.organisation.identifier.clone(),
             signer: Signer::with_kid(
                 identity.key().clone(),
                 identity.algorithm(),

@@ -17,7 +17,7 @@ use selfsame_openid4vc::wire::request::{ClientId, RequestUriMethod};
 use selfsame_store::{Batch, Put};
 use serde_json::{Value, json};
 
-use super::{RequestRecord, VERIFICATION, Verifier, tenant, unknown_format};
+use super::{RequestRecord, VERIFICATION, Verifier, unknown_format};
 use crate::config::ClientIdPrefix;
 use crate::refusal::refusal;
 use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
@@ -38,13 +38,7 @@ impl Verifier {
         let spender = self.spender_of(new, &query).await?;
         let ctx = self.shared.clock.ctx();
         let id = encoding::base64url_encode(&ctx.random::<16>("request/id"));
-        let url = |path: String| {
-            self.shared
-                .config
-                .origin
-                .join(&path)
-                .map_err(Error::internal)
-        };
+        let url = |path: String| self.context.organisation.url(&path);
         let response_uri = url(format!("verifier/responses/{id}"))?;
         let client = self.client(new, &response_uri)?;
         let request_uri = if client.is_signed() {
@@ -88,7 +82,7 @@ impl Verifier {
         };
         let put =
             Put::new(VERIFICATION, &id, encode(&record)?).expires(ctx.now().plus(KEPT_SECONDS));
-        let batch = Batch::new(tenant().clone()).put(put);
+        let batch = Batch::new(self.tenant().clone()).put(put);
         let event = Event::new(EventKind::Verification, &id);
         let committed = self.shared.events.commit(batch, event).await?;
         self.records.hold(&committed, record);
@@ -117,7 +111,9 @@ impl Verifier {
     /// The store's.
     pub async fn requests(&self, paging: &Paging) -> Result<Listing<VerificationStatus>> {
         let store = &self.shared.store;
-        let records = store.list(tenant(), VERIFICATION, &page(paging)).await?;
+        let records = store
+            .list(self.tenant(), VERIFICATION, &page(paging))
+            .await?;
         listing(&records, paging, |record| {
             Ok(self.view(&record.id, &decode(&record.value)?))
         })

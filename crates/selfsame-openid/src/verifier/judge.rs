@@ -7,7 +7,7 @@ use selfsame_credential::verify::{Examination, Presented};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::verifier::{self, Input, Judged, VerificationState};
 
-use super::{RequestRecord, Spending, VERIFICATION, Verifier, at, tenant, unknown, unknown_format};
+use super::{RequestRecord, Spending, VERIFICATION, Verifier, unknown, unknown_format};
 use crate::refusal::refusal;
 use crate::view::verifier::{CredentialVerdict, VerificationStatus};
 use selfsame_core::events::EventKind;
@@ -23,7 +23,7 @@ impl Verifier {
     pub async fn recheck(&self, id: &str) -> Result<VerificationStatus> {
         Ok(self
             .shared
-            .drive(&Rechecking(self), at(id), ())
+            .drive(&Rechecking(self), self.at(id), ())
             .await?
             .reply)
     }
@@ -70,7 +70,7 @@ impl Verifier {
         let freshness = Freshness { max_status_age };
         let (verdict, claims) = self
             .shared
-            .run(tenant(), freshness, |evidence| {
+            .run(self.tenant(), freshness, |evidence| {
                 Ok::<_, Error>(examination.step(&policy, evidence, now))
             })
             .await?;

@@ -12,7 +12,7 @@ use selfsame_openid4vc::wire::request::ClientId;
 use selfsame_openid4vc::wire::response::{AuthorizationResponse, Receipt};
 
 use super::judge::log_refusal;
-use super::{RequestRecord, VERIFICATION, Verifier, at, unknown};
+use super::{RequestRecord, VERIFICATION, Verifier, unknown};
 use crate::refusal::refusal;
 use crate::view::verifier::VerificationStatus;
 use selfsame_core::events::EventKind;
@@ -34,7 +34,7 @@ impl Verifier {
             .flatten();
         let fetched = self
             .shared
-            .drive(&Fetching(self), at(id), wallet_nonce)
+            .drive(&Fetching(self), self.at(id), wallet_nonce)
             .await?;
         Ok(fetched.reply)
     }
@@ -49,7 +49,7 @@ impl Verifier {
         let response = AuthorizationResponse::parse(body).map_err(refusal)?;
         let driven = self
             .shared
-            .drive(&Responding(self), at(id), response)
+            .drive(&Responding(self), self.at(id), response)
             .await?;
         self.spend_now(&driven.committed).await;
         driven.reply

@@ -19,7 +19,7 @@ use selfsame_store::{Committed, NewOutbox};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{RequestRecord, VERIFICATION, Verifier, at, unknown};
+use super::{RequestRecord, VERIFICATION, Verifier, unknown};
 use crate::view::verifier::{NewRequest, SpendingState, SpendingStatus, VerificationStatus};
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round};
@@ -169,7 +169,10 @@ impl Verifier {
             by: by.map(str::to_owned),
             order: None,
         };
-        let driven = self.shared.drive(&Revoking(self), at(id), wanted).await?;
+        let driven = self
+            .shared
+            .drive(&Revoking(self), self.at(id), wanted)
+            .await?;
         self.spend_now(&driven.committed).await;
         self.request(id).await
     }

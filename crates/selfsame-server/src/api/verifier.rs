@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::extract::{Extension, State};
+use axum::extract::Extension;
 use axum::response::sse::Event;
 use futures_util::{Stream, StreamExt as _, stream};
 use http::HeaderMap;
@@ -21,7 +21,7 @@ use crate::auth::Seat;
 use crate::error::Handled;
 use crate::extract::{Json, Path, Query};
 use crate::followed::{Followed, identified};
-use crate::server::Server;
+use crate::here::Here;
 use crate::stream::respond;
 
 /// The longest wait for a verdict, in seconds; a caller may ask again.
@@ -59,13 +59,13 @@ pub struct Bare {
 
 /// Makes a request, from a DCQL query or from a template's claims.
 #[utoipa::path(post, path = "/api/verifier/requests", tag = "verifier", request_body = NewRequest, responses((status = 201, body = VerificationRequest)))]
-pub async fn create(State(server): State<Server>, Json(new): Json<NewRequest>) -> Handled {
+pub async fn create(server: Here, Json(new): Json<NewRequest>) -> Handled {
     created(&server.verifier()?.create_request(&new).await?)
 }
 
 /// The requests, newest first.
 #[utoipa::path(get, path = "/api/verifier/requests", tag = "verifier", params(super::Page), responses((status = 200, body = Listing<VerificationStatus>)))]
-pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) -> Handled {
+pub async fn list(server: Here, Query(paging): Query<Paging>) -> Handled {
     told(server.verifier()?.requests(&paging).await?)
 }
 
@@ -73,7 +73,7 @@ pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) ->
 /// state.
 #[utoipa::path(get, path = "/api/verifier/requests/{id}", tag = "verifier", params(("id" = String, Path), Wait), responses((status = 200, body = VerificationStatus)))]
 pub async fn one(
-    State(server): State<Server>,
+    server: Here,
     Path(id): Path<String>,
     Query(Wait { wait }): Query<Wait>,
 ) -> Handled {
@@ -92,7 +92,7 @@ pub async fn one(
 /// unless `Last-Event-ID` says that the client has been told it.
 #[utoipa::path(get, path = "/api/verifier/requests/{id}/events", tag = "verifier", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub async fn events(
-    State(server): State<Server>,
+    server: Here,
     Extension(seat): Extension<Seat>,
     Path(id): Path<String>,
     headers: HeaderMap,
@@ -115,23 +115,19 @@ pub async fn events(
 
 /// Verifies a presentation again, with its current status.
 #[utoipa::path(post, path = "/api/verifier/requests/{id}/recheck", tag = "verifier", params(("id" = String, Path)), responses((status = 200, body = VerificationStatus)))]
-pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Handled {
+pub async fn recheck(server: Here, Path(id): Path<String>) -> Handled {
     told(server.verifier()?.recheck(&id).await?)
 }
 
 /// Revokes the presented credential on its issuer's behalf, by the handle that was shown and the issuer's delegation.
 #[utoipa::path(post, path = "/api/verifier/requests/{id}/revoke", tag = "verifier", params(("id" = String, Path), As), responses((status = 200, body = VerificationStatus)))]
-pub async fn revoke(
-    State(server): State<Server>,
-    Path(id): Path<String>,
-    Query(As { by }): Query<As>,
-) -> Handled {
+pub async fn revoke(server: Here, Path(id): Path<String>, Query(As { by }): Query<As>) -> Handled {
     told(server.verifier()?.revoke(&id, by.as_deref()).await?)
 }
 
 /// Verifies a credential by itself, without its holder.
 #[utoipa::path(post, path = "/api/verifier/verify", tag = "verifier", request_body = Bare, responses((status = 200, body = CredentialVerdict)))]
-pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Handled {
+pub async fn verify(server: Here, Json(bare): Json<Bare>) -> Handled {
     json(
         &server
             .verifier()?
@@ -153,7 +149,7 @@ struct Watch {
 }
 
 /// The state to be told first, if there is one, then each new one.
-fn states(server: Server, watch: Watch) -> impl Stream<Item = Event> + Send + 'static {
+fn states(server: Here, watch: Watch) -> impl Stream<Item = Event> + Send + 'static {
     let first = watch.last.map(|state| event(state, &watch.reader));
     let later = stream::unfold((server, watch), |(server, mut watch)| async move {
         let state = next_state(&server, &mut watch).await?;
@@ -163,7 +159,7 @@ fn states(server: Server, watch: Watch) -> impl Stream<Item = Event> + Send + 's
 }
 
 /// Waits until the request's state changes; `None` when the request is over or the session has ended.
-async fn next_state(server: &Server, watch: &mut Watch) -> Option<RequestState> {
+async fn next_state(server: &Here, watch: &mut Watch) -> Option<RequestState> {
     watch.over |= watch.last.is_some_and(|state| state.is_over());
     while !watch.over {
         tokio::select! {

@@ -9,6 +9,7 @@ use selfsame_crypto::hash::sha256;
 use selfsame_http::middleware::turns::{Turns, Whom};
 
 use crate::auth::{Seat, bearer};
+use crate::here::Here;
 use crate::server::Server;
 
 /// Lets a request wait among requests of its kind. It gives up its place behind its group's gate, so that others are
@@ -32,8 +33,11 @@ pub async fn abroad_for_proofs(
     let (parts, body) = request.into_parts();
     // The body has arrived already and is within its limit.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let issuer = server.issuer();
-    let asks_others = issuer.is_ok_and(|issuer| issuer.asks_others(&body));
+    let here = Here::of(&server, &parts.extensions, &parts.method).await;
+    let asks_others = here.is_ok_and(|here| {
+        let issuer = here.issuer();
+        issuer.is_ok_and(|issuer| issuer.asks_others(&body))
+    });
     let request = Request::from_parts(parts, Body::from(body));
     if !asks_others {
         return next.run(request).await;

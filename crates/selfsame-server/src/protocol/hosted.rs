@@ -6,17 +6,18 @@ use selfsame_core::dids::HOSTED;
 use super::document;
 use crate::error::Handled;
 use crate::extract::Path;
+use crate::here::Here;
 use crate::server::Server;
 
 const DID_DOCUMENT: &str = "application/did";
 
 /// The issuer's document.
-pub async fn issuer(State(server): State<Server>) -> Handled {
+pub async fn issuer(server: Here) -> Handled {
     document(DID_DOCUMENT, &server.issuer()?.identity().document()?)
 }
 
 /// The verifier's document.
-pub async fn verifier(State(server): State<Server>) -> Handled {
+pub async fn verifier(server: Here) -> Handled {
     document(DID_DOCUMENT, &server.verifier()?.identity().document()?)
 }
 

@@ -1,6 +1,6 @@
 //! OpenID4VCI 1.0: the issuer's metadata, offers by reference, and its three endpoints; status lists.
 
-use axum::extract::{RawQuery, State};
+use axum::extract::RawQuery;
 use axum::response::{IntoResponse as _, Response};
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG};
 use http::{HeaderMap, StatusCode};
@@ -12,7 +12,7 @@ use super::{open_to_all, ready};
 use crate::auth;
 use crate::error::{Handled, Problem};
 use crate::extract::{Path, Raw, is_kind};
-use crate::server::Server;
+use crate::here::Here;
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -20,17 +20,17 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const MALFORMED: &str = "invalid_credential_request";
 
 /// Credential issuer metadata (§12.2).
-pub async fn metadata(State(server): State<Server>) -> Handled {
+pub async fn metadata(server: Here) -> Handled {
     Ok(ready(JSON, &server.issuer()?.published().documents.issuer))
 }
 
 /// Authorization server metadata (RFC 8414 §3).
-pub async fn authorization_server(State(server): State<Server>) -> Handled {
+pub async fn authorization_server(server: Here) -> Handled {
     Ok(ready(JSON, &server.issuer()?.published().documents.server))
 }
 
 /// JWT VC issuer metadata (SD-JWT VC §4).
-pub async fn jwt_vc_issuer(State(server): State<Server>) -> Handled {
+pub async fn jwt_vc_issuer(server: Here) -> Handled {
     Ok(ready(
         JSON,
         &server.issuer()?.published().documents.jwt_vc_issuer,
@@ -38,13 +38,13 @@ pub async fn jwt_vc_issuer(State(server): State<Server>) -> Handled {
 }
 
 /// An offer that a link refers to (§4.1.3).
-pub async fn offer(State(server): State<Server>, Path(id): Path<String>) -> Handled {
+pub async fn offer(server: Here, Path(id): Path<String>) -> Handled {
     let offer = server.issuer()?.offer_object(&id).await?;
     Ok(([(CONTENT_TYPE, JSON)], offer).into_response())
 }
 
 /// The token endpoint (§6).
-pub async fn token(State(server): State<Server>, headers: HeaderMap, Raw(body): Raw) -> Handled {
+pub async fn token(server: Here, headers: HeaderMap, Raw(body): Raw) -> Handled {
     if !is_kind(&headers, FORM) {
         return Err(Problem::bad_request("body-not-form"));
     }
@@ -52,16 +52,12 @@ pub async fn token(State(server): State<Server>, headers: HeaderMap, Raw(body): 
 }
 
 /// The nonce endpoint (§7).
-pub async fn nonce(State(server): State<Server>) -> Handled {
+pub async fn nonce(server: Here) -> Handled {
     Ok(axum::Json(server.issuer()?.nonce()).into_response())
 }
 
 /// The credential endpoint (§8).
-pub async fn credential(
-    State(server): State<Server>,
-    headers: HeaderMap,
-    body: Result<Raw, Problem>,
-) -> Handled {
+pub async fn credential(server: Here, headers: HeaderMap, body: Result<Raw, Problem>) -> Handled {
     let Some(token) = headers.get(AUTHORIZATION).and_then(auth::bearer) else {
         return Err(Problem::new(
             StatusCode::UNAUTHORIZED,
@@ -78,7 +74,7 @@ pub async fn credential(
 
 /// A Token Status List: signed and kept ready, public, cached by its ETag.
 pub async fn status_list(
-    State(server): State<Server>,
+    server: Here,
     Path(list): Path<u64>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -89,7 +85,7 @@ pub async fn status_list(
 
 /// The Token Status List signed as W3C credentials are; those credentials refer to it.
 pub async fn w3c_token_list(
-    State(server): State<Server>,
+    server: Here,
     Path(list): Path<u64>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -100,7 +96,7 @@ pub async fn w3c_token_list(
 
 /// The Token Status List signed by the DID in the registry; single-use credentials refer to it.
 pub async fn registry_token_list(
-    State(server): State<Server>,
+    server: Here,
     Path(list): Path<u64>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
@@ -111,14 +107,14 @@ pub async fn registry_token_list(
 
 /// The list as a Bitstring Status List of one purpose.
 pub async fn bitstring_list(
-    State(server): State<Server>,
+    server: Here,
     Path((list, purpose)): Path<(u64, String)>,
     headers: HeaderMap,
 ) -> Handled {
     served(&server, list, Some(&purpose), &headers).await
 }
 
-async fn served(server: &Server, list: u64, purpose: Option<&str>, headers: &HeaderMap) -> Handled {
+async fn served(server: &Here, list: u64, purpose: Option<&str>, headers: &HeaderMap) -> Handled {
     let face = ListFace::parse(purpose)
         .ok_or_else(|| selfsame_driver::Error::not_found("list-unknown"))?;
     let list = server.issuer()?.lists().serve(list, face).await?;

@@ -1,25 +1,24 @@
 //! OpenID4VP 1.0: the request object, and the wallet's response.
 
-use axum::extract::State;
 use axum::response::IntoResponse as _;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 
 use crate::error::{Handled, Problem};
 use crate::extract::{Path, Raw, is_kind};
-use crate::server::Server;
+use crate::here::Here;
 
 const REQUEST_OBJECT: &str = "application/oauth-authz-req+jwt";
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The request object (§5.7).
-pub async fn request(State(server): State<Server>, Path(id): Path<String>) -> Handled {
+pub async fn request(server: Here, Path(id): Path<String>) -> Handled {
     object(&server, &id, None).await
 }
 
 /// The request object for a wallet that states its capabilities (§5.10).
 pub async fn posted(
-    State(server): State<Server>,
+    server: Here,
     Path(id): Path<String>,
     headers: HeaderMap,
     Raw(body): Raw,
@@ -30,7 +29,7 @@ pub async fn posted(
 
 /// The wallet's response (§8.2).
 pub async fn response(
-    State(server): State<Server>,
+    server: Here,
     Path(id): Path<String>,
     headers: HeaderMap,
     Raw(body): Raw,
@@ -39,7 +38,7 @@ pub async fn response(
     Ok(axum::Json(server.verifier()?.response(&id, &body).await?).into_response())
 }
 
-async fn object(server: &Server, id: &str, posted: Option<&[u8]>) -> Handled {
+async fn object(server: &Here, id: &str, posted: Option<&[u8]>) -> Handled {
     let object = server.verifier()?.request_object(id, posted).await?;
     Ok(([(CONTENT_TYPE, REQUEST_OBJECT)], object).into_response())
 }

@@ -3,7 +3,7 @@
 use selfsame_http::route::{described, get, post};
 
 use super::group::Route;
-use crate::api::{dids, instance, issuer, registry, verifier, wallet};
+use crate::api::{dids, instance, issuer, organisations, registry, verifier, wallet};
 
 /// The API of every instance, for the operator's programs.
 pub fn instance() -> Vec<Route> {
@@ -15,6 +15,10 @@ pub fn instance() -> Vec<Route> {
         described(dids::__path_list, dids::list),
         described(dids::__path_rotate, dids::rotate),
         described(dids::__path_deactivate, dids::deactivate),
+        described(organisations::__path_create, organisations::create),
+        described(organisations::__path_list, organisations::list),
+        described(organisations::__path_show, organisations::show),
+        described(organisations::__path_change, organisations::change),
     ]
 }
 

@@ -1,12 +1,14 @@
 //! Turns a group of addresses into routes, with its gate, limits, error format and authentication.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use http::{Method, StatusCode};
+use http::header::LOCATION;
+use http::{HeaderValue, Method, StatusCode};
 use selfsame_http::limits::Budget;
 use selfsame_http::middleware::admission::Admission;
 use selfsame_http::middleware::budget::{Gate, Passage};
@@ -15,10 +17,12 @@ use selfsame_http::middleware::{around, door};
 use selfsame_http::negotiation::takes_json_alone;
 use selfsame_http::route::Abroad;
 use selfsame_http::shares::Shares;
+use tower::util::MapRequest;
 
 use crate::audience::Audience;
 use crate::auth;
 use crate::error::{self, Face, Problem};
+use crate::here::{Called, translate};
 use crate::middleware::abroad::{abroad, abroad_for_proofs};
 use crate::middleware::actions::OperatorAction;
 use crate::problem;
@@ -31,6 +35,8 @@ pub struct Routes {
     /// The addresses.
     pub routes: Vec<Route>,
     lane: Option<Lane>,
+    /// Whether each organisation has these addresses.
+    of_organisations: bool,
 }
 
 /// Addresses with a gate of their own, so that other requests of their audience cannot delay them.
@@ -54,7 +60,20 @@ impl Routes {
             audience,
             routes,
             lane: None,
+            of_organisations: false,
         }
+    }
+
+    /// Gives these addresses to each organisation, below its own.
+    pub fn of_organisations(mut self) -> Self {
+        self.of_organisations = true;
+        self
+    }
+
+    /// Whether each organisation has these addresses.
+    #[cfg(test)]
+    pub fn is_of_organisations(&self) -> bool {
+        self.of_organisations
     }
 
     /// Puts the group into a lane of its own.
@@ -152,10 +171,12 @@ pub fn assemble(groups: Vec<Routes>, server: &Server) -> Router {
         router = router.merge(guarded(group, &gates, server));
     }
     let origin = Arc::new(server.origin().clone());
-    router
+    let router = router
         .fallback(nowhere)
         .layer(from_fn_with_state(origin, around))
-        .with_state(server.clone())
+        .with_state(server.clone());
+    // Layers of a router see a request after it was routed, so the translation is around the whole.
+    Router::new().fallback_service(MapRequest::new(router, translate))
 }
 
 /// The checks in front of a group of addresses.
@@ -165,6 +186,7 @@ struct Guard {
     forms: Vec<String>,
     admission: Admission,
     server: Server,
+    of_organisations: bool,
 }
 
 impl Guard {
@@ -193,8 +215,12 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
         server,
         ..
     } = &*guard;
+    let called = Called::of(request.extensions()).cloned();
+    if called.is_some() && !guard.of_organisations {
+        return nowhere(request).await;
+    }
     if let Some(page) = guard.page_instead(&request) {
-        return Redirect::to(page).into_response();
+        return led_by(called.as_ref(), Redirect::to(page).into_response());
     }
     let answer = async |request: Request| {
         let action = OperatorAction::of(*audience, &request);
@@ -221,11 +247,26 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
         if let (Some((page, label)), Some(problem)) =
             (back, response.extensions_mut().get_mut::<Problem>())
         {
-            problem.or_go_on(page, label);
+            let own = called.as_ref().map(|called| called.path(page));
+            problem.or_go_on(own.map_or(Cow::Borrowed(page), Cow::Owned), label);
         }
         response
     };
-    admission.admit(request, answer).await
+    led_by(called.as_ref(), admission.admit(request, answer).await)
+}
+
+/// A response that leads on to a page of the organisation that was called, where it leads to one that each has.
+fn led_by(called: Option<&Called>, mut response: Response) -> Response {
+    if let (Some(called), Some(location)) = (called, response.headers().get(LOCATION))
+        && let Ok(path) = location.to_str()
+        && ["/issuer", "/verifier"]
+            .iter()
+            .any(|page| path.starts_with(page))
+        && let Ok(location) = HeaderValue::from_str(&called.path(path))
+    {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    response
 }
 
 /// Where people continue after a page failed: the part of the site that it belongs to.
@@ -244,6 +285,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
         audience,
         routes,
         lane,
+        of_organisations,
     } = group;
     let forms = forms(&routes);
     let turns = match lane {
@@ -285,6 +327,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
         forms,
         admission,
         server: server.clone(),
+        of_organisations,
     };
     router.route_layer(from_fn_with_state(Arc::new(before), guard))
 }

@@ -18,6 +18,7 @@ use serde::Deserialize;
 use super::{Frame, qr};
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Path, Query};
+use crate::here::Here;
 use crate::server::Server;
 use fields::Field;
 
@@ -181,11 +182,7 @@ impl IssuerPosition {
 }
 
 /// Templates, and what was issued.
-pub async fn page(
-    State(server): State<Server>,
-    frame: Frame,
-    Query(at): Query<IssuerPosition>,
-) -> Handled {
+pub async fn page(server: Here, frame: Frame, Query(at): Query<IssuerPosition>) -> Handled {
     let issuer = server.issuer()?;
     let (issued, offers) = at.lists();
     let issued = issuer.issued(None, &issued).await?;
@@ -219,7 +216,7 @@ pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<Stri
 }
 
 /// Makes the offer. An offer with a transaction code is shown at once, since the code is never shown again.
-pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> Handled {
+pub async fn create(server: Here, frame: Frame, form: Form) -> Handled {
     let template = templates::find(form.needed("template")?)?;
     let uses = form
         .needed("uses")?
@@ -244,14 +241,14 @@ pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> H
 }
 
 /// An offer with its link and code.
-pub async fn offer(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Handled {
+pub async fn offer(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
     let offer = server.issuer()?.offer(&id).await?;
     let title = &templates::find(&offer.template)?.title;
     show(frame, title, offer)
 }
 
 /// Lets another party use up or revoke credentials on the issuer's behalf.
-pub async fn delegate(State(server): State<Server>, form: Form) -> Handled {
+pub async fn delegate(server: Here, form: Form) -> Handled {
     // A calendar day: the delegation is valid until the end of it.
     let until = form.one("until").map(|day| format!("{day}T23:59:59Z"));
     let new = NewDelegation {
@@ -265,17 +262,13 @@ pub async fn delegate(State(server): State<Server>, form: Form) -> Handled {
 }
 
 /// Withdraws a delegation.
-pub async fn withdraw_delegation(State(server): State<Server>, Path(id): Path<String>) -> Handled {
+pub async fn withdraw_delegation(server: Here, Path(id): Path<String>) -> Handled {
     server.issuer()?.withdraw_delegation(&id).await?;
     Ok(Redirect::to("/issuer#delegations").into_response())
 }
 
 /// Suspends, reinstates or revokes.
-pub async fn set_status(
-    State(server): State<Server>,
-    Path(id): Path<String>,
-    form: Form,
-) -> Handled {
+pub async fn set_status(server: Here, Path(id): Path<String>, form: Form) -> Handled {
     let status = match form.needed("status")? {
         "valid" => CredentialStatus::Valid,
         "suspended" => CredentialStatus::Suspended,

@@ -1,7 +1,6 @@
 //! The verifier's pages: what to request, the link, and the verdict when it arrives.
 
 use askama::Template;
-use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use http::HeaderMap;
 use http::header::SET_COOKIE;
@@ -17,7 +16,7 @@ use super::{Frame, ListPosition, qr};
 use crate::cookie::{self, Jar};
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Path, Query};
-use crate::server::Server;
+use crate::here::Here;
 
 /// How long, in seconds, the browser that made a request can view a result that arrived at the last moment.
 const RESULT_SECONDS: u64 = 3600;
@@ -139,11 +138,7 @@ impl RequestView {
 }
 
 /// The templates that can be requested, and the requests made so far.
-pub async fn page(
-    State(server): State<Server>,
-    frame: Frame,
-    Query(at): Query<ListPosition>,
-) -> Handled {
+pub async fn page(server: Here, frame: Frame, Query(at): Query<ListPosition>) -> Handled {
     let templates = templates::all();
     let listed = server.verifier()?.requests(&at.into()).await?;
     let requests = listed.items.into_iter().map(RequestLine::of).collect();
@@ -156,7 +151,7 @@ pub async fn page(
 }
 
 /// The claims of one template, to choose from.
-pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Handled {
+pub async fn new(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
     let template = templates::find(&id)?;
     let claims = template.claims.iter().map(|claim| ClaimChoice {
         name: claim.path.join("/"),
@@ -176,11 +171,11 @@ pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<Stri
 }
 
 /// Makes the request. The answer to a same-device request is bound to this browser.
-pub async fn create(State(server): State<Server>, form: Form) -> Handled {
+pub async fn create(server: Here, form: Form) -> Handled {
     let made = server.verifier()?.create_request(&wanted(&form)?).await?;
     let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();
     let lifetime = server.app().config().verifier.request_lifetime;
-    let result = format!("/verifier/results/{}", made.id);
+    let result = format!("{}/verifier/results/{}", server.prefix, made.id);
     let jar = Jar::lax(server.cookies().binding())
         .of_page(&result, lifetime.saturating_add(RESULT_SECONDS));
     if let Some(binding) = made.browser_binding.as_deref()
@@ -218,11 +213,7 @@ fn seconds(form: &Form) -> Handled<Option<u64>> {
 }
 
 /// A request: its link while it is open, its verdict afterwards.
-pub async fn request(
-    State(server): State<Server>,
-    frame: Frame,
-    Path(id): Path<String>,
-) -> Handled {
+pub async fn request(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
     let view = RequestView::of(server.verifier()?.request(&id).await?);
     super::html(&RequestPage {
         frame: frame.titled(&view.request.title),
@@ -232,7 +223,7 @@ pub async fn request(
 
 /// Where a same-device wallet returns the person to: the result, only for the browser that made the request.
 pub async fn same_device(
-    State(server): State<Server>,
+    server: Here,
     frame: Frame,
     Path(id): Path<String>,
     Query(Came { response_code }): Query<Came>,
@@ -252,19 +243,19 @@ pub async fn same_device(
 }
 
 /// The part of the page that changes.
-pub async fn result(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Handled {
+pub async fn result(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
     let view = RequestView::of(server.verifier()?.request(&id).await?);
     super::html(&ResultPart { frame, view })
 }
 
 /// Verifies a presentation again, with its current status.
-pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Handled {
+pub async fn recheck(server: Here, Path(id): Path<String>) -> Handled {
     server.verifier()?.recheck(&id).await?;
     Ok(Redirect::to(&format!("/verifier/view/{id}")).into_response())
 }
 
 /// Revokes the presented credential on its issuer's behalf.
-pub async fn revoke(State(server): State<Server>, Path(id): Path<String>) -> Handled {
+pub async fn revoke(server: Here, Path(id): Path<String>) -> Handled {
     server.verifier()?.revoke(&id, None).await?;
     Ok(Redirect::to(&format!("/verifier/view/{id}")).into_response())
 }

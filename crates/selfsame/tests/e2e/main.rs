@@ -31,6 +31,7 @@ mod inward;
 mod issued;
 mod matrix;
 mod operating;
+mod organisations;
 mod over;
 mod races;
 mod refusals;

@@ -1,0 +1,93 @@
+//! Organisations: each has keys, records, addresses and settings of its own on one instance.
+
+mod name;
+mod records;
+pub mod view;
+
+use selfsame_driver::Result;
+use selfsame_store::TenantId;
+use url::Url;
+
+use crate::shared::below;
+
+pub use name::OrganisationName;
+pub use records::{HostedOrganisation, OrganisationRecord, Organisations, web_path};
+
+/// Where the records and the addresses of one organisation are.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Organisation {
+    /// Its name in addresses.
+    pub name: OrganisationName,
+    /// The tenant of its issuer's records.
+    pub issuer: TenantId,
+    /// The tenant of its verifier's records.
+    pub verifier: TenantId,
+    /// What all its addresses begin with; ends with a slash.
+    pub base: Url,
+    /// Its identifier as an issuer (OpenID4VCI 1.0 §12.2.1).
+    pub identifier: String,
+}
+
+impl Organisation {
+    /// The organisation that every instance has. Its addresses begin with the instance's origin, and its issuer and
+    /// verifier have a tenant each.
+    ///
+    /// # Errors
+    /// `Internal` for an origin that no address can stand below.
+    pub fn main(origin: &Url) -> Result<Self> {
+        Ok(Self {
+            name: OrganisationName::main(),
+            issuer: tenant("issuer")?,
+            verifier: tenant("verifier")?,
+            base: origin.clone(),
+            identifier: below(origin, "issuer")?.into(),
+        })
+    }
+
+    /// Another organisation, whose addresses stand below `/o/` and its name.
+    ///
+    /// # Errors
+    /// `Internal` for an origin that no address can stand below.
+    pub fn named(name: OrganisationName, tenant: TenantId, origin: &Url) -> Result<Self> {
+        let identifier = below(origin, &format!("o/{name}"))?;
+        Ok(Self {
+            issuer: tenant.clone(),
+            verifier: tenant,
+            base: below(origin, &format!("o/{name}/"))?,
+            identifier: identifier.into(),
+            name,
+        })
+    }
+
+    /// The URL at this path below its base.
+    ///
+    /// # Errors
+    /// `Internal` for a path that is not one.
+    pub fn url(&self, path: &str) -> Result<Url> {
+        below(&self.base, path)
+    }
+}
+
+fn tenant(name: &str) -> Result<TenantId> {
+    Ok(TenantId::parse(name)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_addresses_of_each_organisation_begin_with_its_base() {
+        let origin: Url = "https://host.example/".parse().unwrap();
+        let main = Organisation::main(&origin).unwrap();
+        assert_eq!(main.identifier, "https://host.example/issuer");
+        let url = main.url("issuer/token").unwrap();
+        assert_eq!(url.as_str(), "https://host.example/issuer/token");
+        let name = OrganisationName::parse("acme").unwrap();
+        let tenant = TenantId::parse("o-1").unwrap();
+        let acme = Organisation::named(name, tenant, &origin).unwrap();
+        assert_eq!(acme.identifier, "https://host.example/o/acme");
+        let url = acme.url("issuer/token").unwrap();
+        assert_eq!(url.as_str(), "https://host.example/o/acme/issuer/token");
+    }
+}

@@ -1,0 +1,319 @@
+//! The records of the organisations that this instance hosts beside the one that every instance has.
+
+use std::sync::Arc;
+
+use selfsame_crypto::encoding::hex_encode;
+use selfsame_crypto::time::UnixTime;
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_store::{Batch, Expect, Page, Put, Record, StoreError, Tag, TenantId};
+use serde::{Deserialize, Serialize};
+
+use super::OrganisationName;
+use super::view::{NewOrganisation, OrganisationChange, OrganisationState, OrganisationView};
+use crate::config::{DidMethod, NamedDid};
+use crate::identity::{Identity, Wish};
+use crate::shared::Shared;
+
+/// The kind of the records.
+const ORGANISATION: &str = "organisation";
+/// Maximum number of characters of a title.
+const TITLE_MAX: usize = 100;
+/// The settings of identities of organisations: those of a new instance.
+const NAMED: NamedDid = NamedDid::Portable;
+
+/// What is kept of an organisation.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct OrganisationRecord {
+    tenant: String,
+    /// Its name for people.
+    pub title: String,
+    /// Whether it issues credentials.
+    pub issuer: bool,
+    /// Whether it asks for presentations.
+    pub verifier: bool,
+    /// Its state.
+    pub state: OrganisationState,
+    created: UnixTime,
+    did: String,
+}
+
+/// An organisation's record as it was read.
+#[derive(Clone, Debug)]
+pub struct HostedOrganisation {
+    /// Its name in addresses.
+    pub name: OrganisationName,
+    /// What is kept of it.
+    pub record: OrganisationRecord,
+    version: u64,
+}
+
+impl HostedOrganisation {
+    fn read(stored: &Record) -> Result<Self> {
+        Ok(Self {
+            name: OrganisationName::parse(&stored.id)?,
+            record: decode(&stored.value)?,
+            version: stored.version,
+        })
+    }
+
+    /// The tenant of its records.
+    ///
+    /// # Errors
+    /// `Internal` for a record that is damaged.
+    pub fn tenant(&self) -> Result<TenantId> {
+        TenantId::parse(&self.record.tenant).map_err(Error::internal)
+    }
+
+    /// What its identity is created from, and opened by.
+    ///
+    /// # Errors
+    /// Those of [`Self::tenant`].
+    pub fn wish<'a>(&self, web_path: &'a str) -> Result<Wish<'a>> {
+        Ok(wish(self.tenant()?, None, web_path))
+    }
+}
+
+/// The organisations of an instance, beside the one that every instance has.
+#[derive(Clone)]
+pub struct Organisations {
+    shared: Arc<Shared>,
+}
+
+impl Organisations {
+    /// Those in the store of these parts.
+    #[must_use]
+    pub fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    /// Creates an organisation with a key and a DID of its own. The caller registers the DID.
+    ///
+    /// # Errors
+    /// `BadRequest` for a name or a title that is not one, `Conflict` for a name that is taken or looks like one that
+    /// is; the registry's and the store's errors.
+    pub async fn create(&self, new: &NewOrganisation) -> Result<(HostedOrganisation, Identity)> {
+        let name = OrganisationName::for_new(&new.name)?;
+        let title = title(&new.title)?;
+        let method = new.did_method.as_deref().map(DidMethod::named);
+        let method = method.transpose()?;
+        at_least_one_role(new.issuer, new.verifier)?;
+        self.is_free(&name).await?;
+        let ctx = self.shared.clock.ctx();
+        let tenant = format!("o-{}", hex_encode(&ctx.random::<16>("organisation/tenant")));
+        let path = web_path(&name);
+        let id = TenantId::parse(&tenant).map_err(Error::internal)?;
+        let identity = Identity::open(&self.shared, &wish(id, method, &path)).await?;
+        let record = OrganisationRecord {
+            tenant,
+            title,
+            issuer: new.issuer,
+            verifier: new.verifier,
+            state: OrganisationState::Active,
+            created: ctx.now(),
+            did: identity.did().to_string(),
+        };
+        let names = identity.names();
+        let batch = Batch::new(TenantId::instance())
+            .expect(ORGANISATION, name.as_str(), Expect::Absent)
+            // Reserves what the name looks like, so that two requests at once can't take names that look alike.
+            .expect(SKELETON, &name.skeleton(), Expect::Absent)
+            .put(Put::new(SKELETON, name.skeleton(), Vec::new()))
+            .put(put(&name, &record, &names)?);
+        match self.shared.store.commit(batch).await {
+            Ok(_) => {}
+            Err(StoreError::Conflict { .. }) => return Err(taken(&name)),
+            Err(other) => return Err(other.into()),
+        }
+        tracing::info!(organisation = %name, did = record.did, "organisation created");
+        let created = self.find(&name).await?.ok_or_else(unknown)?;
+        Ok((created, identity))
+    }
+
+    /// Changes what can be changed of an organisation.
+    ///
+    /// # Errors
+    /// `NotFound`; `BadRequest` for a title that is not one; `Conflict` if others change it at the same time.
+    pub async fn change(
+        &self,
+        name: &OrganisationName,
+        change: &OrganisationChange,
+    ) -> Result<HostedOrganisation> {
+        let HostedOrganisation {
+            mut record,
+            version,
+            ..
+        } = self.find(name).await?.ok_or_else(unknown)?;
+        if let Some(told) = &change.title {
+            record.title = title(told)?;
+        }
+        record.issuer = change.issuer.unwrap_or(record.issuer);
+        record.verifier = change.verifier.unwrap_or(record.verifier);
+        record.state = change.state.unwrap_or(record.state);
+        at_least_one_role(record.issuer, record.verifier)?;
+        let path = web_path(name);
+        let tenant = TenantId::parse(&record.tenant).map_err(Error::internal)?;
+        let identity = Identity::open(&self.shared, &wish(tenant, None, &path)).await?;
+        let batch = Batch::new(TenantId::instance())
+            .expect(ORGANISATION, name.as_str(), Expect::Version(version))
+            .put(put(name, &record, &identity.names())?);
+        match self.shared.store.commit(batch).await {
+            Ok(_) => {}
+            Err(StoreError::Conflict { .. }) => {
+                return Err(Error::new(ErrorKind::Conflict, "organisation-changed"));
+            }
+            Err(other) => return Err(other.into()),
+        }
+        tracing::info!(organisation = %name, state = record.state.as_str(), "organisation changed");
+        self.find(name).await?.ok_or_else(unknown)
+    }
+
+    /// The organisation with this name.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn find(&self, name: &OrganisationName) -> Result<Option<HostedOrganisation>> {
+        let (store, instance) = (&self.shared.store, TenantId::instance());
+        let found = store.read(&instance, ORGANISATION, name.as_str()).await?;
+        found.as_ref().map(HostedOrganisation::read).transpose()
+    }
+
+    /// The organisation whose records this tenant holds.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn of_tenant(&self, tenant: &TenantId) -> Result<Option<HostedOrganisation>> {
+        self.by_tag(Tag::hashed("tenant", tenant.as_str().to_owned()))
+            .await
+    }
+
+    /// The organisation that signs under this DID.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn of_did(&self, did: &str) -> Result<Option<HostedOrganisation>> {
+        self.by_tag(Tag::hashed("did", did.to_owned())).await
+    }
+
+    async fn by_tag(&self, tag: Tag) -> Result<Option<HostedOrganisation>> {
+        let (store, instance) = (&self.shared.store, TenantId::instance());
+        let page = Page::first(1);
+        let found = store.find(&instance, ORGANISATION, &tag, &page).await?;
+        found.first().map(HostedOrganisation::read).transpose()
+    }
+
+    /// The organisations, newest first.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn list(&self, paging: &Paging) -> Result<Listing<OrganisationView>> {
+        let (store, instance) = (&self.shared.store, TenantId::instance());
+        let records = store.list(&instance, ORGANISATION, &page(paging)).await?;
+        listing(&records, paging, |stored| {
+            self.view(&HostedOrganisation::read(stored)?)
+        })
+    }
+
+    /// All organisations, oldest first, `found` for each.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn tenants(store: &selfsame_store::Store) -> Result<Vec<TenantId>> {
+        let (instance, mut page) = (TenantId::instance(), Page::first(selfsame_store::MAX_PAGE));
+        let mut tenants = Vec::new();
+        loop {
+            let records = store.list(&instance, ORGANISATION, &page).await?;
+            for stored in &records {
+                tenants.push(HostedOrganisation::read(stored)?.tenant()?);
+            }
+            match records.last() {
+                Some(last) => page = page.after(last.cursor()),
+                None => return Ok(tenants),
+            }
+        }
+    }
+
+    /// An organisation as it is shown.
+    ///
+    /// # Errors
+    /// `Internal` for an origin that no address can stand below.
+    pub fn view(&self, hosted: &HostedOrganisation) -> Result<OrganisationView> {
+        let HostedOrganisation { name, record, .. } = hosted;
+        let origin = &self.shared.config.origin;
+        let place = super::Organisation::named(name.clone(), hosted.tenant()?, origin)?;
+        Ok(OrganisationView {
+            name: name.to_string(),
+            title: record.title.clone(),
+            issuer: record.issuer,
+            verifier: record.verifier,
+            state: record.state,
+            identifier: place.identifier,
+            did: record.did.clone(),
+            created: record.created.rfc3339(),
+        })
+    }
+
+    async fn is_free(&self, name: &OrganisationName) -> Result<()> {
+        let (store, instance) = (&self.shared.store, TenantId::instance());
+        let skeleton = name.skeleton();
+        match store.version(&instance, SKELETON, &skeleton).await? {
+            Some(_) => Err(taken(name)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The kind of the records that reserve what a name looks like.
+const SKELETON: &str = "organisation_skeleton";
+
+/// The path below the origin where the `did:web` of an organisation is hosted.
+#[must_use]
+pub fn web_path(name: &OrganisationName) -> String {
+    format!("o/{name}")
+}
+
+fn wish(tenant: TenantId, method: Option<DidMethod>, web_path: &str) -> Wish<'_> {
+    Wish {
+        tenant,
+        method,
+        web_path,
+        existing: None,
+        named: NAMED,
+    }
+}
+
+fn put(name: &OrganisationName, record: &OrganisationRecord, dids: &[String]) -> Result<Put> {
+    let put = Put::new(ORGANISATION, name.as_str(), encode(record)?)
+        .tag(Tag::hashed("tenant", record.tenant.clone()));
+    let named = |put: Put, did: &String| put.tag(Tag::hashed("did", did.clone()));
+    Ok(dids.iter().fold(put, named))
+}
+
+fn title(told: &str) -> Result<String> {
+    let title = told.trim();
+    let fits = (1..=TITLE_MAX).contains(&title.chars().count())
+        && !title.chars().any(char::is_control)
+        && crate::view::readable(title) == title;
+    match fits {
+        true => Ok(title.to_owned()),
+        false => {
+            Err(Error::bad_request("organisation-title-malformed").with("maximum", &TITLE_MAX))
+        }
+    }
+}
+
+fn at_least_one_role(issuer: bool, verifier: bool) -> Result<()> {
+    match issuer || verifier {
+        true => Ok(()),
+        false => Err(Error::bad_request("organisation-without-role")),
+    }
+}
+
+fn taken(name: &OrganisationName) -> Error {
+    Error::new(ErrorKind::Conflict, "organisation-name-taken").with("name", name)
+}
+
+fn unknown() -> Error {
+    Error::not_found("organisation-unknown")
+}

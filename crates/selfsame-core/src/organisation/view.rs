@@ -1,0 +1,87 @@
+//! What is shown of organisations, and what can be asked of them.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// An organisation to create.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewOrganisation {
+    /// Its name in addresses: lower-case letters, digits, and single hyphens between them; 63 characters at most.
+    pub name: String,
+    /// Its name for people, 100 characters at most.
+    pub title: String,
+    /// Whether it issues credentials; default true.
+    #[serde(default = "yes")]
+    pub issuer: bool,
+    /// Whether it asks for presentations; default true.
+    #[serde(default = "yes")]
+    pub verifier: bool,
+    /// The method of its DID. Default: `selfsame` with a registry, else `jwk`.
+    #[serde(default)]
+    pub did_method: Option<String>,
+}
+
+/// What to change of an organisation; what is absent stays.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OrganisationChange {
+    /// Its name for people.
+    #[serde(default)]
+    pub title: Option<String>,
+    /// Whether it issues credentials.
+    #[serde(default)]
+    pub issuer: Option<bool>,
+    /// Whether it asks for presentations.
+    #[serde(default)]
+    pub verifier: Option<bool>,
+    /// Its state.
+    #[serde(default)]
+    pub state: Option<OrganisationState>,
+}
+
+/// The state of an organisation.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OrganisationState {
+    /// It issues and verifies.
+    Active,
+    /// It only serves what others need to verify the credentials that it issued.
+    Suspended,
+}
+
+impl OrganisationState {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Suspended => "suspended",
+        }
+    }
+}
+
+/// An organisation.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct OrganisationView {
+    /// Its name in addresses.
+    pub name: String,
+    /// Its name for people.
+    pub title: String,
+    /// Whether it issues credentials.
+    pub issuer: bool,
+    /// Whether it asks for presentations.
+    pub verifier: bool,
+    /// Its state.
+    pub state: OrganisationState,
+    /// Its identifier as an issuer in OpenID4VCI, which all its addresses begin with.
+    pub identifier: String,
+    /// Its DID.
+    pub did: String,
+    /// When it was created, RFC 3339.
+    pub created: String,
+}
+
+fn yes() -> bool {
+    true
+}

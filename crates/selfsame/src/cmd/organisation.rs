@@ -1,0 +1,201 @@
+//! `selfsame organisation`: the organisations that an instance hosts beside its first one.
+
+use clap::{Args, Subcommand};
+use selfsame_core::organisation::view::{
+    NewOrganisation, OrganisationChange, OrganisationState, OrganisationView,
+};
+use selfsame_driver::paging::Listing;
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::output;
+
+use crate::cmd::{Instance, segment};
+
+/// Create, show, change and suspend organisations.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame organisation create acme --title 'Acme Corporation'
+         selfsame organisation suspend acme"
+)]
+pub struct Organisation {
+    #[command(subcommand)]
+    verb: OrganisationVerb,
+}
+
+#[derive(Subcommand)]
+enum OrganisationVerb {
+    /// Create an organisation with a key, a DID, addresses and records of its own.
+    #[command(after_help = "Example: selfsame organisation create acme --title 'Acme Corporation'")]
+    Create {
+        /// Its name in addresses: lower-case letters, digits, and single hyphens between them.
+        name: String,
+        /// Its name for people.
+        #[arg(long)]
+        title: String,
+        /// The method of its DID; default: `selfsame` with a registry, else `jwk`.
+        #[arg(long)]
+        did_method: Option<String>,
+        /// It only issues credentials.
+        #[arg(long, conflicts_with = "verifier_only")]
+        issuer_only: bool,
+        /// It only asks for presentations.
+        #[arg(long)]
+        verifier_only: bool,
+        #[command(flatten)]
+        instance: Instance,
+    },
+    /// Show all organisations.
+    #[command(after_help = "Example: selfsame organisation list --json")]
+    List {
+        #[command(flatten)]
+        instance: Instance,
+    },
+    /// Show one organisation.
+    #[command(after_help = "Example: selfsame organisation show acme")]
+    Show {
+        /// Its name.
+        name: String,
+        #[command(flatten)]
+        instance: Instance,
+    },
+    /// Give an organisation another name for people.
+    #[command(after_help = "Example: selfsame organisation rename acme --title 'Acme Group'")]
+    Rename {
+        /// Its name in addresses, which stays.
+        name: String,
+        /// Its new name for people.
+        #[arg(long)]
+        title: String,
+        #[command(flatten)]
+        instance: Instance,
+    },
+    /// Suspend an organisation: it only serves what others need to verify the credentials that it issued.
+    #[command(after_help = "Example: selfsame organisation suspend acme")]
+    Suspend {
+        /// Its name.
+        name: String,
+        #[command(flatten)]
+        instance: Instance,
+    },
+    /// End the suspension of an organisation.
+    #[command(after_help = "Example: selfsame organisation reinstate acme")]
+    Reinstate {
+        /// Its name.
+        name: String,
+        #[command(flatten)]
+        instance: Instance,
+    },
+}
+
+#[derive(serde::Serialize)]
+struct OrganisationItems {
+    items: Vec<OrganisationView>,
+}
+
+impl Organisation {
+    /// Runs the subcommand.
+    pub async fn run(self) -> End {
+        match self.verb {
+            OrganisationVerb::Create {
+                name,
+                title,
+                did_method,
+                issuer_only,
+                verifier_only,
+                instance,
+            } => {
+                let new = NewOrganisation {
+                    name,
+                    title,
+                    issuer: !verifier_only,
+                    verifier: !issuer_only,
+                    did_method,
+                };
+                let operator = instance.operator()?;
+                let created: OrganisationView = operator.post("/api/organisations", &new).await?;
+                output::either(instance.json, &created, one);
+            }
+            OrganisationVerb::List { instance } => {
+                let all = all(&instance).await?;
+                output::either(instance.json, &all, |all| {
+                    all.items.iter().flat_map(one).collect()
+                });
+            }
+            OrganisationVerb::Show { name, instance } => {
+                let path = path(&name);
+                let found: OrganisationView = instance.operator()?.get(&path).await?;
+                output::either(instance.json, &found, one);
+            }
+            OrganisationVerb::Rename {
+                name,
+                title,
+                instance,
+            } => {
+                let change = OrganisationChange {
+                    title: Some(title),
+                    ..OrganisationChange::default()
+                };
+                changed(&name, &change, &instance).await?;
+            }
+            OrganisationVerb::Suspend { name, instance } => {
+                changed(&name, &state(OrganisationState::Suspended), &instance).await?;
+            }
+            OrganisationVerb::Reinstate { name, instance } => {
+                changed(&name, &state(OrganisationState::Active), &instance).await?;
+            }
+        }
+        Ok(Answer::Yes)
+    }
+}
+
+fn state(state: OrganisationState) -> OrganisationChange {
+    OrganisationChange {
+        state: Some(state),
+        ..OrganisationChange::default()
+    }
+}
+
+async fn changed(
+    name: &str,
+    change: &OrganisationChange,
+    instance: &Instance,
+) -> Result<(), Failure> {
+    let operator = instance.operator()?;
+    let changed: OrganisationView = operator.patch(&path(name), change).await?;
+    output::either(instance.json, &changed, one);
+    Ok(())
+}
+
+/// Every organisation, page by page.
+async fn all(instance: &Instance) -> Result<OrganisationItems, Failure> {
+    let operator = instance.operator()?;
+    let mut items = Vec::new();
+    let first = "/api/organisations?limit=200";
+    let mut path = first.to_owned();
+    loop {
+        let page: Listing<OrganisationView> = operator.get(&path).await?;
+        items.extend(page.items);
+        match page.next {
+            Some(after) => path = format!("{first}&after={}", segment(&after)),
+            None => return Ok(OrganisationItems { items }),
+        }
+    }
+}
+
+fn path(name: &str) -> String {
+    format!("/api/organisations/{}", segment(name))
+}
+
+fn one(organisation: &OrganisationView) -> Vec<String> {
+    let OrganisationView {
+        name,
+        title,
+        state,
+        identifier,
+        did,
+        ..
+    } = organisation;
+    vec![
+        format!("{name}  {}  {title}", state.as_str()),
+        format!("  {identifier}  {did}"),
+    ]
+}

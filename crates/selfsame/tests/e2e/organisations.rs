@@ -1,0 +1,118 @@
+//! An organisation issues, asks, verifies and revokes by itself, beside the first one of its instance.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::rig::{World, answer, command, get, items, post, put, run, take, text};
+
+/// A world with an organisation beside the first one, and what the command printed of it.
+fn with_acme() -> (World, Value) {
+    let world = World::start(&[]);
+    let create = [
+        "organisation",
+        "create",
+        "acme",
+        "--title",
+        "Acme Corporation",
+        "--json",
+    ];
+    let (code, printed, complaints) = run(&mut command(&world, &create));
+    assert_eq!(code, 0, "{printed}{complaints}");
+    let created = serde_json::from_str(&printed).unwrap();
+    (world, created)
+}
+
+fn offered(world: &World, organisation: &str) -> Value {
+    let offer = json!({"template": "immunization", "examples": true});
+    post(
+        &world.operator,
+        &format!("{organisation}/api/issuer/offers"),
+        &offer,
+    )
+}
+
+#[test]
+fn a_credential_of_an_organisation_is_valid_to_its_verifier_until_it_revokes_it() {
+    let (world, created) = with_acme();
+    let person = world.person("maja");
+    let offer = offered(&world, "/o/acme");
+    let card = take(&person, &offer).remove(0);
+    let asked = json!({"template": "immunization"});
+    let asked = post(&world.operator, "/o/acme/api/verifier/requests", &asked);
+    answer(&person, &asked);
+    let request = format!("/o/acme/api/verifier/requests/{}", text(&asked, "id"));
+    let verdict = get(&world.operator, &format!("{request}?wait=20"));
+    assert_eq!(verdict["verdict"]["outcome"], "valid", "{verdict}");
+    let issued = get(&world.operator, "/o/acme/api/issuer/credentials");
+    let id = text(&items(&issued)[0], "id");
+    let path = format!("/o/acme/api/issuer/credentials/{id}/status");
+    put(&world.operator, &path, &json!({"status": "revoked"}));
+    let began = Instant::now();
+    let recheck = || post(&world.operator, &format!("{request}/recheck"), &json!({}));
+    while recheck()["verdict"]["outcome"] != "revoked" {
+        assert!(began.elapsed() < Duration::from_secs(60), "not revoked");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_ne!(
+        created["did"],
+        get(&world.operator, "/api/status")["did"],
+        "{card}"
+    );
+}
+
+#[test]
+fn the_first_organisation_neither_finds_nor_trusts_what_another_one_issued() {
+    let (world, _) = with_acme();
+    let person = world.person("maja");
+    take(&person, &offered(&world, "/o/acme"));
+    assert!(items(&get(&world.operator, "/api/issuer/credentials")).is_empty());
+    let issued = get(&world.operator, "/o/acme/api/issuer/credentials");
+    let id = text(&items(&issued)[0], "id");
+    let path = format!("/api/issuer/credentials/{id}/status");
+    let status = json!({"status": "revoked"});
+    let reply = world.operator.send("PUT", &path, Some(&status)).unwrap();
+    assert_eq!(reply.status, 404);
+    let asked = json!({"template": "immunization"});
+    let asked = post(&world.operator, "/api/verifier/requests", &asked);
+    let given = json!({"request": asked["uri"], "policy": "newest"});
+    drop(person.send("POST", "/api/wallet/requests/answer", Some(&given)));
+    let state = get(
+        &world.operator,
+        &format!("/api/verifier/requests/{}", text(&asked, "id")),
+    );
+    // OpenID4VP leaves the request open for an answer by an issuer that is trusted.
+    assert_eq!(state["state"], "fetched", "{state}");
+    assert_eq!(state["refused"]["last"]["outcome"], "untrusted", "{state}");
+}
+
+#[test]
+fn a_suspended_organisation_is_verified_but_issues_nothing_until_it_is_reinstated() {
+    let (world, _) = with_acme();
+    let act = |verb: &str| {
+        let (code, printed, complaints) =
+            run(&mut command(&world, &["organisation", verb, "acme"]));
+        assert_eq!(code, 0, "{printed}{complaints}");
+        printed
+    };
+    let issue = [
+        "issue",
+        "immunization",
+        "--examples",
+        "--organisation",
+        "acme",
+    ];
+    assert!(act("suspend").contains("suspended"));
+    let (code, _, complaints) = run(&mut command(&world, &issue));
+    assert_eq!(code, 2, "{complaints}");
+    assert!(complaints.contains("suspended"), "{complaints}");
+    let list = world
+        .anybody()
+        .send("GET", "/o/acme/status/0", None)
+        .unwrap();
+    assert_eq!(list.status, 200);
+    assert!(act("reinstate").contains("active"));
+    let (code, printed, complaints) = run(&mut command(&world, &issue));
+    assert_eq!(code, 0, "{complaints}");
+    assert!(printed.contains("openid-credential-offer://"), "{printed}");
+}
