@@ -22,6 +22,8 @@ pub struct Route<S> {
     pub handler: MethodRouter<S>,
     /// Whether its requests wait for other hosts that their callers choose.
     pub abroad: Abroad,
+    /// The name of its operation for programs, such as `issuer_create_offer`; empty if it has no description.
+    pub name: &'static str,
     /// Its description; `None` for an address that programs do not use.
     pub description: Option<Description>,
 }
@@ -105,8 +107,15 @@ impl<S> Route<S> {
             path,
             handler,
             abroad: Abroad::Never,
+            name: "",
             description: None,
         }
+    }
+
+    /// Names the operation: its tag, what it does and to what. Clients have a function of this name.
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
     }
 
     /// Marks the route as one that may wait for other hosts that its callers choose.

@@ -7,6 +7,7 @@ use axum::response::sse::Event;
 use futures_util::{Stream, StreamExt as _, stream};
 use http::HeaderMap;
 use selfsame_core::events::EventReader;
+use selfsame_core::view::words::FormatName;
 use selfsame_driver::paging::{Listing, Paging};
 use selfsame_openid::verifier::expiry;
 use selfsame_openid::view::verifier::{
@@ -52,8 +53,9 @@ pub struct As {
 pub struct Bare {
     /// The credential as it was issued.
     credential: String,
-    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`; detected if absent.
+    /// Its format; detected if absent.
     #[serde(default)]
+    #[schema(value_type = Option<FormatName>)]
     format: Option<String>,
 }
 

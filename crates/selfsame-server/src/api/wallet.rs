@@ -2,6 +2,7 @@
 
 use axum::extract::{Extension, State};
 use selfsame_core::view::NewDid;
+use selfsame_core::view::words::KeyKind;
 use selfsame_crypto::SecretString;
 use selfsame_driver::paging::{Listing, Paging};
 use selfsame_openid::view::wallet::{
@@ -69,13 +70,14 @@ pub struct RequestLink {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewKey {
-    /// `P-256` (the default) or `Ed25519`.
+    /// Its type; default `P-256`.
     #[serde(default)]
+    #[schema(value_type = Option<KeyKind>)]
     kind: Option<String>,
 }
 
 /// Makes an account and signs in.
-#[utoipa::path(post, path = "/api/wallet/register", tag = "wallet", security(()), request_body = NewAccount, responses((status = 201, body = NewSession)))]
+#[utoipa::path(post, path = "/api/wallet/register", tag = "wallet", request_body = NewAccount, responses((status = 201, body = NewSession)))]
 pub async fn register(
     State(server): State<Server>,
     Extension(peer): Extension<Peer>,
@@ -97,7 +99,7 @@ pub async fn invite(
 }
 
 /// Signs in.
-#[utoipa::path(post, path = "/api/wallet/sessions", tag = "wallet", security(()), request_body = Credentials, responses((status = 201, body = NewSession)))]
+#[utoipa::path(post, path = "/api/wallet/sessions", tag = "wallet", request_body = Credentials, responses((status = 201, body = NewSession)))]
 pub async fn sign_in(
     State(server): State<Server>,
     Extension(peer): Extension<Peer>,

@@ -4,12 +4,13 @@ use selfsame_http::route::{get, post};
 
 use super::group::Route;
 use crate::assets;
-use crate::ui::{home, issuer, operator, registry, resolver, verifier, wallet};
+use crate::ui::{home, issuer, operator, reference, registry, resolver, verifier, wallet};
 
 /// Pages for anyone.
 pub fn public() -> Vec<Route> {
     vec![
         get("/", home::page),
+        get("/api", reference::page),
         get("/resolver", resolver::page).abroad(),
         get("/assets/{version}/{name}", assets::serve),
     ]
