@@ -607,7 +607,7 @@ mod tests {
         let arguments = test_arguments(TEST, &parse("--changed").unwrap(), &scope).unwrap();
         let all = arguments.join(" ");
         assert!(all.starts_with("test --workspace --test readme --examples --config target."));
-        assert!(all.ends_with("-- --include-ignored --skip wheel:: --skip python:: --skip npm:: --skip siege:: --skip write_the_vector"), "{all}");
+        assert!(all.ends_with("-- --include-ignored --skip wheel:: --skip python:: --skip npm:: --skip siege:: --skip write_the_vector --skip write_the_description"), "{all}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! OpenAPI document.
 
 pub mod openapi;
+pub mod reference;
 
 use std::any::type_name;
 
@@ -22,7 +23,7 @@ pub struct Route<S> {
     pub handler: MethodRouter<S>,
     /// Whether its requests wait for other hosts that their callers choose.
     pub abroad: Abroad,
-    /// The name of its operation for programs, such as `issuer_create_offer`; empty if it has no description.
+    /// The name of its operation for programs, unless `#[utoipa::path]` states it as `operation_id`.
     pub name: &'static str,
     /// Its description; `None` for an address that programs do not use.
     pub description: Option<Description>,
@@ -112,7 +113,7 @@ impl<S> Route<S> {
         }
     }
 
-    /// Names the operation: its tag, what it does and to what. Clients have a function of this name.
+    /// Names the operation by its tag and what it does, such as `issuance_token`. Clients have a function of this name.
     pub fn named(mut self, name: &'static str) -> Self {
         self.name = name;
         self

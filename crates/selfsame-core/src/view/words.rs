@@ -64,6 +64,60 @@ pub enum UseKind {
     Revoked,
 }
 
+/// What a delegate may do with a single-use credential.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+pub enum DelegatedAction {
+    /// Use it up.
+    Consume,
+    /// Revoke it.
+    Revoke,
+}
+
+/// The outcome of a verification, from most to least useful to a verifier.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+pub enum VerdictOutcome {
+    /// Every rule that applies holds.
+    Valid,
+    /// Genuine, but revoked by its issuer.
+    Revoked,
+    /// Genuine, but a single-use credential that is used up.
+    Spent,
+    /// Genuine, but suspended by its issuer.
+    Suspended,
+    /// Genuine, but expired.
+    Expired,
+    /// Genuine, but not yet valid.
+    NotYetValid,
+    /// Genuine, but its issuer is not trusted by the policy.
+    Untrusted,
+    /// Verification is incomplete: evidence is missing.
+    Unverifiable,
+    /// Forged, tampered with, malformed, or presented wrongly.
+    Invalid,
+}
+
+/// The status of a card.
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+pub enum CardStatus {
+    /// Valid.
+    Valid,
+    /// A single-use card that is used up.
+    Spent,
+    /// Revoked by its issuer.
+    Revoked,
+    /// Suspended by its issuer.
+    Suspended,
+    /// Expired.
+    Expired,
+    /// Not yet valid.
+    NotYetValid,
+    /// It could not be checked.
+    Unknown,
+}
+
 fn one_of(what: &str, words: Vec<&str>) -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(Type::String)
@@ -71,4 +125,32 @@ fn one_of(what: &str, words: Vec<&str>) -> RefOr<Schema> {
         .enum_values(Some(words))
         .build()
         .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use selfsame_credential::verdict::Outcome;
+
+    use super::*;
+
+    fn words<T: PartialSchema>() -> Vec<String> {
+        let schema = serde_json::to_value(T::schema()).unwrap();
+        serde_json::from_value(schema["enum"].clone()).unwrap()
+    }
+
+    #[test]
+    fn the_outcomes_of_the_description_are_those_of_verdicts() {
+        let outcomes = [
+            Outcome::Valid,
+            Outcome::Revoked,
+            Outcome::Spent,
+            Outcome::Suspended,
+            Outcome::Expired,
+            Outcome::NotYetValid,
+            Outcome::Untrusted,
+            Outcome::Unverifiable,
+            Outcome::Invalid,
+        ];
+        assert_eq!(words::<VerdictOutcome>(), outcomes.map(Outcome::as_str));
+    }
 }

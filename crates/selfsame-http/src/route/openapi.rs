@@ -1,5 +1,7 @@
 //! The OpenAPI document of a list of routes: each describes its operation itself, or names the document that does.
 
+use std::collections::BTreeMap;
+
 use http::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -241,8 +243,13 @@ pub fn add_token(document: &mut OpenApi, name: &str, words: &str) {
     components.add_security_scheme(name, SecurityScheme::Http(bearer));
 }
 
-/// Adds the operation of a route, if it has a description.
-pub fn add<S>(document: &mut OpenApi, route: &Route<S>, access: Access, example: Example) {
+/// Adds the operation of a route, if it has a description, with the example that has its name.
+pub fn add<S>(
+    document: &mut OpenApi,
+    route: &Route<S>,
+    access: Access,
+    examples: &BTreeMap<String, Example>,
+) {
     // The document has no notation for a parameter that covers several segments.
     let path = route.path.replace("{*", "{");
     let mut operation = match route.description {
@@ -256,9 +263,14 @@ pub fn add<S>(document: &mut OpenApi, route: &Route<S>, access: Access, example:
         }
         Some(Description::Specified(specified)) => specified.described(&path, access.face),
     };
-    operation.operation_id = (!route.name.is_empty()).then(|| route.name.to_owned());
+    if !route.name.is_empty() {
+        operation.operation_id = Some(route.name.to_owned());
+    }
     operation.security = Some(access.alternatives());
-    example.show(&mut operation);
+    let name = operation.operation_id.as_deref().unwrap_or_default();
+    if let Some(example) = examples.get(name).cloned() {
+        example.show(&mut operation);
+    }
     let method = match route.method {
         Method::POST => HttpMethod::Post,
         Method::PUT => HttpMethod::Put,

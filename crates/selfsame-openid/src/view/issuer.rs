@@ -5,9 +5,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use selfsame_core::view::CredentialUse;
-use selfsame_core::view::words::FormatName;
-
-use super::words::DelegatedAction;
+use selfsame_core::view::words::{DelegatedAction, FormatName};
 
 /// A permission to create: to use up or revoke credentials on the issuer's behalf.
 #[derive(Clone, Debug, Deserialize, ToSchema)]

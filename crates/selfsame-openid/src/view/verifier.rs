@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use selfsame_core::view::words::FormatName;
+use selfsame_core::view::words::{DelegatedAction, FormatName, VerdictOutcome};
 use selfsame_credential::verdict::{Outcome, Verdict};
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Reason, Reasons};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::words::{DelegatedAction, RequestUriMethod, VerdictOutcome};
+use super::words::RequestUriMethod;
 use crate::config::ClientIdPrefix;
 
 /// A request to create.

@@ -7,9 +7,9 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use selfsame_core::view::CredentialUse;
-use selfsame_core::view::words::{FormatName, KeyKind};
+use selfsame_core::view::words::{CardStatus, FormatName, KeyKind};
 
-use super::words::{AnswerPolicy, CardStatus, HistoryKind, TxCodeInput};
+use super::words::{AnswerPolicy, HistoryKind, TxCodeInput};
 use crate::config::ClientIdPrefix;
 
 pub use selfsame_accounts::{Invitation, NewSession, Person};

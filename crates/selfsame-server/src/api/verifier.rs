@@ -60,20 +60,20 @@ pub struct Bare {
 }
 
 /// Makes a request, from a DCQL query or from a template's claims.
-#[utoipa::path(post, path = "/api/verifier/requests", tag = "verifier", request_body = NewRequest, responses((status = 201, body = VerificationRequest)))]
+#[utoipa::path(post, path = "/api/verifier/requests", operation_id = "verifier_create_request", tag = "verifier", request_body = NewRequest, responses((status = 201, body = VerificationRequest)))]
 pub async fn create(State(server): State<Server>, Json(new): Json<NewRequest>) -> Handled {
     created(&server.verifier()?.create_request(&new).await?)
 }
 
 /// The requests, newest first.
-#[utoipa::path(get, path = "/api/verifier/requests", tag = "verifier", params(super::Page), responses((status = 200, body = Listing<VerificationStatus>)))]
+#[utoipa::path(get, path = "/api/verifier/requests", operation_id = "verifier_list_requests", tag = "verifier", params(super::Page), responses((status = 200, body = Listing<VerificationStatus>)))]
 pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) -> Handled {
     told(server.verifier()?.requests(&paging).await?)
 }
 
 /// One request with its verdict, at once or when the verdict is there. A server that stops responds with the current
 /// state.
-#[utoipa::path(get, path = "/api/verifier/requests/{id}", tag = "verifier", params(("id" = String, Path), Wait), responses((status = 200, body = VerificationStatus)))]
+#[utoipa::path(get, path = "/api/verifier/requests/{id}", operation_id = "verifier_get_request", tag = "verifier", params(("id" = String, Path), Wait), responses((status = 200, body = VerificationStatus)))]
 pub async fn one(
     State(server): State<Server>,
     Path(id): Path<String>,
@@ -92,7 +92,7 @@ pub async fn one(
 
 /// Server-sent events named `state`, each with `{"state"}`, until the request is over. The first is the current state,
 /// unless `Last-Event-ID` says that the client has been told it.
-#[utoipa::path(get, path = "/api/verifier/requests/{id}/events", tag = "verifier", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = String)))]
+#[utoipa::path(get, path = "/api/verifier/requests/{id}/events", operation_id = "verifier_follow_request", tag = "verifier", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub async fn events(
     State(server): State<Server>,
     Extension(seat): Extension<Seat>,
@@ -116,13 +116,13 @@ pub async fn events(
 }
 
 /// Verifies a presentation again, with its current status.
-#[utoipa::path(post, path = "/api/verifier/requests/{id}/recheck", tag = "verifier", params(("id" = String, Path)), responses((status = 200, body = VerificationStatus)))]
+#[utoipa::path(post, path = "/api/verifier/requests/{id}/recheck", operation_id = "verifier_recheck_request", tag = "verifier", params(("id" = String, Path)), responses((status = 200, body = VerificationStatus)))]
 pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Handled {
     told(server.verifier()?.recheck(&id).await?)
 }
 
 /// Revokes the presented credential on its issuer's behalf, by the handle that was shown and the issuer's delegation.
-#[utoipa::path(post, path = "/api/verifier/requests/{id}/revoke", tag = "verifier", params(("id" = String, Path), As), responses((status = 200, body = VerificationStatus)))]
+#[utoipa::path(post, path = "/api/verifier/requests/{id}/revoke", operation_id = "verifier_revoke_credential", tag = "verifier", params(("id" = String, Path), As), responses((status = 200, body = VerificationStatus)))]
 pub async fn revoke(
     State(server): State<Server>,
     Path(id): Path<String>,
@@ -132,7 +132,7 @@ pub async fn revoke(
 }
 
 /// Verifies a credential by itself, without its holder.
-#[utoipa::path(post, path = "/api/verifier/verify", tag = "verifier", request_body = Bare, responses((status = 200, body = CredentialVerdict)))]
+#[utoipa::path(post, path = "/api/verifier/verify", operation_id = "verifier_verify_credential", tag = "verifier", request_body = Bare, responses((status = 200, body = CredentialVerdict)))]
 pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Handled {
     json(
         &server

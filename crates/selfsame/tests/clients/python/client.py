@@ -3,6 +3,7 @@
 import os
 from typing import TypeVar
 
+import httpx
 from selfsame_client import AuthenticatedClient, Client
 from selfsame_client.api.issuer import issuer_create_offer, issuer_get_offer
 from selfsame_client.api.verifier import verifier_create_request, verifier_get_request
@@ -32,7 +33,7 @@ ORIGIN = os.environ.get("ORIGIN", "http://localhost:7380")
 
 
 def client(token: str) -> AuthenticatedClient:
-    return AuthenticatedClient(base_url=ORIGIN, token=token, timeout=60)
+    return AuthenticatedClient(base_url=ORIGIN, token=token, timeout=httpx.Timeout(60))
 
 
 def body(answer: T | Problem | None) -> T:
