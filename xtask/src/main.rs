@@ -1,4 +1,4 @@
-//! Development tasks: `cargo xtask tidy`, `test`, `cometbft`, `faults`, `siege`, `cross`, `bench`.
+//! Development tasks: `cargo xtask tidy`, `test`, `openapi`, `cometbft`, `faults`, `siege`, `cross`, `bench`.
 #![allow(
     clippy::disallowed_macros,
     reason = "this binary talks to a developer's terminal"
@@ -7,9 +7,11 @@
 use std::process::ExitCode;
 
 mod changed;
+mod clients;
 mod engine;
 mod faults;
 mod machine;
+mod node;
 mod openssl;
 mod oracle;
 mod package;
@@ -28,6 +30,7 @@ Development tasks of Selfsame.
 Usage: cargo xtask tidy [FOLDER]
        cargo xtask test [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]
        cargo xtask test --changed [--since REVISION]
+       cargo xtask openapi
        cargo xtask cometbft
        cargo xtask faults [--times N]
        cargo xtask siege
@@ -35,6 +38,7 @@ Usage: cargo xtask tidy [FOLDER]
        cargo xtask cross tls
        cargo xtask cross sd-jwt
        cargo xtask cross openid4vc
+       cargo xtask cross clients
        cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]
        cargo xtask bench tls [--quick] [--json] [--out DIR]
 
@@ -42,6 +46,7 @@ tidy   checks layers, sizes, module docs and documents; prints what to do;
        with a folder, only what is below it
 test   installs what the tests need and runs everything; --help lists its steps; with
        --changed, only what a change can have broken
+openapi  writes docs/openapi.json anew, from the routes of the server
 cometbft  builds the engine of registry networks into target/cometbft, with Go
 faults runs what may happen to a registry network with real processes, N times in a row
 siege  attacks an instance of 1 GiB in every known way while honest people use it;
@@ -49,7 +54,8 @@ siege  attacks an instance of 1 GiB in every known way while honest people use i
 cross  lets our AnonCreds and the published library speak to each other, N random
        flows in place of a few; or our TLS and the second implementation of it; or our
        SD-JWT VCs and a published package; or our issuer, wallet and verifier and those
-       of published packages for Node.js
+       of published packages for Node.js; or clients made of docs/openapi.json and an
+       instance
 bench  times ours and the published library alternately, or the TLS bench with OpenSSL
        beside; exit code 1 if a bar is not kept
 
@@ -64,6 +70,7 @@ fn main() -> ExitCode {
         "tidy" if rest.len() <= 1 => tidy::run(rest.first().map_or("", String::as_str)),
         "test" => test::run(&rest),
         changed::alone::TASK => changed::alone::run(&rest),
+        "openapi" => clients::openapi(&rest),
         "cometbft" => engine::command(&rest),
         "faults" => faults::command(&rest),
         "siege" => siege::command(&rest),

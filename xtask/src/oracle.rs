@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    openssl, package, peer, python, second,
+    clients, openssl, package, peer, python, second,
     workspace::{cargo, root},
 };
 
@@ -97,15 +97,17 @@ impl Cross {
     }
 }
 
-/// `cargo xtask cross anoncreds [--count N] [--adx | --portable]`, or `… cross` with `tls`, `sd-jwt` or `openid4vc`.
+/// `cargo xtask cross anoncreds [--count N] [--adx | --portable]`, or `… cross` with `tls`, `sd-jwt`, `openid4vc` or
+/// `clients`.
 pub fn cross_command(arguments: &[String]) -> Result<bool, String> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let usage = "usage: cargo xtask cross anoncreds [--count N] [--adx | --portable], or cargo xtask cross tls | sd-jwt | openid4vc";
+    let usage = "usage: cargo xtask cross anoncreds [--count N] [--adx | --portable], or cargo xtask cross tls | sd-jwt | openid4vc | clients";
     match words.split_first() {
         Some((&"anoncreds", flags)) => cross(&Cross::parse(flags).ok_or(usage)?),
         Some((&"tls", [])) => second::cross(),
         Some((&"sd-jwt", [])) => package::cross(),
         Some((&"openid4vc", [])) => peer::cross(),
+        Some((&"clients", [])) => clients::cross(),
         _ => Err(usage.to_owned()),
     }
 }

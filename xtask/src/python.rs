@@ -140,11 +140,15 @@ fn must_run(program: &str, arguments: &[&str]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{package, second};
+    use crate::{clients, package, second};
 
     #[test]
     fn every_package_is_pinned_by_a_hash() {
-        for (list, count) in [(second::REQUIREMENTS, 3), (package::REQUIREMENTS, 7)] {
+        for (list, count) in [
+            (second::REQUIREMENTS, 3),
+            (package::REQUIREMENTS, 7),
+            (clients::REQUIREMENTS, 28),
+        ] {
             let text = fs::read_to_string(root().join(list)).unwrap();
             let text = text.replace("\\\n", "");
             let packages: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();

@@ -10,7 +10,7 @@ use crate::{
         plan::{Part, Scope},
         reach::UNIT,
     },
-    engine, machine, openssl, oracle, package, peer, second, tidy,
+    clients, engine, machine, openssl, oracle, package, peer, second, tidy,
     workspace::{cargo, root},
 };
 use lanes::{Lanes, Running};
@@ -109,6 +109,12 @@ const STEPS: &[Step] = &[
         task: Task::Ours(|_| peer::cross()),
     },
     Step {
+        name: "clients",
+        purpose: "clients in TypeScript and Python, made of the OpenAPI document",
+        when: When::Suites(&["selfsame/clients"]),
+        task: Task::Ours(|_| clients::cross()),
+    },
+    Step {
         name: "oracle",
         purpose: "AnonCreds and SD-JWT VCs crossed with published libraries, TLS with its second implementation",
         when: When::Suites(&["selfsame-anoncreds", "selfsame-credential", "selfsame-tls"]),
@@ -134,6 +140,8 @@ const TEST: &[&str] = &[
     "siege::",
     "--skip",
     "write_the_vector",
+    "--skip",
+    "write_the_description",
 ];
 /// The folder of the tests that need Chromium. Each has the text below in the attribute that makes plain `cargo test`
 /// ignore it.
@@ -558,6 +566,10 @@ mod tests {
             ["tidy", "fmt", "test", "npm"]
         );
         assert_eq!(
+            steps("selfsame/clients", &[]),
+            ["tidy", "fmt", "test", "clients"]
+        );
+        assert_eq!(
             steps("selfsame-tls/unit", &[]),
             ["tidy", "fmt", "machine", "engine", "test", "oracle"]
         );
@@ -595,7 +607,7 @@ mod tests {
         let arguments = test_arguments(TEST, &parse("--changed").unwrap(), &scope).unwrap();
         let all = arguments.join(" ");
         assert!(all.starts_with("test --workspace --test readme --examples --config target."));
-        assert!(all.ends_with("-- --include-ignored --skip wheel:: --skip python:: --skip npm:: --skip siege:: --skip write_the_vector"), "{all}");
+        assert!(all.ends_with("-- --include-ignored --skip wheel:: --skip python:: --skip npm:: --skip siege:: --skip write_the_vector --skip write_the_description"), "{all}");
     }
 
     #[test]

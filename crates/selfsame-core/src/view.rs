@@ -1,5 +1,7 @@
 //! What use cases of every role take and return.
 
+pub mod words;
+
 use selfsame_credential::single_use::Use;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,7 +18,8 @@ pub fn readable(text: &str) -> String {
 /// The use of a single-use credential.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 pub struct CredentialUse {
-    /// `spent` or `revoked`.
+    /// What happened to it.
+    #[schema(value_type = words::UseKind)]
     pub action: String,
     /// The DID that did it.
     pub by: String,
@@ -46,7 +49,8 @@ pub struct InstanceDid {
     pub did: String,
     /// The handle of its current key.
     pub key: String,
-    /// `active` or `deactivated`.
+    /// Its state.
+    #[schema(value_type = words::DidState)]
     pub state: String,
     /// Its document as resolved now; null if the DID is deactivated.
     #[schema(value_type = Option<Object>, required)]
@@ -57,9 +61,11 @@ pub struct InstanceDid {
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewDid {
-    /// `key`, `jwk`, `web`, `selfsame` or `cheqd`.
+    /// Its method; a wallet makes only DIDs that contain their key.
+    #[schema(value_type = words::DidMethodName)]
     pub method: String,
     /// `P-256` or `Ed25519`, default `P-256`; for `cheqd` only `Ed25519`, which is then the default.
     #[serde(default)]
+    #[schema(value_type = Option<words::KeyKind>)]
     pub kind: Option<String>,
 }

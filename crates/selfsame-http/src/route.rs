@@ -2,6 +2,7 @@
 //! OpenAPI document.
 
 pub mod openapi;
+pub mod reference;
 
 use std::any::type_name;
 
@@ -22,6 +23,8 @@ pub struct Route<S> {
     pub handler: MethodRouter<S>,
     /// Whether its requests wait for other hosts that their callers choose.
     pub abroad: Abroad,
+    /// The name of its operation for programs, unless `#[utoipa::path]` states it as `operation_id`.
+    pub name: &'static str,
     /// Its description; `None` for an address that programs do not use.
     pub description: Option<Description>,
 }
@@ -106,8 +109,15 @@ impl<S> Route<S> {
             path,
             handler,
             abroad: Abroad::Never,
+            name: "",
             description: None,
         }
+    }
+
+    /// Names the operation by its tag and what it does, such as `issuance_token`. Clients have a function of this name.
+    pub fn named(mut self, name: &'static str) -> Self {
+        self.name = name;
+        self
     }
 
     /// Marks the route as one that may wait for other hosts that its callers choose.

@@ -10,6 +10,7 @@ use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::wire::request::ClientId;
 use serde::{Deserialize, Serialize};
 use url::Url;
+use utoipa::ToSchema;
 
 pub use selfsame_accounts::Registration;
 pub use wallet::WalletConfig;
@@ -208,7 +209,7 @@ impl VerifierConfig {
 }
 
 /// How a verifier identifies itself (OpenID4VP 1.0 §5.9.3).
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientIdPrefix {
     /// By the address that the answer is sent to.

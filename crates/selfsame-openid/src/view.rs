@@ -3,3 +3,4 @@
 pub mod issuer;
 pub mod verifier;
 pub mod wallet;
+pub mod words;

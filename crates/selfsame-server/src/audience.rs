@@ -6,6 +6,20 @@ use crate::problem;
 /// The largest form; also the limit of every body that is authenticated by a cookie.
 pub const API_BODY_MAX: usize = 256 * 1024;
 
+const OPERATOR: &str = "operator";
+const WALLET: &str = "wallet";
+/// The tokens of the API: the name of each security scheme, and how to get the token.
+pub const TOKENS: [(&str, &str); 2] = [
+    (
+        OPERATOR,
+        "The operator's token. The first start writes it into the file `operator-token` in the data directory.",
+    ),
+    (
+        WALLET,
+        "The token of a person's session. `wallet_register` and `wallet_sign_in` return it.",
+    ),
+];
+
 /// Who may use a group of addresses, and the format of its errors.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Audience {
@@ -47,13 +61,23 @@ impl Audience {
         matches!(self, Self::Person | Self::PersonApi)
     }
 
-    /// Whether its addresses need a token. Of a [`Self::Registrant`], that depends on the operator.
+    /// The token that its addresses take, as in [`TOKENS`].
+    pub fn token(self) -> Option<&'static str> {
+        match self {
+            Self::Operator
+            | Self::OperatorApi
+            | Self::OperatorStream
+            | Self::OperatorWait
+            | Self::Registrant
+            | Self::RegistrantPage => Some(OPERATOR),
+            Self::Person | Self::PersonApi => Some(WALLET),
+            _ => None,
+        }
+    }
+
+    /// Whether its addresses need their token. Of a [`Self::Registrant`], that depends on the operator.
     pub fn needs_token(self) -> bool {
-        let operators = matches!(
-            self,
-            Self::Operator | Self::OperatorApi | Self::OperatorStream | Self::OperatorWait
-        );
-        operators || self.has_account()
+        self.token().is_some() && !matches!(self, Self::Registrant | Self::RegistrantPage)
     }
 
     /// The format of its errors.

@@ -2,6 +2,7 @@
 
 mod browsing;
 mod crowds;
+mod description;
 mod doors;
 mod instance;
 mod organisations;

@@ -6,6 +6,7 @@ pub mod issuer;
 pub mod operator;
 pub mod pictogram;
 pub mod qr;
+pub mod reference;
 pub mod registry;
 pub mod resolver;
 pub mod verdict;

@@ -68,6 +68,12 @@ pub const ROWS: &[Row] = &[
         These(&["selfsame-registry/registry"]),
         COMPARED,
     ),
+    row("docs/api.md", These(&[]), DOCUMENT),
+    row(
+        "docs/openapi.json",
+        These(&["selfsame-server/unit", "selfsame/clients"]),
+        COMPARED,
+    ),
     row("docs/resolution.md", These(&["selfsame/unit"]), COMPARED),
     row("docs/settings.md", These(&["selfsame/unit"]), COMPARED),
     row(
@@ -175,6 +181,11 @@ pub const ROWS: &[Row] = &[
     row(
         "crates/selfsame-credential/tests/package/requirements.txt",
         These(&["selfsame-credential/package", "xtask/unit"]),
+        PINNED,
+    ),
+    row(
+        "crates/selfsame/tests/clients/python/requirements.txt",
+        These(&["selfsame/clients", "xtask/unit"]),
         PINNED,
     ),
     row(

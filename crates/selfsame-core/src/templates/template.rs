@@ -43,6 +43,7 @@ pub struct ClaimField {
     /// The names of the object members that lead to it.
     pub path: Vec<String>,
     /// Its label for people, by language.
+    #[schema(value_type = std::collections::BTreeMap<String, String>)]
     pub label: Labels,
     /// The kind of value.
     pub kind: ClaimKind,
@@ -67,6 +68,7 @@ pub struct ItemField {
     /// The member's name.
     pub name: String,
     /// Its label for people, by language.
+    #[schema(value_type = std::collections::BTreeMap<String, String>)]
     pub label: Labels,
     /// The kind of value.
     pub kind: ClaimKind,

@@ -1,13 +1,16 @@
 //! The OpenAPI document of a list of routes: each describes its operation itself, or names the document that does.
 
+use std::collections::BTreeMap;
+
 use http::Method;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::openapi::path::{
     HttpMethod, Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn,
 };
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::schema::{Object, Schema, SchemaType, Type};
-use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::schema::{ArrayItems, Object, Schema, SchemaType, Type};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
     Content, ObjectBuilder, OpenApi, Ref, RefOr, Required, Response, ResponseBuilder,
 };
@@ -19,6 +22,7 @@ use super::Route;
 use crate::error::Face;
 
 const PROBLEM: &str = "application/problem+json";
+const JSON: &str = "application/json";
 
 /// An error of the API (RFC 9457).
 #[derive(Serialize, ToSchema)]
@@ -36,6 +40,68 @@ pub struct ProblemDetails {
     reason: String,
     /// What that person can do about it.
     hint: Option<String>,
+}
+
+/// An error of a protocol (RFC 6749 §5.2).
+#[derive(Serialize, ToSchema)]
+pub struct ProtocolError {
+    /// The specification's code, such as `invalid_grant`.
+    error: String,
+    /// The error, for the person who must act.
+    error_description: Option<String>,
+}
+
+/// Who may call an operation, and the format of its errors.
+#[derive(Clone, Copy)]
+pub struct Access {
+    /// The format of its errors.
+    pub face: Face,
+    /// The security scheme whose token it takes.
+    pub token: Option<&'static str>,
+    /// Whether it also answers callers without a token.
+    pub open: bool,
+}
+
+impl Access {
+    /// The alternatives; an empty list lets everyone in, and so does an empty alternative (OpenAPI 3.1, Operation
+    /// Object).
+    fn alternatives(self) -> Vec<SecurityRequirement> {
+        let token = self
+            .token
+            .map(|name| SecurityRequirement::new(name, [""; 0]));
+        let nothing = (token.is_some() && self.open).then(SecurityRequirement::default);
+        token.into_iter().chain(nothing).collect()
+    }
+}
+
+/// Bodies of an operation, as they are sent.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Example {
+    /// The body of the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Value>,
+    /// The body of the response.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Value>,
+}
+
+impl Example {
+    /// Puts the bodies into the operation's JSON contents.
+    fn show(self, operation: &mut Operation) {
+        let request = operation.request_body.as_mut();
+        if let Some(content) = request.and_then(|body| body.content.get_mut(JSON)) {
+            content.example = self.request;
+        }
+        let responses = operation.responses.responses.iter_mut();
+        let answers = responses.filter(|(status, _)| status.starts_with('2'));
+        for (_, response) in answers {
+            if let RefOr::T(response) = response
+                && let Some(content) = response.content.get_mut(JSON)
+            {
+                content.example = self.response.clone();
+            }
+        }
+    }
 }
 
 /// The description of a route.
@@ -124,7 +190,7 @@ impl Specified {
         }
     }
 
-    fn described(self, path: &str, face: Face, open: bool) -> Operation {
+    fn described(self, path: &str, face: Face) -> Operation {
         let specified = (!self.by.is_empty()).then(|| format!("Specified by {}.", self.by));
         let body = self.takes.map(|kind| {
             RequestBodyBuilder::new()
@@ -132,20 +198,31 @@ impl Specified {
                 .required(Some(Required::True))
                 .build()
         });
-        let error = answer("The error.", written(face), self.refuses);
-        let mut operation = OperationBuilder::new()
+        let operation = OperationBuilder::new()
             .tag(self.tag)
             .summary(Some(self.what))
             .description(specified)
             .request_body(body)
             .response("200", answer("The requested content.", self.gives, self.or))
-            .response("default", error);
-        // An empty list lets everyone in (OpenAPI 3.1, Operation Object); an absent list means the default.
-        if open {
-            operation = operation.securities(Some(Vec::<SecurityRequirement>::new()));
-        }
+            .response("default", self.error(face));
         let parameters = path_parameters(path).chain(self.query_parameters());
         operation.parameters(Some(parameters)).build()
+    }
+
+    /// The error in the format of the face, and in those of the operation itself.
+    fn error(&self, face: Face) -> Response {
+        let (kind, schema) = match face {
+            Face::Protocol => (JSON, "ProtocolError"),
+            Face::Api | Face::Page(_) => (PROBLEM, "Problem"),
+        };
+        let content = Content::new(Some(Ref::from_schema_name(schema)));
+        let error = ResponseBuilder::new().description("The error.");
+        let described = self.refuses.iter();
+        described
+            .fold(error.content(kind, content), |error, kind| {
+                error.content(*kind, any())
+            })
+            .build()
     }
 
     fn query_parameters(&self) -> impl Iterator<Item = Parameter> {
@@ -156,22 +233,26 @@ impl Specified {
     }
 }
 
-/// Adds the bearer token, which every operation needs unless it says otherwise.
-pub fn need_token(document: &mut OpenApi) {
+/// Adds a bearer token that operations may need, with the words that say how to get it.
+pub fn add_token(document: &mut OpenApi, name: &str, words: &str) {
+    let bearer = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .description(Some(words))
+        .build();
     let components = document.components.get_or_insert_default();
-    components.add_security_scheme(
-        "token",
-        SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)),
-    );
-    document.security = Some(vec![SecurityRequirement::new("token", [""; 0])]);
+    components.add_security_scheme(name, SecurityScheme::Http(bearer));
 }
 
-/// Adds the operation of a route, if it has a description. `face` is the format of its errors, and `open` says whether
-/// it needs no token.
-pub fn add<S>(document: &mut OpenApi, route: &Route<S>, face: Face, open: bool) {
+/// Adds the operation of a route, if it has a description, with the example that has its name.
+pub fn add<S>(
+    document: &mut OpenApi,
+    route: &Route<S>,
+    access: Access,
+    examples: &BTreeMap<String, Example>,
+) {
     // The document has no notation for a parameter that covers several segments.
     let path = route.path.replace("{*", "{");
-    let operation = match route.description {
+    let mut operation = match route.description {
         None => return,
         Some(Description::Typed(typed)) => {
             let mut schemas = Vec::new();
@@ -180,8 +261,16 @@ pub fn add<S>(document: &mut OpenApi, route: &Route<S>, face: Face, open: bool) 
             components.schemas.extend(schemas);
             typed.described()
         }
-        Some(Description::Specified(specified)) => specified.described(&path, face, open),
+        Some(Description::Specified(specified)) => specified.described(&path, access.face),
     };
+    if !route.name.is_empty() {
+        operation.operation_id = Some(route.name.to_owned());
+    }
+    operation.security = Some(access.alternatives());
+    let name = operation.operation_id.as_deref().unwrap_or_default();
+    if let Some(example) = examples.get(name).cloned() {
+        example.show(&mut operation);
+    }
     let method = match route.method {
         Method::POST => HttpMethod::Post,
         Method::PUT => HttpMethod::Put,
@@ -190,6 +279,23 @@ pub fn add<S>(document: &mut OpenApi, route: &Route<S>, face: Face, open: bool) 
         _ => HttpMethod::Get,
     };
     (document.paths).add_path_operation(&path, vec![method], operation);
+}
+
+/// Lets the lists in the description refer to the types of their entries. utoipa writes the argument of a generic type
+/// in place, and clients would then have a second type for the same thing.
+pub fn refer_to_entries(document: &mut OpenApi) {
+    let components = document.components.get_or_insert_default();
+    let known = components.schemas.clone();
+    for (name, schema) in &mut components.schemas {
+        let entry = name.split_once('_').map_or("", |(_, entry)| entry);
+        if let RefOr::T(Schema::Object(list)) = schema
+            && let Some(RefOr::T(Schema::Array(items))) = list.properties.get_mut("items")
+            && let ArrayItems::RefOrSchema(inner) = &mut items.items
+            && known.get(entry) == Some(&**inner)
+        {
+            **inner = Ref::from_schema_name(entry).into();
+        }
+    }
 }
 
 fn path_parameters(path: &str) -> impl Iterator<Item = Parameter> {
@@ -207,14 +313,6 @@ fn parameter(name: &str, place: ParameterIn, required: Required) -> Parameter {
         .required(required)
         .schema(Some(Object::with_type(Type::String)))
         .build()
-}
-
-/// The content type of an address's errors (RFC 6749 §5.2 for protocols).
-fn written(face: Face) -> &'static str {
-    match face {
-        Face::Protocol => "application/json",
-        Face::Api | Face::Page(_) => PROBLEM,
-    }
 }
 
 fn answer(what: &str, kind: &str, others: &[&str]) -> Response {

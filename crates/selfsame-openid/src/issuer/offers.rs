@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{CredentialSubject, Issuer, metadata};
 use crate::refusal::refusal;
-use crate::view::issuer::{NewOffer, Offer};
+use crate::view::issuer::{NewOffer, Offer, OfferState};
 use selfsame_core::events::{Event, EventKind};
 
 /// The kind of the records that hold offers.
@@ -158,12 +158,12 @@ impl Issuer {
             IssuanceState::Closed(Closed {
                 because: Closure::Redeemed,
                 ..
-            }) => ("taken", 0),
-            IssuanceState::Closed(_) | IssuanceState::Granted(_) => ("locked", 0),
+            }) => (OfferState::Taken, 0),
+            IssuanceState::Closed(_) | IssuanceState::Granted(_) => (OfferState::Locked, 0),
             IssuanceState::Offered(_) if self.shared.clock.now() >= record.expires => {
-                ("expired", 0)
+                (OfferState::Expired, 0)
             }
-            IssuanceState::Offered(offered) => ("open", offered.uses_left),
+            IssuanceState::Offered(offered) => (OfferState::Open, offered.uses_left),
         };
         let uri = if record.by_reference {
             let path = format!("issuer/offers/{id}");
@@ -178,7 +178,7 @@ impl Issuer {
             format: record.subject.format.clone(),
             uri: uri.expose().to_owned(),
             tx_code: None,
-            state: state.to_owned(),
+            state,
             uses_left,
             expires: record.expires.rfc3339(),
             label: record.subject.label.clone(),

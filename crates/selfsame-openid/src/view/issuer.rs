@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use selfsame_core::view::CredentialUse;
+use selfsame_core::view::words::{DelegatedAction, FormatName};
 
 /// A permission to create: to use up or revoke credentials on the issuer's behalf.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -12,7 +13,8 @@ use selfsame_core::view::CredentialUse;
 pub struct NewDelegation {
     /// The delegate: a `did:selfsame` of the issuer's network.
     pub to: String,
-    /// `consume` or `revoke`.
+    /// What the delegate may do.
+    #[schema(value_type = DelegatedAction)]
     pub action: String,
     /// The templates whose credentials it covers.
     pub templates: Vec<String>,
@@ -28,7 +30,8 @@ pub struct Delegation {
     pub id: String,
     /// The delegate's DID.
     pub to: String,
-    /// `consume` or `revoke`.
+    /// What the delegate may do.
+    #[schema(value_type = DelegatedAction)]
     pub action: String,
     /// The templates whose credentials it covers.
     pub templates: Vec<String>,
@@ -73,8 +76,9 @@ impl DelegationState {
 pub struct NewOffer {
     /// The template's id.
     pub template: String,
-    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`, if the settings enable it; default: the first one enabled.
+    /// A format that the settings enable; default: the first one enabled.
     #[serde(default)]
+    #[schema(value_type = Option<FormatName>)]
     pub format: Option<String>,
     /// The claims; with `examples`, absent ones take the template's examples.
     #[serde(default)]
@@ -108,19 +112,47 @@ pub struct Offer {
     /// The template's id.
     pub template: String,
     /// The credential's format.
+    #[schema(value_type = FormatName)]
     pub format: String,
     /// The link for the wallet: `openid-credential-offer://…`.
     pub uri: String,
     /// The transaction code for the person; only in the response that created the offer.
     pub tx_code: Option<String>,
-    /// `open`, `taken`, `locked` (too many wrong codes) or `expired`.
-    pub state: String,
+    /// Its state.
+    pub state: OfferState,
     /// How many more times it can be accepted.
     pub uses_left: u32,
     /// Until when it can be accepted, RFC 3339.
     pub expires: String,
     /// The issuer's note.
     pub label: Option<String>,
+}
+
+/// The state of an offer.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OfferState {
+    /// It can be accepted.
+    Open,
+    /// It was accepted as often as it could be.
+    Taken,
+    /// It can't be accepted any more: too many wrong codes were sent, or it was misused.
+    Locked,
+    /// It has expired.
+    Expired,
+}
+
+impl OfferState {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Taken => "taken",
+            Self::Locked => "locked",
+            Self::Expired => "expired",
+        }
+    }
 }
 
 /// An issued credential; its claims are not stored.
@@ -131,6 +163,7 @@ pub struct IssuedCredential {
     /// The template's id.
     pub template: String,
     /// Its format.
+    #[schema(value_type = FormatName)]
     pub format: String,
     /// The id of its offer.
     pub offer: String,
@@ -138,7 +171,7 @@ pub struct IssuedCredential {
     pub issued: String,
     /// Until when it is valid, RFC 3339.
     pub expires: String,
-    /// `valid`, `revoked` or `suspended`.
+    /// Its status.
     pub status: CredentialStatus,
     /// Whether the served status lists show this status; they do within a second of a change.
     pub published: bool,

@@ -3,12 +3,16 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use selfsame_core::view::words::{DelegatedAction, FormatName, VerdictOutcome};
 use selfsame_credential::verdict::{Outcome, Verdict};
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Reason, Reasons};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+use super::words::RequestUriMethod;
+use crate::config::ClientIdPrefix;
 
 /// A request to create.
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
@@ -23,15 +27,18 @@ pub struct NewRequest {
     pub template: Option<String>,
     /// The format to request with `template`; default `dc+sd-jwt`.
     #[serde(default)]
+    #[schema(value_type = Option<FormatName>)]
     pub format: Option<String>,
     /// The claims to request with `template`; default: those of its typical request.
     #[serde(default)]
     pub claims: Option<Vec<Vec<String>>>,
-    /// `redirect_uri`, `decentralized_identifier` or `x509_san_dns`; default: the configured one.
+    /// How the verifier identifies itself; default: the configured one.
     #[serde(default)]
+    #[schema(value_type = Option<ClientIdPrefix>)]
     pub client_id_prefix: Option<String>,
     /// How wallets fetch the signed request: `get` (default), or `post`, which lets them send a nonce of their own.
     #[serde(default)]
+    #[schema(value_type = Option<RequestUriMethod>)]
     pub request_uri_method: Option<String>,
     /// Whether the wallet is on the device of the browser that asks; the result then returns to that browser.
     #[serde(default)]
@@ -136,7 +143,8 @@ pub struct RefusedAnswers {
 /// The use of a credential that was shown, or its revocation on the issuer's behalf.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct SpendingStatus {
-    /// `consume` or `revoke`.
+    /// What is done.
+    #[schema(value_type = DelegatedAction)]
     pub action: String,
     /// Its state.
     pub state: SpendingState,
@@ -186,9 +194,8 @@ impl RequestState {
 /// The verdict on a whole response.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct PresentationVerdict {
-    /// `valid`, or the worst outcome of the parts: `revoked`, `spent`, `suspended`, `expired`, `not_yet_valid`,
-    /// `untrusted`, `unverifiable`, `invalid`.
-    #[schema(value_type = String)]
+    /// `valid`, or the worst outcome of the parts.
+    #[schema(value_type = VerdictOutcome)]
     pub outcome: Outcome,
     /// The reason, if it is something else than a broken rule.
     #[schema(value_type = Option<String>)]
@@ -203,7 +210,7 @@ pub struct CredentialVerdict {
     /// The query it answers; empty for a credential verified on its own.
     pub query: String,
     /// The outcome.
-    #[schema(value_type = String)]
+    #[schema(value_type = VerdictOutcome)]
     pub outcome: Outcome,
     /// The rules with their results.
     pub rules: Vec<RuleLine>,

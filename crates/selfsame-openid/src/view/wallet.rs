@@ -7,6 +7,10 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use selfsame_core::view::CredentialUse;
+use selfsame_core::view::words::{CardStatus, FormatName, KeyKind};
+
+use super::words::{AnswerPolicy, HistoryKind, TxCodeInput};
+use crate::config::ClientIdPrefix;
 
 pub use selfsame_accounts::{Invitation, NewSession, Person};
 
@@ -34,6 +38,7 @@ pub struct CardSummary {
     #[serde(default)]
     pub issuer_name: Option<String>,
     /// Its format.
+    #[schema(value_type = FormatName)]
     pub format: String,
     /// Its type: the `vct` or the W3C types.
     pub types: Vec<String>,
@@ -50,7 +55,8 @@ pub struct Card {
     pub summary: CardSummary,
     /// Its claims with their labels.
     pub claims: Vec<ClaimLine>,
-    /// `valid`, `spent`, `revoked`, `suspended`, `expired`, `not_yet_valid` or `unknown`, as of `status_as_of`.
+    /// Its status as of `status_as_of`.
+    #[schema(value_type = CardStatus)]
     pub status: String,
     /// The time as of which the status was checked, RFC 3339.
     pub status_as_of: Option<String>,
@@ -92,6 +98,7 @@ pub struct OfferedCredential {
     /// Its configuration's id.
     pub configuration: String,
     /// Its format.
+    #[schema(value_type = FormatName)]
     pub format: String,
     /// How to show it.
     pub display: Display,
@@ -102,7 +109,8 @@ pub struct OfferedCredential {
 /// How to ask the person for a transaction code.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct TxCodePrompt {
-    /// `numeric` or `text`.
+    /// Its characters.
+    #[schema(value_type = TxCodeInput)]
     pub input_mode: String,
     /// Its length, if the issuer states it.
     pub length: Option<u64>,
@@ -152,7 +160,8 @@ pub struct RequestPreview {
 pub struct Asker {
     /// The client identifier with its prefix.
     pub client_id: String,
-    /// `redirect_uri` (not authenticated), `decentralized_identifier` or `x509_san_dns`.
+    /// How it identifies itself; `redirect_uri` proves nothing.
+    #[schema(value_type = ClientIdPrefix)]
     pub prefix: String,
     /// The host the answer goes to.
     pub host: String,
@@ -224,6 +233,7 @@ pub struct AnswerRequest {
     pub cards: std::collections::BTreeMap<String, String>,
     /// Chooses instead of a person: `newest` answers with the newest card that fits. If absent, `cards` decides.
     #[serde(default)]
+    #[schema(value_type = Option<AnswerPolicy>)]
     pub policy: Option<String>,
 }
 
@@ -245,7 +255,8 @@ pub struct HistoryEntry {
     pub id: String,
     /// Its time, RFC 3339.
     pub at: String,
-    /// `received`, `shared`, `declined` or `failed`.
+    /// What happened.
+    #[schema(value_type = HistoryKind)]
     pub what: String,
     /// The other party: an issuer's or verifier's identifier.
     pub party: String,
@@ -285,7 +296,8 @@ pub struct OneUse {
 pub struct KeyInfo {
     /// Its handle: the RFC 7638 thumbprint.
     pub handle: String,
-    /// `Ed25519` or `P-256`.
+    /// Its type.
+    #[schema(value_type = KeyKind)]
     pub kind: String,
     /// When it was created, RFC 3339.
     pub created: String,

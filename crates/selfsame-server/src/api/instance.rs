@@ -9,13 +9,13 @@ use crate::error::Handled;
 use crate::server::Server;
 
 /// The status of this instance.
-#[utoipa::path(get, path = "/api/status", tag = "instance", responses((status = 200, body = InstanceStatus)))]
+#[utoipa::path(get, path = "/api/status", operation_id = "instance_get_status", tag = "instance", responses((status = 200, body = InstanceStatus)))]
 pub async fn status(State(server): State<Server>) -> Handled {
     json(&server.app().status().await?)
 }
 
 /// Backs up everything that this instance keeps, while it runs. The master key is not included.
-#[utoipa::path(post, path = "/api/copies", tag = "instance", responses((status = 200, body = CopyMade)))]
+#[utoipa::path(post, path = "/api/copies", operation_id = "instance_create_backup", tag = "instance", responses((status = 200, body = CopyMade)))]
 pub async fn copy(State(server): State<Server>) -> Handled {
     let backups = server
         .backups()
@@ -27,7 +27,7 @@ pub async fn copy(State(server): State<Server>) -> Handled {
 }
 
 /// Makes a link that signs the operator's browser in. The link works once, within ten minutes.
-#[utoipa::path(post, path = "/api/operator/links", tag = "instance", responses((status = 200, body = SignInLink)))]
+#[utoipa::path(post, path = "/api/operator/links", operation_id = "instance_create_sign_in_link", tag = "instance", responses((status = 200, body = SignInLink)))]
 pub async fn link(State(server): State<Server>) -> Handled {
     json(&server.app().operator().link().await?)
 }

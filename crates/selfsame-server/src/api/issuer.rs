@@ -36,7 +36,7 @@ pub struct NewStatus {
 }
 
 /// The templates that can be issued.
-#[utoipa::path(get, path = "/api/issuer/templates", tag = "issuer", responses((status = 200, body = Items<Template>)))]
+#[utoipa::path(get, path = "/api/issuer/templates", operation_id = "issuer_list_templates", tag = "issuer", responses((status = 200, body = Items<Template>)))]
 pub async fn templates() -> Handled {
     json(&Items {
         items: selfsame_core::templates::all().to_vec(),
@@ -44,26 +44,29 @@ pub async fn templates() -> Handled {
 }
 
 /// Makes an offer, for one use or for many.
-#[utoipa::path(post, path = "/api/issuer/offers", tag = "issuer", request_body = NewOffer, responses((status = 201, body = Offer)))]
+#[utoipa::path(post, path = "/api/issuer/offers", operation_id = "issuer_create_offer", tag = "issuer", request_body = NewOffer, responses((status = 201, body = Offer)))]
 pub async fn create_offer(server: Here, Json(new): Json<NewOffer>) -> Handled {
     created(&server.issuer()?.create_offer(&new).await?)
 }
 
 /// The offers, newest first.
-#[utoipa::path(get, path = "/api/issuer/offers", tag = "issuer", params(super::Page), responses((status = 200, body = Listing<Offer>)))]
+#[utoipa::path(get, path = "/api/issuer/offers", operation_id = "issuer_list_offers", tag = "issuer", params(super::Page), responses((status = 200, body = Listing<Offer>)))]
 pub async fn offers(server: Here, Query(paging): Query<Paging>) -> Handled {
     json(&server.issuer()?.offers(&paging).await?)
 }
 
 /// One offer.
-#[utoipa::path(get, path = "/api/issuer/offers/{id}", tag = "issuer", params(("id" = String, Path)), responses((status = 200, body = Offer)))]
+#[utoipa::path(get, path = "/api/issuer/offers/{id}", operation_id = "issuer_get_offer", tag = "issuer", params(("id" = String, Path)), responses((status = 200, body = Offer)))]
 pub async fn offer(server: Here, Path(id): Path<String>) -> Handled {
     json(&server.issuer()?.offer(&id).await?)
 }
 
 /// The issued credentials, newest first; their claims are not kept.
-#[utoipa::path(get, path = "/api/issuer/credentials", tag = "issuer", params(WhichCredentials), responses((status = 200, body = Listing<IssuedCredential>)))]
-pub async fn credentials(server: Here, Query(which): Query<WhichCredentials>) -> Handled {
+#[utoipa::path(get, path = "/api/issuer/credentials", operation_id = "issuer_list_credentials", tag = "issuer", params(WhichCredentials), responses((status = 200, body = Listing<IssuedCredential>)))]
+pub async fn credentials(
+    server: Here,
+    Query(which): Query<WhichCredentials>,
+) -> Handled {
     let WhichCredentials {
         offer,
         after,
@@ -78,13 +81,13 @@ pub async fn credentials(server: Here, Query(which): Query<WhichCredentials>) ->
 }
 
 /// One issued credential.
-#[utoipa::path(get, path = "/api/issuer/credentials/{id}", tag = "issuer", params(("id" = String, Path)), responses((status = 200, body = IssuedCredential)))]
+#[utoipa::path(get, path = "/api/issuer/credentials/{id}", operation_id = "issuer_get_credential", tag = "issuer", params(("id" = String, Path)), responses((status = 200, body = IssuedCredential)))]
 pub async fn credential(server: Here, Path(id): Path<String>) -> Handled {
     json(&server.issuer()?.issued_credential(&id).await?)
 }
 
 /// Suspends, reinstates or revokes a credential.
-#[utoipa::path(put, path = "/api/issuer/credentials/{id}/status", tag = "issuer", params(("id" = String, Path)), request_body = NewStatus, responses((status = 200, body = IssuedCredential)))]
+#[utoipa::path(put, path = "/api/issuer/credentials/{id}/status", operation_id = "issuer_set_status", tag = "issuer", params(("id" = String, Path)), request_body = NewStatus, responses((status = 200, body = IssuedCredential)))]
 pub async fn set_status(
     server: Here,
     Path(id): Path<String>,
@@ -94,20 +97,20 @@ pub async fn set_status(
 }
 
 /// Lets another party use up or revoke credentials on the issuer's behalf.
-#[utoipa::path(post, path = "/api/issuer/delegations", tag = "issuer", request_body = NewDelegation, responses((status = 201, body = Delegation)))]
+#[utoipa::path(post, path = "/api/issuer/delegations", operation_id = "issuer_create_delegation", tag = "issuer", request_body = NewDelegation, responses((status = 201, body = Delegation)))]
 pub async fn delegate(server: Here, Json(new): Json<NewDelegation>) -> Handled {
     created(&server.issuer()?.delegate(&new).await?)
 }
 
 /// The delegations, newest first, including those that have ended.
-#[utoipa::path(get, path = "/api/issuer/delegations", tag = "issuer", responses((status = 200, body = Items<Delegation>)))]
+#[utoipa::path(get, path = "/api/issuer/delegations", operation_id = "issuer_list_delegations", tag = "issuer", responses((status = 200, body = Items<Delegation>)))]
 pub async fn delegations(server: Here) -> Handled {
     let items = server.issuer()?.delegations().await?;
     json(&Items { items })
 }
 
 /// Withdraws a delegation. Actions already taken under it remain valid.
-#[utoipa::path(delete, path = "/api/issuer/delegations/{id}", tag = "issuer", params(("id" = String, Path)), responses((status = 200, body = Delegation)))]
+#[utoipa::path(delete, path = "/api/issuer/delegations/{id}", operation_id = "issuer_withdraw_delegation", tag = "issuer", params(("id" = String, Path)), responses((status = 200, body = Delegation)))]
 pub async fn withdraw_delegation(server: Here, Path(id): Path<String>) -> Handled {
     json(&server.issuer()?.withdraw_delegation(&id).await?)
 }

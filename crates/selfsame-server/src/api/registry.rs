@@ -35,13 +35,13 @@ pub struct WhichDid {
 }
 
 /// The status of the registry.
-#[utoipa::path(get, path = "/api/registry/status", tag = "registry", responses((status = 200, body = RegistryStatus)))]
+#[utoipa::path(get, path = "/api/registry/status", operation_id = "registry_get_status", tag = "registry", responses((status = 200, body = RegistryStatus)))]
 pub async fn status(State(server): State<Server>) -> Handled {
     json(&server.registry()?.status().await?)
 }
 
 /// The health of this node of a network.
-#[utoipa::path(get, path = "/api/registry/node", tag = "registry", responses((status = 200, body = NodeHealth)))]
+#[utoipa::path(get, path = "/api/registry/node", operation_id = "registry_get_node", tag = "registry", responses((status = 200, body = NodeHealth)))]
 pub async fn node(State(server): State<Server>) -> Handled {
     let health = server.registry()?.health()?;
     let alone = || Error::not_found("network-node-needed");
@@ -49,20 +49,20 @@ pub async fn node(State(server): State<Server>) -> Handled {
 }
 
 /// The current time as the registry of this process sees it.
-#[utoipa::path(get, path = "/api/registry/clock", tag = "registry", responses((status = 200, body = RegistryClock)))]
+#[utoipa::path(get, path = "/api/registry/clock", operation_id = "registry_get_clock", tag = "registry", responses((status = 200, body = RegistryClock)))]
 pub async fn clock(State(server): State<Server>) -> Handled {
     let alone = || Error::not_found("clock-not-of-registry");
     told(server.app().times().ok_or_else(alone)?.view())
 }
 
 /// The operator confirms that this machine's clock is correct now.
-#[utoipa::path(post, path = "/api/registry/clock", tag = "registry", responses((status = 200, body = RegistryClock)))]
+#[utoipa::path(post, path = "/api/registry/clock", operation_id = "registry_confirm_clock", tag = "registry", responses((status = 200, body = RegistryClock)))]
 pub async fn confirm_clock(State(server): State<Server>) -> Handled {
     told(server.app().vouch_for_clock().await?)
 }
 
 /// Transactions in their order.
-#[utoipa::path(get, path = "/api/registry/entries", tag = "registry", params(Span), responses((status = 200, body = Items<RegistryEntry>)))]
+#[utoipa::path(get, path = "/api/registry/entries", operation_id = "registry_list_entries", tag = "registry", params(Span), responses((status = 200, body = Items<RegistryEntry>)))]
 pub async fn entries(State(server): State<Server>, Query(span): Query<Span>) -> Handled {
     let items = server
         .registry()?
@@ -72,7 +72,7 @@ pub async fn entries(State(server): State<Server>, Query(span): Query<Span>) -> 
 }
 
 /// The transactions that changed a DID, oldest first.
-#[utoipa::path(get, path = "/api/registry/history", tag = "registry", params(WhichDid), responses((status = 200, body = Items<RegistryEntry>)))]
+#[utoipa::path(get, path = "/api/registry/history", operation_id = "registry_list_history", tag = "registry", params(WhichDid), responses((status = 200, body = Items<RegistryEntry>)))]
 pub async fn history(State(server): State<Server>, Query(which): Query<WhichDid>) -> Handled {
     let did = which.did.parse::<Did>().map_err(|_| no_did())?;
     let items = server.registry()?.history(&did).await?;

@@ -7,6 +7,7 @@ use axum::response::sse::Event;
 use futures_util::{Stream, StreamExt as _, stream};
 use http::HeaderMap;
 use selfsame_core::events::EventReader;
+use selfsame_core::view::words::FormatName;
 use selfsame_driver::paging::{Listing, Paging};
 use selfsame_openid::verifier::expiry;
 use selfsame_openid::view::verifier::{
@@ -22,6 +23,7 @@ use crate::error::Handled;
 use crate::extract::{Json, Path, Query};
 use crate::followed::{Followed, identified};
 use crate::here::Here;
+use crate::server::Server;
 use crate::stream::respond;
 
 /// The longest wait for a verdict, in seconds; a caller may ask again.
@@ -52,26 +54,27 @@ pub struct As {
 pub struct Bare {
     /// The credential as it was issued.
     credential: String,
-    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`; detected if absent.
+    /// Its format; detected if absent.
     #[serde(default)]
+    #[schema(value_type = Option<FormatName>)]
     format: Option<String>,
 }
 
 /// Makes a request, from a DCQL query or from a template's claims.
-#[utoipa::path(post, path = "/api/verifier/requests", tag = "verifier", request_body = NewRequest, responses((status = 201, body = VerificationRequest)))]
+#[utoipa::path(post, path = "/api/verifier/requests", operation_id = "verifier_create_request", tag = "verifier", request_body = NewRequest, responses((status = 201, body = VerificationRequest)))]
 pub async fn create(server: Here, Json(new): Json<NewRequest>) -> Handled {
     created(&server.verifier()?.create_request(&new).await?)
 }
 
 /// The requests, newest first.
-#[utoipa::path(get, path = "/api/verifier/requests", tag = "verifier", params(super::Page), responses((status = 200, body = Listing<VerificationStatus>)))]
+#[utoipa::path(get, path = "/api/verifier/requests", operation_id = "verifier_list_requests", tag = "verifier", params(super::Page), responses((status = 200, body = Listing<VerificationStatus>)))]
 pub async fn list(server: Here, Query(paging): Query<Paging>) -> Handled {
     told(server.verifier()?.requests(&paging).await?)
 }
 
 /// One request with its verdict, at once or when the verdict is there. A server that stops responds with the current
 /// state.
-#[utoipa::path(get, path = "/api/verifier/requests/{id}", tag = "verifier", params(("id" = String, Path), Wait), responses((status = 200, body = VerificationStatus)))]
+#[utoipa::path(get, path = "/api/verifier/requests/{id}", operation_id = "verifier_get_request", tag = "verifier", params(("id" = String, Path), Wait), responses((status = 200, body = VerificationStatus)))]
 pub async fn one(
     server: Here,
     Path(id): Path<String>,
@@ -90,7 +93,7 @@ pub async fn one(
 
 /// Server-sent events named `state`, each with `{"state"}`, until the request is over. The first is the current state,
 /// unless `Last-Event-ID` says that the client has been told it.
-#[utoipa::path(get, path = "/api/verifier/requests/{id}/events", tag = "verifier", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = String)))]
+#[utoipa::path(get, path = "/api/verifier/requests/{id}/events", operation_id = "verifier_follow_request", tag = "verifier", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = String)))]
 pub async fn events(
     server: Here,
     Extension(seat): Extension<Seat>,
@@ -114,19 +117,23 @@ pub async fn events(
 }
 
 /// Verifies a presentation again, with its current status.
-#[utoipa::path(post, path = "/api/verifier/requests/{id}/recheck", tag = "verifier", params(("id" = String, Path)), responses((status = 200, body = VerificationStatus)))]
+#[utoipa::path(post, path = "/api/verifier/requests/{id}/recheck", operation_id = "verifier_recheck_request", tag = "verifier", params(("id" = String, Path)), responses((status = 200, body = VerificationStatus)))]
 pub async fn recheck(server: Here, Path(id): Path<String>) -> Handled {
     told(server.verifier()?.recheck(&id).await?)
 }
 
 /// Revokes the presented credential on its issuer's behalf, by the handle that was shown and the issuer's delegation.
-#[utoipa::path(post, path = "/api/verifier/requests/{id}/revoke", tag = "verifier", params(("id" = String, Path), As), responses((status = 200, body = VerificationStatus)))]
-pub async fn revoke(server: Here, Path(id): Path<String>, Query(As { by }): Query<As>) -> Handled {
+#[utoipa::path(post, path = "/api/verifier/requests/{id}/revoke", operation_id = "verifier_revoke_credential", tag = "verifier", params(("id" = String, Path), As), responses((status = 200, body = VerificationStatus)))]
+pub async fn revoke(
+    server: Here,
+    Path(id): Path<String>,
+    Query(As { by }): Query<As>,
+) -> Handled {
     told(server.verifier()?.revoke(&id, by.as_deref()).await?)
 }
 
 /// Verifies a credential by itself, without its holder.
-#[utoipa::path(post, path = "/api/verifier/verify", tag = "verifier", request_body = Bare, responses((status = 200, body = CredentialVerdict)))]
+#[utoipa::path(post, path = "/api/verifier/verify", operation_id = "verifier_verify_credential", tag = "verifier", request_body = Bare, responses((status = 200, body = CredentialVerdict)))]
 pub async fn verify(server: Here, Json(bare): Json<Bare>) -> Handled {
     json(
         &server

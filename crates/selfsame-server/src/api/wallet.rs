@@ -2,6 +2,7 @@
 
 use axum::extract::{Extension, State};
 use selfsame_core::view::NewDid;
+use selfsame_core::view::words::KeyKind;
 use selfsame_crypto::SecretString;
 use selfsame_driver::paging::{Listing, Paging};
 use selfsame_openid::view::wallet::{
@@ -69,13 +70,14 @@ pub struct RequestLink {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewKey {
-    /// `P-256` (the default) or `Ed25519`.
+    /// Its type; default `P-256`.
     #[serde(default)]
+    #[schema(value_type = Option<KeyKind>)]
     kind: Option<String>,
 }
 
 /// Makes an account and signs in.
-#[utoipa::path(post, path = "/api/wallet/register", tag = "wallet", security(()), request_body = NewAccount, responses((status = 201, body = NewSession)))]
+#[utoipa::path(post, path = "/api/wallet/register", operation_id = "wallet_register", tag = "wallet", request_body = NewAccount, responses((status = 201, body = NewSession)))]
 pub async fn register(
     State(server): State<Server>,
     Extension(peer): Extension<Peer>,
@@ -88,7 +90,7 @@ pub async fn register(
 }
 
 /// Makes an invitation, for the operator. It works once, within a week, if wallets are made by invitation.
-#[utoipa::path(post, path = "/api/wallet/invitations", tag = "wallet", request_body = NewInvitation, responses((status = 201, body = Invitation)))]
+#[utoipa::path(post, path = "/api/wallet/invitations", operation_id = "wallet_create_invitation", tag = "wallet", request_body = NewInvitation, responses((status = 201, body = Invitation)))]
 pub async fn invite(
     State(server): State<Server>,
     Json(NewInvitation {}): Json<NewInvitation>,
@@ -97,7 +99,7 @@ pub async fn invite(
 }
 
 /// Signs in.
-#[utoipa::path(post, path = "/api/wallet/sessions", tag = "wallet", security(()), request_body = Credentials, responses((status = 201, body = NewSession)))]
+#[utoipa::path(post, path = "/api/wallet/sessions", operation_id = "wallet_sign_in", tag = "wallet", request_body = Credentials, responses((status = 201, body = NewSession)))]
 pub async fn sign_in(
     State(server): State<Server>,
     Extension(peer): Extension<Peer>,
@@ -114,7 +116,7 @@ pub async fn sign_in(
 }
 
 /// Signs out.
-#[utoipa::path(delete, path = "/api/wallet/sessions", tag = "wallet", responses((status = 204)))]
+#[utoipa::path(delete, path = "/api/wallet/sessions", operation_id = "wallet_sign_out", tag = "wallet", responses((status = 204)))]
 pub async fn sign_out(State(server): State<Server>, Extension(seat): Extension<Seat>) -> Handled {
     if let Seat::Person { session, .. } = &seat {
         server.wallet()?.accounts().sign_out(session).await?;
@@ -123,13 +125,13 @@ pub async fn sign_out(State(server): State<Server>, Extension(seat): Extension<S
 }
 
 /// Previews an offer.
-#[utoipa::path(post, path = "/api/wallet/offers/preview", tag = "wallet", request_body = OfferLink, responses((status = 200, body = OfferPreview)))]
+#[utoipa::path(post, path = "/api/wallet/offers/preview", operation_id = "wallet_preview_offer", tag = "wallet", request_body = OfferLink, responses((status = 200, body = OfferPreview)))]
 pub async fn preview_offer(State(server): State<Server>, Json(link): Json<OfferLink>) -> Handled {
     json(&server.wallet()?.preview_offer(&link.offer).await?)
 }
 
 /// Accepts an offer.
-#[utoipa::path(post, path = "/api/wallet/offers/accept", tag = "wallet", request_body = AcceptOffer, responses((status = 200, body = Items<CardSummary>)))]
+#[utoipa::path(post, path = "/api/wallet/offers/accept", operation_id = "wallet_accept_offer", tag = "wallet", request_body = AcceptOffer, responses((status = 200, body = Items<CardSummary>)))]
 pub async fn accept_offer(
     State(server): State<Server>,
     Owner(person): Owner,
@@ -141,7 +143,7 @@ pub async fn accept_offer(
 }
 
 /// Previews a request: who asks, for what, and which data would leave the wallet.
-#[utoipa::path(post, path = "/api/wallet/requests/preview", tag = "wallet", request_body = RequestLink, responses((status = 200, body = RequestPreview)))]
+#[utoipa::path(post, path = "/api/wallet/requests/preview", operation_id = "wallet_preview_request", tag = "wallet", request_body = RequestLink, responses((status = 200, body = RequestPreview)))]
 pub async fn preview_request(
     State(server): State<Server>,
     Owner(person): Owner,
@@ -156,7 +158,7 @@ pub async fn preview_request(
 }
 
 /// Answers a request, with chosen cards or by a policy.
-#[utoipa::path(post, path = "/api/wallet/requests/answer", tag = "wallet", request_body = AnswerRequest, responses((status = 200, body = Answered)))]
+#[utoipa::path(post, path = "/api/wallet/requests/answer", operation_id = "wallet_answer_request", tag = "wallet", request_body = AnswerRequest, responses((status = 200, body = Answered)))]
 pub async fn answer_request(
     State(server): State<Server>,
     Owner(person): Owner,
@@ -166,7 +168,7 @@ pub async fn answer_request(
 }
 
 /// Declines a request. The verifier learns of it, but not the reason.
-#[utoipa::path(post, path = "/api/wallet/requests/decline", tag = "wallet", request_body = RequestLink, responses((status = 200, body = Answered)))]
+#[utoipa::path(post, path = "/api/wallet/requests/decline", operation_id = "wallet_decline_request", tag = "wallet", request_body = RequestLink, responses((status = 200, body = Answered)))]
 pub async fn decline_request(
     State(server): State<Server>,
     Owner(person): Owner,
@@ -181,7 +183,7 @@ pub async fn decline_request(
 }
 
 /// The cards, newest first.
-#[utoipa::path(get, path = "/api/wallet/credentials", tag = "wallet", params(super::Page), responses((status = 200, body = Listing<CardSummary>)))]
+#[utoipa::path(get, path = "/api/wallet/credentials", operation_id = "wallet_list_cards", tag = "wallet", params(super::Page), responses((status = 200, body = Listing<CardSummary>)))]
 pub async fn cards(
     State(server): State<Server>,
     Owner(person): Owner,
@@ -191,7 +193,7 @@ pub async fn cards(
 }
 
 /// One card with its claims and status.
-#[utoipa::path(get, path = "/api/wallet/credentials/{id}", tag = "wallet", params(("id" = String, Path)), responses((status = 200, body = Card)))]
+#[utoipa::path(get, path = "/api/wallet/credentials/{id}", operation_id = "wallet_get_card", tag = "wallet", params(("id" = String, Path)), responses((status = 200, body = Card)))]
 pub async fn card(
     State(server): State<Server>,
     Owner(person): Owner,
@@ -201,7 +203,7 @@ pub async fn card(
 }
 
 /// Removes a card permanently.
-#[utoipa::path(delete, path = "/api/wallet/credentials/{id}", tag = "wallet", params(("id" = String, Path)), responses((status = 204)))]
+#[utoipa::path(delete, path = "/api/wallet/credentials/{id}", operation_id = "wallet_delete_card", tag = "wallet", params(("id" = String, Path)), responses((status = 204)))]
 pub async fn delete_card(
     State(server): State<Server>,
     Owner(person): Owner,
@@ -212,7 +214,7 @@ pub async fn delete_card(
 }
 
 /// What was received, and what was shown to whom, newest first.
-#[utoipa::path(get, path = "/api/wallet/history", tag = "wallet", params(super::Page), responses((status = 200, body = Listing<HistoryEntry>)))]
+#[utoipa::path(get, path = "/api/wallet/history", operation_id = "wallet_list_history", tag = "wallet", params(super::Page), responses((status = 200, body = Listing<HistoryEntry>)))]
 pub async fn history(
     State(server): State<Server>,
     Owner(person): Owner,
@@ -222,7 +224,7 @@ pub async fn history(
 }
 
 /// The keys.
-#[utoipa::path(get, path = "/api/wallet/keys", tag = "wallet", params(super::Page), responses((status = 200, body = Listing<KeyInfo>)))]
+#[utoipa::path(get, path = "/api/wallet/keys", operation_id = "wallet_list_keys", tag = "wallet", params(super::Page), responses((status = 200, body = Listing<KeyInfo>)))]
 pub async fn keys(
     State(server): State<Server>,
     Owner(person): Owner,
@@ -232,7 +234,7 @@ pub async fn keys(
 }
 
 /// Makes a key.
-#[utoipa::path(post, path = "/api/wallet/keys", tag = "wallet", request_body = NewKey, responses((status = 201, body = KeyInfo)))]
+#[utoipa::path(post, path = "/api/wallet/keys", operation_id = "wallet_create_key", tag = "wallet", request_body = NewKey, responses((status = 201, body = KeyInfo)))]
 pub async fn create_key(
     State(server): State<Server>,
     Owner(person): Owner,
@@ -247,7 +249,7 @@ pub async fn create_key(
 }
 
 /// The DIDs.
-#[utoipa::path(get, path = "/api/wallet/dids", tag = "wallet", params(super::Page), responses((status = 200, body = Listing<DidInfo>)))]
+#[utoipa::path(get, path = "/api/wallet/dids", operation_id = "wallet_list_dids", tag = "wallet", params(super::Page), responses((status = 200, body = Listing<DidInfo>)))]
 pub async fn dids(
     State(server): State<Server>,
     Owner(person): Owner,
@@ -257,7 +259,7 @@ pub async fn dids(
 }
 
 /// Makes a DID.
-#[utoipa::path(post, path = "/api/wallet/dids", tag = "wallet", request_body = NewDid, responses((status = 201, body = DidInfo)))]
+#[utoipa::path(post, path = "/api/wallet/dids", operation_id = "wallet_create_did", tag = "wallet", request_body = NewDid, responses((status = 201, body = DidInfo)))]
 pub async fn create_did(
     State(server): State<Server>,
     Owner(person): Owner,

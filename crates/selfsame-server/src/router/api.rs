@@ -112,6 +112,7 @@ pub fn registry() -> Vec<Route> {
                 "application/json",
                 "Submits a signed transaction; submitting it again returns its first receipt.",
             )
+            .named("registry_submit_transaction")
             .tag("registry")
             .by("docs/registry-objects.md")
             .takes("application/cbor"),

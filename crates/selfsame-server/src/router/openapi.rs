@@ -1,14 +1,18 @@
 //! `/openapi.json`: describes the API and everything else that is served to programs.
 
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use axum::response::IntoResponse as _;
 use http::header::CONTENT_TYPE;
 use selfsame_app::config::Roles;
-use selfsame_http::route::openapi::{ProblemDetails, add, need_token};
+use selfsame_http::route::openapi::{
+    Access, Example, ProblemDetails, ProtocolError, add, add_token, refer_to_entries,
+};
 use utoipa::OpenApi;
 
 use super::groups;
+use crate::audience::{self, Audience};
 use crate::error::Handled;
 
 /// The OpenAPI description.
@@ -21,24 +25,57 @@ use crate::error::Handled;
             Endpoints of standard protocols are included, each with the specification that defines it.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
-    components(schemas(ProblemDetails))
+    servers((url = "/", description = "The instance that serves this description.")),
+    tags(
+        (name = "issuer", description = "Offer credentials, list the issued ones, and revoke them."),
+        (name = "verifier", description = "Request presentations, and read their verdicts."),
+        (name = "wallet", description = "A person's wallet: accounts, offers, requests, cards, keys."),
+        (name = "dids", description = "The DIDs of the instance itself."),
+        (name = "registry", description = "Read, verify and write the verifiable registry."),
+        (name = "instance", description = "The status of the instance, its backups, and the operator's sign-in."),
+        (name = "issuance", description = "OpenID4VCI: how any wallet receives a credential. Includes status lists."),
+        (name = "presentation", description = "OpenID4VP: how any wallet presents a credential."),
+        (name = "resolution", description = "Resolve DIDs; the DID documents that are hosted here."),
+        (name = "von-network", description = "The addresses of a von-network, for tools that know them."),
+        (name = "supervision", description = "Health, metrics, and this description."),
+    ),
+    components(schemas(ProblemDetails, ProtocolError))
 )]
 struct DocumentDescription;
+
+/// Bodies that operations take and return, by the operations' names.
+const EXAMPLES: &str = include_str!("examples.json");
+
+/// The examples of bodies, by the operations' names.
+pub fn examples() -> BTreeMap<String, Example> {
+    serde_json::from_str(EXAMPLES).unwrap_or_default()
+}
 
 /// The description of all addresses as JSON, built once.
 pub fn text() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
         let mut document = DocumentDescription::openapi();
-        need_token(&mut document);
+        for (name, words) in audience::TOKENS {
+            add_token(&mut document, name, words);
+        }
+        let examples = examples();
         for group in groups(&Roles::ALL) {
-            let (face, open) = (group.audience.face(), !group.audience.needs_token());
             for route in &group.routes {
-                add(&mut document, route, face, open);
+                add(&mut document, route, access(group.audience), &examples);
             }
         }
+        refer_to_entries(&mut document);
         document.to_pretty_json().unwrap_or_default()
     })
+}
+
+fn access(audience: Audience) -> Access {
+    Access {
+        face: audience.face(),
+        token: audience.token(),
+        open: !audience.needs_token(),
+    }
 }
 
 /// Serves the description.

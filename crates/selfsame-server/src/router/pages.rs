@@ -1,15 +1,21 @@
 //! The pages: each address that shows or changes something for people.
 
+use axum::extract::State;
 use selfsame_http::route::{get, post};
 
 use super::group::Route;
+use super::openapi;
 use crate::assets;
-use crate::ui::{home, issuer, operator, registry, resolver, verifier, wallet};
+use crate::server::Server;
+use crate::ui::{Frame, home, issuer, operator, reference, registry, resolver, verifier, wallet};
 
 /// Pages for anyone.
 pub fn public() -> Vec<Route> {
     vec![
         get("/", home::page),
+        get("/api", |State(server): State<Server>, frame: Frame| {
+            reference::page(server, frame, openapi::text())
+        }),
         get("/resolver", resolver::page).abroad(),
         get("/assets/{version}/{name}", assets::serve),
     ]

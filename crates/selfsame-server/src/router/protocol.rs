@@ -22,15 +22,20 @@ pub fn supervisor() -> Vec<Route> {
     tagged(
         "supervision",
         vec![
-            get("/livez", supervision::live).gives(
-                TEXT,
-                "Whether the process is alive; 503 while an event loop is stuck.",
-            ),
-            get("/readyz", supervision::ready).gives(
-                TEXT,
-                "Whether the instance is ready to serve requests; 503 if not.",
-            ),
+            get("/livez", supervision::live)
+                .named("supervision_live")
+                .gives(
+                    TEXT,
+                    "Whether the process is alive; 503 while an event loop is stuck.",
+                ),
+            get("/readyz", supervision::ready)
+                .named("supervision_ready")
+                .gives(
+                    TEXT,
+                    "Whether the instance is ready to serve requests; 503 if not.",
+                ),
             get("/metrics", supervision::metrics)
+                .named("supervision_metrics")
                 .gives(
                     TEXT,
                     "Metrics, for the operator and for this machine; 401 for others.",
@@ -46,12 +51,14 @@ pub fn von_network() -> Vec<Route> {
         "von-network",
         vec![
             get("/genesis", von_network::genesis)
+                .named("von_network_genesis")
                 .gives(
                     TEXT,
                     "The trust root and the network's genesis, one JSON object per line.",
                 )
                 .by("docs/registry-pages.md"),
             get("/status", von_network::status)
+                .named("von_network_status")
                 .gives(
                     JSON,
                     "The status of the registry; with `validators`, also of each validator.",
@@ -59,17 +66,21 @@ pub fn von_network() -> Vec<Route> {
                 .by("docs/registry-pages.md")
                 .asks(&["validators?"]),
             get("/status/text", von_network::status_text)
+                .named("von_network_status_text")
                 .gives(TEXT, "The validators as plain text.")
                 .by("docs/registry-pages.md"),
             get("/ledger/{ledger}", von_network::ledger)
+                .named("von_network_ledger")
                 .gives(JSON, "A page of one of Indy's ledgers.")
                 .by("docs/registry-pages.md")
                 .asks(&["page?", "page_size?", "query?", "type?"]),
             get("/ledger/{ledger}/text", von_network::ledger_text)
+                .named("von_network_ledger_text")
                 .gives(TEXT, "A page of one of Indy's ledgers as plain text.")
                 .by("docs/registry-pages.md")
                 .asks(&["page?", "page_size?", "query?", "type?"]),
             get("/ledger/{ledger}/{transaction}", von_network::transaction)
+                .named("von_network_transaction")
                 .gives(JSON, "One transaction, by its number or its hash.")
                 .by("docs/registry-pages.md"),
         ],
@@ -78,14 +89,14 @@ pub fn von_network() -> Vec<Route> {
 
 /// Registration of DIDs, by the operator or by anyone whom the operator lets.
 pub fn von_network_writes() -> Vec<Route> {
-    tagged("von-network", vec![post("/register", von_network::register::register).gives(JSON, "Registers a DID by seed or key; for the operator, or for everyone if the operator allows it.").by("docs/registry-pages.md")
+    tagged("von-network", vec![post("/register", von_network::register::register).named("von_network_register").gives(JSON, "Registers a DID by seed or key; for the operator, or for everyone if the operator allows it.").by("docs/registry-pages.md")
     .takes(JSON)])
 }
 
 /// The resolver, for anyone's programs.
 pub fn resolver() -> Vec<Route> {
     tagged("resolution", vec![
-        get("/1.0/identifiers/{*did}", resolver::resolve).abroad().gives(RESOLUTION, "Resolves a DID, or dereferences a DID URL of a linked resource; the document alone if `Accept` asks for it.").by("DID Resolution §7.1")
+        get("/1.0/identifiers/{*did}", resolver::resolve).named("resolution_resolve").abroad().gives(RESOLUTION, "Resolves a DID, or dereferences a DID URL of a linked resource; the document alone if `Accept` asks for it.").by("DID Resolution §7.1")
     .asks(&["versionId?", "versionTime?"])
     .or(&[
         DID_DOCUMENT,
@@ -94,8 +105,8 @@ pub fn resolver() -> Vec<Route> {
         DEREFERENCING,
     ])
     .refuses(&[RESOLUTION, DEREFERENCING]),
-        get("/dids/{name}/did.json", hosted::named).gives(DID_DOCUMENT, "A did:web document that the operator hosts here.").by("did:web"),
-        get("/openapi.json", openapi::serve).gives(JSON, "This description.").tag("supervision").by("OpenAPI 3.1"),
+        get("/dids/{name}/did.json", hosted::named).named("resolution_hosted_document").gives(DID_DOCUMENT, "A did:web document that the operator hosts here.").by("did:web"),
+        get("/openapi.json", openapi::serve).named("supervision_openapi").gives(JSON, "This description.").tag("supervision").by("OpenAPI 3.1"),
     ])
 }
 
@@ -108,32 +119,40 @@ pub fn issuance() -> Vec<Route> {
                 "/.well-known/openid-credential-issuer/issuer",
                 issuer::metadata,
             )
+            .named("issuance_issuer_metadata")
             .gives(JSON, "The issuer's metadata.")
             .by("OpenID4VCI 1.0 §12.2"),
             get(
                 "/.well-known/oauth-authorization-server/issuer",
                 issuer::authorization_server,
             )
+            .named("issuance_authorization_server_metadata")
             .gives(JSON, "The authorization server's metadata.")
             .by("RFC 8414"),
             get("/.well-known/jwt-vc-issuer/issuer", issuer::jwt_vc_issuer)
+                .named("issuance_jwt_vc_issuer_metadata")
                 .gives(JSON, "The keys that SD-JWT VCs are signed with.")
                 .by("SD-JWT VC, JWT VC Issuer Metadata"),
             get("/issuer/did.json", hosted::issuer)
+                .named("resolution_issuer_document")
                 .gives(DID_DOCUMENT, "The issuer's did:web document.")
                 .tag("resolution")
                 .by("did:web"),
             get("/issuer/offers/{id}", issuer::offer)
+                .named("issuance_offer")
                 .gives(JSON, "An offer by reference; 410 once it has ended.")
                 .by("OpenID4VCI 1.0 §4.1.3"),
             post("/issuer/token", issuer::token)
+                .named("issuance_token")
                 .gives(JSON, "Redeems a pre-authorized code.")
                 .by("OpenID4VCI 1.0 §6")
                 .takes(FORM),
             post("/issuer/nonce", issuer::nonce)
+                .named("issuance_nonce")
                 .gives(JSON, "A nonce for proofs.")
                 .by("OpenID4VCI 1.0 §7"),
             post("/issuer/credential", issuer::credential)
+                .named("issuance_credential")
                 .abroad_by_body()
                 .gives(JSON, "Credentials, for an access token and proofs.")
                 .by("OpenID4VCI 1.0 §8")
@@ -145,10 +164,10 @@ pub fn issuance() -> Vec<Route> {
 /// Status lists, for verifiers.
 pub fn status_lists() -> Vec<Route> {
     tagged("issuance", vec![
-        get("/status/{list}", issuer::status_list).gives("application/statuslist+jwt", "A signed Token Status List.").by("Token Status List §8"),
-        get("/status/{list}/token", issuer::w3c_token_list).gives("application/statuslist+jwt", "The Token Status List, signed as W3C credentials are.").by("Token Status List §8"),
-        get("/status/{list}/registry", issuer::registry_token_list).gives("application/statuslist+jwt", "The Token Status List, signed by the issuer's DID in the registry, for single-use credentials.").by("Token Status List §8"),
-        get("/status/{list}/{purpose}", issuer::bitstring_list).gives(JWT, "A signed Bitstring Status List of one purpose.").by("Bitstring Status List 1.0"),
+        get("/status/{list}", issuer::status_list).named("issuance_status_list").gives("application/statuslist+jwt", "A signed Token Status List.").by("Token Status List §8"),
+        get("/status/{list}/token", issuer::w3c_token_list).named("issuance_status_list_w3c").gives("application/statuslist+jwt", "The Token Status List, signed as W3C credentials are.").by("Token Status List §8"),
+        get("/status/{list}/registry", issuer::registry_token_list).named("issuance_status_list_registry").gives("application/statuslist+jwt", "The Token Status List, signed by the issuer's DID in the registry, for single-use credentials.").by("Token Status List §8"),
+        get("/status/{list}/{purpose}", issuer::bitstring_list).named("issuance_bitstring_status_list").gives(JWT, "A signed Bitstring Status List of one purpose.").by("Bitstring Status List 1.0"),
     ])
 }
 
@@ -158,16 +177,19 @@ pub fn presentation() -> Vec<Route> {
         "presentation",
         vec![
             get("/verifier/did.json", hosted::verifier)
+                .named("resolution_verifier_document")
                 .gives(DID_DOCUMENT, "The verifier's did:web document.")
                 .tag("resolution")
                 .by("did:web"),
             get("/verifier/requests/{id}", verifier::request)
+                .named("presentation_get_request")
                 .gives(
                     REQUEST_OBJECT,
                     "A signed request object; 410 once it has ended.",
                 )
                 .by("OpenID4VP 1.0 §5.10"),
             post("/verifier/requests/{id}", verifier::posted)
+                .named("presentation_post_request")
                 .gives(
                     REQUEST_OBJECT,
                     "A signed request object with the wallet's nonce.",
@@ -184,6 +206,7 @@ pub fn answers() -> Vec<Route> {
         "presentation",
         vec![
             post("/verifier/responses/{id}", verifier::response)
+                .named("presentation_respond")
                 .abroad()
                 .gives(JSON, "A wallet's response.")
                 .by("OpenID4VP 1.0 §8.2")
@@ -195,16 +218,16 @@ pub fn answers() -> Vec<Route> {
 /// The registry's reads, for anyone who verifies it.
 pub fn registry_reads() -> Vec<Route> {
     tagged("registry", vec![
-        get("/registry/genesis", registry::genesis).gives(CBOR, "The network's genesis.").by("docs/registry.md"),
-        get("/registry/checkpoint", registry::checkpoint).gives(TEXT, "The newest signed checkpoint.").by("C2SP tlog-checkpoint"),
-        get("/registry/read", registry::read).gives(CBOR, "An object of the state with its proof.").by("docs/registry.md")
+        get("/registry/genesis", registry::genesis).named("registry_get_genesis").gives(CBOR, "The network's genesis.").by("docs/registry.md"),
+        get("/registry/checkpoint", registry::checkpoint).named("registry_get_checkpoint").gives(TEXT, "The newest signed checkpoint.").by("C2SP tlog-checkpoint"),
+        get("/registry/read", registry::read).named("registry_read_object").gives(CBOR, "An object of the state with its proof.").by("docs/registry.md")
     .asks(&["key", "trusted_height?"]),
-        get("/registry/reads", registry::reads).gives(CBOR, "An object of the state and the objects that it leads to, with proofs: for a DID, its present version and its first.").by("docs/registry.md")
+        get("/registry/reads", registry::reads).named("registry_read_objects").gives(CBOR, "An object of the state and the objects that it leads to, with proofs: for a DID, its present version and its first.").by("docs/registry.md")
     .asks(&["key", "trusted_height?"]),
-        get("/registry/log", registry::log).gives(CBOR, "Transactions with the proofs that they are in the log.").by("docs/registry.md")
+        get("/registry/log", registry::log).named("registry_read_log").gives(CBOR, "Transactions with the proofs that they are in the log.").by("docs/registry.md")
     .asks(&["numbers", "trusted_height?"]),
-        get("/registry/inclusion/{seq_no}", von_network::inclusion).gives(JSON, "The proof that a transaction is in the log.").by("RFC 9162 §2.1.3"),
-        get("/registry/consistency", registry::consistency).gives("application/octet-stream", "The proof that the log of one size extends the log of another.").by("RFC 9162 §2.1.4")
+        get("/registry/inclusion/{seq_no}", von_network::inclusion).named("registry_prove_inclusion").gives(JSON, "The proof that a transaction is in the log.").by("RFC 9162 §2.1.3"),
+        get("/registry/consistency", registry::consistency).named("registry_prove_consistency").gives("application/octet-stream", "The proof that the log of one size extends the log of another.").by("RFC 9162 §2.1.4")
     .asks(&["old", "new"]),
     ])
 }
@@ -215,6 +238,7 @@ pub fn registry_engine() -> Vec<Route> {
         "registry",
         vec![
             post("/registry/engine", registry::engine)
+                .named("registry_call_engine")
                 .gives(
                     JSON,
                     "Headers and validators of the consensus engine, for nodes that join.",

@@ -55,7 +55,7 @@ impl OfferLine {
             id: offer.id,
             title: title(&offer.template),
             what,
-            state: offer.state.to_string(),
+            state: offer.state.as_str().to_owned(),
         }
     }
 }

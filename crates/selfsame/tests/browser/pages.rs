@@ -10,8 +10,9 @@ use crate::{
 };
 
 /// Pages that exist from the start.
-const PAGES: [(&str, &str); 20] = [
+const PAGES: [(&str, &str); 21] = [
     ("start", ""),
+    ("api", "api"),
     ("issuer", "issuer"),
     ("issuer-form", "issuer/new/immunization"),
     ("wallet", "wallet"),

@@ -1,0 +1,302 @@
+//! The OpenAPI description: what clients that are made of it rely on, its examples, and the reference page.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use http::StatusCode;
+use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
+use selfsame_core::templates::Template;
+use selfsame_core::view::{InstanceDid, NewDid};
+use selfsame_driver::paging::Listing;
+use selfsame_http::route::openapi::Example;
+use selfsame_ledger::view::{NodeHealth, RegistryClock, RegistryEntry, RegistryStatus};
+use selfsame_openid::view::issuer::{Delegation, IssuedCredential, NewDelegation, NewOffer, Offer};
+use selfsame_openid::view::verifier::{
+    CredentialVerdict, NewRequest, VerificationRequest, VerificationStatus,
+};
+use selfsame_openid::view::wallet::{
+    AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
+    KeyInfo, NewSession, OfferPreview, RequestPreview,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::instance::{Instance, get};
+use crate::api::{dids, issuer, verifier, wallet};
+use crate::router::openapi;
+
+fn description() -> Value {
+    serde_json::from_str(openapi::text()).unwrap()
+}
+
+/// The operations of the description, each with its address.
+fn operations(description: &Value) -> Vec<(String, Value)> {
+    let paths = description["paths"].as_object().unwrap();
+    let of_path = |(path, item): (&String, &Value)| {
+        let methods = item.as_object().unwrap().clone();
+        let named = methods.into_iter();
+        named
+            .map(|(method, operation)| (format!("{method} {path}"), operation))
+            .collect::<Vec<_>>()
+    };
+    paths.iter().flat_map(of_path).collect()
+}
+
+/// Where the description is committed.
+fn committed() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/openapi.json")
+}
+
+#[test]
+fn each_operation_has_a_name_of_its_own() {
+    let description = description();
+    let mut names = BTreeSet::new();
+    for (address, operation) in operations(&description) {
+        let name = operation["operationId"].as_str().unwrap_or_default();
+        let tag = operation["tags"][0].as_str().unwrap().replace('-', "_");
+        assert!(
+            name.starts_with(&format!("{tag}_")),
+            "{address} is named {name:?} in {tag}"
+        );
+        assert!(
+            name.chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
+            "{name}"
+        );
+        assert!(names.insert(name.to_owned()), "{name} names two operations");
+    }
+    assert!(names.len() > 70, "{}", names.len());
+}
+
+#[test]
+fn each_tag_is_described_and_used() {
+    let description = description();
+    let tags = description["tags"].as_array().unwrap();
+    let described: BTreeSet<&str> = tags.iter().filter_map(|tag| tag["name"].as_str()).collect();
+    let operations = operations(&description);
+    let used: BTreeSet<&str> = operations
+        .iter()
+        .filter_map(|(_, operation)| operation["tags"][0].as_str())
+        .collect();
+    assert_eq!(described, used);
+}
+
+#[test]
+fn each_operation_names_a_token_that_is_described() {
+    let description = description();
+    let schemes = description["components"]["securitySchemes"]
+        .as_object()
+        .unwrap();
+    let mut seen = BTreeSet::new();
+    for (address, operation) in operations(&description) {
+        for alternative in operation["security"].as_array().unwrap() {
+            for scheme in alternative.as_object().unwrap().keys() {
+                assert!(schemes.contains_key(scheme), "{address}: {scheme}");
+                seen.insert(scheme.clone());
+            }
+        }
+    }
+    assert_eq!(seen.len(), schemes.len(), "{seen:?}");
+}
+
+#[test]
+fn each_json_body_of_the_api_has_an_example() {
+    for (address, operation) in operations(&description()) {
+        if !address.contains(" /api/") {
+            continue;
+        }
+        let request = &operation["requestBody"]["content"]["application/json"];
+        let responses = operation["responses"].as_object().unwrap();
+        let answers = responses
+            .iter()
+            .filter(|(status, _)| status.starts_with('2'));
+        let mut bodies: Vec<&Value> = answers
+            .map(|(_, answer)| &answer["content"]["application/json"])
+            .collect();
+        bodies.push(request);
+        for body in bodies.into_iter().filter(|body| body.is_object()) {
+            assert!(body.get("example").is_some(), "{address}: {body}");
+        }
+    }
+}
+
+/// The members that are null are left out, since absent members mean the same.
+fn without_null(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, member| !member.is_null());
+            members.values_mut().for_each(without_null);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_null),
+        _ => {}
+    }
+}
+
+/// Whether the bodies of the examples are those of these types.
+struct Checked(std::collections::BTreeMap<String, Example>);
+
+impl Checked {
+    fn request<T: DeserializeOwned>(&mut self, name: &str) {
+        let example = self.0.get_mut(name).unwrap_or_else(|| panic!("{name}"));
+        let body = example.request.take().unwrap_or_else(|| panic!("{name}"));
+        if let Err(error) = serde_json::from_value::<T>(body) {
+            panic!("the request of {name}: {error}");
+        }
+    }
+
+    /// Every member of the example is one of the type: it is written again as it was read.
+    fn response<T: DeserializeOwned + Serialize>(&mut self, name: &str) {
+        let example = self.0.get_mut(name).unwrap_or_else(|| panic!("{name}"));
+        let mut body = example.response.take().unwrap_or_else(|| panic!("{name}"));
+        let read = serde_json::from_value::<T>(body.clone());
+        let read = read.unwrap_or_else(|error| panic!("the response of {name}: {error}"));
+        let mut again = serde_json::to_value(read).unwrap();
+        without_null(&mut again);
+        without_null(&mut body);
+        assert_eq!(again, body, "the response of {name}");
+    }
+}
+
+/// A list without pages, as clients read it.
+#[derive(serde::Deserialize, Serialize)]
+struct Listed<T> {
+    items: Vec<T>,
+}
+
+#[test]
+fn each_example_is_a_body_of_its_type() {
+    let mut examples = Checked(openapi::examples());
+    issuers_examples(&mut examples);
+    verifiers_examples(&mut examples);
+    wallets_examples(&mut examples);
+    others_examples(&mut examples);
+    let left = examples
+        .0
+        .iter()
+        .filter(|(_, example)| example.request.is_some() || example.response.is_some());
+    let left: Vec<&String> = left.map(|(name, _)| name).collect();
+    assert!(left.is_empty(), "no type is named for {left:?}");
+}
+
+fn issuers_examples(examples: &mut Checked) {
+    examples.response::<Listed<Template>>("issuer_list_templates");
+    examples.request::<NewOffer>("issuer_create_offer");
+    examples.response::<Offer>("issuer_create_offer");
+    examples.response::<Listing<Offer>>("issuer_list_offers");
+    examples.response::<Offer>("issuer_get_offer");
+    examples.response::<Listing<IssuedCredential>>("issuer_list_credentials");
+    examples.response::<IssuedCredential>("issuer_get_credential");
+    examples.request::<issuer::NewStatus>("issuer_set_status");
+    examples.response::<IssuedCredential>("issuer_set_status");
+    examples.request::<NewDelegation>("issuer_create_delegation");
+    examples.response::<Delegation>("issuer_create_delegation");
+    examples.response::<Listed<Delegation>>("issuer_list_delegations");
+    examples.response::<Delegation>("issuer_withdraw_delegation");
+}
+
+fn verifiers_examples(examples: &mut Checked) {
+    examples.request::<NewRequest>("verifier_create_request");
+    examples.response::<VerificationRequest>("verifier_create_request");
+    examples.response::<Listing<VerificationStatus>>("verifier_list_requests");
+    examples.response::<VerificationStatus>("verifier_get_request");
+    examples.response::<VerificationStatus>("verifier_recheck_request");
+    examples.response::<VerificationStatus>("verifier_revoke_credential");
+    examples.request::<verifier::Bare>("verifier_verify_credential");
+    examples.response::<CredentialVerdict>("verifier_verify_credential");
+}
+
+fn wallets_examples(examples: &mut Checked) {
+    examples.request::<wallet::NewAccount>("wallet_register");
+    examples.response::<NewSession>("wallet_register");
+    examples.request::<wallet::Credentials>("wallet_sign_in");
+    examples.response::<NewSession>("wallet_sign_in");
+    examples.request::<wallet::NewInvitation>("wallet_create_invitation");
+    examples.response::<Invitation>("wallet_create_invitation");
+    examples.request::<wallet::OfferLink>("wallet_preview_offer");
+    examples.response::<OfferPreview>("wallet_preview_offer");
+    examples.request::<AcceptOffer>("wallet_accept_offer");
+    examples.response::<Listed<CardSummary>>("wallet_accept_offer");
+    examples.request::<wallet::RequestLink>("wallet_preview_request");
+    examples.response::<RequestPreview>("wallet_preview_request");
+    examples.request::<AnswerRequest>("wallet_answer_request");
+    examples.response::<Answered>("wallet_answer_request");
+    examples.request::<wallet::RequestLink>("wallet_decline_request");
+    examples.response::<Answered>("wallet_decline_request");
+    examples.response::<Listing<CardSummary>>("wallet_list_cards");
+    examples.response::<Card>("wallet_get_card");
+    examples.response::<Listing<HistoryEntry>>("wallet_list_history");
+    examples.response::<Listing<KeyInfo>>("wallet_list_keys");
+    examples.request::<wallet::NewKey>("wallet_create_key");
+    examples.response::<KeyInfo>("wallet_create_key");
+    examples.response::<Listing<DidInfo>>("wallet_list_dids");
+    examples.request::<NewDid>("wallet_create_did");
+    examples.response::<DidInfo>("wallet_create_did");
+}
+
+fn others_examples(examples: &mut Checked) {
+    examples.response::<InstanceStatus>("instance_get_status");
+    examples.response::<CopyMade>("instance_create_backup");
+    examples.response::<SignInLink>("instance_create_sign_in_link");
+    examples.request::<NewDid>("dids_create");
+    examples.response::<InstanceDid>("dids_create");
+    examples.response::<Listing<InstanceDid>>("dids_list");
+    examples.request::<dids::Rotation>("dids_rotate");
+    examples.response::<InstanceDid>("dids_rotate");
+    examples.response::<InstanceDid>("dids_deactivate");
+    examples.response::<RegistryStatus>("registry_get_status");
+    examples.response::<NodeHealth>("registry_get_node");
+    examples.response::<RegistryClock>("registry_get_clock");
+    examples.response::<RegistryClock>("registry_confirm_clock");
+    examples.response::<Listed<RegistryEntry>>("registry_list_entries");
+    examples.response::<Listed<RegistryEntry>>("registry_list_history");
+}
+
+#[test]
+fn the_committed_description_is_what_is_served() {
+    let committed = std::fs::read_to_string(committed()).unwrap();
+    assert!(
+        committed.trim_end() == openapi::text(),
+        "docs/openapi.json is out of date: cargo xtask openapi"
+    );
+}
+
+#[test]
+#[ignore = "writes docs/openapi.json: cargo xtask openapi runs it"]
+fn write_the_description() {
+    std::fs::write(committed(), format!("{}\n", openapi::text())).unwrap();
+}
+
+#[tokio::test]
+async fn the_reference_shows_each_operation_and_each_type() {
+    let instance = Instance::start().await;
+    let page = instance.call(get("/api")).await;
+    assert_eq!(page.status, StatusCode::OK);
+    let description = description();
+    for (address, operation) in operations(&description) {
+        let name = operation["operationId"].as_str().unwrap();
+        assert!(page.body.contains(&format!("id=\"{name}\"")), "{address}");
+    }
+    for name in description["components"]["schemas"]
+        .as_object()
+        .unwrap()
+        .keys()
+    {
+        assert!(page.body.contains(&format!("id=\"type-{name}\"")), "{name}");
+    }
+    for link in page.body.split("href=\"#").skip(1) {
+        let target = link.split('"').next().unwrap();
+        assert!(page.body.contains(&format!("id=\"{target}\"")), "{target}");
+    }
+    assert!(page.body.contains("href=\"/openapi.json\""));
+    assert!(!page.body.contains("<style") && !page.body.contains(" style="));
+}
+
+#[tokio::test]
+async fn the_calls_of_the_reference_reach_their_addresses() {
+    let instance = Instance::start().await;
+    let page = instance.call(get("/api")).await.body;
+    let expected = "curl -X POST &#39;http://127.0.0.1:7380/api/issuer/offers&#39;";
+    assert!(page.contains(expected), "no call creates an offer");
+    assert!(page.contains("The operator’s token") && page.contains("A person’s session token"));
+}
