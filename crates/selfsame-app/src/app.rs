@@ -33,6 +33,7 @@ use selfsame_openid::verifier::Verifier;
 use selfsame_openid::wallet::Wallet;
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, TenantId};
+use selfsame_webhooks::Webhooks;
 use tokio::sync::watch;
 
 use crate::config::Config;
@@ -63,6 +64,7 @@ pub struct App {
     operator: Operator,
     dids: Dids,
     roles: Roles,
+    webhooks: Webhooks,
     config: Config,
     correspondents: Vec<Arc<dyn Correspondent>>,
     ready_since: OnceLock<UnixTime>,
@@ -142,7 +144,9 @@ impl App {
             Arc::new(Changing::new(shared.clone())),
         ];
         correspondents.extend(roles.correspondents());
+        let stopping = watch::channel(false).0;
         let app = Self {
+            webhooks: Webhooks::new(shared.clone(), receiver_of, stopping.subscribe()),
             config,
             registry,
             roles,
@@ -152,7 +156,7 @@ impl App {
             correspondents,
             ready_since: OnceLock::new(),
             tried: Wanting::default(),
-            stopping: watch::channel(false).0,
+            stopping,
             shared,
         };
         app.shared.set_correspondents(app.correspondents.iter());
@@ -176,6 +180,7 @@ impl App {
         self.note_ledger().await?;
         self.keep_alive_noted().await;
         self.roles.start(&self.dids, self.stopping.subscribe());
+        self.webhooks.start();
         let _ = self.ready_since.set(self.shared.clock.now());
         Ok(())
     }
@@ -307,6 +312,18 @@ impl App {
     #[must_use]
     pub fn operator(&self) -> &Operator {
         &self.operator
+    }
+
+    /// Its webhooks.
+    #[must_use]
+    pub fn webhooks(&self) -> &Webhooks {
+        &self.webhooks
+    }
+
+    /// The tenant whose webhooks are sent the events of its issuer and its verifier.
+    #[must_use]
+    pub fn webhook_owner(&self) -> TenantId {
+        TenantId::instance()
     }
 
     /// Its own DIDs.
@@ -537,6 +554,12 @@ async fn registry(
         }))),
         (RegistryConfig::None, _) => None,
     })
+}
+
+/// The tenant whose webhooks are sent the events of a tenant. What happens in a person's wallet is sent to nobody.
+fn receiver_of(tenant: &TenantId) -> Option<TenantId> {
+    let is_person = tenant.as_str().starts_with(selfsame_accounts::PERSON);
+    (!is_person).then(TenantId::instance)
 }
 
 fn absent(role: Reason) -> Error {

@@ -77,6 +77,7 @@ where
     let (method, filter) = match P::methods().first() {
         Some(HttpMethod::Post) => (Method::POST, MethodFilter::POST),
         Some(HttpMethod::Put) => (Method::PUT, MethodFilter::PUT),
+        Some(HttpMethod::Patch) => (Method::PATCH, MethodFilter::PATCH),
         Some(HttpMethod::Delete) => (Method::DELETE, MethodFilter::DELETE),
         _ => (Method::GET, MethodFilter::GET),
     };

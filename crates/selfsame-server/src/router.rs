@@ -24,10 +24,12 @@ pub fn groups(roles: &Roles) -> Vec<Routes> {
     ];
     groups.push(Routes::of(Audience::Operator, pages::operator()));
     groups.push(Routes::of(Audience::OperatorApi, api::instance()));
+    groups.push(Routes::of(Audience::OperatorApi, api::webhooks()));
     groups.push(Routes::of(Audience::PublicApi, protocol::resolver()));
     if roles.issuer {
         groups.push(Routes::of(Audience::Operator, pages::issuer()));
         groups.push(Routes::of(Audience::OperatorApi, api::issuer()));
+        groups.push(Routes::of(Audience::OperatorStream, api::issuer_streams()));
         groups.push(Routes::of(Audience::Protocol, protocol::issuance()));
         groups.push(Routes::of(Audience::PublicApi, protocol::status_lists()).along(Lane::Lists));
     }

@@ -9,3 +9,4 @@ mod resolving;
 mod sockets;
 mod surface;
 mod wallets;
+mod webhooks;

@@ -185,6 +185,7 @@ pub fn add<S>(document: &mut OpenApi, route: &Route<S>, face: Face, open: bool) 
     let method = match route.method {
         Method::POST => HttpMethod::Post,
         Method::PUT => HttpMethod::Put,
+        Method::PATCH => HttpMethod::Patch,
         Method::DELETE => HttpMethod::Delete,
         _ => HttpMethod::Get,
     };

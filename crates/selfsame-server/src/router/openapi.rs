@@ -17,7 +17,7 @@ use crate::error::Handled;
     info(
         title = "Selfsame",
         description = "Issue, hold, present, verify and revoke credentials: everything the pages do. \
-            `issuer`, `verifier`, `dids`, `registry` and `instance` take the operator's token, `wallet` a person's. \
+            `issuer`, `verifier`, `dids`, `registry`, `webhooks` and `instance` take the operator's token, `wallet` a person's. \
             Endpoints of standard protocols are included, each with the specification that defines it.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
