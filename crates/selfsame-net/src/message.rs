@@ -29,7 +29,7 @@ impl Default for CallLimits {
 
 /// A header that the caller adds to a call.
 #[derive(Clone, Copy, Debug)]
-pub struct Header<'a> {
+pub struct CallHeader<'a> {
     /// The name in lower case.
     pub name: &'static str,
     /// The value.
@@ -46,7 +46,7 @@ pub struct Request<'a> {
     /// The maximum number of redirects followed; 0 by default.
     pub redirects: u8,
     /// Further headers.
-    pub headers: &'a [Header<'a>],
+    pub headers: &'a [CallHeader<'a>],
 }
 
 /// The supported methods.

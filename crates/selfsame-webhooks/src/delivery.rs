@@ -24,7 +24,7 @@ pub enum DeliveryState {
 
 /// What is told, whoever it is sent to.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub(crate) struct Told {
+pub(crate) struct ToldEvent {
     pub event_type: EventType,
     /// The identifier of the record concerned; events of one subject are sent in order.
     pub subject: String,
@@ -38,7 +38,7 @@ pub(crate) struct Told {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct Delivery {
     pub endpoint: String,
-    pub told: Told,
+    pub told: ToldEvent,
     pub state: DeliveryState,
     /// When it was written, or sent again by the operator.
     pub since: UnixTime,
@@ -49,7 +49,7 @@ pub(crate) struct Delivery {
     pub next: UnixTime,
 }
 
-impl Told {
+impl ToldEvent {
     /// What a stored event tells; `None` if no webhook is sent events of this kind.
     pub fn of(event: &StoredEvent) -> Option<Self> {
         let kind = EventKind::named(&event.place.kind)?;
@@ -104,8 +104,8 @@ impl Told {
 mod tests {
     use super::*;
 
-    fn told(cursor: &str) -> Told {
-        Told {
+    fn told(cursor: &str) -> ToldEvent {
+        ToldEvent {
             event_type: EventType::CredentialIssued,
             subject: "c1".to_owned(),
             at: UnixTime(1_700_000_000),

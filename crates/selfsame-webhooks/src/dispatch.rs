@@ -12,7 +12,7 @@ use selfsame_store::{Batch, StoreError, TenantId};
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
 
-use crate::delivery::Told;
+use crate::delivery::ToldEvent;
 use crate::event_type::EventType;
 use crate::records::{self, EndpointAt, FoundEndpoint, ReadSoFar};
 use crate::sender::Senders;
@@ -41,7 +41,7 @@ pub(crate) struct Dispatcher {
 
 /// What one look found.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Look {
+pub(crate) enum EventsLook {
     /// No tenant has an endpoint.
     Unused,
     /// There was no event, or another process was faster.
@@ -74,18 +74,18 @@ impl Dispatcher {
             wakings.borrow_and_update();
             let found = self.look().await.unwrap_or_else(|error| {
                 tracing::error!(%error, "events can't be turned into deliveries of webhooks");
-                Look::Nothing
+                EventsLook::Nothing
             });
-            if look % SWEPT_EVERY == 0 && found != Look::Unused {
+            if look % SWEPT_EVERY == 0 && found != EventsLook::Unused {
                 self.sweep().await;
             }
-            if matches!(found, Look::Read(EVENTS_AT_ONCE..)) {
+            if matches!(found, EventsLook::Read(EVENTS_AT_ONCE..)) {
                 continue;
             }
             tokio::select! {
                 _ = stopping.changed() => return,
                 () = self.created.notified() => {}
-                _ = timeout(LOOKED_EVERY, wakings.changed()), if found != Look::Unused => {}
+                _ = timeout(LOOKED_EVERY, wakings.changed()), if found != EventsLook::Unused => {}
                 () = sleep(LOOKED_EVERY) => {}
             }
             sleep(GATHERED_FOR).await;
@@ -93,11 +93,11 @@ impl Dispatcher {
     }
 
     /// Turns the next events into deliveries.
-    pub async fn look(&self) -> Result<Look> {
+    pub async fn look(&self) -> Result<EventsLook> {
         let store = &self.shared.store;
         let owners = records::owners(store).await?;
         if owners.is_empty() {
-            return Ok(Look::Unused);
+            return Ok(EventsLook::Unused);
         }
         let so_far = ReadSoFar::read(store).await?;
         let receivers = Receivers {
@@ -107,7 +107,7 @@ impl Dispatcher {
         };
         let after = so_far.cursor.as_deref();
         match store.events_after(after, EVENTS_AT_ONCE).await? {
-            Some(events) if events.is_empty() => Ok(Look::Nothing),
+            Some(events) if events.is_empty() => Ok(EventsLook::Nothing),
             Some(events) => {
                 let new = receivers.deliveries(&events, &so_far).await?;
                 self.commit(new, events.len()).await
@@ -116,7 +116,7 @@ impl Dispatcher {
         }
     }
 
-    async fn commit(&self, new: NewDeliveries, events: usize) -> Result<Look> {
+    async fn commit(&self, new: NewDeliveries, events: usize) -> Result<EventsLook> {
         // Without a delivery nothing is lost if the events are read again.
         let batch = match new.woken.is_empty() {
             true => new.batch.deferred(),
@@ -124,13 +124,13 @@ impl Dispatcher {
         };
         match self.shared.store.commit(batch).await {
             Ok(_) => {}
-            Err(StoreError::Conflict { .. }) => return Ok(Look::Nothing),
+            Err(StoreError::Conflict { .. }) => return Ok(EventsLook::Nothing),
             Err(error) => return Err(error.into()),
         }
         for at in new.woken {
             self.senders.wake(&at);
         }
-        Ok(Look::Read(events))
+        Ok(EventsLook::Read(events))
     }
 
     /// Begins to send what waits at any endpoint: after a start, or after another process ended.
@@ -184,7 +184,7 @@ impl Receivers<'_> {
         for event in events {
             let owner = (self.dispatcher.owner_of)(&event.place.tenant);
             let owner = owner.filter(|owner| self.owners.contains(owner));
-            if let (Some(owner), Some(told)) = (owner, Told::of(event)) {
+            if let (Some(owner), Some(told)) = (owner, ToldEvent::of(event)) {
                 new = self.add(new, &owner, &told).await?;
             }
         }
@@ -193,11 +193,11 @@ impl Receivers<'_> {
 
     /// Tells every endpoint that events were removed before they were read, and goes on with what happens now. After
     /// an interruption it begins again with the same messages.
-    async fn missed(mut self, so_far: &ReadSoFar) -> Result<Look> {
+    async fn missed(mut self, so_far: &ReadSoFar) -> Result<EventsLook> {
         tracing::error!("events were removed before they became deliveries of webhooks");
         let dispatcher = self.dispatcher;
         let newest = dispatcher.shared.store.newest_event().await?;
-        let told = Told {
+        let told = ToldEvent {
             event_type: EventType::EventsMissed,
             subject: format!("missed before {}", newest.as_deref().unwrap_or_default()),
             at: dispatcher.shared.clock.now(),
@@ -223,7 +223,7 @@ impl Receivers<'_> {
         &mut self,
         new: NewDeliveries,
         owner: &TenantId,
-        told: &Told,
+        told: &ToldEvent,
     ) -> Result<NewDeliveries> {
         let now = self.dispatcher.shared.clock.now();
         let NewDeliveries { batch, mut woken } = new;

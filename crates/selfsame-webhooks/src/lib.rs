@@ -21,7 +21,8 @@ pub use event_type::EventType;
 pub use manage::WhichDeliveries;
 pub use signature::WebhookSecret;
 pub use view::{
-    CreatedEndpoint, EndpointChange, EndpointView, NewEndpoint, Replay, Replayed, WebhookDelivery,
+    CreatedEndpoint, EndpointChange, EndpointView, EventReplay, NewEndpoint, Replayed,
+    WebhookDelivery,
 };
 pub use webhooks::Webhooks;
 

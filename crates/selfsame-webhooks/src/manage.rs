@@ -8,7 +8,7 @@ use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, StoreError, TenantId};
 use url::Url;
 
-use crate::delivery::{Delivery, DeliveryState, Told};
+use crate::delivery::{Delivery, DeliveryState, ToldEvent};
 use crate::endpoint::Endpoint;
 use crate::event_type::EventType;
 use crate::records::{self, DELIVERY, ENDPOINT, EndpointAt, FoundEndpoint, OwnedCount, ReadSoFar};
@@ -152,7 +152,7 @@ impl Webhooks {
     pub async fn test(&self, owner: &TenantId, id: &str) -> Result<WebhookDelivery> {
         self.enabled(owner, id).await?;
         let ctx = self.shared.clock.ctx();
-        let told = Told {
+        let told = ToldEvent {
             event_type: EventType::WebhookTest,
             subject: ctx.token("webhook/test"),
             at: ctx.now(),

@@ -94,7 +94,7 @@ mod tests {
     use selfsame_crypto::time::UnixTime;
 
     use super::*;
-    use crate::delivery::Told;
+    use crate::delivery::ToldEvent;
     use crate::event_type::EventType;
 
     fn failed(retry_after: Option<u64>) -> FailedAttempt {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     fn delivery() -> Delivery {
-        let told = Told {
+        let told = ToldEvent {
             event_type: EventType::WebhookTest,
             subject: "s".to_owned(),
             at: UnixTime(0),

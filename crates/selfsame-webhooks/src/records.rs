@@ -102,8 +102,9 @@ impl OwnedCount {
     /// Counts one more endpoint in the batch that adds it.
     pub fn one_more(&self, batch: Batch, owner: &TenantId) -> Result<Batch> {
         if self.count >= ENDPOINTS_MAX {
-            let error = Error::new(ErrorKind::Conflict, "webhooks-too-many");
-            return Err(error.with("most", &ENDPOINTS_MAX));
+            return Err(
+                Error::new(ErrorKind::Conflict, "webhooks-too-many").with("most", &ENDPOINTS_MAX)
+            );
         }
         self.noted(batch, owner, self.count.saturating_add(1))
     }

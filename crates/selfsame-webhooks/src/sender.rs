@@ -11,7 +11,7 @@ use selfsame_core::Shared;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Reason, Result};
-use selfsame_net::{Authorization, Body, Call, CallLimits, Header, Method, Request};
+use selfsame_net::{Authorization, Body, Call, CallHeader, CallLimits, Method, Request};
 use selfsame_store::{Batch, Expect, StoreError};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
@@ -23,7 +23,7 @@ use crate::patience::{Attempted, endpoint_pause};
 use crate::records::{self, DELIVERY, ENDPOINT, EndpointAt};
 use crate::signature::SignedMessage;
 use crate::window::{Pending, Window};
-use turn::Turn;
+use turn::SendingTurn;
 
 /// Messages sent to one endpoint at once.
 const AT_ONCE: usize = 32;
@@ -77,7 +77,7 @@ impl Senders {
 
     async fn run(self: Arc<Self>, at: EndpointAt, woken: Arc<Notify>) {
         let mut sender = Sender {
-            turn: Turn::of(&at.id, &self.process),
+            turn: SendingTurn::of(&at.id, &self.process),
             senders: self.clone(),
             at: at.clone(),
             window: Window::default(),
@@ -115,9 +115,9 @@ impl Senders {
 struct Sender {
     senders: Arc<Senders>,
     at: EndpointAt,
-    turn: Turn,
+    turn: SendingTurn,
     window: Window,
-    attempts: JoinSet<Ended>,
+    attempts: JoinSet<EndedAttempt>,
     /// The last delivery that was read.
     read_to: Option<u64>,
     /// When the deliveries are read from the oldest on again.
@@ -129,7 +129,7 @@ struct Sender {
 }
 
 /// An attempt that has ended.
-struct Ended {
+struct EndedAttempt {
     pending: Pending,
     attempted: Attempted,
 }
@@ -191,7 +191,7 @@ impl Sender {
             let (shared, endpoint) = (self.shared().clone(), endpoint.clone());
             self.attempts.spawn(async move {
                 let attempted = send(&shared, &endpoint, &pending).await;
-                Ended { pending, attempted }
+                EndedAttempt { pending, attempted }
             });
         }
     }
@@ -215,7 +215,7 @@ impl Sender {
     }
 
     /// Commits the results of attempts.
-    async fn settle(&mut self, ended: Vec<Ended>) {
+    async fn settle(&mut self, ended: Vec<EndedAttempt>) {
         let ended = self.judged(ended);
         match self.commit(&ended).await {
             Ok(()) => {}
@@ -231,7 +231,7 @@ impl Sender {
             }
             Err(error) => {
                 tracing::warn!(endpoint = self.at.id, %error, "results of webhooks can't be stored; they are sent again");
-                for Ended { pending, .. } in ended {
+                for EndedAttempt { pending, .. } in ended {
                     self.window.put_back(pending);
                 }
                 sleep(LOOKED_EVERY).await;
@@ -240,9 +240,9 @@ impl Sender {
     }
 
     /// Notes in each delivery what came of its attempt, and in the sender whether the endpoint responds.
-    fn judged(&mut self, mut ended: Vec<Ended>) -> Vec<Ended> {
+    fn judged(&mut self, mut ended: Vec<EndedAttempt>) -> Vec<EndedAttempt> {
         let clock = self.shared().clock.clone();
-        for Ended { pending, attempted } in &mut ended {
+        for EndedAttempt { pending, attempted } in &mut ended {
             let (ctx, now) = (clock.ctx(), clock.now());
             match attempted {
                 Attempted::Delivered => {
@@ -267,14 +267,14 @@ impl Sender {
     }
 
     /// Commits results at once.
-    async fn commit(&mut self, ended: &[Ended]) -> std::result::Result<(), StoreError> {
+    async fn commit(&mut self, ended: &[EndedAttempt]) -> std::result::Result<(), StoreError> {
         let mut batch = Batch::new(self.at.owner.clone());
-        for Ended { pending, attempted } in ended {
+        for EndedAttempt { pending, attempted } in ended {
             batch = written(batch, pending, attempted);
         }
         let committed = self.senders.shared.store.commit(batch).await?;
         let mut versions = committed.versions.into_iter();
-        for Ended { pending, attempted } in ended {
+        for EndedAttempt { pending, attempted } in ended {
             match (attempted, pending.delivery.state) {
                 (Attempted::Failed(_), DeliveryState::Pending) => {
                     let version = versions.next().unwrap_or(pending.version);
@@ -364,7 +364,7 @@ async fn send(shared: &Shared, endpoint: &Endpoint, pending: &Pending) -> Attemp
         body: &body,
     };
     let signatures = message.signatures(endpoint.secrets(now));
-    let header = |name, value| Header { name, value };
+    let header = |name, value| CallHeader { name, value };
     let headers = [
         header("webhook-id", pending.id.as_str()),
         header("webhook-timestamp", &timestamp),

@@ -10,9 +10,9 @@ use proptest::prelude::*;
 use selfsame_core::events::EventKind;
 use selfsame_driver::paging::Paging;
 
-use crate::view::{EndpointChange, NewEndpoint, Replay};
+use crate::view::{EndpointChange, EventReplay, NewEndpoint};
 use crate::{DeliveryState, EventType, WhichDeliveries};
-use receiver::{Answer, Receiver};
+use receiver::{Receiver, ReceiverAnswer};
 use world::{World, eventually, owner};
 
 fn which(state: DeliveryState) -> WhichDeliveries {
@@ -80,10 +80,10 @@ async fn an_endpoint_is_sent_the_types_it_asks_for_and_nothing_of_peoples_wallet
 #[tokio::test]
 async fn a_receiver_that_fails_redirects_and_closes_gets_every_event_of_a_subject_in_order() {
     let answers = vec![
-        Answer::Status(500),
-        Answer::Close,
-        Answer::Redirect,
-        Answer::Status(404),
+        ReceiverAnswer::Status(500),
+        ReceiverAnswer::Close,
+        ReceiverAnswer::Redirect,
+        ReceiverAnswer::Status(404),
     ];
     let receiver = Receiver::start(answers).await;
     let world = World::of(&[&receiver]).await;
@@ -118,7 +118,7 @@ async fn a_receiver_that_fails_redirects_and_closes_gets_every_event_of_a_subjec
 #[tokio::test]
 async fn a_receiver_that_was_down_for_an_hour_loses_nothing() {
     let receiver = Receiver::start(vec![]).await;
-    receiver.answer_all(Some(Answer::Close));
+    receiver.answer_all(Some(ReceiverAnswer::Close));
     let world = World::of(&[&receiver]).await;
     let created = world.endpoint(&receiver).await;
     for number in 0..40 {
@@ -145,7 +145,7 @@ async fn a_receiver_that_was_down_for_an_hour_loses_nothing() {
 #[tokio::test]
 async fn a_slow_receiver_does_not_delay_another() {
     let (slow, quick) = (Receiver::start(vec![]).await, Receiver::start(vec![]).await);
-    slow.answer_all(Some(Answer::Never));
+    slow.answer_all(Some(ReceiverAnswer::Never));
     let world = World::of(&[&slow, &quick]).await;
     world.endpoint(&slow).await;
     world.endpoint(&quick).await;
@@ -158,7 +158,7 @@ async fn a_slow_receiver_does_not_delay_another() {
 
 #[tokio::test]
 async fn a_receiver_that_is_gone_is_disabled_and_keeps_what_waits() {
-    let receiver = Receiver::start(vec![Answer::Status(410)]).await;
+    let receiver = Receiver::start(vec![ReceiverAnswer::Status(410)]).await;
     let world = World::of(&[&receiver]).await;
     let id = world.endpoint(&receiver).await.endpoint.id;
     world.tell(EventKind::Issued, "c1").await;
@@ -186,7 +186,7 @@ async fn a_receiver_that_is_gone_is_disabled_and_keeps_what_waits() {
 #[tokio::test]
 async fn a_delivery_that_was_given_up_is_listed_and_can_be_sent_again() {
     let receiver = Receiver::start(vec![]).await;
-    receiver.answer_all(Some(Answer::Status(400)));
+    receiver.answer_all(Some(ReceiverAnswer::Status(400)));
     let world = World::of(&[&receiver]).await;
     let id = world.endpoint(&receiver).await.endpoint.id;
     world.tell(EventKind::Issued, "c1").await;
@@ -225,15 +225,20 @@ async fn a_replay_sends_the_events_after_a_cursor_again_with_the_same_ids() {
     let of_a = first.iter().find(|heard| heard.subject == "a").unwrap();
     let cursor = of_a.body["cursor"].as_str().unwrap().to_owned();
     let replay = async |replay| world.webhooks.replay(&owner(), &id, &replay).await;
-    assert_eq!(replay(Replay::After(cursor)).await.unwrap().deliveries, 2);
+    assert_eq!(
+        replay(EventReplay::After(cursor)).await.unwrap().deliveries,
+        2
+    );
     eventually(|| receiver.confirmed().len() == 5).await;
-    let ids = |heard: &[receiver::Heard]| -> BTreeSet<String> {
+    let ids = |heard: &[receiver::ArrivedMessage]| -> BTreeSet<String> {
         heard.iter().map(|heard| heard.id.clone()).collect()
     };
     assert_eq!(ids(&first), ids(&receiver.confirmed()));
-    let since = Replay::Since("2020-01-01T00:00:00Z".to_owned());
+    let since = EventReplay::Since("2020-01-01T00:00:00Z".to_owned());
     assert_eq!(replay(since).await.unwrap().deliveries, 3);
-    let unknown = replay(Replay::After("0-0".to_owned())).await.unwrap_err();
+    let unknown = replay(EventReplay::After("0-0".to_owned()))
+        .await
+        .unwrap_err();
     assert_eq!(unknown.reason.id(), "webhook-replay-cursor");
 }
 
@@ -302,7 +307,7 @@ fn what_a_process_had_not_delivered_when_it_was_killed_the_next_one_delivers() {
         world.endpoint(&receiver).await;
         (receiver, world)
     });
-    receiver.answer_all(Some(Answer::Never));
+    receiver.answer_all(Some(ReceiverAnswer::Never));
     let killed = tokio::runtime::Runtime::new().unwrap();
     killed.block_on(async {
         world.webhooks.start();
@@ -343,7 +348,7 @@ async fn two_processes_on_one_store_send_each_event_of_a_subject_in_order() {
         let places: Vec<u64> = heard
             .iter()
             .filter(|heard| heard.subject == subject)
-            .map(receiver::Heard::place)
+            .map(receiver::ArrivedMessage::place)
             .collect();
         assert!(places.is_sorted(), "{subject}: {places:?}");
     }
@@ -368,7 +373,7 @@ proptest! {
             world.pass_until(|| confirmed_once(&receiver).len() == subjects.len()).await;
             for subject in ["0", "1", "2"] {
                 let heard = receiver.confirmed();
-                let places: Vec<u64> = heard.iter().filter(|heard| heard.subject == subject).map(receiver::Heard::place).collect();
+                let places: Vec<u64> = heard.iter().filter(|heard| heard.subject == subject).map(receiver::ArrivedMessage::place).collect();
                 prop_assert!(places.is_sorted(), "{}: {:?}", subject, places);
             }
             Ok(())

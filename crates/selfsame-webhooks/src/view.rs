@@ -102,7 +102,7 @@ pub struct WebhookDelivery {
 /// The events to send again: those after a cursor, or since a time.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
-pub enum Replay {
+pub enum EventReplay {
     /// The `cursor` of the last message that the receiver has.
     After(String),
     /// A time, RFC 3339. Events are kept for seven days.

@@ -83,11 +83,11 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::delivery::Told;
+    use crate::delivery::ToldEvent;
     use crate::event_type::EventType;
 
     fn pending(seq: u64, subject: &str) -> Pending {
-        let told = Told {
+        let told = ToldEvent {
             event_type: EventType::CredentialIssued,
             subject: subject.to_owned(),
             at: UnixTime(0),

@@ -3,8 +3,8 @@
 use axum::extract::State;
 use selfsame_driver::paging::{Listing, Paging, at_least_one};
 use selfsame_webhooks::{
-    CreatedEndpoint, DeliveryState, EndpointChange, EndpointView, NewEndpoint, Replay, Replayed,
-    WebhookDelivery, WhichDeliveries,
+    CreatedEndpoint, DeliveryState, EndpointChange, EndpointView, EventReplay, NewEndpoint,
+    Replayed, WebhookDelivery, WhichDeliveries,
 };
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -86,11 +86,11 @@ pub async fn test(State(server): State<Server>, Path(id): Path<String>) -> Handl
 }
 
 /// Sends the events after a cursor or since a time again, with the ids that their messages had.
-#[utoipa::path(post, path = "/api/webhooks/{id}/replay", tag = "webhooks", params(("id" = String, Path)), request_body = Replay, responses((status = 200, body = Replayed)))]
+#[utoipa::path(post, path = "/api/webhooks/{id}/replay", tag = "webhooks", params(("id" = String, Path)), request_body = EventReplay, responses((status = 200, body = Replayed)))]
 pub async fn replay(
     State(server): State<Server>,
     Path(id): Path<String>,
-    Json(replay): Json<Replay>,
+    Json(replay): Json<EventReplay>,
 ) -> Handled {
     let (app, owner) = (server.app(), server.app().webhook_owner());
     let replayed = app.webhooks().replay(&owner, &id, &replay);

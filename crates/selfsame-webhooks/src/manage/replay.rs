@@ -5,9 +5,9 @@ use selfsame_driver::{Error, Result};
 use selfsame_store::backend::StoredEvent;
 use selfsame_store::{Batch, MAX_PAGE, TenantId};
 
-use crate::delivery::Told;
+use crate::delivery::ToldEvent;
 use crate::records::{self, FoundEndpoint};
-use crate::view::{Replay, Replayed};
+use crate::view::{EventReplay, Replayed};
 use crate::webhooks::Webhooks;
 
 /// Where a replay begins.
@@ -25,7 +25,12 @@ impl Webhooks {
     /// # Errors
     /// `NotFound` if this tenant has no such endpoint; `Conflict` if it is disabled; `BadRequest` for a cursor that is
     /// not kept, or a malformed time.
-    pub async fn replay(&self, owner: &TenantId, id: &str, replay: &Replay) -> Result<Replayed> {
+    pub async fn replay(
+        &self,
+        owner: &TenantId,
+        id: &str,
+        replay: &EventReplay,
+    ) -> Result<Replayed> {
         let found = self.enabled(owner, id).await?;
         let store = &self.shared.store;
         let Some(end) = store.newest_event().await? else {
@@ -55,14 +60,14 @@ impl Webhooks {
         Ok(Replayed { deliveries })
     }
 
-    async fn start_of(&self, replay: &Replay) -> Result<ReplayStart> {
+    async fn start_of(&self, replay: &EventReplay) -> Result<ReplayStart> {
         Ok(match replay {
-            Replay::After(cursor) => ReplayStart {
+            EventReplay::After(cursor) => ReplayStart {
                 after: Some(cursor.clone()),
                 since: UnixTime(0),
                 first: Vec::new(),
             },
-            Replay::Since(time) => ReplayStart {
+            EventReplay::Since(time) => ReplayStart {
                 after: None,
                 since: UnixTime::parse_rfc3339(time)
                     .ok_or_else(|| Error::bad_request("webhook-replay-time"))?,
@@ -87,7 +92,7 @@ impl Webhooks {
         let now = self.shared.clock.now();
         let is_owners =
             |event: &&StoredEvent| (self.owner_of)(&event.place.tenant).as_ref() == Some(owner);
-        let told = events.filter(is_owners).filter_map(Told::of);
+        let told = events.filter(is_owners).filter_map(ToldEvent::of);
         let told = told.filter(|told| found.endpoint.wants(told.event_type));
         let mut batch = Batch::new(owner.clone());
         let mut deliveries = 0_u64;

@@ -14,7 +14,7 @@ const TURN_SECONDS: u64 = 10;
 const RENEWED_AFTER: u64 = 3;
 
 /// The turn at one endpoint.
-pub(super) struct Turn {
+pub(super) struct SendingTurn {
     endpoint: String,
     process: String,
     held: Option<HeldTurn>,
@@ -25,7 +25,7 @@ struct HeldTurn {
     renewed: UnixTime,
 }
 
-impl Turn {
+impl SendingTurn {
     pub fn of(endpoint: &str, process: &str) -> Self {
         Self {
             endpoint: endpoint.to_owned(),

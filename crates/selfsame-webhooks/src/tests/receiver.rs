@@ -15,7 +15,7 @@ use crate::view::NewEndpoint;
 
 /// What the receiver does with a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Answer {
+pub enum ReceiverAnswer {
     Status(u16),
     Redirect,
     /// It closes the connection without an answer.
@@ -26,19 +26,19 @@ pub enum Answer {
     Long,
 }
 
-pub fn any_answer() -> impl Strategy<Value = Answer> {
+pub fn any_answer() -> impl Strategy<Value = ReceiverAnswer> {
     let statuses = proptest::sample::select(vec![200, 204, 301, 400, 404, 429, 500, 503]);
     prop_oneof![
-        statuses.prop_map(Answer::Status),
-        Just(Answer::Redirect),
-        Just(Answer::Close),
-        Just(Answer::Long),
+        statuses.prop_map(ReceiverAnswer::Status),
+        Just(ReceiverAnswer::Redirect),
+        Just(ReceiverAnswer::Close),
+        Just(ReceiverAnswer::Long),
     ]
 }
 
 /// A message that arrived.
 #[derive(Clone, Debug)]
-pub struct Heard {
+pub struct ArrivedMessage {
     pub path: String,
     pub id: String,
     pub subject: String,
@@ -48,7 +48,7 @@ pub struct Heard {
     signatures: String,
 }
 
-impl Heard {
+impl ArrivedMessage {
     /// Whether one of the signatures is by this secret.
     pub fn is_signed_by(&self, secret: &str) -> bool {
         let secret = WebhookSecret::parse(secret).unwrap();
@@ -87,17 +87,17 @@ impl Heard {
 
 #[derive(Default)]
 struct Desk {
-    answers: VecDeque<Answer>,
-    always: Option<Answer>,
-    heard: Vec<Heard>,
-    confirmed: Vec<Heard>,
+    answers: VecDeque<ReceiverAnswer>,
+    always: Option<ReceiverAnswer>,
+    heard: Vec<ArrivedMessage>,
+    confirmed: Vec<ArrivedMessage>,
 }
 
 impl Desk {
-    fn answer(&mut self, heard: Heard) -> Answer {
+    fn answer(&mut self, heard: ArrivedMessage) -> ReceiverAnswer {
         let next = self.always.or_else(|| self.answers.pop_front());
-        let answer = next.unwrap_or(Answer::Status(204));
-        if matches!(answer, Answer::Status(200..300)) {
+        let answer = next.unwrap_or(ReceiverAnswer::Status(204));
+        if matches!(answer, ReceiverAnswer::Status(200..300)) {
             self.confirmed.push(heard.clone());
         }
         self.heard.push(heard);
@@ -112,7 +112,7 @@ pub struct Receiver {
 
 impl Receiver {
     /// A receiver that answers with these in turn, and then confirms everything.
-    pub async fn start(answers: Vec<Answer>) -> Self {
+    pub async fn start(answers: Vec<ReceiverAnswer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hook", listener.local_addr().unwrap());
         let desk = Arc::new(Mutex::new(Desk {
@@ -130,15 +130,15 @@ impl Receiver {
     }
 
     /// From now on answers everything so; `None` confirms.
-    pub fn answer_all(&self, answer: Option<Answer>) {
+    pub fn answer_all(&self, answer: Option<ReceiverAnswer>) {
         self.desk.lock().unwrap().always = answer;
     }
 
-    pub fn heard(&self) -> Vec<Heard> {
+    pub fn heard(&self) -> Vec<ArrivedMessage> {
         self.desk.lock().unwrap().heard.clone()
     }
 
-    pub fn confirmed(&self) -> Vec<Heard> {
+    pub fn confirmed(&self) -> Vec<ArrivedMessage> {
         self.desk.lock().unwrap().confirmed.clone()
     }
 
@@ -160,13 +160,15 @@ async fn serve(mut stream: TcpStream, desk: Arc<Mutex<Desk>>) {
     while let Some(heard) = message(&mut stream, &mut read).await {
         let answer = desk.lock().unwrap().answer(heard);
         let response = match answer {
-            Answer::Close => return,
-            Answer::Never => std::future::pending().await,
-            Answer::Status(status) => format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n"),
-            Answer::Redirect => {
+            ReceiverAnswer::Close => return,
+            ReceiverAnswer::Never => std::future::pending().await,
+            ReceiverAnswer::Status(status) => {
+                format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n")
+            }
+            ReceiverAnswer::Redirect => {
                 "HTTP/1.1 302 X\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n".to_owned()
             }
-            Answer::Long => format!(
+            ReceiverAnswer::Long => format!(
                 "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{}",
                 "x".repeat(100_000)
             ),
@@ -182,7 +184,7 @@ async fn serve(mut stream: TcpStream, desk: Arc<Mutex<Desk>>) {
 }
 
 /// The next message on a connection.
-async fn message(stream: &mut TcpStream, read: &mut Vec<u8>) -> Option<Heard> {
+async fn message(stream: &mut TcpStream, read: &mut Vec<u8>) -> Option<ArrivedMessage> {
     loop {
         let text = String::from_utf8_lossy(read).into_owned();
         if let Some((head, rest)) = text.split_once("\r\n\r\n") {
@@ -195,7 +197,7 @@ async fn message(stream: &mut TcpStream, read: &mut Vec<u8>) -> Option<Heard> {
                 .parse()
                 .ok()?;
             if let Some(body) = rest.get(..length) {
-                let heard = Heard::of(head, body.to_owned());
+                let heard = ArrivedMessage::of(head, body.to_owned());
                 read.drain(..head.len() + 4 + length);
                 return Some(heard);
             }

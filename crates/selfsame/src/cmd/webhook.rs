@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use selfsame_driver::paging::Listing;
 use selfsame_terminal::exit::{Answer, End};
 use selfsame_terminal::output;
-use selfsame_webhooks::{CreatedEndpoint, EndpointView, Replay, Replayed, WebhookDelivery};
+use selfsame_webhooks::{CreatedEndpoint, EndpointView, EventReplay, Replayed, WebhookDelivery};
 use serde_json::json;
 
 use crate::cmd::{Instance, segment};
@@ -29,13 +29,13 @@ enum WebhookVerb {
     List(Listed),
     /// Remove a webhook with its deliveries.
     #[command(after_help = "Example: selfsame webhook remove 5Zr…")]
-    Remove(Named),
+    Remove(OneWebhook),
     /// Give a webhook a new secret and print it. The former one signs too for a day.
     #[command(after_help = "Example: selfsame webhook rotate 5Zr…")]
-    Rotate(Named),
+    Rotate(OneWebhook),
     /// Send a test message.
     #[command(after_help = "Example: selfsame webhook test 5Zr…")]
-    Test(Named),
+    Test(OneWebhook),
     /// List the deliveries that wait or were given up.
     #[command(after_help = "Example: selfsame webhook deliveries 5Zr… --state failed")]
     Deliveries(Deliveries),
@@ -65,7 +65,7 @@ struct Listed {
 }
 
 #[derive(Args)]
-struct Named {
+struct OneWebhook {
     /// The webhook's id.
     #[arg(allow_hyphen_values = true)]
     id: String,
@@ -88,7 +88,7 @@ struct Deliveries {
     #[arg(long, value_enum, default_value = "pending")]
     state: Wanted,
     #[command(flatten)]
-    named: Named,
+    named: OneWebhook,
 }
 
 #[derive(Args)]
@@ -100,7 +100,7 @@ struct Again {
     #[arg(long)]
     since: Option<String>,
     #[command(flatten)]
-    named: Named,
+    named: OneWebhook,
 }
 
 impl Webhook {
@@ -140,7 +140,7 @@ impl Listed {
     }
 }
 
-impl Named {
+impl OneWebhook {
     fn path(&self, rest: &str) -> String {
         format!("/api/webhooks/{}{rest}", segment(&self.id))
     }
@@ -195,8 +195,8 @@ impl Again {
             named,
         } = self;
         let replay = match after {
-            Some(cursor) => Replay::After(cursor),
-            None => Replay::Since(since.unwrap_or_default()),
+            Some(cursor) => EventReplay::After(cursor),
+            None => EventReplay::Since(since.unwrap_or_default()),
         };
         let operator = named.instance.operator()?;
         let replayed: Replayed = operator.post(&named.path("/replay"), &replay).await?;
