@@ -33,6 +33,7 @@ use selfsame_openid::wallet::Wallet;
 use selfsame_openid::{OrganisationRoles, Roles};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, TenantId};
+use selfsame_webhooks::Webhooks;
 use tokio::sync::watch;
 
 use crate::config::Config;
@@ -72,6 +73,7 @@ pub struct App {
     operator: Operator,
     dids: Dids,
     roles: Arc<Roles>,
+    webhooks: Webhooks,
     config: Config,
     correspondents: Vec<Arc<dyn Correspondent>>,
     ready_since: OnceLock<UnixTime>,
@@ -151,7 +153,9 @@ impl App {
             Arc::new(Changing::new(shared.clone())),
         ];
         correspondents.extend(roles.correspondents());
+        let stopping = watch::channel(false).0;
         let app = Self {
+            webhooks: Webhooks::new(shared.clone(), receiver_of, stopping.subscribe()),
             config,
             registry,
             roles,
@@ -161,7 +165,7 @@ impl App {
             correspondents,
             ready_since: OnceLock::new(),
             tried: Wanting::default(),
-            stopping: watch::channel(false).0,
+            stopping,
             shared,
         };
         app.shared.set_correspondents(app.correspondents.iter());
@@ -185,6 +189,7 @@ impl App {
         self.note_ledger().await?;
         self.keep_alive_noted().await;
         self.roles.start(self.stopping.subscribe());
+        self.webhooks.start();
         let _ = self.ready_since.set(self.shared.clock.now());
         Ok(())
     }
@@ -316,6 +321,18 @@ impl App {
     #[must_use]
     pub fn operator(&self) -> &Operator {
         &self.operator
+    }
+
+    /// Its webhooks.
+    #[must_use]
+    pub fn webhooks(&self) -> &Webhooks {
+        &self.webhooks
+    }
+
+    /// The tenant whose webhooks are sent the events of its issuer and its verifier.
+    #[must_use]
+    pub fn webhook_owner(&self) -> TenantId {
+        TenantId::instance()
     }
 
     /// Its own DIDs.
@@ -562,6 +579,12 @@ async fn registry(
         }))),
         (RegistryConfig::None, _) => None,
     })
+}
+
+/// The tenant whose webhooks are sent the events of a tenant. What happens in a person's wallet is sent to nobody.
+fn receiver_of(tenant: &TenantId) -> Option<TenantId> {
+    let is_person = tenant.as_str().starts_with(selfsame_accounts::PERSON);
+    (!is_person).then(TenantId::instance)
 }
 
 fn absent(role: Reason) -> Error {

@@ -160,6 +160,7 @@ impl Gatherer {
                     total_timeout: Duration::from_secs(CRL_SECONDS),
                 }),
                 redirects: 2,
+                ..Request::default()
             };
             let response = self.shared.net.get(&url, &request).await?;
             let list = response.is_success().then(|| Crl::parse(&response.body));

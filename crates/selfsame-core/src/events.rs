@@ -78,7 +78,8 @@ impl EventKind {
     ];
 
     /// The kind of this name; `None` for one that only a newer release knows.
-    fn named(name: &str) -> Option<Self> {
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
         let is_named = |kind: &Self| <&str>::from(*kind) == name;
         Self::ALL.into_iter().find(is_named)
     }
@@ -160,6 +161,12 @@ impl Events {
     pub fn count(&self, kind: EventKind) -> u64 {
         let count = self.0.told.get(kind as usize);
         count.map_or(0, |count| count.load(Ordering::Relaxed))
+    }
+
+    /// Wakes at each commit of this process that tells an event. For readers that keep their own cursor.
+    #[must_use]
+    pub fn wakings(&self) -> watch::Receiver<u64> {
+        self.0.woken.subscribe()
     }
 
     /// A reader of all events from now on.

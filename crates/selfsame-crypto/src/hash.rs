@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use aws_lc_rs::digest;
+use aws_lc_rs::{digest, hmac};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
@@ -57,6 +57,19 @@ pub fn sha384(data: &[u8]) -> [u8; 48] {
 /// SHA-512.
 pub fn sha512(data: &[u8]) -> [u8; 64] {
     digest_parts(&digest::SHA512, &[data])
+}
+
+/// HMAC-SHA256 of the concatenated parts (RFC 2104).
+pub fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
+    let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, key));
+    for part in parts {
+        context.update(part);
+    }
+    let mut tag = [0; 32];
+    for (to, from) in tag.iter_mut().zip(context.sign().as_ref()) {
+        *to = *from;
+    }
+    tag
 }
 
 /// Whether two values are equal. The time depends on their lengths alone.

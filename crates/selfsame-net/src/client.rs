@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use bytes::{Bytes, BytesMut};
-use http::header::{self, HeaderMap, HeaderValue};
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body as _, Incoming};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
@@ -305,6 +305,11 @@ fn request_headers(call: &Call<'_>) -> Result<HeaderMap, NetError> {
         let value = HeaderValue::from_str(accept)
             .map_err(|_| NetError::BadCall("accept is not a header value"))?;
         headers.insert(header::ACCEPT, value);
+    }
+    for further in call.request.headers {
+        let value = HeaderValue::from_str(further.value)
+            .map_err(|_| NetError::BadCall("a header's value does not fit HTTP"))?;
+        headers.insert(HeaderName::from_static(further.name), value);
     }
     if let Authorization::Bearer(token) = &call.authorization {
         let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))

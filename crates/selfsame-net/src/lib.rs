@@ -19,6 +19,6 @@ pub use client::Net;
 pub use dial::dial;
 pub use error::NetError;
 pub use localhost::localhost;
-pub use message::{Authorization, Body, Call, CallLimits, Method, Request, Response};
+pub use message::{Authorization, Body, Call, CallHeader, CallLimits, Method, Request, Response};
 pub use node::{SecureNode, SecuredStream, Securing};
 pub use settings::Settings;

@@ -27,6 +27,15 @@ impl Default for CallLimits {
     }
 }
 
+/// A header that the caller adds to a call.
+#[derive(Clone, Copy, Debug)]
+pub struct CallHeader<'a> {
+    /// The name in lower case.
+    pub name: &'static str,
+    /// The value.
+    pub value: &'a str,
+}
+
 /// The options of a GET.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request<'a> {
@@ -36,6 +45,8 @@ pub struct Request<'a> {
     pub limits: Option<CallLimits>,
     /// The maximum number of redirects followed; 0 by default.
     pub redirects: u8,
+    /// Further headers.
+    pub headers: &'a [CallHeader<'a>],
 }
 
 /// The supported methods.

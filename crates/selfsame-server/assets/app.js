@@ -2,6 +2,7 @@
 import { copyButtons } from "./copy.js";
 import { liveLedger } from "./ledger.js";
 import { liveTriangle } from "./live.js";
+import { liveOffer } from "./offer.js";
 import { sendOnce } from "./once.js";
 import { liveResult } from "./result.js";
 import { scanBox } from "./scan.js";
@@ -9,6 +10,7 @@ import { scanBox } from "./scan.js";
 copyButtons();
 liveLedger();
 liveTriangle();
+liveOffer();
 liveResult();
 scanBox();
 sendOnce();

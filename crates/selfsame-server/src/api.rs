@@ -9,6 +9,7 @@ pub mod organisations;
 pub mod registry;
 pub mod verifier;
 pub mod wallet;
+pub mod webhooks;
 
 pub use selfsame_http::listing::{Items, Page};
 pub use selfsame_http::response::{created, done, json, told};

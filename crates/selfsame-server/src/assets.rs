@@ -33,6 +33,11 @@ static ASSETS: Assets = Assets::of(&[
         body: include_str!("../assets/live.js"),
     },
     Asset {
+        name: "offer.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/offer.js"),
+    },
+    Asset {
         name: "once.js",
         content_type: SCRIPT,
         body: include_str!("../assets/once.js"),

@@ -24,10 +24,12 @@ pub fn groups(roles: &Roles) -> Vec<Routes> {
     ];
     groups.push(Routes::of(Audience::Operator, pages::operator()));
     groups.push(Routes::of(Audience::OperatorApi, api::instance()));
+    groups.push(Routes::of(Audience::OperatorApi, api::webhooks()));
     groups.push(Routes::of(Audience::PublicApi, protocol::resolver()));
     if roles.issuer {
         groups.push(Routes::of(Audience::Operator, pages::issuer()).of_organisations());
         groups.push(Routes::of(Audience::OperatorApi, api::issuer()).of_organisations());
+        groups.push(Routes::of(Audience::OperatorStream, api::issuer_streams()).of_organisations());
         groups.push(Routes::of(Audience::Protocol, protocol::issuance()).of_organisations());
         groups.push(
             Routes::of(Audience::PublicApi, protocol::status_lists())

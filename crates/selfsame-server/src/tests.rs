@@ -11,3 +11,4 @@ mod resolving;
 mod sockets;
 mod surface;
 mod wallets;
+mod webhooks;

@@ -206,6 +206,8 @@ impl Client {
 }
 
 fn read<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, Failure> {
+    // 204 No Content.
+    let body = if body.is_empty() { b"null" } else { body };
     serde_json::from_slice(body).map_err(|error| {
         Failure::ours(format!(
             "{path}: this version does not understand the response: {error}"

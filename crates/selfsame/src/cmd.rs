@@ -16,6 +16,7 @@ mod revoke;
 mod status;
 mod up;
 mod verify;
+mod webhook;
 
 use std::path::PathBuf;
 
@@ -64,6 +65,8 @@ enum Verb {
     Verify(verify::Verify),
     /// Revoke, suspend or reinstate a credential.
     Revoke(revoke::Revoke),
+    /// Send events to another program.
+    Webhook(webhook::Webhook),
     /// Create and run a registry of several validators.
     Registry(registry::RegistryCommand),
     /// Connect with TLS 1.3, authenticated by DIDs and credentials.
@@ -99,6 +102,7 @@ impl Cli {
             Verb::Present(present) => present.run().await,
             Verb::Verify(verify) => verify.run().await,
             Verb::Revoke(revoke) => revoke.run().await,
+            Verb::Webhook(webhook) => webhook.run().await,
             Verb::Registry(registry) => registry.run().await,
             Verb::Tls(tls) => tls.run(HOOKS).await,
             Verb::Status(status) => status.run().await,

@@ -81,6 +81,11 @@ pub const ROWS: &[Row] = &[
         These(&["selfsame-tls-io/doc"]),
         "its examples are compiled",
     ),
+    row(
+        "docs/webhooks.md",
+        These(&["selfsame-webhooks/documented"]),
+        "its examples are run",
+    ),
     // Vectors.
     row(
         "vectors/anoncreds/",

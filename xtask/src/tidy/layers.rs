@@ -92,6 +92,17 @@ const PLACES: &[Place] = &[
         ..place("selfsame-openid", 3)
     },
     Place {
+        // It reads events, whatever tells them.
+        beside: &[
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-store",
+            "selfsame-net",
+        ],
+        not: &["selfsame-credential", "selfsame-openid4vc", "selfsame-tls"],
+        ..place("selfsame-webhooks", 3)
+    },
+    Place {
         beside: &[
             "selfsame-accounts",
             "selfsame-core",
@@ -101,6 +112,7 @@ const PLACES: &[Place] = &[
             "selfsame-store",
             "selfsame-net",
             "selfsame-tls-io",
+            "selfsame-webhooks",
         ],
         ..place("selfsame-app", 3)
     },
@@ -251,6 +263,7 @@ const HOMES: &[(&str, &[&str])] = &[
             "selfsame-ledger",
             "selfsame-core",
             "selfsame-openid",
+            "selfsame-webhooks",
             "selfsame-app",
             "selfsame-http",
             "selfsame-server",

@@ -161,6 +161,7 @@ impl Elsewhere {
             limits: Some(limits),
             // The trusted resolver must answer itself.
             redirects: 0,
+            ..Request::default()
         };
         net.get(url, &request).await.inspect_err(|error| {
             tracing::warn!(%error, host = url.host_str(), "a resolver could not be reached");

@@ -1,17 +1,32 @@
 //! `/api/issuer`: templates, offers, issued credentials.
 
+use std::time::Duration;
+
+use axum::extract::Extension;
+use axum::response::sse::Event;
+use futures_util::{Stream, stream};
+use http::HeaderMap;
+use selfsame_core::events::{EventKind, EventReader};
 use selfsame_core::templates::Template;
 use selfsame_driver::paging::{Listing, Paging, at_least_one};
 use selfsame_openid::view::issuer::{
     CredentialStatus, Delegation, IssuedCredential, NewDelegation, NewOffer, Offer,
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{Items, created, json};
+use crate::auth::Seat;
 use crate::error::Handled;
 use crate::extract::{Json, Path, Query};
+use crate::followed::{Followed, identified};
 use crate::here::Here;
+use crate::stream::respond;
+
+/// How long a stream waits after a credential was issued, so that many credentials cost one look at the offer.
+const GATHERED_FOR: Duration = Duration::from_millis(200);
+/// How often a stream looks at its offer without an event: an offer expires without one.
+const LOOKED_EVERY: Duration = Duration::from_secs(30);
 
 /// Which issued credentials to list.
 #[derive(Deserialize, IntoParams)]
@@ -59,6 +74,98 @@ pub async fn offers(server: Here, Query(paging): Query<Paging>) -> Handled {
 #[utoipa::path(get, path = "/api/issuer/offers/{id}", operation_id = "issuer_get_offer", tag = "issuer", params(("id" = String, Path)), responses((status = 200, body = Offer)))]
 pub async fn offer(server: Here, Path(id): Path<String>) -> Handled {
     json(&server.issuer()?.offer(&id).await?)
+}
+
+/// Server-sent events named `state`, each with `{"state", "uses_left"}`, until the offer is not open any more. The
+/// first is the current state.
+#[utoipa::path(get, path = "/api/issuer/offers/{id}/events", operation_id = "issuer_follow_offer", tag = "issuer", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = String)))]
+pub async fn offer_events(
+    server: Here,
+    Extension(seat): Extension<Seat>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Handled {
+    // The reader begins before the offer is read, so that no change is missed in between.
+    let Followed { reader, .. } = Followed::by(server.app().events(), &headers).await?;
+    let now = OfferNews::of(&server.issuer()?.offer(&id).await?);
+    let watch = OfferWatch {
+        id,
+        reader,
+        seat,
+        next: Some(now.clone()),
+        last: now,
+    };
+    Ok(respond(
+        server.stopped(),
+        offer_states(server.clone(), watch),
+    ))
+}
+
+/// What is told of an offer.
+#[derive(Clone, Eq, PartialEq, Serialize)]
+struct OfferNews {
+    state: OfferState,
+    uses_left: u32,
+}
+
+impl OfferNews {
+    fn of(offer: &Offer) -> Self {
+        Self {
+            state: offer.state,
+            uses_left: offer.uses_left,
+        }
+    }
+}
+
+/// An offer that is being watched.
+struct OfferWatch {
+    id: String,
+    reader: EventReader,
+    /// The session that the watch continues with.
+    seat: Seat,
+    /// What is told next, if it is known already.
+    next: Option<OfferNews>,
+    last: OfferNews,
+}
+
+impl OfferWatch {
+    /// Waits until there is something new; `None` when the offer is over or the session has ended.
+    async fn news(&mut self, server: &Here) -> Option<OfferNews> {
+        if let Some(next) = self.next.take() {
+            return Some(next);
+        }
+        while self.last.state == OfferState::Open {
+            tokio::select! {
+                () = issued(&mut self.reader) => tokio::time::sleep(GATHERED_FOR).await,
+                () = tokio::time::sleep(LOOKED_EVERY) => {}
+            }
+            if !self.seat.holds(server).await {
+                return None;
+            }
+            // What was told meanwhile shows in the offer, which is read after this.
+            self.reader = server.app().events().reader().await.ok()?;
+            let now = OfferNews::of(&server.issuer().ok()?.offer(&self.id).await.ok()?);
+            if now != self.last {
+                self.last = now.clone();
+                return Some(now);
+            }
+        }
+        None
+    }
+}
+
+/// Waits until a credential may have been issued. A missed event may have said so.
+async fn issued(reader: &mut EventReader) {
+    let is_other = |event: selfsame_core::events::Event| event.kind != EventKind::Issued;
+    while reader.next().await.is_some_and(is_other) {}
+}
+
+fn offer_states(server: Here, watch: OfferWatch) -> impl Stream<Item = Event> + Send + 'static {
+    stream::unfold((server, watch), |(server, mut watch)| async move {
+        let news = watch.news(&server).await?;
+        let event = identified(&watch.reader).event("state").json_data(&news);
+        Some((event.unwrap_or_default(), (server, watch)))
+    })
 }
 
 /// The issued credentials, newest first; their claims are not kept.

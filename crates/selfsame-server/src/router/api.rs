@@ -3,7 +3,9 @@
 use selfsame_http::route::{described, get, post};
 
 use super::group::Route;
-use crate::api::{dids, instance, issuer, organisations, registry, verifier, wallet};
+use crate::api::{
+    dids, instance, issuer, organisations, registry, verifier, wallet, webhooks,
+};
 
 /// The API of every instance, for the operator's programs.
 pub fn instance() -> Vec<Route> {
@@ -19,6 +21,22 @@ pub fn instance() -> Vec<Route> {
         described(organisations::__path_list, organisations::list),
         described(organisations::__path_show, organisations::show),
         described(organisations::__path_change, organisations::change),
+    ]
+}
+
+/// Webhooks, for the operator's programs.
+pub fn webhooks() -> Vec<Route> {
+    vec![
+        described(webhooks::__path_list, webhooks::list),
+        described(webhooks::__path_create, webhooks::create),
+        described(webhooks::__path_one, webhooks::one),
+        described(webhooks::__path_change, webhooks::change),
+        described(webhooks::__path_remove, webhooks::remove),
+        described(webhooks::__path_rotate, webhooks::rotate),
+        described(webhooks::__path_test, webhooks::test),
+        described(webhooks::__path_replay, webhooks::replay),
+        described(webhooks::__path_deliveries, webhooks::deliveries),
+        described(webhooks::__path_resend, webhooks::resend),
     ]
 }
 
@@ -55,6 +73,14 @@ pub fn verifier() -> Vec<Route> {
 /// The verifier's API for programs that wait for a verdict.
 pub fn verifier_waits() -> Vec<Route> {
     vec![described(verifier::__path_one, verifier::one)]
+}
+
+/// The issuer's event streams, for pages and programs that follow an offer.
+pub fn issuer_streams() -> Vec<Route> {
+    vec![
+        described(issuer::__path_offer_events, issuer::offer_events),
+        get("/issuer/view/{id}/events", issuer::offer_events),
+    ]
 }
 
 /// The verifier's event streams, for pages and programs that follow a request.

@@ -21,7 +21,7 @@ use crate::error::Handled;
     info(
         title = "Selfsame",
         description = "Issue, hold, present, verify and revoke credentials: everything the pages do. \
-            `issuer`, `verifier`, `dids`, `registry` and `instance` take the operator's token, `wallet` a person's. \
+            `issuer`, `verifier`, `dids`, `registry`, `webhooks` and `instance` take the operator's token, `wallet` a person's. \
             Endpoints of standard protocols are included, each with the specification that defines it.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
@@ -31,6 +31,8 @@ use crate::error::Handled;
         (name = "verifier", description = "Request presentations, and read their verdicts."),
         (name = "wallet", description = "A person's wallet: accounts, offers, requests, cards, keys."),
         (name = "dids", description = "The DIDs of the instance itself."),
+        (name = "organisations", description = "The organisations that the instance hosts beside its first one."),
+        (name = "webhooks", description = "Events sent to other programs, and their deliveries."),
         (name = "registry", description = "Read, verify and write the verifiable registry."),
         (name = "instance", description = "The status of the instance, its backups, and the operator's sign-in."),
         (name = "issuance", description = "OpenID4VCI: how any wallet receives a credential. Includes status lists."),

@@ -59,6 +59,16 @@ impl Store {
         Ok(known.then(|| events.collect()))
     }
 
+    /// The oldest events that are kept, whatever was removed before them.
+    pub async fn oldest_events(&self, limit: usize) -> Result<Vec<StoredEvent>> {
+        let oldest = Window {
+            after: None,
+            limit: limit.min(MAX_PAGE),
+            newest_first: false,
+        };
+        self.0.backend.events(oldest).await
+    }
+
     /// The cursor of the newest event: whoever holds it has seen everything. `None` if there was no event yet.
     pub async fn newest_event(&self) -> Result<Option<String>> {
         let newest = Window {

@@ -80,7 +80,7 @@ impl Shared {
                     max_body: MAX_ANSWER,
                     total_timeout: TIMEOUT,
                 }),
-                redirects: 0,
+                ..selfsame_net::Request::default()
             },
         };
         let response = self.net.call(call).await.map_err(unreached)?;

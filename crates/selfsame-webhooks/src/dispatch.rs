@@ -1,0 +1,246 @@
+//! Turns events into deliveries: reads the events after a cursor, and in one commit writes a delivery for each event and
+//! endpoint and moves the cursor.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use selfsame_core::Shared;
+use selfsame_driver::Result;
+use selfsame_store::backend::StoredEvent;
+use selfsame_store::{Batch, StoreError, TenantId};
+use tokio::sync::{Notify, watch};
+use tokio::time::{sleep, timeout};
+
+use crate::delivery::ToldEvent;
+use crate::event_type::EventType;
+use crate::records::{self, EndpointAt, FoundEndpoint, ReadSoFar};
+use crate::sender::Senders;
+
+/// The maximum number of events in one commit. With as many endpoints as a tenant may have, that is as much as a commit
+/// may write.
+const EVENTS_AT_ONCE: usize = 200;
+/// The pause after a commit woke the task, so that one commit of ours follows many of others.
+const GATHERED_FOR: Duration = Duration::from_millis(10);
+/// How often the task looks for events and endpoints of other processes.
+const LOOKED_EVERY: Duration = Duration::from_secs(1);
+/// How often all endpoints are searched for deliveries that nobody sends, in looks.
+const SWEPT_EVERY: u32 = 10;
+
+/// The tenant whose endpoints are sent the events of a tenant; `None` for a tenant whose events are sent to nobody.
+pub(crate) type OwnerOf = fn(&TenantId) -> Option<TenantId>;
+
+/// Turns events into deliveries.
+pub(crate) struct Dispatcher {
+    pub shared: Arc<Shared>,
+    pub owner_of: OwnerOf,
+    pub senders: Arc<Senders>,
+    /// Wakes the task when an endpoint was created here.
+    pub created: Arc<Notify>,
+}
+
+/// What one look found.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum EventsLook {
+    /// No tenant has an endpoint.
+    Unused,
+    /// There was no event, or another process was faster.
+    Nothing,
+    /// So many events were read.
+    Read(usize),
+}
+
+/// The endpoints of the tenants that a batch of events concerns, read once each.
+struct Receivers<'a> {
+    dispatcher: &'a Dispatcher,
+    owners: Vec<TenantId>,
+    found: HashMap<TenantId, Vec<FoundEndpoint>>,
+}
+
+/// Deliveries to be written, and the endpoints that get them.
+struct NewDeliveries {
+    batch: Batch,
+    woken: Vec<EndpointAt>,
+}
+
+impl Dispatcher {
+    /// Works until the instance stops.
+    pub async fn run(self, mut stopping: watch::Receiver<bool>) {
+        let mut wakings = self.shared.events.wakings();
+        for look in 0_u32.. {
+            if *stopping.borrow() {
+                return;
+            }
+            wakings.borrow_and_update();
+            let found = self.look().await.unwrap_or_else(|error| {
+                tracing::error!(%error, "events can't be turned into deliveries of webhooks");
+                EventsLook::Nothing
+            });
+            if look % SWEPT_EVERY == 0 && found != EventsLook::Unused {
+                self.sweep().await;
+            }
+            if matches!(found, EventsLook::Read(EVENTS_AT_ONCE..)) {
+                continue;
+            }
+            tokio::select! {
+                _ = stopping.changed() => return,
+                () = self.created.notified() => {}
+                _ = timeout(LOOKED_EVERY, wakings.changed()), if found != EventsLook::Unused => {}
+                () = sleep(LOOKED_EVERY) => {}
+            }
+            sleep(GATHERED_FOR).await;
+        }
+    }
+
+    /// Turns the next events into deliveries.
+    pub async fn look(&self) -> Result<EventsLook> {
+        let store = &self.shared.store;
+        let owners = records::owners(store).await?;
+        if owners.is_empty() {
+            return Ok(EventsLook::Unused);
+        }
+        let so_far = ReadSoFar::read(store).await?;
+        let receivers = Receivers {
+            dispatcher: self,
+            owners,
+            found: HashMap::new(),
+        };
+        let after = so_far.cursor.as_deref();
+        match store.events_after(after, EVENTS_AT_ONCE).await? {
+            Some(events) if events.is_empty() => Ok(EventsLook::Nothing),
+            Some(events) => {
+                let new = receivers.deliveries(&events, &so_far).await?;
+                self.commit(new, events.len()).await
+            }
+            None => receivers.missed(&so_far).await,
+        }
+    }
+
+    async fn commit(&self, new: NewDeliveries, events: usize) -> Result<EventsLook> {
+        // Without a delivery nothing is lost if the events are read again.
+        let batch = match new.woken.is_empty() {
+            true => new.batch.deferred(),
+            false => new.batch,
+        };
+        match self.shared.store.commit(batch).await {
+            Ok(_) => {}
+            Err(StoreError::Conflict { .. }) => return Ok(EventsLook::Nothing),
+            Err(error) => return Err(error.into()),
+        }
+        for at in new.woken {
+            self.senders.wake(&at);
+        }
+        Ok(EventsLook::Read(events))
+    }
+
+    /// Begins to send what waits at any endpoint: after a start, or after another process ended.
+    async fn sweep(&self) {
+        if let Err(error) = self.swept().await {
+            tracing::warn!(%error, "the endpoints of webhooks can't be read");
+        }
+    }
+
+    async fn swept(&self) -> Result<()> {
+        let store = &self.shared.store;
+        for owner in records::owners(store).await? {
+            for found in records::endpoints(store, &owner).await? {
+                let (id, owner) = (found.id, owner.clone());
+                let at = EndpointAt { owner, id };
+                let is_enabled = found.endpoint.disabled.is_none();
+                if is_enabled
+                    && !records::pending_after(store, &at, None, 1)
+                        .await?
+                        .is_empty()
+                {
+                    self.senders.wake(&at);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Receivers<'_> {
+    /// The endpoints of this tenant.
+    async fn of(&mut self, owner: &TenantId) -> Result<&[FoundEndpoint]> {
+        if !self.found.contains_key(owner) {
+            let store = &self.dispatcher.shared.store;
+            let found = records::endpoints(store, owner).await?;
+            self.found.insert(owner.clone(), found);
+        }
+        Ok(self.found.get(owner).map_or(&[], Vec::as_slice))
+    }
+
+    async fn deliveries(
+        mut self,
+        events: &[StoredEvent],
+        so_far: &ReadSoFar,
+    ) -> Result<NewDeliveries> {
+        let end = events.last().map(StoredEvent::cursor);
+        let mut new = NewDeliveries {
+            batch: so_far.moved_to(end.as_deref())?,
+            woken: Vec::new(),
+        };
+        for event in events {
+            let owner = (self.dispatcher.owner_of)(&event.place.tenant);
+            let owner = owner.filter(|owner| self.owners.contains(owner));
+            if let (Some(owner), Some(told)) = (owner, ToldEvent::of(event)) {
+                new = self.add(new, &owner, &told).await?;
+            }
+        }
+        Ok(new)
+    }
+
+    /// Tells every endpoint that events were removed before they were read, and goes on with what happens now. After
+    /// an interruption it begins again with the same messages.
+    async fn missed(mut self, so_far: &ReadSoFar) -> Result<EventsLook> {
+        tracing::error!("events were removed before they became deliveries of webhooks");
+        let dispatcher = self.dispatcher;
+        let newest = dispatcher.shared.store.newest_event().await?;
+        let told = ToldEvent {
+            event_type: EventType::EventsMissed,
+            subject: format!("missed before {}", newest.as_deref().unwrap_or_default()),
+            at: dispatcher.shared.clock.now(),
+            cursor: None,
+        };
+        for owner in self.owners.clone() {
+            let new = NewDeliveries {
+                batch: Batch::new(owner.clone()),
+                woken: Vec::new(),
+            };
+            let new = self.add(new, &owner, &told).await?;
+            dispatcher.commit(new, 0).await?;
+        }
+        let moved = NewDeliveries {
+            batch: so_far.moved_to(newest.as_deref())?,
+            woken: Vec::new(),
+        };
+        dispatcher.commit(moved, 0).await
+    }
+
+    /// Adds the deliveries of what is told to the endpoints of a tenant.
+    async fn add(
+        &mut self,
+        new: NewDeliveries,
+        owner: &TenantId,
+        told: &ToldEvent,
+    ) -> Result<NewDeliveries> {
+        let now = self.dispatcher.shared.clock.now();
+        let NewDeliveries { batch, mut woken } = new;
+        let mut batch = batch.for_tenant(owner.clone());
+        let wanting = |found: &&FoundEndpoint| found.endpoint.wants(told.event_type);
+        for found in self.of(owner).await?.iter().filter(wanting) {
+            let delivery = told.clone().to(&found.id, now);
+            batch = batch.put(records::delivery_put(
+                &told.message_id(&found.id),
+                &delivery,
+            )?);
+            let (owner, id) = (owner.clone(), found.id.clone());
+            let at = EndpointAt { owner, id };
+            if !woken.contains(&at) {
+                woken.push(at);
+            }
+        }
+        Ok(NewDeliveries { batch, woken })
+    }
+}

@@ -1,0 +1,115 @@
+//! An endpoint: where a tenant's events are sent, which of them, and with which secrets they are signed.
+
+use selfsame_crypto::ctx::Ctx;
+use selfsame_crypto::time::UnixTime;
+use selfsame_driver::{Error, Reason, Result};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::event_type::EventType;
+use crate::signature::WebhookSecret;
+
+/// How long a secret signs after it was replaced, in seconds: a day.
+pub(crate) const OVERLAP_SECONDS: u64 = 86_400;
+/// The longest description, in bytes.
+const DESCRIPTION_MAX: usize = 500;
+/// The longest URL, in bytes.
+const URL_MAX: usize = 2_048;
+
+/// The record of an endpoint.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Endpoint {
+    pub url: Url,
+    pub description: String,
+    /// The types that it is sent; `None` for all.
+    pub types: Option<Vec<EventType>>,
+    /// Why nothing is sent to it now.
+    pub disabled: Option<Reason>,
+    pub created: UnixTime,
+    pub secret: WebhookSecret,
+    /// The secret before, which signs too until its end.
+    pub previous: Option<EndingSecret>,
+}
+
+/// A secret that was replaced.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct EndingSecret {
+    secret: WebhookSecret,
+    until: UnixTime,
+}
+
+impl Endpoint {
+    /// A new endpoint, enabled.
+    pub fn new(url: Url, ctx: &Ctx) -> Self {
+        Self {
+            url,
+            description: String::new(),
+            types: None,
+            disabled: None,
+            created: ctx.now(),
+            secret: WebhookSecret::generate(ctx),
+            previous: None,
+        }
+    }
+
+    /// Whether it is sent events of this type.
+    pub fn wants(&self, event_type: EventType) -> bool {
+        let listed = |types: &Vec<EventType>| types.contains(&event_type);
+        self.disabled.is_none()
+            && (event_type.is_about_webhook() || self.types.as_ref().is_none_or(listed))
+    }
+
+    /// Replaces the secret. The former one signs too for a day.
+    pub fn rotate(&mut self, ctx: &Ctx) {
+        let secret = std::mem::replace(&mut self.secret, WebhookSecret::generate(ctx));
+        let until = ctx.now().plus(OVERLAP_SECONDS);
+        self.previous = Some(EndingSecret { secret, until });
+    }
+
+    /// The secrets that sign now.
+    pub fn secrets(&self, now: UnixTime) -> impl Iterator<Item = &WebhookSecret> {
+        let previous = self.previous.as_ref().filter(|ending| now < ending.until);
+        let previous = previous.map(|ending| &ending.secret);
+        [&self.secret].into_iter().chain(previous)
+    }
+
+    /// Checks the lengths of what the operator wrote.
+    ///
+    /// # Errors
+    /// `BadRequest`, with what is too long or empty.
+    pub fn check(&self) -> Result<()> {
+        if self.description.len() > DESCRIPTION_MAX {
+            return Err(
+                Error::bad_request("webhook-description-long").with("most", &DESCRIPTION_MAX)
+            );
+        }
+        if self.url.as_str().len() > URL_MAX {
+            return Err(Error::bad_request("webhook-url-long").with("most", &URL_MAX));
+        }
+        if self.types.as_ref().is_some_and(Vec::is_empty) {
+            return Err(Error::bad_request("webhook-types-empty"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replaced_secret_signs_for_a_day_beside_the_new_one() {
+        let ctx = |now| Ctx::new(UnixTime(now), [u8::try_from(now % 251).unwrap(); 32]);
+        let mut endpoint = Endpoint::new("https://receiver.example/".parse().unwrap(), &ctx(100));
+        let first = endpoint.secret.expose().to_owned();
+        endpoint.rotate(&ctx(200));
+        let signing = |now| -> Vec<String> {
+            let secrets = endpoint.secrets(UnixTime(now));
+            secrets.map(|secret| secret.expose().to_owned()).collect()
+        };
+        let second = endpoint.secret.expose().to_owned();
+        assert_ne!(first, second);
+        assert_eq!(signing(200), [second.clone(), first]);
+        assert_eq!(signing(200 + OVERLAP_SECONDS), [second]);
+    }
+}

@@ -1,0 +1,51 @@
+//! The types of events that a webhook can be sent.
+
+use selfsame_core::events::EventKind;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// The type of an event, as the message names it.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize, ToSchema)]
+pub enum EventType {
+    /// An offer was created; `id` is the offer's.
+    #[serde(rename = "offer.created")]
+    OfferCreated,
+    /// A credential was issued; `id` is the issued credential's.
+    #[serde(rename = "credential.issued")]
+    CredentialIssued,
+    /// A credential was suspended, reinstated or revoked; `id` is the issued credential's.
+    #[serde(rename = "credential.status_changed")]
+    CredentialStatusChanged,
+    /// The state of a verifier's request changed; `id` is the request's.
+    #[serde(rename = "verification.changed")]
+    VerificationChanged,
+    /// The registry accepted a transaction; `id` is its sequence number.
+    #[serde(rename = "registry.anchored")]
+    RegistryAnchored,
+    /// Events were removed before they became deliveries. Read the current state of what you follow.
+    #[serde(rename = "events.missed")]
+    EventsMissed,
+    /// A test that the operator asked for.
+    #[serde(rename = "webhook.test")]
+    WebhookTest,
+}
+
+impl EventType {
+    /// The type of an event of this kind. `None` for what happens in a person's wallet, which is that person's alone.
+    #[must_use]
+    pub fn of(kind: EventKind) -> Option<Self> {
+        Some(match kind {
+            EventKind::Offered => Self::OfferCreated,
+            EventKind::Issued => Self::CredentialIssued,
+            EventKind::StatusChanged => Self::CredentialStatusChanged,
+            EventKind::Verification => Self::VerificationChanged,
+            EventKind::Anchored => Self::RegistryAnchored,
+            EventKind::Received | EventKind::Presented => return None,
+        })
+    }
+
+    /// Whether every endpoint gets it, whatever types it asks for.
+    pub(crate) fn is_about_webhook(self) -> bool {
+        matches!(self, Self::EventsMissed | Self::WebhookTest)
+    }
+}

@@ -1,0 +1,30 @@
+//! Webhooks: events sent to other programs, signed, at least once and in order per subject (Standard Webhooks 1.0.0).
+//!
+//! Owns: endpoints and their secrets, deliveries, and the tasks that write and send them. Does not own: what an event
+//! means, who may create an endpoint, HTTP.
+
+mod delivery;
+mod dispatch;
+mod endpoint;
+mod event_type;
+mod manage;
+mod patience;
+mod records;
+mod sender;
+mod signature;
+mod view;
+mod webhooks;
+mod window;
+
+pub use delivery::DeliveryState;
+pub use event_type::EventType;
+pub use manage::WhichDeliveries;
+pub use signature::WebhookSecret;
+pub use view::{
+    CreatedEndpoint, EndpointChange, EndpointView, EventReplay, NewEndpoint, Replayed,
+    WebhookDelivery,
+};
+pub use webhooks::Webhooks;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! The records of webhooks: endpoints and deliveries of tenants, and of the instance who has endpoints and how far the
+//! events were read.
+
+use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Record, Store, Tag, TenantId};
+use serde::{Deserialize, Serialize};
+
+use crate::delivery::{Delivery, DeliveryState};
+use crate::endpoint::Endpoint;
+use crate::window::Pending;
+
+pub(crate) const ENDPOINT: &str = "webhook_endpoint";
+pub(crate) const DELIVERY: &str = "webhook_delivery";
+pub(crate) const TURN: &str = "webhook_turn";
+const OWNER: &str = "webhook_owner";
+const CURSOR: &str = "webhook_cursor";
+const CURSOR_ID: &str = "events";
+/// How long a delivery is kept, in seconds: 30 days.
+const KEPT_SECONDS: u64 = 30 * 86_400;
+/// The maximum number of endpoints of a tenant.
+pub(crate) const ENDPOINTS_MAX: u32 = 20;
+
+/// The place of an endpoint.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub(crate) struct EndpointAt {
+    pub owner: TenantId,
+    pub id: String,
+}
+
+/// An endpoint as it was read.
+pub(crate) struct FoundEndpoint {
+    pub id: String,
+    pub version: u64,
+    pub endpoint: Endpoint,
+}
+
+impl FoundEndpoint {
+    fn read(record: &Record) -> Result<Self> {
+        Ok(Self {
+            id: record.id.clone(),
+            version: record.version,
+            endpoint: decode(&record.value)?,
+        })
+    }
+}
+
+/// The endpoints of a tenant.
+pub(crate) async fn endpoints(store: &Store, owner: &TenantId) -> Result<Vec<FoundEndpoint>> {
+    let page = Page::first(MAX_PAGE);
+    let records = store.list(owner, ENDPOINT, &page).await?;
+    records.iter().map(FoundEndpoint::read).collect()
+}
+
+/// An endpoint; `None` if there is none.
+pub(crate) async fn endpoint(store: &Store, at: &EndpointAt) -> Result<Option<FoundEndpoint>> {
+    let record = store.read(&at.owner, ENDPOINT, &at.id).await?;
+    record.as_ref().map(FoundEndpoint::read).transpose()
+}
+
+/// The tenants that have endpoints.
+pub(crate) async fn owners(store: &Store) -> Result<Vec<TenantId>> {
+    let (mut owners, mut page) = (Vec::new(), Page::first(MAX_PAGE));
+    loop {
+        let records = store.list(&TenantId::instance(), OWNER, &page).await?;
+        for record in &records {
+            owners.push(TenantId::parse(&record.id)?);
+        }
+        match records.last() {
+            Some(last) if records.len() == MAX_PAGE => page = page.after(last.cursor()),
+            _ => return Ok(owners),
+        }
+    }
+}
+
+/// How many endpoints a tenant has, as its record says.
+pub(crate) struct OwnedCount {
+    count: u32,
+    version: Option<u64>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct OwnerRecord {
+    endpoints: u32,
+}
+
+impl OwnedCount {
+    pub async fn read(store: &Store, owner: &TenantId) -> Result<Self> {
+        let instance = TenantId::instance();
+        let record = store.read(&instance, OWNER, owner.as_str()).await?;
+        let count = record.as_ref().map(|record| {
+            let owned: Result<OwnerRecord> = decode(&record.value);
+            owned.map(|owned| owned.endpoints)
+        });
+        Ok(Self {
+            count: count.transpose()?.unwrap_or(0),
+            version: record.map(|record| record.version),
+        })
+    }
+
+    /// Counts one more endpoint in the batch that adds it.
+    pub fn one_more(&self, batch: Batch, owner: &TenantId) -> Result<Batch> {
+        if self.count >= ENDPOINTS_MAX {
+            return Err(
+                Error::new(ErrorKind::Conflict, "webhooks-too-many").with("most", &ENDPOINTS_MAX)
+            );
+        }
+        self.noted(batch, owner, self.count.saturating_add(1))
+    }
+
+    /// Counts one endpoint less in the batch that removes it.
+    pub fn one_less(&self, batch: Batch, owner: &TenantId) -> Result<Batch> {
+        self.noted(batch, owner, self.count.saturating_sub(1))
+    }
+
+    fn noted(&self, batch: Batch, owner: &TenantId, endpoints: u32) -> Result<Batch> {
+        let expected = self.version.map_or(Expect::Absent, Expect::Version);
+        let batch = batch.for_tenant(TenantId::instance());
+        let batch = batch.expect(OWNER, owner.as_str(), expected);
+        Ok(match endpoints {
+            0 => batch.delete(OWNER, owner.as_str()),
+            _ => {
+                let value = encode(&OwnerRecord { endpoints })?;
+                batch.put(Put::new(OWNER, owner.as_str(), value))
+            }
+        })
+    }
+}
+
+/// How far the events were read.
+pub(crate) struct ReadSoFar {
+    /// `None` before the first event of all.
+    pub cursor: Option<String>,
+    version: Option<u64>,
+}
+
+impl ReadSoFar {
+    pub async fn read(store: &Store) -> Result<Self> {
+        let record = store.read(&TenantId::instance(), CURSOR, CURSOR_ID).await?;
+        let cursor = record.as_ref().map(|record| decode(&record.value));
+        Ok(Self {
+            cursor: cursor.transpose()?.flatten(),
+            version: record.map(|record| record.version),
+        })
+    }
+
+    /// Whether anything was ever read.
+    pub fn is_begun(&self) -> bool {
+        self.version.is_some()
+    }
+
+    /// A batch that notes that the events were read up to this cursor. Another process that did so first wins.
+    pub fn moved_to(&self, cursor: Option<&str>) -> Result<Batch> {
+        let expected = self.version.map_or(Expect::Absent, Expect::Version);
+        let put = Put::new(CURSOR, CURSOR_ID, encode(&cursor)?);
+        let batch = Batch::new(TenantId::instance()).expect(CURSOR, CURSOR_ID, expected);
+        Ok(batch.put(put))
+    }
+}
+
+/// Writes a delivery.
+pub(crate) fn delivery_put(id: &str, delivery: &Delivery) -> Result<Put> {
+    let put = Put::new(DELIVERY, id, encode(delivery)?);
+    let put = put.tag(state_tag(&delivery.endpoint, delivery.state));
+    Ok(put.expires(delivery.since.plus(KEPT_SECONDS)))
+}
+
+/// The tag of an endpoint's deliveries in this state.
+pub(crate) fn state_tag(endpoint: &str, state: DeliveryState) -> Tag {
+    let state = match state {
+        DeliveryState::Pending => "pending",
+        DeliveryState::Failed => "failed",
+    };
+    Tag::hashed("endpoint", format!("{endpoint} {state}"))
+}
+
+/// The oldest pending deliveries of an endpoint after this place in their order.
+pub(crate) async fn pending_after(
+    store: &Store,
+    at: &EndpointAt,
+    after: Option<u64>,
+    limit: usize,
+) -> Result<Vec<Pending>> {
+    let page = Page::first(limit.min(MAX_PAGE));
+    let page = match after {
+        Some(seq) => page.after(seq.to_string()),
+        None => page,
+    };
+    let tag = state_tag(&at.id, DeliveryState::Pending);
+    let found = store.find(&at.owner, DELIVERY, &tag, &page).await?;
+    let read = |record: Record| {
+        Ok(Pending {
+            seq: record.seq,
+            id: record.id,
+            version: record.version,
+            delivery: decode(&record.value)?,
+        })
+    };
+    found.into_iter().map(read).collect()
+}
+
+/// The process whose turn it is to send to an endpoint. It ends by itself if the process does.
+pub(crate) fn turn_put(endpoint: &str, process: &str, until: UnixTime) -> Put {
+    Put::new(TURN, endpoint, process.as_bytes().to_vec()).expires(until)
+}

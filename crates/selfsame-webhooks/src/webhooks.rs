@@ -1,0 +1,53 @@
+//! The webhooks of an instance: their parts and background tasks.
+
+use std::sync::Arc;
+
+use selfsame_core::Shared;
+use selfsame_store::TenantId;
+use tokio::sync::{Notify, watch};
+
+use crate::dispatch::{Dispatcher, OwnerOf};
+use crate::sender::Senders;
+
+/// The webhooks of an instance.
+pub struct Webhooks {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) senders: Arc<Senders>,
+    pub(crate) owner_of: OwnerOf,
+    pub(crate) created: Arc<Notify>,
+    stopping: watch::Receiver<bool>,
+}
+
+impl Webhooks {
+    /// The webhooks of this store. `owner_of` names the tenant whose endpoints are sent the events of a tenant; `None`
+    /// for a tenant whose events are sent to nobody. Its tasks end when `stopping` becomes true.
+    #[must_use]
+    pub fn new(
+        shared: Arc<Shared>,
+        owner_of: fn(&TenantId) -> Option<TenantId>,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
+        Self {
+            senders: Senders::new(shared.clone(), stopping.clone()),
+            created: Arc::default(),
+            shared,
+            owner_of,
+            stopping,
+        }
+    }
+
+    /// Starts the background tasks.
+    pub fn start(&self) {
+        tokio::spawn(self.dispatcher().run(self.stopping.clone()));
+    }
+
+    /// What turns events into deliveries.
+    pub(crate) fn dispatcher(&self) -> Dispatcher {
+        Dispatcher {
+            shared: self.shared.clone(),
+            owner_of: self.owner_of,
+            senders: self.senders.clone(),
+            created: self.created.clone(),
+        }
+    }
+}
