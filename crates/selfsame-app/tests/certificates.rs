@@ -146,7 +146,7 @@ async fn issued(app: &App, format: Format) -> String {
     let issuer = app.issuer().unwrap();
     let offer = issuer
         .create_offer(&NewOffer {
-            template: "immunization".to_owned(),
+            type_id: "immunization".to_owned(),
             format: Some(format.as_str().to_owned()),
             claims: serde_json::Map::new(),
             examples: true,
@@ -220,7 +220,13 @@ async fn judged(app: &App, (raw, format): (&str, Format), policy: &Policy) -> Ve
                 }
                 Need::IssuerMetadata(iss) => {
                     assert_eq!(iss, identifier(app));
-                    let document = issuer.published().jwt_vc_issuer.to_string().into_bytes();
+                    let document = issuer
+                        .published()
+                        .await
+                        .unwrap()
+                        .jwt_vc_issuer
+                        .to_string()
+                        .into_bytes();
                     let fetched = Fetched {
                         value: Ok(document),
                         at: now,
@@ -293,7 +299,13 @@ async fn credentials_of_an_issuer_known_by_metadata_verify_until_they_are_revoke
     let raw = issued(&app, Format::SdJwtVc).await;
     let claims = token(&raw).claims().unwrap();
     assert_eq!(claims["iss"], "https://issuer.example/issuer");
-    let published = &app.issuer().unwrap().published().jwt_vc_issuer;
+    let published = &app
+        .issuer()
+        .unwrap()
+        .published()
+        .await
+        .unwrap()
+        .jwt_vc_issuer;
     assert_eq!(
         token(&raw).header.kid.as_deref(),
         published["jwks"]["keys"][0]["kid"].as_str()
@@ -359,7 +371,13 @@ async fn the_issuers_metadata_names_the_key_that_signs() {
         .await
         .unwrap();
     let raw = issued(&app, Format::SdJwtVc).await;
-    let published = &app.issuer().unwrap().published().jwt_vc_issuer;
+    let published = &app
+        .issuer()
+        .unwrap()
+        .published()
+        .await
+        .unwrap()
+        .jwt_vc_issuer;
     let jwk = selfsame_crypto::Jwk::from_value(&published["jwks"]["keys"][0]).unwrap();
     let key = selfsame_crypto::PublicKey::from_jwk(&jwk).unwrap();
     token(&raw).verify(&key).unwrap();
@@ -370,7 +388,7 @@ async fn request_object(app: &App) -> (String, String) {
     let verifier = app.verifier().unwrap();
     let made = verifier
         .create_request(&NewRequest {
-            template: Some("immunization".to_owned()),
+            type_id: Some("immunization".to_owned()),
             ..NewRequest::default()
         })
         .await

@@ -7,6 +7,7 @@ use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, Wish};
 use selfsame_core::{Correspondent, Shared, ShortLived};
 use selfsame_driver::Result;
+use selfsame_types::Types;
 use tokio::sync::watch;
 
 use crate::certificate::Certificates;
@@ -41,7 +42,13 @@ impl Roles {
         let origin = shared.config.origin.clone();
         let certificates = Certificates::open(&mut config, wanted, &origin, &shared.keys).await?;
         certificates.report(&shared.trust.now().anchors, shared.clock.now());
+        let samples = config
+            .issuer
+            .samples
+            .then_some(config.issuer.vct_base.as_str());
+        let types = Arc::new(Types::new(shared.store.clone(), samples));
         let context = Arc::new(Context {
+            types,
             config,
             origin,
             issuer_certificate: certificates.issuer,
@@ -125,7 +132,7 @@ async fn issuer(shared: &Arc<Shared>, context: &Arc<Context>) -> Result<Issuer> 
     let identity = Arc::new(Identity::open(shared, &wish).await?);
     let issuer = Issuer::open(shared.clone(), context.clone(), identity).await?;
     let mut own = issuer.identity().names();
-    own.push(issuer.published().issuer.credential_issuer.clone());
+    own.push(issuer.identifier());
     let _ = context.own_issuers.set(own);
     Ok(issuer)
 }

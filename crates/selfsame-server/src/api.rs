@@ -6,6 +6,7 @@ pub mod dids;
 pub mod instance;
 pub mod issuer;
 pub mod registry;
+pub mod types;
 pub mod verifier;
 pub mod wallet;
 

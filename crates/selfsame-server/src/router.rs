@@ -30,6 +30,7 @@ pub fn groups(roles: &Roles) -> Vec<Routes> {
         groups.push(Routes::of(Audience::OperatorApi, api::issuer()));
         groups.push(Routes::of(Audience::Protocol, protocol::issuance()));
         groups.push(Routes::of(Audience::PublicApi, protocol::status_lists()).along(Lane::Lists));
+        groups.push(Routes::of(Audience::PublicApi, protocol::type_documents()));
     }
     if roles.verifier {
         groups.push(Routes::of(Audience::Operator, pages::verifier()));

@@ -8,4 +8,5 @@ mod pages;
 mod resolving;
 mod sockets;
 mod surface;
+mod types;
 mod wallets;

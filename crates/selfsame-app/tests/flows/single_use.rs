@@ -330,18 +330,18 @@ async fn a_pharmacy_revokes_in_the_issuers_name_what_it_was_let_and_nothing_else
 async fn what_a_delegation_does_not_name_cannot_be_done_under_it() {
     let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
     let issuer = clinic.app.issuer().unwrap();
-    for (templates, reason) in [
-        (["clinical-notes"], "template-not-single-use"),
-        (["unheard-of"], "template-unknown"),
+    for (types, reason) in [
+        (["clinical-notes"], "type-not-single-use"),
+        (["unheard-of"], "type-unknown"),
     ] {
         let new = NewDelegation {
-            templates: templates.map(str::to_owned).to_vec(),
+            types: types.map(str::to_owned).to_vec(),
             ..pharmacy.wants("consume")
         };
         let refused = issuer.delegate(&new).await.unwrap_err();
         assert_eq!(refused.reason.id(), reason);
     }
-    // Another type than the prescription's, of any issuer: the registry knows no templates.
+    // Another type than the prescription's, of any issuer: the registry knows no types.
     let id = clinic.delegate(&pharmacy, "consume").await.id;
     let registry = pharmacy.app.registry().unwrap();
     let given = registry.delegation(issuer.identity().did(), &id).await;
@@ -527,7 +527,7 @@ async fn a_verifier_that_few_know_by_its_did_asks_by_one_that_any_wallet_resolve
     };
     assert!(kid(&id).await.starts_with("did:jwk:"));
     let asking = NewRequest {
-        template: Some("prescription".to_owned()),
+        type_id: Some("prescription".to_owned()),
         ..NewRequest::default()
     };
     let made = verifier.create_request(&asking).await.unwrap();
@@ -535,9 +535,9 @@ async fn a_verifier_that_few_know_by_its_did_asks_by_one_that_any_wallet_resolve
 }
 
 /// Requests a credential twice with one access token and different keys; returns how many were issued.
-async fn given_to_two_keys(clinic: &Member, template: &str) -> usize {
+async fn given_to_two_keys(clinic: &Member, kind: &str) -> usize {
     let issuer = clinic.app.issuer().unwrap();
-    let new = new_offer(template, "dc+sd-jwt");
+    let new = new_offer(kind, "dc+sd-jwt");
     let offer = issuer.create_offer(&new).await.unwrap();
     let transport = Transport::with_plain_origins([&clinic.origin]);
     let OfferSource::Value(offer) = locate(&offer.uri, &transport).unwrap() else {

@@ -1,7 +1,6 @@
-//! `/api/issuer`: templates, offers, issued credentials.
+//! `/api/issuer`: offers, issued credentials, delegations.
 
 use axum::extract::State;
-use selfsame_core::templates::Template;
 use selfsame_driver::paging::{Listing, Paging, at_least_one};
 use selfsame_openid::view::issuer::{
     CredentialStatus, Delegation, IssuedCredential, NewDelegation, NewOffer, Offer,
@@ -34,14 +33,6 @@ pub struct WhichCredentials {
 #[serde(deny_unknown_fields)]
 pub struct NewStatus {
     status: CredentialStatus,
-}
-
-/// The templates that can be issued.
-#[utoipa::path(get, path = "/api/issuer/templates", tag = "issuer", responses((status = 200, body = Items<Template>)))]
-pub async fn templates() -> Handled {
-    json(&Items {
-        items: selfsame_core::templates::all().to_vec(),
-    })
 }
 
 /// Makes an offer, for one use or for many.

@@ -3,7 +3,7 @@
 use selfsame_http::route::{described, get, post};
 
 use super::group::Route;
-use crate::api::{dids, instance, issuer, registry, verifier, wallet};
+use crate::api::{dids, instance, issuer, registry, types, verifier, wallet};
 
 /// The API of every instance, for the operator's programs.
 pub fn instance() -> Vec<Route> {
@@ -21,7 +21,14 @@ pub fn instance() -> Vec<Route> {
 /// The issuer's API, for the operator's programs.
 pub fn issuer() -> Vec<Route> {
     vec![
-        described(issuer::__path_templates, issuer::templates),
+        described(types::__path_list, types::list),
+        described(types::__path_create, types::create),
+        described(types::__path_import_type, types::import_type),
+        described(types::__path_show, types::show),
+        described(types::__path_replace, types::replace),
+        described(types::__path_delete_draft, types::delete_draft),
+        described(types::__path_publish, types::publish),
+        described(types::__path_retire, types::retire),
         described(issuer::__path_create_offer, issuer::create_offer),
         described(issuer::__path_offers, issuer::offers),
         described(issuer::__path_offer, issuer::offer),
