@@ -4,6 +4,7 @@ mod anoncreds;
 mod backup;
 mod bench;
 mod check;
+mod credential_type;
 mod demo;
 mod did;
 mod issue;
@@ -62,6 +63,9 @@ enum Verb {
     Revoke(revoke::Revoke),
     /// Create and run a registry of several validators.
     Registry(registry::RegistryCommand),
+    /// Create, check, publish, show and retire credential types.
+    #[command(name = "type")]
+    Type(credential_type::CredentialTypes),
     /// Connect with TLS 1.3, authenticated by DIDs and credentials.
     Tls(Tls),
     /// Show the status of a running instance.
@@ -95,6 +99,7 @@ impl Cli {
             Verb::Verify(verify) => verify.run().await,
             Verb::Revoke(revoke) => revoke.run().await,
             Verb::Registry(registry) => registry.run().await,
+            Verb::Type(types) => types.run().await,
             Verb::Tls(tls) => tls.run(HOOKS).await,
             Verb::Status(status) => status.run().await,
             Verb::SignIn(sign_in) => sign_in.run().await,
