@@ -79,10 +79,15 @@ fn name(claims: &mut [TypeClaim]) {
             _ => vec![format!("c{number}")],
         };
         claim.required = number % 2 == 0;
-        name(&mut claim.claims);
-        if let Some(of) = &mut claim.of {
-            name(&mut of.claims);
-        }
+        name_below(claim);
+    }
+}
+
+/// Gives paths to the claims within a claim or an element.
+fn name_below(claim: &mut TypeClaim) {
+    name(&mut claim.claims);
+    if let Some(of) = &mut claim.of {
+        name_below(of);
     }
 }
 
@@ -112,7 +117,7 @@ fn metadata(definition: &TypeDefinition) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn a_type_reads_back_from_its_file(definition in definition()) {
