@@ -504,8 +504,7 @@ impl App {
                 .map(|(_, name)| (*name).to_owned())
                 .collect(),
             uptime_s: shared.clock.now().seconds_since(since),
-            issuer: (self.roles.main.issuer.as_ref())
-                .map(|issuer| issuer.published().issuer.credential_issuer.clone()),
+            issuer: (self.roles.main.issuer.as_ref()).map(|issuer| issuer.identifier()),
             did: did.map(|identity| identity.did().as_str().to_owned()),
             issuer_dids: (self.roles.main.issuer.as_ref())
                 .map_or_else(Vec::new, |issuer| issuer.identity().names()),

@@ -146,7 +146,7 @@ async fn issued(app: &App, format: Format) -> String {
     let issuer = app.main().issuer().unwrap();
     let offer = issuer
         .create_offer(&NewOffer {
-            template: "immunization".to_owned(),
+            type_id: "immunization".to_owned(),
             format: Some(format.as_str().to_owned()),
             claims: serde_json::Map::new(),
             examples: true,
@@ -220,7 +220,13 @@ async fn judged(app: &App, (raw, format): (&str, Format), policy: &Policy) -> Ve
                 }
                 Need::IssuerMetadata(iss) => {
                     assert_eq!(iss, identifier(app));
-                    let document = issuer.published().jwt_vc_issuer.to_string().into_bytes();
+                    let document = issuer
+                        .published()
+                        .await
+                        .unwrap()
+                        .jwt_vc_issuer
+                        .to_string()
+                        .into_bytes();
                     let fetched = Fetched {
                         value: Ok(document),
                         at: now,
@@ -279,14 +285,7 @@ async fn stands_until_revoked(app: &App, format: Format, policy: &Policy) {
 #[tokio::test]
 async fn credentials_of_an_issuer_known_by_did_verify_until_they_are_revoked() {
     let app = open(config("https://issuer.example/")).await.unwrap();
-    let did = app
-        .main()
-        .issuer()
-        .unwrap()
-        .identity()
-        .did()
-        .as_str()
-        .to_owned();
+    let did = app.main().issuer().unwrap().identity().did().as_str().to_owned();
     for format in Format::ALL {
         stands_until_revoked(&app, format, &policy(&did, &[])).await;
     }
@@ -300,7 +299,13 @@ async fn credentials_of_an_issuer_known_by_metadata_verify_until_they_are_revoke
     let raw = issued(&app, Format::SdJwtVc).await;
     let claims = token(&raw).claims().unwrap();
     assert_eq!(claims["iss"], "https://issuer.example/issuer");
-    let published = &app.main().issuer().unwrap().published().jwt_vc_issuer;
+    let published = &app
+        .issuer()
+        .unwrap()
+        .published()
+        .await
+        .unwrap()
+        .jwt_vc_issuer;
     assert_eq!(
         token(&raw).header.kid.as_deref(),
         published["jwks"]["keys"][0]["kid"].as_str()
@@ -325,14 +330,7 @@ async fn credentials_of_an_issuer_known_by_certificate_verify_until_they_are_rev
     stands_until_revoked(&app, Format::SdJwtVc, &policy(&issuer, anchors)).await;
 
     // The W3C formats do not support certificates.
-    let did = app
-        .main()
-        .issuer()
-        .unwrap()
-        .identity()
-        .did()
-        .as_str()
-        .to_owned();
+    let did = app.main().issuer().unwrap().identity().did().as_str().to_owned();
     for format in [Format::JwtVcJson, Format::VcJwt] {
         stands_until_revoked(&app, format, &policy(&did, &[])).await;
     }
@@ -373,7 +371,13 @@ async fn the_issuers_metadata_names_the_key_that_signs() {
         .await
         .unwrap();
     let raw = issued(&app, Format::SdJwtVc).await;
-    let published = &app.main().issuer().unwrap().published().jwt_vc_issuer;
+    let published = &app
+        .issuer()
+        .unwrap()
+        .published()
+        .await
+        .unwrap()
+        .jwt_vc_issuer;
     let jwk = selfsame_crypto::Jwk::from_value(&published["jwks"]["keys"][0]).unwrap();
     let key = selfsame_crypto::PublicKey::from_jwk(&jwk).unwrap();
     token(&raw).verify(&key).unwrap();
@@ -384,7 +388,7 @@ async fn request_object(app: &App) -> (String, String) {
     let verifier = app.main().verifier().unwrap();
     let made = verifier
         .create_request(&NewRequest {
-            template: Some("immunization".to_owned()),
+            type_id: Some("immunization".to_owned()),
             ..NewRequest::default()
         })
         .await

@@ -17,7 +17,6 @@ pub mod registry;
 pub mod resolver;
 mod shared;
 mod short_lived;
-pub mod templates;
 pub mod trust;
 pub mod view;
 

@@ -49,7 +49,9 @@ pub struct IssuerConfig {
     pub did: Option<String>,
     /// The DID that its credentials name. It is decided once, with new data.
     pub issuer_did: NamedDid,
-    /// The start of the types of its SD-JWT VCs. The template's type follows.
+    /// Whether the sample types can be issued and requested.
+    pub samples: bool,
+    /// The start of the SD-JWT VC types of the samples. The id of the type follows.
     pub vct_base: String,
     /// How an SD-JWT VC identifies its key.
     pub identify_by: IdentifyBy,
@@ -75,6 +77,7 @@ impl Default for IssuerConfig {
             did_method: None,
             did: None,
             issuer_did: NamedDid::Portable,
+            samples: true,
             vct_base: "urn:selfsame:credential:".to_owned(),
             identify_by: IdentifyBy::Did,
             certificate: None,

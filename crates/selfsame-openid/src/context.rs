@@ -1,11 +1,13 @@
 //! What the roles of one instance have beside the core: their settings, their certificates, and each other's names.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use selfsame_core::Shared;
 use selfsame_core::certificate::Certificate;
 use selfsame_core::organisation::Organisation;
+use selfsame_driver::Result;
 use selfsame_openid4vc::Transport;
+use selfsame_types::{OwnTypes, Owner, TypeSet, Types};
 
 use crate::config::RolesConfig;
 
@@ -15,6 +17,8 @@ pub struct Context {
     pub(crate) config: RolesConfig,
     /// The organisation that has the roles.
     pub(crate) organisation: Organisation,
+    /// The credential types of every organisation.
+    pub(crate) types: Arc<Types>,
     /// The issuer's certificate, if its SD-JWT VCs are signed by certificate.
     pub(crate) issuer_certificate: Option<Certificate>,
     /// The verifier's certificate, if it has one.
@@ -26,6 +30,19 @@ pub struct Context {
 }
 
 impl Context {
+    /// The credential types that are issued and requested here.
+    pub(crate) fn own_types(&self) -> OwnTypes<'_> {
+        self.types.of(Owner {
+            tenant: &self.organisation.issuer,
+            base: &self.organisation.base,
+        })
+    }
+
+    /// The published ones of them, as they are now.
+    pub(crate) async fn types_now(&self) -> Result<Arc<TypeSet>> {
+        self.own_types().all().await
+    }
+
     /// The names under which this instance itself issues.
     pub(crate) fn own_issuers(&self) -> &[String] {
         self.own_issuers.get().map_or(&[], Vec::as_slice)

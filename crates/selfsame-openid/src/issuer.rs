@@ -5,18 +5,20 @@ mod delegations;
 mod lanes;
 mod list_faces;
 pub mod lists;
-pub(crate) mod metadata;
+mod metadata;
 mod offers;
 mod protocol;
 mod register;
 mod signing;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
+use selfsame_crypto::seal::SealingKey;
 use selfsame_did::Did;
 use selfsame_driver::Result;
 use selfsame_openid4vc::issuer::IssuerSettings;
 use selfsame_store::TenantId;
+use selfsame_types::{OwnTypes, TypeSet, TypeSummary};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -36,8 +38,8 @@ pub(crate) use protocol::GRANT;
 pub struct Issuer {
     shared: Arc<Shared>,
     context: Arc<Context>,
-    settings: IssuerSettings,
-    published: Published,
+    key: SealingKey,
+    current: RwLock<Arc<Current>>,
     identity: Arc<Identity>,
     lists: Arc<Lists>,
     redeeming: Lanes,
@@ -45,12 +47,56 @@ pub struct Issuer {
     grants: RecordCache<protocol::GrantRecord>,
 }
 
+/// What an issuer issues, as its types were at one time.
+struct Current {
+    types: Arc<TypeSet>,
+    settings: IssuerSettings,
+    published: Arc<Published>,
+}
+
+/// What a [`Current`] is made from, besides types.
+struct CurrentParts<'a> {
+    shared: &'a Shared,
+    context: &'a Context,
+    identity: &'a Identity,
+    key: &'a SealingKey,
+}
+
+impl Current {
+    fn new(parts: &CurrentParts<'_>, types: Arc<TypeSet>) -> Result<Self> {
+        let key = signing::published_key(parts.context, parts.identity);
+        let listed: Vec<_> = types.listed(parts.shared.clock.now()).cloned().collect();
+        let published = Published::new(parts.context, &key, &listed)?;
+        let settings = IssuerSettings {
+            metadata: published.issuer.clone(),
+            key: parts.key.clone(),
+            nonce_lifetime: 300,
+            token_lifetime: 600,
+            proof_age: 300,
+            leeway: 60,
+            round_times_to: parts.context.config.issuer.round_times_to,
+        };
+        Ok(Self {
+            types,
+            settings,
+            published: Arc::new(published),
+        })
+    }
+}
+
 /// The contents of a credential, kept from the offer to its issuance.
 #[derive(Clone, Deserialize, Serialize)]
 struct CredentialSubject {
-    template: String,
+    #[serde(rename = "type", alias = "template")]
+    type_id: String,
+    /// The version of the type; an earlier program offered the samples only, and stored none.
+    #[serde(default)]
+    version: Option<u32>,
     format: String,
     claims: Map<String, Value>,
+    /// The claims that only the issuer keeps.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    kept: Map<String, Value>,
     label: Option<String>,
     offer: String,
 }
@@ -65,23 +111,21 @@ impl Issuer {
         context: Arc<Context>,
         identity: Arc<Identity>,
     ) -> Result<Self> {
-        let published = Published::new(&context, &signing::published_key(&context, &identity))?;
         let key = shared.instance_key("issuer").await?;
-        let settings = IssuerSettings {
-            metadata: published.issuer.clone(),
-            key,
-            nonce_lifetime: 300,
-            token_lifetime: 600,
-            proof_age: 300,
-            leeway: 60,
-            round_times_to: context.config.issuer.round_times_to,
+        let types = context.types_now().await?;
+        let parts = CurrentParts {
+            shared: &shared,
+            context: &context,
+            identity: &identity,
+            key: &key,
         };
+        let current = RwLock::new(Arc::new(Current::new(&parts, types)?));
         let lists = Arc::new(Lists::open(shared.clone(), context.clone(), identity.clone()).await?);
         Ok(Self {
             shared,
             context,
-            settings,
-            published,
+            key,
+            current,
             identity,
             lists,
             redeeming: Lanes::new(),
@@ -95,10 +139,58 @@ impl Issuer {
         &self.context.organisation.issuer
     }
 
-    /// Its public documents.
+    /// Its public documents, made again if its types have changed.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn published(&self) -> Result<Arc<Published>> {
+        Ok(self.current().await?.published.clone())
+    }
+
+    /// Its identifier.
     #[must_use]
-    pub fn published(&self) -> &Published {
-        &self.published
+    pub fn identifier(&self) -> String {
+        self.latest().settings.metadata.credential_issuer.clone()
+    }
+
+    /// Its credential types.
+    #[must_use]
+    pub fn types(&self) -> OwnTypes<'_> {
+        self.context.own_types()
+    }
+
+    /// Publishes the draft of a type as its next version.
+    ///
+    /// # Errors
+    /// As [`OwnTypes::publish`].
+    pub async fn publish_type(&self, id: &str) -> Result<TypeSummary> {
+        self.types().publish(id, self.shared.clock.now()).await
+    }
+
+    /// What it issues now, made again if its types have changed.
+    async fn current(&self) -> Result<Arc<Current>> {
+        let types = self.context.types_now().await?;
+        let latest = self.latest();
+        if latest.types.stamp == types.stamp {
+            return Ok(latest);
+        }
+        let parts = CurrentParts {
+            shared: &self.shared,
+            context: &self.context,
+            identity: &self.identity,
+            key: &self.key,
+        };
+        let current = Arc::new(Current::new(&parts, types)?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = current.clone();
+        Ok(current)
+    }
+
+    /// What it issued when its types were last looked at.
+    fn latest(&self) -> Arc<Current> {
+        self.current
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Its identity.

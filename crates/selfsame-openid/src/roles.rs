@@ -13,6 +13,7 @@ use selfsame_core::organisation::{HostedOrganisation, Organisation, Organisation
 use selfsame_core::{Correspondent, Shared, ShortLived};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Leased, Store, TenantId};
+use selfsame_types::Types;
 use tokio::sync::watch;
 
 use crate::certificate::Certificates;
@@ -47,6 +48,7 @@ pub struct Roles {
     /// The instance's wallet.
     pub wallet: Option<Arc<Wallet>>,
     organisations: Organisations,
+    types: Arc<Types>,
     open: Open,
 }
 
@@ -66,7 +68,13 @@ impl Roles {
         let keys = &shared.keys;
         let certificates = Certificates::open(&mut config, wanted, &organisation, keys).await?;
         certificates.report(&shared.trust.now().anchors, shared.clock.now());
+        let samples = config
+            .issuer
+            .samples
+            .then_some(config.issuer.vct_base.as_str());
+        let types = Arc::new(Types::new(shared.store.clone(), samples));
         let context = Arc::new(Context {
+            types: types.clone(),
             config: config.clone(),
             organisation: organisation.clone(),
             issuer_certificate: certificates.issuer,
@@ -111,6 +119,7 @@ impl Roles {
         Ok(Self {
             dids: Dids::new(shared.clone()),
             organisations: Organisations::new(shared.clone()),
+            types,
             shared: shared.clone(),
             wanted,
             config,
@@ -149,6 +158,7 @@ impl Roles {
         config.issuer.name.clone_from(&hosted.record.title);
         config.verifier.name.clone_from(&hosted.record.title);
         let context = Arc::new(Context {
+            types: self.types.clone(),
             config,
             organisation: organisation.clone(),
             issuer_certificate: None,
@@ -278,7 +288,7 @@ async fn issuer(
 ) -> Result<Arc<Issuer>> {
     let issuer = Issuer::open(shared.clone(), context.clone(), identity).await?;
     let mut own = issuer.identity().names();
-    own.push(issuer.published().issuer.credential_issuer.clone());
+    own.push(issuer.identifier());
     let _ = context.own_issuers.set(own);
     Ok(Arc::new(issuer))
 }

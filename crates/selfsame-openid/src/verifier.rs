@@ -17,6 +17,7 @@ use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, VerificationState};
 use selfsame_store::{Record, TenantId};
+use selfsame_types::TypeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Context;
@@ -87,6 +88,14 @@ pub(crate) fn is_open(record: &Record) -> Result<bool> {
 }
 
 impl Verifier {
+    /// The credential types that it can request.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn types(&self) -> Result<Arc<TypeSet>> {
+        self.context.types_now().await
+    }
+
     /// The verifier with this identity.
     #[must_use]
     pub fn new(shared: Arc<Shared>, context: Arc<Context>, identity: Arc<Identity>) -> Self {

@@ -7,6 +7,7 @@ pub mod instance;
 pub mod issuer;
 pub mod organisations;
 pub mod registry;
+pub mod types;
 pub mod verifier;
 pub mod wallet;
 pub mod webhooks;

@@ -10,5 +10,6 @@ mod pages;
 mod resolving;
 mod sockets;
 mod surface;
+mod types;
 mod wallets;
 mod webhooks;

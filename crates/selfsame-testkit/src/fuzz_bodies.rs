@@ -14,6 +14,7 @@ mod seeds;
 mod staple;
 mod tls;
 mod token;
+mod types;
 mod witness;
 
 pub use anoncreds::{anoncreds, presentation};
@@ -26,6 +27,7 @@ pub use revocation::{revocation, tails_file};
 pub use staple::tls_staple;
 pub use tls::{tls_connection, tls_machines, tls_message};
 pub use token::{jwt, sd_jwt};
+pub use types::{type_file, type_import};
 pub use witness::witness;
 
 /// The properties of one parser, with its name and inputs to start from.
@@ -40,7 +42,7 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 22] = [
+pub const TARGETS: [Target; 24] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -80,6 +82,16 @@ pub const TARGETS: [Target; 22] = [
         name: "dcql",
         body: dcql,
         seeds: seeds::dcql,
+    },
+    Target {
+        name: "type_file",
+        body: type_file,
+        seeds: types::file_seeds,
+    },
+    Target {
+        name: "type_import",
+        body: type_import,
+        seeds: types::import_seeds,
     },
     Target {
         name: "revocation",

@@ -4,6 +4,7 @@ mod anoncreds;
 mod backup;
 mod bench;
 mod check;
+mod credential_type;
 mod demo;
 mod did;
 mod issue;
@@ -69,6 +70,9 @@ enum Verb {
     Webhook(webhook::Webhook),
     /// Create and run a registry of several validators.
     Registry(registry::RegistryCommand),
+    /// Create, check, publish, show and retire credential types.
+    #[command(name = "type")]
+    Type(credential_type::CredentialTypes),
     /// Connect with TLS 1.3, authenticated by DIDs and credentials.
     Tls(Tls),
     /// Show the status of a running instance.
@@ -104,6 +108,7 @@ impl Cli {
             Verb::Revoke(revoke) => revoke.run().await,
             Verb::Webhook(webhook) => webhook.run().await,
             Verb::Registry(registry) => registry.run().await,
+            Verb::Type(types) => types.run().await,
             Verb::Tls(tls) => tls.run(HOOKS).await,
             Verb::Status(status) => status.run().await,
             Verb::SignIn(sign_in) => sign_in.run().await,

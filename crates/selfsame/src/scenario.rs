@@ -27,7 +27,7 @@ pub enum Scenario {
 }
 
 impl Scenario {
-    /// The scenario's name, which is also its template's.
+    /// The scenario's name, which is also its type's.
     pub fn name(self) -> &'static str {
         match self {
             Self::Immunization => "immunization",
@@ -135,7 +135,7 @@ struct Ends {
 impl Walk<'_> {
     async fn immunization(&mut self, wallet: &Client) -> Result<Ends, Failure> {
         let issuer = &self.cast.issuer;
-        let ask = json!({"template": "immunization", "max_status_age": 0});
+        let ask = json!({"type": "immunization", "max_status_age": 0});
         let offer = self.issue(["create_offer", "accept_offer"], "immunization", wallet);
         let offer = offer.await?;
         let first = self.present(["present", "verify"], &ask, wallet).await?;
@@ -167,12 +167,12 @@ impl Walk<'_> {
             ("delegate_use", "consume"),
             ("delegate_revocation", "revoke"),
         ] {
-            let new = json!({"to": pharmacy.did, "action": action, "templates": [name]});
+            let new = json!({"to": pharmacy.did, "action": action, "types": [name]});
             let delegate = issuer.post("/api/issuer/delegations", &new);
             let _: Value = self.step(step, delegate).await?;
         }
-        let plain = json!({"template": name, "max_status_age": 0});
-        let dispense = json!({"template": name, "spend": true, "spender": pharmacy.did});
+        let plain = json!({"type": name, "max_status_age": 0});
+        let dispense = json!({"type": name, "spend": true, "spender": pharmacy.did});
         self.issue(["create_offer", "accept_offer"], name, wallet)
             .await?;
         let first = self
@@ -185,7 +185,7 @@ impl Walk<'_> {
         self.issue(["create_second_offer", "accept_second_offer"], name, wallet)
             .await?;
         let look = json!({
-            "template": name,
+            "type": name,
             "claims": [["identifier"], ["medication", "name"], ["single_use_handle"]],
         });
         let shown = self
@@ -211,10 +211,10 @@ impl Walk<'_> {
     async fn issue(
         &mut self,
         [create, accept]: [&'static str; 2],
-        template: &str,
+        kind: &str,
         wallet: &Client,
     ) -> Result<Offer, Failure> {
-        let new = json!({"template": template, "examples": true});
+        let new = json!({"type": kind, "examples": true});
         let offering = self.cast.issuer.post("/api/issuer/offers", &new);
         let offer: Offer = self.step(create, offering).await?;
         let taken = json!({"offer": offer.uri});

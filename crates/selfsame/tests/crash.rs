@@ -151,7 +151,7 @@ impl Client {
     }
 
     fn turn(&self, turn: u64) -> Option<()> {
-        let offer = json!({"template": "immunization", "examples": true});
+        let offer = json!({"type": "immunization", "examples": true});
         let offer = ok(&self.operator, "POST", "/api/issuer/offers", Some(&offer))?;
         let (id, uri) = (text(&offer, "id"), text(&offer, "uri"));
         let taken = json!({"offer": uri});
@@ -180,7 +180,7 @@ impl Client {
             )?;
             self.known.lock().unwrap().revoked.insert(credential);
         } else if turn.is_multiple_of(2) {
-            let asked = json!({"template": "immunization"});
+            let asked = json!({"type": "immunization"});
             let asked = ok(
                 &self.operator,
                 "POST",

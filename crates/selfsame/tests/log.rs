@@ -130,14 +130,14 @@ fn walk(instance: &Instance, secrets: &mut Secrets) {
         .unwrap();
 
     let offers = "/api/issuer/offers";
-    let coded = json!({"template": "prescription", "examples": true, "tx_code": true});
+    let coded = json!({"type": "prescription", "examples": true, "tx_code": true});
     for _ in 0..CODES {
         redeem(&anybody, &post(&operator, offers, &coded), secrets);
     }
     let offer = post(
         &operator,
         offers,
-        &json!({"template": "immunization", "examples": true, "by_reference": true}),
+        &json!({"type": "immunization", "examples": true, "by_reference": true}),
     );
     let reference = parameter(offer["uri"].as_str().unwrap(), "credential_offer_uri");
     secrets.add("offer's address", &last_segment(&reference));
@@ -149,7 +149,7 @@ fn walk(instance: &Instance, secrets: &mut Secrets) {
         secrets.add("claim", &json!(claim));
     }
 
-    let asked = json!({"template": "immunization", "same_device": true});
+    let asked = json!({"type": "immunization", "same_device": true});
     let request = post(&operator, "/api/verifier/requests", &asked);
     secrets.add("browser's binding", &request["browser_binding"]);
     let link = json!({"request": request["uri"]});
@@ -230,9 +230,9 @@ fn each_credential_that_is_issued_has_a_line_in_the_log_without_its_claims() {
         assert_eq!(line["level"], "INFO");
         let told = line["fields"].as_object().unwrap();
         let names: Vec<&String> = told.keys().collect();
-        let wanted = ["credential", "format", "message", "template"];
+        let wanted = ["credential", "format", "message", "type"];
         assert_eq!(names, wanted);
-        for name in ["format", "template"] {
+        for name in ["format", "type"] {
             assert_eq!(told[name], one[name], "{name}");
         }
     }

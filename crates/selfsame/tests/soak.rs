@@ -75,7 +75,7 @@ async fn instance() -> (Arc<App>, Store) {
 /// One credential issued, and presented.
 async fn cycle(app: &Arc<App>, person: &Person) {
     let new: NewOffer =
-        serde_json::from_value(serde_json::json!({"template": "immunization", "examples": true}))
+        serde_json::from_value(serde_json::json!({"type": "immunization", "examples": true}))
             .unwrap();
     let offer = app.issuer().unwrap().create_offer(&new).await.unwrap();
     let accept = AcceptOffer {
@@ -88,7 +88,7 @@ async fn cycle(app: &Arc<App>, person: &Person) {
     wallet.accept_offer(person, &accept).await.unwrap();
     let verifier = app.verifier().unwrap();
     let request = NewRequest {
-        template: Some("immunization".to_owned()),
+        type_id: Some("immunization".to_owned()),
         ..NewRequest::default()
     };
     let request = verifier.create_request(&request).await.unwrap();

@@ -64,6 +64,11 @@ pub const ROWS: &[Row] = &[
     ),
     row("docs/benchmarks.md", These(&["selfsame/bench"]), COMPARED),
     row(
+        "docs/credential-types.md",
+        These(&["selfsame-types/unit"]),
+        COMPARED,
+    ),
+    row(
         "docs/did-method.md",
         These(&["selfsame-registry/registry"]),
         COMPARED,

@@ -75,6 +75,17 @@ const PLACES: &[Place] = &[
         ..place("selfsame-ledger", 3)
     },
     Place {
+        beside: &["selfsame-driver", "selfsame-store"],
+        not: &[
+            "selfsame-net",
+            "selfsame-oauth",
+            "selfsame-openid4vc",
+            "selfsame-registry",
+            "selfsame-tls",
+        ],
+        ..place("selfsame-types", 3)
+    },
+    Place {
         // A registry is a trait here, and a protocol family is a role's.
         beside: &["selfsame-driver", "selfsame-store", "selfsame-net"],
         not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
@@ -87,6 +98,7 @@ const PLACES: &[Place] = &[
             "selfsame-driver",
             "selfsame-store",
             "selfsame-net",
+            "selfsame-types",
         ],
         not: &["selfsame-tls", "selfsame-proof"],
         ..place("selfsame-openid", 3)
@@ -112,6 +124,7 @@ const PLACES: &[Place] = &[
             "selfsame-store",
             "selfsame-net",
             "selfsame-tls-io",
+            "selfsame-types",
             "selfsame-webhooks",
         ],
         ..place("selfsame-app", 3)
@@ -241,11 +254,15 @@ const HOMES: &[(&str, &[&str])] = &[
         "hyper-util",
         &["selfsame-net", "selfsame-http", "selfsame-bench"],
     ),
+    ("imagesize", &["selfsame-types"]),
     ("indicatif", &["selfsame"]),
     ("metrics-exporter-prometheus", &["selfsame-http"]),
     ("minicbor", &["selfsame-proof"]),
+    ("oxilangtag", &["selfsame-types"]),
     ("proc-macro2", &["xtask"]),
     ("proptest", &["selfsame-testkit"]),
+    ("regex-lite", &["selfsame-types"]),
+    ("roxmltree", &["selfsame-types"]),
     ("rusqlite", &["selfsame-store"]),
     ("rustls-native-certs", &["selfsame-net"]),
     ("rustls-webpki", &["selfsame-crypto", "selfsame-tls"]),
@@ -267,6 +284,7 @@ const HOMES: &[(&str, &[&str])] = &[
             "selfsame-app",
             "selfsame-http",
             "selfsame-server",
+            "selfsame-types",
         ],
     ),
 ];

@@ -59,7 +59,7 @@ async fn a_code_is_redeemed_as_often_as_it_may_be_and_never_more() {
     let site = Site::start().await;
     for uses in [1, 20] {
         let new: NewOffer = serde_json::from_value(serde_json::json!({
-            "template": "immunization", "examples": true, "uses": uses,
+            "type": "immunization", "examples": true, "uses": uses,
         }))
         .unwrap();
         let offer = site.offer_of(new).await;
@@ -118,10 +118,12 @@ async fn the_same_request_gets_the_same_credential_however_often_it_comes() {
 }
 
 /// The configurations in the issuer's metadata.
-fn described(app: &App) -> Vec<&Configuration> {
-    let metadata = &app.main().issuer().unwrap().published().issuer;
+async fn described(app: &App) -> Vec<Configuration> {
+    let published = app.main().issuer().unwrap().published().await.unwrap();
+    let metadata = &published.issuer;
     let ids = metadata.credential_configurations_supported.keys();
-    let described: Vec<_> = ids.filter_map(|id| metadata.configuration(id)).collect();
+    let described = ids.filter_map(|id| metadata.configuration(id).cloned());
+    let described: Vec<_> = described.collect();
     assert!(!described.is_empty());
     described
 }
@@ -136,7 +138,7 @@ async fn what_the_settings_leave_out_is_neither_described_nor_offered() {
     })
     .await;
     let issuer = app.main().issuer().unwrap();
-    let described = described(&app);
+    let described = described(&app).await;
     assert!(described.iter().any(|one| one.format == "jwt_vc_json"));
     assert!(described.iter().all(|one| one.format != "vc+jwt"));
     let left_out = new_offer("immunization", "vc+jwt");
@@ -156,7 +158,7 @@ async fn what_the_settings_leave_out_is_neither_described_nor_offered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn dids_are_listed_before_bare_keys_where_credentials_name_a_subject() {
     let site = Site::start().await;
-    for one in described(&site.app) {
+    for one in described(&site.app).await {
         let methods = one.cryptographic_binding_methods_supported.as_ref();
         let first = &methods.unwrap()[0];
         assert_eq!(first.starts_with("did:"), one.format != "dc+sd-jwt");
@@ -278,9 +280,7 @@ async fn a_status_fought_over_ends_as_the_last_one_said_and_revoked_stays_revoke
             _ => CredentialStatus::Valid,
         };
         tasks.spawn(async move {
-            app.main()
-                .main()
-                .issuer()
+            app.main().issuer()
                 .unwrap()
                 .set_status(&id, status)
                 .await

@@ -8,5 +8,6 @@ mod network;
 mod receiving;
 mod routes;
 mod single_use;
+mod types;
 mod verifying;
 mod world;

@@ -193,7 +193,7 @@ impl Member {
         NewDelegation {
             to: self.did(),
             action: action.to_owned(),
-            templates: vec!["prescription".to_owned()],
+            types: vec!["prescription".to_owned()],
             until: None,
         }
     }
@@ -215,7 +215,7 @@ impl Member {
     /// Requests a prescription; returns the request's id and link.
     pub async fn ask(&self, new: NewRequest) -> (String, String) {
         let new = NewRequest {
-            template: Some("prescription".to_owned()),
+            type_id: Some("prescription".to_owned()),
             max_status_age: Some(0),
             ..new
         };

@@ -179,7 +179,7 @@ async fn beside_cards_a_wallet_keeps_so_much_and_no_more() {
     assert_eq!(host.kept(&person, "history").await, 2_000);
     host.keep(&person, "asked", 150).await;
     let asking = NewRequest {
-        template: Some("immunization".to_owned()),
+        type_id: Some("immunization".to_owned()),
         ..NewRequest::default()
     };
     let verifier = site.app.main().verifier().unwrap();
@@ -376,7 +376,7 @@ async fn what_the_issuer_did_not_sign_is_not_kept() {
         let site = Site::start().await;
         let app = WalletHost::new(&site).open().await;
         let person = person(&app).await;
-        let mut new = serde_json::json!({"template": "immunization", "examples": true});
+        let mut new = serde_json::json!({"type": "immunization", "examples": true});
         new["format"] = format.into();
         let offer = site.offer_of(serde_json::from_value(new).unwrap()).await;
         site.faults.add(CREDENTIAL, Fault::Forge);
@@ -428,7 +428,7 @@ async fn a_fresh_key_is_of_the_kind_that_the_issuer_takes_and_named_as_it_wants(
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let offer = site.offer_as("immunization", "jwt_vc_json").await;
-    let published = &site.app.main().issuer().unwrap().published().issuer;
+    let published = &site.app.main().issuer().unwrap().published().await.unwrap().issuer;
     let mut metadata = serde_json::to_value(published).unwrap();
     let offered = "immunization_jwt_vc_json";
     let described = &mut metadata["credential_configurations_supported"][offered];
@@ -451,7 +451,7 @@ async fn a_fresh_key_is_of_the_kind_that_the_issuer_takes_and_named_as_it_wants(
 #[tokio::test(flavor = "multi_thread")]
 async fn what_this_wallet_cannot_take_is_refused_with_what_it_lacks() {
     let site = Site::start().await;
-    let published = &site.app.main().issuer().unwrap().published().issuer;
+    let published = &site.app.main().issuer().unwrap().published().await.unwrap().issuer;
     let published = serde_json::to_value(published).unwrap();
     let by_ps256 = json!({"jwt": {"proof_signing_alg_values_supported": ["PS256"]}});
     for (member, value, code) in [
@@ -536,7 +536,7 @@ async fn a_deleted_card_takes_its_key_along_and_leaves_the_persons_own() {
         did: Some(own.did.clone()),
         ..accept(&site.offer("immunization").await)
     };
-    let w3c = serde_json::json!({"template": "allergies", "examples": true, "format": "vc+jwt"});
+    let w3c = serde_json::json!({"type": "allergies", "examples": true, "format": "vc+jwt"});
     let w3c = site.offer_of(serde_json::from_value(w3c).unwrap()).await;
     let sd_jwt = site.offer("allergies").await;
     for accepting in [by_did.clone(), accept(&sd_jwt), accept(&w3c)] {
@@ -596,11 +596,11 @@ async fn told_of(endpoint: &str) -> (ErrorKind, String, Vec<String>) {
     let site = Site::start().await;
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
-    let published = site.app.main().issuer().unwrap().published();
+    let published = site.app.main().issuer().unwrap().published().await.unwrap();
     let mut server: Value = serde_json::from_slice(&published.documents.server).unwrap();
     server["token_endpoint"] = json!(endpoint);
     site.faults.give(SERVER, &server, 2);
-    let mut issuer = metadata(&site);
+    let mut issuer = metadata(&site).await;
     issuer["nonce_endpoint"] = json!(endpoint);
     site.faults.give(METADATA, &issuer, 2);
     let offer = accept(&site.offer("immunization").await);
@@ -620,14 +620,14 @@ async fn an_acceptance_does_not_tell_what_names_and_addresses_there_are_within()
     }
 }
 
-fn metadata(site: &Site) -> Value {
-    let published = site.app.main().issuer().unwrap().published();
+async fn metadata(site: &Site) -> Value {
+    let published = site.app.main().issuer().unwrap().published().await.unwrap();
     serde_json::from_slice(&published.documents.issuer).unwrap()
 }
 
 /// The issuer's metadata before it issued records of allergies.
-fn metadata_of_before(site: &Site) -> Value {
-    let mut metadata = metadata(site);
+async fn metadata_of_before(site: &Site) -> Value {
+    let mut metadata = metadata(site).await;
     let configurations = metadata["credential_configurations_supported"]
         .as_object_mut()
         .unwrap();
@@ -643,7 +643,8 @@ async fn what_an_issuer_has_added_is_taken_at_once() {
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let wallet = app.wallet().unwrap();
-    site.faults.give(METADATA, &metadata_of_before(&site), 1);
+    site.faults
+        .give(METADATA, &metadata_of_before(&site).await, 1);
     let known = site.offer("immunization").await;
     wallet.accept_offer(&person, &accept(&known)).await.unwrap();
     let added = site.offer("allergies").await;
@@ -658,7 +659,8 @@ async fn offers_of_what_there_is_not_have_the_issuer_asked_rarely() {
     let site = Site::start().await;
     let app = WalletHost::new(&site).open().await;
     let wallet = app.wallet().unwrap();
-    site.faults.give(METADATA, &metadata_of_before(&site), 20);
+    site.faults
+        .give(METADATA, &metadata_of_before(&site).await, 20);
     let asked = || site.faults.bodies.lock().unwrap().len();
     let known = site.offer("immunization").await;
     let unknown = site.offer("allergies").await;
@@ -687,7 +689,7 @@ async fn an_issuer_that_has_moved_is_looked_at_anew_before_its_code_is_redeemed(
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let wallet = app.wallet().unwrap();
-    let mut before = metadata(&site);
+    let mut before = metadata(&site).await;
     before["nonce_endpoint"] = json!(format!("{}moved/nonce", site.origin));
     before["credential_endpoint"] = json!(format!("{}moved/credential", site.origin));
     site.faults.give(METADATA, &before, 1);
@@ -703,7 +705,7 @@ async fn an_issuers_documents_are_kept_for_no_longer_than_it_says() {
     let site = Site::start().await;
     let app = WalletHost::new(&site).open().await;
     let wallet = app.wallet().unwrap();
-    let mut before = metadata(&site);
+    let mut before = metadata(&site).await;
     before["display"] = json!([{"name": "As it was"}]);
     let text: &str = before.to_string().leak();
     let offer = site.offer("immunization").await;
@@ -725,7 +727,7 @@ async fn after_a_failure_the_issuers_documents_are_fetched_anew() {
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let wallet = app.wallet().unwrap();
-    let mut before = metadata(&site);
+    let mut before = metadata(&site).await;
     before["credential_endpoint"] = json!(format!("{}moved/credential", site.origin));
     site.faults.give(METADATA, &before, 1);
     let lost = site.offer("immunization").await;
@@ -736,10 +738,10 @@ async fn after_a_failure_the_issuers_documents_are_fetched_anew() {
 }
 
 /// Makes the site's issuer rely on these authorization servers, each with metadata of its own.
-fn rely_on(site: &Site, servers: &[(&str, Option<&str>)]) {
+async fn rely_on(site: &Site, servers: &[(&str, Option<&str>)]) {
     let identifier = |name: &str| format!("{}{name}", site.origin);
     let named = servers.iter().map(|(name, _)| identifier(name));
-    let mut document = metadata(site);
+    let mut document = metadata(site).await;
     document["authorization_servers"] = named.collect();
     site.faults.give(METADATA, &document, 1);
     for (name, grant) in servers {
@@ -766,7 +768,7 @@ async fn a_code_goes_to_the_first_server_that_redeems_such_codes() {
         ("b", None),
         ("c", Some(PRE_AUTHORIZED)),
     ];
-    rely_on(&site, &servers);
+    rely_on(&site, &servers).await;
     let offer = site.offer("immunization").await;
     wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
     assert_eq!(belongings(&app, &person).await.0.len(), 1);
@@ -779,7 +781,7 @@ async fn a_code_goes_to_no_server_that_does_not_redeem_such_codes() {
     let person = person(&app).await;
     let wallet = app.wallet().unwrap();
     let servers = [("a", Some("authorization_code")), ("b", Some("implicit"))];
-    rely_on(&site, &servers);
+    rely_on(&site, &servers).await;
     let offer = site.offer("immunization").await;
     let error = wallet
         .accept_offer(&person, &accept(&offer))

@@ -63,13 +63,7 @@ async fn show(
     let (id, uri) = to.ask(new).await;
     let wallet = clinic.app.wallet().unwrap();
     wallet.answer_request(person, &newest(&uri)).await.unwrap();
-    to.app
-        .main()
-        .verifier()
-        .unwrap()
-        .wait(&id, 60)
-        .await
-        .unwrap()
+    to.app.main().verifier().unwrap().wait(&id, 60).await.unwrap()
 }
 
 #[track_caller]
@@ -132,14 +126,7 @@ async fn a_card_for_one_use_is_looked_up_in_the_registry_once_when_it_is_shown()
     let person = person(&pharmacy.app).await;
     let wallet = pharmacy.app.wallet().unwrap();
     let offered = new_offer("prescription", "dc+sd-jwt");
-    let offer = clinic
-        .app
-        .main()
-        .main()
-        .issuer()
-        .unwrap()
-        .create_offer(&offered)
-        .await;
+    let offer = clinic.app.main().issuer().unwrap().create_offer(&offered).await;
     let accepting = accept(&offer.unwrap());
     wallet.accept_offer(&person, &accepting).await.unwrap();
     let card = wallet.cards(&person, &Paging::default()).await.unwrap();
@@ -343,18 +330,18 @@ async fn a_pharmacy_revokes_in_the_issuers_name_what_it_was_let_and_nothing_else
 async fn what_a_delegation_does_not_name_cannot_be_done_under_it() {
     let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
     let issuer = clinic.app.main().issuer().unwrap();
-    for (templates, reason) in [
-        (["clinical-notes"], "template-not-single-use"),
-        (["unheard-of"], "template-unknown"),
+    for (types, reason) in [
+        (["clinical-notes"], "type-not-single-use"),
+        (["unheard-of"], "type-unknown"),
     ] {
         let new = NewDelegation {
-            templates: templates.map(str::to_owned).to_vec(),
+            types: types.map(str::to_owned).to_vec(),
             ..pharmacy.wants("consume")
         };
         let refused = issuer.delegate(&new).await.unwrap_err();
         assert_eq!(refused.reason.id(), reason);
     }
-    // Another type than the prescription's, of any issuer: the registry knows no templates.
+    // Another type than the prescription's, of any issuer: the registry knows no types.
     let id = clinic.delegate(&pharmacy, "consume").await.id;
     let registry = pharmacy.app.registry().unwrap();
     let given = registry.delegation(issuer.identity().did(), &id).await;
@@ -541,7 +528,7 @@ async fn a_verifier_that_few_know_by_its_did_asks_by_one_that_any_wallet_resolve
     };
     assert!(kid(&id).await.starts_with("did:jwk:"));
     let asking = NewRequest {
-        template: Some("prescription".to_owned()),
+        type_id: Some("prescription".to_owned()),
         ..NewRequest::default()
     };
     let made = verifier.create_request(&asking).await.unwrap();
@@ -549,9 +536,9 @@ async fn a_verifier_that_few_know_by_its_did_asks_by_one_that_any_wallet_resolve
 }
 
 /// Requests a credential twice with one access token and different keys; returns how many were issued.
-async fn given_to_two_keys(clinic: &Member, template: &str) -> usize {
+async fn given_to_two_keys(clinic: &Member, kind: &str) -> usize {
     let issuer = clinic.app.main().issuer().unwrap();
-    let new = new_offer(template, "dc+sd-jwt");
+    let new = new_offer(kind, "dc+sd-jwt");
     let offer = issuer.create_offer(&new).await.unwrap();
     let transport = Transport::with_plain_origins([&clinic.origin]);
     let OfferSource::Value(offer) = locate(&offer.uri, &transport).unwrap() else {
@@ -612,15 +599,7 @@ async fn whom_a_verifier_trusts_can_change_while_it_runs_and_a_wrong_list_change
         issuers: issuers.iter().map(|&issuer| issuer.to_owned()).collect(),
         ..TrustConfig::default()
     };
-    let issuer = clinic
-        .app
-        .main()
-        .main()
-        .issuer()
-        .unwrap()
-        .identity()
-        .did()
-        .to_string();
+    let issuer = clinic.app.main().issuer().unwrap().identity().did().to_string();
     assert!(counts().await);
     pharmacy.app.renew_trust(&of(&[])).unwrap();
     assert!(!counts().await);

@@ -19,11 +19,11 @@ use crate::world::{Fault, Site, WalletHost, accept, belongings, outcome, person}
 
 const RESPONSES: &str = "/verifier/responses";
 
-/// A wallet, and a person in it with a credential of the template.
-async fn holder(site: &Site, template: &str) -> (Arc<App>, Person) {
+/// A wallet, and a person in it with a credential of the type.
+async fn holder(site: &Site, kind: &str) -> (Arc<App>, Person) {
     let app = WalletHost::new(site).open().await;
     let person = person(&app).await;
-    let offer = accept(&site.offer(template).await);
+    let offer = accept(&site.offer(kind).await);
     app.wallet()
         .unwrap()
         .accept_offer(&person, &offer)
@@ -40,16 +40,16 @@ fn newest(uri: &str) -> AnswerRequest {
     }
 }
 
-fn of_template(template: &str) -> NewRequest {
+fn of_type(kind: &str) -> NewRequest {
     NewRequest {
-        template: Some(template.to_owned()),
+        type_id: Some(kind.to_owned()),
         ..NewRequest::default()
     }
 }
 
-/// The link of a request for the template.
-async fn asked(site: &Site, template: &str) -> String {
-    let asking = of_template(template);
+/// The link of a request for the type.
+async fn asked(site: &Site, kind: &str) -> String {
+    let asking = of_type(kind);
     let verifier = site.app.main().verifier().unwrap();
     verifier.create_request(&asking).await.unwrap().uri
 }
@@ -60,7 +60,7 @@ async fn of_responses_that_come_at_once_exactly_one_is_taken() {
     let (app, person) = holder(&site, "immunization").await;
     let wallet = app.wallet().unwrap();
     let verifier = site.app.main().verifier().unwrap();
-    let asking = of_template("immunization");
+    let asking = of_type("immunization");
     let request = verifier.create_request(&asking).await.unwrap();
     // Nor does a retry of the wallet get through; only the answers below do.
     for _ in 0..200 {
@@ -95,21 +95,15 @@ async fn of_many_responses_to_one_request_a_few_are_judged_at_once() {
     let site = Site::start().await;
     let verifier = site.app.main().verifier().unwrap();
     let [one, other] = [
-        verifier.create_request(&of_template("immunization")).await,
-        verifier.create_request(&of_template("immunization")).await,
+        verifier.create_request(&of_type("immunization")).await,
+        verifier.create_request(&of_type("immunization")).await,
     ]
     .map(Result::unwrap);
     let mut tasks = JoinSet::new();
     // Each task waits for the store, so that none is done before all have started.
     for id in [&one.id; 9].into_iter().chain([&other.id]) {
         let (app, id) = (site.app.clone(), id.clone());
-        let answered = async move {
-            app.main()
-                .verifier()
-                .unwrap()
-                .response(&id, b"error=x")
-                .await
-        };
+        let answered = async move { app.main().verifier().unwrap().response(&id, b"error=x").await };
         tasks.spawn(answered);
     }
     let answers = tasks.join_all().await;
@@ -183,7 +177,7 @@ async fn a_request_may_ask_to_be_fetched_by_post() {
     let asking = |method: &str, prefix: Option<&str>| NewRequest {
         request_uri_method: Some(method.to_owned()),
         client_id_prefix: prefix.map(str::to_owned),
-        ..of_template("immunization")
+        ..of_type("immunization")
     };
     let by_post = verifier
         .create_request(&asking("post", None))
@@ -220,7 +214,7 @@ async fn an_answer_that_was_lost_on_its_way_is_delivered_again() {
         let (app, person) = holder(&site, "immunization").await;
         let wallet = app.wallet().unwrap();
         let verifier = site.app.main().verifier().unwrap();
-        let asking = of_template("immunization");
+        let asking = of_type("immunization");
         let request = verifier.create_request(&asking).await.unwrap();
         site.faults.add(RESPONSES, fault);
         wallet
@@ -247,7 +241,7 @@ async fn an_answer_that_was_lost_on_its_way_is_delivered_again() {
 }
 
 /// Requests with this query and returns what was disclosed.
-async fn disclosed(template: &str, claims: Value) -> Value {
+async fn disclosed(kind: &str, claims: Value) -> Value {
     let site = Site::start().await;
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
@@ -260,12 +254,12 @@ async fn disclosed(template: &str, claims: Value) -> Value {
         .did;
     let accepting = AcceptOffer {
         did: Some(did),
-        ..accept(&site.offer(template).await)
+        ..accept(&site.offer(kind).await)
     };
     wallet.accept_offer(&person, &accepting).await.unwrap();
     let query = json!({"credentials": [{
         "id": "asked", "format": "dc+sd-jwt",
-        "meta": {"vct_values": [format!("urn:selfsame:credential:{template}")]},
+        "meta": {"vct_values": [format!("urn:selfsame:credential:{kind}")]},
         "claims": claims,
     }]});
     let verifier = site.app.main().verifier().unwrap();
@@ -449,13 +443,13 @@ async fn what_is_missing_is_said_to_be_a_type_or_else_a_format() {
     let offer = accept(&site.offer_as("immunization", "jwt_vc_json").await);
     wallet.accept_offer(&person, &offer).await.unwrap();
     let verifier = site.app.main().verifier().unwrap();
-    for (template, format, why) in [
+    for (kind, format, why) in [
         ("immunization", "vc+jwt", "have another format"),
         ("prescription", "vc+jwt", "no credential of this type"),
     ] {
         let new = NewRequest {
             format: Some(format.to_owned()),
-            ..of_template(template)
+            ..of_type(kind)
         };
         let uri = verifier.create_request(&new).await.unwrap().uri;
         let preview = wallet.preview_request(&person, &uri).await.unwrap();
@@ -493,7 +487,7 @@ async fn a_w3c_credential_that_is_suspended_or_revoked_is_refused_in_both_format
             let new = NewRequest {
                 format: Some(format.to_owned()),
                 max_status_age: Some(0),
-                ..of_template("immunization")
+                ..of_type("immunization")
             };
             let request = verifier.create_request(&new).await.unwrap();
             let answer = newest(&request.uri);
@@ -665,7 +659,7 @@ async fn a_status_list_is_fetched_again_once_its_own_time_is_over() {
     // The issuer lets its lists be cached for a minute, this verifier for an hour.
     let asking = NewRequest {
         max_status_age: Some(3_600),
-        ..of_template("immunization")
+        ..of_type("immunization")
     };
     for _ in 0..2 {
         let request = verifier.create_request(&asking).await.unwrap();
@@ -714,7 +708,7 @@ async fn a_verifier_bounds_how_long_ago_a_status_list_was_signed() {
         site.app.clock().advance(61);
         app.clock().advance(61);
         let verifier = site.app.main().verifier().unwrap();
-        let asking = of_template("immunization");
+        let asking = of_type("immunization");
         let request = verifier.create_request(&asking).await.unwrap();
         let wallet = app.wallet().unwrap();
         let answer = newest(&request.uri);

@@ -191,12 +191,12 @@ impl Site {
         self.server = serve(listener, self.app.clone(), self.faults.clone());
     }
 
-    pub async fn offer(&self, template: &str) -> Offer {
-        self.offer_as(template, "dc+sd-jwt").await
+    pub async fn offer(&self, kind: &str) -> Offer {
+        self.offer_as(kind, "dc+sd-jwt").await
     }
 
-    pub async fn offer_as(&self, template: &str, format: &str) -> Offer {
-        self.offer_of(new_offer(template, format)).await
+    pub async fn offer_as(&self, kind: &str, format: &str) -> Offer {
+        self.offer_of(new_offer(kind, format)).await
     }
 
     pub async fn offer_of(&self, new: NewOffer) -> Offer {
@@ -220,10 +220,10 @@ impl Site {
     }
 }
 
-/// An offer with the template's example claims.
-pub fn new_offer(template: &str, format: &str) -> NewOffer {
+/// An offer with the type's example claims.
+pub fn new_offer(kind: &str, format: &str) -> NewOffer {
     NewOffer {
-        template: template.to_owned(),
+        type_id: kind.to_owned(),
         format: Some(format.to_owned()),
         claims: serde_json::Map::new(),
         examples: true,

@@ -7,7 +7,7 @@ use crate::client::BenchClient;
 
 /// The study's credentials are W3C credentials in JWTs.
 pub const STUDY_FORMAT: &str = "jwt_vc_json";
-const TEMPLATE: &str = "immunization";
+const TYPE: &str = "immunization";
 
 /// Registers person `number` and returns the session's token.
 pub async fn register(client: &BenchClient, number: usize) -> Result<String, Error> {
@@ -23,7 +23,7 @@ pub async fn issue(
     person: &str,
     format: &str,
 ) -> Result<(), Error> {
-    let offer = json!({"template": TEMPLATE, "format": format, "examples": true});
+    let offer = json!({"type": TYPE, "format": format, "examples": true});
     let offer = client.post("/api/issuer/offers", operator, &offer).await?;
     let taking = json!({"offer": text(&offer, "uri")?});
     let taken = client
@@ -42,7 +42,7 @@ pub async fn verify(
     person: &str,
     format: &str,
 ) -> Result<(), Error> {
-    let request = json!({"template": TEMPLATE, "format": format});
+    let request = json!({"type": TYPE, "format": format});
     let request = client
         .post("/api/verifier/requests", operator, &request)
         .await?;

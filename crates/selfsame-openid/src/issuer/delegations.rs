@@ -7,6 +7,7 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_registry::Operation;
 use selfsame_registry::single_use::{Action, Delegation as Given};
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put};
+use selfsame_types::TypeSet;
 use serde::{Deserialize, Serialize};
 
 use super::Issuer;
@@ -23,7 +24,8 @@ const DEFAULT_DAYS: u64 = 90;
 struct DelegationRecord {
     to: Did,
     action: String,
-    templates: Vec<String>,
+    #[serde(alias = "templates")]
+    types: Vec<String>,
     until: UnixTime,
 }
 
@@ -33,13 +35,11 @@ impl Issuer {
     /// # Errors
     /// `BadRequest` for a delegation that is not possible; the registry's.
     pub async fn delegate(&self, new: &NewDelegation) -> Result<Delegation> {
-        let record = self.wanted(new)?;
+        let types = self.context.types_now().await?;
+        let record = self.wanted(new, &types)?;
         let action = action(&record.action)?;
         let (name, identifier) = self.free_name(&record, action).await?;
-        let kinds = new.templates.iter().map(|id| {
-            let template = selfsame_core::templates::find(id)?;
-            Ok(template.vct(&self.context.config.issuer.vct_base))
-        });
+        let kinds = new.types.iter().map(|id| Ok(types.find(id)?.vct.clone()));
         let given = Given {
             name: name.clone(),
             to: identifier,
@@ -113,16 +113,16 @@ impl Issuer {
     }
 
     /// The wanted delegation, checked as far as possible here; the registry decides.
-    fn wanted(&self, new: &NewDelegation) -> Result<DelegationRecord> {
+    fn wanted(&self, new: &NewDelegation, types: &TypeSet) -> Result<DelegationRecord> {
         if !self.identity.did().origin().is_registry() {
             return Err(Error::bad_request("delegation-issuer"));
         }
-        if new.templates.is_empty() {
-            return Err(Error::bad_request("delegation-templates-missing"));
+        if new.types.is_empty() {
+            return Err(Error::bad_request("delegation-types-missing"));
         }
-        for id in &new.templates {
-            if !selfsame_core::templates::find(id)?.single_use {
-                return Err(Error::bad_request("template-not-single-use").with("template", id));
+        for id in &new.types {
+            if !types.find(id)?.single_use {
+                return Err(Error::bad_request("type-not-single-use").with("type", id));
             }
         }
         let to = Did::parse(&new.to)
@@ -141,7 +141,7 @@ impl Issuer {
         Ok(DelegationRecord {
             to,
             action: new.action.clone(),
-            templates: new.templates.clone(),
+            types: new.types.clone(),
             until,
         })
     }
@@ -187,7 +187,7 @@ impl Issuer {
             id: name.to_owned(),
             to: record.to.to_string(),
             action: record.action.clone(),
-            templates: record.templates.clone(),
+            types: record.types.clone(),
             until: record.until.rfc3339(),
             state,
             seq_no: given.map(|given| given.seq_no),

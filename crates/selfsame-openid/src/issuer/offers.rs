@@ -8,9 +8,10 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::issuer::{Closed, Closure, IssuanceState, offer};
 use selfsame_openid4vc::wire::offer::{CredentialOffer, by_reference};
 use selfsame_store::{Batch, Expect, Put, Record, Tag};
+use selfsame_types::{CredentialType, split};
 use serde::{Deserialize, Serialize};
 
-use super::{CredentialSubject, Issuer, metadata};
+use super::{CredentialSubject, Issuer};
 use crate::refusal::refusal;
 use crate::view::issuer::{NewOffer, Offer, OfferState};
 use selfsame_core::events::{Event, EventKind};
@@ -40,9 +41,11 @@ impl Issuer {
     /// # Errors
     /// `BadRequest` or `NotFound` if the credential asked for cannot be issued.
     pub async fn create_offer(&self, new: &NewOffer) -> Result<Offer> {
-        let template = selfsame_core::templates::find(&new.template)?;
-        let format = self.format(new.format.as_deref())?;
-        let claims = template.fill(&new.claims, new.examples)?;
+        let current = self.current().await?;
+        let one = current.types.find(&new.type_id)?;
+        let format = self.format(new.format.as_deref(), one)?;
+        let mut claims = one.fill(&new.claims, new.examples)?;
+        let kept = split(one, &mut claims);
         let uses = new.uses.unwrap_or(1);
         let lifetime = new.expires_in.unwrap_or(3600);
         if !(1..=USES_MAX).contains(&uses) || !(1..=LIFETIME_MAX).contains(&lifetime) {
@@ -53,14 +56,14 @@ impl Issuer {
         let made = offer::create(
             &offer::NewOffer {
                 offer_id: id.clone(),
-                configuration_ids: vec![metadata::configuration_id(&template.id, format)],
+                configuration_ids: vec![one.configuration_id(format)],
                 uses,
                 tx_code: new
                     .tx_code
                     .then(|| "Enter the code the issuer gave you separately.".to_owned()),
                 lifetime,
             },
-            &self.settings,
+            &current.settings,
             &ctx,
         )
         .map_err(refusal)?;
@@ -70,9 +73,11 @@ impl Issuer {
             state: IssuanceState::Offered(made.state),
             offer: made.offer,
             subject: CredentialSubject {
-                template: template.id.clone(),
+                type_id: one.id.clone(),
+                version: Some(one.version),
                 format: format.as_str().to_owned(),
                 claims,
+                kept,
                 label: new.label.clone(),
                 offer: id.clone(),
             },
@@ -96,15 +101,16 @@ impl Issuer {
         Ok(offer)
     }
 
-    /// The format of this name, or by default the first that is issued.
-    fn format(&self, name: Option<&str>) -> Result<Format> {
-        let issued = &self.context.config.issuer.formats;
+    /// The format of this name, or by default the first in which the type is issued.
+    fn format(&self, name: Option<&str>, one: &CredentialType) -> Result<Format> {
+        let issued = self.context.config.issuer.formats.iter().copied();
+        let mut issued = issued.filter(|format| one.is_issued_as(*format));
         let found = match name {
-            Some(name) => issued.iter().find(|format| format.as_str() == name),
-            None => issued.first(),
+            Some(name) => issued.clone().find(|format| format.as_str() == name),
+            None => issued.next(),
         };
-        found.copied().ok_or_else(|| {
-            let names: Vec<&str> = issued.iter().map(|format| format.as_str()).collect();
+        found.ok_or_else(|| {
+            let names: Vec<&str> = issued.map(Format::as_str).collect();
             Error::bad_request("format-not-issued").with("known", &names.join(", "))
         })
     }
@@ -174,7 +180,7 @@ impl Issuer {
         };
         Ok(Offer {
             id: id.to_owned(),
-            template: record.subject.template.clone(),
+            type_id: record.subject.type_id.clone(),
             format: record.subject.format.clone(),
             uri: uri.expose().to_owned(),
             tx_code: None,

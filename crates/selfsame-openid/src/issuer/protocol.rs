@@ -1,7 +1,10 @@
 //! The endpoints that wallets call: token, nonce, credential (OpenID4VCI 1.0 §6 to §8).
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use selfsame_credential::evidence::Step;
+use selfsame_credential::format::Profile;
 use selfsame_credential::{ClaimPath, Format, single_use};
 use selfsame_crypto::{SecretString, encoding};
 use selfsame_driver::record::encode;
@@ -13,17 +16,17 @@ use selfsame_openid4vc::issuer::{self, Granted, IssuanceState, credential, nonce
 use selfsame_openid4vc::wire::credential::{CredentialRequest, CredentialResponse};
 use selfsame_openid4vc::wire::nonce::NonceResponse;
 use selfsame_store::{Expect, Page, Put, Tag};
+use selfsame_types::CredentialType;
 use serde::{Deserialize, Serialize};
 
 use super::list_faces::ListPlace;
 use super::offers::{OFFER, OfferRecord};
 use super::signing::{CredentialKind, Signatory, signatory};
-use super::{CredentialSubject, Issuer, metadata};
+use super::{CredentialSubject, Current, Issuer};
 use crate::refusal::refusal;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{At, Machine, Next, Round};
 use selfsame_core::record_cache::RecordCache;
-use selfsame_core::templates::Template;
 
 pub(crate) const GRANT: &str = "grant";
 const NONCE: &str = "nonce";
@@ -69,7 +72,7 @@ impl Issuer {
     /// The nonce endpoint.
     #[must_use]
     pub fn nonce(&self) -> NonceResponse {
-        nonce::make(&self.settings, &self.shared.clock.ctx())
+        nonce::make(&self.latest().settings, &self.shared.clock.ctx())
     }
 
     /// Whether a proof of this credential request names its key by a DID that must be resolved at another host.
@@ -79,7 +82,8 @@ impl Issuer {
             return false;
         };
         let now = self.shared.clock.now();
-        let mut dids = credential::dids_named(&request, &self.settings);
+        let current = self.latest();
+        let mut dids = credential::dids_named(&request, &current.settings);
         dids.any(|did| self.shared.resolver.asks_others(&did, now))
     }
 
@@ -97,6 +101,7 @@ impl Issuer {
         };
         let issuing = Issuing {
             issuer: self,
+            current: self.current().await?,
             request: &request,
         };
         let driven = self.shared.drive(&issuing, at, Allotted::default()).await?;
@@ -107,40 +112,42 @@ impl Issuer {
 
     fn content(
         &self,
-        template: &Template,
+        one: &CredentialType,
         kind: CredentialKind,
         subject: &CredentialSubject,
         places: &[ListPlace],
     ) -> Result<credential::CredentialContent> {
         let Signatory { issuer, signer } = signatory(&self.context, &self.identity, kind);
-        let mut disclosable: Vec<ClaimPath> = template
-            .claims
-            .iter()
-            .map(metadata::disclosable)
-            .collect::<Result<Vec<_>>>()?
-            .concat();
+        // Where claims are disclosed one by one, they stand at the top of the credential.
+        let mut disclosable = one.disclosable()?;
+        let is_sd_jwt = kind.format.describe().profile == Profile::SdJwtVc;
         let ctx = self.shared.clock.ctx();
         let now = ctx.now();
         let mut claims = subject.claims.clone();
+        if let Some(served) = one.served.as_ref().filter(|_| is_sd_jwt) {
+            claims.insert("vct#integrity".to_owned(), served.integrity.as_str().into());
+        }
         if kind.has_handle {
-            let vct = template.vct(&self.context.config.issuer.vct_base);
             // All copies of a batch stand for one use, so they share one handle.
             let handle = ctx.random::<32>("single_use/handle");
-            let own = single_use::claims(&vct, &handle);
+            let own = single_use::claims(&one.vct, &handle);
             claims.extend(own.map(|(name, value)| (name.to_owned(), value)));
             disclosable.push(ClaimPath::of_names([single_use::HANDLE]).map_err(Error::internal)?);
         }
-        let end = now.plus(template.validity_days.saturating_mul(24 * 3600));
+        let end = now.plus(one.validity_days.saturating_mul(24 * 3600));
         Ok(credential::CredentialContent {
             issuer,
             signer,
             claims,
             disclosable,
             decoys: 2,
-            // The terms of a template have no vocabulary of their own.
-            contexts: Vec::from_iter(kind.format.describe().undefined_terms.map(str::to_owned)),
+            // The terms of the samples have no vocabulary of their own.
+            contexts: match &one.served {
+                Some(served) => vec![served.addresses.context.clone()],
+                None => Vec::from_iter(kind.format.describe().undefined_terms.map(str::to_owned)),
+            },
             // As the credential will state it, because the register states it too.
-            expires: Some(self.settings.stated_end(end, now)),
+            expires: Some(self.latest().settings.stated_end(end, now)),
             further_copies: !kind.has_handle,
             statuses: places
                 .iter()
@@ -175,7 +182,8 @@ impl Machine for Redeeming<'_> {
         request: &TokenRequest,
         round: &Round<'_>,
     ) -> Result<Step<Next<Self::Reply>>> {
-        let taken = issuer::redeem(&offer.state, request, &self.0.settings, round.ctx);
+        let current = self.0.latest();
+        let taken = issuer::redeem(&offer.state, request, &current.settings, round.ctx);
         let issuer::Redemption { state, outcome } = taken.map_err(refusal)?;
         offer.state = state;
         let issuer::Redeemed { granted, response } = match outcome {
@@ -202,6 +210,7 @@ impl Machine for Redeeming<'_> {
 /// The machine that issues the credentials of a grant.
 struct Issuing<'a> {
     issuer: &'a Issuer,
+    current: Arc<Current>,
     request: &'a CredentialRequest,
 }
 
@@ -217,7 +226,7 @@ struct Allotted {
 struct IssuedResponse {
     response: CredentialResponse,
     ids: Vec<String>,
-    template: String,
+    type_id: String,
     format: String,
 }
 
@@ -226,9 +235,9 @@ impl IssuedResponse {
     /// fetched by its id. The register has the offer under the credential's id.
     fn note(&self, id: &str) {
         let Self {
-            template, format, ..
+            type_id, format, ..
         } = self;
-        tracing::info!(credential = id, template, format, "issued");
+        tracing::info!(credential = id, "type" = type_id, format, "issued");
     }
 }
 
@@ -245,20 +254,24 @@ impl Machine for Issuing<'_> {
 
     async fn prepare(&self, _: At<'_>, grant: &GrantRecord, allotted: &mut Allotted) -> Result<()> {
         let issuer = self.issuer;
-        let template = selfsame_core::templates::find(&grant.subject.template)?;
+        let subject = &grant.subject;
+        let one = self
+            .current
+            .types
+            .version(&subject.type_id, subject.version)?;
         let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
-        let kind = match template.single_use {
+        let kind = match one.single_use {
             true => CredentialKind::for_one_use(&issuer.context, &issuer.identity, format),
             false => CredentialKind::of(format),
         };
         let granted = granted(&grant.state)?;
-        let (settings, copies) = (&issuer.settings, !kind.has_handle);
+        let (settings, copies) = (&self.current.settings, !kind.has_handle);
         let needed = credential::entries_needed(granted, self.request, settings, copies);
         let needed = needed.map_err(refusal)?;
         while allotted.places.len() < needed {
             allotted.places.push(issuer.lists.place().await?);
         }
-        let content = issuer.content(template, kind, &grant.subject, &allotted.places)?;
+        let content = issuer.content(one, kind, subject, &allotted.places)?;
         allotted.content = Some(content);
         Ok(())
     }
@@ -274,7 +287,7 @@ impl Machine for Issuing<'_> {
         let asked = CredentialAsked {
             request: self.request,
             content,
-            settings: &self.issuer.settings,
+            settings: &self.current.settings,
         };
         let taken = issuer::issue(&grant.state, &asked, round.evidence, round.ctx);
         let issuance = match taken.map_err(refusal)? {
@@ -288,7 +301,7 @@ impl Machine for Issuing<'_> {
         let issued = IssuedResponse {
             response: issuance.response,
             ids: ids.clone(),
-            template: grant.subject.template.clone(),
+            type_id: grant.subject.type_id.clone(),
             format: grant.subject.format.clone(),
         };
         if ids.is_empty() {

@@ -22,10 +22,15 @@ pub(super) const ISSUED: &str = "issued";
 /// If the status changes this often during one request, other requests are changing it at the same time.
 const RACES_MAX: usize = 8;
 
-/// An issued credential as it is stored: without its claims and its holder.
+/// An issued credential as it is stored: without its holder and without its claims, except those that only the issuer
+/// keeps.
 #[derive(Deserialize, Serialize)]
 pub(super) struct IssuedRecord {
-    template: String,
+    #[serde(rename = "type", alias = "template")]
+    type_id: String,
+    /// The version of the type; an earlier program issued the samples only, and stored none.
+    #[serde(default)]
+    version: Option<u32>,
     format: String,
     offer: String,
     label: Option<String>,
@@ -36,6 +41,8 @@ pub(super) struct IssuedRecord {
     /// The digest that a single-use credential's handle is registered under. The holder has the handle itself.
     #[serde(default)]
     use_digest: Option<[u8; 32]>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    kept: Map<String, Value>,
 }
 
 impl IssuedRecord {
@@ -67,15 +74,17 @@ impl Issuer {
         let ctx = self.shared.clock.ctx();
         let now = ctx.now();
         let record = IssuedRecord {
-            template: subject.template.clone(),
+            type_id: subject.type_id.clone(),
+            version: subject.version,
             format: subject.format.clone(),
             offer: subject.offer.clone(),
             label: subject.label.clone(),
-            issued: now.rounded_down(self.settings.round_times_to),
+            issued: now.rounded_down(self.context.config.issuer.round_times_to),
             expires: content.expires.unwrap_or(now),
             place: place.clone(),
             status: CredentialStatus::Valid,
             use_digest: use_digest(&content.claims),
+            kept: subject.kept.clone(),
         };
         let id = selfsame_crypto::encoding::base64url_encode(&ctx.random::<16>("issued/id"));
         let put = Put::new(ISSUED, id, encode(&record)?);
@@ -153,6 +162,7 @@ impl Issuer {
             if issued.status == CredentialStatus::Revoked {
                 return Err(Error::new(ErrorKind::Conflict, "credential-revoked"));
             }
+            self.allows(&issued, status).await?;
             issued.status = status;
             let put = Put::new(ISSUED, id, encode(&issued)?);
             let put = issued.tags().into_iter().fold(put, Put::tag);
@@ -173,6 +183,24 @@ impl Issuer {
         Err(Error::new(ErrorKind::Conflict, "status-changing"))
     }
 
+    /// Refuses a status that the type of the credential rules out. A type that is not known any more rules nothing out.
+    async fn allows(&self, issued: &IssuedRecord, status: CredentialStatus) -> Result<()> {
+        let types = self.context.types_now().await?;
+        let found = match issued.version {
+            Some(version) => types.at(&issued.type_id, version),
+            None => types.newest(&issued.type_id),
+        };
+        match (found, status) {
+            (Some(one), CredentialStatus::Revoked) if !one.revocable => {
+                Err(Error::new(ErrorKind::Conflict, "type-not-revocable").with("type", &one.id))
+            }
+            (Some(one), CredentialStatus::Suspended) if !one.suspendable => {
+                Err(Error::new(ErrorKind::Conflict, "type-not-suspendable").with("type", &one.id))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the served lists show this status. A credential of a format that is no longer known counts as not shown.
     fn is_published(&self, record: &IssuedRecord) -> bool {
         let list = record.place.list;
@@ -182,7 +210,7 @@ impl Issuer {
     fn issued_view(&self, id: &str, record: &IssuedRecord) -> IssuedCredential {
         IssuedCredential {
             id: id.to_owned(),
-            template: record.template.clone(),
+            type_id: record.type_id.clone(),
             format: record.format.clone(),
             offer: record.offer.clone(),
             issued: record.issued.rfc3339(),
@@ -195,6 +223,7 @@ impl Issuer {
             },
             status_index: record.place.index,
             label: record.label.clone(),
+            kept: record.kept.clone(),
             used: None,
         }
     }

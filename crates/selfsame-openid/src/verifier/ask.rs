@@ -15,15 +15,14 @@ use selfsame_openid4vc::verifier::request::{self, NewRequest as Draft};
 use selfsame_openid4vc::wire::client_metadata::{ClientMetadata, VpFormat};
 use selfsame_openid4vc::wire::request::{ClientId, RequestUriMethod};
 use selfsame_store::{Batch, Put};
-use serde_json::{Value, json};
+use selfsame_types::project::dcql;
+use selfsame_types::{CredentialType, TypeClaim, TypeSet, text_of};
 
 use super::{RequestRecord, VERIFICATION, Verifier, unknown_format};
 use crate::config::ClientIdPrefix;
 use crate::refusal::refusal;
 use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
 use selfsame_core::events::{Event, EventKind};
-use selfsame_core::templates;
-use selfsame_core::templates::Template;
 
 /// Seconds for which a verdict can be read.
 const KEPT_SECONDS: u64 = 7 * 24 * 3600;
@@ -34,7 +33,8 @@ impl Verifier {
     /// # Errors
     /// `BadRequest` if the request is not possible.
     pub async fn create_request(&self, new: &NewRequest) -> Result<VerificationRequest> {
-        let (query, title) = self.query(new)?;
+        let types = self.context.types_now().await?;
+        let (query, title) = self.query(new, &types)?;
         let spender = self.spender_of(new, &query).await?;
         let ctx = self.shared.clock.ctx();
         let id = encoding::base64url_encode(&ctx.random::<16>("request/id"));
@@ -146,11 +146,11 @@ impl Verifier {
         }
     }
 
-    fn query(&self, new: &NewRequest) -> Result<(DcqlQuery, String)> {
+    fn query(&self, new: &NewRequest, types: &TypeSet) -> Result<(DcqlQuery, String)> {
         let wrong = |error: selfsame_openid4vc::dcql::DcqlError| {
             Error::bad_request("rule-broken").with("detail", &error)
         };
-        match (&new.dcql_query, &new.template) {
+        match (&new.dcql_query, &new.type_id) {
             (Some(query), None) => {
                 let query = DcqlQuery::parse(query).map_err(wrong)?;
                 can_be_checked(&query)?;
@@ -161,64 +161,36 @@ impl Verifier {
                         .unwrap_or_else(|| "Custom query".to_owned()),
                 ))
             }
-            (None, Some(template)) => {
-                let template = templates::find(template)?;
+            (None, Some(id)) => {
+                let one = types.find(id)?;
+                let typical = one.typical_request();
                 let format = match new.format.as_deref() {
                     Some(name) => name.parse().map_err(|_| unknown_format())?,
                     None => Format::DEFAULT,
                 };
-                let claims = new.claims.as_ref().unwrap_or(&template.request.claims);
-                if let Some(unknown) = claims
-                    .iter()
-                    .find(|path| !may_be_asked(template, format, path))
-                {
-                    return Err(Error::bad_request("claim-not-of-template")
+                let claims = new.claims.as_ref().unwrap_or(&typical.claims);
+                if let Some(unknown) = claims.iter().find(|path| !may_be_asked(one, format, path)) {
+                    return Err(Error::bad_request("claim-not-of-type")
                         .with("claim", &unknown.join("."))
-                        .with("template", &template.id));
+                        .with("type", &one.id));
                 }
                 let mut claims = claims.clone();
                 let handle = vec![HANDLE.to_owned()];
                 if new.spend && !claims.contains(&handle) {
-                    if !may_be_asked(template, format, &handle) {
+                    if !may_be_asked(one, format, &handle) {
                         return Err(Error::bad_request("credential-not-single-use"));
                     }
                     claims.push(handle);
                 }
-                let query = self.template_query(template, format, &claims)?;
+                let query = dcql(one, format, &claims)?;
                 let title = new
                     .purpose
                     .clone()
-                    .unwrap_or_else(|| template.request.title.clone());
+                    .unwrap_or_else(|| text_of(&typical.title).to_owned());
                 Ok((DcqlQuery::parse(&query).map_err(wrong)?, title))
             }
             _ => Err(Error::bad_request("query-ambiguous")),
         }
-    }
-
-    fn template_query(
-        &self,
-        template: &Template,
-        format: Format,
-        claims: &[Vec<String>],
-    ) -> Result<Value> {
-        let meta = match format.describe().profile {
-            Profile::SdJwtVc => {
-                json!({"vct_values": [template.vct(&self.context.config.issuer.vct_base)]})
-            }
-            Profile::W3c => json!({"type_values": [template.types]}),
-        };
-        let claims: Vec<Value> = claims
-            .iter()
-            .map(|path| Ok(json!({"path": templates::claim_path(path, format)?.to_value()})))
-            .collect::<Result<_>>()?;
-        let mut credential =
-            json!({"id": template.id.replace('-', "_"), "format": format.as_str(), "meta": meta});
-        if !claims.is_empty()
-            && let Some(members) = credential.as_object_mut()
-        {
-            members.insert("claims".to_owned(), Value::Array(claims));
-        }
-        Ok(json!({"credentials": [credential]}))
     }
 
     fn client(&self, new: &NewRequest, response_uri: &url::Url) -> Result<ClientId> {
@@ -273,10 +245,10 @@ fn can_be_checked(query: &DcqlQuery) -> Result<()> {
     Err(unknown_format().with_code("vp_formats_not_supported"))
 }
 
-/// Whether a credential of this template has this claim.
-fn may_be_asked(template: &Template, format: Format, path: &[String]) -> bool {
-    let has_handle = template.single_use && format.describe().discloses_selectively;
-    template.claims.iter().any(|field| field.path == path) || (has_handle && path == [HANDLE])
+/// Whether a credential of this type has this claim.
+fn may_be_asked(one: &CredentialType, format: Format, path: &[String]) -> bool {
+    let has_handle = one.single_use && format.describe().discloses_selectively;
+    one.claim(path).is_some_and(TypeClaim::is_in_credential) || (has_handle && path == [HANDLE])
 }
 
 /// The formats that this verifier can verify.

@@ -1,4 +1,4 @@
-//! The issuer's types: templates, offers, issued credentials.
+//! The issuer's views: offers, issued credentials, delegations.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,8 +16,8 @@ pub struct NewDelegation {
     /// What the delegate may do.
     #[schema(value_type = DelegatedAction)]
     pub action: String,
-    /// The templates whose credentials it covers.
-    pub templates: Vec<String>,
+    /// The ids of the types whose credentials it covers.
+    pub types: Vec<String>,
     /// When it ends, RFC 3339; default 90 days from now.
     #[serde(default)]
     pub until: Option<String>,
@@ -33,8 +33,8 @@ pub struct Delegation {
     /// What the delegate may do.
     #[schema(value_type = DelegatedAction)]
     pub action: String,
-    /// The templates whose credentials it covers.
-    pub templates: Vec<String>,
+    /// The ids of the types whose credentials it covers.
+    pub types: Vec<String>,
     /// When it ends, RFC 3339.
     pub until: String,
     /// Its state.
@@ -74,17 +74,18 @@ impl DelegationState {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewOffer {
-    /// The template's id.
-    pub template: String,
+    /// The id of the credential's type.
+    #[serde(rename = "type")]
+    pub type_id: String,
     /// A format that the settings enable; default: the first one enabled.
     #[serde(default)]
     #[schema(value_type = Option<FormatName>)]
     pub format: Option<String>,
-    /// The claims; with `examples`, absent ones take the template's examples.
+    /// The claims; with `examples`, absent ones take the type's examples.
     #[serde(default)]
     #[schema(value_type = Object)]
     pub claims: Map<String, Value>,
-    /// Whether absent claims take the template's examples.
+    /// Whether absent claims take the type's examples.
     #[serde(default)]
     pub examples: bool,
     /// How many times it can be accepted; default 1.
@@ -109,8 +110,9 @@ pub struct NewOffer {
 pub struct Offer {
     /// Its id.
     pub id: String,
-    /// The template's id.
-    pub template: String,
+    /// The id of the credential's type.
+    #[serde(rename = "type")]
+    pub type_id: String,
     /// The credential's format.
     #[schema(value_type = FormatName)]
     pub format: String,
@@ -155,13 +157,14 @@ impl OfferState {
     }
 }
 
-/// An issued credential; its claims are not stored.
+/// An issued credential; its claims are not stored, except those that only the issuer keeps.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct IssuedCredential {
     /// Its id in this issuer's records; not part of the credential.
     pub id: String,
-    /// The template's id.
-    pub template: String,
+    /// The id of the credential's type.
+    #[serde(rename = "type")]
+    pub type_id: String,
     /// Its format.
     #[schema(value_type = FormatName)]
     pub format: String,
@@ -181,6 +184,10 @@ pub struct IssuedCredential {
     pub status_index: u64,
     /// The issuer's note.
     pub label: Option<String>,
+    /// The claims that only the issuer keeps (`disclosed = "never"`).
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[schema(value_type = Object)]
+    pub kept: Map<String, Value>,
     /// The use of a single-use credential, or its revocation by a delegate; absent if the registry has none.
     #[serde(default)]
     pub used: Option<CredentialUse>,

@@ -18,18 +18,19 @@ use crate::config::ClientIdPrefix;
 #[derive(Clone, Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewRequest {
-    /// A DCQL query; use either this or `template`.
+    /// A DCQL query; use either this or `type`.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     pub dcql_query: Option<Value>,
-    /// A template's id, to request a credential of its type.
+    /// The id of a type, to request a credential of it.
     #[serde(default)]
-    pub template: Option<String>,
-    /// The format to request with `template`; default `dc+sd-jwt`.
+    #[serde(rename = "type")]
+    pub type_id: Option<String>,
+    /// The format to request with `type`; default `dc+sd-jwt`.
     #[serde(default)]
     #[schema(value_type = Option<FormatName>)]
     pub format: Option<String>,
-    /// The claims to request with `template`; default: those of its typical request.
+    /// The claims to request with `type`; default: those of its typical request.
     #[serde(default)]
     pub claims: Option<Vec<Vec<String>>>,
     /// How the verifier identifies itself; default: the configured one.
@@ -51,7 +52,7 @@ pub struct NewRequest {
     #[serde(default)]
     pub max_status_age: Option<u64>,
     /// Whether to use up a single-use credential once it is found valid, so that it can't be used again. With
-    /// `template` its handle is requested too; a `dcql_query` must request `single_use_handle` of one credential.
+    /// `type` its handle is requested too; a `dcql_query` must request `single_use_handle` of one credential.
     #[serde(default)]
     pub spend: bool,
     /// The DID that uses it up: a `did:selfsame` of this instance; default: the verifier's own. Unless it is the

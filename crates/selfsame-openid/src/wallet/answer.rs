@@ -26,7 +26,6 @@ use crate::view::wallet::{AnswerRequest, Answered, Asker, Person, RequestPreview
 use delivery::SharedContent;
 use looking::{CARDS_MAX, Fitting, shown, types_of};
 use selfsame_core::gather::Freshness;
-use selfsame_core::templates::Template;
 use selfsame_core::view::readable;
 
 pub(crate) use delivery::Answering;
@@ -195,6 +194,7 @@ impl Wallet {
         asked: &AwaitingConsent,
         selection: &Selection<usize>,
     ) -> Result<Vec<String>> {
+        let types = self.context.types_now().await?;
         let mut missing = Vec::new();
         for (id, mismatch) in selection.missing() {
             let query = asked.request.query.credential(id);
@@ -208,18 +208,14 @@ impl Wallet {
                 },
                 _ => mismatch.to_string(),
             };
-            let wanted: Vec<&str> = wanted.iter().map(|name| self.known_name(name)).collect();
+            let titled = |name: &'_ String| match types.by_vct(name) {
+                Some(one) => one.name().to_owned(),
+                None => name.clone(),
+            };
+            let wanted: Vec<String> = wanted.iter().map(titled).collect();
             missing.push(readable(&format!("{}: {why}", wanted.join(", "))));
         }
         Ok(missing)
-    }
-
-    /// The title of a type of card, if the type is one of this program's templates.
-    fn known_name<'n>(&self, name: &'n str) -> &'n str {
-        let is_named =
-            |template: &&Template| template.vct(&self.context.config.issuer.vct_base) == name;
-        let template = selfsame_core::templates::all().iter().find(is_named);
-        template.map_or(name, |template| template.title.as_str())
     }
 
     /// Whether there is a card of one of these types.

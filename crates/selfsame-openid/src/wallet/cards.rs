@@ -19,6 +19,7 @@ use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::wallet::ReceivedCredential;
 use selfsame_openid4vc::wire::metadata::{Configuration, IssuerMetadata};
 use selfsame_store::{Batch, Put, Record, Tag, TenantId};
+use selfsame_types::samples;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -98,8 +99,9 @@ impl Look {
         self
     }
 
-    /// The look for people: a pictogram at the start of the title becomes the icon.
-    pub fn display(&self) -> Display {
+    /// The look for people of a card with these types. A pictogram at the start of the title becomes the icon; the
+    /// samples have their own.
+    pub fn display(&self, types: &[String]) -> Display {
         let mut words = self.title.splitn(2, ' ');
         let first = words.next().unwrap_or_default();
         let is_picture =
@@ -111,7 +113,7 @@ impl Look {
         Display {
             title,
             color: self.color.clone(),
-            icon,
+            icon: icon.or_else(|| samples::icon(types).map(str::to_owned)),
         }
     }
 
@@ -186,7 +188,7 @@ impl CardRecord {
     pub fn summary(&self) -> CardSummary {
         CardSummary {
             id: self.id.clone(),
-            display: self.look.display(),
+            display: self.look.display(&self.types),
             issuer: self.issuer.clone(),
             issuer_name: self.look.issuer_name.clone(),
             format: self.format.as_str().to_owned(),

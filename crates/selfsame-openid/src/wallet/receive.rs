@@ -359,7 +359,7 @@ fn offered(offer: &CredentialOffer, known: &KnownIssuer) -> Vec<OfferedCredentia
             configuration: id.clone(),
             format: configuration.format.clone(),
             claims: look.labels.iter().map(|(_, label)| label.clone()).collect(),
-            display: look.display(),
+            display: look.display(&types_of(configuration)),
         })
     };
     offer
@@ -367,6 +367,15 @@ fn offered(offer: &CredentialOffer, known: &KnownIssuer) -> Vec<OfferedCredentia
         .iter()
         .filter_map(described)
         .collect()
+}
+
+/// The types of the credentials of a configuration.
+fn types_of(configuration: &Configuration) -> Vec<String> {
+    match (&configuration.vct, &configuration.credential_definition) {
+        (Some(vct), _) => vec![vct.clone()],
+        (None, Some(definition)) => definition.types.clone(),
+        (None, None) => Vec::new(),
+    }
 }
 
 /// The error for an offer that its URL does not return: gone for good, or unavailable now.

@@ -1,4 +1,4 @@
-//! `/api/issuer`: templates, offers, issued credentials.
+//! `/api/issuer`: offers, issued credentials, delegations.
 
 use std::time::Duration;
 
@@ -7,10 +7,9 @@ use axum::response::sse::Event;
 use futures_util::{Stream, stream};
 use http::HeaderMap;
 use selfsame_core::events::{EventKind, EventReader};
-use selfsame_core::templates::Template;
 use selfsame_driver::paging::{Listing, Paging, at_least_one};
 use selfsame_openid::view::issuer::{
-    CredentialStatus, Delegation, IssuedCredential, NewDelegation, NewOffer, Offer,
+    CredentialStatus, Delegation, IssuedCredential, NewDelegation, NewOffer, Offer, OfferState,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -48,14 +47,6 @@ pub struct WhichCredentials {
 #[serde(deny_unknown_fields)]
 pub struct NewStatus {
     status: CredentialStatus,
-}
-
-/// The templates that can be issued.
-#[utoipa::path(get, path = "/api/issuer/templates", operation_id = "issuer_list_templates", tag = "issuer", responses((status = 200, body = Items<Template>)))]
-pub async fn templates() -> Handled {
-    json(&Items {
-        items: selfsame_core::templates::all().to_vec(),
-    })
 }
 
 /// Makes an offer, for one use or for many.

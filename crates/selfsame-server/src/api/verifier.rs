@@ -23,7 +23,6 @@ use crate::error::Handled;
 use crate::extract::{Json, Path, Query};
 use crate::followed::{Followed, identified};
 use crate::here::Here;
-use crate::server::Server;
 use crate::stream::respond;
 
 /// The longest wait for a verdict, in seconds; a caller may ask again.

@@ -2,11 +2,12 @@
 
 use axum::extract::RawQuery;
 use axum::response::{IntoResponse as _, Response};
-use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG};
+use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG};
 use http::{HeaderMap, StatusCode};
 use selfsame_http::negotiation::is_known;
 use selfsame_openid::issuer::lists::ListFace;
 use selfsame_openid::view::issuer::ServedList;
+use selfsame_types::{DocumentKind, Picture};
 
 use super::{open_to_all, ready};
 use crate::auth;
@@ -21,20 +22,20 @@ const MALFORMED: &str = "invalid_credential_request";
 
 /// Credential issuer metadata (§12.2).
 pub async fn metadata(server: Here) -> Handled {
-    Ok(ready(JSON, &server.issuer()?.published().documents.issuer))
+    let published = server.issuer()?.published().await?;
+    Ok(ready(JSON, &published.documents.issuer))
 }
 
 /// Authorization server metadata (RFC 8414 §3).
 pub async fn authorization_server(server: Here) -> Handled {
-    Ok(ready(JSON, &server.issuer()?.published().documents.server))
+    let published = server.issuer()?.published().await?;
+    Ok(ready(JSON, &published.documents.server))
 }
 
 /// JWT VC issuer metadata (SD-JWT VC §4).
 pub async fn jwt_vc_issuer(server: Here) -> Handled {
-    Ok(ready(
-        JSON,
-        &server.issuer()?.published().documents.jwt_vc_issuer,
-    ))
+    let published = server.issuer()?.published().await?;
+    Ok(ready(JSON, &published.documents.jwt_vc_issuer))
 }
 
 /// An offer that a link refers to (§4.1.3).
@@ -70,6 +71,46 @@ pub async fn credential(server: Here, headers: HeaderMap, body: Result<Raw, Prob
     }
     let Raw(body) = body.map_err(|problem| problem.with_code(MALFORMED))?;
     Ok(axum::Json(server.issuer()?.credential(token, &body).await?).into_response())
+}
+
+/// The type metadata of a version of a type (SD-JWT VC, Type Metadata).
+pub async fn type_metadata(
+    server: Here,
+    Path((id, version)): Path<(String, u32)>,
+) -> Handled {
+    let types = server.issuer()?.types();
+    let document = types.document(&id, version, DocumentKind::Metadata).await?;
+    Ok(served_for_ever(document))
+}
+
+/// The other documents of a version of a type, and its images.
+pub async fn type_document(
+    server: Here,
+    Path((id, version, document)): Path<(String, u32, String)>,
+) -> Handled {
+    let kind = match document.as_str() {
+        "schema" => DocumentKind::Schema,
+        "context" => DocumentKind::Context,
+        "logo" => DocumentKind::Logo,
+        "background" => DocumentKind::Background,
+        _ => return Err(Problem::new(StatusCode::NOT_FOUND, "address-unknown")),
+    };
+    let types = server.issuer()?.types();
+    Ok(served_for_ever(types.document(&id, version, kind).await?))
+}
+
+/// A document whose bytes never change.
+fn served_for_ever(document: Picture) -> Response {
+    let about = [
+        (CONTENT_TYPE, document.media),
+        (CACHE_CONTROL, "public, max-age=31536000, immutable"),
+        // An image that is opened on its own runs nothing, whatever it contains.
+        (
+            CONTENT_SECURITY_POLICY,
+            "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        ),
+    ];
+    open_to_all((about, document.bytes).into_response())
 }
 
 /// A Token Status List: signed and kept ready, public, cached by its ETag.

@@ -4,7 +4,7 @@ use selfsame_http::route::{described, get, post};
 
 use super::group::Route;
 use crate::api::{
-    dids, instance, issuer, organisations, registry, verifier, wallet, webhooks,
+    dids, instance, issuer, organisations, registry, types, verifier, wallet, webhooks,
 };
 
 /// The API of every instance, for the operator's programs.
@@ -43,7 +43,14 @@ pub fn webhooks() -> Vec<Route> {
 /// The issuer's API, for the operator's programs.
 pub fn issuer() -> Vec<Route> {
     vec![
-        described(issuer::__path_templates, issuer::templates),
+        described(types::__path_list, types::list),
+        described(types::__path_create, types::create),
+        described(types::__path_import_type, types::import_type),
+        described(types::__path_show, types::show),
+        described(types::__path_replace, types::replace),
+        described(types::__path_delete_draft, types::delete_draft),
+        described(types::__path_publish, types::publish),
+        described(types::__path_retire, types::retire),
         described(issuer::__path_create_offer, issuer::create_offer),
         described(issuer::__path_offers, issuer::offers),
         described(issuer::__path_offer, issuer::offer),

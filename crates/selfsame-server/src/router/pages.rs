@@ -73,7 +73,7 @@ pub fn operator_door() -> Vec<Route> {
 pub fn issuer() -> Vec<Route> {
     vec![
         get("/issuer", issuer::page),
-        get("/issuer/new/{template}", issuer::new),
+        get("/issuer/new/{type}", issuer::new),
         post("/issuer/new", issuer::create),
         get("/issuer/view/{offer}", issuer::offer),
         post("/issuer/issued/{credential}/status", issuer::set_status),
@@ -104,7 +104,7 @@ pub fn invitations() -> Vec<Route> {
 pub fn verifier() -> Vec<Route> {
     vec![
         get("/verifier", verifier::page),
-        get("/verifier/new/{template}", verifier::new),
+        get("/verifier/new/{type}", verifier::new),
         post("/verifier/new", verifier::create),
         get("/verifier/view/{id}", verifier::request),
         get("/verifier/view/{id}/result", verifier::result),

@@ -161,6 +161,25 @@ pub fn issuance() -> Vec<Route> {
     )
 }
 
+/// The documents of credential types, for wallets and verifiers.
+pub fn type_documents() -> Vec<Route> {
+    tagged(
+        "types",
+        vec![
+            get("/types/{id}/{version}", issuer::type_metadata)
+                .gives(JSON, "The type metadata of an SD-JWT VC; its bytes never change.")
+                .by("SD-JWT VC, Type Metadata"),
+            get("/types/{id}/{version}/{document}", issuer::type_document)
+                .gives(
+                    "application/schema+json",
+                    "The JSON Schema (`schema`), the JSON-LD context (`context`), the logo or the background of a type.",
+                )
+                .by("docs/credential-types.md")
+                .or(&["application/ld+json", "image/png", "image/jpeg", "image/webp", "image/svg+xml"]),
+        ],
+    )
+}
+
 /// Status lists, for verifiers.
 pub fn status_lists() -> Vec<Route> {
     tagged("issuance", vec![

@@ -255,7 +255,7 @@ async fn answers_that_wait_for_a_silent_host_keep_nobody_elses_answer_waiting() 
 
 /// A request for the credential of one offer, with a proof whose key is named by this DID.
 async fn asking_with(instance: &Instance, did: &str) -> impl Fn() -> Call {
-    let new = json!({"template": "immunization", "format": "jwt_vc_json", "examples": true});
+    let new = json!({"type": "immunization", "format": "jwt_vc_json", "examples": true});
     let create = post("/api/issuer/offers").bearer(&instance.token);
     let offer = told(instance, create.json(&new.to_string())).await;
     let link = url::Url::parse(offer["uri"].as_str().unwrap()).unwrap();

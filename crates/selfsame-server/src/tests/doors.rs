@@ -94,7 +94,7 @@ async fn a_form_without_its_sessions_token_is_refused() {
     }
     let api = post("/api/issuer/offers")
         .cookie(&cookie)
-        .json(r#"{"template":"immunization","examples":true}"#);
+        .json(r#"{"type":"immunization","examples":true}"#);
     assert_eq!(
         instance.call(api).await.status,
         StatusCode::FORBIDDEN,
@@ -102,7 +102,7 @@ async fn a_form_without_its_sessions_token_is_refused() {
     );
     let bearer = post("/api/issuer/offers")
         .bearer(&instance.token)
-        .json(r#"{"template":"immunization","examples":true}"#);
+        .json(r#"{"type":"immunization","examples":true}"#);
     assert_eq!(instance.call(bearer).await.status, StatusCode::CREATED);
 }
 
@@ -288,7 +288,7 @@ async fn each_same_device_request_has_a_cookie_of_its_own() {
     let ask = async |same_device: &str| {
         let sent = form(&[
             ("form_token", &form_token),
-            ("template", "immunization"),
+            ("type", "immunization"),
             ("claim", "disease/name"),
             ("same_device", same_device),
         ]);
@@ -313,7 +313,7 @@ async fn each_same_device_request_has_a_cookie_of_its_own() {
 #[tokio::test]
 async fn bodies_have_limits_and_kinds() {
     let instance = Instance::start().await;
-    let large = format!(r#"{{"template":"{}"}}"#, "x".repeat(300 * 1024));
+    let large = format!(r#"{{"type":"{}"}}"#, "x".repeat(300 * 1024));
     let answer = instance
         .call(
             post("/api/issuer/offers")
@@ -328,8 +328,8 @@ async fn bodies_have_limits_and_kinds() {
         .await;
     assert_eq!(untyped.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
     for bad in [
-        r#"{"template":"a","template":"b"}"#,
-        r#"{"template":"a","unknown":1}"#,
+        r#"{"type":"a","type":"b"}"#,
+        r#"{"type":"a","unknown":1}"#,
         "{",
         "[]",
     ] {
@@ -538,7 +538,7 @@ async fn what_the_operator_does_is_noted_once_and_tells_no_secret() {
         "{line}"
     );
 
-    let new = r#"{"template":"immunization","examples":true}"#;
+    let new = r#"{"type":"immunization","examples":true}"#;
     instance
         .call(api(post("/api/issuer/offers").json(new)))
         .await;
@@ -549,7 +549,7 @@ async fn what_the_operator_does_is_noted_once_and_tells_no_secret() {
         "{made:?}"
     );
 
-    let new = r#"{"template":"immunization"}"#;
+    let new = r#"{"type":"immunization"}"#;
     let asked = instance
         .call(api(post("/api/verifier/requests").json(new)))
         .await;
@@ -686,10 +686,10 @@ async fn a_body_or_query_that_is_refused_is_told_what_of_it_is_wrong_and_never_i
     for (path, body, named) in [
         (
             offers,
-            r#"{"template":"immunization","uses":-1}"#,
+            r#"{"type":"immunization","uses":-1}"#,
             "`uses` must be a whole number",
         ),
-        (offers, r#"{"examples":true}"#, "`template` is missing"),
+        (offers, r#"{"examples":true}"#, "`type` is missing"),
         (offers, r#"["secret"]"#, "it must be an object"),
         (
             "/api/dids",

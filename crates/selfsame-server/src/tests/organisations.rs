@@ -35,7 +35,7 @@ fn asked(instance: &Instance, method: Method, path: &str) -> super::instance::Ca
 
 async fn offered(instance: &Instance, organisation: &str) -> Value {
     let path = format!("{organisation}/api/issuer/offers");
-    let new = json!({"template": "immunization", "examples": true}).to_string();
+    let new = json!({"type": "immunization", "examples": true}).to_string();
     read(
         &instance
             .call(asked(instance, Method::POST, &path).json(&new))
@@ -71,7 +71,7 @@ async fn what_one_organisation_has_is_not_found_by_another() {
     let instance = with_acme().await;
     for (owner, other) in [("", "/o/acme"), ("/o/acme", "")] {
         let offer = offered(&instance, owner).await;
-        let new = json!({"template": "immunization"}).to_string();
+        let new = json!({"type": "immunization"}).to_string();
         let path = format!("{owner}/api/verifier/requests");
         let request = instance.call(asked(&instance, Method::POST, &path).json(&new));
         let request = read(&request.await);
@@ -152,7 +152,7 @@ async fn a_suspended_organisation_serves_what_verifiers_need_and_issues_nothing(
         ask.json(&json!({ "state": state }).to_string())
     };
     read(&instance.call(change("suspended")).await);
-    let new = json!({"template": "immunization", "examples": true}).to_string();
+    let new = json!({"type": "immunization", "examples": true}).to_string();
     let ask = || asked(&instance, Method::POST, "/o/acme/api/issuer/offers").json(&new);
     let refused = instance.call(ask()).await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);

@@ -106,7 +106,7 @@ async fn an_offer_made_by_the_form_has_a_code_a_link_and_a_page_of_its_own() {
         .collect();
     fields.extend([
         ("form_token", token.as_str()),
-        ("template", "immunization"),
+        ("type", "immunization"),
         ("uses", "1"),
         ("format", "dc+sd-jwt"),
     ]);
@@ -338,7 +338,7 @@ async fn the_issuers_page_leads_on_to_older_offers() {
     for (wanted, older) in [(10, false), (11, true)] {
         while made < wanted {
             let call = post("/api/issuer/offers").bearer(&instance.token);
-            let call = call.json(r#"{"template":"immunization","examples":true}"#);
+            let call = call.json(r#"{"type":"immunization","examples":true}"#);
             assert_eq!(instance.call(call).await.status, StatusCode::CREATED);
             made += 1;
         }

@@ -285,7 +285,7 @@ async fn a_start_page_that_lost_its_connection_hears_what_happened_meanwhile_onc
 async fn who_follows_a_request_again_is_told_its_state_only_if_it_may_have_changed() {
     let listening = Listening::plain(ServerLimits::default()).await;
     let verifier = listening.app.main().verifier().unwrap();
-    let asked: NewRequest = serde_json::from_value(json!({"template": "immunization"})).unwrap();
+    let asked: NewRequest = serde_json::from_value(json!({"type": "immunization"})).unwrap();
     let id = verifier.create_request(&asked).await.unwrap().id;
     let path = format!("/verifier/view/{id}/events");
     let state = r#"{"state":"created"}"#;
@@ -308,23 +308,6 @@ async fn who_follows_a_request_again_is_told_its_state_only_if_it_may_have_chang
         let mut stream = listening.follow(&path, last_seen).await;
         read_until(&mut stream, state).await;
     }
-    listening.stop().await;
-}
-
-#[tokio::test]
-async fn who_follows_an_offer_is_told_its_state_and_nothing_while_it_stays_the_same() {
-    let listening = Listening::plain(ServerLimits::default()).await;
-    let new = json!({"template": "immunization", "examples": true});
-    let issuer = listening.app.issuer().unwrap();
-    let offer = issuer.create_offer(&serde_json::from_value(new).unwrap());
-    let id = offer.await.unwrap().id;
-    let path = format!("/issuer/view/{id}/events");
-    let mut stream = listening.follow(&path, None).await;
-    read_until(&mut stream, r#"{"state":"open","uses_left":1}"#).await;
-    read_until(&mut stream, "\n\n").await;
-    listening.tell(EventKind::Issued, "another offer's").await;
-    let nothing = tokio::time::timeout(Duration::from_secs(1), stream.read_u8()).await;
-    assert!(nothing.is_err(), "{nothing:?}");
     listening.stop().await;
 }
 
@@ -353,7 +336,7 @@ async fn a_stream_beyond_the_bound_is_refused_until_another_ends_and_nobody_else
     // Its connection ends as well.
     read_to_end(&mut third).await;
 
-    let asked: NewRequest = serde_json::from_value(json!({"template": "immunization"})).unwrap();
+    let asked: NewRequest = serde_json::from_value(json!({"type": "immunization"})).unwrap();
     let verifier = listening.app.main().verifier().unwrap();
     let id = verifier.create_request(&asked).await.unwrap().id;
     let operators = format!("/verifier/view/{id}/events");
@@ -382,7 +365,7 @@ async fn who_waits_for_a_verdict_is_told_how_it_stands_when_the_server_stops() {
         ..ServerLimits::default()
     })
     .await;
-    let asked: NewRequest = serde_json::from_value(json!({"template": "immunization"})).unwrap();
+    let asked: NewRequest = serde_json::from_value(json!({"type": "immunization"})).unwrap();
     let verifier = listening.app.main().verifier().unwrap();
     let id = verifier.create_request(&asked).await.unwrap().id;
     let mut stream = listening.connect().await;
@@ -405,11 +388,8 @@ async fn who_waits_for_a_verdict_is_told_how_it_stands_when_the_server_stops() {
 #[tokio::test]
 async fn who_follows_a_request_hears_that_its_time_is_over_unless_he_has_signed_out() {
     let listening = Listening::plain(ServerLimits::default()).await;
-    let (verifier, operator) = (
-        listening.app.main().verifier().unwrap(),
-        listening.app.operator(),
-    );
-    let asked: NewRequest = serde_json::from_value(json!({"template": "immunization"})).unwrap();
+    let (verifier, operator) = (listening.app.main().verifier().unwrap(), listening.app.operator());
+    let asked: NewRequest = serde_json::from_value(json!({"type": "immunization"})).unwrap();
     let id = verifier.create_request(&asked).await.unwrap().id;
     let left = verifier.request(&id).await.unwrap().open_for.unwrap();
     listening.app.clock().advance(left.as_secs() - 5);

@@ -220,7 +220,7 @@ fn what_may_be_any_json_is_described_as_that_and_not_as_an_object() {
     let description: Value = serde_json::from_str(openapi::text()).unwrap();
     let schemas = &description["components"]["schemas"];
     for any in [
-        &schemas["ClaimField"]["properties"]["example"],
+        &schemas["TypeClaim"]["properties"]["example"],
         &schemas["ClaimLine"]["properties"]["path"]["items"],
     ] {
         assert!(any.is_object() && any.get("type").is_none(), "{any}");

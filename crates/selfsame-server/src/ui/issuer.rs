@@ -1,40 +1,74 @@
-//! The issuer's pages: templates, a form made of claims, offers, and what was issued.
+//! The issuer's pages: types, a form made of claims, offers, and what was issued.
 
-mod fields;
+use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
-use selfsame_core::templates;
-use selfsame_core::templates::Template as Kind;
 use selfsame_core::view::CredentialUse;
 use selfsame_credential::Format;
-use selfsame_driver::paging::Paging;
+use selfsame_driver::paging::{Listing, Paging};
 use selfsame_openid::view::issuer::{
     CredentialStatus, Delegation, DelegationState, IssuedCredential, NewDelegation, NewOffer, Offer,
 };
+use selfsame_types::form::{FormField, SentForm};
+use selfsame_types::{CredentialType, TypeSet};
 use serde::Deserialize;
 
 use super::{Frame, qr};
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Path, Query};
 use crate::here::Here;
-use crate::server::Server;
-use fields::Field;
-
-pub use fields::label;
 
 #[derive(Template)]
 #[template(path = "issuer.html")]
 struct IssuerPage {
     frame: Frame,
-    templates: &'static [Kind],
+    types: Vec<Arc<CredentialType>>,
     issued: Vec<Row>,
     next: Option<String>,
     offers: Vec<OfferLine>,
     older_offers: Option<String>,
     delegations: Vec<Delegation>,
-    single_use: Vec<&'static Kind>,
+    single_use: Vec<Arc<CredentialType>>,
+}
+
+impl IssuerPage {
+    /// The page without delegations.
+    fn of(
+        frame: Frame,
+        types: &TypeSet,
+        issued: Listing<IssuedCredential>,
+        offers: Listing<Offer>,
+    ) -> Self {
+        let issued_rows = issued.items.into_iter().map(|one| Row::of(one, types));
+        let offer_lines = offers
+            .items
+            .into_iter()
+            .map(|one| OfferLine::of(one, types));
+        Self {
+            frame: frame.titled("Issuer"),
+            types: types.issued().cloned().collect(),
+            issued: issued_rows.collect(),
+            next: issued.next,
+            offers: offer_lines.collect(),
+            older_offers: offers.next,
+            delegations: Vec::new(),
+            single_use: types
+                .issued()
+                .filter(|one| one.single_use)
+                .cloned()
+                .collect(),
+        }
+    }
+}
+
+/// The values of a form.
+struct Values<'a>(&'a Form);
+
+impl SentForm for Values<'_> {
+    fn one(&self, name: &str) -> Option<&str> {
+        self.0.one(name)
+    }
 }
 
 /// A line of the list of offers.
@@ -46,23 +80,18 @@ struct OfferLine {
 }
 
 impl OfferLine {
-    fn of(offer: Offer) -> Self {
+    fn of(offer: Offer, types: &TypeSet) -> Self {
         let what = match &offer.label {
             Some(label) => format!("{} · {label}", offer.format),
             None => offer.format,
         };
         Self {
             id: offer.id,
-            title: title(&offer.template),
+            title: types.title(&offer.type_id).to_owned(),
             what,
             state: offer.state.as_str().to_owned(),
         }
     }
-}
-
-/// A template's name for people.
-fn title(template: &str) -> String {
-    templates::find(template).map_or_else(|_| template.to_owned(), |found| found.title.clone())
 }
 
 /// A line of the list of issued credentials.
@@ -77,6 +106,9 @@ struct Row {
     status: &'static str,
     published: bool,
     used: Option<CredentialUse>,
+    /// Whether the type allows these changes.
+    revocable: bool,
+    suspendable: bool,
 }
 
 /// A possible change of a credential's status.
@@ -103,9 +135,12 @@ const REINSTATE: StatusChange = StatusChange {
 };
 
 impl Row {
-    fn of(one: IssuedCredential) -> Self {
+    fn of(one: IssuedCredential, types: &TypeSet) -> Self {
+        let known = types.newest(&one.type_id);
         Self {
-            title: title(&one.template),
+            title: types.title(&one.type_id).to_owned(),
+            revocable: known.is_none_or(|known| known.revocable),
+            suspendable: known.is_none_or(|known| known.suspendable),
             id: one.id,
             format: one.format,
             index: one.status_index,
@@ -124,9 +159,11 @@ impl Row {
     }
 
     fn changes(&self) -> Vec<StatusChange> {
+        let suspend = self.suspendable.then_some(SUSPEND);
+        let revoke = self.revocable.then_some(REVOKE);
         match self.status {
-            "valid" => vec![SUSPEND, REVOKE],
-            "suspended" => vec![REINSTATE, REVOKE],
+            "valid" => suspend.into_iter().chain(revoke).collect(),
+            "suspended" => std::iter::once(REINSTATE).chain(revoke).collect(),
             _ => Vec::new(),
         }
     }
@@ -136,8 +173,8 @@ impl Row {
 #[template(path = "issuer_new.html")]
 struct NewPage {
     frame: Frame,
-    template: &'static Kind,
-    fields: Vec<Field>,
+    one: Arc<CredentialType>,
+    fields: Vec<FormField>,
     formats: Vec<(&'static str, &'static str)>,
 }
 
@@ -150,7 +187,7 @@ fn described(format: Format) -> (&'static str, &'static str) {
 #[template(path = "issuer_offer.html")]
 struct OfferPage {
     frame: Frame,
-    title: &'static str,
+    title: String,
     tx_code: Option<String>,
     qr: String,
     wallet_href: String,
@@ -181,51 +218,52 @@ impl IssuerPosition {
     }
 }
 
-/// Templates, and what was issued.
-pub async fn page(server: Here, frame: Frame, Query(at): Query<IssuerPosition>) -> Handled {
+/// Types, and what was issued.
+pub async fn page(
+    server: Here,
+    frame: Frame,
+    Query(at): Query<IssuerPosition>,
+) -> Handled {
     let issuer = server.issuer()?;
+    let types = issuer.types().all().await?;
     let (issued, offers) = at.lists();
     let issued = issuer.issued(None, &issued).await?;
     let offers = issuer.offers(&offers).await?;
     super::html(&IssuerPage {
-        frame: frame.titled("Issuer"),
-        templates: templates::all(),
-        issued: issued.items.into_iter().map(Row::of).collect(),
-        next: issued.next,
-        offers: offers.items.into_iter().map(OfferLine::of).collect(),
-        older_offers: offers.next,
         delegations: issuer.delegations().await?,
-        single_use: templates::all()
-            .iter()
-            .filter(|one| one.single_use)
-            .collect(),
+        ..IssuerPage::of(frame, &types, issued, offers)
     })
 }
 
-/// The form of one template, filled with its examples.
-pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Handled {
-    let template = templates::find(&id)?;
-    let fields = template.claims.iter().map(Field::of).collect();
-    let formats = server.app().config().issuer.formats.iter();
+/// The form of one type, filled with its examples.
+pub async fn new(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
+    let one = server.issuer()?.types().all().await?.find(&id)?.clone();
+    let fields = selfsame_types::form::of(&one)?;
+    let formats = server.app().config().issuer.formats.iter().copied();
+    let formats = formats
+        .filter(|format| one.is_issued_as(*format))
+        .map(described)
+        .collect();
     super::html(&NewPage {
-        frame: frame.titled(&template.title),
-        template,
+        frame: frame.titled(one.name()),
+        one,
         fields,
-        formats: formats.map(|format| described(*format)).collect(),
+        formats,
     })
 }
 
 /// Makes the offer. An offer with a transaction code is shown at once, since the code is never shown again.
 pub async fn create(server: Here, frame: Frame, form: Form) -> Handled {
-    let template = templates::find(form.needed("template")?)?;
+    let types = server.issuer()?.types().all().await?;
+    let one = types.find(form.needed("type")?)?;
     let uses = form
         .needed("uses")?
         .parse()
         .map_err(|_| Problem::bad_request("uses-malformed"))?;
     let new = NewOffer {
-        template: template.id.clone(),
+        type_id: one.id.clone(),
         format: form.one("format").map(str::to_owned),
-        claims: fields::read(&template.claims, &form)?,
+        claims: selfsame_types::form::read(&one.claims, &Values(&form))?,
         examples: false,
         uses: Some(uses),
         tx_code: form.checked("tx_code"),
@@ -237,14 +275,15 @@ pub async fn create(server: Here, frame: Frame, form: Form) -> Handled {
     if offer.tx_code.is_none() {
         return Ok(Redirect::to(&format!("/issuer/view/{}", offer.id)).into_response());
     }
-    show(frame, &template.title, offer)
+    show(frame, one.name(), offer)
 }
 
 /// An offer with its link and code.
 pub async fn offer(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
-    let offer = server.issuer()?.offer(&id).await?;
-    let title = &templates::find(&offer.template)?.title;
-    show(frame, title, offer)
+    let issuer = server.issuer()?;
+    let offer = issuer.offer(&id).await?;
+    let title = issuer.types().all().await?.title(&offer.type_id).to_owned();
+    show(frame, &title, offer)
 }
 
 /// Lets another party use up or revoke credentials on the issuer's behalf.
@@ -254,7 +293,7 @@ pub async fn delegate(server: Here, form: Form) -> Handled {
     let new = NewDelegation {
         to: form.needed("to")?.trim().to_owned(),
         action: form.needed("action")?.to_owned(),
-        templates: vec![form.needed("template")?.to_owned()],
+        types: vec![form.needed("type")?.to_owned()],
         until,
     };
     server.issuer()?.delegate(&new).await?;
@@ -279,13 +318,13 @@ pub async fn set_status(server: Here, Path(id): Path<String>, form: Form) -> Han
     Ok(Redirect::to("/issuer#issued").into_response())
 }
 
-fn show(frame: Frame, title: &'static str, mut offer: Offer) -> Handled {
+fn show(frame: Frame, title: &str, mut offer: Offer) -> Handled {
     let tx_code = offer.tx_code.take();
     let qr = qr::svg(&offer.uri);
     let wallet_href = super::wallet::link("/wallet/offer", &offer.uri);
     super::html(&OfferPage {
         frame: frame.titled(title),
-        title,
+        title: title.to_owned(),
         tx_code,
         qr,
         wallet_href,

@@ -52,12 +52,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_template_has_a_drawing_of_its_own() {
-        let drawings: std::collections::BTreeSet<String> = selfsame_core::templates::all()
+    fn each_sample_has_a_drawing_of_its_own() {
+        let drawings: std::collections::BTreeSet<String> = selfsame_types::samples::samples("")
             .iter()
-            .map(|template| svg(&template.icon).unwrap_or_else(|| panic!("{}", template.id)))
+            .map(|one| svg(one.icon()).unwrap_or_else(|| panic!("{}", one.id)))
             .collect();
-        assert_eq!(drawings.len(), selfsame_core::templates::all().len());
+        assert_eq!(drawings.len(), selfsame_types::samples::samples("").len());
     }
 
     #[test]

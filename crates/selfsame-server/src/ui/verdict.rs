@@ -1,7 +1,5 @@
 //! A verdict for people: what it means, rule by rule, and what was shown.
 
-use selfsame_core::templates;
-use selfsame_core::templates::Template;
 use selfsame_core::view::readable;
 use selfsame_credential::single_use;
 use selfsame_credential::verdict::Outcome;
@@ -9,6 +7,7 @@ use selfsame_openid::view::verifier::{
     CredentialVerdict, PresentationVerdict, RuleLine, SpendingState, SpendingStatus,
 };
 use selfsame_openid::view::wallet::ClaimLine;
+use selfsame_types::{CredentialType, TypeSet};
 use serde_json::{Map, Value};
 
 /// Maximum number of broken rules shown for a refused answer.
@@ -127,14 +126,15 @@ pub fn count(rules: &[RuleLine]) -> String {
     words.join(", ")
 }
 
-/// The claims of a presentation as lines, without technical members; in our own templates' order and with their labels.
-pub fn shown(verdict: &CredentialVerdict) -> Option<Vec<ClaimLine>> {
-    const TECHNICAL: [&str; 13] = [
+/// The claims of a presentation as lines, without technical members; in the order of our own types and with their labels.
+pub fn shown(verdict: &CredentialVerdict, types: &TypeSet) -> Option<Vec<ClaimLine>> {
+    const TECHNICAL: [&str; 14] = [
         "iss",
         "iat",
         "nbf",
         "exp",
         "vct",
+        "vct#integrity",
         "cnf",
         "status",
         "sub",
@@ -148,7 +148,7 @@ pub fn shown(verdict: &CredentialVerdict) -> Option<Vec<ClaimLine>> {
         return None;
     };
     let claims = all.get("vc").and_then(Value::as_object).unwrap_or(all);
-    let template = templates::all().iter().find(|one| is_of(one, claims));
+    let one = type_of(claims, types);
     let claims = claims
         .get("credentialSubject")
         .and_then(Value::as_object)
@@ -160,13 +160,13 @@ pub fn shown(verdict: &CredentialVerdict) -> Option<Vec<ClaimLine>> {
     {
         flatten(&mut vec![name.clone()], value, &mut lines);
     }
-    if let Some(template) = template {
-        lines.sort_by_key(|(path, _)| position(template, path));
+    if let Some(one) = one {
+        lines.sort_by_key(|(path, _)| position(one, path));
     }
     let lines: Vec<ClaimLine> = lines
         .into_iter()
         .map(|(path, value)| ClaimLine {
-            label: readable(&label(template, &path)),
+            label: readable(&label(one, &path)),
             path: Vec::new(),
             value: readable(&value),
         })
@@ -174,31 +174,31 @@ pub fn shown(verdict: &CredentialVerdict) -> Option<Vec<ClaimLine>> {
     (!lines.is_empty()).then_some(lines)
 }
 
-/// Whether a credential is of a template's kind.
-fn is_of(template: &Template, claims: &Map<String, Value>) -> bool {
-    let vct = claims.get("vct").and_then(Value::as_str);
-    let types = claims.get("type").and_then(Value::as_array);
-    vct.is_some_and(|vct| vct.rsplit(['/', ':']).next() == Some(&template.vct))
-        || types.is_some_and(|types| {
-            types
-                .iter()
-                .filter_map(Value::as_str)
-                .eq(template.types.iter())
-        })
+/// The type that a credential is of, if it is one of ours.
+fn type_of<'t>(claims: &Map<String, Value>, types: &'t TypeSet) -> Option<&'t CredentialType> {
+    let found = match claims.get("vct").and_then(Value::as_str) {
+        Some(vct) => types.like_vct(vct),
+        None => {
+            let names = claims.get("type").and_then(Value::as_array)?;
+            let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+            types.by_w3c_types(&names)
+        }
+    };
+    found.map(|one| &**one)
 }
 
-fn position(template: &Template, path: &[String]) -> usize {
-    let known = template.claims.iter();
+fn position(one: &CredentialType, path: &[String]) -> usize {
+    let known = one.claims.iter();
     known
         .take_while(|claim| !path.starts_with(&claim.path))
         .count()
 }
 
 /// The label of the first claim of the path, and the rest of the path.
-fn label(template: Option<&Template>, path: &[String]) -> String {
-    let found = template
-        .and_then(|template| template.claims.get(position(template, path)))
-        .and_then(|claim| Some((super::issuer::label(claim), path.get(claim.path.len()..)?)));
+fn label(one: Option<&CredentialType>, path: &[String]) -> String {
+    let found = one
+        .and_then(|one| one.claims.get(position(one, path)))
+        .and_then(|claim| Some((claim.name(), path.get(claim.path.len()..)?)));
     let (head, rest) = found.unwrap_or((String::new(), path));
     let rest = rest.iter().map(super::words);
     std::iter::once(head)
@@ -247,6 +247,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn known() -> TypeSet {
+        TypeSet::of_samples("urn:selfsame:credential:")
+    }
+
     #[test]
     fn shown_claims_are_flat_and_leave_out_what_is_technical() {
         let verdict = CredentialVerdict {
@@ -258,7 +262,7 @@ mod tests {
                 json!({"iss": "x", "cnf": {}, "patient": {"given_name": "Maja"}, "doses": [{"number": 1}], "done": true}),
             ),
         };
-        let lines: Vec<_> = shown(&verdict)
+        let lines: Vec<_> = shown(&verdict, &known())
             .unwrap()
             .into_iter()
             .map(|line| (line.label, line.value))
@@ -275,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_of_a_template_have_its_labels_and_order() {
+    fn claims_of_a_type_have_its_labels_and_order() {
         for base in [
             "https://clinic.example/credentials/",
             "urn:selfsame:credential:",
@@ -298,7 +302,7 @@ mod tests {
                 "patient": {"birth_date": "1990-01-01"},
             })),
         };
-        let labels: Vec<_> = shown(&verdict)
+        let labels: Vec<_> = shown(&verdict, &known())
             .unwrap()
             .into_iter()
             .map(|line| line.label)

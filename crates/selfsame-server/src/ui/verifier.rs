@@ -1,15 +1,16 @@
 //! The verifier's pages: what to request, the link, and the verdict when it arrives.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::response::{IntoResponse as _, Redirect};
 use http::HeaderMap;
 use http::header::SET_COOKIE;
-use selfsame_core::templates;
-use selfsame_core::templates::Template as Kind;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_openid::view::verifier::{
     NewRequest, RequestState, SpendingState, VerificationStatus,
 };
+use selfsame_types::{CredentialType, TypeSet, text_of};
 use serde::Deserialize;
 
 use super::{Frame, ListPosition, qr};
@@ -25,9 +26,14 @@ const RESULT_SECONDS: u64 = 3600;
 #[template(path = "verifier.html")]
 struct VerifierPage {
     frame: Frame,
-    templates: &'static [Kind],
+    types: Vec<Arc<CredentialType>>,
     requests: Vec<RequestLine>,
     next: Option<String>,
+}
+
+/// The title of the request that is typical for a type.
+pub fn asked(one: &CredentialType) -> String {
+    text_of(&one.typical_request().title).to_owned()
 }
 
 /// A line of the list of requests.
@@ -62,7 +68,8 @@ impl RequestLine {
 #[template(path = "verifier_new.html")]
 struct NewPage {
     frame: Frame,
-    template: &'static Kind,
+    one: Arc<CredentialType>,
+    title: String,
     claims: Vec<ClaimChoice>,
     handle: &'static str,
     spender: String,
@@ -107,6 +114,8 @@ struct RequestView {
     wallet_href: String,
     /// Whether the viewer was returned here by a wallet; they need not be the operator.
     returned: bool,
+    /// The types by which claims have their labels and their order.
+    types: Arc<TypeSet>,
 }
 
 impl RequestView {
@@ -124,8 +133,9 @@ impl RequestView {
             })
     }
 
-    fn of(request: VerificationStatus) -> Self {
+    fn of(request: VerificationStatus, types: Arc<TypeSet>) -> Self {
         Self {
+            types,
             fetched: request.state == RequestState::Fetched,
             spending: request.state == RequestState::Spending,
             over: request.state == RequestState::Expired,
@@ -137,32 +147,41 @@ impl RequestView {
     }
 }
 
-/// The templates that can be requested, and the requests made so far.
-pub async fn page(server: Here, frame: Frame, Query(at): Query<ListPosition>) -> Handled {
-    let templates = templates::all();
-    let listed = server.verifier()?.requests(&at.into()).await?;
+/// The types that can be requested, and the requests made so far.
+pub async fn page(
+    server: Here,
+    frame: Frame,
+    Query(at): Query<ListPosition>,
+) -> Handled {
+    let verifier = server.verifier()?;
+    let types = verifier.types().await?.issued().cloned().collect();
+    let listed = verifier.requests(&at.into()).await?;
     let requests = listed.items.into_iter().map(RequestLine::of).collect();
     super::html(&VerifierPage {
         frame: frame.titled("Verifier"),
-        templates,
+        types,
         requests,
         next: listed.next,
     })
 }
 
-/// The claims of one template, to choose from.
+/// The claims of one type, to choose from.
 pub async fn new(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
-    let template = templates::find(&id)?;
-    let claims = template.claims.iter().map(|claim| ClaimChoice {
+    let verifier = server.verifier()?;
+    let one = verifier.types().await?.find(&id)?.clone();
+    let typical = one.typical_request();
+    let asked = one.claims.iter().filter(|claim| claim.is_in_credential());
+    let claims = asked.map(|claim| ClaimChoice {
         name: claim.path.join("/"),
-        label: super::issuer::label(claim),
-        typical: template.request.claims.contains(&claim.path),
+        label: claim.name(),
+        typical: typical.claims.contains(&claim.path),
     });
     let claims = claims.collect();
-    let verifier = server.verifier()?;
+    let title = text_of(&typical.title).to_owned();
     super::html(&NewPage {
-        frame: frame.titled(&template.request.title),
-        template,
+        frame: frame.titled(&title),
+        one,
+        title,
         claims,
         handle: HANDLE,
         spender: verifier.identity().did().to_string(),
@@ -194,7 +213,7 @@ fn wanted(form: &Form) -> Handled<NewRequest> {
         .map(|name| name.split('/').map(str::to_owned).collect())
         .collect();
     Ok(NewRequest {
-        template: Some(form.needed("template")?.to_owned()),
+        type_id: Some(form.needed("type")?.to_owned()),
         format: form.one("format").map(str::to_owned),
         claims: Some(claims),
         client_id_prefix: form.one("client_id_prefix").map(str::to_owned),
@@ -213,8 +232,13 @@ fn seconds(form: &Form) -> Handled<Option<u64>> {
 }
 
 /// A request: its link while it is open, its verdict afterwards.
-pub async fn request(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
-    let view = RequestView::of(server.verifier()?.request(&id).await?);
+pub async fn request(
+    server: Here,
+    frame: Frame,
+    Path(id): Path<String>,
+) -> Handled {
+    let verifier = server.verifier()?;
+    let view = RequestView::of(verifier.request(&id).await?, verifier.types().await?);
     super::html(&RequestPage {
         frame: frame.titled(&view.request.title),
         view,
@@ -234,7 +258,7 @@ pub async fn same_device(
     let result = verifier.same_device_result(&id, &response_code, &browser);
     let view = RequestView {
         returned: true,
-        ..RequestView::of(result.await?)
+        ..RequestView::of(result.await?, verifier.types().await?)
     };
     super::html(&RequestPage {
         frame: frame.titled(&view.request.title),
@@ -244,7 +268,8 @@ pub async fn same_device(
 
 /// The part of the page that changes.
 pub async fn result(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
-    let view = RequestView::of(server.verifier()?.request(&id).await?);
+    let verifier = server.verifier()?;
+    let view = RequestView::of(verifier.request(&id).await?, verifier.types().await?);
     super::html(&ResultPart { frame, view })
 }
 
@@ -300,7 +325,7 @@ mod tests {
         };
         let view = RequestView {
             returned,
-            ..RequestView::of(request)
+            ..RequestView::of(request, Arc::new(TypeSet::default()))
         };
         (frame, view)
     }

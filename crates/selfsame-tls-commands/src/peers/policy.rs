@@ -27,7 +27,7 @@ use super::spoken::Spoken;
 
 /// The claims that an issuer may make about a machine.
 const CLAIMS: [&str; 2] = ["dns", "service"];
-/// The credential types of the template `machine`: as a W3C credential, and as an SD-JWT VC.
+/// The types of credentials of the sample `machine`: as a W3C credential, and as an SD-JWT VC.
 const TYPES: [&str; 2] = ["MachineIdentity", "urn:selfsame:credential:machine"];
 /// Maximum age of a revocation list in seconds, within its own validity.
 const LIST_AGE: u64 = 7 * 86_400;

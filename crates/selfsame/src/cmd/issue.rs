@@ -20,8 +20,9 @@ use crate::cmd::Instance;
     after_help = "Example: selfsame issue immunization --examples --claim patient.given_name=Maja"
 )]
 pub struct IssueOffer {
-    /// The template's id, such as `immunization`.
-    template: String,
+    /// The id of the credential's type, such as `immunization`.
+    #[arg(value_name = "TYPE")]
+    type_id: String,
     /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`.
     #[arg(long, default_value = Format::DEFAULT.as_str())]
     format: String,
@@ -31,7 +32,7 @@ pub struct IssueOffer {
     /// A file with the claims as a JSON object; `--claim` overrides it.
     #[arg(long, value_name = "FILE")]
     claims_file: Option<PathBuf>,
-    /// Use the template's example values for claims that are not given.
+    /// Use the type's example values for claims that are not given.
     #[arg(long)]
     examples: bool,
     /// How many times the offer can be accepted.
@@ -51,7 +52,7 @@ impl IssueOffer {
     /// Makes the offer.
     pub async fn run(self) -> End {
         let body = json!({
-            "template": self.template,
+            "type": self.type_id,
             "format": self.format,
             "claims": self.all_claims()?,
             "examples": self.examples,

@@ -43,7 +43,7 @@ impl Revoke {
             .put(&path, &json!({"status": status}))
             .await?;
         output::either(self.instance.json, &issued, |issued| {
-            vec![format!("{} {} is {status}", issued.template, issued.id)]
+            vec![format!("{} {} is {status}", issued.type_id, issued.id)]
         });
         Ok(Answer::Yes)
     }

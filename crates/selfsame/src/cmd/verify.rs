@@ -29,8 +29,8 @@ pub struct Verify {
     /// The credential's format; detected by default.
     #[arg(long)]
     format: Option<String>,
-    /// Request a credential of this template from a wallet instead of verifying a file.
-    #[arg(long, value_name = "TEMPLATE", conflicts_with = "credential")]
+    /// Request a credential of this type from a wallet instead of verifying a file.
+    #[arg(long, value_name = "TYPE", conflicts_with = "credential")]
     ask: Option<String>,
     /// How many seconds to wait for an answer.
     #[arg(long, default_value_t = 300)]
@@ -43,7 +43,7 @@ impl Verify {
     /// Verifies.
     pub async fn run(self) -> End {
         match &self.ask {
-            Some(template) => self.ask(template).await,
+            Some(kind) => self.ask(kind).await,
             None => self.judge().await,
         }
     }
@@ -73,10 +73,10 @@ impl Verify {
         Ok(answer(verdict.outcome))
     }
 
-    async fn ask(&self, template: &str) -> End {
+    async fn ask(&self, kind: &str) -> End {
         let operator = self.instance.operator()?;
         let request: VerificationRequest = operator
-            .post("/api/verifier/requests", &json!({"template": template}))
+            .post("/api/verifier/requests", &json!({"type": kind}))
             .await?;
         // The link goes to standard error, so that standard output holds only the JSON.
         output::complain(&request.uri);

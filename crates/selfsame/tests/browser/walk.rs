@@ -41,10 +41,10 @@ impl<'a> Desk<'a> {
     }
 
     /// Makes an offer; returns its link.
-    pub async fn offer(&self, template: &str) -> String {
+    pub async fn offer(&self, kind: &str) -> String {
         let Self(instance, browser) = self;
         browser.open(&instance.page("issuer")).await;
-        browser.press_about(template).await;
+        browser.press_about(kind).await;
         browser.press("Create offer").await;
         browser.expect("Credential offer").await;
         browser.value("#link").await
@@ -120,12 +120,12 @@ impl<'a> Phone<'a> {
         browser.press("Open").await;
     }
 
-    pub async fn accept(&self, offer: &str, template: &str) {
+    pub async fn accept(&self, offer: &str, kind: &str) {
         self.follow(offer).await;
         self.1.expect("It will contain").await;
         self.1.press("Accept").await;
         self.1.attribute("[aria-label=Cards]", "class").await;
-        self.1.expect(template).await;
+        self.1.expect(kind).await;
     }
 
     /// Reviews what would be shared, and shares it.

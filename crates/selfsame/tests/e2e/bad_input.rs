@@ -239,7 +239,7 @@ fn a_nonce_is_taken_once_and_only_if_it_is_ours() {
 fn an_access_token_is_good_for_what_it_was_granted_alone() {
     let world = World::start(&[]);
     let immunization = holder(&world, &json!({}));
-    let other = holder(&world, &json!({"template": "prescription"}));
+    let other = holder(&world, &json!({"type": "prescription"}));
     let token = other.token();
     let reply = immunization.ask(&token, &[immunization.proof(&immunization.nonce())]);
     assert_error(&reply, 403, "insufficient_scope");

@@ -28,7 +28,7 @@ fn json_of(world: &World, arguments: &[&str]) -> (i32, Value) {
 
 #[test]
 fn every_verb_has_help_with_an_example() {
-    let verbs: [&[&str]; 39] = [
+    let verbs: [&[&str]; 40] = [
         &[],
         &["up"],
         &["demo"],
@@ -42,6 +42,7 @@ fn every_verb_has_help_with_an_example() {
         &["present"],
         &["verify"],
         &["revoke"],
+        &["type"],
         &["status"],
         &["backup"],
         &["restore"],
@@ -552,7 +553,7 @@ fn verify_prints_the_verdict_table_and_ends_by_it() {
 fn issue_says_what_is_wrong_with_claims() {
     let world = World::start(&[]);
     for (arguments, word) in [
-        (&["issue", "nothing", "--examples"][..], "template"),
+        (&["issue", "nothing", "--examples"][..], "type"),
         (&["issue", "immunization"], "missing"),
         (
             &[
@@ -618,4 +619,59 @@ fn issue_says_what_is_wrong_with_claims() {
         ],
     );
     assert_eq!(code, 0);
+}
+
+#[test]
+fn a_type_of_ones_own_is_written_checked_published_issued_and_retired() {
+    let world = World::start(&[]);
+    let file = world.file("membership.toml");
+    let path = file.to_str().unwrap();
+    said(&world, &["type", "list"]);
+    let (code, printed, _) = run(selfsame().args(["type", "new", "membership", "--out", path]));
+    assert_eq!(
+        (code, printed.trim()),
+        (0, format!("wrote {path}").as_str())
+    );
+    let (code, printed, _) = run(selfsame().args(["type", "check", path]));
+    assert_eq!((code, printed.trim()), (0, "membership can be published"));
+    let published = said(&world, &["type", "publish", path]);
+    assert!(
+        published.starts_with("membership published, version 1"),
+        "{published}"
+    );
+    let (_, offer) = json_of(&world, &["issue", "membership", "--examples"]);
+    assert_eq!(offer["type"], "membership");
+    let shown = said(&world, &["type", "show", "membership"]);
+    assert!(shown.contains("pattern = \"[0-9]{5}\""), "{shown}");
+    said(&world, &["type", "retire", "membership"]);
+    let (code, _, complaints) = run(&mut command(&world, &["issue", "membership", "--examples"]));
+    assert_ne!(code, 0);
+    assert!(complaints.contains("retired"), "{complaints}");
+}
+
+#[test]
+fn a_type_that_is_refused_is_told_where_and_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("wrong.toml");
+    let path = file.to_str().unwrap();
+    let claims = "[[claims]]\npath = [\"a\"]\nkind = \"text\"\n[[claims]]\npath = [\"a\", \"b\"]\nkind = \"date\"\nmin = 3\n";
+    std::fs::write(
+        &file,
+        format!("id = \"wrong\"\ntitle = {{ en = \"Wrong\" }}\n{claims}"),
+    )
+    .unwrap();
+    let (code, printed, _) = run(selfsame().args(["type", "check", path]));
+    assert_eq!(code, 1, "{printed}");
+    assert!(
+        printed.contains("`claims[1].path` is equal to `a`"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("`claims[1].min` is for claims of the kind `number` only"),
+        "{printed}"
+    );
+    std::fs::write(&file, "id = \"wrong\"\ncolour = 3\n").unwrap();
+    let (code, _, complaints) = run(selfsame().args(["type", "check", path]));
+    assert_eq!(code, 2, "{complaints}");
+    assert!(complaints.contains("`colour` is unknown"), "{complaints}");
 }

@@ -39,7 +39,7 @@ fn ask(operator: &Api) -> Value {
     post(
         operator,
         "/api/verifier/requests",
-        &json!({"template": "immunization"}),
+        &json!({"type": "immunization"}),
     )
 }
 

@@ -21,30 +21,27 @@ fn the_api_refuses_what_is_no_proper_json_with_problem_details() {
     };
     let kind = "application/json";
     assert_problem(&send("text/plain", "{}"), 415);
-    assert_problem(&send(FORM, "template=immunization"), 415);
+    assert_problem(&send(FORM, "type=immunization"), 415);
     let deep = format!(r#"{{"claims":{}{}}}"#, "[".repeat(5000), "]".repeat(5000));
-    let huge = format!(r#"{{"template":"{}"}}"#, "a".repeat(2 * 1024 * 1024));
+    let huge = format!(r#"{{"type":"{}"}}"#, "a".repeat(2 * 1024 * 1024));
     for body in [
         "",
         "{",
         "[]",
         "null",
-        r#"{"template":"immunization","template":"prescription","examples":true}"#,
-        r#"{"template":"immunization","examples":"yes"}"#,
-        r#"{"template":"immunization","examples":true,"unknown":1}"#,
-        r#"{"template":"immunization"}"#,
-        r#"{"template":"immunization","examples":true,"claims":{"shoe_size":44}}"#,
-        r#"{"template":"immunization","examples":true,"claims":{"patient":{"birth_date":"yesterday"}}}"#,
-        r#"{"template":"immunization","examples":true,"format":"mso_mdoc"}"#,
+        r#"{"type":"immunization","type":"prescription","examples":true}"#,
+        r#"{"type":"immunization","examples":"yes"}"#,
+        r#"{"type":"immunization","examples":true,"unknown":1}"#,
+        r#"{"type":"immunization"}"#,
+        r#"{"type":"immunization","examples":true,"claims":{"shoe_size":44}}"#,
+        r#"{"type":"immunization","examples":true,"claims":{"patient":{"birth_date":"yesterday"}}}"#,
+        r#"{"type":"immunization","examples":true,"format":"mso_mdoc"}"#,
         &deep,
     ] {
         assert_problem(&send(kind, body), 400);
     }
     assert_problem(&send(kind, &huge), 413);
-    assert_problem(
-        &send(kind, r#"{"template":"nothing","examples":true}"#),
-        404,
-    );
+    assert_problem(&send(kind, r#"{"type":"nothing","examples":true}"#), 404);
     assert!(
         items(&get(&world.operator, "/api/issuer/offers")).is_empty(),
         "a refusal made an offer"
@@ -77,7 +74,7 @@ fn an_operators_door_opens_for_the_operators_token_alone() {
         ("POST", "/api/dids"),
         ("PUT", "/api/dids/x"),
         ("DELETE", "/api/dids/x"),
-        ("GET", "/api/issuer/templates"),
+        ("GET", "/api/types"),
         ("GET", "/api/issuer/offers"),
         ("POST", "/api/issuer/offers"),
         ("GET", "/api/issuer/credentials"),
@@ -131,7 +128,7 @@ fn a_request_under_another_name_or_from_another_site_is_refused() {
             reply.status
         );
     }
-    let body = json!({"template": "immunization", "examples": true});
+    let body = json!({"type": "immunization", "examples": true});
     let from = |origin: &str| {
         api.request("POST", "/api/issuer/offers")
             .json(&body)
@@ -272,7 +269,7 @@ fn neither_secrets_nor_claims_stand_in_the_log() {
     let asked = post(
         &world.operator,
         "/api/verifier/requests",
-        &json!({"template": "immunization"}),
+        &json!({"type": "immunization"}),
     );
     answer(&person, &asked);
     assert_eq!(

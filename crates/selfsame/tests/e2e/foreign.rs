@@ -248,7 +248,7 @@ pub struct Asked {
 
 /// A new request whose link contains everything.
 pub fn ask(operator: &Api) -> Value {
-    let asked = json!({"template": "immunization", "client_id_prefix": "redirect_uri"});
+    let asked = json!({"type": "immunization", "client_id_prefix": "redirect_uri"});
     post(operator, "/api/verifier/requests", &asked)
 }
 

@@ -30,7 +30,7 @@ fn an_instance_on_a_full_disk_refuses_to_write_serves_what_it_has_and_goes_on_on
     let kept = take(&holder, &offer(&operator, &json!({})));
     let filler = instance.seen_at().join("filler");
 
-    let wanted = json!({"template": "immunization", "examples": true});
+    let wanted = json!({"type": "immunization", "examples": true});
     let refused = full(&filler, &operator, ("/api/issuer/offers", &wanted));
     assert_eq!(refused.json()["code"], "full", "{refused:?}");
     assert!(refused.json()["hint"].as_str().unwrap().contains("disk"));

@@ -32,7 +32,7 @@ fn walk(world: &World, prefixes: &[&str]) {
             let credential = &issued(operator, &made)[0];
             assert_eq!(credential["format"], format);
             let asked =
-                json!({"template": "immunization", "format": format, "client_id_prefix": prefix});
+                json!({"type": "immunization", "format": format, "client_id_prefix": prefix});
             let asked = post(operator, "/api/verifier/requests", &asked);
             let named = text(&asked, "uri").contains(&format!("client_id={prefix}%3A"));
             assert!(named, "{asked}");
@@ -129,7 +129,7 @@ fn an_instance_known_by_a_certificate_that_nobody_trusts_is_not_believed() {
     let (operator, person) = (&world.operator, world.person("maja"));
     take(&person, &offer(operator, &json!({})));
     let ask = |prefix: &str| {
-        let asked = json!({"template": "immunization", "client_id_prefix": prefix});
+        let asked = json!({"type": "immunization", "client_id_prefix": prefix});
         post(operator, "/api/verifier/requests", &asked)
     };
     let asked = ask("x509_san_dns");
@@ -163,7 +163,7 @@ fn credentials_whose_issuer_is_named_by_url_are_verified_by_its_metadata() {
     let asked = post(
         &world.operator,
         "/api/verifier/requests",
-        &json!({"template": "immunization"}),
+        &json!({"type": "immunization"}),
     );
     answer(&person, &asked);
     let status = verdict(&world.operator, &asked);
@@ -171,17 +171,17 @@ fn credentials_whose_issuer_is_named_by_url_are_verified_by_its_metadata() {
 }
 
 #[test]
-fn every_template_is_issued_and_verified_in_every_format() {
+fn every_type_is_issued_and_verified_in_every_format() {
     let world = World::start(&[]);
     let person = world.person("maja");
-    let templates = get(&world.operator, "/api/issuer/templates");
-    assert_eq!(items(&templates).len(), 7);
-    for template in items(&templates) {
+    let types = get(&world.operator, "/api/types");
+    assert_eq!(items(&types).len(), 7);
+    for kind in items(&types) {
         for format in FORMATS {
-            let id = text(template, "id");
-            let body = json!({"template": id, "format": format, "examples": true});
+            let id = text(kind, "id");
+            let body = json!({"type": id, "format": format, "examples": true});
             take(&person, &post(&world.operator, "/api/issuer/offers", &body));
-            let asked = json!({"template": id, "format": format});
+            let asked = json!({"type": id, "format": format});
             let asked = post(&world.operator, "/api/verifier/requests", &asked);
             answer(&person, &asked);
             let status = verdict(&world.operator, &asked);
@@ -213,7 +213,7 @@ fn a_credential_may_be_bound_to_any_of_a_persons_dids() {
             let made = offer(operator, &json!({"format": format}));
             let accept = json!({"offer": made["uri"], "did": did["did"]});
             post(&person, "/api/wallet/offers/accept", &accept);
-            let asked = json!({"template": "immunization", "format": format});
+            let asked = json!({"type": "immunization", "format": format});
             let asked = post(operator, "/api/verifier/requests", &asked);
             answer(&person, &asked);
             let status = verdict(operator, &asked);
@@ -225,11 +225,11 @@ fn a_credential_may_be_bound_to_any_of_a_persons_dids() {
     }
 }
 
-/// The labels of the template's claims that a verdict shows.
-fn shown(template: &Value, verdict: &Value) -> BTreeSet<String> {
+/// The labels of the type's claims that a verdict shows.
+fn shown(kind: &Value, verdict: &Value) -> BTreeSet<String> {
     let claims = &verdict["verdict"]["credentials"][0]["claims"];
     let claims = claims.get("credentialSubject").unwrap_or(claims);
-    let fields = template["claims"].as_array().unwrap().iter();
+    let fields = kind["claims"].as_array().unwrap().iter();
     let present = fields.filter(|field| {
         let mut names = field["path"]
             .as_array()
@@ -265,15 +265,11 @@ fn particular(operator: &Api, format: &str) -> Value {
 fn consent_and_history_show_precisely_what_the_verifier_learns() {
     let world = World::start(&[]);
     let (operator, person) = (&world.operator, world.person("maja"));
-    let templates = get(operator, "/api/issuer/templates");
-    let template = items(&templates)
-        .iter()
-        .find(|template| template["id"] == "immunization")
-        .unwrap();
+    let kind = &get(operator, "/api/types/immunization")["definition"];
     for format in FORMATS {
         take(&person, &particular(operator, format));
         let asked = json!({
-            "template": "immunization",
+            "type": "immunization",
             "format": format,
             "claims": [["vaccine", "cvx"], ["series", "complete"]],
         });
@@ -293,7 +289,7 @@ fn consent_and_history_show_precisely_what_the_verifier_learns() {
         );
         let status = verdict(operator, &asked);
         assert_eq!(status["verdict"]["outcome"], "valid", "{status}");
-        let learnt = shown(template, &status);
+        let learnt = shown(kind, &status);
         // An SD-JWT reveals the requested claims and those that its issuer made undisclosable; the others can only
         // reveal all.
         if format == "dc+sd-jwt" {
@@ -301,7 +297,7 @@ fn consent_and_history_show_precisely_what_the_verifier_learns() {
             assert_eq!(learnt, BTreeSet::from(expected));
             assert!(!status.to_string().contains("Musterfrau"), "{status}");
         } else {
-            assert_eq!(learnt.len(), template["claims"].as_array().unwrap().len());
+            assert_eq!(learnt.len(), kind["claims"].as_array().unwrap().len());
         }
         assert!(status.to_string().contains(PARTICULAR), "{status}");
         // For an SD-JWT the object around a withheld claim is revealed too, but only its name.
@@ -336,7 +332,7 @@ fn a_verdict_names_each_rule_with_its_paragraph() {
         let asked = post(
             operator,
             "/api/verifier/requests",
-            &json!({"template": "immunization", "format": format}),
+            &json!({"type": "immunization", "format": format}),
         );
         answer(&person, &asked);
         let status = verdict(operator, &asked);
@@ -455,7 +451,7 @@ fn an_offer_is_taken_as_often_as_it_says() {
         json!({"expires_in": 0}),
     ] {
         let mut body = body;
-        body["template"] = json!("immunization");
+        body["type"] = json!("immunization");
         body["examples"] = json!(true);
         assert_eq!(
             refused(operator, "/api/issuer/offers", &body).status,
@@ -528,7 +524,7 @@ fn a_wallet_that_has_nothing_says_what_is_missing_and_a_person_may_decline() {
     let asked = post(
         operator,
         "/api/verifier/requests",
-        &json!({"template": "prescription"}),
+        &json!({"type": "prescription"}),
     );
     let preview = post(
         &person,

@@ -24,7 +24,7 @@ fn with_acme() -> (World, Value) {
 }
 
 fn offered(world: &World, organisation: &str) -> Value {
-    let offer = json!({"template": "immunization", "examples": true});
+    let offer = json!({"type": "immunization", "examples": true});
     post(
         &world.operator,
         &format!("{organisation}/api/issuer/offers"),
@@ -38,7 +38,7 @@ fn a_credential_of_an_organisation_is_valid_to_its_verifier_until_it_revokes_it(
     let person = world.person("maja");
     let offer = offered(&world, "/o/acme");
     let card = take(&person, &offer).remove(0);
-    let asked = json!({"template": "immunization"});
+    let asked = json!({"type": "immunization"});
     let asked = post(&world.operator, "/o/acme/api/verifier/requests", &asked);
     answer(&person, &asked);
     let request = format!("/o/acme/api/verifier/requests/{}", text(&asked, "id"));
@@ -73,7 +73,7 @@ fn the_first_organisation_neither_finds_nor_trusts_what_another_one_issued() {
     let status = json!({"status": "revoked"});
     let reply = world.operator.send("PUT", &path, Some(&status)).unwrap();
     assert_eq!(reply.status, 404);
-    let asked = json!({"template": "immunization"});
+    let asked = json!({"type": "immunization"});
     let asked = post(&world.operator, "/api/verifier/requests", &asked);
     let given = json!({"request": asked["uri"], "policy": "newest"});
     drop(person.send("POST", "/api/wallet/requests/answer", Some(&given)));

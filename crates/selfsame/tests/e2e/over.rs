@@ -78,7 +78,7 @@ fn a_request_that_was_answered_says_so_to_whoever_opens_it_later() {
     let asked = post(
         &world.operator,
         "/api/verifier/requests",
-        &json!({"template": "immunization"}),
+        &json!({"type": "immunization"}),
     );
     answer(&maja, &asked);
     let before = verdict(&world.operator, &asked);

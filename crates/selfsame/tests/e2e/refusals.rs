@@ -284,6 +284,6 @@ fn each_bad_input_has_the_specifications_error_and_a_reason_in_the_log_and_chang
     post(
         &world.operator,
         "/api/verifier/requests",
-        &json!({"template": "immunization"}),
+        &json!({"type": "immunization"}),
     );
 }

@@ -163,9 +163,9 @@ pub fn items(value: &Value) -> &[Value] {
         .unwrap_or_else(|| panic!("no items in {value}"))
 }
 
-/// An offer for an immunization record with the template's examples.
+/// An offer for an immunization record with the type's examples.
 pub fn offer(operator: &Api, changes: &Value) -> Value {
-    let mut body = json!({"template": "immunization", "examples": true});
+    let mut body = json!({"type": "immunization", "examples": true});
     for (name, value) in changes.as_object().unwrap() {
         body[name] = value.clone();
     }

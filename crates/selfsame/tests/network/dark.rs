@@ -163,7 +163,7 @@ impl Pharmacy {
             &post(&operator, "/api/dids", &json!({"method": "selfsame"})),
             "did",
         );
-        let lets = json!({"to": did, "action": "consume", "templates": ["prescription"]});
+        let lets = json!({"to": did, "action": "consume", "types": ["prescription"]});
         post(&operator, "/api/issuer/delegations", &lets);
         let person = person(&operator.with_token(""), "erika");
         Self {
@@ -175,7 +175,7 @@ impl Pharmacy {
 
     /// Gives the wallet a prescription.
     fn prescribe(&self) {
-        let new = json!({"template": "prescription", "examples": true});
+        let new = json!({"type": "prescription", "examples": true});
         let offer = post(&self.operator, "/api/issuer/offers", &new);
         let taken = json!({"offer": text(&offer, "uri")});
         post(&self.person, "/api/wallet/offers/accept", &taken);
@@ -183,7 +183,7 @@ impl Pharmacy {
 
     /// Shows the prescription to be used up; returns the request.
     fn spend(&self) -> String {
-        let ask = json!({"template": "prescription", "spend": true, "spender": self.did});
+        let ask = json!({"type": "prescription", "spend": true, "spender": self.did});
         let request = post(&self.operator, "/api/verifier/requests", &ask);
         let answer = json!({"request": text(&request, "uri"), "policy": "newest"});
         let answered = self

@@ -146,7 +146,7 @@ fn our_wallet_takes_what_their_issuer_offers_and_shows_it_to_their_verifier() {
 fn their_wallet_takes_what_our_issuer_offers_and_shows_it_to_our_verifier() {
     let (_folder, instance) = started(&[]);
     let operator = instance.operator();
-    let new = json!({"template": "immunization", "examples": true});
+    let new = json!({"type": "immunization", "examples": true});
     let offer = post(&operator, "/api/issuer/offers", &new);
     let mut holder = Peer::start("holder", &json!({"offer": offer["uri"]}));
     let taken = holder.hear();
@@ -160,7 +160,7 @@ fn their_wallet_takes_what_our_issuer_offers_and_shows_it_to_our_verifier() {
     assert!(again["failed"].is_string(), "{again}");
 
     let mut show = |prefix: &str| {
-        let asked = json!({"template": "immunization", "client_id_prefix": prefix});
+        let asked = json!({"type": "immunization", "client_id_prefix": prefix});
         let request = post(&operator, "/api/verifier/requests", &asked);
         holder.tell(&json!({"request": request["uri"]}));
         assert_eq!(holder.hear(), json!({"prefix": prefix, "status": 200}));

@@ -69,7 +69,7 @@ impl Target {
             "configuration": offered.configuration(),
         });
         let w3c = json!({
-            "template": "immunization", "client_id_prefix": "redirect_uri", "format": "jwt_vc_json",
+            "type": "immunization", "client_id_prefix": "redirect_uri", "format": "jwt_vc_json",
         });
         let w3c = Asked::read(&post(&world.operator, "/api/verifier/requests", &w3c));
         let w3c = json!({

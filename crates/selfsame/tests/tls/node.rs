@@ -37,7 +37,7 @@ impl<'a> Node<'a> {
         let node = Self::new(world, name, method);
         let host = format!("{name}.example.org");
         let body = json!({
-            "template": "machine",
+            "type": "machine",
             "format": format,
             "claims": {"service": name, "dns": host},
         });

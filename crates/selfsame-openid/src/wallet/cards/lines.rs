@@ -5,6 +5,7 @@ use selfsame_credential::path::Segment;
 use selfsame_credential::{ClaimPath, Held};
 use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::holder::technical::{CredentialPart, KnownFacts, Technical};
+use selfsame_types::samples;
 use serde_json::{Map, Value};
 
 use super::CardRecord;
@@ -32,7 +33,7 @@ impl CardRecord {
             issuer: &self.issuer,
             key: self.key.as_ref(),
             kid: self.kid.as_deref(),
-            is_type: is_known_type,
+            is_type: samples::is_w3c_type,
         };
         let named = self.look.labels.iter().map(|(path, _)| path.clone());
         let named: Vec<ClaimPath> = named.collect();
@@ -109,13 +110,6 @@ impl Further<'_> {
             }
         }
     }
-}
-
-fn is_known_type(name: &str) -> bool {
-    let mut known = selfsame_core::templates::all()
-        .iter()
-        .flat_map(|one| &one.types);
-    name == "VerifiableCredential" || known.any(|known| known == name)
 }
 
 #[cfg(test)]

@@ -1,0 +1,21 @@
+//! Credential types as data: what a credential of a type says, how it looks, and how its claims are checked.
+//!
+//! Owns: the file of a type, its checks, the documents and forms made from it, imports from other descriptions, and the
+//! records of an organisation's types. Does not own: who may change a type, how credentials are issued, HTTP.
+
+mod check;
+pub mod file;
+mod fill;
+pub mod form;
+mod image;
+pub mod import;
+pub mod model;
+pub mod project;
+mod records;
+pub mod samples;
+
+pub use check::{Checked, check};
+pub use fill::split;
+pub use image::Picture;
+pub use model::{ClaimKind, CredentialType, TypeClaim, TypeDefinition, text_of};
+pub use records::{DocumentKind, OwnTypes, Owner, TypeSet, TypeSummary, Types};

@@ -1,0 +1,105 @@
+//! A type as an issuer's metadata describes it to wallets (OpenID4VCI 1.0 §12.2.4), and as a verifier asks for it
+//! (OpenID4VP 1.0 §6).
+
+use selfsame_credential::Format;
+use selfsame_credential::format::Profile;
+use selfsame_driver::Result;
+use serde_json::{Map, Value, json};
+
+use crate::fill::claim_path;
+use crate::model::{CardImage, CredentialType, Labels, text_of};
+
+/// The `credential_metadata` of a type in one format.
+///
+/// # Errors
+/// `Internal` for a claim without a path, which a checked type does not have.
+pub fn credential_metadata(one: &CredentialType, format: Format) -> Result<Value> {
+    let claims = one.claims.iter().filter(|claim| claim.is_in_credential());
+    let described = claims.map(|claim| {
+        Ok(json!({
+            "path": claim.path_in(format)?.to_value(),
+            "mandatory": claim.required,
+            "display": names(&claim.label),
+        }))
+    });
+    let displays = one.title.keys().map(|language| display(one, language));
+    Ok(json!({
+        "display": displays.collect::<Vec<_>>(),
+        "claims": described.collect::<Result<Vec<_>>>()?,
+    }))
+}
+
+fn display(one: &CredentialType, language: &str) -> Value {
+    let served = one.served.as_ref().map(|served| &served.addresses);
+    let logo = served.and_then(|served| image(one.card.logo.as_ref()?, &served.logo, language));
+    let background = served
+        .and_then(|served| image(one.card.background.as_ref()?, &served.background, language));
+    let mut display = Map::new();
+    for (name, value) in [
+        (
+            "name",
+            one.title.get(language).map(|title| title.as_str().into()),
+        ),
+        ("locale", Some(language.into())),
+        (
+            "description",
+            one.description
+                .get(language)
+                .map(|text| text.as_str().into()),
+        ),
+        ("logo", logo),
+        ("background_image", background),
+        (
+            "background_color",
+            one.card.background_color.as_deref().map(Value::from),
+        ),
+        (
+            "text_color",
+            one.card.text_color.as_deref().map(Value::from),
+        ),
+    ] {
+        if let Some(value) = value {
+            display.insert(name.to_owned(), value);
+        }
+    }
+    Value::Object(display)
+}
+
+fn image(image: &CardImage, address: &str, language: &str) -> Option<Value> {
+    let text = image.alt_text.get(language).map(String::as_str);
+    match text.unwrap_or_else(|| text_of(&image.alt_text)) {
+        "" => Some(json!({"uri": address})),
+        text => Some(json!({"uri": address, "alt_text": text})),
+    }
+}
+
+/// A name by language as display entries.
+fn names(labels: &Labels) -> Vec<Value> {
+    let entry = labels
+        .iter()
+        .map(|(locale, name)| json!({"name": name, "locale": locale}));
+    entry.collect()
+}
+
+/// The DCQL query for claims of one credential of a type.
+///
+/// # Errors
+/// `Internal` for an empty path.
+pub fn dcql(one: &CredentialType, format: Format, claims: &[Vec<String>]) -> Result<Value> {
+    let meta = match format.describe().profile {
+        Profile::SdJwtVc => json!({"vct_values": [one.vct]}),
+        Profile::W3c => json!({"type_values": [one.w3c_types()]}),
+    };
+    let claims: Vec<Value> = claims
+        .iter()
+        .map(|path| Ok(json!({"path": claim_path(path, format)?.to_value()})))
+        .collect::<Result<_>>()?;
+    let mut credential =
+        json!({"id": one.id.replace('-', "_"), "format": format.as_str(), "meta": meta});
+    if !claims.is_empty()
+        && let Some(members) = credential.as_object_mut()
+    {
+        members.insert("claims".to_owned(), Value::Array(claims));
+    }
+    Ok(json!({"credentials": [credential]}))
+}

@@ -1,0 +1,162 @@
+use serde_json::json;
+
+use super::*;
+use crate::file::read_json;
+use crate::model::TypeState;
+
+fn membership() -> CredentialType {
+    let file = json!({
+        "id": "membership",
+        "title": {"en": "Membership", "de": "Mitgliedschaft"},
+        "description": {"en": "A membership."},
+        "extends": {"vct": "urn:association:card"},
+        "card": {
+            "background_color": "#123456",
+            "logo": {"uri": "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4=", "alt_text": {"en": "A bird"}},
+        },
+        "claims": [
+            {"path": ["name", "given"], "kind": "text", "required": true, "label": {"en": "Given name"}, "help": {"en": "As in the passport"}},
+            {"path": ["name", "family"], "kind": "text", "required": true, "disclosed": "always"},
+            {"path": ["since"], "kind": "date"},
+            {"path": ["address"], "kind": "object", "required": true, "claims": [
+                {"path": ["city"], "kind": "text", "required": true},
+                {"path": ["floor"], "kind": "number", "integer": true, "min": 0},
+            ]},
+            {"path": ["sports"], "kind": "list", "of": {"kind": "enumeration", "disclosed": "selectively", "values": [{"value": "chess"}]}},
+            {"path": ["remark"], "kind": "text", "disclosed": "never"},
+        ],
+    });
+    CredentialType {
+        definition: read_json(file.to_string().as_bytes()).unwrap(),
+        version: 2,
+        state: TypeState::Published,
+        vct: "https://club.example/types/membership/2".to_owned(),
+        is_sample: false,
+        served: None,
+    }
+}
+
+fn documents() -> Documents {
+    let base: Url = "https://club.example/".parse().unwrap();
+    let one = membership();
+    Documents::of(
+        &one,
+        &Addresses::below(&base, &one.id, one.version).unwrap(),
+    )
+    .unwrap()
+}
+
+#[test]
+fn the_type_metadata_is_that_of_the_specification() {
+    let document: Value = serde_json::from_str(&documents().metadata).unwrap();
+    assert_eq!(document["vct"], "https://club.example/types/membership/2");
+    assert_eq!(document["extends"], "urn:association:card");
+    let german = &document["display"][0];
+    assert_eq!(
+        (&german["locale"], &german["name"]),
+        (&json!("de"), &json!("Mitgliedschaft"))
+    );
+    let logo = &document["display"][1]["rendering"]["simple"]["logo"];
+    assert_eq!(logo["uri"], "https://club.example/types/membership/2/logo");
+    assert_eq!(logo["alt_text"], "A bird");
+    assert!(
+        logo["uri#integrity"]
+            .as_str()
+            .unwrap()
+            .starts_with("sha256-")
+    );
+    let claims = document["claims"].as_array().unwrap();
+    let claim = |path: Value| claims.iter().find(|claim| claim["path"] == path).unwrap();
+    let given = claim(json!(["name", "given"]));
+    assert_eq!(
+        (&given["sd"], &given["mandatory"]),
+        (&json!("always"), &json!(true))
+    );
+    assert_eq!(given["display"][0]["description"], "As in the passport");
+    assert_eq!(claim(json!(["name", "family"]))["sd"], "never");
+    assert_eq!(claim(json!(["address", "city"]))["mandatory"], true);
+    assert_eq!(claim(json!(["since"])).get("mandatory"), None);
+    assert_eq!(claim(json!(["sports", null]))["sd"], "always");
+    assert!(
+        !documents().metadata.contains("remark"),
+        "only the issuer knows of it"
+    );
+}
+
+#[test]
+fn the_schema_has_the_claims_in_their_objects() {
+    let schema: Value = serde_json::from_str(&documents().schema).unwrap();
+    assert_eq!(
+        schema["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
+    let subject = &schema["properties"]["credentialSubject"];
+    assert_eq!(subject["required"], json!(["address", "name"]));
+    assert_eq!(
+        subject["properties"]["name"]["required"],
+        json!(["family", "given"])
+    );
+    let address = &subject["properties"]["address"]["properties"];
+    assert_eq!(address["floor"], json!({"type": "integer", "minimum": 0.0}));
+    assert_eq!(
+        subject["properties"]["since"],
+        json!({"type": "string", "format": "date"})
+    );
+    assert_eq!(
+        subject["properties"]["sports"]["items"],
+        json!({"enum": ["chess"]})
+    );
+    assert_eq!(subject["properties"].get("remark"), None);
+}
+
+#[test]
+fn the_context_gives_each_term_a_url() {
+    let context: Value = serde_json::from_str(&documents().context).unwrap();
+    let terms = &context["@context"];
+    let address = "https://club.example/types/membership/2/context";
+    assert_eq!(
+        terms["MembershipCredential"],
+        format!("{address}#MembershipCredential")
+    );
+    assert_eq!(
+        terms["name"]["@context"]["given"]["@id"],
+        format!("{address}#name.given")
+    );
+    assert_eq!(
+        terms["address"]["@context"]["city"]["@id"],
+        format!("{address}#address.city")
+    );
+    assert_eq!(
+        terms["since"]["@type"],
+        "http://www.w3.org/2001/XMLSchema#date"
+    );
+    assert_eq!(terms["sports"]["@container"], "@list");
+}
+
+#[test]
+fn anoncreds_takes_plain_claims_and_refuses_the_others_by_name() {
+    let mut one = membership().definition;
+    let refused = attributes(&one).unwrap_err().to_string();
+    assert!(
+        refused.contains("anoncreds-list") && refused.contains("sports"),
+        "{refused}"
+    );
+    one.claims.retain(|claim| claim.path != ["sports"]);
+    let names = [
+        "name.given",
+        "name.family",
+        "since",
+        "address.city",
+        "address.floor",
+    ];
+    assert_eq!(attributes(&one).unwrap(), names);
+    let mut twin = one.claims[2].clone();
+    twin.path = vec!["Since".to_owned()];
+    one.claims.push(twin);
+    assert!(
+        attributes(&one)
+            .unwrap_err()
+            .to_string()
+            .contains("anoncreds-name")
+    );
+}

@@ -1,0 +1,561 @@
+//! The types of an organisation as records: drafts, which change, and published versions, which do not.
+
+mod set;
+mod stored;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Reason, Reasons, Result};
+use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Record, Store, TenantId};
+use serde::{Deserialize, Serialize};
+use url::Url;
+use utoipa::ToSchema;
+
+use crate::check::{CARD_IMAGE_BYTES_MAX, check};
+use crate::image::{Picture, picture};
+use crate::model::{Addresses, CredentialType, TypeDefinition, TypeState};
+use crate::project::Documents;
+use set::SetMember;
+use stored::{DRAFT, HEAD, HEAD_ID, HeadEntry, TypesHead, VERSION, VersionRecord, record_id};
+
+pub use set::TypeSet;
+
+/// Maximum number of published versions of an organisation.
+const VERSIONS_MAX: usize = 500;
+/// Maximum length of all published versions of an organisation, in bytes.
+const BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Maximum length of the sets that are kept parsed, in bytes.
+const CACHE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// The organisation whose types are meant.
+#[derive(Clone, Copy, Debug)]
+pub struct Owner<'a> {
+    /// The tenant of its issuer.
+    pub tenant: &'a TenantId,
+    /// What its addresses begin with.
+    pub base: &'a Url,
+}
+
+/// A document of a version of a type.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum DocumentKind {
+    /// SD-JWT VC type metadata.
+    Metadata,
+    /// JSON Schema.
+    Schema,
+    /// JSON-LD context.
+    Context,
+    /// The card's logo.
+    Logo,
+    /// The card's background image.
+    Background,
+}
+
+/// A type in its organisation's list.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
+pub struct TypeSummary {
+    /// Its id.
+    pub id: String,
+    /// Its title in English, or else in its first language.
+    pub title: String,
+    /// The state of its newest version: `draft` if none was published yet.
+    pub state: TypeState,
+    /// Its newest published version.
+    pub version: Option<u32>,
+    /// The SD-JWT VC type of that version.
+    pub vct: Option<String>,
+    /// Whether it comes with the program.
+    pub sample: bool,
+    /// Whether it has a draft that is not published yet.
+    pub has_draft: bool,
+    /// Its newest published version, or else its draft; absent in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<TypeDefinition>,
+    /// Its draft, if it has a published version too; absent in lists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<TypeDefinition>,
+    /// What should be better.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
+    pub advice: Vec<Reason>,
+}
+
+impl Reasons for TypeSummary {
+    fn reasons(&mut self) -> Vec<&mut Reason> {
+        self.advice.iter_mut().collect()
+    }
+}
+
+impl TypeSummary {
+    fn of_draft(draft: TypeDefinition) -> Self {
+        Self {
+            id: draft.id.clone(),
+            title: draft.name().to_owned(),
+            state: TypeState::Draft,
+            version: None,
+            vct: None,
+            sample: false,
+            has_draft: true,
+            definition: None,
+            draft: Some(draft),
+            advice: Vec::new(),
+        }
+    }
+
+    fn of(one: &CredentialType) -> Self {
+        Self {
+            id: one.id.clone(),
+            title: one.name().to_owned(),
+            state: one.state,
+            version: Some(one.version),
+            vct: Some(one.vct.clone()),
+            sample: one.is_sample,
+            has_draft: false,
+            definition: None,
+            draft: None,
+            advice: Vec::new(),
+        }
+    }
+}
+
+/// The types of all organisations of an instance.
+pub struct Types {
+    store: Store,
+    samples: Arc<TypeSet>,
+    sets: Mutex<HashMap<TenantId, HeldSet>>,
+}
+
+/// A set that is kept.
+struct HeldSet {
+    set: Arc<TypeSet>,
+    bytes: usize,
+}
+
+impl Types {
+    /// The types in this store, with the samples, whose SD-JWT VC types begin with `samples_base`; without it, without
+    /// the samples.
+    #[must_use]
+    pub fn new(store: Store, samples_base: Option<&str>) -> Self {
+        let samples = samples_base.map(TypeSet::of_samples).unwrap_or_default();
+        Self {
+            store,
+            samples: Arc::new(samples),
+            sets: Mutex::default(),
+        }
+    }
+
+    /// The types of one organisation.
+    #[must_use]
+    pub fn of<'a>(&'a self, owner: Owner<'a>) -> OwnTypes<'a> {
+        OwnTypes { types: self, owner }
+    }
+
+    /// The published types of an organisation, read again only if they have changed.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn all(&self, owner: Owner<'_>) -> Result<Arc<TypeSet>> {
+        let Some(version) = self.store.version(owner.tenant, HEAD, HEAD_ID).await? else {
+            return Ok(self.samples.clone());
+        };
+        if let Some(held) = self.held().get(owner.tenant)
+            && held.set.stamp == Some(version)
+        {
+            return Ok(held.set.clone());
+        }
+        let Some((head, version)) = self.head(owner.tenant).await? else {
+            return Ok(self.samples.clone());
+        };
+        let mut members = Vec::new();
+        for entry in &head.versions {
+            let record = self.version(owner.tenant, entry).await?;
+            let one = Arc::new(record.credential_type(entry, owner.base)?);
+            members.push(SetMember {
+                one,
+                superseded: entry.superseded,
+            });
+        }
+        let is_free =
+            |sample: &&SetMember| !head.versions.iter().any(|entry| entry.id == sample.one.id);
+        members.extend(self.samples.members.iter().filter(is_free).cloned());
+        let set = Arc::new(TypeSet {
+            stamp: Some(version),
+            members,
+        });
+        self.hold(
+            owner.tenant,
+            &set,
+            head.versions.iter().map(|entry| entry.bytes).sum(),
+        );
+        Ok(set)
+    }
+
+    async fn head(&self, tenant: &TenantId) -> Result<Option<(TypesHead, u64)>> {
+        let record = self.store.read(tenant, HEAD, HEAD_ID).await?;
+        let read = |record: Record| Ok((decode(&record.value)?, record.version));
+        record.map(read).transpose()
+    }
+
+    async fn version(&self, tenant: &TenantId, entry: &HeadEntry) -> Result<VersionRecord> {
+        let record = self.store.read(tenant, VERSION, &entry.record_id()).await?;
+        let record = record.ok_or_else(|| Error::damaged("a published type has no record"))?;
+        decode(&record.value)
+    }
+
+    fn hold(&self, tenant: &TenantId, set: &Arc<TypeSet>, bytes: usize) {
+        let mut sets = self.held();
+        sets.remove(tenant);
+        let mut sum: usize = sets.values().map(|held| held.bytes).sum();
+        while sum.saturating_add(bytes) > CACHE_BYTES_MAX {
+            let Some(other) = sets.keys().next().cloned() else {
+                break;
+            };
+            sum = sum.saturating_sub(sets.remove(&other).map_or(0, |held| held.bytes));
+        }
+        let set = set.clone();
+        sets.insert(tenant.clone(), HeldSet { set, bytes });
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<TenantId, HeldSet>> {
+        self.sets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The types of one organisation.
+#[derive(Clone, Copy)]
+pub struct OwnTypes<'a> {
+    types: &'a Types,
+    owner: Owner<'a>,
+}
+
+impl OwnTypes<'_> {
+    /// The published types, read again only if they have changed.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn all(&self) -> Result<Arc<TypeSet>> {
+        self.types.all(self.owner).await
+    }
+
+    /// All types of an organisation with their drafts, without their definitions.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn list(&self) -> Result<Vec<TypeSummary>> {
+        let set = self.all().await?;
+        let current = set
+            .members
+            .iter()
+            .filter(|member| member.superseded.is_none());
+        let mut all: Vec<TypeSummary> =
+            current.map(|member| TypeSummary::of(&member.one)).collect();
+        let page = Page::first(MAX_PAGE);
+        for record in self
+            .types
+            .store
+            .list(self.owner.tenant, DRAFT, &page)
+            .await?
+        {
+            match all.iter_mut().find(|one| one.id == record.id) {
+                Some(published) => published.has_draft = true,
+                None => {
+                    let mut draft = TypeSummary::of_draft(decode(&record.value)?);
+                    draft.draft = None;
+                    all.push(draft);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// One type, with its definition, its draft and advice.
+    ///
+    /// # Errors
+    /// `NotFound`; the store's.
+    pub async fn one(&self, id: &str) -> Result<TypeSummary> {
+        let set = self.all().await?;
+        let draft = self.types.store.read(self.owner.tenant, DRAFT, id).await?;
+        let draft: Option<TypeDefinition> = match &draft {
+            Some(record) => Some(decode(&record.value)?),
+            None => None,
+        };
+        let published = set.newest(id);
+        let mut shown = match (published, draft) {
+            (Some(published), draft) => TypeSummary {
+                definition: Some(published.definition.clone()),
+                has_draft: draft.is_some(),
+                draft,
+                ..TypeSummary::of(published)
+            },
+            (None, Some(draft)) => TypeSummary {
+                definition: Some(draft.clone()),
+                draft: None,
+                ..TypeSummary::of_draft(draft)
+            },
+            (None, None) => return Err(set.find(id).err().unwrap_or_else(|| unknown(id))),
+        };
+        if let Some(definition) = shown.draft.as_ref().or(shown.definition.as_ref()) {
+            shown.advice = check(definition).advice;
+        }
+        Ok(shown)
+    }
+
+    /// Creates a draft.
+    ///
+    /// # Errors
+    /// `BadRequest` for a definition that is refused; `Conflict` if its id is taken.
+    pub async fn create(&self, definition: &TypeDefinition) -> Result<TypeSummary> {
+        self.save_draft(definition, false).await
+    }
+
+    /// Replaces the draft of a type, or begins one.
+    ///
+    /// # Errors
+    /// As [`Self::create`]; `BadRequest` if the definition has another id.
+    pub async fn replace(&self, id: &str, definition: &TypeDefinition) -> Result<TypeSummary> {
+        if definition.id != id {
+            return Err(Error::bad_request("type-id-other")
+                .with("id", &definition.id)
+                .with("type", id));
+        }
+        self.save_draft(definition, true).await
+    }
+
+    async fn save_draft(&self, definition: &TypeDefinition, replace: bool) -> Result<TypeSummary> {
+        check(definition).result()?;
+        self.check_new(&*self.all().await?, definition)?;
+        let id = &definition.id;
+        let exists = self
+            .types
+            .store
+            .version(self.owner.tenant, DRAFT, id)
+            .await?;
+        let set = self.all().await?;
+        if !replace && (exists.is_some() || set.newest(id).is_some()) {
+            return Err(Error::new(ErrorKind::Conflict, "type-id-taken").with("type", id));
+        }
+        if exists.is_none() {
+            let drafts = self
+                .types
+                .store
+                .weight(self.owner.tenant, DRAFT, VERSIONS_MAX as u64 + 1)
+                .await?;
+            if drafts.records >= VERSIONS_MAX as u64 {
+                return Err(full());
+            }
+        }
+        let put = Put::new(DRAFT, id, encode(definition)?);
+        let expect = exists.map_or(Expect::Absent, Expect::Version);
+        let batch = Batch::new(self.owner.tenant.clone())
+            .expect(DRAFT, id, expect)
+            .put(put);
+        self.types.store.commit(batch).await?;
+        self.one(id).await
+    }
+
+    /// Deletes a draft. Published versions stay.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn delete_draft(&self, id: &str) -> Result<()> {
+        let version = self
+            .types
+            .store
+            .version(self.owner.tenant, DRAFT, id)
+            .await?;
+        let version = version.ok_or_else(|| no_draft(id))?;
+        let batch = Batch::new(self.owner.tenant.clone())
+            .expect(DRAFT, id, Expect::Version(version))
+            .delete(DRAFT, id);
+        self.types.store.commit(batch).await?;
+        Ok(())
+    }
+
+    /// Publishes a draft as the next version. From then on the version does not change.
+    ///
+    /// # Errors
+    /// `NotFound` without a draft; `BadRequest` if it is refused; `Full` beyond the limits.
+    pub async fn publish(&self, id: &str, now: UnixTime) -> Result<TypeSummary> {
+        let draft = self.types.store.read(self.owner.tenant, DRAFT, id).await?;
+        let draft = draft.ok_or_else(|| no_draft(id))?;
+        let definition: TypeDefinition = decode(&draft.value)?;
+        check(&definition).result()?;
+        self.check_new(&*self.all().await?, &definition)?;
+        let found = self.types.head(self.owner.tenant).await?;
+        let expected = found
+            .as_ref()
+            .map_or(Expect::Absent, |(_, version)| Expect::Version(*version));
+        let mut head = found.map(|(head, _)| head).unwrap_or_default();
+        let of_id = head.versions.iter().filter(|entry| entry.id == id);
+        let version = of_id
+            .map(|entry| entry.version)
+            .max()
+            .unwrap_or(0)
+            .saturating_add(1);
+        let record = published(self.owner, definition, version)?;
+        let value = encode(&record)?;
+        let bytes: usize = head.versions.iter().map(|entry| entry.bytes).sum();
+        if head.versions.len() >= VERSIONS_MAX || bytes.saturating_add(value.len()) > BYTES_MAX {
+            return Err(full());
+        }
+        for earlier in head.versions.iter_mut().filter(|entry| entry.id == id) {
+            earlier.superseded.get_or_insert(now);
+        }
+        head.versions.push(HeadEntry {
+            id: id.to_owned(),
+            version,
+            state: TypeState::Published,
+            published: now,
+            superseded: None,
+            bytes: value.len(),
+        });
+        let batch = Batch::new(self.owner.tenant.clone())
+            .expect(HEAD, HEAD_ID, expected)
+            .expect(DRAFT, id, Expect::Version(draft.version))
+            .put(Put::new(VERSION, record_id(id, version), value))
+            .put(Put::new(HEAD, HEAD_ID, encode(&head)?))
+            .delete(DRAFT, id);
+        self.types.store.commit(batch).await?;
+        tracing::info!("type" = id, version, "type published");
+        self.one(id).await
+    }
+
+    /// Retires a type: nothing more is issued of it. What was issued stays verifiable, and its documents stay served.
+    ///
+    /// # Errors
+    /// `NotFound`; `BadRequest` for a sample.
+    pub async fn retire(&self, id: &str) -> Result<TypeSummary> {
+        let found = self.types.head(self.owner.tenant).await?;
+        let Some((mut head, version)) = found else {
+            return Err(self.not_retired(id));
+        };
+        if !head.retire(id) {
+            return Err(self.not_retired(id));
+        }
+        let batch = Batch::new(self.owner.tenant.clone())
+            .expect(HEAD, HEAD_ID, Expect::Version(version))
+            .put(Put::new(HEAD, HEAD_ID, encode(&head)?));
+        self.types.store.commit(batch).await?;
+        tracing::info!("type" = id, "type retired");
+        self.one(id).await
+    }
+
+    /// A document of a version, as it was when the version was published.
+    ///
+    /// # Errors
+    /// `NotFound` for an unknown version, and for an image that the type does not have.
+    pub async fn document(&self, id: &str, version: u32, kind: DocumentKind) -> Result<Picture> {
+        let set = self.all().await?;
+        let one = set.at(id, version).ok_or_else(|| unknown(id))?;
+        let image = match kind {
+            DocumentKind::Logo => &one.card.logo,
+            DocumentKind::Background => &one.card.background,
+            DocumentKind::Metadata | DocumentKind::Schema | DocumentKind::Context => {
+                return self.text(one, kind).await;
+            }
+        };
+        let image = image.as_ref().ok_or_else(|| unknown(id))?;
+        picture(&image.uri, CARD_IMAGE_BYTES_MAX).map_err(Error::internal)
+    }
+
+    async fn text(&self, one: &CredentialType, kind: DocumentKind) -> Result<Picture> {
+        let documents = match one.is_sample {
+            true => Documents::of(
+                one,
+                &Addresses::below(self.owner.base, &one.id, one.version)?,
+            )?,
+            false => {
+                let id = record_id(&one.id, one.version);
+                let record = self
+                    .types
+                    .store
+                    .read(self.owner.tenant, VERSION, &id)
+                    .await?;
+                let record = record.ok_or_else(|| unknown(&one.id))?;
+                decode::<VersionRecord>(&record.value)?.documents
+            }
+        };
+        let (media, text) = match kind {
+            DocumentKind::Schema => ("application/schema+json", documents.schema),
+            DocumentKind::Context => ("application/ld+json", documents.context),
+            _ => ("application/json", documents.metadata),
+        };
+        Ok(Picture {
+            media,
+            bytes: text.into_bytes(),
+        })
+    }
+
+    /// Checks what a definition alone does not show: the ids of samples, and chains of extended types.
+    fn check_new(&self, set: &TypeSet, definition: &TypeDefinition) -> Result<()> {
+        if self.types.samples.newest(&definition.id).is_some() {
+            return Err(
+                Error::new(ErrorKind::Conflict, "type-id-taken").with("type", &definition.id)
+            );
+        }
+        let Some(extends) = &definition.extends else {
+            return Ok(());
+        };
+        let next = set
+            .newest(&definition.id)
+            .map_or(1, |one| one.version.saturating_add(1));
+        let vct = vct(self.owner, definition, next)?;
+        if set.leads_back(&extends.vct, &vct) {
+            let reason = Reason::new("type-extends-cycle").with("vct", &extends.vct);
+            return Err(Error::of(ErrorKind::BadRequest, reason));
+        }
+        Ok(())
+    }
+
+    fn not_retired(&self, id: &str) -> Error {
+        match self.types.samples.newest(id) {
+            Some(_) => Error::bad_request("type-sample").with("type", id),
+            None => unknown(id),
+        }
+    }
+}
+
+/// The record of the next version of a type.
+fn published(owner: Owner<'_>, definition: TypeDefinition, version: u32) -> Result<VersionRecord> {
+    let addresses = Addresses::below(owner.base, &definition.id, version)?;
+    let vct = vct(owner, &definition, version)?;
+    let one = CredentialType {
+        definition,
+        version,
+        state: TypeState::Published,
+        vct,
+        is_sample: false,
+        served: None,
+    };
+    Ok(VersionRecord {
+        documents: Documents::of(&one, &addresses)?,
+        definition: one.definition,
+        vct: one.vct,
+    })
+}
+
+/// The SD-JWT VC type of a version: the one of the file, or else the address of its metadata.
+fn vct(owner: Owner<'_>, definition: &TypeDefinition, version: u32) -> Result<String> {
+    match &definition.vct {
+        Some(vct) => Ok(vct.clone()),
+        None => Ok(Addresses::below(owner.base, &definition.id, version)?.metadata),
+    }
+}
+
+fn unknown(id: &str) -> Error {
+    Error::not_found("type-not-here").with("type", id)
+}
+
+fn no_draft(id: &str) -> Error {
+    Error::not_found("type-no-draft").with("type", id)
+}
+
+fn full() -> Error {
+    Error::new(ErrorKind::Full, "types-full").with("maximum", &VERSIONS_MAX)
+}
+
+#[cfg(test)]
+mod tests;
