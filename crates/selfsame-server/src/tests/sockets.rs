@@ -315,9 +315,9 @@ async fn who_follows_a_request_again_is_told_its_state_only_if_it_may_have_chang
 async fn who_follows_an_offer_is_told_its_state_and_nothing_while_it_stays_the_same() {
     let listening = Listening::plain(ServerLimits::default()).await;
     let new = json!({"template": "immunization", "examples": true});
+    let new = serde_json::from_value(new).unwrap();
     let issuer = listening.app.issuer().unwrap();
-    let offer = issuer.create_offer(&serde_json::from_value(new).unwrap());
-    let id = offer.await.unwrap().id;
+    let id = issuer.create_offer(&new).await.unwrap().id;
     let path = format!("/issuer/view/{id}/events");
     let mut stream = listening.follow(&path, None).await;
     read_until(&mut stream, r#"{"state":"open","uses_left":1}"#).await;
