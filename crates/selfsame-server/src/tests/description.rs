@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use http::StatusCode;
 use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
-use selfsame_core::templates::Template;
 use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::paging::Listing;
 use selfsame_http::route::openapi::Example;
@@ -180,7 +179,6 @@ fn each_example_is_a_body_of_its_type() {
 }
 
 fn issuers_examples(examples: &mut Checked) {
-    examples.response::<Listed<Template>>("issuer_list_templates");
     examples.request::<NewOffer>("issuer_create_offer");
     examples.response::<Offer>("issuer_create_offer");
     examples.response::<Listing<Offer>>("issuer_list_offers");

@@ -312,6 +312,23 @@ async fn who_follows_a_request_again_is_told_its_state_only_if_it_may_have_chang
 }
 
 #[tokio::test]
+async fn who_follows_an_offer_is_told_its_state_and_nothing_while_it_stays_the_same() {
+    let listening = Listening::plain(ServerLimits::default()).await;
+    let new = json!({"type": "immunization", "examples": true});
+    let new = serde_json::from_value(new).unwrap();
+    let issuer = listening.app.main().issuer().unwrap();
+    let id = issuer.create_offer(&new).await.unwrap().id;
+    let path = format!("/issuer/view/{id}/events");
+    let mut stream = listening.follow(&path, None).await;
+    read_until(&mut stream, r#"{"state":"open","uses_left":1}"#).await;
+    read_until(&mut stream, "\n\n").await;
+    listening.tell(EventKind::Issued, "another offer's").await;
+    let nothing = tokio::time::timeout(Duration::from_secs(1), stream.read_u8()).await;
+    assert!(nothing.is_err(), "{nothing:?}");
+    listening.stop().await;
+}
+
+#[tokio::test]
 async fn a_stream_beyond_the_bound_is_refused_until_another_ends_and_nobody_else_is() {
     let listening = Listening::plain(ServerLimits {
         streams: 2,

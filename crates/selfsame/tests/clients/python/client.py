@@ -46,7 +46,7 @@ def body(answer: T | Problem | None) -> T:
 
 
 operator = client(os.environ["TOKEN"])
-new_offer = NewOffer(template="immunization", format_=FormatName.DCSD_JWT, examples=True)
+new_offer = NewOffer(type_="immunization", format_=FormatName.DCSD_JWT, examples=True)
 offer = body(issuer_create_offer.sync(client=operator, body=new_offer))
 
 account = NewAccount(email="rosa@example.org", password="a long walk in the rain")
@@ -56,7 +56,7 @@ body(wallet_accept_offer.sync(client=person, body=AcceptOffer(offer=offer.uri)))
 state = body(issuer_get_offer.sync(offer.id, client=operator)).state
 assert state == OfferState.TAKEN, state
 
-request = body(verifier_create_request.sync(client=operator, body=NewRequest(template="immunization")))
+request = body(verifier_create_request.sync(client=operator, body=NewRequest(type_="immunization")))
 preview = body(wallet_preview_request.sync(client=person, body=RequestLink(request=request.uri)))
 cards = AnswerRequestCards()
 for share in preview.shares:

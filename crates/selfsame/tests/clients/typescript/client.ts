@@ -21,7 +21,7 @@ function body<T>(answer: { data?: T; error?: components["schemas"]["Problem"] })
 const operator = client(process.env["TOKEN"]);
 const offer = body(
   await operator.POST("/api/issuer/offers", {
-    body: { template: "immunization", format: "dc+sd-jwt", examples: true },
+    body: { type: "immunization", format: "dc+sd-jwt", examples: true },
   }),
 );
 
@@ -37,7 +37,7 @@ if (taken !== "taken") {
 }
 
 const request = body(
-  await operator.POST("/api/verifier/requests", { body: { template: "immunization" } }),
+  await operator.POST("/api/verifier/requests", { body: { type: "immunization" } }),
 );
 const preview = body(
   await person.POST("/api/wallet/requests/preview", { body: { request: request.uri } }),
