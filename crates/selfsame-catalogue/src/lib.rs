@@ -3,6 +3,8 @@
 //! Owns: the sentence and the hint of each reason's id, and how values are put into them. Does not own: which reason
 //! applies, who must act, and how an error becomes a response or an exit code.
 
+pub mod when;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 

@@ -1,24 +1,12 @@
 //! The audiences of addresses: what each may send, and the format of its errors.
 
+use selfsame_http::route::openapi::Token;
+
 use crate::error::Face;
 use crate::problem;
 
 /// The largest form; also the limit of every body that is authenticated by a cookie.
 pub const API_BODY_MAX: usize = 256 * 1024;
-
-const OPERATOR: &str = "operator";
-const WALLET: &str = "wallet";
-/// The tokens of the API: the name of each security scheme, and how to get the token.
-pub const TOKENS: [(&str, &str); 2] = [
-    (
-        OPERATOR,
-        "The operator's token. The first start writes it into the file `operator-token` in the data directory.",
-    ),
-    (
-        WALLET,
-        "The token of a person's session. `wallet_register` and `wallet_sign_in` return it.",
-    ),
-];
 
 /// Who may use a group of addresses, and the format of its errors.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -61,16 +49,16 @@ impl Audience {
         matches!(self, Self::Person | Self::PersonApi)
     }
 
-    /// The token that its addresses take, as in [`TOKENS`].
-    pub fn token(self) -> Option<&'static str> {
+    /// The token that its addresses take, if they take one.
+    pub fn token(self) -> Option<Token> {
         match self {
             Self::Operator
             | Self::OperatorApi
             | Self::OperatorStream
             | Self::OperatorWait
             | Self::Registrant
-            | Self::RegistrantPage => Some(OPERATOR),
-            Self::Person | Self::PersonApi => Some(WALLET),
+            | Self::RegistrantPage => Some(Token::Operator),
+            Self::Person | Self::PersonApi => Some(Token::Wallet),
             _ => None,
         }
     }

@@ -12,7 +12,6 @@ pub mod resolver;
 pub mod verdict;
 pub mod verifier;
 pub mod wallet;
-pub mod when;
 
 use std::fmt;
 
@@ -21,6 +20,7 @@ use axum::extract::FromRequestParts;
 use axum::response::{Html, IntoResponse};
 use http::request::Parts;
 use selfsame_app::config::Roles;
+pub use selfsame_catalogue::when;
 pub use selfsame_http::listing::ListPosition;
 use selfsame_ledger::config::RegistryConfig;
 

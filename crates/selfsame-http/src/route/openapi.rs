@@ -51,13 +51,47 @@ pub struct ProtocolError {
     error_description: Option<String>,
 }
 
+/// A token of the API: each is a security scheme of the description.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Token {
+    /// The operator's.
+    Operator,
+    /// That of a person's session.
+    Wallet,
+}
+
+impl Token {
+    /// Every token.
+    pub const ALL: [Self; 2] = [Self::Operator, Self::Wallet];
+
+    /// The name of its security scheme.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Wallet => "wallet",
+        }
+    }
+
+    /// How to get it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Operator => {
+                "The operator's token. The first start writes it into the file `operator-token` in the data directory."
+            }
+            Self::Wallet => {
+                "The token of a person's session. `wallet_register` and `wallet_sign_in` return it."
+            }
+        }
+    }
+}
+
 /// Who may call an operation, and the format of its errors.
 #[derive(Clone, Copy)]
 pub struct Access {
     /// The format of its errors.
     pub face: Face,
-    /// The security scheme whose token it takes.
-    pub token: Option<&'static str>,
+    /// The token that it takes.
+    pub token: Option<Token>,
     /// Whether it also answers callers without a token.
     pub open: bool,
 }
@@ -68,7 +102,7 @@ impl Access {
     fn alternatives(self) -> Vec<SecurityRequirement> {
         let token = self
             .token
-            .map(|name| SecurityRequirement::new(name, [""; 0]));
+            .map(|token| SecurityRequirement::new(token.name(), [""; 0]));
         let nothing = (token.is_some() && self.open).then(SecurityRequirement::default);
         token.into_iter().chain(nothing).collect()
     }
@@ -233,14 +267,16 @@ impl Specified {
     }
 }
 
-/// Adds a bearer token that operations may need, with the words that say how to get it.
-pub fn add_token(document: &mut OpenApi, name: &str, words: &str) {
-    let bearer = HttpBuilder::new()
-        .scheme(HttpAuthScheme::Bearer)
-        .description(Some(words))
-        .build();
+/// Adds the bearer tokens that operations may need.
+pub fn add_tokens(document: &mut OpenApi) {
     let components = document.components.get_or_insert_default();
-    components.add_security_scheme(name, SecurityScheme::Http(bearer));
+    for token in Token::ALL {
+        let bearer = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .description(Some(token.words()))
+            .build();
+        components.add_security_scheme(token.name(), SecurityScheme::Http(bearer));
+    }
 }
 
 /// Adds the operation of a route, if it has a description, with the example that has its name.

@@ -7,12 +7,11 @@ use axum::response::IntoResponse as _;
 use http::header::CONTENT_TYPE;
 use selfsame_app::config::Roles;
 use selfsame_http::route::openapi::{
-    Access, Example, ProblemDetails, ProtocolError, add, add_token, refer_to_entries,
+    Access, Example, ProblemDetails, ProtocolError, add, add_tokens, refer_to_entries,
 };
 use utoipa::OpenApi;
 
 use super::groups;
-use crate::audience::{self, Audience};
 use crate::error::Handled;
 
 /// The OpenAPI description.
@@ -45,12 +44,9 @@ use crate::error::Handled;
 )]
 struct DocumentDescription;
 
-/// Bodies that operations take and return, by the operations' names.
-const EXAMPLES: &str = include_str!("examples.json");
-
 /// The examples of bodies, by the operations' names.
 pub fn examples() -> BTreeMap<String, Example> {
-    serde_json::from_str(EXAMPLES).unwrap_or_default()
+    serde_json::from_str(include_str!("examples.json")).unwrap_or_default()
 }
 
 /// The description of all addresses as JSON, built once.
@@ -58,26 +54,21 @@ pub fn text() -> &'static str {
     static TEXT: OnceLock<String> = OnceLock::new();
     TEXT.get_or_init(|| {
         let mut document = DocumentDescription::openapi();
-        for (name, words) in audience::TOKENS {
-            add_token(&mut document, name, words);
-        }
+        add_tokens(&mut document);
         let examples = examples();
         for group in groups(&Roles::ALL) {
+            let access = Access {
+                face: group.audience.face(),
+                token: group.audience.token(),
+                open: !group.audience.needs_token(),
+            };
             for route in &group.routes {
-                add(&mut document, route, access(group.audience), &examples);
+                add(&mut document, route, access, &examples);
             }
         }
         refer_to_entries(&mut document);
         document.to_pretty_json().unwrap_or_default()
     })
-}
-
-fn access(audience: Audience) -> Access {
-    Access {
-        face: audience.face(),
-        token: audience.token(),
-        open: !audience.needs_token(),
-    }
 }
 
 /// Serves the description.
