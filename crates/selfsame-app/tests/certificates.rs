@@ -285,7 +285,14 @@ async fn stands_until_revoked(app: &App, format: Format, policy: &Policy) {
 #[tokio::test]
 async fn credentials_of_an_issuer_known_by_did_verify_until_they_are_revoked() {
     let app = open(config("https://issuer.example/")).await.unwrap();
-    let did = app.main().issuer().unwrap().identity().did().as_str().to_owned();
+    let did = app
+        .main()
+        .issuer()
+        .unwrap()
+        .identity()
+        .did()
+        .as_str()
+        .to_owned();
     for format in Format::ALL {
         stands_until_revoked(&app, format, &policy(&did, &[])).await;
     }
@@ -330,7 +337,14 @@ async fn credentials_of_an_issuer_known_by_certificate_verify_until_they_are_rev
     stands_until_revoked(&app, Format::SdJwtVc, &policy(&issuer, anchors)).await;
 
     // The W3C formats do not support certificates.
-    let did = app.main().issuer().unwrap().identity().did().as_str().to_owned();
+    let did = app
+        .main()
+        .issuer()
+        .unwrap()
+        .identity()
+        .did()
+        .as_str()
+        .to_owned();
     for format in [Format::JwtVcJson, Format::VcJwt] {
         stands_until_revoked(&app, format, &policy(&did, &[])).await;
     }

@@ -27,6 +27,13 @@ pub enum Face {
     Page(fn(&Problem) -> String),
 }
 
+/// The page where people continue after an error.
+#[derive(Clone, Debug)]
+struct Door {
+    page: Cow<'static, str>,
+    label: &'static str,
+}
+
 /// An error, ready to be written in any face.
 #[derive(Clone, Debug)]
 pub struct Problem {
@@ -34,7 +41,8 @@ pub struct Problem {
     reason: Reason,
     code: Option<&'static str>,
     retry_after: Option<u64>,
-    door: Option<(Cow<'static, str>, &'static str)>,
+    /// Boxed, because a result holds a problem at every step of a handler, and few have a door.
+    door: Option<Box<Door>>,
 }
 
 impl Problem {
@@ -85,13 +93,14 @@ impl Problem {
 
     /// Adds the page where people continue, and its button's label.
     pub fn go_on(mut self, page: &'static str, label: &'static str) -> Self {
-        self.door = Some((Cow::Borrowed(page), label));
+        let page = Cow::Borrowed(page);
+        self.door = Some(Box::new(Door { page, label }));
         self
     }
 
     /// Adds the page where people continue, unless the problem has one already.
     pub fn or_go_on(&mut self, page: Cow<'static, str>, label: &'static str) {
-        self.door.get_or_insert((page, label));
+        self.door.get_or_insert(Box::new(Door { page, label }));
     }
 
     /// Seconds to wait before trying again.
@@ -101,8 +110,8 @@ impl Problem {
 
     /// The page where people continue, and its button's label.
     pub fn door(&self) -> Option<(&str, &'static str)> {
-        let door = self.door.as_ref();
-        door.map(|(page, label)| (page.as_ref(), *label))
+        let door = self.door.as_deref();
+        door.map(|door| (door.page.as_ref(), door.label))
     }
 
     /// The status of the response.

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use selfsame_core::config::NamedDid;
 use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, Wish};
 use selfsame_core::machine::Machine as _;
@@ -22,7 +23,7 @@ use crate::context::Context;
 use crate::issuer::{Issuer, anchor};
 use crate::verifier::Verifier;
 use crate::wallet::Wallet;
-use open::Open;
+use open::OpenRoles;
 
 /// Interval between anchorings; changes within it go into one transaction.
 const ANCHORED_EVERY: Duration = Duration::from_secs(1);
@@ -49,7 +50,7 @@ pub struct Roles {
     pub wallet: Option<Arc<Wallet>>,
     organisations: Organisations,
     types: Arc<Types>,
-    open: Open,
+    open: OpenRoles,
 }
 
 impl Roles {
@@ -84,13 +85,7 @@ impl Roles {
         });
         let issuer = match wanted.issuer {
             true => {
-                let wish = Wish {
-                    tenant: organisation.issuer.clone(),
-                    method: config.issuer.did_method,
-                    web_path: "issuer",
-                    existing: config.issuer.did.as_deref(),
-                    named: config.issuer.issuer_did,
-                };
+                let wish = issuers_wish(&organisation, &config);
                 let identity = Arc::new(Identity::open(shared, &wish).await?);
                 Some(issuer(shared, &context, identity).await?)
             }
@@ -98,14 +93,7 @@ impl Roles {
         };
         let verifier = match wanted.verifier {
             true => {
-                let wish = Wish {
-                    tenant: organisation.verifier.clone(),
-                    method: config.verifier.did_method,
-                    web_path: "verifier",
-                    existing: None,
-                    // Which name a verifier asks under is a setting of each request.
-                    named: selfsame_core::config::NamedDid::Own,
-                };
+                let wish = verifiers_wish(&organisation, &config);
                 let identity = Arc::new(Identity::open(shared, &wish).await?);
                 Some(verifier(shared, &context, identity))
             }
@@ -129,7 +117,7 @@ impl Roles {
                 verifier,
             }),
             wallet: wallet.map(Arc::new),
-            open: Open::default(),
+            open: OpenRoles::default(),
         })
     }
 
@@ -278,6 +266,29 @@ async fn anchoring(roles: Arc<Roles>, mut stopping: watch::Receiver<bool>) {
                 tracing::warn!(%error, "status lists can't be anchored now");
             }
         }
+    }
+}
+
+/// What the identity of the first organisation's issuer is created from.
+fn issuers_wish<'a>(organisation: &Organisation, config: &'a RolesConfig) -> Wish<'a> {
+    Wish {
+        tenant: organisation.issuer.clone(),
+        method: config.issuer.did_method,
+        web_path: "issuer",
+        existing: config.issuer.did.as_deref(),
+        named: config.issuer.issuer_did,
+    }
+}
+
+/// What the identity of the first organisation's verifier is created from.
+fn verifiers_wish(organisation: &Organisation, config: &RolesConfig) -> Wish<'static> {
+    Wish {
+        tenant: organisation.verifier.clone(),
+        method: config.verifier.did_method,
+        web_path: "verifier",
+        existing: None,
+        // Which name a verifier asks under is a setting of each request.
+        named: NamedDid::Own,
     }
 }
 

@@ -36,9 +36,7 @@ pub fn groups(roles: &Roles) -> Vec<Routes> {
                 .along(Lane::Lists)
                 .of_organisations(),
         );
-        groups.push(
-            Routes::of(Audience::PublicApi, protocol::type_documents()).of_organisations(),
-        );
+        groups.push(Routes::of(Audience::PublicApi, protocol::type_documents()).of_organisations());
     }
     if roles.verifier {
         groups.push(Routes::of(Audience::Operator, pages::verifier()).of_organisations());

@@ -77,7 +77,13 @@ async fn cycle(app: &Arc<App>, person: &Person) {
     let new: NewOffer =
         serde_json::from_value(serde_json::json!({"type": "immunization", "examples": true}))
             .unwrap();
-    let offer = app.issuer().unwrap().create_offer(&new).await.unwrap();
+    let offer = app
+        .main()
+        .issuer()
+        .unwrap()
+        .create_offer(&new)
+        .await
+        .unwrap();
     let accept = AcceptOffer {
         offer: offer.uri,
         tx_code: None,
@@ -86,7 +92,7 @@ async fn cycle(app: &Arc<App>, person: &Person) {
     };
     let wallet = app.wallet().unwrap();
     wallet.accept_offer(person, &accept).await.unwrap();
-    let verifier = app.verifier().unwrap();
+    let verifier = app.main().verifier().unwrap();
     let request = NewRequest {
         type_id: Some("immunization".to_owned()),
         ..NewRequest::default()

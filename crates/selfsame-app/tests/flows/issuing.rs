@@ -280,7 +280,8 @@ async fn a_status_fought_over_ends_as_the_last_one_said_and_revoked_stays_revoke
             _ => CredentialStatus::Valid,
         };
         tasks.spawn(async move {
-            app.main().issuer()
+            app.main()
+                .issuer()
                 .unwrap()
                 .set_status(&id, status)
                 .await

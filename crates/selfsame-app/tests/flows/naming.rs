@@ -31,7 +31,10 @@ async fn what_is_for_one_use_names_the_registrys_did_and_all_else_one_that_anybo
     let clinic = clinic_naming(NamedDid::Portable).await;
     assert!(!clinic.app.issues_to_few());
     let person = person(&clinic.app).await;
-    let (issuer, wallet) = (clinic.app.main().issuer().unwrap(), clinic.app.wallet().unwrap());
+    let (issuer, wallet) = (
+        clinic.app.main().issuer().unwrap(),
+        clinic.app.wallet().unwrap(),
+    );
     let names = issuer.identity().names();
     assert_eq!(clinic.app.status().await.unwrap().issuer_dids, names);
     for format in Format::ALL {
@@ -68,7 +71,10 @@ async fn an_issuer_that_keeps_to_its_own_did_issues_to_few() {
     assert!(clinic.app.issues_to_few());
     assert!(clinic.app.status().await.unwrap().issues_to_few);
     let person = person(&clinic.app).await;
-    let (issuer, wallet) = (clinic.app.main().issuer().unwrap(), clinic.app.wallet().unwrap());
+    let (issuer, wallet) = (
+        clinic.app.main().issuer().unwrap(),
+        clinic.app.wallet().unwrap(),
+    );
     assert_eq!(
         issuer.identity().names(),
         [issuer.identity().did().as_str()]

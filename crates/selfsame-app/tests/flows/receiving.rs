@@ -428,7 +428,15 @@ async fn a_fresh_key_is_of_the_kind_that_the_issuer_takes_and_named_as_it_wants(
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let offer = site.offer_as("immunization", "jwt_vc_json").await;
-    let published = &site.app.main().issuer().unwrap().published().await.unwrap().issuer;
+    let published = &site
+        .app
+        .main()
+        .issuer()
+        .unwrap()
+        .published()
+        .await
+        .unwrap()
+        .issuer;
     let mut metadata = serde_json::to_value(published).unwrap();
     let offered = "immunization_jwt_vc_json";
     let described = &mut metadata["credential_configurations_supported"][offered];
@@ -451,7 +459,15 @@ async fn a_fresh_key_is_of_the_kind_that_the_issuer_takes_and_named_as_it_wants(
 #[tokio::test(flavor = "multi_thread")]
 async fn what_this_wallet_cannot_take_is_refused_with_what_it_lacks() {
     let site = Site::start().await;
-    let published = &site.app.main().issuer().unwrap().published().await.unwrap().issuer;
+    let published = &site
+        .app
+        .main()
+        .issuer()
+        .unwrap()
+        .published()
+        .await
+        .unwrap()
+        .issuer;
     let published = serde_json::to_value(published).unwrap();
     let by_ps256 = json!({"jwt": {"proof_signing_alg_values_supported": ["PS256"]}});
     for (member, value, code) in [

@@ -34,11 +34,23 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
     match segments.as_slice() {
         [".well-known", "openid-credential-issuer", "issuer"] => Ok(reply(
             JSON,
-            app.main().issuer()?.published().await?.documents.issuer.to_vec(),
+            app.main()
+                .issuer()?
+                .published()
+                .await?
+                .documents
+                .issuer
+                .to_vec(),
         )),
         [".well-known", "oauth-authorization-server", "issuer"] => Ok(reply(
             JSON,
-            app.main().issuer()?.published().await?.documents.server.to_vec(),
+            app.main()
+                .issuer()?
+                .published()
+                .await?
+                .documents
+                .server
+                .to_vec(),
         )),
         ["registry", "genesis"] => Ok(reply("application/cbor", app.registry()?.genesis().await?)),
         ["registry", "read"] => {

@@ -63,7 +63,13 @@ async fn show(
     let (id, uri) = to.ask(new).await;
     let wallet = clinic.app.wallet().unwrap();
     wallet.answer_request(person, &newest(&uri)).await.unwrap();
-    to.app.main().verifier().unwrap().wait(&id, 60).await.unwrap()
+    to.app
+        .main()
+        .verifier()
+        .unwrap()
+        .wait(&id, 60)
+        .await
+        .unwrap()
 }
 
 #[track_caller]
@@ -126,7 +132,13 @@ async fn a_card_for_one_use_is_looked_up_in_the_registry_once_when_it_is_shown()
     let person = person(&pharmacy.app).await;
     let wallet = pharmacy.app.wallet().unwrap();
     let offered = new_offer("prescription", "dc+sd-jwt");
-    let offer = clinic.app.main().issuer().unwrap().create_offer(&offered).await;
+    let offer = clinic
+        .app
+        .main()
+        .issuer()
+        .unwrap()
+        .create_offer(&offered)
+        .await;
     let accepting = accept(&offer.unwrap());
     wallet.accept_offer(&person, &accepting).await.unwrap();
     let card = wallet.cards(&person, &Paging::default()).await.unwrap();
@@ -599,7 +611,14 @@ async fn whom_a_verifier_trusts_can_change_while_it_runs_and_a_wrong_list_change
         issuers: issuers.iter().map(|&issuer| issuer.to_owned()).collect(),
         ..TrustConfig::default()
     };
-    let issuer = clinic.app.main().issuer().unwrap().identity().did().to_string();
+    let issuer = clinic
+        .app
+        .main()
+        .issuer()
+        .unwrap()
+        .identity()
+        .did()
+        .to_string();
     assert!(counts().await);
     pharmacy.app.renew_trust(&of(&[])).unwrap();
     assert!(!counts().await);

@@ -89,7 +89,15 @@ async fn a_type_of_ones_own_is_issued_requested_and_verified_in_every_format() {
         );
         if format == "dc+sd-jwt" {
             assert!(!shown.contains("Example City"), "{shown}");
-            let metadata = site.app.main().issuer().unwrap().types().all().await.unwrap();
+            let metadata = site
+                .app
+                .main()
+                .issuer()
+                .unwrap()
+                .types()
+                .all()
+                .await
+                .unwrap();
             let served = metadata.find("membership").unwrap().served.clone().unwrap();
             assert_eq!(claims["vct#integrity"], served.integrity);
             assert_eq!(claims["vct"], served.addresses.metadata);

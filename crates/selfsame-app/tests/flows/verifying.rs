@@ -103,7 +103,13 @@ async fn of_many_responses_to_one_request_a_few_are_judged_at_once() {
     // Each task waits for the store, so that none is done before all have started.
     for id in [&one.id; 9].into_iter().chain([&other.id]) {
         let (app, id) = (site.app.clone(), id.clone());
-        let answered = async move { app.main().verifier().unwrap().response(&id, b"error=x").await };
+        let answered = async move {
+            app.main()
+                .verifier()
+                .unwrap()
+                .response(&id, b"error=x")
+                .await
+        };
         tasks.spawn(answered);
     }
     let answers = tasks.join_all().await;

@@ -16,18 +16,18 @@ const OPEN_MAX: usize = 2_048;
 
 /// The open roles, by the name of their organisation.
 #[derive(Default)]
-pub(super) struct Open {
-    held: Mutex<HashMap<OrganisationName, Held>>,
+pub(super) struct OpenRoles {
+    held: Mutex<HashMap<OrganisationName, HeldRoles>>,
     used: AtomicU64,
 }
 
-struct Held {
+struct HeldRoles {
     roles: Arc<OnceCell<Arc<OrganisationRoles>>>,
     /// Orders the entries by their last use.
     used: u64,
 }
 
-impl Open {
+impl OpenRoles {
     /// The roles of this organisation. Requests at the same time open them once: an issuer keeps its status lists in
     /// memory, so that two of one organisation would publish different lists.
     ///
@@ -61,7 +61,7 @@ impl Open {
             close_idle(&mut held);
         }
         let roles = Arc::default();
-        let entry = Held {
+        let entry = HeldRoles {
             roles: Arc::clone(&roles),
             used,
         };
@@ -69,13 +69,13 @@ impl Open {
         roles
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<OrganisationName, Held>> {
+    fn held(&self) -> MutexGuard<'_, HashMap<OrganisationName, HeldRoles>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Closes a part of the roles: those that no request uses and that were not used for the longest time.
-fn close_idle(held: &mut HashMap<OrganisationName, Held>) {
+fn close_idle(held: &mut HashMap<OrganisationName, HeldRoles>) {
     let mut uses: Vec<u64> = held.values().map(|held| held.used).collect();
     uses.sort_unstable();
     let until = uses.get(OPEN_MAX / 8).copied().unwrap_or_default();
@@ -83,7 +83,7 @@ fn close_idle(held: &mut HashMap<OrganisationName, Held>) {
 }
 
 /// Whether somebody else holds the roles, is opening them, or has something of theirs to anchor.
-fn is_in_use(held: &Held) -> bool {
+fn is_in_use(held: &HeldRoles) -> bool {
     if Arc::strong_count(&held.roles) > 1 {
         return true;
     }

@@ -161,10 +161,7 @@ fn offer_states(server: Here, watch: OfferWatch) -> impl Stream<Item = Event> + 
 
 /// The issued credentials, newest first; their claims are not kept.
 #[utoipa::path(get, path = "/api/issuer/credentials", operation_id = "issuer_list_credentials", tag = "issuer", params(WhichCredentials), responses((status = 200, body = Listing<IssuedCredential>)))]
-pub async fn credentials(
-    server: Here,
-    Query(which): Query<WhichCredentials>,
-) -> Handled {
+pub async fn credentials(server: Here, Query(which): Query<WhichCredentials>) -> Handled {
     let WhichCredentials {
         offer,
         after,

@@ -12,19 +12,19 @@ use crate::extract::{Json, Path, Query};
 use crate::server::Server;
 
 /// Creates an organisation with a key and a DID of its own. A DID of the registry is anchored there before the response.
-#[utoipa::path(post, path = "/api/organisations", operation_id = "organisation_create", tag = "organisations", request_body = NewOrganisation, responses((status = 201, body = OrganisationView)))]
+#[utoipa::path(post, path = "/api/organisations", operation_id = "organisations_create", tag = "organisations", request_body = NewOrganisation, responses((status = 201, body = OrganisationView)))]
 pub async fn create(State(server): State<Server>, Json(new): Json<NewOrganisation>) -> Handled {
     created(&server.app().create_organisation(&new).await?)
 }
 
 /// The organisations, newest first.
-#[utoipa::path(get, path = "/api/organisations", operation_id = "organisation_list", tag = "organisations", params(super::Page), responses((status = 200, body = Listing<OrganisationView>)))]
+#[utoipa::path(get, path = "/api/organisations", operation_id = "organisations_list", tag = "organisations", params(super::Page), responses((status = 200, body = Listing<OrganisationView>)))]
 pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) -> Handled {
     json(&server.app().organisations().list(&paging).await?)
 }
 
 /// One organisation.
-#[utoipa::path(get, path = "/api/organisations/{name}", operation_id = "organisation_get", tag = "organisations", params(("name" = String, Path)), responses((status = 200, body = OrganisationView)))]
+#[utoipa::path(get, path = "/api/organisations/{name}", operation_id = "organisations_get", tag = "organisations", params(("name" = String, Path)), responses((status = 200, body = OrganisationView)))]
 pub async fn show(State(server): State<Server>, Path(name): Path<String>) -> Handled {
     let organisations = server.app().organisations();
     let found = organisations.find(&OrganisationName::parse(&name)?).await?;
@@ -33,7 +33,7 @@ pub async fn show(State(server): State<Server>, Path(name): Path<String>) -> Han
 }
 
 /// Changes, suspends or reinstates an organisation.
-#[utoipa::path(patch, path = "/api/organisations/{name}", operation_id = "organisation_change", tag = "organisations", params(("name" = String, Path)), request_body = OrganisationChange, responses((status = 200, body = OrganisationView)))]
+#[utoipa::path(patch, path = "/api/organisations/{name}", operation_id = "organisations_change", tag = "organisations", params(("name" = String, Path)), request_body = OrganisationChange, responses((status = 200, body = OrganisationView)))]
 pub async fn change(
     State(server): State<Server>,
     Path(name): Path<String>,

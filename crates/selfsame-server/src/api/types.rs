@@ -24,7 +24,7 @@ pub struct ImportName {
 }
 
 /// An imported type. It is not stored: change it as needed, then create it.
-#[derive(Serialize, ToSchema)]
+#[derive(Deserialize, Serialize, ToSchema)]
 pub struct ImportedType {
     /// The definition.
     definition: TypeDefinition,

@@ -123,11 +123,7 @@ pub async fn recheck(server: Here, Path(id): Path<String>) -> Handled {
 
 /// Revokes the presented credential on its issuer's behalf, by the handle that was shown and the issuer's delegation.
 #[utoipa::path(post, path = "/api/verifier/requests/{id}/revoke", operation_id = "verifier_revoke_credential", tag = "verifier", params(("id" = String, Path), As), responses((status = 200, body = VerificationStatus)))]
-pub async fn revoke(
-    server: Here,
-    Path(id): Path<String>,
-    Query(As { by }): Query<As>,
-) -> Handled {
+pub async fn revoke(server: Here, Path(id): Path<String>, Query(As { by }): Query<As>) -> Handled {
     told(server.verifier()?.revoke(&id, by.as_deref()).await?)
 }
 

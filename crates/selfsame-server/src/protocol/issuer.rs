@@ -74,10 +74,7 @@ pub async fn credential(server: Here, headers: HeaderMap, body: Result<Raw, Prob
 }
 
 /// The type metadata of a version of a type (SD-JWT VC, Type Metadata).
-pub async fn type_metadata(
-    server: Here,
-    Path((id, version)): Path<(String, u32)>,
-) -> Handled {
+pub async fn type_metadata(server: Here, Path((id, version)): Path<(String, u32)>) -> Handled {
     let types = server.issuer()?.types();
     let document = types.document(&id, version, DocumentKind::Metadata).await?;
     Ok(served_for_ever(document))

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use http::StatusCode;
 use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
+use selfsame_core::organisation::view::{NewOrganisation, OrganisationChange, OrganisationView};
 use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::paging::Listing;
 use selfsame_http::route::openapi::Example;
@@ -17,12 +18,17 @@ use selfsame_openid::view::wallet::{
     AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
     KeyInfo, NewSession, OfferPreview, RequestPreview,
 };
+use selfsame_types::{TypeDefinition, TypeSummary};
+use selfsame_webhooks::{
+    CreatedEndpoint, EndpointChange, EndpointView, EventReplay, NewEndpoint, Replayed,
+    WebhookDelivery,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::instance::{Instance, get};
-use crate::api::{dids, issuer, verifier, wallet};
+use crate::api::{dids, issuer, types, verifier, wallet};
 use crate::router::openapi;
 
 fn description() -> Value {
@@ -169,6 +175,8 @@ fn each_example_is_a_body_of_its_type() {
     issuers_examples(&mut examples);
     verifiers_examples(&mut examples);
     wallets_examples(&mut examples);
+    organisations_examples(&mut examples);
+    webhooks_examples(&mut examples);
     others_examples(&mut examples);
     let left = examples
         .0
@@ -230,6 +238,40 @@ fn wallets_examples(examples: &mut Checked) {
     examples.response::<Listing<DidInfo>>("wallet_list_dids");
     examples.request::<NewDid>("wallet_create_did");
     examples.response::<DidInfo>("wallet_create_did");
+}
+
+fn organisations_examples(examples: &mut Checked) {
+    examples.request::<NewOrganisation>("organisations_create");
+    examples.response::<OrganisationView>("organisations_create");
+    examples.response::<Listing<OrganisationView>>("organisations_list");
+    examples.response::<OrganisationView>("organisations_get");
+    examples.request::<OrganisationChange>("organisations_change");
+    examples.response::<OrganisationView>("organisations_change");
+    examples.response::<Listed<TypeSummary>>("types_list");
+    examples.request::<TypeDefinition>("types_create");
+    examples.response::<TypeSummary>("types_create");
+    examples.response::<TypeSummary>("types_show");
+    examples.request::<TypeDefinition>("types_replace");
+    examples.response::<TypeSummary>("types_replace");
+    examples.response::<TypeSummary>("types_publish");
+    examples.response::<TypeSummary>("types_retire");
+    examples.request::<Value>("types_import");
+    examples.response::<types::ImportedType>("types_import");
+}
+
+fn webhooks_examples(examples: &mut Checked) {
+    examples.response::<Listing<EndpointView>>("webhooks_list");
+    examples.request::<NewEndpoint>("webhooks_create");
+    examples.response::<CreatedEndpoint>("webhooks_create");
+    examples.response::<EndpointView>("webhooks_one");
+    examples.request::<EndpointChange>("webhooks_change");
+    examples.response::<EndpointView>("webhooks_change");
+    examples.response::<CreatedEndpoint>("webhooks_rotate");
+    examples.response::<WebhookDelivery>("webhooks_test");
+    examples.request::<EventReplay>("webhooks_replay");
+    examples.response::<Replayed>("webhooks_replay");
+    examples.response::<Listing<WebhookDelivery>>("webhooks_deliveries");
+    examples.response::<WebhookDelivery>("webhooks_resend");
 }
 
 fn others_examples(examples: &mut Checked) {

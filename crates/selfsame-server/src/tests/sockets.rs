@@ -405,7 +405,10 @@ async fn who_waits_for_a_verdict_is_told_how_it_stands_when_the_server_stops() {
 #[tokio::test]
 async fn who_follows_a_request_hears_that_its_time_is_over_unless_he_has_signed_out() {
     let listening = Listening::plain(ServerLimits::default()).await;
-    let (verifier, operator) = (listening.app.main().verifier().unwrap(), listening.app.operator());
+    let (verifier, operator) = (
+        listening.app.main().verifier().unwrap(),
+        listening.app.operator(),
+    );
     let asked: NewRequest = serde_json::from_value(json!({"type": "immunization"})).unwrap();
     let id = verifier.create_request(&asked).await.unwrap().id;
     let left = verifier.request(&id).await.unwrap().open_for.unwrap();

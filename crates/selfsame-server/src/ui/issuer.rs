@@ -219,11 +219,7 @@ impl IssuerPosition {
 }
 
 /// Types, and what was issued.
-pub async fn page(
-    server: Here,
-    frame: Frame,
-    Query(at): Query<IssuerPosition>,
-) -> Handled {
+pub async fn page(server: Here, frame: Frame, Query(at): Query<IssuerPosition>) -> Handled {
     let issuer = server.issuer()?;
     let types = issuer.types().all().await?;
     let (issued, offers) = at.lists();

@@ -148,11 +148,7 @@ impl RequestView {
 }
 
 /// The types that can be requested, and the requests made so far.
-pub async fn page(
-    server: Here,
-    frame: Frame,
-    Query(at): Query<ListPosition>,
-) -> Handled {
+pub async fn page(server: Here, frame: Frame, Query(at): Query<ListPosition>) -> Handled {
     let verifier = server.verifier()?;
     let types = verifier.types().await?.issued().cloned().collect();
     let listed = verifier.requests(&at.into()).await?;
@@ -232,11 +228,7 @@ fn seconds(form: &Form) -> Handled<Option<u64>> {
 }
 
 /// A request: its link while it is open, its verdict afterwards.
-pub async fn request(
-    server: Here,
-    frame: Frame,
-    Path(id): Path<String>,
-) -> Handled {
+pub async fn request(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
     let verifier = server.verifier()?;
     let view = RequestView::of(verifier.request(&id).await?, verifier.types().await?);
     super::html(&RequestPage {
