@@ -307,6 +307,7 @@ async fn credentials_of_an_issuer_known_by_metadata_verify_until_they_are_revoke
     let claims = token(&raw).claims().unwrap();
     assert_eq!(claims["iss"], "https://issuer.example/issuer");
     let published = &app
+        .main()
         .issuer()
         .unwrap()
         .published()
@@ -386,6 +387,7 @@ async fn the_issuers_metadata_names_the_key_that_signs() {
         .unwrap();
     let raw = issued(&app, Format::SdJwtVc).await;
     let published = &app
+        .main()
         .issuer()
         .unwrap()
         .published()

@@ -12,7 +12,7 @@ use selfsame_driver::{ErrorKind, Result};
 use selfsame_oauth::TokenResponse;
 use selfsame_openid::config::IssuerConfig;
 use selfsame_openid::issuer::lists::ListFace;
-use selfsame_openid::view::issuer::{CredentialStatus, NewOffer};
+use selfsame_openid::view::issuer::{CredentialStatus, NewOffer, OfferState};
 use selfsame_openid::view::wallet::AcceptOffer;
 use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wallet::offer::{OfferSource, locate};
@@ -81,7 +81,8 @@ async fn a_code_is_redeemed_as_often_as_it_may_be_and_never_more() {
                 .all(|error| error.code == Some("invalid_grant"))
         );
         let issuer = site.app.main().issuer().unwrap();
-        assert_eq!(issuer.offer(&offer.id).await.unwrap().state, "taken");
+        let offer = issuer.offer(&offer.id).await.unwrap();
+        assert_eq!(offer.state, OfferState::Taken);
     }
 }
 
