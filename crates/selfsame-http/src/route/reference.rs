@@ -6,7 +6,7 @@ use serde_json::Value;
 
 pub use kind::Kind;
 
-const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
+const METHODS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 /// Everything that the page says, whatever the instance.
 pub struct ApiReference {

@@ -31,6 +31,7 @@ use crate::error::Handled;
         (name = "wallet", description = "A person's wallet: accounts, offers, requests, cards, keys."),
         (name = "dids", description = "The DIDs of the instance itself."),
         (name = "organisations", description = "The organisations that the instance hosts beside its first one."),
+        (name = "types", description = "Credential types: drafts, versions, and the documents of each version."),
         (name = "webhooks", description = "Events sent to other programs, and their deliveries."),
         (name = "registry", description = "Read, verify and write the verifiable registry."),
         (name = "instance", description = "The status of the instance, its backups, and the operator's sign-in."),

@@ -167,9 +167,11 @@ pub fn type_documents() -> Vec<Route> {
         "types",
         vec![
             get("/types/{id}/{version}", issuer::type_metadata)
+                .named("types_metadata")
                 .gives(JSON, "The type metadata of an SD-JWT VC; its bytes never change.")
                 .by("SD-JWT VC, Type Metadata"),
             get("/types/{id}/{version}/{document}", issuer::type_document)
+                .named("types_document")
                 .gives(
                     "application/schema+json",
                     "The JSON Schema (`schema`), the JSON-LD context (`context`), the logo or the background of a type.",
