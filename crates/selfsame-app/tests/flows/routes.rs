@@ -32,26 +32,14 @@ pub async fn answer(
 async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
     let segments: Vec<&str> = path.split('/').collect();
     match segments.as_slice() {
-        [".well-known", "openid-credential-issuer", "issuer"] => Ok(reply(
-            JSON,
-            app.main()
-                .issuer()?
-                .published()
-                .await?
-                .documents
-                .issuer
-                .to_vec(),
-        )),
-        [".well-known", "oauth-authorization-server", "issuer"] => Ok(reply(
-            JSON,
-            app.main()
-                .issuer()?
-                .published()
-                .await?
-                .documents
-                .server
-                .to_vec(),
-        )),
+        [".well-known", "openid-credential-issuer", "issuer"] => {
+            let published = app.main().issuer()?.published().await?;
+            Ok(reply(JSON, published.documents.issuer.to_vec()))
+        }
+        [".well-known", "oauth-authorization-server", "issuer"] => {
+            let published = app.main().issuer()?.published().await?;
+            Ok(reply(JSON, published.documents.server.to_vec()))
+        }
         ["registry", "genesis"] => Ok(reply("application/cbor", app.registry()?.genesis().await?)),
         ["registry", "read"] => {
             let asked = url::form_urlencoded::parse(query.as_bytes());
@@ -86,19 +74,14 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
             ))
         }
         ["issuer", "did.json"] => json(&app.main().issuer()?.identity().document()?),
-        ["dids", _, "did.json"] => json(
-            &app.dids()
-                .document(path.trim_end_matches("/did.json"))
-                .await?,
-        ),
+        ["dids", _, "did.json"] => {
+            let path = path.trim_end_matches("/did.json");
+            json(&app.dids().document(path).await?)
+        }
         ["status", list, face @ ..] => {
             let face = ListFace::parse(face.first().copied()).unwrap();
-            let list = app
-                .main()
-                .issuer()?
-                .lists()
-                .serve(list.parse().unwrap(), face)
-                .await?;
+            let lists = app.main().issuer()?.lists();
+            let list = lists.serve(list.parse().unwrap(), face).await?;
             Ok(reply(list.content_type, list.body.to_vec()))
         }
         ["verifier", "requests", id] => {
