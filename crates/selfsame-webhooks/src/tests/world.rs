@@ -59,7 +59,7 @@ impl World {
     /// The same with a store on disk.
     pub async fn on_disk(receivers: &[&Receiver]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let backend = Sqlite::open(&folder.path().join("store.sqlite")).unwrap();
+        let backend = Sqlite::open(folder.path().join("store.sqlite")).unwrap();
         let store = Store::open(Arc::new(backend), vault()).await.unwrap();
         let mut world = Self::with(store, Clock::default(), receivers);
         world._folder = Some(folder);
