@@ -36,10 +36,14 @@ impl DidMethod {
     /// # Errors
     /// `BadRequest` for a method that the instance can't make DIDs of by itself.
     pub fn named(name: &str) -> Result<Self> {
-        METHODS.resolved_here(name).map(Self::of).ok_or_else(|| {
-            let names = METHODS.names(|method| method.origin.is_resolved_here());
-            Error::bad_request("did-method-unsupported").with("known", &names)
-        })
+        Self::found(name)
+            .map_err(|known| Error::bad_request("did-method-unsupported").with("known", &known))
+    }
+
+    /// The method of this name, or else the names that there are.
+    fn found(name: &str) -> std::result::Result<Self, String> {
+        let found = METHODS.resolved_here(name).map(Self::of);
+        found.ok_or_else(|| METHODS.names(|method| method.origin.is_resolved_here()))
     }
 
     /// Its name, as in DIDs.
@@ -61,10 +65,9 @@ impl DidMethod {
 impl<'de> Deserialize<'de> for DidMethod {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        METHODS.resolved_here(&name).map(Self::of).ok_or_else(|| {
-            let names = METHODS.names(|method| method.origin.is_resolved_here());
+        Self::found(&name).map_err(|known| {
             D::Error::custom(format!(
-                "unknown DID method `{name}`, expected one of {names}"
+                "unknown DID method `{name}`, expected one of {known}"
             ))
         })
     }

@@ -139,7 +139,11 @@ impl FromRequestParts<Server> for Here {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
-        Self::of(server, &parts.extensions, &parts.method).await
+        // A request that may wait for other hosts has it already.
+        match parts.extensions.get::<Self>() {
+            Some(here) => Ok(here.clone()),
+            None => Self::of(server, &parts.extensions, &parts.method).await,
+        }
     }
 }
 

@@ -114,13 +114,12 @@ impl Organisations {
             created: ctx.now(),
             did: identity.did().to_string(),
         };
-        let names = identity.names();
         let batch = Batch::new(TenantId::instance())
             .expect(ORGANISATION, name.as_str(), Expect::Absent)
             // Reserves what the name looks like, so that two requests at once can't take names that look alike.
             .expect(SKELETON, &name.skeleton(), Expect::Absent)
             .put(Put::new(SKELETON, name.skeleton(), Vec::new()))
-            .put(put(&name, &record, &names)?);
+            .put(put(&name, &record)?);
         match self.shared.store.commit(batch).await {
             Ok(_) => {}
             Err(StoreError::Conflict { .. }) => return Err(taken(&name)),
@@ -152,12 +151,9 @@ impl Organisations {
         record.verifier = change.verifier.unwrap_or(record.verifier);
         record.state = change.state.unwrap_or(record.state);
         at_least_one_role(record.issuer, record.verifier)?;
-        let path = web_path(name);
-        let tenant = TenantId::parse(&record.tenant).map_err(Error::internal)?;
-        let identity = Identity::open(&self.shared, &wish(tenant, None, &path)).await?;
         let batch = Batch::new(TenantId::instance())
             .expect(ORGANISATION, name.as_str(), Expect::Version(version))
-            .put(put(name, &record, &identity.names())?);
+            .put(put(name, &record)?);
         match self.shared.store.commit(batch).await {
             Ok(_) => {}
             Err(StoreError::Conflict { .. }) => {
@@ -184,20 +180,8 @@ impl Organisations {
     /// # Errors
     /// The store's.
     pub async fn of_tenant(&self, tenant: &TenantId) -> Result<Option<HostedOrganisation>> {
-        self.by_tag(Tag::hashed("tenant", tenant.as_str().to_owned()))
-            .await
-    }
-
-    /// The organisation that signs under this DID.
-    ///
-    /// # Errors
-    /// The store's.
-    pub async fn of_did(&self, did: &str) -> Result<Option<HostedOrganisation>> {
-        self.by_tag(Tag::hashed("did", did.to_owned())).await
-    }
-
-    async fn by_tag(&self, tag: Tag) -> Result<Option<HostedOrganisation>> {
         let (store, instance) = (&self.shared.store, TenantId::instance());
+        let tag = Tag::hashed("tenant", tenant.as_str().to_owned());
         let page = Page::first(1);
         let found = store.find(&instance, ORGANISATION, &tag, &page).await?;
         found.first().map(HostedOrganisation::read).transpose()
@@ -215,7 +199,7 @@ impl Organisations {
         })
     }
 
-    /// All organisations, oldest first, `found` for each.
+    /// The tenants of these organisations, oldest first.
     ///
     /// # Errors
     /// The store's.
@@ -283,11 +267,9 @@ fn wish(tenant: TenantId, method: Option<DidMethod>, web_path: &str) -> Wish<'_>
     }
 }
 
-fn put(name: &OrganisationName, record: &OrganisationRecord, dids: &[String]) -> Result<Put> {
-    let put = Put::new(ORGANISATION, name.as_str(), encode(record)?)
-        .tag(Tag::hashed("tenant", record.tenant.clone()));
-    let named = |put: Put, did: &String| put.tag(Tag::hashed("did", did.clone()));
-    Ok(dids.iter().fold(put, named))
+fn put(name: &OrganisationName, record: &OrganisationRecord) -> Result<Put> {
+    let tag = Tag::hashed("tenant", record.tenant.clone());
+    Ok(Put::new(ORGANISATION, name.as_str(), encode(record)?).tag(tag))
 }
 
 fn title(told: &str) -> Result<String> {

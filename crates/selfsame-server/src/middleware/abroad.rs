@@ -30,14 +30,14 @@ pub async fn abroad_for_proofs(
     request: Request,
     next: Next,
 ) -> Response {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     // The body has arrived already and is within its limit.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let here = Here::of(&server, &parts.extensions, &parts.method).await;
-    let asks_others = here.is_ok_and(|here| {
-        let issuer = here.issuer();
-        issuer.is_ok_and(|issuer| issuer.asks_others(&body))
-    });
+    let mut asks_others = false;
+    if let Ok(here) = Here::of(&server, &parts.extensions, &parts.method).await {
+        asks_others = here.issuer().is_ok_and(|issuer| issuer.asks_others(&body));
+        parts.extensions.insert(here);
+    }
     let request = Request::from_parts(parts, Body::from(body));
     if !asks_others {
         return next.run(request).await;
