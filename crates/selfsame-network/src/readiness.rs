@@ -14,6 +14,8 @@ use crate::{Believed, NetworkError};
 /// How long to wait for late validators: without transactions, a block is made every 30 s.
 const PATIENCE: Duration = Duration::from_secs(70);
 const NOT_RUNNING: &str = "start it with `selfsame registry node`, and add it once it has caught up; --force adds it at once";
+/// The signatures of the quickest two thirds complete a block, so a slow validator is missing from many.
+const STILL_NOT: &str = "an idle network makes a block every 30 s: try again while clients write to it; --force adds the node at once";
 const AGAIN: Duration = Duration::from_millis(500);
 
 /// A node that is to validate, and the network that it is measured by.
@@ -50,7 +52,7 @@ impl Candidacy {
                 return Ok(());
             };
             if begun.elapsed() >= PATIENCE {
-                return Err(NetworkError::no(why).hint("--force adds it anyway"));
+                return Err(NetworkError::no(why).hint(STILL_NOT));
             }
             if !told {
                 tell(&why);

@@ -137,7 +137,7 @@ pub fn processes_of(text: &str) -> Vec<(u32, String)> {
 }
 
 /// Waits until this holds.
-pub fn until(what: &str, holds: impl Fn() -> bool) {
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < PATIENCE, "not yet: {what}");
