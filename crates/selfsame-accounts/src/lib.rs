@@ -25,11 +25,14 @@ use utoipa::ToSchema;
 use attempts::Attempts;
 pub use whence::{KNOWN_SECONDS, Whence};
 
-const ACCOUNT: &str = "account";
 /// The prefix of people's tenants.
 pub const PERSON: &str = "person-";
 /// The kind of the records of sessions.
 pub const SESSION: &str = "session";
+/// The kind of the records of operators' accounts.
+const OPERATOR: &str = "operator_account";
+/// The kind of the records of operators' sessions.
+pub const OPERATOR_SESSION: &str = "operator_account_session";
 const SESSION_SECONDS: u64 = 12 * 3600;
 const SESSIONS_CACHED_MAX: usize = 8192;
 
@@ -90,13 +93,57 @@ pub struct Person {
     pub session: String,
 }
 
+/// Whose accounts they are. The accounts of one realm mean nothing in another.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Realm {
+    /// People with a wallet.
+    Wallets,
+    /// People who work for an organisation.
+    Operators,
+}
+
+impl Realm {
+    /// The kind of the records of accounts.
+    const fn account(self) -> &'static str {
+        match self {
+            Self::Wallets => "account",
+            Self::Operators => OPERATOR,
+        }
+    }
+
+    /// The kind of the records of sessions.
+    const fn session(self) -> &'static str {
+        match self {
+            Self::Wallets => SESSION,
+            Self::Operators => OPERATOR_SESSION,
+        }
+    }
+
+    /// The purpose of the key that recognises devices.
+    const fn devices(self) -> &'static str {
+        match self {
+            Self::Wallets => "known devices",
+            Self::Operators => "known devices of operators",
+        }
+    }
+}
+
 /// The accounts of one instance.
 pub struct Accounts {
     parts: AccountsParts,
+    realm: Realm,
     sessions: Mutex<Sessions>,
     attempts: Attempts,
     /// A hash that passwords for unknown addresses are checked against, so that both checks take equally long.
     decoy: OnceLock<String>,
+}
+
+/// What came of creating an account.
+pub enum Created {
+    /// The account exists, and its person is signed in.
+    Account(NewSession),
+    /// A record of this kind was not as expected, that of the account or one of the batch. Nothing was written.
+    Conflict(String),
 }
 
 #[derive(Deserialize, Serialize)]
@@ -121,11 +168,18 @@ struct SessionRecord {
 }
 
 impl Accounts {
-    /// The accounts in this instance's store.
+    /// The accounts of people with a wallet, in this instance's store.
     #[must_use]
     pub fn new(parts: AccountsParts) -> Self {
+        Self::of(Realm::Wallets, parts)
+    }
+
+    /// The accounts of a realm, in this instance's store.
+    #[must_use]
+    pub fn of(realm: Realm, parts: AccountsParts) -> Self {
         Self {
             parts,
+            realm,
             sessions: Mutex::default(),
             attempts: Attempts::default(),
             decoy: OnceLock::new(),
@@ -153,6 +207,27 @@ impl Accounts {
     ) -> Result<NewSession> {
         let batch = Batch::new(TenantId::instance());
         let batch = self.admitted(batch, invitation).await?;
+        match self.create(email, password, batch).await? {
+            Created::Account(session) => Ok(session),
+            // An invitation stays valid here, so its owner must not learn which addresses have accounts.
+            Created::Conflict(_) if self.is_by_invitation() => Err(invitations::useless()),
+            Created::Conflict(kind) if kind == self.realm.account() => {
+                Err(Error::new(ErrorKind::Conflict, "account-exists"))
+            }
+            Created::Conflict(_) => Err(Error::new(ErrorKind::Conflict, "changed-meanwhile")),
+        }
+    }
+
+    /// Creates an account in the commit of `batch`, and signs its person in.
+    ///
+    /// # Errors
+    /// `BadRequest` for an unusable address or password; the store's, except conflicts.
+    pub async fn create(
+        &self,
+        email: &str,
+        password: SecretString,
+        batch: Batch,
+    ) -> Result<Created> {
         let email = wanted::address(email)?;
         wanted::password(&password, &email)?;
         let hashed = self
@@ -170,23 +245,27 @@ impl Accounts {
             email: email.clone(),
             password: hashed,
         };
-        let id = account_id(&email);
-        let batch = batch.expect(ACCOUNT, &id, Expect::Absent).put(Put::new(
-            ACCOUNT,
-            &id,
-            encode(&account)?,
-        ));
+        let (kind, id) = (self.realm.account(), account_id(&email));
+        let put = Put::new(kind, &id, encode(&account)?);
+        let batch = batch.expect(kind, &id, Expect::Absent).put(put);
         match self.parts.store.commit(batch).await {
-            Ok(_) => self.open_session(tenant, email).await,
-            // An invitation stays valid here, so its owner must not learn which addresses have accounts.
-            Err(StoreError::Conflict { .. }) if self.is_by_invitation() => {
-                Err(invitations::useless())
-            }
-            Err(StoreError::Conflict { kind, .. }) if kind == ACCOUNT => {
-                Err(Error::new(ErrorKind::Conflict, "account-exists"))
-            }
+            Ok(_) => Ok(Created::Account(self.open_session(tenant, email).await?)),
+            Err(StoreError::Conflict { kind, .. }) => Ok(Created::Conflict(kind)),
             Err(other) => Err(other.into()),
         }
+    }
+
+    /// Whether an address has an account. For callers whose right to ask was checked.
+    ///
+    /// # Errors
+    /// `BadRequest` for an invalid address, and the store's.
+    pub async fn has(&self, email: &str) -> Result<bool> {
+        let (instance, id) = (TenantId::instance(), account_id(&plain(email)?));
+        let found = self
+            .parts
+            .store
+            .version(&instance, self.realm.account(), &id);
+        Ok(found.await?.is_some())
     }
 
     /// Signs a person in.
@@ -236,7 +315,7 @@ impl Accounts {
     }
 
     async fn device_key(&self) -> Result<SealingKey> {
-        instance_key(&self.parts.store, &self.parts.clock, "known devices").await
+        instance_key(&self.parts.store, &self.parts.clock, self.realm.devices()).await
     }
 
     /// The account, if the password matches. An unknown address takes as long as a wrong password: one Argon2 run.
@@ -244,7 +323,7 @@ impl Accounts {
         let instance = TenantId::instance();
         let store = &self.parts.store;
         let account = store
-            .read(&instance, ACCOUNT, id)
+            .read(&instance, self.realm.account(), id)
             .await?
             .map(|record| decode::<Account>(&record.value))
             .transpose()?;
@@ -280,7 +359,7 @@ impl Accounts {
         let over = || Error::new(ErrorKind::Unauthenticated, "session-ended");
         let store = &self.parts.store;
         let record = store
-            .read(&TenantId::instance(), SESSION, &id)
+            .read(&TenantId::instance(), self.realm.session(), &id)
             .await?
             .ok_or_else(over)?;
         let expires = record.expires.filter(|expires| now < *expires);
@@ -303,7 +382,7 @@ impl Accounts {
         let id = session_id(token);
         self.parts
             .store
-            .commit(Batch::new(TenantId::instance()).delete(SESSION, &id))
+            .commit(Batch::new(TenantId::instance()).delete(self.realm.session(), &id))
             .await?;
         // After the record is deleted, and counted: a reader that read the record earlier must not cache it now.
         if let Ok(mut sessions) = self.sessions.lock() {
@@ -322,7 +401,7 @@ impl Accounts {
             tenant: tenant.clone(),
             email: email.clone(),
         };
-        let put = Put::new(SESSION, &id, encode(&record)?).expires(expires);
+        let put = Put::new(self.realm.session(), &id, encode(&record)?).expires(expires);
         self.parts
             .store
             .commit(Batch::new(TenantId::instance()).put(put))
@@ -390,7 +469,9 @@ fn plain(email: &str) -> Result<String> {
     }
 }
 
-fn account_id(email: &str) -> String {
+/// The id of the account of an address that is stored as it is.
+#[must_use]
+pub fn account_id(email: &str) -> String {
     encoding::base64url_encode(&hash::sha256_parts(&[b"account\0", email.as_bytes()]))
 }
 

@@ -1,11 +1,14 @@
 //! One instance: assembles its parts, starts and stops it.
 
+mod auditing;
 mod backing_up;
+mod status;
 mod worker;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use selfsame_audit::Trail;
 use selfsame_core::config::{SharedConfig, TrustConfig};
 use selfsame_core::dids::{Changing, Dids, Registering};
 use selfsame_core::events::Events;
@@ -31,6 +34,7 @@ use selfsame_net::Net;
 use selfsame_openid::config::{RoleSet, RolesConfig, check_verifiers};
 use selfsame_openid::wallet::Wallet;
 use selfsame_openid::{OrganisationRoles, Roles};
+use selfsame_operators::{Operators, OperatorsParts};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, TenantId};
 use selfsame_webhooks::Webhooks;
@@ -40,7 +44,6 @@ use crate::config::Config;
 use crate::connected::Connected;
 use crate::node::MachineNode;
 use crate::operator::Operator;
-use crate::view::instance::InstanceStatus;
 
 /// Size of the record that is written to test whether the store has room, and seconds until it expires.
 const PROBE_BYTES: usize = 64 * 1024;
@@ -73,6 +76,8 @@ pub struct App {
     operator: Operator,
     dids: Dids,
     roles: Arc<Roles>,
+    operators: Operators,
+    trail: Trail,
     webhooks: Webhooks,
     config: Config,
     correspondents: Vec<Arc<dyn Correspondent>>,
@@ -154,7 +159,15 @@ impl App {
         ];
         correspondents.extend(roles.correspondents());
         let stopping = watch::channel(false).0;
+        let operators = Operators::new(OperatorsParts {
+            store: shared.store.clone(),
+            clock: shared.clock.clone(),
+            work: shared.work.clone(),
+            origin: shared.config.origin.clone(),
+        });
         let app = Self {
+            operators,
+            trail: Trail::new(shared.store.clone(), shared.clock.clone()),
             webhooks: Webhooks::new(shared.clone(), receiver_of, stopping.subscribe()),
             config,
             registry,
@@ -197,6 +210,7 @@ impl App {
     /// Stops the background tasks, and moves the data from the logs into the database files.
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
+        self.keep_chained().await;
         self.keep_ledger_noted().await;
         self.keep_alive_noted().await;
         self.fold().await;
@@ -321,6 +335,18 @@ impl App {
     #[must_use]
     pub fn operator(&self) -> &Operator {
         &self.operator
+    }
+
+    /// The people and the programs that work for its organisations.
+    #[must_use]
+    pub fn operators(&self) -> &Operators {
+        &self.operators
+    }
+
+    /// Its audit trail.
+    #[must_use]
+    pub fn trail(&self) -> &Trail {
+        &self.trail
     }
 
     /// Its webhooks.
@@ -468,58 +494,6 @@ impl App {
         let registry = self.registry.as_ref();
         let health = registry.and_then(|registry| registry.health().ok().flatten());
         health.map_or_else(Vec::new, |health| health.misbehaviour)
-    }
-
-    /// The status of the instance.
-    ///
-    /// # Errors
-    /// The store's.
-    pub async fn status(&self) -> Result<InstanceStatus> {
-        let shared = &self.shared;
-        let roles = self.config.roles;
-        let named = [
-            (roles.issuer, "issuer"),
-            (roles.wallet, "wallet"),
-            (roles.verifier, "verifier"),
-            (roles.registry, "registry"),
-        ];
-        let (outbox_waiting, outbox_dead) = self.outbox().await?;
-        let (commits, commits_took) = self.commits();
-        let did = self.roles.identities().next();
-        let network = match &self.registry {
-            Some(registry) => registry.status().await.ok().map(|status| status.network),
-            None => None,
-        };
-        let since = self
-            .ready_since
-            .get()
-            .copied()
-            .unwrap_or(shared.clock.now());
-        Ok(InstanceStatus {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            origin: self.config.origin.to_string(),
-            roles: named
-                .iter()
-                .filter(|(has, _)| *has)
-                .map(|(_, name)| (*name).to_owned())
-                .collect(),
-            uptime_s: shared.clock.now().seconds_since(since),
-            issuer: (self.roles.main.issuer.as_ref()).map(|issuer| issuer.identifier()),
-            did: did.map(|identity| identity.did().as_str().to_owned()),
-            issuer_dids: (self.roles.main.issuer.as_ref())
-                .map_or_else(Vec::new, |issuer| issuer.identity().names()),
-            issues_to_few: self.issues_to_few(),
-            network,
-            commits,
-            commits_took_ms: commits_took.as_micros() as f64 / 1e3,
-            commit_ms: shared
-                .store
-                .commit_time()
-                .map(|time| time.as_micros() as f64 / 1e3),
-            outbound_requests: shared.net.requests(),
-            outbox_waiting,
-            outbox_dead,
-        })
     }
 }
 

@@ -54,6 +54,7 @@ async fn short_lived(store: &Store) -> Result<Vec<ShortLived>> {
         // The next start creates a new token.
         of_instance(operator::TOKEN),
     ];
+    kinds.extend(selfsame_operators::SHORT_LIVED.map(of_instance));
     kinds.extend(Roles::short_lived(store).await?);
     Ok(kinds)
 }

@@ -119,6 +119,11 @@ impl Problem {
         self.status
     }
 
+    /// Why, for the log and for programs.
+    pub fn reason(&self) -> &Reason {
+        &self.reason
+    }
+
     /// What is wrong, for the person who must act, and what they can do about it.
     pub fn told(&self) -> Sentence {
         sentence(Language::English, &self.reason)

@@ -2,10 +2,12 @@
 
 #![allow(unused_qualifications, reason = "the code that utoipa's macros write")]
 
+pub mod audit;
 pub mod dids;
 pub mod instance;
 pub mod issuer;
 pub mod organisations;
+pub mod people;
 pub mod registry;
 pub mod types;
 pub mod verifier;

@@ -3,28 +3,35 @@
 //!
 //! A request that is authenticated by a cookie and changes something must also carry the session's form token.
 
+use std::sync::Arc;
+
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{AUTHORIZATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use selfsame_core::organisation::OrganisationName;
 use selfsame_driver::Reason;
 use selfsame_http::form;
 use selfsame_http::negotiation::follows;
 pub use selfsame_http::redirect::{back_to, next};
 use selfsame_openid::view::wallet::Person;
+use selfsame_operators::{Area, Authority, Right};
 
+use crate::audited::Audited;
 use crate::cookie::{self, Jar};
 use crate::error::{Handled, Problem};
-use crate::here::Called;
+use crate::here::{self, Called};
 use crate::server::Server;
 
 /// Whom the request speaks for. The gate of the route group places it in the request's extensions.
 #[derive(Clone)]
 pub enum Seat {
-    /// The operator.
+    /// Someone who works for an organisation of this instance.
     Operator {
+        /// Who, with which rights.
+        authority: Arc<Authority>,
         /// The browser's session; `None` for a bearer token.
         session: Option<String>,
         /// The form token; empty for a bearer token.
@@ -62,13 +69,16 @@ impl Seat {
             Self::Operator {
                 session: Some(session),
                 ..
-            } => server
-                .app()
-                .operator()
-                .is_session(session)
-                .await
-                .unwrap_or(false),
+            } => is_signed_in(server, session).await,
             _ => true,
+        }
+    }
+
+    /// Who acts, if it is someone who works for an organisation.
+    pub fn authority(&self) -> Option<&Arc<Authority>> {
+        match self {
+            Self::Operator { authority, .. } => Some(authority),
+            Self::Person { .. } | Self::Visitor { .. } => None,
         }
     }
 }
@@ -79,41 +89,106 @@ enum Credentials {
     Cookie(String),
 }
 
-/// Lets only the operator in.
-pub async fn operator(server: &Server, request: Request, next: Next) -> Handled {
-    let (credentials, seat) = match credentials(request.headers(), server.cookies().operator()) {
-        Some(Credentials::Bearer(token)) if server.app().operator().is_token(&token) => (
-            Credentials::Bearer(token),
-            Seat::Operator {
-                session: None,
-                form: String::new(),
-            },
-        ),
-        Some(Credentials::Cookie(session))
-            if server.app().operator().is_session(&session).await? =>
-        {
-            let form = form::token(&session);
-            let seat = Seat::Operator {
-                session: Some(session.clone()),
-                form,
-            };
-            (Credentials::Cookie(session), seat)
-        }
-        Some(Credentials::Bearer(_)) => {
-            return sign_in_first(&request, "/operator", Reason::new("operator-token-refused"));
-        }
-        _ => return sign_in_first(&request, "/operator", Reason::new("operator-token-needed")),
-    };
-    proceed(credentials, seat, request, next).await
+/// What the cookies of people who work for an organisation begin with. The other sessions were opened by the operator
+/// token.
+const PERSON: &str = "p.";
+
+/// The cookie of a person's session as an operator.
+pub fn person_session(token: &str) -> String {
+    format!("{PERSON}{token}")
 }
 
-/// Whether the operator asks, by token or by a browser's session. Use only for requests that change nothing.
-pub async fn is_operator(server: &Server, headers: &HeaderMap) -> Handled<bool> {
-    Ok(match credentials(headers, server.cookies().operator()) {
-        Some(Credentials::Bearer(token)) => server.app().operator().is_token(&token),
-        Some(Credentials::Cookie(session)) => server.app().operator().is_session(&session).await?,
-        None => false,
+/// Who has this session as an operator; `None` if it has ended.
+pub async fn operator_of(server: &Server, session: &str) -> Handled<Option<Authority>> {
+    let app = server.app();
+    Ok(match session.strip_prefix(PERSON) {
+        Some(token) => app.operators().of_session(token).await?,
+        None if app.operator().is_session(session).await? => Some(Authority::token()),
+        None => None,
     })
+}
+
+/// Ends a session as an operator.
+pub async fn end_session(server: &Server, session: &str) -> Handled<()> {
+    let app = server.app();
+    match session.strip_prefix(PERSON) {
+        Some(token) => app.operators().sign_out(token).await?,
+        None => app.operator().sign_out(session).await?,
+    }
+    Ok(())
+}
+
+/// Who sends this bearer token: the holder of the operator token, or a program with an API key.
+async fn bearer_of(server: &Server, token: &str) -> Handled<Option<Authority>> {
+    let app = server.app();
+    match app.operator().is_token(token) {
+        true => Ok(Some(Authority::token())),
+        false => Ok(app.operators().of_key(token).await?),
+    }
+}
+
+async fn is_signed_in(server: &Server, session: &str) -> bool {
+    operator_of(server, session)
+        .await
+        .is_ok_and(|authority| authority.is_some())
+}
+
+/// Lets only those in who work for an organisation and have this right in it.
+pub async fn operator(
+    server: &Server,
+    right: Option<Right>,
+    request: Request,
+    next: Next,
+) -> Handled {
+    let credentials = credentials(request.headers(), server.cookies().operator());
+    let authority = match &credentials {
+        Some(Credentials::Bearer(token)) => bearer_of(server, token).await?,
+        Some(Credentials::Cookie(session)) => operator_of(server, session).await?,
+        None => None,
+    };
+    let (Some(credentials), Some(authority)) = (credentials.as_ref(), authority) else {
+        let reason = match credentials {
+            Some(Credentials::Bearer(_)) => Reason::new("operator-token-refused"),
+            _ => Reason::new("operator-token-needed"),
+        };
+        return sign_in_first(&request, "/operator", reason);
+    };
+    let authority = Arc::new(authority);
+    let organisation = here::organisation(request.extensions());
+    let act = Audited::of(server, &authority, &request);
+    if let Some(Err(missing)) = right.map(|right| authority.needs(&organisation, right)) {
+        let refusal = Problem::from(missing);
+        if let Some(act) = act {
+            act.refused(&refusal).await;
+        }
+        return Err(refusal);
+    }
+    let (session, form) = match credentials {
+        Credentials::Bearer(_) => (None, String::new()),
+        Credentials::Cookie(session) => (Some(session.clone()), form::token(session)),
+    };
+    let seat = Seat::Operator {
+        authority,
+        session,
+        form,
+    };
+    let proceeding = proceed(credentials, seat, request, next);
+    match act {
+        Some(act) => act.audited(proceeding).await,
+        None => proceeding.await,
+    }
+}
+
+/// Whether someone asks who may write to the registry, by token or by a browser's session. Use only for requests that
+/// change nothing.
+pub async fn is_operator(server: &Server, headers: &HeaderMap) -> Handled<bool> {
+    let authority = match credentials(headers, server.cookies().operator()) {
+        Some(Credentials::Bearer(token)) => bearer_of(server, &token).await?,
+        Some(Credentials::Cookie(session)) => operator_of(server, &session).await?,
+        None => None,
+    };
+    let main = OrganisationName::main();
+    Ok(authority.is_some_and(|authority| authority.may(&main, Area::Registry.write())))
 }
 
 /// Lets only people with an account in.
@@ -128,7 +203,7 @@ pub async fn person(server: &Server, request: Request, next: Next) -> Handled {
     match server.wallet()?.accounts().person(&session).await {
         Ok(person) => {
             proceed(
-                credentials,
+                &credentials,
                 Seat::Person {
                     person,
                     session,
@@ -169,12 +244,7 @@ pub async fn visitor(server: &Server, request: Request, next: Next) -> Handled {
 /// The session of a signed-in browser on a page that needs none; the page's header shows it.
 pub async fn signed_in(server: &Server, parts: &Parts) -> (bool, Option<Person>) {
     let operator = match cookie::read(&parts.headers, server.cookies().operator()) {
-        Some(session) => server
-            .app()
-            .operator()
-            .is_session(&session)
-            .await
-            .unwrap_or(false),
+        Some(session) => is_signed_in(server, &session).await,
         None => false,
     };
     let person = match cookie::read(&parts.headers, server.cookies().person()) {
@@ -188,7 +258,7 @@ async fn person_of(server: &Server, session: &str) -> Option<Person> {
     server.wallet().ok()?.accounts().person(session).await.ok()
 }
 
-async fn proceed(credentials: Credentials, seat: Seat, request: Request, next: Next) -> Handled {
+async fn proceed(credentials: &Credentials, seat: Seat, request: Request, next: Next) -> Handled {
     let request = match credentials {
         Credentials::Bearer(_) => request,
         Credentials::Cookie(_) => form::checked(request, seat.form()).await?,

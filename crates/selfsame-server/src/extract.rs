@@ -1,14 +1,19 @@
-//! Extractors: those of the kernel, and the owner of a wallet.
+//! Extractors: those of the kernel, the owner of a wallet, and who works for an organisation.
+
+use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use http::StatusCode;
 use http::request::Parts;
+use selfsame_core::organisation::OrganisationName;
 use selfsame_openid::view::wallet::Person;
+use selfsame_operators::Authority;
 
 pub use selfsame_http::extract::{Form, Json, Path, Query, Raw, is_kind};
 
 use crate::auth::Seat;
 use crate::error::Problem;
+use crate::here;
 
 /// The person who owns the wallet.
 pub struct Owner(pub Person);
@@ -22,6 +27,32 @@ impl<S: Send + Sync> FromRequestParts<S> for Owner {
             _ => Err(Problem::new(
                 StatusCode::UNAUTHORIZED,
                 "wallet-sign-in-needed",
+            )),
+        }
+    }
+}
+
+/// Someone who works for the organisation whose address was called.
+pub struct Working {
+    /// Who, with which rights.
+    pub authority: Arc<Authority>,
+    /// The organisation.
+    pub organisation: OrganisationName,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Working {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let organisation = here::organisation(&parts.extensions);
+        match parts.extensions.get::<Seat>().and_then(Seat::authority) {
+            Some(authority) => Ok(Self {
+                authority: authority.clone(),
+                organisation,
+            }),
+            None => Err(Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "operator-token-needed",
             )),
         }
     }

@@ -33,10 +33,21 @@ impl Called {
         extensions.get::<Self>()
     }
 
+    /// Its name.
+    pub fn name(&self) -> &OrganisationName {
+        &self.0
+    }
+
     /// The path of a page or an API address of this organisation, from that of the one that every instance has.
     pub fn path(&self, path: &str) -> String {
         format!("{BELOW}{}{path}", self.0)
     }
+}
+
+/// The organisation whose address a request called.
+pub fn organisation(extensions: &Extensions) -> OrganisationName {
+    let called = Called::of(extensions).map(Called::name).cloned();
+    called.unwrap_or_else(OrganisationName::main)
 }
 
 /// What the paths of pages begin with: empty for the organisation that every instance has.

@@ -7,6 +7,7 @@
 mod api;
 mod assets;
 mod audience;
+mod audited;
 mod auth;
 mod cookie;
 mod counters;

@@ -1,4 +1,3 @@
 //! The steps of a request that depend on who sends it.
 
 pub mod abroad;
-pub mod actions;

@@ -8,79 +8,106 @@ mod protocol;
 
 use axum::{Router, routing};
 use selfsame_app::config::Roles;
+use selfsame_operators::Area;
 
 use crate::audience::Audience;
 use crate::server::Server;
 use crate::supervision;
-use group::{Lane, Routes};
+use group::{Lane, Route, Routes};
 
 /// Every group of addresses that an instance with these roles serves.
 pub fn groups(roles: &Roles) -> Vec<Routes> {
-    let mut groups = vec![
+    let mut groups = of_every_instance();
+    if roles.issuer {
+        groups.extend(of_issuers());
+    }
+    if roles.verifier {
+        groups.extend(of_verifiers());
+    }
+    if roles.wallet {
+        groups.extend(of_wallets());
+    }
+    match roles.registry {
+        true => groups.extend(of_the_registry()),
+        false => groups.push(Routes::of(Audience::Public, pages::registry_elsewhere())),
+    }
+    groups
+}
+
+/// What each organisation's operators may do in an area, by the API.
+fn api_of(area: Area, routes: Vec<Route>) -> Routes {
+    Routes::of(Audience::OperatorApi, routes)
+        .needing(area)
+        .of_organisations()
+}
+
+fn of_every_instance() -> Vec<Routes> {
+    let api = |area, routes| Routes::of(Audience::OperatorApi, routes).needing(area);
+    vec![
         Routes::of(Audience::Supervisor, protocol::supervisor()),
         Routes::of(Audience::Public, pages::public()),
         Routes::of(Audience::Stream, pages::public_streams()),
         Routes::of(Audience::Doorway, pages::operator_door()),
-    ];
-    groups.push(Routes::of(Audience::Operator, pages::operator()));
-    groups.push(Routes::of(Audience::OperatorApi, api::instance()));
-    groups.push(Routes::of(Audience::OperatorApi, api::webhooks()));
-    groups.push(Routes::of(Audience::PublicApi, protocol::resolver()));
-    if roles.issuer {
-        groups.push(Routes::of(Audience::Operator, pages::issuer()).of_organisations());
-        groups.push(Routes::of(Audience::OperatorApi, api::issuer()).of_organisations());
-        groups.push(Routes::of(Audience::OperatorStream, api::issuer_streams()).of_organisations());
-        groups.push(Routes::of(Audience::Protocol, protocol::issuance()).of_organisations());
-        groups.push(
-            Routes::of(Audience::PublicApi, protocol::status_lists())
-                .along(Lane::Lists)
-                .of_organisations(),
-        );
-        groups.push(Routes::of(Audience::PublicApi, protocol::type_documents()).of_organisations());
-    }
-    if roles.verifier {
-        groups.push(Routes::of(Audience::Operator, pages::verifier()).of_organisations());
-        groups
-            .push(Routes::of(Audience::OperatorStream, api::verifier_streams()).of_organisations());
-        groups.push(Routes::of(Audience::OperatorApi, api::verifier()).of_organisations());
-        groups.push(Routes::of(Audience::OperatorWait, api::verifier_waits()).of_organisations());
-        groups.push(Routes::of(Audience::Public, pages::same_device()).of_organisations());
-        groups.push(Routes::of(Audience::Protocol, protocol::presentation()).of_organisations());
-        groups.push(
-            Routes::of(Audience::Protocol, protocol::answers())
-                .along(Lane::Answers)
-                .of_organisations(),
-        );
-    }
-    if roles.wallet {
-        groups.push(Routes::of(Audience::Doorway, pages::wallet_door()));
-        groups.push(Routes::of(Audience::Person, pages::wallet()));
-        groups.push(Routes::of(Audience::DoorwayApi, api::wallet_door()));
-        groups.push(Routes::of(Audience::PersonApi, api::wallet()));
-        groups.push(Routes::of(Audience::OperatorApi, api::invitations()));
-        groups.push(Routes::of(Audience::Operator, pages::invitations()));
-    }
-    if roles.registry {
-        groups.push(Routes::of(Audience::Public, pages::registry()));
-        groups.push(Routes::of(Audience::Stream, pages::registry_streams()));
-        groups.push(
-            Routes::of(Audience::PublicApi, protocol::registry_reads()).along(Lane::Registry),
-        );
-        groups.push(Routes::of(Audience::Protocol, protocol::registry_engine()));
-        groups.push(Routes::of(Audience::PublicApi, protocol::von_network()));
-        groups.push(Routes::of(
-            Audience::Registrant,
-            protocol::von_network_writes(),
-        ));
-        groups.push(Routes::of(
-            Audience::RegistrantPage,
-            pages::registry_writes(),
-        ));
-        groups.push(Routes::of(Audience::OperatorApi, api::registry()));
-    } else {
-        groups.push(Routes::of(Audience::Public, pages::registry_elsewhere()));
-    }
-    groups
+        Routes::of(Audience::Operator, pages::operator()),
+        api(Area::Instance, api::instance()),
+        api(Area::Dids, api::dids()),
+        api(Area::Organisations, api::organisations()),
+        api(Area::Webhooks, api::webhooks()),
+        api_of(Area::People, api::people()),
+        api_of(Area::Audit, api::audit()),
+        Routes::of(Audience::OperatorApi, api::oneself()).of_organisations(),
+        Routes::of(Audience::PublicApi, protocol::resolver()),
+    ]
+}
+
+fn of_issuers() -> Vec<Routes> {
+    let of = |audience, routes| Routes::of(audience, routes).of_organisations();
+    vec![
+        of(Audience::Operator, pages::issuer()).needing(Area::Issuer),
+        api_of(Area::Issuer, api::issuer()),
+        api_of(Area::Types, api::types()),
+        of(Audience::OperatorStream, api::issuer_streams()).needing(Area::Issuer),
+        of(Audience::Protocol, protocol::issuance()),
+        of(Audience::PublicApi, protocol::status_lists()).along(Lane::Lists),
+        of(Audience::PublicApi, protocol::type_documents()),
+    ]
+}
+
+fn of_verifiers() -> Vec<Routes> {
+    let of = |audience, routes| Routes::of(audience, routes).of_organisations();
+    vec![
+        of(Audience::Operator, pages::verifier()).needing(Area::Verifier),
+        of(Audience::OperatorStream, api::verifier_streams()).needing(Area::Verifier),
+        api_of(Area::Verifier, api::verifier()),
+        of(Audience::OperatorWait, api::verifier_waits()).needing(Area::Verifier),
+        of(Audience::Public, pages::same_device()),
+        of(Audience::Protocol, protocol::presentation()),
+        of(Audience::Protocol, protocol::answers()).along(Lane::Answers),
+    ]
+}
+
+fn of_wallets() -> Vec<Routes> {
+    vec![
+        Routes::of(Audience::Doorway, pages::wallet_door()),
+        Routes::of(Audience::Person, pages::wallet()),
+        Routes::of(Audience::DoorwayApi, api::wallet_door()),
+        Routes::of(Audience::PersonApi, api::wallet()),
+        Routes::of(Audience::OperatorApi, api::invitations()).needing(Area::Wallets),
+        Routes::of(Audience::Operator, pages::invitations()).needing(Area::Wallets),
+    ]
+}
+
+fn of_the_registry() -> Vec<Routes> {
+    vec![
+        Routes::of(Audience::Public, pages::registry()),
+        Routes::of(Audience::Stream, pages::registry_streams()),
+        Routes::of(Audience::PublicApi, protocol::registry_reads()).along(Lane::Registry),
+        Routes::of(Audience::Protocol, protocol::registry_engine()),
+        Routes::of(Audience::PublicApi, protocol::von_network()),
+        Routes::of(Audience::Registrant, protocol::von_network_writes()),
+        Routes::of(Audience::RegistrantPage, pages::registry_writes()),
+        Routes::of(Audience::OperatorApi, api::registry()).needing(Area::Registry),
+    ]
 }
 
 /// What the listener of health checks serves, the metrics to everyone who reaches it.

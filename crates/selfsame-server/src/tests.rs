@@ -1,5 +1,6 @@
 //! The routes as their callers meet them, without a socket.
 
+mod audit;
 mod browsing;
 mod crowds;
 mod description;
@@ -8,6 +9,7 @@ mod instance;
 mod organisations;
 mod pages;
 mod resolving;
+mod rights;
 mod sockets;
 mod surface;
 mod types;

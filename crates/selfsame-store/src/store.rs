@@ -4,6 +4,7 @@ mod allocate;
 mod calls;
 mod copy;
 mod events;
+mod rider;
 mod sealing;
 
 pub(crate) use copy::COPIED;
@@ -197,11 +198,24 @@ impl Store {
         self.0.backend.weight(tenant, kind, most).await
     }
 
-    /// Writes the batch, all or nothing. On return it is durable, unless it is deferred.
+    /// Writes the batch, all or nothing, with the rider of this task ([`Store::accompanied`]). On return it is durable,
+    /// unless it is deferred.
     pub async fn commit(&self, batch: Batch) -> Result<Committed> {
         if batch.is_empty() {
             return Ok(Committed::default());
         }
+        let rider = rider::take();
+        let written = match rider.clone() {
+            Some(rider) => self.commit_all(batch.and(rider)).await,
+            None => self.commit_all(batch).await,
+        };
+        if written.is_err() {
+            rider::put_back(rider);
+        }
+        written
+    }
+
+    async fn commit_all(&self, batch: Batch) -> Result<Committed> {
         let (sealed, committed) = self.seal(batch).await?;
         self.0.fresh.keep(&sealed.writes);
         let outcome = self.write(sealed).await;

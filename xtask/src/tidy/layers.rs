@@ -104,6 +104,31 @@ const PLACES: &[Place] = &[
         ..place("selfsame-openid", 3)
     },
     Place {
+        beside: &[
+            "selfsame-accounts",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-store",
+        ],
+        not: &[
+            "selfsame-net",
+            "selfsame-credential",
+            "selfsame-openid4vc",
+            "selfsame-tls",
+        ],
+        ..place("selfsame-operators", 3)
+    },
+    Place {
+        beside: &["selfsame-core", "selfsame-driver", "selfsame-store"],
+        not: &[
+            "selfsame-net",
+            "selfsame-credential",
+            "selfsame-openid4vc",
+            "selfsame-tls",
+        ],
+        ..place("selfsame-audit", 3)
+    },
+    Place {
         // It reads events, whatever tells them.
         beside: &[
             "selfsame-core",
@@ -117,10 +142,12 @@ const PLACES: &[Place] = &[
     Place {
         beside: &[
             "selfsame-accounts",
+            "selfsame-audit",
             "selfsame-core",
             "selfsame-driver",
             "selfsame-ledger",
             "selfsame-openid",
+            "selfsame-operators",
             "selfsame-store",
             "selfsame-net",
             "selfsame-tls-io",
@@ -280,6 +307,8 @@ const HOMES: &[(&str, &[&str])] = &[
             "selfsame-ledger",
             "selfsame-core",
             "selfsame-openid",
+            "selfsame-audit",
+            "selfsame-operators",
             "selfsame-webhooks",
             "selfsame-app",
             "selfsame-http",

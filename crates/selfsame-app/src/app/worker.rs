@@ -67,6 +67,7 @@ pub(super) async fn work(
             }
             Err(error) => tracing::error!(%error, "the outbox can't be read"),
         }
+        app.keep_chained().await;
         purge(&app, started).await;
         if quiet.is_rest(app.commits().0) {
             app.fold().await;
@@ -76,6 +77,7 @@ pub(super) async fn work(
         }
         if look.is_multiple_of(ALIVE_EVERY) {
             app.keep_alive_noted().await;
+            app.keep_anchored().await;
         }
     }
     // Calls in progress are finished: their answers can't be asked for again.

@@ -76,7 +76,7 @@ impl Token {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Operator => {
-                "The operator's token. The first start writes it into the file `operator-token` in the data directory."
+                "An API key, or the operator token. The first start writes the operator token into the file `operator-token` in the data directory."
             }
             Self::Wallet => {
                 "The token of a person's session. `wallet_register` and `wallet_sign_in` return it."
@@ -86,7 +86,7 @@ impl Token {
 }
 
 /// Who may call an operation, and the format of its errors.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Access {
     /// The format of its errors.
     pub face: Face,
@@ -94,15 +94,17 @@ pub struct Access {
     pub token: Option<Token>,
     /// Whether it also answers callers without a token.
     pub open: bool,
+    /// The right that its caller needs, such as `issuer:write`.
+    pub right: Option<String>,
 }
 
 impl Access {
     /// The alternatives; an empty list lets everyone in, and so does an empty alternative (OpenAPI 3.1, Operation
-    /// Object).
+    /// Object). The right is a role name of the alternative (Security Requirement Object).
     fn alternatives(self) -> Vec<SecurityRequirement> {
         let token = self
             .token
-            .map(|token| SecurityRequirement::new(token.name(), [""; 0]));
+            .map(|token| SecurityRequirement::new(token.name(), self.right));
         let nothing = (token.is_some() && self.open).then(SecurityRequirement::default);
         token.into_iter().chain(nothing).collect()
     }

@@ -4,7 +4,8 @@ use selfsame_http::route::{described, get, post};
 
 use super::group::Route;
 use crate::api::{
-    dids, instance, issuer, organisations, registry, types, verifier, wallet, webhooks,
+    audit, dids, instance, issuer, organisations, people, registry, types, verifier, wallet,
+    webhooks,
 };
 
 /// The API of every instance, for the operator's programs.
@@ -13,14 +14,53 @@ pub fn instance() -> Vec<Route> {
         described(instance::__path_status, instance::status),
         described(instance::__path_copy, instance::copy),
         described(instance::__path_link, instance::link),
+    ]
+}
+
+/// The DIDs of the instance, for the operator's programs.
+pub fn dids() -> Vec<Route> {
+    vec![
         described(dids::__path_create, dids::create),
         described(dids::__path_list, dids::list),
         described(dids::__path_rotate, dids::rotate),
         described(dids::__path_deactivate, dids::deactivate),
+    ]
+}
+
+/// The organisations of the instance, for the operator's programs.
+pub fn organisations() -> Vec<Route> {
+    vec![
         described(organisations::__path_create, organisations::create),
         described(organisations::__path_list, organisations::list),
         described(organisations::__path_show, organisations::show),
         described(organisations::__path_change, organisations::change),
+    ]
+}
+
+/// The people and the API keys of an organisation.
+pub fn people() -> Vec<Route> {
+    vec![
+        described(people::__path_list, people::list),
+        described(people::__path_invite, people::invite),
+        described(people::__path_set_roles, people::set_roles),
+        described(people::__path_remove, people::remove),
+        described(people::__path_keys, people::keys),
+        described(people::__path_create_key, people::create_key),
+        described(people::__path_revoke_key, people::revoke_key),
+    ]
+}
+
+/// Who is signed in, for everyone who is.
+pub fn oneself() -> Vec<Route> {
+    vec![described(people::__path_oneself, people::oneself)]
+}
+
+/// The audit trail of an organisation.
+pub fn audit() -> Vec<Route> {
+    vec![
+        described(audit::__path_list, audit::list),
+        described(audit::__path_export, audit::export),
+        described(audit::__path_anchors, audit::anchors),
     ]
 }
 
@@ -40,8 +80,8 @@ pub fn webhooks() -> Vec<Route> {
     ]
 }
 
-/// The issuer's API, for the operator's programs.
-pub fn issuer() -> Vec<Route> {
+/// Credential types, for the operator's programs.
+pub fn types() -> Vec<Route> {
     vec![
         described(types::__path_list, types::list),
         described(types::__path_create, types::create),
@@ -51,6 +91,12 @@ pub fn issuer() -> Vec<Route> {
         described(types::__path_delete_draft, types::delete_draft),
         described(types::__path_publish, types::publish),
         described(types::__path_retire, types::retire),
+    ]
+}
+
+/// The issuer's API, for the operator's programs.
+pub fn issuer() -> Vec<Route> {
+    vec![
         described(issuer::__path_create_offer, issuer::create_offer),
         described(issuer::__path_offers, issuer::offers),
         described(issuer::__path_offer, issuer::offer),

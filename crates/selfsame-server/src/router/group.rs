@@ -17,6 +17,7 @@ use selfsame_http::middleware::{around, door};
 use selfsame_http::negotiation::takes_json_alone;
 use selfsame_http::route::Abroad;
 use selfsame_http::shares::Shares;
+use selfsame_operators::{Area, Right};
 use tower::util::MapRequest;
 
 use crate::audience::Audience;
@@ -24,7 +25,6 @@ use crate::auth;
 use crate::error::{self, Face, Problem};
 use crate::here::{Called, translate};
 use crate::middleware::abroad::{abroad, abroad_for_proofs};
-use crate::middleware::actions::OperatorAction;
 use crate::problem;
 use crate::server::Server;
 
@@ -37,6 +37,8 @@ pub struct Routes {
     lane: Option<Lane>,
     /// Whether each organisation has these addresses.
     of_organisations: bool,
+    /// What those who work for an organisation need rights in, to use these addresses.
+    area: Option<Area>,
 }
 
 /// Addresses with a gate of their own, so that other requests of their audience cannot delay them.
@@ -61,7 +63,19 @@ impl Routes {
             routes,
             lane: None,
             of_organisations: false,
+            area: None,
         }
+    }
+
+    /// Lets only those in who have the right to read or to change this area, by the method of the request.
+    pub fn needing(mut self, area: Area) -> Self {
+        self.area = Some(area);
+        self
+    }
+
+    /// The right that one of its addresses needs.
+    pub fn right(&self, method: &Method) -> Option<Right> {
+        self.area.map(|area| right(area, method))
     }
 
     /// Gives these addresses to each organisation, below its own.
@@ -80,6 +94,14 @@ impl Routes {
     pub fn along(mut self, lane: Lane) -> Self {
         self.lane = Some(lane);
         self
+    }
+}
+
+/// The right to do in an area what a method does.
+fn right(area: Area, method: &Method) -> Right {
+    match *method {
+        Method::GET | Method::HEAD => area.read(),
+        _ => area.write(),
     }
 }
 
@@ -187,6 +209,7 @@ struct Guard {
     admission: Admission,
     server: Server,
     of_organisations: bool,
+    area: Option<Area>,
 }
 
 impl Guard {
@@ -223,7 +246,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
         return led_by(called.as_ref(), Redirect::to(page).into_response());
     }
     let answer = async |request: Request| {
-        let action = OperatorAction::of(*audience, &request);
+        let right = guard.area.map(|area| right(area, request.method()));
         if *audience != Audience::Protocol
             && let Some(refusal) = door::foreign_origin(server.origin(), &request)
         {
@@ -234,16 +257,16 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
             Audience::Operator
             | Audience::OperatorApi
             | Audience::OperatorStream
-            | Audience::OperatorWait => auth::operator(server, request, next).await.into_response(),
+            | Audience::OperatorWait => {
+                let seated = auth::operator(server, right, request, next);
+                seated.await.into_response()
+            }
             Audience::Person | Audience::PersonApi => {
                 auth::person(server, request, next).await.into_response()
             }
             Audience::Doorway => auth::visitor(server, request, next).await.into_response(),
             _ => next.run(request).await,
         };
-        if let Some(action) = action {
-            action.note(&response);
-        }
         if let (Some((page, label)), Some(problem)) =
             (back, response.extensions_mut().get_mut::<Problem>())
         {
@@ -286,6 +309,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
         routes,
         lane,
         of_organisations,
+        area,
     } = group;
     let forms = forms(&routes);
     let turns = match lane {
@@ -328,6 +352,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
         admission,
         server: server.clone(),
         of_organisations,
+        area,
     };
     router.route_layer(from_fn_with_state(Arc::new(before), guard))
 }

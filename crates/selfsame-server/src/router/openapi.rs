@@ -20,7 +20,7 @@ use crate::error::Handled;
     info(
         title = "Selfsame",
         description = "Issue, hold, present, verify and revoke credentials: everything the pages do. \
-            `issuer`, `verifier`, `dids`, `registry`, `webhooks` and `instance` take the operator's token, `wallet` a person's. \
+            `wallet` takes the token of a person's session; the other resources take an API key or the operator token, and each operation states the right that it needs. \
             Endpoints of standard protocols are included, each with the specification that defines it.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
@@ -31,6 +31,8 @@ use crate::error::Handled;
         (name = "wallet", description = "A person's wallet: accounts, offers, requests, cards, keys."),
         (name = "dids", description = "The DIDs of the instance itself."),
         (name = "organisations", description = "The organisations that the instance hosts beside its first one."),
+        (name = "people", description = "The people who work for an organisation, their roles, and API keys."),
+        (name = "audit", description = "The audit trail of an organisation: who did what, when, from where."),
         (name = "types", description = "Credential types: drafts, versions, and the documents of each version."),
         (name = "webhooks", description = "Events sent to other programs, and their deliveries."),
         (name = "registry", description = "Read, verify and write the verifiable registry."),
@@ -62,8 +64,13 @@ pub fn text() -> &'static str {
                 face: group.audience.face(),
                 token: group.audience.token(),
                 open: !group.audience.needs_token(),
+                right: None,
             };
             for route in &group.routes {
+                let access = Access {
+                    right: group.right(&route.method).map(|right| right.to_string()),
+                    ..access.clone()
+                };
                 add(&mut document, route, access, &examples);
             }
         }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use http::StatusCode;
 use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
+use selfsame_audit::{AuditEntry, ChainAnchor};
 use selfsame_core::organisation::view::{NewOrganisation, OrganisationChange, OrganisationView};
 use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::paging::Listing;
@@ -17,6 +18,10 @@ use selfsame_openid::view::verifier::{
 use selfsame_openid::view::wallet::{
     AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
     KeyInfo, NewSession, OfferPreview, RequestPreview,
+};
+use selfsame_operators::view::{
+    AuthorityView, CreatedKey, KeyView, NewKey, NewOperatorInvitation, OperatorInvitation,
+    PersonView, RolesChange,
 };
 use selfsame_types::{TypeDefinition, TypeSummary};
 use selfsame_webhooks::{
@@ -177,6 +182,7 @@ fn each_example_is_a_body_of_its_type() {
     wallets_examples(&mut examples);
     organisations_examples(&mut examples);
     webhooks_examples(&mut examples);
+    peoples_examples(&mut examples);
     others_examples(&mut examples);
     let left = examples
         .0
@@ -238,6 +244,20 @@ fn wallets_examples(examples: &mut Checked) {
     examples.response::<Listing<DidInfo>>("wallet_list_dids");
     examples.request::<NewDid>("wallet_create_did");
     examples.response::<DidInfo>("wallet_create_did");
+}
+
+fn peoples_examples(examples: &mut Checked) {
+    examples.response::<Listing<PersonView>>("people_list");
+    examples.request::<NewOperatorInvitation>("people_invite");
+    examples.response::<OperatorInvitation>("people_invite");
+    examples.request::<RolesChange>("people_set_roles");
+    examples.response::<PersonView>("people_set_roles");
+    examples.response::<Listing<KeyView>>("people_keys");
+    examples.request::<NewKey>("people_create_key");
+    examples.response::<CreatedKey>("people_create_key");
+    examples.response::<AuthorityView>("people_me");
+    examples.response::<Listing<AuditEntry>>("audit_list");
+    examples.response::<Listing<ChainAnchor>>("audit_anchors");
 }
 
 fn organisations_examples(examples: &mut Checked) {

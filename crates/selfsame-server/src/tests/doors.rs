@@ -494,7 +494,7 @@ struct Heard(Arc<Mutex<Vec<String>>>);
 
 impl tracing::Subscriber for Heard {
     fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        metadata.target() == "selfsame_server::middleware::actions"
+        metadata.target() == "selfsame_server::audited"
     }
 
     fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
@@ -560,7 +560,7 @@ async fn what_the_operator_does_is_noted_once_and_tells_no_secret() {
     let read = lines();
     assert_eq!(read.len(), 2, "{read:?}");
     assert!(
-        read[1].contains("claims read") && read[1].contains(&id[..8]),
+        read[1].contains("GET /api/verifier/requests/{id}") && read[1].contains(&id[..8]),
         "{read:?}"
     );
     assert!(!read.concat().contains(id), "{read:?}");

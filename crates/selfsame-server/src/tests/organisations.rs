@@ -19,7 +19,7 @@ fn read(answer: &Answered) -> Value {
 }
 
 /// An instance with the organisation `acme`.
-async fn with_acme() -> Instance {
+pub async fn with_acme() -> Instance {
     let instance = Instance::start().await;
     let new = json!({"name": "acme", "title": "Acme Corporation"}).to_string();
     let created = instance.call(asked(&instance, Method::POST, "/api/organisations").json(&new));

@@ -11,11 +11,11 @@ use selfsame_openid::config::Registration;
 use serde::Deserialize;
 
 use super::Frame;
+use crate::audited;
 use crate::auth;
 use crate::cookie::{self, Jar};
 use crate::error::Handled;
 use crate::extract::{Form, Query};
-use crate::middleware::actions;
 use crate::server::Server;
 
 #[derive(Template)]
@@ -154,7 +154,7 @@ fn signed_in(server: &Server, frame: Frame, forms: Forms) -> Handled {
 pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Handled {
     let name = server.cookies().operator();
     if let Some(session) = cookie::read(&headers, name) {
-        server.app().operator().sign_out(&session).await?;
+        auth::end_session(&server, &session).await?;
     }
     let mut response = auth::back_to(None, "/");
     if let Some(gone) = Jar::strict(name).gone(server.origin()) {
@@ -168,8 +168,8 @@ async fn session(server: &Server, headers: &HeaderMap) -> Handled<Option<String>
     let Some(session) = cookie::read(headers, server.cookies().operator()) else {
         return Ok(None);
     };
-    let holds = server.app().operator().is_session(&session).await?;
-    Ok(Some(session).filter(|_| holds))
+    let authority = auth::operator_of(server, &session).await?;
+    Ok(Some(session).filter(|_| authority.is_some()))
 }
 
 /// Replaces the browser's session by a new one; returns the cookie.
@@ -178,12 +178,11 @@ async fn open(
     headers: &HeaderMap,
     session: selfsame_driver::Result<SecretString>,
 ) -> Handled<HeaderValue> {
-    let operator = server.app().operator();
     let session = session?;
-    actions::signed_in();
+    audited::signed_in();
     let name = server.cookies().operator();
     if let Some(former) = cookie::read(headers, name) {
-        operator.sign_out(&former).await?;
+        auth::end_session(server, &former).await?;
     }
     Jar::strict(name)
         .value(session.expose(), server.origin())

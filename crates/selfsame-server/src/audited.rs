@@ -1,0 +1,148 @@
+//! Writes what operators do into the audit trail, and logs it: every change, and every view of claims that people have
+//! shown. Never claims, tokens, or ids that would allow taking something.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use axum::extract::{MatchedPath, Request};
+use axum::response::Response;
+use http::{Method, StatusCode};
+use selfsame_audit::{Act, AuditResult, AuditedActor};
+use selfsame_operators::{Actor, Authority};
+
+use crate::error::{Handled, Problem};
+use crate::here;
+use crate::peer::Peer;
+use crate::server::Server;
+
+/// Addresses that show claims which people have presented.
+const CLAIMS: [&str; 4] = [
+    "/api/verifier/requests",
+    "/api/verifier/requests/{id}",
+    "/verifier/view/{id}",
+    "/verifier/view/{id}/result",
+];
+/// Where programs write to the registry by thousands; the registry's log has each transaction.
+const WRITTEN: &str = "/registry/transactions";
+/// Number of characters of an id to write: enough to find it among others, too few to use it.
+const SHOWN: usize = 8;
+
+/// An act that is to be written into the audit trail.
+pub struct Audited {
+    server: Server,
+    act: Act,
+}
+
+impl Audited {
+    /// The act of this request, if it is one to be written.
+    pub fn of(server: &Server, authority: &Arc<Authority>, request: &Request) -> Option<Self> {
+        let route = request.extensions().get::<MatchedPath>()?.as_str();
+        let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
+        if (is_reading && !CLAIMS.contains(&route)) || route == WRITTEN {
+            return None;
+        }
+        let from = request.extensions().get::<Peer>();
+        let act = Act {
+            organisation: here::organisation(request.extensions()),
+            actor: actor(&authority.actor),
+            act: format!("{} {route}", request.method()),
+            object: object(route, request.uri().path()),
+            from: from.map(|peer| peer.address().to_string()),
+        };
+        let server = server.clone();
+        Some(Self { server, act })
+    }
+
+    /// Carries out a request. Its first commit writes the entry too. If it commits nothing, or fails after its first
+    /// commit, an entry of its own tells the result.
+    pub async fn audited(self, request: impl Future<Output = Handled>) -> Handled {
+        let trail = self.server.app().trail();
+        let (response, is_written) = trail.during(self.act.clone(), request).await?;
+        let result = result(&response);
+        match &result {
+            AuditResult::Done => self.log(),
+            AuditResult::Refused(_) => {}
+        }
+        if !is_written || result != AuditResult::Done {
+            trail.write(self.act, result).await?;
+        }
+        response
+    }
+
+    /// Writes that the act was refused before it began.
+    pub async fn refused(self, refusal: &Problem) {
+        let result = AuditResult::Refused(refusal.reason().id().to_owned());
+        if let Err(error) = self.server.app().trail().write(self.act, result).await {
+            tracing::error!(%error, "a refusal can't be written into the audit trail");
+        }
+    }
+
+    fn log(&self) {
+        let Act {
+            organisation,
+            actor,
+            act,
+            object,
+            ..
+        } = &self.act;
+        let object = object.as_deref().unwrap_or_default();
+        tracing::info!(%organisation, actor = actor.kind, act, object, "operator");
+    }
+}
+
+/// Logs that a browser signed in as an operator.
+pub fn signed_in() {
+    tracing::info!("the operator: signed in");
+}
+
+fn actor(actor: &Actor) -> AuditedActor {
+    let (kind, id) = match actor {
+        Actor::Token => ("token", None),
+        Actor::Person { id, .. } => ("person", Some(id.clone())),
+        Actor::Key { id, .. } => ("key", Some(id.clone())),
+    };
+    AuditedActor {
+        kind: kind.to_owned(),
+        id,
+        name: actor.name().to_owned(),
+    }
+}
+
+/// What came of a request: an error response has its problem among its extensions.
+fn result(response: &Handled) -> AuditResult {
+    let refused = |problem: &Problem| AuditResult::Refused(problem.reason().id().to_owned());
+    match response {
+        Err(problem) => refused(problem),
+        Ok(response) => of_status(response).map_or(AuditResult::Done, |status| {
+            match response.extensions().get::<Problem>() {
+                Some(problem) => refused(problem),
+                None => AuditResult::Refused(status.as_str().to_owned()),
+            }
+        }),
+    }
+}
+
+fn of_status(response: &Response) -> Option<StatusCode> {
+    let status = response.status();
+    (status.is_client_error() || status.is_server_error()).then_some(status)
+}
+
+/// The first characters of the route's first parameter.
+fn object(route: &str, path: &str) -> Option<String> {
+    let mut places = route.split('/').zip(path.split('/'));
+    let (_, id) = places.find(|(pattern, _)| pattern.starts_with('{'))?;
+    Some(id.chars().take(SHOWN).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_shown_as_far_as_it_finds_and_no_further() {
+        let route = "/api/issuer/credentials/{id}/status";
+        let path = "/api/issuer/credentials/0123456789abcdef/status";
+        assert_eq!(object(route, path).as_deref(), Some("01234567"));
+        assert_eq!(object("/api/issuer/offers", "/api/issuer/offers"), None);
+    }
+}
