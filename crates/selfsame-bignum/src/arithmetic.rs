@@ -6,10 +6,13 @@ mod comb;
 mod crt;
 mod eight;
 mod engine;
+mod field;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 mod jacobi;
+mod lane;
 mod limbs;
+mod list;
 mod modulus;
 mod points;
 mod portable;
@@ -18,6 +21,7 @@ mod prime;
 mod program;
 mod secret;
 mod secret_power;
+mod term;
 #[cfg(test)]
 mod trace;
 mod two;
@@ -27,11 +31,13 @@ pub use crt::{PrivateModulus, RootExponent};
 #[cfg(test)]
 pub(crate) use engine::Path;
 pub use engine::{force_adx, force_portable, products, uses_adx, uses_ifma};
+pub(crate) use field::Field;
 pub use jacobi::jacobi;
-pub use modulus::{Base, Element, Modulus, SecretTerm, Term};
-pub(crate) use points::{EightSums, Field};
+pub use modulus::{Element, Modulus};
+pub(crate) use points::EightSums;
 pub use prime::{Primes, odd_primes};
 pub use secret::{Secret, Signed};
+pub use term::{Base, SecretTerm, Term};
 
 #[cfg(test)]
 mod tests;

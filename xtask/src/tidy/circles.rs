@@ -10,16 +10,9 @@ use super::Finding;
 /// For each module, the modules that it names and where it names each of them first.
 type Arrows<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (&'a str, usize)>>;
 
-/// The modules whose children still form a circle. The list only gets shorter.
-const LEFT: [&str; 3] = [
-    "crates/selfsame-anoncreds/src/cl/",
-    "crates/selfsame-bignum/src/arithmetic/",
-    "crates/selfsame-tls/src/identity/",
-];
-
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     let packages = workspace.packages.iter();
-    let found: Vec<Finding> = packages
+    packages
         .flat_map(|package| {
             let root = format!("{}/src/", package.folder);
             let sources = workspace.sources.iter();
@@ -32,26 +25,7 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
                 .flat_map(|folder| judge(&root, folder, &sources))
                 .collect::<Vec<_>>()
         })
-        .collect();
-    weigh(found, &LEFT)
-}
-
-/// The findings without those of the modules that are left, and one for each of these that needs no mention any more.
-fn weigh(found: Vec<Finding>, left: &[&str]) -> Vec<Finding> {
-    let is_of = |finding: &Finding, folder: &str| finding.path.starts_with(folder);
-    let mended = left
-        .iter()
-        .filter(|folder| !found.iter().any(|finding| is_of(finding, folder)));
-    let mended: Vec<Finding> = mended
-        .map(|folder| {
-            let message = format!("{folder} has no circle any more: take it out of circles.rs");
-            Finding::new("xtask/src/tidy/circles.rs", message)
-        })
-        .collect();
-    let new = found
-        .into_iter()
-        .filter(|finding| !left.iter().any(|folder| is_of(finding, folder)));
-    new.chain(mended).collect()
+        .collect()
 }
 
 /// The folders of a crate that hold modules, its root first.
@@ -253,14 +227,5 @@ mod tests {
         assert!(found[0].starts_with("crates/x/src/a/: "), "{found:?}");
         assert!(found[0].ends_with("in a circle: b, c"), "{found:?}");
         assert_eq!(findings(&files[..3]), [""; 0]);
-    }
-
-    #[test]
-    fn a_circle_that_is_left_is_no_finding_until_it_is_mended() {
-        let found = || vec![Finding::new("crates/x/src/a/", "a circle")];
-        assert_eq!(weigh(found(), &["crates/x/src/a/"]), []);
-        assert_eq!(weigh(found(), &[]), found());
-        let mended = weigh(Vec::new(), &["crates/x/src/a/"]);
-        assert_eq!(mended[0].path, "xtask/src/tidy/circles.rs");
     }
 }

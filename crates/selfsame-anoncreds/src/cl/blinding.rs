@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dashu_int::{IBig, Sign, UBig};
+use dashu_int::UBig;
 use selfsame_bignum::pairing::G1;
 use selfsame_bignum::{Base, Random, Secret, SecretTerm, Term};
 
-use super::definition::revealed;
 use super::key::{CredentialKey, KeyInUse};
 use super::key_data::LINK_SECRET;
 use super::link_secret::LinkSecret;
 use super::messages::{
     BlindedCredentialSecrets, BlindedSecretsCorrectnessProof, BlindingFactors, Nonce,
 };
+use super::number::{positive, revealed};
 use super::revocation::RevocationBlinding;
 use super::{bounds, challenge};
 use crate::Error;
@@ -161,9 +161,4 @@ fn malformed(why: &'static str) -> Error {
         what: "the credential request",
         why,
     }
-}
-
-/// The number as an exponent.
-pub(crate) fn positive(number: &UBig) -> IBig {
-    IBig::from_parts(Sign::Positive, number.clone())
 }

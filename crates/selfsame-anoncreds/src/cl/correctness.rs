@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use dashu_int::{IBig, UBig};
 use selfsame_bignum::{Base, Element, Term};
 
+use super::correctness_data::KeyCorrectnessProof;
 use super::key::{CredentialKey, KeyInUse};
-use super::key_data::{KeyCorrectnessProof, LINK_SECRET};
+use super::key_data::LINK_SECRET;
 use super::{bounds, challenge};
 use crate::Error;
 

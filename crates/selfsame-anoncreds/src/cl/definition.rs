@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use dashu_int::{UBig, ops::Gcd as _};
-use selfsame_bignum::{Element, Modulus, PrivateModulus, Random, Secret, Signed};
+use selfsame_bignum::{Element, Modulus, PrivateModulus, Random, Secret};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::challenge;
+use super::correctness_data::KeyCorrectnessProof;
 use super::decimal::MAX_ATTRIBUTES;
-use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, PrimaryPublicKey};
-use super::powers::PowersProof;
+use super::key_data::{LINK_SECRET, PrimaryPrivateKey, PrimaryPublicKey};
+use super::powers_data::PowersProof;
 use super::safe_primes::SafePrimesProof;
 use crate::Error;
 use crate::seed::PRIMES;
@@ -207,11 +208,6 @@ impl Group {
             safe_primes: None,
         }
     }
-}
-
-/// A response of a proof. It is negative only with a probability below 2^-79, and then the proof does not hold.
-pub(crate) fn revealed(response: impl Into<Signed>) -> UBig {
-    response.into().reveal().into_parts().1
 }
 
 /// Whether a quadratic residue generates all others: it is 1 modulo neither factor.

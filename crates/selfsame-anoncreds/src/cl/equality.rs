@@ -9,13 +9,12 @@ use selfsame_bignum::pairing::Scalar;
 use selfsame_bignum::{Base, Element, Random, Secret, SecretTerm, Signed};
 use zeroize::Zeroizing;
 
-use super::blinding::positive;
 use super::bounds;
-use super::definition::revealed;
 use super::key::{CredentialKey, KeyInUse};
 use super::key_data::LINK_SECRET;
 use super::link_secret::LinkSecret;
 use super::messages::PrimaryCredentialSignature;
+use super::number::{positive, revealed};
 use super::processing::exponent;
 use super::proof_data::EqualityProof;
 use super::signing::{Values, check_values};

@@ -10,9 +10,10 @@ use selfsame_bignum::{Base, Element, FixedBase, Modulus};
 use selfsame_crypto::hash::sha256;
 
 use super::bounds;
+use super::correctness_data::KeyCorrectnessProof;
 use super::decimal::MAX_ATTRIBUTES;
-use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPublicKey};
-use super::powers::PowersProof;
+use super::key_data::{LINK_SECRET, PrimaryPublicKey};
+use super::powers_data::PowersProof;
 use crate::Error;
 
 /// The primary public key of a credential definition, ready for use by holder, issuer and verifier. Cloning it is

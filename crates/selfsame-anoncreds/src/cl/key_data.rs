@@ -1,4 +1,4 @@
-//! The numbers of a credential definition: public key, private key, and the proof that the public key is well formed.
+//! The numbers of a credential definition: public key and private key.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroize as _;
 
 use super::decimal;
-use super::powers::PowersProof;
-use super::safe_primes::SafePrimesProof;
 
 /// The attribute name under which all implementations sign the link secret.
 pub const LINK_SECRET: &str = "master_secret";
@@ -95,34 +93,5 @@ impl Drop for PrimaryPrivateKey {
 impl fmt::Debug for PrimaryPrivateKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("PrimaryPrivateKey(..)")
-    }
-}
-
-/// The proof that Z and all R are powers of S, without the exponents. (AnonCreds v1.0, "Generating a Credential
-/// Definition Without Revocation Support", "key correctness proof".) Unknown members are ignored, so that there may be
-/// more proofs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeyCorrectnessProof {
-    /// The challenge.
-    #[serde(with = "decimal")]
-    pub(crate) c: UBig,
-    /// The response for Z.
-    #[serde(with = "decimal")]
-    pub(crate) xz_cap: UBig,
-    /// The responses for the R, in the order in which the challenge covers them.
-    #[serde(with = "decimal::pairs")]
-    pub(crate) xr_cap: Vec<(String, UBig)>,
-    /// The proof that Z, Rctxt and all R are powers of S, whatever the modulus is: our own member, which others ignore.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) powers_of_s: Option<PowersProof>,
-    /// The proof that n is a product of two safe primes, or nearly: our own member too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) safe_primes: Option<SafePrimesProof>,
-}
-
-impl KeyCorrectnessProof {
-    /// The part that is in the specification.
-    pub(crate) fn usual(&self) -> (&UBig, &UBig, &[(String, UBig)]) {
-        (&self.c, &self.xz_cap, &self.xr_cap)
     }
 }

@@ -10,47 +10,21 @@
 //! that is why a challenge has one bit here. (Bangerter, Camenisch and Krenn, "Efficiency Limitations for Σ-Protocols
 //! for Group Homomorphisms", TCC 2010: no protocol of this kind does better in groups of hidden order.)
 
-use std::fmt;
-
 use dashu_int::{IBig, UBig, ops::BitTest as _};
 use selfsame_bignum::{Element, Random, Secret, Term};
-use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::hash::{sha256, sha256_parts};
-use serde::de::{self, Deserializer, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
 
-use super::blinding::positive;
-use super::definition::revealed;
+use super::bounds;
 use super::key::KeyInUse;
 use super::key_data::PrimaryPublicKey;
-use super::{bounds, decimal};
+use super::number::{padded, positive, revealed};
+use super::powers_data::{MASK_EXCESS, PowersProof, ROUNDS, Responses};
 use crate::Error;
 
-/// The number of rounds. Each halves the probability that a base is not a power of S.
-const ROUNDS: usize = 128;
 /// The bits of SHA-256 that select a set of bases: there are at most 126 R, and Z and Rctxt.
 const SET_BITS: usize = 256;
-/// The bits by which a mask is longer than the modulus: it hides a sum of 128 exponents.
-const MASK_EXCESS: usize = bounds::HIDING + 8;
-/// The longest base64url text of all responses.
-const LONGEST_TEXT: usize =
-    (ROUNDS * (bounds::MODULUS_LONGEST + MASK_EXCESS).div_ceil(8)).div_ceil(3) * 4;
 /// Separates this challenge from all others.
 const LABEL: &[u8] = b"selfsame anoncreds: all bases are powers of S";
-
-/// The optional member `powers_of_s` of a key correctness proof.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PowersProof {
-    /// The challenge: SHA-256.
-    #[serde(with = "decimal")]
-    c: UBig,
-    /// The responses of all rounds, big-endian, each as long as a mask.
-    responses: Responses,
-}
-
-#[derive(Clone, PartialEq, Eq)]
-struct Responses(Vec<u8>);
 
 impl PowersProof {
     /// Proves it for a key, from the exponents of [`bases`] in their order. `power` is S to a secret exponent. Secret
@@ -153,48 +127,4 @@ fn of_set<T>(c: &UBig, round: usize, items: impl Iterator<Item = T>) -> impl Ite
     let set = UBig::from_be_bytes(&sha256(&asked));
     let items = items.take(SET_BITS).enumerate();
     items.filter_map(move |(place, item)| set.bit(place).then_some(item))
-}
-
-/// The number big-endian in `length` bytes; it has no more.
-pub(super) fn padded(number: &UBig, length: usize) -> Vec<u8> {
-    let bytes = number.to_be_bytes();
-    let mut padded = vec![0; length.saturating_sub(bytes.len())];
-    padded.extend_from_slice(&bytes);
-    padded
-}
-
-impl Serialize for Responses {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&base64url_encode(&self.0))
-    }
-}
-
-impl<'de> Deserialize<'de> for Responses {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(Text)
-    }
-}
-
-struct Text;
-
-impl Visitor<'_> for Text {
-    type Value = Responses;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("base64url of all responses")
-    }
-
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Responses, E> {
-        let bytes = (text.len() <= LONGEST_TEXT).then(|| base64url_decode(text));
-        match bytes {
-            Some(Ok(bytes)) => Ok(Responses(bytes)),
-            _ => Err(E::custom("the responses are no base64url of their length")),
-        }
-    }
-}
-
-impl fmt::Debug for PowersProof {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PowersProof(…)")
-    }
 }

@@ -6,11 +6,10 @@
 use dashu_int::{IBig, Sign, UBig};
 use selfsame_bignum::{Base, Element, Random, Secret, SecretTerm, Signed};
 
-use super::blinding::positive;
 use super::bounds;
-use super::definition::revealed;
 use super::equality::Product;
 use super::key::KeyInUse;
+use super::number::{positive, revealed};
 use super::proof_data::{Four, FourAndDelta, Predicate, PredicateProof, PredicateType};
 use super::squares::four_squares;
 use crate::Error;

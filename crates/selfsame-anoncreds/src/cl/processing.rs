@@ -3,14 +3,13 @@
 use dashu_int::{IBig, Sign, UBig, ops::BitTest as _};
 use selfsame_bignum::{Base, Element, Secret, SecretTerm, Term};
 
-use super::blinding::positive;
-use super::definition::revealed;
 use super::key::{CredentialKey, KeyInUse};
 use super::key_data::LINK_SECRET;
 use super::link_secret::LinkSecret;
 use super::messages::{
     BlindingFactors, Nonce, PrimaryCredentialSignature, SignatureCorrectnessProof,
 };
+use super::number::{positive, revealed};
 use super::signing::{Values, check_values};
 use super::{bounds, challenge};
 use crate::Error;

@@ -32,9 +32,8 @@ use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize as _, Zeroizing};
 
-use super::blinding::positive;
 use super::key_data::PrimaryPrivateKey;
-use super::powers::padded;
+use super::number::{padded, positive};
 use super::{bounds, decimal};
 use crate::Error;
 use crate::seed::PRIMES;

@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use dashu_int::{IBig, UBig, ops::BitTest as _};
 use selfsame_bignum::{Element, Random, Secret, Term};
 
-use super::blinding::{self, positive};
-use super::definition::revealed;
 use super::issuer_key::IssuerKey;
 use super::key::KeyInUse;
 use super::key_data::LINK_SECRET;
@@ -14,7 +12,8 @@ use super::messages::{
     BlindedCredentialSecrets, BlindedSecretsCorrectnessProof, Nonce, PrimaryCredentialSignature,
     SignatureCorrectnessProof,
 };
-use super::{bounds, challenge};
+use super::number::{positive, revealed};
+use super::{blinding, bounds, challenge};
 use crate::Error;
 use crate::seed::PRIMES;
 

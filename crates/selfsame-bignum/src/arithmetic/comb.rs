@@ -3,9 +3,11 @@
 use std::{fmt, sync::Arc};
 
 use super::{
-    engine::{Engine, Lane},
+    engine::Engine,
+    lane::Lane,
+    list::{List, Op, Slot},
     modulus::{Element, Modulus},
-    program::{List, Op, Slot, SlotMachine},
+    program::SlotMachine,
 };
 
 /// The bits of an exponent that one look-up handles.

@@ -14,7 +14,8 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::{
     Base, Element, Modulus, Secret, SecretTerm, Term,
-    engine::{Engine, Lane, Path},
+    engine::{Engine, Path},
+    lane::Lane,
     limbs, power, secret_power,
 };
 use crate::Error;

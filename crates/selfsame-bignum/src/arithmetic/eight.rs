@@ -13,7 +13,8 @@
 use dashu_int::{UBig, ops::BitTest};
 
 use super::{
-    engine::{Lane, Path, eight_products},
+    engine::{Path, eight_products},
+    lane::Lane,
     limbs,
 };
 

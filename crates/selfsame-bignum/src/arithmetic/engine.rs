@@ -6,9 +6,10 @@ use std::{
 };
 
 use dashu_int::{UBig, ops::BitTest};
-use zeroize::{DefaultIsZeroes, Zeroize};
+use zeroize::Zeroize;
 
 use super::{
+    lane::{Factors, Lane, PICKS},
     limbs,
     portable::{self, Plain},
 };
@@ -30,25 +31,6 @@ pub(crate) enum Path {
     Portable,
 }
 
-/// Eight digits, in the layout of one vector register.
-#[derive(Clone, Copy, Default)]
-#[repr(align(64))]
-pub(super) struct Lane(pub(super) [u64; 8]);
-
-/// The factors of a product that replaces `acc`; a square without an `x`.
-pub(super) struct Factors<'a> {
-    pub(super) acc: &'a mut [Lane],
-    pub(super) x: Option<&'a [Lane]>,
-}
-
-impl<'a> Factors<'a> {
-    pub(super) fn new(acc: &'a mut [Lane], x: Option<&'a [Lane]>) -> Self {
-        Self { acc, x }
-    }
-}
-
-impl DefaultIsZeroes for Lane {}
-
 impl Zeroize for Engine {
     fn zeroize(&mut self) {
         self.modulus.zeroize();
@@ -57,12 +39,6 @@ impl Zeroize for Engine {
         self.negated_inverse.zeroize();
     }
 }
-
-/// The most lanes a residue can have.
-pub(super) const MOST_LANES: usize = 11;
-
-/// The number of digits looked up in one pass over a table.
-pub(super) const PICKS: usize = 4;
 
 /// The precomputed data of one modulus for products.
 ///

@@ -31,8 +31,8 @@ use std::arch::x86_64::{
     _mm512_store_si512,
 };
 
-use super::engine::{Factors, Lane, PICKS};
-use super::points::{Affine, Field, Sums};
+use super::field::{Affine, Field, Sums};
+use super::lane::{Factors, Lane, PICKS};
 
 const DIGIT: i64 = (1 << 52) - 1;
 

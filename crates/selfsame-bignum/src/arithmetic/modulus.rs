@@ -1,4 +1,4 @@
-//! A modulus, its residues and their powers.
+//! A modulus and its residues.
 #![cfg_attr(
     not(test),
     expect(
@@ -10,15 +10,16 @@
 use std::{fmt, sync::Arc};
 
 use dashu_int::{
-    IBig, Sign, UBig,
+    Sign, UBig,
     ops::{BitTest, ExtendedGcd},
 };
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
-    FixedBase, Secret,
-    engine::{Engine, Lane, Path},
-    limbs, power, secret_power,
+    Secret,
+    engine::{Engine, Path},
+    lane::Lane,
+    limbs,
 };
 use crate::Error;
 
@@ -35,33 +36,6 @@ struct Inner {
 /// operation gives a number without meaning, or panics.
 #[derive(Clone)]
 pub struct Element(Box<[Lane]>);
-
-/// A base of a power.
-#[derive(Clone, Copy)]
-pub enum Base<'a> {
-    /// A base with a table.
-    Fixed(&'a FixedBase),
-    /// Any other base.
-    Variable(&'a Element),
-}
-
-/// A base and its public exponent, which may be negative.
-#[derive(Clone, Copy)]
-pub struct Term<'a> {
-    /// The base.
-    pub base: Base<'a>,
-    /// The exponent.
-    pub exponent: &'a IBig,
-}
-
-/// A base and its secret exponent, which must not be negative.
-#[derive(Clone, Copy)]
-pub struct SecretTerm<'a> {
-    /// The base.
-    pub base: Base<'a>,
-    /// The exponent.
-    pub exponent: &'a Secret,
-}
 
 const SHORTEST: usize = 512;
 const LONGEST: usize = 4_160;
@@ -200,55 +174,6 @@ impl Modulus {
             .collect();
         inverses.reverse();
         Ok(inverses)
-    }
-
-    /// The product of the powers; variable time, for public exponents.
-    ///
-    /// # Errors
-    /// [`Error::Malformed`] for a negative exponent of a base that is not coprime to n.
-    pub fn power(&self, terms: &[Term<'_>]) -> Result<Element, Error> {
-        let mut powers = self.powers(&[terms])?;
-        Ok(powers.pop().unwrap_or_else(|| self.one()))
-    }
-
-    /// Several products of powers, faster than one by one, with one inversion for all negative exponents.
-    ///
-    /// # Errors
-    /// As for [`power`](Self::power).
-    pub fn powers(&self, groups: &[&[Term<'_>]]) -> Result<Vec<Element>, Error> {
-        let quotients = power::quotients(&self.0.engine, groups);
-        let below: Vec<Element> = quotients
-            .iter()
-            .filter_map(|quotient| quotient.below.clone())
-            .collect();
-        if below.is_empty() {
-            return Ok(quotients
-                .into_iter()
-                .map(|quotient| quotient.above)
-                .collect());
-        }
-        let mut inverses = self.inverse_all(&below)?.into_iter();
-        Ok(quotients
-            .into_iter()
-            .map(
-                |quotient| match quotient.below.and_then(|_| inverses.next()) {
-                    Some(inverse) => self.product(&quotient.above, &inverse),
-                    None => quotient.above,
-                },
-            )
-            .collect())
-    }
-
-    /// The product of the powers, in constant time in the exponents, which must not be negative: every step depends
-    /// only on their widths, and every look-up reads the whole table.
-    pub fn secret_power(&self, terms: &[SecretTerm<'_>]) -> Element {
-        let mut powers = self.secret_powers(&[terms]);
-        powers.pop().unwrap_or_else(|| self.one())
-    }
-
-    /// Several products of powers in constant time, faster than one by one.
-    pub fn secret_powers(&self, groups: &[&[SecretTerm<'_>]]) -> Vec<Element> {
-        secret_power::products(&self.0.engine, groups)
     }
 
     pub(super) fn engine(&self) -> &Engine {

@@ -17,7 +17,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use zeroize::Zeroize;
 
 use super::{
-    engine::{Lane, MOST_LANES, PICKS},
+    lane::{Lane, MOST_LANES, PICKS},
     limbs::{high, mask, multiply_add},
 };
 

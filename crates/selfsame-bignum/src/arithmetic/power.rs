@@ -4,11 +4,54 @@ use dashu_int::{IBig, Sign, UBig, ops::BitTest};
 
 use super::{
     comb::FixedBase,
-    engine::{Engine, Lane},
+    engine::Engine,
+    lane::Lane,
     limbs,
-    modulus::{Base, Element, Term},
-    program::{List, Op, Slot, SlotMachine},
+    list::{List, Op, Slot},
+    modulus::{Element, Modulus},
+    program::SlotMachine,
+    term::{Base, Term},
 };
+use crate::Error;
+
+impl Modulus {
+    /// The product of the powers; variable time, for public exponents.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for a negative exponent of a base that is not coprime to n.
+    pub fn power(&self, terms: &[Term<'_>]) -> Result<Element, Error> {
+        let mut powers = self.powers(&[terms])?;
+        Ok(powers.pop().unwrap_or_else(|| self.one()))
+    }
+
+    /// Several products of powers, faster than one by one, with one inversion for all negative exponents.
+    ///
+    /// # Errors
+    /// As for [`power`](Self::power).
+    pub fn powers(&self, groups: &[&[Term<'_>]]) -> Result<Vec<Element>, Error> {
+        let quotients = quotients(self.engine(), groups);
+        let below: Vec<Element> = quotients
+            .iter()
+            .filter_map(|quotient| quotient.below.clone())
+            .collect();
+        if below.is_empty() {
+            return Ok(quotients
+                .into_iter()
+                .map(|quotient| quotient.above)
+                .collect());
+        }
+        let mut inverses = self.inverse_all(&below)?.into_iter();
+        Ok(quotients
+            .into_iter()
+            .map(
+                |quotient| match quotient.below.and_then(|_| inverses.next()) {
+                    Some(inverse) => self.product(&quotient.above, &inverse),
+                    None => quotient.above,
+                },
+            )
+            .collect())
+    }
+}
 
 /// A product of powers with positive exponents, and one of powers with negative exponents, given by their magnitudes.
 pub(super) struct Quotient {

@@ -1,50 +1,12 @@
-//! Lists of products, which run two at a time wherever two are independent.
+//! Runs lists of steps: two products at a time wherever two are independent.
 
 use zeroize::Zeroize;
 
-use super::engine::{Engine, Factors, Lane, PICKS};
-
-/// A location for one residue in a machine.
-pub(super) type Slot = usize;
-
-/// One step. The sequence of steps and their slots never depends on a secret; only the picks of a scan do.
-#[derive(Clone, Copy)]
-pub(super) enum Op<'a> {
-    /// Copies the second slot to the first.
-    Copy(Slot, Slot),
-    /// Sets the slot to this residue.
-    Load(Slot, &'a [Lane]),
-    /// Squares the slot.
-    Square(Slot),
-    /// Multiplies the first slot by the second.
-    Multiply(Slot, Slot),
-    /// Multiplies the slot by this residue.
-    MultiplyBy(Slot, &'a [Lane]),
-    /// Copies the picked rows of `table` to the slots from `to` on; reads every row.
-    Scan {
-        table: Table<'a>,
-        picks: [u8; PICKS],
-        to: Slot,
-    },
-}
-
-/// Rows to scan.
-#[derive(Clone, Copy)]
-pub(super) enum Table<'a> {
-    /// The rows of a prepared table.
-    Rows(&'a [Lane]),
-    /// A number of slots, beginning with this one.
-    Slots(Slot, usize),
-}
-
-/// Steps in their order.
-#[derive(Default)]
-pub(super) struct List<'a> {
-    pub(super) ops: Vec<Op<'a>>,
-    /// Whether successive products may run at once if their slots differ. The factor of such a product must stay valid
-    /// up to the next product.
-    pub(super) parallel: bool,
-}
+use super::{
+    engine::Engine,
+    lane::{Factors, Lane, PICKS},
+    list::{List, Op, Slot, Table},
+};
 
 /// Slots, and the lists that run on them.
 pub(super) struct SlotMachine<'e> {
@@ -235,17 +197,6 @@ impl Drop for SlotMachine<'_> {
         if self.secret {
             self.slots.zeroize();
             self.operands.iter_mut().for_each(Zeroize::zeroize);
-        }
-    }
-}
-
-impl List<'_> {
-    /// Clears the picks.
-    pub(super) fn wipe(&mut self) {
-        for op in &mut self.ops {
-            if let Op::Scan { picks, .. } = op {
-                picks.zeroize();
-            }
         }
     }
 }

@@ -4,15 +4,32 @@ use zeroize::Zeroizing;
 
 use super::{
     Secret,
-    engine::{Engine, Lane, PICKS},
+    engine::Engine,
+    lane::{Lane, PICKS},
     limbs,
-    modulus::{Base, Element, SecretTerm},
-    program::{List, Op, Slot, SlotMachine, Table},
+    list::{List, Op, Slot, Table},
+    modulus::{Element, Modulus},
+    program::SlotMachine,
+    term::{Base, SecretTerm},
 };
 
 /// Bits of a window over an exponent of a base without a table.
 const WINDOW: usize = 5;
 const ROWS: usize = 1 << WINDOW;
+
+impl Modulus {
+    /// The product of the powers, in constant time in the exponents, which must not be negative: every step depends
+    /// only on their widths, and every look-up reads the whole table.
+    pub fn secret_power(&self, terms: &[SecretTerm<'_>]) -> Element {
+        let mut powers = self.secret_powers(&[terms]);
+        powers.pop().unwrap_or_else(|| self.one())
+    }
+
+    /// Several products of powers in constant time, faster than one by one.
+    pub fn secret_powers(&self, groups: &[&[SecretTerm<'_>]]) -> Vec<Element> {
+        products(self.engine(), groups)
+    }
+}
 
 /// Computes independent products of powers, two at a time.
 pub(super) fn products(engine: &Engine, groups: &[&[SecretTerm<'_>]]) -> Vec<Element> {

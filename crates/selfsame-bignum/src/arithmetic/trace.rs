@@ -5,7 +5,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use super::{engine::Lane, program::Op};
+use super::{lane::Lane, list::Op};
 
 /// One access: its kind, and the places it concerns. Slots are identified by number, rows of tables by address.
 pub(super) type Touch = (&'static str, usize, usize);

@@ -15,7 +15,8 @@ use dashu_int::{UBig, ops::BitTest};
 #[cfg(target_arch = "x86_64")]
 use super::adx::Adx;
 use super::{
-    engine::{Lane, Path, count_products},
+    engine::{Path, count_products},
+    lane::Lane,
     limbs,
     portable::{self, Limbs, MOST, Plain, Rows},
 };

@@ -11,14 +11,12 @@ use webpki::{
     RevocationOptionsBuilder, UnknownStatusPolicy, anchor_from_trusted_cert,
 };
 
-use super::again::Again;
-use super::claim::Side;
+use super::peer::{Again, Side};
 use crate::alert::{Alert, Refusal};
 use crate::codec::CertificateVerify;
 use crate::digest::Digest;
 use crate::error::ConfigError;
-use crate::evidence::AtHand;
-use crate::evidence::{Crl, Found, HandshakeEvidence, HandshakeNeed};
+use crate::evidence::{AtHand, Crl, Found, HandshakeEvidence, HandshakeNeed};
 use crate::provider::{algorithm, certificate_algorithms};
 
 /// Which certificates are accepted.

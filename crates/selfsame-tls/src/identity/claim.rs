@@ -1,80 +1,22 @@
 //! A peer's claimed identity and its proof: a signature over the handshake by the key of the certificate or DID.
 
-use rustls_pki_types::{CertificateDer, SubjectPublicKeyInfoDer};
-use selfsame_credential::Verdict;
-use selfsame_credential::verdict::{Outcome, Rule};
-use selfsame_crypto::PublicKey;
-use selfsame_crypto::time::UnixTime;
-use selfsame_did::{Did, Document, Relationship};
-use webpki::RawPublicKeyEntity;
+use rustls_pki_types::CertificateDer;
+use selfsame_credential::verdict::Rule;
 
 use super::certificate::{self, CertificatePolicy};
-use super::credential::Credential;
 use super::members::MEMBERSHIP;
-use super::policy::{IdentityPolicy, PeerPolicy};
+use super::peer::{Peer, PeerKind, Side};
+use super::policy::{IdentityPolicy, NOT_EXPECTED, PeerPolicy};
 use super::revocation_checks::Inquiry;
+use super::signature;
 use crate::alert::{Alert, Refusal};
 use crate::codec::{
     CertificateChain, CertificateVerify, DidMessage, Extension, Message, Mode, Staple, VcMessage,
 };
 use crate::core::Core;
-use crate::evidence::AtHand;
 use crate::evidence::Source;
 use crate::profile::Profile;
 use crate::provider::algorithm;
-
-/// Maximum number of a document's keys that are tried.
-pub(super) const MAX_KEYS: usize = 8;
-
-/// One end of a connection.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Side {
-    Client,
-    Server,
-}
-
-/// The identity that a peer has proved.
-#[derive(Clone, Debug)]
-pub struct Peer {
-    /// The identity, and how it was proved.
-    pub kind: PeerKind,
-    /// Each rule that was checked; `as_of` is the time of the oldest evidence.
-    pub verdict: Verdict,
-    /// The evidence behind the verdict, apart from what the peer sent.
-    pub grounds: Vec<Ground>,
-    /// When the peer's identity, or the evidence about it, expires; the peer cannot resume after that.
-    pub until: Option<UnixTime>,
-    /// When the peer proved its identity, if this connection resumes an earlier handshake.
-    pub resumed: Option<UnixTime>,
-    /// The JWK thumbprint (RFC 7638) of the key that proved a DID or credential.
-    pub key: Option<[u8; 32]>,
-    /// The staples that show its place in a tree of DIDs.
-    pub(crate) places: Vec<Staple>,
-}
-
-/// A piece of evidence about a peer.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Ground {
-    /// The rule it was used for: `resolution`, `status` or `revocation`.
-    pub rule: &'static str,
-    /// The time as of which it holds.
-    pub as_of: UnixTime,
-    /// Why it is authentic.
-    pub source: Source,
-}
-
-/// How a peer proved its identity.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum PeerKind {
-    /// Without proof: a client that was not asked, or had no identity to show.
-    Anonymous,
-    /// By a chain of certificates (DER), its own first.
-    Certificate(Vec<Vec<u8>>),
-    /// By a DID.
-    Did(Did),
-    /// By a credential about a DID.
-    Credential(Box<Credential>),
-}
 
 /// A peer's claimed identity, as far as it was judged.
 #[derive(Debug)]
@@ -110,110 +52,6 @@ pub(crate) enum ClaimStanding {
     Proved(Peer),
     /// The judgement is not complete.
     Waiting(Box<Claim>),
-}
-
-impl Peer {
-    pub(crate) fn anonymous() -> Self {
-        Self::new(PeerKind::Anonymous)
-    }
-
-    /// Whether this policy would accept the peer again, by the evidence at hand now.
-    pub(crate) fn holds_again(
-        &self,
-        policy: &PeerPolicy,
-        from: Side,
-        at_hand: &dyn AtHand,
-        now: UnixTime,
-    ) -> bool {
-        match (&self.kind, &policy.certificates, &policy.identities) {
-            (PeerKind::Anonymous, ..) => true,
-            (PeerKind::Certificate(chain), Some(policy), _) => {
-                policy.holds_again(chain, from, now, at_hand)
-            }
-            (PeerKind::Did(_) | PeerKind::Credential(_), _, Some(policy)) => {
-                Inquiry::holds_again(self, policy, at_hand, now)
-            }
-            _ => false,
-        }
-    }
-
-    fn new(kind: PeerKind) -> Self {
-        let verdict = Verdict {
-            outcome: Outcome::Valid,
-            rules: Vec::new(),
-            as_of: None,
-        };
-        Self {
-            kind,
-            verdict,
-            grounds: Vec::new(),
-            until: None,
-            resumed: None,
-            key: None,
-            places: Vec::new(),
-        }
-    }
-
-    /// A peer from an earlier handshake, judged by evidence as of this time.
-    pub(crate) fn remembered(kind: PeerKind, as_of: Option<UnixTime>) -> Self {
-        let mut peer = Self::new(kind);
-        peer.verdict.as_of = as_of.map(|as_of| as_of.0);
-        peer
-    }
-
-    /// Marks the peer as resuming what was proved at `verified_at`.
-    pub(crate) fn resumes(mut self, verified_at: UnixTime, now: UnixTime) -> Self {
-        let ago = now.seconds_since(verified_at);
-        let mut detail = format!("was proved at {verified_at}, {ago} seconds ago");
-        if let Some(as_of) = self.verdict.as_of {
-            let age = now.seconds_since(UnixTime(as_of));
-            detail.push_str(&format!(", by evidence that is {age} seconds old"));
-        }
-        self.verdict.rules.clear();
-        self.rule("resumption", &detail, "RFC 8446 §2.2");
-        self.resumed = Some(verified_at);
-        self
-    }
-
-    pub(super) fn ends(&mut self, end: UnixTime) {
-        self.until = Some(self.until.map_or(end, |before| before.min(end)));
-    }
-
-    pub(super) fn rule(&mut self, name: &'static str, detail: &str, paragraph: &'static str) {
-        self.verdict.rules.push(Rule {
-            name: name.into(),
-            passed: Some(true),
-            detail: detail.to_owned(),
-            paragraph: paragraph.into(),
-        });
-    }
-
-    /// Records evidence for `rule`, which holds as of `as_of`.
-    pub(super) fn ground(
-        &mut self,
-        rule: &'static str,
-        as_of: UnixTime,
-        source: Source,
-        now: UnixTime,
-    ) {
-        let detail = format!("{}, {} s ago", source.as_str(), now.seconds_since(as_of));
-        let paragraph = match rule {
-            "resolution" => "DID Core §7.1",
-            "revocation" => "RFC 5280 §6.3",
-            _ => "Token Status List §8.3, Bitstring Status List §3.2",
-        };
-        self.rule(rule, &detail, paragraph);
-        let oldest = self
-            .verdict
-            .as_of
-            .map_or(as_of.0, |oldest| oldest.min(as_of.0));
-        self.verdict.as_of = Some(oldest);
-        self.grounds.push(Ground {
-            rule,
-            as_of,
-            source,
-        });
-    }
 }
 
 /// The bytes that a proof signs (RFC 8446 §4.4.3).
@@ -320,7 +158,7 @@ impl Claim {
     fn did(core: &mut Core, policy: &IdentityPolicy, message: DidMessage) -> Result<Self, Refusal> {
         let did = message.did(core.profile)?;
         check_staples(&message.staples, policy)?;
-        check_method(&did, policy)?;
+        policy.check_method(&did)?;
         if core.profile.method_code(did.method()) != Some(message.method) {
             return Err(Refusal::illegal(
                 "the method of a DID differs from its code",
@@ -399,7 +237,7 @@ impl Claim {
                 }
                 Open::Identity(inquiry) => {
                     if let Some(document) = inquiry.document() {
-                        let key = verify(document, proof, message)?;
+                        let key = signature::verify(document, proof, message)?;
                         self.peer.key = Some(key.thumbprint());
                         self.peer
                             .rule("proof", "the DIDVerify signature is valid", "paper §IV-B");
@@ -484,19 +322,6 @@ const NOT_OFFERED: Refusal = Refusal::new(
     "an extension that was not offered",
 );
 
-pub(crate) const NOT_EXPECTED: Refusal = Refusal::new(Alert::AccessDenied, "not the expected peer");
-
-/// Accepts only DIDs of the methods that we offered.
-pub(super) fn check_method(did: &Did, policy: &IdentityPolicy) -> Result<(), Refusal> {
-    match policy.methods.iter().any(|method| method == did.method()) {
-        true => Ok(()),
-        false => Err(Refusal::new(
-            Alert::UnsupportedCertificate,
-            "a DID of a method that was not offered",
-        )),
-    }
-}
-
 /// Accepts only staples of the kinds that we offered.
 fn check_staples(staples: &[Staple], policy: &IdentityPolicy) -> Result<(), Refusal> {
     let mut staples = staples.iter();
@@ -513,35 +338,4 @@ fn places(staples: &[Staple]) -> Vec<Staple> {
     let staples = staples.iter();
     let places = staples.filter(|staple| staple.kind == MEMBERSHIP);
     places.cloned().collect()
-}
-
-/// The authentication key that made the proof.
-fn verify(
-    document: &Document,
-    proof: &CertificateVerify,
-    message: &[u8],
-) -> Result<PublicKey, Refusal> {
-    let keys = document.keys(Relationship::Authentication).take(MAX_KEYS);
-    let mut keys = keys.map(|(_, key)| key);
-    keys.find(|key| is_signed(key, proof, message))
-        .ok_or(Refusal::new(
-            Alert::DecryptError,
-            "the DIDVerify signature is invalid",
-        ))
-}
-
-/// Whether this key made the proof; false if the scheme does not fit the key's type.
-pub(super) fn is_signed(key: &PublicKey, proof: &CertificateVerify, message: &[u8]) -> bool {
-    let Ok(spki) = key.to_spki() else {
-        return false;
-    };
-    let spki = SubjectPublicKeyInfoDer::from(spki);
-    let Some(algorithm) = algorithm(proof.scheme) else {
-        return false;
-    };
-    let key = RawPublicKeyEntity::try_from(&spki);
-    key.is_ok_and(|key| {
-        key.verify_signature(algorithm, message, &proof.signature)
-            .is_ok()
-    })
 }

@@ -16,7 +16,7 @@ use selfsame_did::{
 };
 use serde_json::{Map, Value};
 
-use super::credential::{BAD_SUBJECT, Credential, MALFORMED, UNSIGNED, UNTRUSTED, issuer};
+use super::credential::{BAD_SUBJECT, Credential, EXPIRED, MALFORMED, UNSIGNED, UNTRUSTED};
 use super::policy::{IdentityPolicy, TrustedIssuer};
 use crate::alert::{Alert, Refusal};
 use crate::codec::Vc;
@@ -75,7 +75,7 @@ pub(super) fn accept(
         Some(model) => JoseContent::of_jwt(raw, model)?,
         None => JoseContent::of_sd_jwt(raw)?,
     };
-    let issuer = issuer(policy, &read.issuer)?;
+    let issuer = policy.issuer(&read.issuer)?;
     let presented = Presented {
         format,
         raw,
@@ -144,14 +144,8 @@ fn refusal(rule: &Rule) -> Refusal {
     match &*rule.name {
         "issuer_signature" => UNSIGNED,
         "issuer_key" | "issuer_trusted" | "certificate_chain" => UNTRUSTED,
-        "not_before" | "expiry" => Refusal::new(
-            Alert::CertificateExpired,
-            "the credential has expired or is not yet valid",
-        ),
-        "status_reference" | "single_use_reference" | "single_use" => Refusal::new(
-            Alert::UnsupportedCertificate,
-            "a credential whose status can't be checked",
-        ),
+        "not_before" | "expiry" => EXPIRED,
+        "status_reference" | "single_use_reference" | "single_use" => NO_STATUS,
         _ => MALFORMED,
     }
 }

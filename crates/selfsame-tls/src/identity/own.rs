@@ -105,9 +105,7 @@ impl CertificateIdentity {
         }
         entries
     }
-}
 
-impl CertificateIdentity {
     /// Whether the certificate is for the server `name`.
     pub(crate) fn is_for(&self, name: &str) -> bool {
         let leaf = self.chain.first().map_or(&[][..], |leaf| &leaf.data);

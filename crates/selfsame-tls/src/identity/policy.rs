@@ -7,11 +7,11 @@ use selfsame_did::{Did, Options, ResolutionPlan};
 use serde_json::Value;
 
 use super::certificate::CertificatePolicy;
-use super::credential::Credential;
+use super::credential::{Credential, UNTRUSTED};
 use super::ledger::StaplePolicy;
 use super::members::{MEMBERSHIP, Members};
 use super::staple;
-use super::status::StatusPolicy;
+use crate::alert::{Alert, Refusal};
 use crate::codec::{Mode, SsiParameters, Staple};
 use crate::digest::Digest;
 use crate::error::ConfigError;
@@ -58,6 +58,30 @@ impl PeerPolicy {
             Ok(_) => Some(HandshakeNeed::Did(did.clone())),
         }
     }
+
+    pub(crate) fn digest(&self, into: &mut Digest) {
+        let Self {
+            certificates,
+            identities,
+        } = self;
+        into.option(certificates.as_ref(), |into, policy| policy.digest(into));
+        into.option(identities.as_ref(), |into, policy| policy.digest(into));
+    }
+
+    /// Checks that the policy identifies a peer; a client's must say which server.
+    pub(crate) fn check(&self, profile: &Profile, is_of_client: bool) -> Result<(), ConfigError> {
+        if self.certificates.is_none() && self.identities.is_none() {
+            return Err(ConfigError::Policy);
+        }
+        let named = |policy: &CertificatePolicy| policy.has_name() == is_of_client;
+        if !self.certificates.as_ref().is_none_or(named) {
+            return Err(ConfigError::Policy);
+        }
+        match &self.identities {
+            Some(identities) => identities.check(profile, is_of_client),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Which DIDs or credentials are accepted.
@@ -89,6 +113,25 @@ pub struct IdentityPolicy {
     pub status: StatusPolicy,
 }
 
+/// How the status of credentials is judged. If a credential has a status, it must be checked in every case.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct StatusPolicy {
+    /// Whether a credential without a status is refused.
+    pub required: bool,
+    /// Maximum age of a status list in seconds since it was fetched; for a stapled one, since it was issued, or since
+    /// the checkpoint that shows it to be its issuer's latest anchor.
+    pub max_age: u64,
+}
+
+impl Default for StatusPolicy {
+    fn default() -> Self {
+        Self {
+            required: false,
+            max_age: 900,
+        }
+    }
+}
+
 /// An issuer, the keys it signs credentials with (each with its DID URL), and what it may vouch for.
 #[derive(Clone, Debug)]
 pub struct TrustedIssuer {
@@ -115,9 +158,7 @@ impl TrustedIssuer {
             status_list: None,
         }
     }
-}
 
-impl TrustedIssuer {
     fn digest(&self, into: &mut Digest) {
         let Self {
             did,
@@ -289,6 +330,24 @@ impl IdentityPolicy {
         }
     }
 
+    /// Accepts only DIDs of the methods that we offered.
+    pub(super) fn check_method(&self, did: &Did) -> Result<(), Refusal> {
+        match self.methods.iter().any(|method| method == did.method()) {
+            true => Ok(()),
+            false => Err(Refusal::new(
+                Alert::UnsupportedCertificate,
+                "a DID of a method that was not offered",
+            )),
+        }
+    }
+
+    /// The trusted issuer with this DID.
+    pub(super) fn issuer(&self, did: &str) -> Result<&TrustedIssuer, Refusal> {
+        let mut issuers = self.issuers.iter();
+        let issuer = issuers.find(|issuer| issuer.did.as_str() == did);
+        issuer.ok_or(UNTRUSTED)
+    }
+
     /// Hashes every field, so that each change changes the digest.
     fn digest(&self, into: &mut Digest) {
         let Self {
@@ -369,28 +428,4 @@ fn says(credential: &Credential, name: &str, value: &str) -> bool {
     }
 }
 
-impl PeerPolicy {
-    pub(crate) fn digest(&self, into: &mut Digest) {
-        let Self {
-            certificates,
-            identities,
-        } = self;
-        into.option(certificates.as_ref(), |into, policy| policy.digest(into));
-        into.option(identities.as_ref(), |into, policy| policy.digest(into));
-    }
-
-    /// Checks that the policy identifies a peer; a client's must say which server.
-    pub(crate) fn check(&self, profile: &Profile, is_of_client: bool) -> Result<(), ConfigError> {
-        if self.certificates.is_none() && self.identities.is_none() {
-            return Err(ConfigError::Policy);
-        }
-        let named = |policy: &CertificatePolicy| policy.has_name() == is_of_client;
-        if !self.certificates.as_ref().is_none_or(named) {
-            return Err(ConfigError::Policy);
-        }
-        match &self.identities {
-            Some(identities) => identities.check(profile, is_of_client),
-            None => Ok(()),
-        }
-    }
-}
+pub(crate) const NOT_EXPECTED: Refusal = Refusal::new(Alert::AccessDenied, "not the expected peer");

@@ -9,18 +9,18 @@ use selfsame_did::{
     Did, Document, Options, Relationship, Resolution, ResolutionError, ResolutionPlan,
 };
 
-use super::again::Again;
-use super::claim::{MAX_KEYS, NOT_EXPECTED, Peer, PeerKind, check_method};
-use super::credential::{self, Credential, UNTRUSTED};
+use super::acceptance;
+use super::credential::{Credential, UNTRUSTED};
 use super::ledger::Proved;
-use super::policy::{ExpectedPeer, IdentityPolicy, TrustedIssuer};
+use super::peer::{Again, Peer, PeerKind};
+use super::policy::{ExpectedPeer, IdentityPolicy, NOT_EXPECTED, TrustedIssuer};
+use super::signature::MAX_KEYS;
 use super::staple_reads::{self, Fault};
 use super::status::{self, ListEntry};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{Staple, Vc};
 use crate::core::Core;
-use crate::evidence::AtHand;
-use crate::evidence::{Found, HandshakeEvidence, HandshakeNeed, Source};
+use crate::evidence::{AtHand, Found, HandshakeEvidence, HandshakeNeed, Source};
 
 /// First the issuer's keys, then the subject and the lists; more rounds mean a loop.
 const MAX_ROUNDS: usize = 4;
@@ -85,7 +85,7 @@ impl Inquiry {
         core: &mut Core,
     ) -> Result<(), Refusal> {
         if let Some(vc) = &self.vc {
-            credential::check_issuer(vc, policy)?;
+            acceptance::check_issuer(vc, policy)?;
         }
         self.go_on(peer, policy, core)
     }
@@ -189,7 +189,7 @@ impl Inquiry {
             return Err(NO_PLACE);
         }
         if let PeerKind::Did(did) = &peer.kind {
-            check_method(did, policy)?;
+            policy.check_method(did)?;
             if !policy.expects(did, None, &peer.places) {
                 return Err(NOT_EXPECTED);
             }
@@ -250,13 +250,12 @@ impl Inquiry {
             now,
         };
         let known = keys.fill();
-        let accepted = Credential::accept(vc.clone(), &known.policy, now);
-        let credential = match accepted {
+        let credential = match Credential::accept(vc.clone(), &known.policy, now) {
             Err(UNTRUSTED) if !known.missing.is_empty() => return Ok(known.missing),
             Err(UNTRUSTED) if known.has_failed => return Err(NO_ISSUER_KEYS),
             accepted => accepted?,
         };
-        check_method(&credential.subject, policy)?;
+        policy.check_method(&credential.subject)?;
         if !policy.expects(&credential.subject, Some(&credential), &self.staples) {
             return Err(NOT_EXPECTED);
         }
@@ -274,7 +273,7 @@ impl Inquiry {
             peer.ends(end);
         }
         peer.kind = PeerKind::Credential(Box::new(credential));
-        for (name, detail) in credential::RULES {
+        for (name, detail) in acceptance::RULES {
             peer.rule(name, detail, "docs/tls.md");
         }
         peer.rule("expected_peer", policy.expected.as_str(), "docs/tls.md");
@@ -292,10 +291,8 @@ impl Inquiry {
         let (Some(did), None) = (&self.subject, &self.document) else {
             return Ok(None);
         };
-        let stapled = policy
-            .stapled
-            .as_ref()
-            .filter(|stapled| stapled.ledger.knows(did));
+        let stapled = policy.stapled.as_ref();
+        let stapled = stapled.filter(|stapled| stapled.ledger.knows(did));
         if stapled.is_none() {
             match did.plan(&Options::default()) {
                 Ok(ResolutionPlan::Done(resolution)) => {
@@ -414,12 +411,8 @@ impl<'a> IssuerKeys<'a> {
             missing: Vec::new(),
             has_failed: false,
         };
-        if self
-            .policy
-            .issuers
-            .iter()
-            .all(|issuer| !issuer.keys.is_empty())
-        {
+        let mut issuers = self.policy.issuers.iter();
+        if issuers.all(|issuer| !issuer.keys.is_empty()) {
             return filled;
         }
         let mut issuers = self.policy.issuers.clone();

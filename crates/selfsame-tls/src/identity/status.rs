@@ -3,33 +3,14 @@
 use selfsame_credential::status::{List, Reference, Value};
 use selfsame_crypto::time::UnixTime;
 
-use super::claim::Peer;
 use super::ledger::Proved;
+use super::peer::Peer;
 use super::policy::{IdentityPolicy, TrustedIssuer};
 use super::staple;
 use super::staple_reads::Fault;
 use crate::alert::{Alert, Refusal};
 use crate::codec::Staple;
 use crate::evidence::{Found, HandshakeEvidence, Source};
-
-/// How the status of credentials is judged. If a credential has a status, it must be checked in every case.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct StatusPolicy {
-    /// Whether a credential without a status is refused.
-    pub required: bool,
-    /// Maximum age of a status list in seconds since it was fetched; for a stapled one, since it was issued, or since
-    /// the checkpoint that shows it to be its issuer's latest anchor.
-    pub max_age: u64,
-}
-
-impl Default for StatusPolicy {
-    fn default() -> Self {
-        Self {
-            required: false,
-            max_age: 900,
-        }
-    }
-}
 
 /// A credential's place in a list, and the issuer that must have signed the list.
 pub(super) struct ListEntry<'a> {

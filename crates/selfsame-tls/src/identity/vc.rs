@@ -8,9 +8,9 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use serde_json::{Map, Value};
 
-use super::claim::is_signed;
-use super::credential::{BAD_SUBJECT, Credential, MALFORMED, UNSIGNED, UNTRUSTED, issuer};
+use super::credential::{BAD_SUBJECT, Credential, MALFORMED, UNSIGNED, UNTRUSTED};
 use super::policy::IdentityPolicy;
+use super::signature::is_signed;
 use crate::alert::Refusal;
 use crate::codec::{CertificateVerify, Vc};
 use crate::named::Scheme;
@@ -94,7 +94,7 @@ impl PaperVc {
     pub(super) fn accept(vc: Vc, policy: &IdentityPolicy) -> Result<Credential, Refusal> {
         let (read, unsigned) = Self::read(&vc.bytes).ok_or(MALFORMED)?;
         let proof = read.proof.as_ref().ok_or(MALFORMED)?;
-        let issuer = issuer(policy, &read.issuer)?;
+        let issuer = policy.issuer(&read.issuer)?;
         let mut keys = issuer.keys.iter();
         // The method must belong to this issuer; otherwise one issuer could sign for another.
         let key = keys.find(|(method, _)| *method == proof.method);

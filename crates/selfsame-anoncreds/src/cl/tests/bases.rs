@@ -7,7 +7,7 @@ use selfsame_bignum::{Base, FixedBase, Secret, SecretTerm};
 use serde_json::{Value, json};
 
 use super::parties::{CredentialDefinition, Issuance, Side, random, read, write};
-use super::powers::PowersProof;
+use super::powers_data::PowersProof;
 use super::*;
 use crate::Error;
 
@@ -163,7 +163,7 @@ fn a_base_times_an_element_of_order_two_is_found_by_the_proof_about_all_bases_al
         let bases = [&public.z, &public.r["city"], &public.r[LINK_SECRET]];
         let c = challenge::over(bases.into_iter().chain(&commitments));
         let [z, city, link] = [0, 2, 3].map(|place| exponents[place].mul_public(&c));
-        let respond = |secret: Secret, mask| definition::revealed(secret.add(mask));
+        let respond = |secret: Secret, mask| number::revealed(secret.add(mask));
         KeyCorrectnessProof {
             xz_cap: respond(z, &masks[0]),
             xr_cap: vec![

@@ -102,7 +102,7 @@ fn prove(parts: &[Part<'_>], list: impl FnOnce(&mut Vec<Vec<u8>>)) -> Proof {
             let mj = match part.claims {
                 Some(claimed) => {
                     let claimed = Secret::from_public(&claimed.into(), 256);
-                    definition::revealed(claimed.mul_public(&c_hash).add(&mask))
+                    number::revealed(claimed.mul_public(&c_hash).add(&mask))
                 }
                 None => eq_proof.m[&name].clone(),
             };

@@ -9,7 +9,7 @@ use std::arch::x86_64::{
     _mm512_sub_epi64,
 };
 
-use super::super::points::{Affine, Field, Sums};
+use super::super::field::{Affine, Field, Sums};
 use super::{DIGIT, load, store};
 
 /// Digits of a number.

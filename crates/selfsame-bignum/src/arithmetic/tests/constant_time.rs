@@ -78,7 +78,7 @@ fn every_scan_reads_its_whole_table() {
                 exponent: &exponent,
             }]);
         });
-        let row = modulus.engine().lanes() * size_of::<engine::Lane>();
+        let row = modulus.engine().lanes() * size_of::<lane::Lane>();
         for (place, scan) in touches
             .iter()
             .enumerate()

@@ -43,8 +43,8 @@ fn check(n: &UBig, random: &mut Random) {
                 );
                 let (mut one, mut other) = (product.clone(), square.clone());
                 modulus.engine().pair(
-                    engine::Factors::new(one.lanes_mut(), Some(b.lanes())),
-                    engine::Factors::new(other.lanes_mut(), None),
+                    lane::Factors::new(one.lanes_mut(), Some(b.lanes())),
+                    lane::Factors::new(other.lanes_mut(), None),
                 );
                 assert_eq!(modulus.integer(&one), x * y % n * y % n, "{modulus:?}");
                 assert_eq!(modulus.integer(&other), x.pow(4) % n, "{modulus:?}");
@@ -81,8 +81,8 @@ proptest! {
         for path in paths() {
             let modulus = Modulus::on(path, &n).expect("a modulus");
             let lanes = modulus.engine().lanes();
-            let table: Vec<engine::Lane> = (0..256 * lanes as u64).map(|i| engine::Lane([i * 1_000_003 + seed % 1000; 8])).collect();
-            let mut out = vec![engine::Lane::default(); 4 * lanes];
+            let table: Vec<lane::Lane> = (0..256 * lanes as u64).map(|i| lane::Lane([i * 1_000_003 + seed % 1000; 8])).collect();
+            let mut out = vec![lane::Lane::default(); 4 * lanes];
             modulus.engine().scan(&table, &picks.map(u64::from), &mut out);
             for (found, pick) in out.chunks(lanes).zip(picks) {
                 let wanted = &table[usize::from(pick) * lanes..][..lanes];

@@ -98,15 +98,15 @@ fn products_alone_and_in_pairs(modulus: &Modulus, random: &mut Random) {
     println!(
         "  product, one of two      {:8.3}",
         least(40, 1000, || engine.pair(
-            engine::Factors::new(x.lanes_mut(), Some(a.lanes())),
-            engine::Factors::new(y.lanes_mut(), Some(b.lanes()))
+            lane::Factors::new(x.lanes_mut(), Some(a.lanes())),
+            lane::Factors::new(y.lanes_mut(), Some(b.lanes()))
         )) / 2.0
     );
     println!(
         "  square, one of two       {:8.3}",
         least(40, 1000, || engine.pair(
-            engine::Factors::new(x.lanes_mut(), None),
-            engine::Factors::new(y.lanes_mut(), None)
+            lane::Factors::new(x.lanes_mut(), None),
+            lane::Factors::new(y.lanes_mut(), None)
         )) / 2.0
     );
 }
