@@ -88,7 +88,7 @@ pub async fn create(server: Here, frame: Frame, form: Form) -> Handled {
     if offer.tx_code.is_none() {
         return Ok(Redirect::to(&format!("/issuer/view/{}", offer.id)).into_response());
     }
-    super::html(&OfferPage::of(frame, &one.name(), offer))
+    super::html(&OfferPage::of(frame, one.name(), offer))
 }
 
 /// An offer with its link and code.
