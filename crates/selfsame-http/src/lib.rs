@@ -5,7 +5,6 @@
 //! routes there are, who may use them, and what they answer; `selfsame-server` gives that as a router.
 
 pub mod arrival;
-pub mod assets;
 pub mod cookie;
 pub mod error;
 pub mod extract;

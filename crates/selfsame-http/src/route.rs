@@ -2,7 +2,6 @@
 //! OpenAPI document.
 
 pub mod openapi;
-pub mod reference;
 
 use std::any::type_name;
 

@@ -1,8 +1,8 @@
 //! HTTP: protocol endpoints, the API, and the pages.
 //!
-//! Owns: routes, access control, budgets of audiences, HTML. Does not own: connections, the arrival of requests and
-//! the statuses of errors, which are of `selfsame-http`; nor the meaning of a request: each handler parses, calls one
-//! use case of `selfsame-app`, and shows the answer.
+//! Owns: routes, access control, budgets of audiences. Does not own: connections, the arrival of requests and the
+//! statuses of errors, which are of `selfsame-http`; HTML, which is of `selfsame-pages`; nor the meaning of a request:
+//! each handler parses, calls one use case of `selfsame-app`, and shows the answer.
 
 mod api;
 mod assets;
@@ -10,7 +10,6 @@ mod audience;
 mod audited;
 mod auth;
 mod cookie;
-mod counters;
 mod extract;
 mod figures;
 mod followed;

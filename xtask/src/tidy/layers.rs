@@ -182,7 +182,18 @@ const PLACES: &[Place] = &[
         ..place("selfsame-http", 4)
     },
     Place {
-        beside: &["selfsame-catalogue", "selfsame-http"],
+        beside: &["selfsame-catalogue"],
+        // It shows what use cases return, and calls none.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-accounts",
+            "selfsame-app",
+        ],
+        ..place("selfsame-pages", 4)
+    },
+    Place {
+        beside: &["selfsame-catalogue", "selfsame-http", "selfsame-pages"],
         not: &["selfsame-store", "selfsame-net"],
         ..place("selfsame-server", 4)
     },
@@ -262,7 +273,7 @@ const PURE_MAY_USE: &[&str] = &[
 /// Outside crates that only a few of our crates may use.
 const HOMES: &[(&str, &[&str])] = &[
     ("argon2", &["selfsame-crypto"]),
-    ("askama", &["selfsame-server"]),
+    ("askama", &["selfsame-pages"]),
     ("aws-lc-rs", &["selfsame-crypto"]),
     // Routes are assembled by the faces, and called by the kernel.
     ("axum", &["selfsame-http", "selfsame-server"]),
@@ -288,6 +299,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("oxilangtag", &["selfsame-types"]),
     ("proc-macro2", &["xtask"]),
     ("proptest", &["selfsame-testkit"]),
+    ("qrcode", &["selfsame-pages"]),
     ("regex-lite", &["selfsame-types"]),
     ("roxmltree", &["selfsame-types"]),
     ("rusqlite", &["selfsame-store"]),
@@ -524,6 +536,14 @@ mod tests {
         assert!(!complaints("selfsame-http", "selfsame-server", None).is_empty());
         assert!(!complaints("selfsame-http", "askama", None).is_empty());
         assert!(!complaints("selfsame-server", "hyper", None).is_empty());
+    }
+
+    #[test]
+    fn pages_know_no_instance_no_route_and_no_status() {
+        for other in ["selfsame-app", "selfsame-http", "selfsame-server", "axum"] {
+            assert!(!complaints("selfsame-pages", other, None).is_empty());
+        }
+        assert!(!complaints("selfsame-server", "askama", None).is_empty());
     }
 
     #[test]

@@ -453,7 +453,9 @@ async fn people_waiting_do_not_keep_protocols_waiting() {
 #[tokio::test]
 async fn assets_are_kept_for_ever_and_only_under_their_contents_name() {
     let instance = Instance::start().await;
-    let answer = instance.call(get(&crate::assets::url("app.css"))).await;
+    let answer = instance
+        .call(get(&selfsame_pages::assets::url("app.css")))
+        .await;
     assert_eq!(answer.status, StatusCode::OK);
     assert!(answer.header("cache-control").contains("immutable"));
     assert_eq!(

@@ -1,33 +1,25 @@
 //! The start page: the trust triangle, live.
 
-use askama::Template;
 use axum::extract::State;
 use axum::response::sse::Event;
 use futures_util::StreamExt as _;
 use futures_util::stream::{iter, unfold};
 use http::HeaderMap;
 use selfsame_core::events::{EventKind, EventReader, Events};
+use selfsame_pages::home::{HomePage, Tally};
 use serde_json::json;
 
 use super::Frame;
-use crate::counters::Tally;
 use crate::error::Handled;
 use crate::followed::{Followed, identified};
 use crate::server::Server;
 use crate::stream;
 
-#[derive(Template)]
-#[template(path = "home.html")]
-struct HomePage {
-    frame: Frame,
-    tally: Tally,
-}
-
 /// The page.
 pub async fn page(State(server): State<Server>, frame: Frame) -> Handled {
     super::html(&HomePage {
         frame: frame.titled("Start"),
-        tally: Tally::of(server.app().events()),
+        tally: tally(server.app().events()),
     })
 }
 
@@ -47,9 +39,20 @@ pub async fn events(State(server): State<Server>, headers: HeaderMap) -> Handled
 }
 
 fn tell(kind: Option<EventKind>, reader: &EventReader, events: &Events) -> Event {
-    let tally = Tally::of(events);
+    let tally = tally(events);
     identified(reader)
         .event("tally")
         .json_data(json!({ "kind": kind, "tally": tally }))
         .unwrap_or_default()
+}
+
+/// The counts now.
+fn tally(events: &Events) -> Tally {
+    Tally {
+        issued: events.count(EventKind::Issued),
+        received: events.count(EventKind::Received),
+        presented: events.count(EventKind::Presented),
+        status_changed: events.count(EventKind::StatusChanged),
+        anchored: events.count(EventKind::Anchored),
+    }
 }

@@ -1,6 +1,5 @@
 //! The operator's sign-in, by token or by the printed link, and sign-out.
 
-use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::response::IntoResponse;
 use http::header::{REFERRER_POLICY, REFRESH, SET_COOKIE};
@@ -8,6 +7,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use selfsame_crypto::SecretString;
 use selfsame_http::form;
 use selfsame_openid::config::Registration;
+use selfsame_pages::operator::{OperatorPage, SignedInPage};
 use serde::Deserialize;
 
 use super::Frame;
@@ -17,26 +17,6 @@ use crate::cookie::{self, Jar};
 use crate::error::Handled;
 use crate::extract::{Form, Query};
 use crate::server::Server;
-
-#[derive(Template)]
-#[template(path = "operator.html")]
-struct OperatorPage {
-    frame: Frame,
-    next: String,
-    problem: Option<String>,
-}
-
-#[derive(Template)]
-#[template(path = "operator_signed_in.html")]
-struct SignedIn {
-    frame: Frame,
-    /// The form token, if a session exists already.
-    token: Option<String>,
-    /// Whether wallets are made by invitation on this instance.
-    invites: bool,
-    /// The link of a new invitation.
-    invitation: Option<String>,
-}
 
 /// A sign-in link's code.
 #[derive(Deserialize)]
@@ -142,7 +122,7 @@ struct Forms {
 
 fn signed_in(server: &Server, frame: Frame, forms: Forms) -> Handled {
     let config = server.app().config();
-    super::html(&SignedIn {
+    super::html(&SignedInPage {
         frame: frame.titled("Operator"),
         invites: config.roles.wallet && config.wallet.registration == Registration::Invite,
         token: forms.token,

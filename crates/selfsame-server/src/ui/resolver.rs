@@ -1,32 +1,14 @@
 //! The resolver's page: an identifier in, its document and metadata out.
 
-use askama::Template;
 use axum::extract::State;
-use selfsame_did::Resolution;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use selfsame_pages::resolver::{ResolverPage, ShownResolution};
+use serde::Deserialize;
 
 use super::Frame;
 use crate::error::Handled;
 use crate::extract::Query;
 use crate::protocol::resolver::{AskedVersion, resolution};
 use crate::server::Server;
-
-#[derive(Template)]
-#[template(path = "resolver.html")]
-struct ResolverPage {
-    frame: Frame,
-    did: String,
-    version_id: String,
-    version_time: String,
-    result: Option<ShownResolution>,
-}
-
-struct ShownResolution {
-    error: Option<String>,
-    document: Option<String>,
-    metadata: String,
-}
 
 /// What to resolve.
 #[derive(Default, Deserialize)]
@@ -67,27 +49,4 @@ fn filled(field: Option<String>) -> Option<String> {
     field
         .map(|text| text.trim().to_owned())
         .filter(|text| !text.is_empty())
-}
-
-impl ShownResolution {
-    fn of(resolution: &Resolution) -> Self {
-        let error = resolution.metadata.error;
-        let metadata = json!({
-            "didResolutionMetadata": resolution.metadata,
-            "didDocumentMetadata": resolution.document_metadata,
-        });
-        Self {
-            error: error.map(|error| match &resolution.metadata.reason {
-                Some(reason) => format!("{error}: {reason}"),
-                None => error.to_string(),
-            }),
-            document: resolution.document.as_ref().map(pretty),
-            metadata: pretty(&metadata),
-        }
-    }
-}
-
-/// Indented JSON.
-pub fn pretty(value: &impl Serialize) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
 }

@@ -6,63 +6,19 @@ pub mod offer;
 pub mod request;
 pub mod sign_in;
 
-use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
-use selfsame_credential::Format;
 use selfsame_http::origin::Origin;
-use selfsame_openid::view::wallet::{Card, CardSummary, Display};
+use selfsame_pages::wallet::{CardPage, WalletPage, link};
 use serde::Deserialize;
 
-use super::{Frame, hue, short_name};
+use super::Frame;
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Owner, Path, Query};
 use crate::server::Server;
 
 /// The first page of a wallet.
 const HOME: &str = "/wallet";
-
-/// How a card looks.
-pub struct CardFace {
-    id: String,
-    hue: &'static str,
-    icon: String,
-    title: String,
-    kind: String,
-    issuer: String,
-}
-
-impl CardFace {
-    fn of(card: &CardSummary) -> Self {
-        let Display { title, color, icon } = &card.display;
-        Self {
-            id: card.id.clone(),
-            hue: hue::of(color.as_deref().unwrap_or_default()),
-            icon: icon.clone().unwrap_or_default(),
-            title: title.clone(),
-            kind: format_name(&card.format).to_owned(),
-            issuer: (card.issuer_name.clone()).unwrap_or_else(|| short_name(&card.issuer)),
-        }
-    }
-}
-
-#[derive(Template)]
-#[template(path = "wallet.html")]
-struct WalletPage {
-    frame: Frame,
-    tab: &'static str,
-    done: Option<&'static str>,
-    cards: Vec<CardFace>,
-    next: Option<String>,
-}
-
-#[derive(Template)]
-#[template(path = "wallet_card.html")]
-struct CardPage {
-    frame: Frame,
-    face: CardFace,
-    card: Card,
-}
 
 /// Where the list continues, and the action just completed.
 #[derive(Deserialize)]
@@ -85,19 +41,7 @@ pub async fn page(
         limit: at.limit,
     };
     let listed = server.wallet()?.cards(&person, &paging).await?;
-    let done = match at.done.as_deref() {
-        Some("accepted") => Some("It is in your wallet now."),
-        Some("removed") => Some("The card was removed."),
-        _ => None,
-    };
-    let cards = listed.items.iter().map(CardFace::of).collect();
-    super::html(&WalletPage {
-        frame: frame.titled("Your wallet"),
-        tab: "cards",
-        done,
-        cards,
-        next: listed.next,
-    })
+    super::html(&WalletPage::of(frame, listed, at.done.as_deref()))
 }
 
 /// One card with its claims.
@@ -108,12 +52,7 @@ pub async fn card(
     Path(id): Path<String>,
 ) -> Handled {
     let card = server.wallet()?.card(&person, &id).await?;
-    let face = CardFace::of(&card.summary);
-    super::html(&CardPage {
-        frame: frame.titled(&face.title),
-        face,
-        card,
-    })
+    super::html(&CardPage::of(frame, card))
 }
 
 /// Removes a card.
@@ -157,16 +96,4 @@ fn within(uri: &str, origin: &Origin) -> Option<String> {
     members
         .find(|(name, _)| name == "uri")
         .map(|(_, link)| link.into_owned())
-}
-
-/// The address of this wallet's page that takes a link.
-pub fn link(page: &str, uri: &str) -> String {
-    let uri: String = url::form_urlencoded::byte_serialize(uri.as_bytes()).collect();
-    format!("{page}?uri={uri}")
-}
-
-/// A format's name for people.
-fn format_name(format: &str) -> &str {
-    let known = format.parse::<Format>();
-    known.map_or(format, |format| format.describe().title)
 }

@@ -1,42 +1,22 @@
 //! The form that registers a DID, on networks where anyone may register.
 
-use askama::Template;
 use axum::extract::State;
 use http::HeaderMap;
 use selfsame_app::newcomer::InForce;
 use selfsame_crypto::encoding::base58_encode;
+use selfsame_pages::registry::register::{
+    AgreementShown, MadeRegistration, RegisterPage, TypedRegistration,
+};
 
-use super::Frame;
 use crate::error::{Handled, Problem};
 use crate::extract::Form;
-use crate::protocol::von_network::register::{self, Registration};
+use crate::protocol::von_network::register::{Enrolled, Registration};
 use crate::server::Server;
-
-#[derive(Template)]
-#[template(path = "registry_register.html")]
-struct RegisterPage {
-    frame: Frame,
-    part: &'static str,
-    open: bool,
-    agreement: Option<InForce>,
-    /// What was typed, except the seed, which a page never repeats.
-    did: String,
-    verkey: String,
-    no_role: bool,
-    problem: Option<(String, Option<String>)>,
-    made: Option<MadeRegistration>,
-}
-
-struct MadeRegistration {
-    did: String,
-    href: Option<String>,
-    verkey: String,
-    existed: bool,
-}
+use crate::ui::{self, Frame};
 
 /// The form.
 pub async fn page(State(server): State<Server>, frame: Frame) -> Handled {
-    super::super::html(&RegisterPage::of(&server, frame)?)
+    ui::html(&empty(&server, frame)?)
 }
 
 /// Registers the DID, and shows the result.
@@ -46,52 +26,37 @@ pub async fn register(
     frame: Frame,
     form: Form,
 ) -> Handled {
-    let page = RegisterPage::of(&server, frame)?;
+    let page = empty(&server, frame)?;
     match Registration::of_form(&form)
         .carried_out(&server, &headers)
         .await
     {
-        Ok(made) => super::super::html(&page.made(&made)),
-        Err(problem) => page.refused(&form, &problem),
+        Ok(made) => ui::html(&page.made(shown(&made))),
+        Err(problem) => refused(page, &form, &problem),
     }
 }
 
-impl RegisterPage {
-    fn of(server: &Server, frame: Frame) -> Handled<Self> {
-        Ok(Self {
-            frame: frame.titled("Register a DID"),
-            part: "register",
-            open: server.open_registration(),
-            agreement: server.app().agreement_in_force()?,
-            did: String::new(),
-            verkey: String::new(),
-            no_role: false,
-            problem: None,
-            made: None,
-        })
-    }
+fn empty(server: &Server, frame: Frame) -> Handled<RegisterPage> {
+    let agreement = server.app().agreement_in_force()?;
+    let agreement = agreement.map(|InForce { version, digest }| AgreementShown { version, digest });
+    let open = server.open_registration();
+    Ok(RegisterPage::of(frame, open, agreement))
+}
 
-    fn made(mut self, made: &register::Enrolled) -> Self {
-        let did = made.registered.did.to_string();
-        self.made = Some(MadeRegistration {
-            href: super::link(&did),
-            did,
-            verkey: base58_encode(made.key.bytes()),
-            existed: made.registered.existed,
-        });
-        self
-    }
+fn shown(made: &Enrolled) -> MadeRegistration {
+    let (key, registered) = (base58_encode(made.key.bytes()), &made.registered);
+    MadeRegistration::of(registered.did.to_string(), key, registered.existed)
+}
 
-    /// The form again, with what was typed and the error.
-    fn refused(mut self, form: &Form, problem: &Problem) -> Handled {
-        let typed = |name| form.one(name).unwrap_or_default().to_owned();
-        (self.did, self.verkey) = (typed("did"), typed("verkey"));
-        self.no_role = form.one("role").is_none();
-        self.frame = self.frame.failed("Register a DID");
-        let told = problem.told();
-        self.problem = Some((told.text, told.hint));
-        let mut answer = super::super::html(&self)?;
-        *answer.status_mut() = problem.status();
-        Ok(answer)
-    }
+/// The form again, with what was typed and the error.
+fn refused(page: RegisterPage, form: &Form, problem: &Problem) -> Handled {
+    let typed = |name| form.one(name).unwrap_or_default().to_owned();
+    let typed = TypedRegistration {
+        did: typed("did"),
+        verkey: typed("verkey"),
+        no_role: form.one("role").is_none(),
+    };
+    let mut answer = ui::html(&page.refused(typed, problem.told()))?;
+    *answer.status_mut() = problem.status();
+    Ok(answer)
 }

@@ -1,28 +1,13 @@
 //! A transaction: its author, its content, and the proof that it is in the log.
 
-use askama::Template;
 use axum::extract::State;
 use selfsame_ledger::browse::Browser;
-use selfsame_ledger::view::browse::{InclusionView, OperationView};
+use selfsame_pages::registry::transaction::{TransactionPage, TransactionParts};
 
-use super::super::resolver::pretty;
-use super::Frame;
 use crate::error::{Handled, Problem};
 use crate::extract::Path;
 use crate::server::Server;
-
-#[derive(Template)]
-#[template(path = "registry_entry.html")]
-struct TransactionPage {
-    frame: Frame,
-    first: OperationView,
-    operations: Vec<OperationView>,
-    keys: Vec<String>,
-    raw: String,
-    role: Option<&'static str>,
-    proof: Option<InclusionView>,
-    newest: u64,
-}
+use crate::ui::{self, Frame};
 
 /// The page.
 pub async fn page(State(server): State<Server>, frame: Frame, Path(seq_no): Path<u64>) -> Handled {
@@ -35,21 +20,13 @@ pub async fn page(State(server): State<Server>, frame: Frame, Path(seq_no): Path
         0 => None,
         _ => browser.inclusion(seq_no).await?,
     };
-    super::super::html(&TransactionPage {
-        frame: frame.titled(title(seq_no)),
-        keys: first.signatures.iter().map(|one| one.key.clone()).collect(),
-        raw: pretty(&server.registry()?.entries(seq_no.max(1), 1).await?),
+    let parts = TransactionParts {
+        entry: server.registry()?.entries(seq_no.max(1), 1).await?,
         role: browser.role(&first.author, first.unix_time)?,
         newest: browser.head()?.1,
         first,
         operations,
         proof,
-    })
-}
-
-fn title(seq_no: u64) -> String {
-    match seq_no {
-        0 => "Genesis".to_owned(),
-        _ => format!("Transaction {seq_no}"),
-    }
+    };
+    ui::html(&TransactionPage::of(frame, parts))
 }

@@ -1,22 +1,12 @@
 //! What was received, and what was shown: to which verifier, when, which claims.
 
-use askama::Template;
 use axum::extract::State;
-use selfsame_openid::view::wallet::HistoryEntry;
+use selfsame_pages::wallet::history::HistoryPage;
 
 use crate::error::Handled;
 use crate::extract::{Owner, Query};
 use crate::server::Server;
 use crate::ui::{self, Frame, ListPosition};
-
-#[derive(Template)]
-#[template(path = "wallet_history.html")]
-struct HistoryPage {
-    frame: Frame,
-    tab: &'static str,
-    entries: Vec<HistoryEntry>,
-    next: Option<String>,
-}
 
 /// The page.
 pub async fn page(
@@ -26,46 +16,5 @@ pub async fn page(
     Query(at): Query<ListPosition>,
 ) -> Handled {
     let listed = server.wallet()?.history(&person, &at.into()).await?;
-    ui::html(&HistoryPage {
-        frame: frame.titled("History"),
-        tab: "history",
-        entries: listed.items,
-        next: listed.next,
-    })
-}
-
-/// What happened, in words for people.
-pub fn verb(what: &str) -> &'static str {
-    match what {
-        "received" => "Received",
-        "shared" => "Shown",
-        "declined" => "Declined",
-        _ => "Failed",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use selfsame_app::config::Roles;
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn what_others_are_called_cannot_turn_the_history_around() {
-        let entry = json!({"id": "one", "at": "2026-01-01T00:00:00Z", "what": "failed",
-            "party": "https://a.example/\u{202e}moc.knab", "cards": ["\u{202e}card"],
-            "claims": ["\u{2066}claim"], "reason": "no \u{202e}more"});
-        let page = HistoryPage {
-            frame: Frame::nobodys(Roles::ALL),
-            tab: "history",
-            entries: vec![serde_json::from_value(entry).unwrap()],
-            next: None,
-        };
-        let shown = page.render().unwrap();
-        assert!(!shown.contains(['\u{202e}', '\u{2066}']), "{shown}");
-        for named in ["https://a.example/moc.knab", "card", "claim", "no more"] {
-            assert!(shown.contains(&format!("<bdi>{named}</bdi>")), "{shown}");
-        }
-    }
+    ui::html(&HistoryPage::of(frame, listed))
 }

@@ -1,24 +1,14 @@
 //! A person's keys and DIDs.
 
-use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_driver::paging::Paging;
-use selfsame_openid::view::wallet::{DidInfo, KeyInfo};
+use selfsame_pages::wallet::keys::KeysPage;
 
 use crate::error::Handled;
 use crate::extract::{Form, Owner};
 use crate::server::Server;
 use crate::ui::{self, Frame};
-
-#[derive(Template)]
-#[template(path = "wallet_keys.html")]
-struct KeysPage {
-    frame: Frame,
-    tab: &'static str,
-    keys: Vec<KeyInfo>,
-    dids: Vec<DidInfo>,
-}
 
 /// The page.
 pub async fn page(State(server): State<Server>, frame: Frame, Owner(person): Owner) -> Handled {
@@ -30,7 +20,6 @@ pub async fn page(State(server): State<Server>, frame: Frame, Owner(person): Own
     let dids = server.wallet()?.dids(&person, &all).await?.items;
     ui::html(&KeysPage {
         frame: frame.titled("Keys and DIDs"),
-        tab: "keys",
         keys,
         dids,
     })

@@ -1,49 +1,17 @@
 //! An offer: its issuer and its credentials, shown before anything is accepted.
 
-use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_catalogue::english;
 use selfsame_driver::{Error, ErrorKind};
-use selfsame_openid::view::wallet::{AcceptOffer, OfferPreview, OfferedCredential};
+use selfsame_openid::view::wallet::AcceptOffer;
+use selfsame_pages::wallet::offer::{OfferPreviewPage, TriedOffer};
 use serde::Deserialize;
 
 use crate::error::Handled;
 use crate::extract::{Form, Owner, Query};
 use crate::server::Server;
-use crate::ui::{self, Frame, hue};
-
-#[derive(Template)]
-#[template(path = "wallet_offer.html")]
-struct OfferPreviewPage {
-    frame: Frame,
-    uri: String,
-    issuer_name: String,
-    offered: Vec<Offered>,
-    preview: OfferPreview,
-    problem: Option<String>,
-}
-
-/// One credential of the offer.
-struct Offered {
-    hue: &'static str,
-    icon: String,
-    title: String,
-    kind: String,
-    claims: Vec<String>,
-}
-
-impl Offered {
-    fn of(one: &OfferedCredential) -> Self {
-        Self {
-            hue: hue::of(one.display.color.as_deref().unwrap_or_default()),
-            icon: one.display.icon.clone().unwrap_or_default(),
-            title: one.display.title.clone(),
-            kind: super::format_name(&one.format).to_owned(),
-            claims: one.claims.clone(),
-        }
-    }
-}
+use crate::ui::{self, Frame};
 
 /// The link that led here; `None` if the address of a submitted form is opened again.
 #[derive(Deserialize)]
@@ -60,7 +28,7 @@ pub async fn page(
     let Some(uri) = uri.filter(|uri| !uri.is_empty()) else {
         return Ok(Redirect::to(super::HOME).into_response());
     };
-    show(&server, frame, Tried { uri, problem: None }).await
+    show(&server, frame, TriedOffer { uri, problem: None }).await
 }
 
 /// Accepts the offer. If the person can correct the error, such as a wrong code, shows the form again.
@@ -81,7 +49,7 @@ pub async fn accept(
         Err(error) if accept.tx_code.is_some() && can_be_put_right(&error) => {
             let problem = Some(english(&error.reason));
             let uri = accept.offer;
-            show(&server, frame, Tried { uri, problem }).await
+            show(&server, frame, TriedOffer { uri, problem }).await
         }
         Err(error) => Err(error.into()),
     }
@@ -96,29 +64,7 @@ fn can_be_put_right(error: &Error) -> bool {
     )
 }
 
-struct Tried {
-    uri: String,
-    problem: Option<String>,
-}
-
-async fn show(server: &Server, frame: Frame, tried: Tried) -> Handled {
+async fn show(server: &Server, frame: Frame, tried: TriedOffer) -> Handled {
     let preview = server.wallet()?.preview_offer(&tried.uri).await?;
-    let issuer_name = preview
-        .issuer_name
-        .clone()
-        .unwrap_or_else(|| ui::short_name(&preview.issuer));
-    let offered = preview.credentials.iter().map(Offered::of).collect();
-    let Tried { uri, problem } = tried;
-    let title = "An offer";
-    ui::html(&OfferPreviewPage {
-        frame: match problem {
-            Some(_) => frame.failed(title),
-            None => frame.titled(title),
-        },
-        uri,
-        issuer_name,
-        offered,
-        preview,
-        problem,
-    })
+    ui::html(&OfferPreviewPage::of(frame, preview, tried))
 }

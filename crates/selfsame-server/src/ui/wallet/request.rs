@@ -1,102 +1,17 @@
 //! Consent: the verifier, how it is identified, and exactly what would leave the wallet.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_catalogue::english;
-use selfsame_core::view::readable;
 use selfsame_driver::ErrorKind;
-use selfsame_openid::view::wallet::{AnswerRequest, Person, RequestPreview, Share, ShareSet};
+use selfsame_openid::view::wallet::{AnswerRequest, Person};
+use selfsame_pages::wallet::request::{AnswerOutcome, DonePage, RefusedChoice, RequestPreviewPage};
 use serde::Deserialize;
 
 use crate::error::Handled;
 use crate::extract::{Form, Owner, Query};
 use crate::server::Server;
 use crate::ui::{self, Frame};
-
-#[derive(Template)]
-#[template(path = "wallet_request.html")]
-struct RequestPreviewPage {
-    frame: Frame,
-    identified: &'static str,
-    name: String,
-    alternatives: Vec<Alternatives>,
-    preview: RequestPreview,
-    chosen: Cards,
-    problem: Option<String>,
-}
-
-/// The chosen card for each query; a query that is absent shares nothing.
-type Cards = BTreeMap<String, String>;
-
-/// A choice that does not answer the request, and the reason.
-type RefusedChoice = (Cards, String);
-
-impl RequestPreviewPage {
-    fn of(frame: Frame, mut preview: RequestPreview, refused: Option<RefusedChoice>) -> Self {
-        let (chosen, problem) = match refused {
-            Some((chosen, problem)) => (chosen, Some(problem)),
-            None => (preselected(&preview), None),
-        };
-        // What is shared unless the person chooses otherwise comes first.
-        let stays = |share: &Share| !chosen.contains_key(&share.query);
-        preview.shares.sort_by_key(stays);
-        let title = "A request";
-        Self {
-            frame: match problem {
-                Some(_) => frame.failed(title),
-                None => frame.titled(title),
-            },
-            identified: identified(&preview.verifier.prefix),
-            name: readable(ui::bare_name(&preview.verifier.client_id)),
-            alternatives: alternatives(&preview),
-            preview,
-            chosen,
-            problem,
-        }
-    }
-
-    fn leaves(&self, query: &str) -> bool {
-        self.chosen.contains_key(query)
-    }
-
-    fn is_chosen(&self, query: &str, card: &str) -> bool {
-        self.chosen.get(query).is_some_and(|chosen| chosen == card)
-    }
-}
-
-/// The cards the wallet preselects.
-fn preselected(preview: &RequestPreview) -> Cards {
-    let shares = preview.shares.iter().filter(|share| share.preselected);
-    let first = |share: &Share| Some((share.query.clone(), share.choices.first()?.card.clone()));
-    shares.filter_map(first).collect()
-}
-
-/// Alternatives, one of which is enough.
-struct Alternatives {
-    required: bool,
-    /// Whether each alternative can be left out in favour of another.
-    can_be_left: bool,
-    options: Vec<Vec<AlternativeCard>>,
-}
-
-/// A card of an alternative.
-#[derive(Eq, PartialEq)]
-struct AlternativeCard {
-    title: String,
-    /// The claims it would share; empty if the title alone tells the alternatives apart.
-    claims: String,
-}
-
-#[derive(Template)]
-#[template(path = "wallet_done.html")]
-struct DonePage {
-    frame: Frame,
-    outcome: &'static AnswerOutcome,
-    go_on: Option<String>,
-}
 
 /// The link that led here; `None` if the address of a submitted form is opened again.
 #[derive(Deserialize)]
@@ -118,67 +33,6 @@ pub async fn page(
     ui::html(&RequestPreviewPage::of(frame, preview, None))
 }
 
-/// The sets that leave a choice, with the titles of the cards that would be shown.
-fn alternatives(preview: &RequestPreview) -> Vec<Alternatives> {
-    let sets = preview.sets.iter();
-    let described = sets.map(|set| Alternatives::of(set, preview));
-    described.filter(|set| set.options.len() > 1).collect()
-}
-
-impl Alternatives {
-    fn of(set: &ShareSet, preview: &RequestPreview) -> Self {
-        let share = |id: &String| preview.shares.iter().find(|share| share.query == *id);
-        let mut options: Vec<Vec<AlternativeCard>> = Vec::new();
-        for option in &set.options {
-            let parts = option
-                .iter()
-                .filter_map(share)
-                .filter_map(AlternativeCard::of);
-            let parts = parts.collect();
-            // An option that would show the same cards and claims is not an alternative.
-            if !options.contains(&parts) {
-                options.push(parts);
-            }
-        }
-        let called = |option: &[AlternativeCard]| -> Vec<String> {
-            option.iter().map(|part| part.title.clone()).collect()
-        };
-        let names: BTreeSet<Vec<String>> = options.iter().map(|one| called(one)).collect();
-        if names.len() == options.len() {
-            options
-                .iter_mut()
-                .flatten()
-                .for_each(|part| part.claims.clear());
-        }
-        // A query that is in every option does not affect the choice between options.
-        let everywhere = |id: &String| set.options.iter().all(|option| option.contains(id));
-        let mut varied = set.options.iter().flatten().filter(|id| !everywhere(id));
-        Self {
-            required: set.required,
-            can_be_left: varied.all(|id| share(id).is_some_and(|share| !share.required)),
-            options,
-        }
-    }
-}
-
-impl AlternativeCard {
-    fn of(share: &Share) -> Option<Self> {
-        let choice = share.choices.first()?;
-        let claims: Vec<&str> = choice
-            .claims
-            .iter()
-            .map(|claim| claim.label.as_str())
-            .collect();
-        Some(Self {
-            title: choice.title.clone(),
-            claims: match claims.as_slice() {
-                [] => "none of its claims".to_owned(),
-                claims => claims.join(", "),
-            },
-        })
-    }
-}
-
 /// Shares what was shown, or declines.
 pub async fn answer(
     State(server): State<Server>,
@@ -191,24 +45,27 @@ pub async fn answer(
         return share(&server, frame, &person, &chosen(request, &form)).await;
     }
     let declined = server.wallet()?.decline_request(&person, &request).await?;
-    ui::html(&DonePage::new(frame, &DECLINED, declined.redirect_uri))
+    let outcome = AnswerOutcome::Declined;
+    ui::html(&DonePage::of(frame, outcome, declined.redirect_uri))
 }
 
 async fn share(server: &Server, frame: Frame, person: &Person, answer: &AnswerRequest) -> Handled {
     match server.wallet()?.answer_request(person, answer).await {
         Ok(answered) => {
-            let outcome = if answered.delivered {
-                &SHOWN
-            } else {
-                &NOT_TAKEN
+            let outcome = match answered.delivered {
+                true => AnswerOutcome::Shown,
+                false => AnswerOutcome::NotTaken,
             };
-            ui::html(&DonePage::new(frame, outcome, answered.redirect_uri))
+            ui::html(&DonePage::of(frame, outcome, answered.redirect_uri))
         }
         // The person chose too little or too much: show the form again with their choice.
         Err(error) if error.kind == ErrorKind::BadRequest => {
             let wallet = server.wallet()?;
             let preview = wallet.preview_request(person, &answer.request).await?;
-            let refused = (answer.cards.clone(), english(&error.reason));
+            let refused = RefusedChoice {
+                cards: answer.cards.clone(),
+                problem: english(&error.reason),
+            };
             ui::html(&RequestPreviewPage::of(frame, preview, Some(refused)))
         }
         Err(error) => Err(error.into()),
@@ -224,190 +81,5 @@ fn chosen(request: String, form: &Form) -> AnswerRequest {
             .map(|(query, card)| (query.to_owned(), card.to_owned()))
             .collect(),
         policy: None,
-    }
-}
-
-/// The result, in words and a mark.
-struct AnswerOutcome {
-    class: &'static str,
-    mark: &'static str,
-    headline: &'static str,
-    text: &'static str,
-}
-
-const SHOWN: AnswerOutcome = AnswerOutcome {
-    class: "",
-    mark: "✓",
-    headline: "Shown",
-    text: "The verifier received what you agreed to share, and nothing else.",
-};
-const NOT_TAKEN: AnswerOutcome = AnswerOutcome {
-    class: "is-bad",
-    mark: "✗",
-    headline: "Not accepted",
-    text: "The verifier did not accept the answer. Its request may have been answered already or have expired: ask for a new one.",
-};
-const DECLINED: AnswerOutcome = AnswerOutcome {
-    class: "is-plain",
-    mark: "–",
-    headline: "Declined",
-    text: "Nothing has left your wallet.",
-};
-
-impl DonePage {
-    fn new(frame: Frame, outcome: &'static AnswerOutcome, redirect_uri: Option<String>) -> Self {
-        let go_on = redirect_uri.filter(|uri| leads_to_a_page(uri));
-        Self {
-            frame: frame.titled("Done"),
-            outcome,
-            go_on,
-        }
-    }
-}
-
-/// Whether a verifier may redirect the person there: to a page, never to a script.
-fn leads_to_a_page(uri: &str) -> bool {
-    url::Url::parse(uri).is_ok_and(|uri| matches!(uri.scheme(), "https" | "http"))
-}
-
-/// How the verifier is identified, for people.
-fn identified(prefix: &str) -> &'static str {
-    match prefix {
-        "decentralized_identifier" => "a signature with the key of its DID",
-        "x509_san_dns" => "a signature with the key of a certificate for that host",
-        _ => "a signature",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use selfsame_app::config::Roles;
-    use serde_json::{Value, json};
-
-    use super::*;
-
-    #[test]
-    fn a_verifier_cannot_lead_to_a_script() {
-        assert!(leads_to_a_page("https://verifier.example/done?code=1"));
-        assert!(!leads_to_a_page("javascript:alert(1)"));
-        assert!(!leads_to_a_page("data:text/html,x"));
-    }
-
-    /// The page for a person who holds cards for the given ones of the queries `a` and `b`.
-    fn page(held: &[&str], sets: Value, required: bool) -> String {
-        shown(preview(held, sets, required), None)
-    }
-
-    fn shown(preview: RequestPreview, refused: Option<RefusedChoice>) -> String {
-        RequestPreviewPage::of(Frame::nobodys(Roles::ALL), preview, refused)
-            .render()
-            .unwrap()
-    }
-
-    fn preview(held: &[&str], sets: Value, required: bool) -> RequestPreview {
-        let share = |query: &&str| {
-            let choice =
-                json!({"card": query, "title": query, "issuer": "did:key:z6", "claims": []});
-            let preselected = *query == held[0];
-            json!({"query": query, "required": required, "preselected": preselected, "choices": [choice]})
-        };
-        let asker = json!({"client_id": "redirect_uri:https://v.example/", "prefix": "redirect_uri",
-            "host": "v.example", "authenticated": false, "trusted": false});
-        let shares: Vec<Value> = held.iter().map(share).collect();
-        let missing: &[&str] = if held.contains(&"b") {
-            &[]
-        } else {
-            &["b: missing"]
-        };
-        let preview = json!({"id": "id", "verifier": asker, "answerable": !held.is_empty(),
-            "shares": shares, "sets": sets, "missing": missing});
-        serde_json::from_value(preview).unwrap()
-    }
-
-    #[test]
-    fn of_alternatives_one_is_chosen_and_the_other_left_out() {
-        let either = json!([{"required": true, "options": [["a"], ["b"]]}]);
-        let page = page(&["a", "b"], either, false);
-        assert!(
-            page.contains("One of these is enough: <b><bdi>a</bdi></b>, or <b><bdi>b</bdi></b>.")
-        );
-        assert!(page.contains("name=\"card.a\" value=\"a\" required checked"));
-        assert!(page.contains("name=\"card.b\" value=\"b\" required>"));
-        assert!(page.contains("name=\"card.b\" value=\"\" checked"));
-        assert!(page.contains("Share this"));
-    }
-
-    #[test]
-    fn alternatives_of_one_name_are_told_apart_by_their_claims_and_the_same_is_offered_once() {
-        let either = json!([{"required": true, "options": [["a"], ["b"]]}]);
-        let mut asked = preview(&["a", "b"], either, false);
-        asked.shares[1].choices[0].title = "a".to_owned();
-        assert!(!shown(asked.clone(), None).contains("One of these"));
-        let claim = json!({"path": ["name"], "label": "Name", "value": "Maja"});
-        let claim = serde_json::from_value(claim).unwrap();
-        asked.shares[1].choices[0].claims.push(claim);
-        let page = shown(asked, None);
-        let either = "<b><bdi>a</bdi></b> (<bdi>none of its claims</bdi>), or <b><bdi>a</bdi></b> (<bdi>Name</bdi>).";
-        assert!(page.contains(either), "{page}");
-    }
-
-    #[test]
-    fn nobody_is_told_to_choose_nothing_where_there_is_no_nothing() {
-        let hint = "choose Nothing for the one you leave out";
-        let either = || json!([{"required": true, "options": [["a"], ["b"]]}]);
-        assert!(page(&["a", "b"], either(), false).contains(hint));
-        let mut asked = preview(&["a", "b"], either(), false);
-        asked.shares[0].required = true;
-        assert!(!shown(asked, None).contains(hint));
-    }
-
-    #[test]
-    fn what_was_chosen_stays_chosen_after_an_error() {
-        let either = json!([{"required": true, "options": [["a"], ["b"]]}]);
-        let mut preview = preview(&["a", "b"], either, false);
-        let mut older = preview.shares[1].choices[0].clone();
-        older.card = "older".to_owned();
-        preview.shares[1].choices.push(older);
-        let after = |chosen: &[(&str, &str)]| {
-            let owned = |(query, card): &(&str, &str)| ((*query).to_owned(), (*card).to_owned());
-            let chosen = chosen.iter().map(owned).collect();
-            let page = shown(preview.clone(), Some((chosen, "no".to_owned())));
-            let radios = page.split("<input type=\"radio\"").skip(1);
-            let checked =
-                radios.filter(|radio| radio.split('>').next().unwrap().ends_with("checked"));
-            let value = |radio: &str| {
-                let mut quoted = radio.split('"');
-                (
-                    quoted.nth(1).unwrap().to_owned(),
-                    quoted.nth(1).unwrap().to_owned(),
-                )
-            };
-            checked.map(value).collect::<Vec<_>>()
-        };
-        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        assert_eq!(
-            after(&[("a", "a"), ("b", "older")]),
-            [pair("card.a", "a"), pair("card.b", "older")]
-        );
-        assert_eq!(
-            after(&[("b", "older")]),
-            [pair("card.b", "older"), pair("card.a", "")]
-        );
-        assert_eq!(after(&[]), [pair("card.a", ""), pair("card.b", "")]);
-        assert_eq!(
-            after(&[("b", "gone since")]),
-            [pair("card.a", "")],
-            "no card takes the place of another"
-        );
-    }
-
-    #[test]
-    fn what_is_missing_hinders_only_where_nothing_does_without_it() {
-        let one = || json!([{"required": true, "options": [["a"]]}]);
-        let answerable = page(&["a"], one(), true);
-        assert!(answerable.contains("Share this") && answerable.contains("Not in your wallet"));
-        assert!(!answerable.contains("One of these") && !answerable.contains("<b>Nothing</b>"));
-        let none = page(&[], json!([{"required": true, "options": []}]), false);
-        assert!(!none.contains("Share this") && none.contains("Your wallet can’t answer this"));
     }
 }

@@ -1,6 +1,5 @@
 //! Creating a wallet, signing in, and signing out.
 
-use askama::Template;
 use axum::extract::{Extension, RawQuery, State};
 use axum::response::IntoResponse as _;
 use http::header::SET_COOKIE;
@@ -11,6 +10,7 @@ use selfsame_driver::{Error, ErrorKind};
 use selfsame_openid::config::Registration;
 use selfsame_openid::view::wallet::NewSession;
 use selfsame_openid::wallet::{KNOWN_SECONDS, Whence};
+use selfsame_pages::wallet::sign_in::SignInPage;
 use serde::Deserialize;
 
 use crate::auth;
@@ -21,48 +21,11 @@ use crate::peer::Peer;
 use crate::server::Server;
 use crate::ui::{self, Frame};
 
-#[derive(Template)]
-#[template(path = "wallet_sign_in.html")]
-struct SignInPage {
-    frame: Frame,
-    next: String,
-    email: String,
-    problem: Option<String>,
-    registering: bool,
-    /// Who may create a wallet.
-    may: Registration,
-    /// The token of the invitation that led here.
-    invitation: String,
-}
-
 /// The token of an invitation link.
 #[derive(Deserialize)]
 pub struct InvitationLink {
     #[serde(default)]
     token: String,
-}
-
-impl SignInPage {
-    fn of(server: &Server, frame: Frame) -> Self {
-        Self {
-            frame,
-            next: String::new(),
-            email: String::new(),
-            problem: None,
-            registering: false,
-            may: server.app().config().wallet.registration,
-            invitation: String::new(),
-        }
-    }
-
-    /// Whether a wallet can be created from here.
-    fn has_room(&self) -> bool {
-        match self.may {
-            Registration::Open => true,
-            Registration::Invite => !self.invitation.is_empty(),
-            Registration::Closed => false,
-        }
-    }
 }
 
 /// The page with both forms.
@@ -73,7 +36,7 @@ pub async fn page(
 ) -> Handled {
     ui::html(&SignInPage {
         next: auth::next(query.as_deref()),
-        ..SignInPage::of(&server, frame.titled("Your wallet"))
+        ..empty(&server, frame.titled("Your wallet"))
     })
 }
 
@@ -86,7 +49,7 @@ pub async fn invited(
     ui::html(&SignInPage {
         registering: true,
         invitation: link.token,
-        ..SignInPage::of(&server, frame.titled("Your wallet"))
+        ..empty(&server, frame.titled("Your wallet"))
     })
 }
 
@@ -141,6 +104,11 @@ pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Handl
         response.headers_mut().append(SET_COOKIE, gone);
     }
     Ok(response)
+}
+
+/// The page with empty forms.
+fn empty(server: &Server, frame: Frame) -> SignInPage {
+    SignInPage::of(frame, server.app().config().wallet.registration)
 }
 
 fn credentials(form: &Form) -> Result<(&str, SecretString), Problem> {
@@ -211,7 +179,7 @@ fn again(server: &Server, frame: Frame, form: &Form, error: Error, registering: 
         problem: Some(problem),
         registering,
         invitation: form.one("invitation").unwrap_or_default().to_owned(),
-        ..SignInPage::of(server, frame.failed("Your wallet"))
+        ..empty(server, frame.failed("Your wallet"))
     })?;
     Ok((status, page).into_response())
 }

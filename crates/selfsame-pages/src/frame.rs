@@ -1,0 +1,277 @@
+//! What every page shows around its content: its title, the navigation, and who is signed in.
+
+/// What every page shows around its content.
+pub struct Frame {
+    /// The page's title.
+    pub title: String,
+    /// The section of the site.
+    pub section: &'static str,
+    /// The form token of its forms.
+    pub form: String,
+    /// What the paths of the organisation's pages begin with; empty for the one that every instance has.
+    pub here: String,
+    /// The roles of this instance.
+    pub roles: InstanceRoles,
+    visitor: Visitor,
+}
+
+/// What a frame is made of.
+pub struct FrameParts<'a> {
+    /// The path of the page, as the organisation that every instance has has it.
+    pub path: &'a str,
+    /// The form token of its forms; empty if it has none.
+    pub form: String,
+    /// What the paths of the organisation's pages begin with.
+    pub here: String,
+    /// The roles of this instance.
+    pub roles: InstanceRoles,
+    /// Who looks at the page.
+    pub visitor: Visitor,
+}
+
+/// The roles of an instance, to whose pages the navigation leads.
+#[derive(Clone, Copy, Debug)]
+pub struct InstanceRoles {
+    /// Whether it issues credentials.
+    pub issuer: bool,
+    /// Whether it keeps people's credentials.
+    pub wallet: bool,
+    /// Whether it requests presentations.
+    pub verifier: bool,
+    /// Where its registry is.
+    pub registry: RegistryPlace,
+}
+
+/// Where the registry of an instance is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum RegistryPlace {
+    /// In this process.
+    Here,
+    /// In another process, to whose pages the instance redirects.
+    Elsewhere,
+    /// Nowhere: the instance has no registry.
+    Nowhere,
+}
+
+/// Who looks at a page, as far as its session tells.
+#[derive(Clone, Debug)]
+pub enum Visitor {
+    /// The operator, on a page that needs their session.
+    Operator,
+    /// A person with a wallet, on a page that needs their session.
+    Person {
+        /// Their e-mail address.
+        email: String,
+    },
+    /// Anyone, on a page that needs no session. The browser may have sessions all the same.
+    Anyone {
+        /// Whether it has the operator's session.
+        operator: bool,
+        /// The e-mail address of the person whose session it has.
+        person: Option<String>,
+    },
+}
+
+/// An entry of the main navigation.
+pub struct NavigationEntry {
+    /// Its link.
+    pub href: &'static str,
+    /// Its label.
+    pub label: &'static str,
+    /// Whether this page belongs to it.
+    pub current: bool,
+}
+
+impl Frame {
+    /// The frame of a page, before the page has its title.
+    pub fn new(parts: FrameParts<'_>) -> Self {
+        Self {
+            title: "Selfsame".to_owned(),
+            section: section(parts.path),
+            form: parts.form,
+            here: parts.here,
+            roles: parts.roles,
+            visitor: parts.visitor,
+        }
+    }
+
+    /// The frame with this title.
+    pub fn titled(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// The frame of a page shown again after an error. The title starts with the error, so that screen readers
+    /// announce it first.
+    pub fn failed(self, title: &str) -> Self {
+        self.titled(format!("Error: {title}"))
+    }
+
+    /// The operator's first page.
+    pub fn home(&self) -> &'static str {
+        match &self.roles {
+            InstanceRoles { issuer: true, .. } => "/issuer",
+            InstanceRoles { verifier: true, .. } => "/verifier",
+            InstanceRoles {
+                registry: RegistryPlace::Here,
+                ..
+            } => "/registry",
+            _ => "/",
+        }
+    }
+
+    /// The main navigation, by the instance's roles.
+    pub fn entries(&self) -> Vec<NavigationEntry> {
+        let roles = &self.roles;
+        [
+            ("issuer", "/issuer", "Issuer", roles.issuer),
+            ("wallet", "/wallet", "Wallet", roles.wallet),
+            ("verifier", "/verifier", "Verifier", roles.verifier),
+            (
+                "registry",
+                "/registry",
+                "Registry",
+                roles.registry != RegistryPlace::Nowhere,
+            ),
+            ("resolver", "/resolver", "Resolver", true),
+        ]
+        .into_iter()
+        .filter(|(.., here)| *here)
+        .map(|(section, href, label, _)| NavigationEntry {
+            href,
+            label,
+            current: section == self.section,
+        })
+        .collect()
+    }
+
+    /// The address that ends this page's session, if there is one.
+    pub fn sign_out(&self) -> Option<&'static str> {
+        match self.visitor {
+            Visitor::Operator => Some("/operator/sign-out"),
+            Visitor::Person { .. } => Some("/wallet/sign-out"),
+            Visitor::Anyone { .. } => None,
+        }
+    }
+
+    /// Whether the operator is signed in.
+    pub fn is_operator(&self) -> bool {
+        matches!(
+            self.visitor,
+            Visitor::Operator | Visitor::Anyone { operator: true, .. }
+        )
+    }
+
+    /// Who is signed in, as text.
+    pub fn who(&self) -> &str {
+        match &self.visitor {
+            Visitor::Person { email } => email,
+            Visitor::Anyone {
+                person: Some(email),
+                ..
+            } => email,
+            Visitor::Operator | Visitor::Anyone { operator: true, .. } => "Operator",
+            Visitor::Anyone { .. } => "",
+        }
+    }
+}
+
+fn section(path: &str) -> &'static str {
+    match path.split('/').nth(1) {
+        Some("issuer") => "issuer",
+        Some("wallet") => "wallet",
+        Some("verifier") => "verifier",
+        Some("registry" | "browse") => "registry",
+        Some("resolver") => "resolver",
+        Some("operator") => "operator",
+        _ => "home",
+    }
+}
+
+#[cfg(test)]
+impl Frame {
+    /// The frame of a page for a visitor without a session.
+    pub fn nobodys() -> Self {
+        Self::new(FrameParts {
+            path: "/wallet",
+            form: "token".to_owned(),
+            here: String::new(),
+            roles: InstanceRoles {
+                issuer: true,
+                wallet: true,
+                verifier: true,
+                registry: RegistryPlace::Here,
+            },
+            visitor: Visitor::Anyone {
+                operator: false,
+                person: None,
+            },
+        })
+    }
+
+    /// The same frame for a browser that has the operator's session.
+    pub fn with_operator(self, operator: bool) -> Self {
+        let person = None;
+        Self {
+            visitor: Visitor::Anyone { operator, person },
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(path: &str, registry: RegistryPlace) -> Frame {
+        let mut frame = Frame::nobodys();
+        frame.section = section(path);
+        frame.roles = InstanceRoles {
+            issuer: false,
+            wallet: false,
+            verifier: false,
+            registry,
+        };
+        frame
+    }
+
+    #[test]
+    fn the_navigation_leads_to_the_registry_wherever_it_is() {
+        let labels = |place| -> Vec<&str> {
+            let frame = of("/browse/pool", place);
+            let entries = frame.entries().into_iter();
+            let marked = |entry: &NavigationEntry| entry.current == (entry.label == "Registry");
+            entries.filter(marked).map(|entry| entry.label).collect()
+        };
+        assert_eq!(labels(RegistryPlace::Here), ["Registry", "Resolver"]);
+        assert_eq!(labels(RegistryPlace::Elsewhere), ["Registry", "Resolver"]);
+        assert_eq!(labels(RegistryPlace::Nowhere), ["Resolver"]);
+    }
+
+    #[test]
+    fn the_operators_first_page_is_one_of_this_process() {
+        assert_eq!(of("/", RegistryPlace::Here).home(), "/registry");
+        assert_eq!(of("/", RegistryPlace::Elsewhere).home(), "/");
+        assert_eq!(Frame::nobodys().home(), "/issuer");
+    }
+
+    #[test]
+    fn a_session_is_ended_only_from_pages_that_need_it() {
+        let of = |visitor| Frame {
+            visitor,
+            ..Frame::nobodys()
+        };
+        let email = || "maja@example.org".to_owned();
+        let person = of(Visitor::Person { email: email() });
+        assert_eq!(person.who(), "maja@example.org");
+        assert!(person.sign_out().is_some() && !person.is_operator());
+        let both = of(Visitor::Anyone {
+            operator: true,
+            person: Some(email()),
+        });
+        assert_eq!(both.who(), "maja@example.org");
+        assert!(both.sign_out().is_none() && both.is_operator());
+        assert_eq!(of(Visitor::Operator).who(), "Operator");
+        assert_eq!(Frame::nobodys().who(), "");
+    }
+}

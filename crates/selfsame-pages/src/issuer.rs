@@ -1,0 +1,226 @@
+//! The issuer's pages: types, a form made of claims, offers, and what was issued.
+
+use std::sync::Arc;
+
+use askama::Template;
+use selfsame_core::view::CredentialUse;
+use selfsame_credential::Format;
+use selfsame_driver::Result;
+use selfsame_driver::paging::Listing;
+use selfsame_openid::view::issuer::{
+    CredentialStatus, Delegation, DelegationState, IssuedCredential, Offer,
+};
+use selfsame_types::form::{self, FormField};
+use selfsame_types::{CredentialType, TypeSet};
+
+use crate::{Frame, qr, wallet};
+
+/// The types, and what was issued, offered and delegated.
+#[derive(Template)]
+#[template(path = "issuer.html")]
+pub struct IssuerPage {
+    frame: Frame,
+    types: Vec<Arc<CredentialType>>,
+    issued: Vec<Row>,
+    next: Option<String>,
+    offers: Vec<OfferLine>,
+    older_offers: Option<String>,
+    delegations: Vec<Delegation>,
+    single_use: Vec<Arc<CredentialType>>,
+}
+
+/// The lists of the issuer's page.
+pub struct IssuerLists {
+    /// What was issued.
+    pub issued: Listing<IssuedCredential>,
+    /// What was offered.
+    pub offers: Listing<Offer>,
+    /// What others may do on the issuer's behalf.
+    pub delegations: Vec<Delegation>,
+}
+
+impl IssuerPage {
+    /// The page with these lists, in the words of these types.
+    pub fn of(frame: Frame, types: &TypeSet, lists: IssuerLists) -> Self {
+        let IssuerLists {
+            issued,
+            offers,
+            delegations,
+        } = lists;
+        let issued_rows = issued.items.into_iter().map(|one| Row::of(one, types));
+        let offer_lines = offers
+            .items
+            .into_iter()
+            .map(|one| OfferLine::of(one, types));
+        Self {
+            frame: frame.titled("Issuer"),
+            types: types.issued().cloned().collect(),
+            issued: issued_rows.collect(),
+            next: issued.next,
+            offers: offer_lines.collect(),
+            older_offers: offers.next,
+            delegations,
+            single_use: types
+                .issued()
+                .filter(|one| one.single_use)
+                .cloned()
+                .collect(),
+        }
+    }
+}
+
+/// A line of the list of offers.
+struct OfferLine {
+    id: String,
+    title: String,
+    what: String,
+    state: String,
+}
+
+impl OfferLine {
+    fn of(offer: Offer, types: &TypeSet) -> Self {
+        let what = match &offer.label {
+            Some(label) => format!("{} · {label}", offer.format),
+            None => offer.format,
+        };
+        Self {
+            id: offer.id,
+            title: types.title(&offer.type_id).to_owned(),
+            what,
+            state: offer.state.as_str().to_owned(),
+        }
+    }
+}
+
+/// A line of the list of issued credentials.
+struct Row {
+    id: String,
+    title: String,
+    format: String,
+    index: u64,
+    label: Option<String>,
+    issued: String,
+    expires: String,
+    status: &'static str,
+    published: bool,
+    used: Option<CredentialUse>,
+    /// Whether the type allows these changes.
+    revocable: bool,
+    suspendable: bool,
+}
+
+/// A possible change of a credential's status.
+struct StatusChange {
+    status: &'static str,
+    label: &'static str,
+    class: &'static str,
+}
+
+const REVOKE: StatusChange = StatusChange {
+    status: "revoked",
+    label: "Revoke",
+    class: "bad",
+};
+const SUSPEND: StatusChange = StatusChange {
+    status: "suspended",
+    label: "Suspend",
+    class: "",
+};
+const REINSTATE: StatusChange = StatusChange {
+    status: "valid",
+    label: "Reinstate",
+    class: "",
+};
+
+impl Row {
+    fn of(one: IssuedCredential, types: &TypeSet) -> Self {
+        let known = types.newest(&one.type_id);
+        Self {
+            title: types.title(&one.type_id).to_owned(),
+            revocable: known.is_none_or(|known| known.revocable),
+            suspendable: known.is_none_or(|known| known.suspendable),
+            id: one.id,
+            format: one.format,
+            index: one.status_index,
+            label: one.label,
+            issued: one.issued,
+            expires: one.expires,
+            status: match (one.status, &one.used) {
+                (CredentialStatus::Valid, Some(used)) if used.action == "spent" => "spent",
+                (CredentialStatus::Valid, Some(_)) | (CredentialStatus::Revoked, _) => "revoked",
+                (CredentialStatus::Valid, None) => "valid",
+                (CredentialStatus::Suspended, _) => "suspended",
+            },
+            published: one.published,
+            used: one.used,
+        }
+    }
+
+    fn changes(&self) -> Vec<StatusChange> {
+        let suspend = self.suspendable.then_some(SUSPEND);
+        let revoke = self.revocable.then_some(REVOKE);
+        match self.status {
+            "valid" => suspend.into_iter().chain(revoke).collect(),
+            "suspended" => std::iter::once(REINSTATE).chain(revoke).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The form for an offer of one type, filled with its examples.
+#[derive(Template)]
+#[template(path = "issuer_new.html")]
+pub struct NewOfferPage {
+    frame: Frame,
+    one: Arc<CredentialType>,
+    fields: Vec<FormField>,
+    formats: Vec<(&'static str, &'static str)>,
+}
+
+impl NewOfferPage {
+    /// The form of this type, which can be issued in those of these formats that it allows.
+    ///
+    /// # Errors
+    /// If the type's examples do not fit its claims.
+    pub fn of(frame: Frame, one: Arc<CredentialType>, formats: &[Format]) -> Result<Self> {
+        let formats = formats.iter().copied();
+        let formats = formats.filter(|format| one.is_issued_as(*format));
+        Ok(Self {
+            frame: frame.titled(one.name()),
+            fields: form::of(&one)?,
+            formats: formats.map(described).collect(),
+            one,
+        })
+    }
+}
+
+/// A format, and its description for people.
+fn described(format: Format) -> (&'static str, &'static str) {
+    (format.as_str(), format.describe().summary)
+}
+
+/// An offer with its link and code.
+#[derive(Template)]
+#[template(path = "issuer_offer.html")]
+pub struct OfferPage {
+    frame: Frame,
+    title: String,
+    tx_code: Option<String>,
+    qr: String,
+    wallet_href: String,
+    offer: Offer,
+}
+
+impl OfferPage {
+    /// The page of an offer of the type with this title. It shows the transaction code if the offer still has it.
+    pub fn of(frame: Frame, title: &str, mut offer: Offer) -> Self {
+        Self {
+            frame: frame.titled(title),
+            title: title.to_owned(),
+            tx_code: offer.tx_code.take(),
+            qr: qr::svg(&offer.uri),
+            wallet_href: wallet::link("/wallet/offer", &offer.uri),
+            offer,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Pages: what people see, as pure functions from data to HTML.
+//!
+//! Owns: templates, the style sheet and the scripts, the frame around every page, and what pages say and draw: verdicts
+//! in words, QR codes, pictures of the registry. Does not own: routes, sessions, cookies and statuses, which are of
+//! `selfsame-server`; the data, which use cases return; and the sentences of reasons, which are of
+//! `selfsame-catalogue`.
+
+pub mod assets;
+mod frame;
+pub mod home;
+mod hue;
+pub mod issuer;
+pub mod operator;
+mod pictogram;
+pub mod problem;
+mod qr;
+pub mod reference;
+pub mod registry;
+pub mod resolver;
+mod text;
+mod verdict;
+pub mod verifier;
+pub mod wallet;
+
+pub use askama::Template;
+pub use frame::{Frame, FrameParts, InstanceRoles, RegistryPlace, Visitor};
+
+use selfsame_driver::{Error, Result};
+
+/// The HTML of a page.
+///
+/// # Errors
+/// `Internal` if a value of the page cannot be written as text.
+pub fn render(page: &impl Template) -> Result<String> {
+    page.render().map_err(Error::internal)
+}

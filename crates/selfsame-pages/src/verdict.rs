@@ -1,0 +1,328 @@
+//! A verdict for people: what it means, rule by rule, and what was shown.
+
+use selfsame_core::view::readable;
+use selfsame_credential::single_use;
+use selfsame_credential::verdict::Outcome;
+use selfsame_openid::view::verifier::{
+    CredentialVerdict, PresentationVerdict, RuleLine, SpendingState, SpendingStatus,
+};
+use selfsame_openid::view::wallet::ClaimLine;
+use selfsame_types::{CredentialType, TypeSet};
+use serde_json::{Map, Value};
+
+use crate::text::words;
+
+/// Maximum number of broken rules shown for a refused answer.
+const BROKEN_MAX: usize = 8;
+
+/// The outcome's name on the wire.
+pub fn word(outcome: &Outcome) -> &'static str {
+    outcome.as_str()
+}
+
+/// Whether a verifier may rely on the credential.
+pub fn holds(outcome: &Outcome) -> bool {
+    *outcome == Outcome::Valid
+}
+
+/// The outcome for people.
+pub fn headline(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Valid => "Valid",
+        Outcome::Revoked => "Revoked",
+        Outcome::Spent => "Spent",
+        Outcome::Suspended => "Suspended",
+        Outcome::Expired => "Expired",
+        Outcome::NotYetValid => "Not yet valid",
+        Outcome::Untrusted => "Issuer not trusted",
+        Outcome::Unverifiable => "Could not be checked",
+        Outcome::Invalid => "Invalid",
+    }
+}
+
+/// What the outcome means.
+pub fn explained(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Valid => {
+            "Genuine, current, and shown by its holder. Every rule that applies holds."
+        }
+        Outcome::Revoked => "Genuine, but revoked by its issuer.",
+        Outcome::Spent => "Genuine, but single-use and already used.",
+        Outcome::Suspended => "Genuine, but suspended by its issuer.",
+        Outcome::Expired => "Genuine, but expired.",
+        Outcome::NotYetValid => "Genuine, but not yet valid.",
+        Outcome::Untrusted => "Genuine, but its issuer is not among those this verifier trusts.",
+        Outcome::Unverifiable => {
+            "A check could not be completed because something was unavailable. Try again."
+        }
+        Outcome::Invalid => "Forged, altered, or presented incorrectly. Do not rely on it.",
+    }
+}
+
+/// The result of using up or revoking the credential.
+pub fn use_headline(spending: &SpendingStatus) -> &'static str {
+    match (spending.state, spending.action.as_str()) {
+        (SpendingState::Pending, _) => "The registry has not answered yet",
+        (SpendingState::Done, "revoke") => "Revoked on the issuer’s behalf",
+        (SpendingState::Done, _) => "Used up",
+        (SpendingState::Refused, "revoke") => "Not revoked",
+        (SpendingState::Refused, _) => "Not used up",
+    }
+}
+
+/// The rules, failed ones first.
+pub fn failed_first(rules: &[RuleLine]) -> Vec<&RuleLine> {
+    let (failed, others): (Vec<_>, Vec<_>) =
+        rules.iter().partition(|rule| rule.passed == Some(false));
+    failed.into_iter().chain(others).collect()
+}
+
+/// The rules that the parts of an answer break, each with its detail; at most `BROKEN_MAX`.
+pub fn broken(verdict: &PresentationVerdict) -> Vec<String> {
+    let rules = verdict.credentials.iter().flat_map(|one| &one.rules);
+    let broken = rules.filter(|rule| rule.passed == Some(false));
+    let told = broken.map(|rule| format!("{}: {}", words(&rule.name), rule.detail));
+    told.take(BROKEN_MAX).collect()
+}
+
+/// The CSS class of a rule's line.
+pub fn rule_class(passed: &Option<bool>) -> &'static str {
+    match passed {
+        Some(true) => "holds",
+        Some(false) => "fails",
+        None => "open",
+    }
+}
+
+/// The mark of a rule's line.
+pub fn rule_mark(passed: &Option<bool>) -> &'static str {
+    match passed {
+        Some(true) => "✓",
+        Some(false) => "✗",
+        None => "–",
+    }
+}
+
+/// The mark as a word, for screen readers.
+pub fn rule_word(passed: &Option<bool>) -> &'static str {
+    match passed {
+        Some(true) => "holds",
+        Some(false) => "fails",
+        None => "does not apply",
+    }
+}
+
+/// How many rules hold, fail and do not apply, in words.
+pub fn count(rules: &[RuleLine]) -> String {
+    let of = |passed| rules.iter().filter(|rule| rule.passed == passed).count();
+    let (held, failed, open) = (of(Some(true)), of(Some(false)), of(None));
+    let mut words = vec![format!("{held} rules hold")];
+    match failed {
+        0 => {}
+        1 => words.push("1 fails".to_owned()),
+        more => words.push(format!("{more} fail")),
+    }
+    if open > 0 {
+        words.push(format!("{open} not needed"));
+    }
+    words.join(", ")
+}
+
+/// The claims of a presentation as lines, without technical members; in the order of our own types and with their labels.
+pub fn shown(verdict: &CredentialVerdict, types: &TypeSet) -> Option<Vec<ClaimLine>> {
+    const TECHNICAL: [&str; 14] = [
+        "iss",
+        "iat",
+        "nbf",
+        "exp",
+        "vct",
+        "vct#integrity",
+        "cnf",
+        "status",
+        "sub",
+        "jti",
+        "_sd_alg",
+        "id",
+        single_use::CLAIM,
+        single_use::HANDLE,
+    ];
+    let Some(Value::Object(all)) = &verdict.claims else {
+        return None;
+    };
+    let claims = all.get("vc").and_then(Value::as_object).unwrap_or(all);
+    let one = type_of(claims, types);
+    let claims = claims
+        .get("credentialSubject")
+        .and_then(Value::as_object)
+        .unwrap_or(claims);
+    let mut lines = Vec::new();
+    for (name, value) in claims
+        .iter()
+        .filter(|(name, _)| !TECHNICAL.contains(&name.as_str()))
+    {
+        flatten(&mut vec![name.clone()], value, &mut lines);
+    }
+    if let Some(one) = one {
+        lines.sort_by_key(|(path, _)| position(one, path));
+    }
+    let lines: Vec<ClaimLine> = lines
+        .into_iter()
+        .map(|(path, value)| ClaimLine {
+            label: readable(&label(one, &path)),
+            path: Vec::new(),
+            value: readable(&value),
+        })
+        .collect();
+    (!lines.is_empty()).then_some(lines)
+}
+
+/// The type that a credential is of, if it is one of ours.
+fn type_of<'t>(claims: &Map<String, Value>, types: &'t TypeSet) -> Option<&'t CredentialType> {
+    let found = match claims.get("vct").and_then(Value::as_str) {
+        Some(vct) => types.like_vct(vct),
+        None => {
+            let names = claims.get("type").and_then(Value::as_array)?;
+            let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+            types.by_w3c_types(&names)
+        }
+    };
+    found.map(|one| &**one)
+}
+
+fn position(one: &CredentialType, path: &[String]) -> usize {
+    let known = one.claims.iter();
+    known
+        .take_while(|claim| !path.starts_with(&claim.path))
+        .count()
+}
+
+/// The label of the first claim of the path, and the rest of the path.
+fn label(one: Option<&CredentialType>, path: &[String]) -> String {
+    let found = one
+        .and_then(|one| one.claims.get(position(one, path)))
+        .and_then(|claim| Some((claim.name(), path.get(claim.path.len()..)?)));
+    let (head, rest) = found.unwrap_or((String::new(), path));
+    let rest = rest.iter().map(words);
+    std::iter::once(head)
+        .chain(rest)
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" · ")
+}
+
+fn flatten(path: &mut Vec<String>, value: &Value, lines: &mut Vec<(Vec<String>, String)>) {
+    let mut inner = |name: String, value: &Value| {
+        path.push(name);
+        flatten(path, value, lines);
+        path.pop();
+    };
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                inner(name.clone(), value);
+            }
+        }
+        Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
+            for (number, item) in (1..).zip(items) {
+                inner(number.to_string(), item);
+            }
+        }
+        Value::Array(items) => {
+            let texts = items.iter().map(plain).collect::<Vec<_>>();
+            lines.push((path.clone(), texts.join(", ")));
+        }
+        other => lines.push((path.clone(), plain(other))),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn known() -> TypeSet {
+        TypeSet::of_samples("urn:selfsame:credential:")
+    }
+
+    #[test]
+    fn shown_claims_are_flat_and_leave_out_what_is_technical() {
+        let verdict = CredentialVerdict {
+            query: String::new(),
+            outcome: Outcome::Valid,
+            rules: Vec::new(),
+            status_as_of: None,
+            claims: Some(
+                json!({"iss": "x", "cnf": {}, "patient": {"given_name": "Maja"}, "doses": [{"number": 1}], "done": true}),
+            ),
+        };
+        let lines: Vec<_> = shown(&verdict, &known())
+            .unwrap()
+            .into_iter()
+            .map(|line| (line.label, line.value))
+            .collect();
+        let line = |label: &str, value: &str| (label.to_owned(), value.to_owned());
+        assert_eq!(lines.len(), 3);
+        for expected in [
+            line("patient · given name", "Maja"),
+            line("doses · 1 · number", "1"),
+            line("done", "yes"),
+        ] {
+            assert!(lines.contains(&expected), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn claims_of_a_type_have_its_labels_and_order() {
+        for base in [
+            "https://clinic.example/credentials/",
+            "urn:selfsame:credential:",
+        ] {
+            assert_labelled(&format!("{base}immunization"));
+        }
+    }
+
+    #[track_caller]
+    fn assert_labelled(vct: &str) {
+        let verdict = CredentialVerdict {
+            query: String::new(),
+            outcome: Outcome::Valid,
+            rules: Vec::new(),
+            status_as_of: None,
+            claims: Some(json!({
+                "vct": vct,
+                "doses": [{"lot": "A"}],
+                "disease": {"name": "COVID-19"},
+                "patient": {"birth_date": "1990-01-01"},
+            })),
+        };
+        let labels: Vec<_> = shown(&verdict, &known())
+            .unwrap()
+            .into_iter()
+            .map(|line| line.label)
+            .collect();
+        assert_eq!(labels, ["Date of birth", "Disease", "Doses · 1 · lot"]);
+    }
+
+    #[test]
+    fn rules_are_counted_in_words() {
+        let rule = |passed| RuleLine {
+            name: "".into(),
+            passed,
+            detail: String::new(),
+            paragraph: "".into(),
+        };
+        assert_eq!(
+            count(&[rule(Some(true)), rule(Some(false)), rule(None)]),
+            "1 rules hold, 1 fails, 1 not needed"
+        );
+    }
+}

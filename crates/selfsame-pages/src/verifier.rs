@@ -1,0 +1,298 @@
+//! The verifier's pages: what to request, the link, and the verdict when it arrives.
+
+use std::sync::Arc;
+
+use askama::Template;
+use selfsame_credential::single_use::HANDLE;
+use selfsame_driver::paging::Listing;
+use selfsame_openid::view::verifier::{RequestState, SpendingState, VerificationStatus};
+use selfsame_types::{CredentialType, TypeSet, text_of};
+
+use crate::{Frame, qr, verdict, wallet};
+
+/// The types that can be requested, and the requests made so far.
+#[derive(Template)]
+#[template(path = "verifier.html")]
+pub struct VerifierPage {
+    frame: Frame,
+    types: Vec<Arc<CredentialType>>,
+    requests: Vec<RequestLine>,
+    next: Option<String>,
+}
+
+impl VerifierPage {
+    /// The page with these types and requests.
+    pub fn of(frame: Frame, types: &TypeSet, requests: Listing<VerificationStatus>) -> Self {
+        Self {
+            frame: frame.titled("Verifier"),
+            types: types.issued().cloned().collect(),
+            requests: requests.items.into_iter().map(RequestLine::of).collect(),
+            next: requests.next,
+        }
+    }
+}
+
+/// The title of the request that is typical for a type.
+fn asked(one: &CredentialType) -> String {
+    text_of(&one.typical_request().title).to_owned()
+}
+
+/// A line of the list of requests.
+struct RequestLine {
+    id: String,
+    title: String,
+    created: String,
+    word: &'static str,
+}
+
+impl RequestLine {
+    fn of(request: VerificationStatus) -> Self {
+        let word = match (request.state, &request.verdict) {
+            (_, Some(verdict)) => verdict.outcome.as_str(),
+            (RequestState::Created, None) => "waiting",
+            (RequestState::Fetched, None) => "being_decided",
+            (RequestState::Spending, None) => "being_used_up",
+            (RequestState::Answered, None) => "answered",
+            (RequestState::Declined, None) => "declined",
+            (RequestState::Expired, None) => "expired",
+        };
+        Self {
+            id: request.id,
+            title: request.title,
+            created: request.created,
+            word,
+        }
+    }
+}
+
+/// The claims of one type, to choose from.
+#[derive(Template)]
+#[template(path = "verifier_new.html")]
+pub struct NewRequestPage {
+    frame: Frame,
+    one: Arc<CredentialType>,
+    title: String,
+    claims: Vec<ClaimChoice>,
+    handle: &'static str,
+    spender: String,
+    certificate: bool,
+}
+
+/// The verifier that requests.
+pub struct Requester {
+    /// Its DID, to which an issuer delegates the use of credentials.
+    pub did: String,
+    /// Whether it has a certificate to sign with.
+    pub has_certificate: bool,
+}
+
+/// A claim that can be requested.
+struct ClaimChoice {
+    name: String,
+    label: String,
+    typical: bool,
+}
+
+impl NewRequestPage {
+    /// The page of this type, with the claims chosen that are typical.
+    pub fn of(frame: Frame, one: Arc<CredentialType>, requester: Requester) -> Self {
+        let typical = one.typical_request();
+        let asked = one.claims.iter().filter(|claim| claim.is_in_credential());
+        let claims = asked.map(|claim| ClaimChoice {
+            name: claim.path.join("/"),
+            label: claim.name(),
+            typical: typical.claims.contains(&claim.path),
+        });
+        let claims = claims.collect();
+        let title = text_of(&typical.title).to_owned();
+        Self {
+            frame: frame.titled(&title),
+            one,
+            title,
+            claims,
+            handle: HANDLE,
+            spender: requester.did,
+            certificate: requester.has_certificate,
+        }
+    }
+}
+
+/// A request: its link while it is open, its verdict afterwards.
+#[derive(Template)]
+#[template(path = "verifier_request.html")]
+pub struct RequestPage {
+    frame: Frame,
+    view: RequestView,
+}
+
+impl RequestPage {
+    /// The page of this request.
+    pub fn of(frame: Frame, view: RequestView) -> Self {
+        Self {
+            frame: frame.titled(&view.request.title),
+            view,
+        }
+    }
+}
+
+/// The part of the request page that changes, for its script.
+#[derive(Template)]
+#[template(path = "verifier_result.html")]
+pub struct ResultPart {
+    /// What stands around the page of which it is a part.
+    pub frame: Frame,
+    /// The request.
+    pub view: RequestView,
+}
+
+/// A request, as its page shows it.
+pub struct RequestView {
+    request: VerificationStatus,
+    fetched: bool,
+    spending: bool,
+    over: bool,
+    qr: String,
+    wallet_href: String,
+    /// Whether the viewer was returned here by a wallet; they need not be the operator.
+    returned: bool,
+    /// The types by which claims have their labels and their order.
+    types: Arc<TypeSet>,
+}
+
+impl RequestView {
+    /// The request, with the claims of these types in their words and order.
+    pub fn of(request: VerificationStatus, types: Arc<TypeSet>) -> Self {
+        Self {
+            types,
+            fetched: request.state == RequestState::Fetched,
+            spending: request.state == RequestState::Spending,
+            over: request.state == RequestState::Expired,
+            qr: qr::svg(&request.uri),
+            wallet_href: wallet::link("/wallet/request", &request.uri),
+            returned: false,
+            request,
+        }
+    }
+
+    /// The same for a viewer whom a wallet returned here, and who need not be the operator.
+    pub fn for_returned(self) -> Self {
+        Self {
+            returned: true,
+            ..self
+        }
+    }
+
+    /// Whether the handle was shown and has not been used: the credential can then be revoked on its issuer's behalf.
+    fn revocable(&self) -> bool {
+        let verdict = self.request.verdict.as_ref();
+        let mut shown = verdict.iter().flat_map(|verdict| &verdict.credentials);
+        let acted = self.request.spending.as_ref();
+        acted.is_none_or(|acted| acted.state == SpendingState::Refused)
+            && verdict.is_some_and(|verdict| verdict::holds(&verdict.outcome))
+            && shown.any(|one| {
+                one.claims
+                    .as_ref()
+                    .is_some_and(|all| all.get(HANDLE).is_some())
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use selfsame_credential::verdict::Outcome;
+    use selfsame_driver::Reason;
+    use selfsame_openid::view::verifier::{
+        CredentialVerdict, PresentationVerdict, RefusedAnswers, RuleLine,
+    };
+
+    use super::*;
+
+    fn shown(returned: bool, operator: bool) -> String {
+        let (frame, view) = answered(returned, operator);
+        ResultPart { frame, view }.render().unwrap()
+    }
+
+    fn answered(returned: bool, operator: bool) -> (Frame, RequestView) {
+        let verdict = PresentationVerdict {
+            outcome: Outcome::Valid,
+            reason: None,
+            credentials: Vec::new(),
+        };
+        let request = VerificationStatus {
+            id: "one".to_owned(),
+            state: RequestState::Answered,
+            uri: "openid4vp://".to_owned(),
+            title: "A request".to_owned(),
+            created: "2026-01-01T00:00:00Z".to_owned(),
+            verdict: Some(verdict),
+            error: None,
+            refused: None,
+            spending: None,
+            open_for: None,
+        };
+        let frame = Frame::nobodys().with_operator(operator);
+        let view = RequestView {
+            returned,
+            ..RequestView::of(request, Arc::new(TypeSet::default()))
+        };
+        (frame, view)
+    }
+
+    #[test]
+    fn who_waits_is_told_of_answers_that_were_refused_and_which_rules_the_last_one_breaks() {
+        let (frame, mut view) = answered(false, true);
+        let mut last = view.request.verdict.take().unwrap();
+        last.reason = Some(Reason::text("nothing fits"));
+        let rule = |name: &'static str, passed: bool, detail: &str| RuleLine {
+            name: name.into(),
+            passed: Some(passed),
+            detail: detail.to_owned(),
+            paragraph: "".into(),
+        };
+        last.credentials.push(CredentialVerdict {
+            query: "one".to_owned(),
+            outcome: Outcome::Untrusted,
+            rules: vec![
+                rule("issuer_signature", true, "it holds"),
+                rule("issuer_trusted", false, "did:web:x is not on the list"),
+            ],
+            status_as_of: None,
+            claims: None,
+        });
+        view.request.refused = Some(RefusedAnswers { count: 2, last });
+        let page = ResultPart { frame, view }.render().unwrap();
+        assert!(page.contains("2 answers were refused") && page.contains("Nothing fits."));
+        let why = "trusted: did:web:x is not on the list.";
+        assert!(page.contains(why) && !page.contains("it holds"), "{page}");
+    }
+
+    #[test]
+    fn who_waits_for_a_result_follows_it_where_he_may_look() {
+        let waiting = |returned: bool| {
+            let (frame, mut view) = answered(returned, false);
+            view.request.verdict = None;
+            view.spending = true;
+            RequestPage { frame, view }.render().unwrap()
+        };
+        let operators = waiting(false);
+        assert!(operators.contains("data-result=\"/verifier/view/one\""));
+        let anybodys = waiting(true);
+        assert!(!anybodys.contains("/verifier/view/one"), "{anybodys}");
+        assert!(anybodys.contains("data-result=\"\""), "{anybodys}");
+        assert!(anybodys.contains("done. <a href=\"\">Reload</a>"));
+    }
+
+    #[test]
+    fn whom_a_wallet_brought_back_is_shown_no_button_that_only_the_operator_can_press() {
+        let here = "/verifier/view/one";
+        let anybody = shown(true, false);
+        assert!(
+            !anybody.contains("<form") && !anybody.contains(here),
+            "{anybody}"
+        );
+        let operator = shown(true, true);
+        assert!(!operator.contains("<form"), "{operator}");
+        assert!(operator.contains(&format!("href=\"{here}\"")), "{operator}");
+        assert!(shown(false, true).contains(&format!("action=\"{here}/recheck\"")));
+    }
+}
