@@ -1,6 +1,7 @@
 //! One instance: assembles its parts, starts and stops it.
 
 mod backing_up;
+mod opening;
 mod worker;
 
 use std::sync::{Arc, OnceLock};
@@ -19,20 +20,17 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::WantedResource;
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_driver::clock::Clock;
-use selfsame_driver::keys::Keys;
 use selfsame_driver::room::Wanting;
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
-use selfsame_ledger::config::{RegistryConfig, RegistryWitness};
-use selfsame_ledger::embedded::{Embedded, Setup, reached};
-use selfsame_ledger::remote::Remote;
+use selfsame_ledger::embedded::reached;
 use selfsame_ledger::view::{Misbehaviour, RegistryClock, WitnessFigures};
-use selfsame_ledger::{Registry, Times, remote};
+use selfsame_ledger::{Registry, Times};
 use selfsame_net::Net;
 use selfsame_openid::config::{RoleSet, RolesConfig, check_verifiers};
-use selfsame_openid::wallet::Wallet;
 use selfsame_openid::{OrganisationRoles, Roles};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, TenantId};
+use selfsame_wallet::Wallet;
 use selfsame_webhooks::Webhooks;
 use tokio::sync::watch;
 
@@ -41,6 +39,7 @@ use crate::connected::Connected;
 use crate::node::MachineNode;
 use crate::operator::Operator;
 use crate::view::instance::InstanceStatus;
+use opening::{OwnParts, registry, wallet};
 
 /// Size of the record that is written to test whether the store has room, and seconds until it expires.
 const PROBE_BYTES: usize = 64 * 1024;
@@ -73,6 +72,7 @@ pub struct App {
     operator: Operator,
     dids: Dids,
     roles: Arc<Roles>,
+    wallet: Option<Arc<Wallet>>,
     webhooks: Webhooks,
     config: Config,
     correspondents: Vec<Arc<dyn Correspondent>>,
@@ -136,14 +136,13 @@ impl App {
         let settings = RolesConfig {
             issuer: config.issuer.clone(),
             verifier: config.verifier.clone(),
-            wallet: config.wallet.clone(),
         };
         let wanted = RoleSet {
             issuer: config.roles.issuer,
-            wallet: config.roles.wallet,
             verifier: config.roles.verifier,
         };
         let roles = Arc::new(Roles::open(&shared, wanted, settings).await?);
+        let wallet = wallet(&config, &shared, &roles);
         config.issuer.certificate_key = None;
         config.verifier.certificate_key = None;
         // Last: if anything after this failed, the new token would never reach the operator.
@@ -152,6 +151,7 @@ impl App {
             Arc::new(Registering::new(shared.clone())),
             Arc::new(Changing::new(shared.clone())),
         ];
+        correspondents.extend(wallet.iter().flat_map(|wallet| wallet.correspondents()));
         correspondents.extend(roles.correspondents());
         let stopping = watch::channel(false).0;
         let app = Self {
@@ -159,6 +159,7 @@ impl App {
             config,
             registry,
             roles,
+            wallet,
             dids: Dids::new(shared.clone()),
             ledger: parts.ledger,
             operator,
@@ -413,8 +414,7 @@ impl App {
     /// # Errors
     /// `NotFound` if this instance keeps no wallets.
     pub fn wallet(&self) -> Result<&Arc<Wallet>> {
-        self.roles
-            .wallet
+        self.wallet
             .as_ref()
             .ok_or_else(|| absent(Reason::new("wallets-absent")))
     }
@@ -521,63 +521,6 @@ impl App {
             outbox_dead,
         })
     }
-}
-
-/// The parts that an instance has once and shares with its registry.
-struct OwnParts {
-    keys: Keys,
-    clock: Clock,
-}
-
-impl OwnParts {
-    fn new(parts: &Parts) -> Self {
-        Self {
-            keys: Keys::new(parts.store.clone()),
-            clock: Clock::default(),
-        }
-    }
-}
-
-async fn registry(
-    config: &Config,
-    parts: &Parts,
-    own: &OwnParts,
-) -> Result<Option<Arc<dyn Registry>>> {
-    Ok(match (&config.registry, &parts.ledger) {
-        (RegistryConfig::Embedded { name, witnesses }, Some(ledger)) => {
-            let (store, keys, clock) = (parts.store.clone(), own.keys.clone(), own.clock.clone());
-            let mut setup = Setup::new(name, ledger.clone(), store, keys, clock);
-            RegistryWitness::check(witnesses, |url| config.trust.may_call(url))?;
-            if !witnesses.is_empty() {
-                setup.witnesses = Some((parts.net.clone(), witnesses.clone()));
-            }
-            Some(Arc::new(Embedded::open(setup).await?))
-        }
-        (RegistryConfig::Embedded { .. }, None) => {
-            return Err(Error::internal("an embedded registry has no ledger"));
-        }
-        (RegistryConfig::Remote { nodes, .. }, _) if nodes.is_empty() => {
-            return Err(Error::bad_request("registry-nodes-missing"));
-        }
-        (
-            RegistryConfig::Remote {
-                nodes,
-                pin,
-                standstill,
-                witnesses,
-            },
-            _,
-        ) => Some(Arc::new(Remote::new(remote::RemoteSetup {
-            net: parts.net.clone(),
-            clock: own.clock.clone(),
-            store: parts.store.clone(),
-            nodes: nodes.clone(),
-            pin: pin.clone(),
-            standstill: *standstill,
-            witnesses: witnesses.clone(),
-        }))),
-        (RegistryConfig::None, _) => None,
-    })
 }
 
 /// The tenant whose webhooks are sent the events of a tenant. What happens in a person's wallet is sent to nobody.

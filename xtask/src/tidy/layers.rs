@@ -92,6 +92,17 @@ const PLACES: &[Place] = &[
         ..place("selfsame-core", 3)
     },
     Place {
+        // The roles of organisations; what people own is in the wallet.
+        beside: &[
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-store",
+            "selfsame-types",
+        ],
+        not: &["selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-openid", 3)
+    },
+    Place {
         beside: &[
             "selfsame-accounts",
             "selfsame-core",
@@ -100,8 +111,8 @@ const PLACES: &[Place] = &[
             "selfsame-net",
             "selfsame-types",
         ],
-        not: &["selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-openid", 3)
+        not: &["selfsame-tls", "selfsame-proof", "selfsame-registry"],
+        ..place("selfsame-wallet", 3)
     },
     Place {
         // It reads events, whatever tells them.
@@ -125,6 +136,7 @@ const PLACES: &[Place] = &[
             "selfsame-net",
             "selfsame-tls-io",
             "selfsame-types",
+            "selfsame-wallet",
             "selfsame-webhooks",
         ],
         ..place("selfsame-app", 3)
@@ -138,6 +150,7 @@ const PLACES: &[Place] = &[
             "selfsame-core",
             "selfsame-ledger",
             "selfsame-openid",
+            "selfsame-wallet",
             "selfsame-app",
         ],
         ..place("selfsame-catalogue", 4)
@@ -181,6 +194,7 @@ const PLACES: &[Place] = &[
             "selfsame-ledger",
             "selfsame-core",
             "selfsame-openid",
+            "selfsame-wallet",
             "selfsame-app",
         ],
         ..place("selfsame-terminal", 4)
@@ -188,7 +202,7 @@ const PLACES: &[Place] = &[
     Place {
         // The server and the roles are an instance's, which takes the policy for peers from here.
         beside: &["selfsame-proxy", "selfsame-terminal"],
-        not: &["selfsame-openid"],
+        not: &["selfsame-openid", "selfsame-wallet"],
         ..place("selfsame-tls-commands", 4)
     },
     Place {
@@ -280,6 +294,7 @@ const HOMES: &[(&str, &[&str])] = &[
             "selfsame-ledger",
             "selfsame-core",
             "selfsame-openid",
+            "selfsame-wallet",
             "selfsame-webhooks",
             "selfsame-app",
             "selfsame-http",
@@ -490,6 +505,13 @@ mod tests {
     }
 
     #[test]
+    fn the_wallet_and_the_roles_of_organisations_do_not_know_each_other() {
+        assert!(!complaints("selfsame-wallet", "selfsame-openid", None).is_empty());
+        assert!(!complaints("selfsame-openid", "selfsame-wallet", None).is_empty());
+        assert!(!complaints("selfsame-openid", "selfsame-accounts", None).is_empty());
+    }
+
+    #[test]
     fn the_kernel_of_the_server_knows_no_use_case_and_no_face() {
         assert!(!complaints("selfsame-http", "selfsame-app", None).is_empty());
         assert!(!complaints("selfsame-http", "selfsame-server", None).is_empty());
@@ -502,7 +524,12 @@ mod tests {
         assert!(!complaints("selfsame-terminal", "selfsame-app", None).is_empty());
         assert!(!complaints("selfsame-terminal", "selfsame-network", None).is_empty());
         assert!(complaints("selfsame-tls-commands", "selfsame-terminal", None).is_empty());
-        for server in ["selfsame-server", "selfsame-http", "selfsame-openid"] {
+        for server in [
+            "selfsame-server",
+            "selfsame-http",
+            "selfsame-openid",
+            "selfsame-wallet",
+        ] {
             assert!(!complaints("selfsame-tls-commands", server, None).is_empty());
         }
         assert!(!complaints("selfsame", "tracing-subscriber", None).is_empty());

@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_credential::Format;
 use selfsame_http::origin::Origin;
-use selfsame_openid::view::wallet::{Card, CardSummary, Display};
+use selfsame_wallet::view::{Card, CardSummary, Display};
 use serde::Deserialize;
 
 use super::{Frame, hue, short_name};

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::extract::State;
-use selfsame_openid::view::wallet::HistoryEntry;
+use selfsame_wallet::view::HistoryEntry;
 
 use crate::error::Handled;
 use crate::extract::{Owner, Query};

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_driver::paging::Paging;
-use selfsame_openid::view::wallet::{DidInfo, KeyInfo};
+use selfsame_wallet::view::{DidInfo, KeyInfo};
 
 use crate::error::Handled;
 use crate::extract::{Form, Owner};

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_catalogue::english;
 use selfsame_driver::{Error, ErrorKind};
-use selfsame_openid::view::wallet::{AcceptOffer, OfferPreview, OfferedCredential};
+use selfsame_wallet::view::{AcceptOffer, OfferPreview, OfferedCredential};
 use serde::Deserialize;
 
 use crate::error::Handled;

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse as _, Redirect};
 use selfsame_catalogue::english;
 use selfsame_core::view::readable;
 use selfsame_driver::ErrorKind;
-use selfsame_openid::view::wallet::{AnswerRequest, Person, RequestPreview, Share, ShareSet};
+use selfsame_wallet::view::{AnswerRequest, Person, RequestPreview, Share, ShareSet};
 use serde::Deserialize;
 
 use crate::error::Handled;
