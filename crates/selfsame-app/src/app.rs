@@ -2,6 +2,7 @@
 
 mod auditing;
 mod backing_up;
+mod opening;
 mod status;
 mod worker;
 
@@ -22,21 +23,18 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::WantedResource;
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_driver::clock::Clock;
-use selfsame_driver::keys::Keys;
 use selfsame_driver::room::Wanting;
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
-use selfsame_ledger::config::{RegistryConfig, RegistryWitness};
-use selfsame_ledger::embedded::{Embedded, Setup, reached};
-use selfsame_ledger::remote::Remote;
+use selfsame_ledger::embedded::reached;
 use selfsame_ledger::view::{Misbehaviour, RegistryClock, WitnessFigures};
-use selfsame_ledger::{Registry, Times, remote};
+use selfsame_ledger::{Registry, Times};
 use selfsame_net::Net;
 use selfsame_openid::config::{RoleSet, RolesConfig, check_verifiers};
-use selfsame_openid::wallet::Wallet;
 use selfsame_openid::{OrganisationRoles, Roles};
-use selfsame_operators::{Operators, OperatorsParts};
+use selfsame_operators::Operators;
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, TenantId};
+use selfsame_wallet::Wallet;
 use selfsame_webhooks::Webhooks;
 use tokio::sync::watch;
 
@@ -44,6 +42,7 @@ use crate::config::Config;
 use crate::connected::Connected;
 use crate::node::MachineNode;
 use crate::operator::Operator;
+use opening::{OwnParts, operators, registry, wallet};
 
 /// Size of the record that is written to test whether the store has room, and seconds until it expires.
 const PROBE_BYTES: usize = 64 * 1024;
@@ -78,6 +77,7 @@ pub struct App {
     roles: Arc<Roles>,
     operators: Operators,
     trail: Trail,
+    wallet: Option<Arc<Wallet>>,
     webhooks: Webhooks,
     config: Config,
     correspondents: Vec<Arc<dyn Correspondent>>,
@@ -141,14 +141,13 @@ impl App {
         let settings = RolesConfig {
             issuer: config.issuer.clone(),
             verifier: config.verifier.clone(),
-            wallet: config.wallet.clone(),
         };
         let wanted = RoleSet {
             issuer: config.roles.issuer,
-            wallet: config.roles.wallet,
             verifier: config.roles.verifier,
         };
         let roles = Arc::new(Roles::open(&shared, wanted, settings).await?);
+        let wallet = wallet(&config, &shared, &roles);
         config.issuer.certificate_key = None;
         config.verifier.certificate_key = None;
         // Last: if anything after this failed, the new token would never reach the operator.
@@ -157,21 +156,17 @@ impl App {
             Arc::new(Registering::new(shared.clone())),
             Arc::new(Changing::new(shared.clone())),
         ];
+        correspondents.extend(wallet.iter().flat_map(|wallet| wallet.correspondents()));
         correspondents.extend(roles.correspondents());
         let stopping = watch::channel(false).0;
-        let operators = Operators::new(OperatorsParts {
-            store: shared.store.clone(),
-            clock: shared.clock.clone(),
-            work: shared.work.clone(),
-            origin: shared.config.origin.clone(),
-        });
         let app = Self {
-            operators,
+            operators: operators(&shared),
             trail: Trail::new(shared.store.clone(), shared.clock.clone()),
             webhooks: Webhooks::new(shared.clone(), receiver_of, stopping.subscribe()),
             config,
             registry,
             roles,
+            wallet,
             dids: Dids::new(shared.clone()),
             ledger: parts.ledger,
             operator,
@@ -439,8 +434,7 @@ impl App {
     /// # Errors
     /// `NotFound` if this instance keeps no wallets.
     pub fn wallet(&self) -> Result<&Arc<Wallet>> {
-        self.roles
-            .wallet
+        self.wallet
             .as_ref()
             .ok_or_else(|| absent(Reason::new("wallets-absent")))
     }
@@ -495,63 +489,6 @@ impl App {
         let health = registry.and_then(|registry| registry.health().ok().flatten());
         health.map_or_else(Vec::new, |health| health.misbehaviour)
     }
-}
-
-/// The parts that an instance has once and shares with its registry.
-struct OwnParts {
-    keys: Keys,
-    clock: Clock,
-}
-
-impl OwnParts {
-    fn new(parts: &Parts) -> Self {
-        Self {
-            keys: Keys::new(parts.store.clone()),
-            clock: Clock::default(),
-        }
-    }
-}
-
-async fn registry(
-    config: &Config,
-    parts: &Parts,
-    own: &OwnParts,
-) -> Result<Option<Arc<dyn Registry>>> {
-    Ok(match (&config.registry, &parts.ledger) {
-        (RegistryConfig::Embedded { name, witnesses }, Some(ledger)) => {
-            let (store, keys, clock) = (parts.store.clone(), own.keys.clone(), own.clock.clone());
-            let mut setup = Setup::new(name, ledger.clone(), store, keys, clock);
-            RegistryWitness::check(witnesses, |url| config.trust.may_call(url))?;
-            if !witnesses.is_empty() {
-                setup.witnesses = Some((parts.net.clone(), witnesses.clone()));
-            }
-            Some(Arc::new(Embedded::open(setup).await?))
-        }
-        (RegistryConfig::Embedded { .. }, None) => {
-            return Err(Error::internal("an embedded registry has no ledger"));
-        }
-        (RegistryConfig::Remote { nodes, .. }, _) if nodes.is_empty() => {
-            return Err(Error::bad_request("registry-nodes-missing"));
-        }
-        (
-            RegistryConfig::Remote {
-                nodes,
-                pin,
-                standstill,
-                witnesses,
-            },
-            _,
-        ) => Some(Arc::new(Remote::new(remote::RemoteSetup {
-            net: parts.net.clone(),
-            clock: own.clock.clone(),
-            store: parts.store.clone(),
-            nodes: nodes.clone(),
-            pin: pin.clone(),
-            standstill: *standstill,
-            witnesses: witnesses.clone(),
-        }))),
-        (RegistryConfig::None, _) => None,
-    })
 }
 
 /// The tenant whose webhooks are sent the events of a tenant. What happens in a person's wallet is sent to nobody.

@@ -2,7 +2,8 @@
 
 use selfsame_core::config::{ResolverConfig, TrustConfig};
 use selfsame_ledger::config::RegistryConfig;
-use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig};
+use selfsame_wallet::config::WalletConfig;
 use serde::{Deserialize, Serialize};
 use url::Url;
 

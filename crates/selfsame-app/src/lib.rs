@@ -1,4 +1,4 @@
-//! One instance: the core, the roles and the registry, put together, started and stopped.
+//! One instance: the core, the roles, the wallet and the registry, put together, started and stopped.
 //!
 //! Owns: which parts an instance has, its start and end, its worker, its operator, its backups, and evidence for TLS
 //! handshakes. Does not own: what a role does, status codes, HTML, terminals, SQL, sockets.

@@ -17,8 +17,8 @@ use crate::view::node::{NodeCredential, NodeIdentity};
 use selfsame_core::Shared;
 use selfsame_core::dids::Dids;
 use selfsame_core::view::NewDid;
-use selfsame_openid::view::wallet::{AcceptOffer, Person};
-use selfsame_openid::wallet::Wallet;
+use selfsame_wallet::Wallet;
+use selfsame_wallet::view::{AcceptOffer, Person};
 
 const KIND: &str = "node";
 /// The id of the only record.

@@ -20,9 +20,7 @@ use selfsame_driver::ErrorKind;
 use selfsame_driver::paging::Paging;
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
-use selfsame_openid::config::{
-    ClientIdPrefix, IdentifyBy, IssuerConfig, VerifierConfig, WalletConfig,
-};
+use selfsame_openid::config::{ClientIdPrefix, IdentifyBy, IssuerConfig, VerifierConfig};
 use selfsame_openid::issuer::lists::ListFace;
 use selfsame_openid::view::issuer::{CredentialStatus, NewOffer};
 use selfsame_openid::view::verifier::NewRequest;
@@ -32,6 +30,7 @@ use selfsame_openid4vc::verifier::{self, Input, Reply, VerificationState};
 use selfsame_openid4vc::wire::client_metadata::ClientMetadata;
 use selfsame_openid4vc::wire::request::{ClientId, RequestUriMethod};
 use selfsame_store::{Memory, Store, Vault};
+use selfsame_wallet::config::WalletConfig;
 use serde_json::{Value, json};
 use url::Url;
 

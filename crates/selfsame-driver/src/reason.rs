@@ -53,6 +53,17 @@ impl Reason {
         Self::new(TEXT).with(TEXT, &text.into())
     }
 
+    /// The reason that a rule is broken: what is wrong, as the rule says it, and what can be done about it.
+    #[must_use]
+    pub fn rule_broken(detail: &str, advice: Option<&str>) -> Self {
+        match advice {
+            Some(advice) => Reason::new("rule-broken-advised")
+                .with("detail", detail)
+                .with("advice", advice),
+            None => Reason::new("rule-broken").with("detail", detail),
+        }
+    }
+
     /// This reason with a parameter.
     #[must_use]
     pub fn with<T: fmt::Display + ?Sized>(mut self, name: &'static str, value: &T) -> Self {

@@ -1,7 +1,5 @@
 //! Settings of the issuer and the verifier. Parsed by the binary, validated here.
 
-mod wallet;
-
 use selfsame_core::config::{DidMethod, NamedDid, TrustConfig};
 use selfsame_credential::Format;
 use selfsame_crypto::SecretString;
@@ -12,27 +10,20 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use utoipa::ToSchema;
 
-pub use selfsame_accounts::Registration;
-pub use wallet::WalletConfig;
-
-/// The settings of the three roles.
+/// The settings of the issuer and the verifier.
 #[derive(Clone, Debug, Default)]
 pub struct RolesConfig {
     /// The issuer's settings.
     pub issuer: IssuerConfig,
     /// The verifier's settings.
     pub verifier: VerifierConfig,
-    /// The wallet's settings.
-    pub wallet: WalletConfig,
 }
 
-/// Which roles an instance has.
+/// Which of these roles an instance has.
 #[derive(Clone, Copy, Debug)]
 pub struct RoleSet {
     /// Issues credentials.
     pub issuer: bool,
-    /// Keeps people's credentials.
-    pub wallet: bool,
     /// Requests presentations.
     pub verifier: bool,
 }

@@ -2,11 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use selfsame_core::Shared;
 use selfsame_core::certificate::Certificate;
 use selfsame_core::organisation::Organisation;
 use selfsame_driver::Result;
-use selfsame_openid4vc::Transport;
 use selfsame_types::{OwnTypes, Owner, TypeSet, Types};
 
 use crate::config::RolesConfig;
@@ -25,8 +23,6 @@ pub struct Context {
     pub(crate) verifier_certificate: Option<Certificate>,
     /// The names under which this instance issues; set once its issuer exists.
     pub(crate) own_issuers: OnceLock<Vec<String>>,
-    /// The client identifier of this instance's own verifier; set once that exists.
-    pub(crate) own_verifier: OnceLock<String>,
 }
 
 impl Context {
@@ -47,24 +43,4 @@ impl Context {
     pub(crate) fn own_issuers(&self) -> &[String] {
         self.own_issuers.get().map_or(&[], Vec::as_slice)
     }
-
-    /// Whether the wallet shows this issuer as trusted.
-    pub(crate) fn trusts_issuer(&self, shared: &Shared, issuer: &str) -> bool {
-        let trusted = shared.trust.now();
-        let mut all = trusted.issuers.iter().chain(self.own_issuers());
-        all.any(|trusted| trusted == issuer)
-    }
-
-    /// Whether the wallet shows this verifier as trusted.
-    pub(crate) fn trusts_verifier(&self, shared: &Shared, client_id: &str) -> bool {
-        let trusted = shared.trust.now();
-        let mut all = trusted.verifiers.iter().chain(self.own_verifier.get());
-        all.any(|trusted| trusted == client_id)
-    }
-}
-
-/// Which URLs of other parties are allowed: https, and plain http for this instance's own and trusted origins.
-pub(crate) fn transport(shared: &Shared) -> Transport {
-    let own = std::iter::once(&shared.config.origin);
-    Transport::with_plain_origins(own.chain(&shared.config.trust.origins))
 }

@@ -153,6 +153,14 @@ impl Issuer {
         self.latest().settings.metadata.credential_issuer.clone()
     }
 
+    /// The names under which it issues: its DIDs and its identifier.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let mut names = self.identity.names();
+        names.push(self.identifier());
+        names
+    }
+
     /// Its credential types.
     #[must_use]
     pub fn types(&self) -> OwnTypes<'_> {

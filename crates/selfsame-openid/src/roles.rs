@@ -1,4 +1,4 @@
-//! The roles of one instance: its wallet, and the issuer and the verifier of each organisation.
+//! The roles of the organisations of one instance: the issuer and the verifier of each.
 
 mod open;
 
@@ -22,7 +22,6 @@ use crate::config::{RoleSet, RolesConfig};
 use crate::context::Context;
 use crate::issuer::{Issuer, anchor};
 use crate::verifier::Verifier;
-use crate::wallet::Wallet;
 use open::OpenRoles;
 
 /// Interval between anchorings; changes within it go into one transaction.
@@ -38,7 +37,7 @@ pub struct OrganisationRoles {
     pub verifier: Option<Arc<Verifier>>,
 }
 
-/// The roles of one instance.
+/// The roles of the organisations of one instance.
 pub struct Roles {
     shared: Arc<Shared>,
     wanted: RoleSet,
@@ -46,17 +45,14 @@ pub struct Roles {
     dids: Dids,
     /// The organisation that every instance has.
     pub main: Arc<OrganisationRoles>,
-    /// The instance's wallet.
-    pub wallet: Option<Arc<Wallet>>,
     organisations: Organisations,
     types: Arc<Types>,
     open: OpenRoles,
 }
 
 impl Roles {
-    /// Opens the wallet and the roles of the organisation that every instance has; its issuer and its verifier get
-    /// their identities at the first start. Moves the keys of certificates from the settings into the key store,
-    /// sealed.
+    /// Opens the roles of the organisation that every instance has; its issuer and its verifier get their identities
+    /// at the first start. Moves the keys of certificates from the settings into the key store, sealed.
     ///
     /// # Errors
     /// `BadRequest` for settings that cannot work; the store's and the registry's errors.
@@ -81,7 +77,6 @@ impl Roles {
             issuer_certificate: certificates.issuer,
             verifier_certificate: certificates.verifier,
             own_issuers: OnceLock::new(),
-            own_verifier: OnceLock::new(),
         });
         let issuer = match wanted.issuer {
             true => {
@@ -95,11 +90,10 @@ impl Roles {
             true => {
                 let wish = verifiers_wish(&organisation, &config);
                 let identity = Arc::new(Identity::open(shared, &wish).await?);
-                Some(verifier(shared, &context, identity))
+                Some(Arc::new(Verifier::new(shared.clone(), context, identity)))
             }
             false => None,
         };
-        let wallet = wanted.wallet.then(|| Wallet::new(shared.clone(), context));
         // What belongs to the first organisation alone.
         config.issuer.did = None;
         config.issuer.certificate = None;
@@ -116,9 +110,14 @@ impl Roles {
                 issuer,
                 verifier,
             }),
-            wallet: wallet.map(Arc::new),
             open: OpenRoles::default(),
         })
+    }
+
+    /// The credential types of every organisation.
+    #[must_use]
+    pub fn types(&self) -> &Arc<Types> {
+        &self.types
     }
 
     /// The organisations beside the one that every instance has.
@@ -152,7 +151,6 @@ impl Roles {
             issuer_certificate: None,
             verifier_certificate: None,
             own_issuers: OnceLock::new(),
-            own_verifier: OnceLock::new(),
         });
         let issuer = match self.wanted.issuer && hosted.record.issuer {
             true => Some(issuer(shared, &context, identity.clone()).await?),
@@ -162,22 +160,15 @@ impl Roles {
         Ok(OrganisationRoles {
             organisation,
             issuer,
-            verifier: verifies.then(|| verifier(shared, &context, identity)),
+            verifier: verifies.then(|| Arc::new(Verifier::new(shared.clone(), context, identity))),
         })
     }
 
     /// The machines that get answers to calls.
     #[must_use]
     pub fn correspondents(self: &Arc<Self>) -> Vec<Arc<dyn Correspondent>> {
-        let mut all: Vec<Arc<dyn Correspondent>> = Vec::new();
-        if let Some(wallet) = &self.wallet {
-            all.push(wallet.receiving.clone());
-            all.push(wallet.answering.clone());
-        }
-        if self.wanted.verifier {
-            all.push(Arc::new(Verifiers(self.clone())));
-        }
-        all
+        let verifiers = || -> Arc<dyn Correspondent> { Arc::new(Verifiers(self.clone())) };
+        self.wanted.verifier.then(verifiers).into_iter().collect()
     }
 
     /// The identities of the organisation that every instance has. Their DIDs must be registered before the instance
@@ -298,21 +289,8 @@ async fn issuer(
     identity: Arc<Identity>,
 ) -> Result<Arc<Issuer>> {
     let issuer = Issuer::open(shared.clone(), context.clone(), identity).await?;
-    let mut own = issuer.identity().names();
-    own.push(issuer.identifier());
-    let _ = context.own_issuers.set(own);
+    let _ = context.own_issuers.set(issuer.names());
     Ok(Arc::new(issuer))
-}
-
-fn verifier(
-    shared: &Arc<Shared>,
-    context: &Arc<Context>,
-    identity: Arc<Identity>,
-) -> Arc<Verifier> {
-    let verifier = Verifier::new(shared.clone(), context.clone(), identity);
-    let own = format!("decentralized_identifier:{}", verifier.client_did());
-    let _ = context.own_verifier.set(own);
-    Arc::new(verifier)
 }
 
 impl OrganisationRoles {

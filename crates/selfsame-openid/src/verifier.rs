@@ -16,6 +16,7 @@ use selfsame_did::{Did, jwk};
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, VerificationState};
+use selfsame_openid4vc::wire::request::ClientId;
 use selfsame_store::{Record, TenantId};
 use selfsame_types::TypeSet;
 use serde::{Deserialize, Serialize};
@@ -142,6 +143,12 @@ impl Verifier {
             NamedDid::Portable if !is_portable(own) => jwk::create(self.identity.public()),
             NamedDid::Portable | NamedDid::Own => own.clone(),
         }
+    }
+
+    /// Its client identifier by that DID.
+    #[must_use]
+    pub fn client_id(&self) -> String {
+        ClientId::DecentralizedIdentifier(self.client_did()).to_string()
     }
 
     /// The policy for credentials: from the configuration, and the issuers trusted now.

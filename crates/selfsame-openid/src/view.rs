@@ -2,5 +2,4 @@
 
 pub mod issuer;
 pub mod verifier;
-pub mod wallet;
 pub mod words;

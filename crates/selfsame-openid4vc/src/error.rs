@@ -97,6 +97,29 @@ impl Error {
         }
     }
 
+    /// Text for people, without the code.
+    pub fn detail(&self) -> &str {
+        match self {
+            Self::Token(error) => error.reason,
+            Self::Credential { reason, .. }
+            | Self::Presentation { reason, .. }
+            | Self::Counterpart { reason, .. }
+            | Self::Setup(reason) => reason,
+            Self::Unsupported { reason, .. }
+            | Self::Choice(reason)
+            | Self::Expired(reason)
+            | Self::State(reason) => reason,
+        }
+    }
+
+    /// What the person can do, if the error says that.
+    pub fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::Counterpart { advice, .. } | Self::Unsupported { advice, .. } => Some(advice),
+            _ => None,
+        }
+    }
+
     /// The error body to send, if the error is one that the specification defines.
     pub fn body(&self) -> Option<ErrorBody> {
         match self {

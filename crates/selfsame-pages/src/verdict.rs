@@ -6,8 +6,8 @@ use selfsame_credential::verdict::Outcome;
 use selfsame_openid::view::verifier::{
     CredentialVerdict, PresentationVerdict, RuleLine, SpendingState, SpendingStatus,
 };
-use selfsame_openid::view::wallet::ClaimLine;
 use selfsame_types::{CredentialType, TypeSet};
+use selfsame_wallet::view::ClaimLine;
 use serde_json::{Map, Value};
 
 use crate::text::words;

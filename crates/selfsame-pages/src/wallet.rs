@@ -9,7 +9,7 @@ pub mod sign_in;
 use askama::Template;
 use selfsame_credential::Format;
 use selfsame_driver::paging::Listing;
-use selfsame_openid::view::wallet::{Card, CardSummary, Display};
+use selfsame_wallet::view::{Card, CardSummary, Display};
 
 use crate::text::short_name;
 use crate::{Frame, hue};

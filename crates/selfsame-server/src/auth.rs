@@ -16,8 +16,8 @@ use selfsame_driver::Reason;
 use selfsame_http::form;
 use selfsame_http::negotiation::follows;
 pub use selfsame_http::redirect::{back_to, next};
-use selfsame_openid::view::wallet::Person;
 use selfsame_operators::{Area, Authority, Right};
+use selfsame_wallet::view::Person;
 
 use crate::audited::Audited;
 use crate::cookie::{self, Jar};

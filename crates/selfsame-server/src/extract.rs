@@ -6,8 +6,8 @@ use axum::extract::FromRequestParts;
 use http::StatusCode;
 use http::request::Parts;
 use selfsame_core::organisation::OrganisationName;
-use selfsame_openid::view::wallet::Person;
 use selfsame_operators::Authority;
+use selfsame_wallet::view::Person;
 
 pub use selfsame_http::extract::{Form, Json, Path, Query, Raw, is_kind};
 

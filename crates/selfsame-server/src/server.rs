@@ -13,7 +13,7 @@ use selfsame_http::origin::{Origin, OriginError};
 use selfsame_http::pulse::Pulse;
 use selfsame_http::shares::Rates;
 use selfsame_ledger::Registry;
-use selfsame_openid::wallet::Wallet;
+use selfsame_wallet::Wallet;
 use tokio::sync::watch;
 
 use crate::cookie::Names;

@@ -19,7 +19,7 @@ use selfsame_ledger::config::{
     Pin, RegistryConfig, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum,
 };
 use selfsame_net::{Net, Settings};
-use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_server::{Nodes, Origin, OriginError, ServerLimits};
 use selfsame_store::{Store, TenantId};
 use selfsame_terminal::exit::Failure;
@@ -29,6 +29,7 @@ use selfsame_tls::{ClientConfig, ServerConfig};
 use selfsame_tls_commands::node;
 use selfsame_tls_commands::peers::{Own, OwnCertificate, Resuming};
 use selfsame_tls_io::{Acceptor, Connector};
+use selfsame_wallet::config::WalletConfig;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;

@@ -12,10 +12,11 @@ use selfsame_ledger::config::{
     Pin, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum, witness_key,
 };
 use selfsame_network::files::trust_root;
-use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_terminal::exit::Failure;
 use selfsame_tls_commands::peers::PeerRules;
 use selfsame_tls_commands::{Hooks, NamedRegistry, ResolutionSettings};
+use selfsame_wallet::config::WalletConfig;
 use serde::Deserialize;
 use url::Url;
 

@@ -11,12 +11,13 @@ use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::clock::Clock;
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
-use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_openid::view::issuer::NewOffer;
 use selfsame_openid::view::verifier::{NewRequest, RequestState};
-use selfsame_openid::view::wallet::{AcceptOffer, AnswerRequest, Person};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};
 use selfsame_store::{MAX_PAGE, Memory, Page, Store, TenantId, Vault};
+use selfsame_wallet::config::WalletConfig;
+use selfsame_wallet::view::{AcceptOffer, AnswerRequest, Person};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 

@@ -92,6 +92,17 @@ const PLACES: &[Place] = &[
         ..place("selfsame-core", 3)
     },
     Place {
+        // The roles of organisations; what people own is in the wallet.
+        beside: &[
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-store",
+            "selfsame-types",
+        ],
+        not: &["selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-openid", 3)
+    },
+    Place {
         beside: &[
             "selfsame-accounts",
             "selfsame-core",
@@ -100,8 +111,8 @@ const PLACES: &[Place] = &[
             "selfsame-net",
             "selfsame-types",
         ],
-        not: &["selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-openid", 3)
+        not: &["selfsame-tls", "selfsame-proof", "selfsame-registry"],
+        ..place("selfsame-wallet", 3)
     },
     Place {
         beside: &[
@@ -152,6 +163,7 @@ const PLACES: &[Place] = &[
             "selfsame-net",
             "selfsame-tls-io",
             "selfsame-types",
+            "selfsame-wallet",
             "selfsame-webhooks",
         ],
         ..place("selfsame-app", 3)
@@ -165,6 +177,7 @@ const PLACES: &[Place] = &[
             "selfsame-core",
             "selfsame-ledger",
             "selfsame-openid",
+            "selfsame-wallet",
             "selfsame-app",
         ],
         ..place("selfsame-catalogue", 4)
@@ -219,6 +232,7 @@ const PLACES: &[Place] = &[
             "selfsame-ledger",
             "selfsame-core",
             "selfsame-openid",
+            "selfsame-wallet",
             "selfsame-app",
         ],
         ..place("selfsame-terminal", 4)
@@ -226,7 +240,7 @@ const PLACES: &[Place] = &[
     Place {
         // The server and the roles are an instance's, which takes the policy for peers from here.
         beside: &["selfsame-proxy", "selfsame-terminal"],
-        not: &["selfsame-openid"],
+        not: &["selfsame-openid", "selfsame-wallet"],
         ..place("selfsame-tls-commands", 4)
     },
     Place {
@@ -321,6 +335,7 @@ const HOMES: &[(&str, &[&str])] = &[
             "selfsame-openid",
             "selfsame-audit",
             "selfsame-operators",
+            "selfsame-wallet",
             "selfsame-webhooks",
             "selfsame-app",
             "selfsame-http",
@@ -531,6 +546,13 @@ mod tests {
     }
 
     #[test]
+    fn the_wallet_and_the_roles_of_organisations_do_not_know_each_other() {
+        assert!(!complaints("selfsame-wallet", "selfsame-openid", None).is_empty());
+        assert!(!complaints("selfsame-openid", "selfsame-wallet", None).is_empty());
+        assert!(!complaints("selfsame-openid", "selfsame-accounts", None).is_empty());
+    }
+
+    #[test]
     fn the_kernel_of_the_server_knows_no_use_case_and_no_face() {
         assert!(!complaints("selfsame-http", "selfsame-app", None).is_empty());
         assert!(!complaints("selfsame-http", "selfsame-server", None).is_empty());
@@ -551,7 +573,12 @@ mod tests {
         assert!(!complaints("selfsame-terminal", "selfsame-app", None).is_empty());
         assert!(!complaints("selfsame-terminal", "selfsame-network", None).is_empty());
         assert!(complaints("selfsame-tls-commands", "selfsame-terminal", None).is_empty());
-        for server in ["selfsame-server", "selfsame-http", "selfsame-openid"] {
+        for server in [
+            "selfsame-server",
+            "selfsame-http",
+            "selfsame-openid",
+            "selfsame-wallet",
+        ] {
             assert!(!complaints("selfsame-tls-commands", server, None).is_empty());
         }
         assert!(!complaints("selfsame", "tracing-subscriber", None).is_empty());

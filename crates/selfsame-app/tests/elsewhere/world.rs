@@ -10,9 +10,10 @@ use selfsame_crypto::seal::SealingKey;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
-use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_store::{Memory, Store, Vault};
 use selfsame_testkit::cheqd::Cheqd;
+use selfsame_wallet::config::WalletConfig;
 use serde_json::{Value, json};
 
 pub const DID: &str = "did:cheqd:testnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0";

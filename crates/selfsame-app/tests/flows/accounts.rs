@@ -6,7 +6,7 @@ use std::time::Duration;
 use selfsame_app::App;
 use selfsame_crypto::SecretString;
 use selfsame_driver::ErrorKind;
-use selfsame_openid::wallet::Whence;
+use selfsame_wallet::Whence;
 
 use crate::world::{Site, WalletHost};
 

@@ -13,10 +13,10 @@ use selfsame_oauth::TokenResponse;
 use selfsame_openid::config::IssuerConfig;
 use selfsame_openid::issuer::lists::ListFace;
 use selfsame_openid::view::issuer::{CredentialStatus, NewOffer, OfferState};
-use selfsame_openid::view::wallet::AcceptOffer;
 use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wallet::offer::{OfferSource, locate};
 use selfsame_openid4vc::wire::metadata::Configuration;
+use selfsame_wallet::view::AcceptOffer;
 
 use std::sync::Arc;
 use tokio::task::JoinSet;

@@ -4,7 +4,7 @@ use selfsame_core::config::NamedDid;
 use selfsame_credential::Format;
 use selfsame_driver::paging::Paging;
 use selfsame_openid::view::issuer::CredentialStatus;
-use selfsame_openid::view::wallet::Person;
+use selfsame_wallet::view::Person;
 
 use crate::network::{Member, clinic_naming};
 use crate::world::{accept, new_offer, person};

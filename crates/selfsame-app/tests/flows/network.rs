@@ -6,11 +6,12 @@ use selfsame_app::App;
 use selfsame_app::config::{Config, Roles};
 use selfsame_core::config::{DidMethod, NamedDid, ResolverConfig, TrustConfig};
 use selfsame_ledger::config::{RegistryConfig, RegistryNode, STANDSTILL, WitnessQuorum};
-use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_openid::view::issuer::{Delegation, NewDelegation};
 use selfsame_openid::view::verifier::NewRequest;
-use selfsame_openid::view::wallet::{AnswerRequest, Person};
 use selfsame_store::ledger::MemoryLedger;
+use selfsame_wallet::config::WalletConfig;
+use selfsame_wallet::view::{AnswerRequest, Person};
 use tokio::net::TcpListener;
 use url::Url;
 

@@ -8,10 +8,10 @@ use selfsame_crypto::Algorithm;
 use selfsame_crypto::jws::Compact;
 use selfsame_driver::Bound;
 use selfsame_driver::{ErrorKind, Reason};
-use selfsame_openid::config::WalletConfig;
 use selfsame_openid::view::verifier::NewRequest;
-use selfsame_openid::view::wallet::AcceptOffer;
-use selfsame_openid::view::wallet::HistoryEntry;
+use selfsame_wallet::config::WalletConfig;
+use selfsame_wallet::view::AcceptOffer;
+use selfsame_wallet::view::HistoryEntry;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 

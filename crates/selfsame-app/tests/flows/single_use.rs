@@ -13,9 +13,9 @@ use selfsame_openid::view::issuer::{DelegationState, NewDelegation, NewOffer};
 use selfsame_openid::view::verifier::{
     NewRequest, RequestState, SpendingState, VerificationStatus,
 };
-use selfsame_openid::view::wallet::Person;
 use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wallet::offer::{OfferSource, locate};
+use selfsame_wallet::view::Person;
 use serde_json::json;
 
 use crate::network::{Member, clinic_and_pharmacies, newest};

@@ -4,9 +4,9 @@ use selfsame_credential::verdict::Outcome;
 use selfsame_driver::ErrorKind;
 use selfsame_openid::view::issuer::{CredentialStatus, NewOffer};
 use selfsame_openid::view::verifier::NewRequest;
-use selfsame_openid::view::wallet::AnswerRequest;
 use selfsame_types::TypeDefinition;
 use selfsame_types::model::Disclosed;
+use selfsame_wallet::view::AnswerRequest;
 use serde_json::{Value, json};
 
 use crate::world::{Site, WalletHost, accept, new_offer, person};

@@ -11,7 +11,7 @@ use selfsame_driver::paging::Paging;
 use selfsame_openid::issuer::lists::{CredentialKind, ListFace, ListPlace};
 use selfsame_openid::view::issuer::CredentialStatus;
 use selfsame_openid::view::verifier::{NewRequest, RequestState};
-use selfsame_openid::view::wallet::{AcceptOffer, AnswerRequest, Person, RequestPreview};
+use selfsame_wallet::view::{AcceptOffer, AnswerRequest, Person, RequestPreview};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 

@@ -15,11 +15,12 @@ use selfsame_driver::paging::Paging;
 use selfsame_driver::{Error, ErrorKind};
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
-use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_registry::network::Agreement;
 use selfsame_registry::{Genesis, Identifier, Operation, UnsignedTransaction};
 use selfsame_store::TenantId;
 use selfsame_store::ledger::LedgerStore;
+use selfsame_wallet::config::WalletConfig;
 
 use crate::world::World;
 

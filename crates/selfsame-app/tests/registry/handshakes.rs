@@ -13,12 +13,13 @@ use selfsame_core::config::{ResolverConfig, TrustConfig};
 use selfsame_did::Did;
 use selfsame_ledger::config::{RegistryConfig, RegistryNode, WitnessQuorum};
 use selfsame_net::{Net, Settings as NetSettings};
-use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_tls::identity::{Identities, IdentityPolicy, PeerPolicy, SsiIdentity, Staples};
 use selfsame_tls::{
     Alert, ClientAuth, ClientConfig, Config, Error as TlsError, Limits, ServerConfig, SigningKey,
 };
 use selfsame_tls_io::{Acceptor, Connector, Error, HandshakeSettings, Offline, tls_error};
+use selfsame_wallet::config::WalletConfig;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tracing::Dispatch;

@@ -11,10 +11,11 @@ use selfsame_ledger::LocalRegistry;
 use selfsame_ledger::config::{RegistryConfig, RegistryNode, WitnessQuorum};
 use selfsame_ledger::embedded::Embedded;
 use selfsame_net::{Net, Settings};
-use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_registry::Transaction;
 use selfsame_store::Store;
 use selfsame_testkit::fake_server::{FakeServer, ReceivedRequest, Reply};
+use selfsame_wallet::config::WalletConfig;
 use tokio::runtime::Handle;
 use url::Url;
 

@@ -98,26 +98,6 @@ pub enum VerdictOutcome {
     Invalid,
 }
 
-/// The status of a card.
-#[derive(ToSchema)]
-#[schema(rename_all = "snake_case")]
-pub enum CardStatus {
-    /// Valid.
-    Valid,
-    /// A single-use card that is used up.
-    Spent,
-    /// Revoked by its issuer.
-    Revoked,
-    /// Suspended by its issuer.
-    Suspended,
-    /// Expired.
-    Expired,
-    /// Not yet valid.
-    NotYetValid,
-    /// It could not be checked.
-    Unknown,
-}
-
 fn one_of(what: &str, words: Vec<&str>) -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(Type::String)

@@ -12,38 +12,6 @@ pub enum RequestUriMethod {
     Post,
 }
 
-/// The characters of a transaction code (OpenID4VCI 1.0 §4.1.1).
-#[derive(ToSchema)]
-#[schema(rename_all = "snake_case")]
-pub enum TxCodeInput {
-    /// Digits.
-    Numeric,
-    /// Any characters.
-    Text,
-}
-
-/// How a wallet chooses cards in place of a person.
-#[derive(ToSchema)]
-#[schema(rename_all = "snake_case")]
-pub enum AnswerPolicy {
-    /// The newest card that fits.
-    Newest,
-}
-
-/// What an entry of the history tells.
-#[derive(ToSchema)]
-#[schema(rename_all = "snake_case")]
-pub enum HistoryKind {
-    /// Cards were received.
-    Received,
-    /// Claims were shared.
-    Shared,
-    /// A request was declined.
-    Declined,
-    /// An offer or an answer failed.
-    Failed,
-}
-
 #[cfg(test)]
 mod tests {
     use utoipa::PartialSchema;

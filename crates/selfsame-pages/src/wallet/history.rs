@@ -2,7 +2,7 @@
 
 use askama::Template;
 use selfsame_driver::paging::Listing;
-use selfsame_openid::view::wallet::HistoryEntry;
+use selfsame_wallet::view::HistoryEntry;
 
 use crate::Frame;
 

@@ -1,7 +1,7 @@
 //! A person's keys and DIDs.
 
 use askama::Template;
-use selfsame_openid::view::wallet::{DidInfo, KeyInfo};
+use selfsame_wallet::view::{DidInfo, KeyInfo};
 
 use crate::Frame;
 

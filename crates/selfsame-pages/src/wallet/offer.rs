@@ -1,7 +1,7 @@
 //! An offer: its issuer and its credentials, shown before anything is accepted.
 
 use askama::Template;
-use selfsame_openid::view::wallet::{OfferPreview, OfferedCredential};
+use selfsame_wallet::view::{OfferPreview, OfferedCredential};
 
 use crate::text::short_name;
 use crate::{Frame, hue};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 use selfsame_core::view::readable;
-use selfsame_openid::view::wallet::{RequestPreview, Share, ShareSet};
+use selfsame_wallet::view::{RequestPreview, Share, ShareSet};
 
 use crate::Frame;
 use crate::text::bare_name;

@@ -5,11 +5,11 @@ use selfsame_core::view::NewDid;
 use selfsame_core::view::words::KeyKind;
 use selfsame_crypto::SecretString;
 use selfsame_driver::paging::{Listing, Paging};
-use selfsame_openid::view::wallet::{
+use selfsame_wallet::Whence;
+use selfsame_wallet::view::{
     AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
     KeyInfo, NewSession, OfferPreview, RequestPreview,
 };
-use selfsame_openid::wallet::Whence;
 use serde::Deserialize;
 use utoipa::ToSchema;
 

@@ -15,15 +15,15 @@ use selfsame_openid::view::issuer::{Delegation, IssuedCredential, NewDelegation,
 use selfsame_openid::view::verifier::{
     CredentialVerdict, NewRequest, VerificationRequest, VerificationStatus,
 };
-use selfsame_openid::view::wallet::{
-    AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
-    KeyInfo, NewSession, OfferPreview, RequestPreview,
-};
 use selfsame_operators::view::{
     AuthorityView, CreatedKey, KeyView, NewKey, NewOperatorInvitation, OperatorInvitation,
     PersonView, RolesChange,
 };
 use selfsame_types::{TypeDefinition, TypeSummary};
+use selfsame_wallet::view::{
+    AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
+    KeyInfo, NewSession, OfferPreview, RequestPreview,
+};
 use selfsame_webhooks::{
     CreatedEndpoint, EndpointChange, EndpointView, EventReplay, NewEndpoint, Replayed,
     WebhookDelivery,

@@ -14,9 +14,10 @@ use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::clock::Clock;
 use selfsame_ledger::config::{RegistryConfig, RegistryNode, WitnessQuorum};
 use selfsame_net::{Net, Settings as NetSettings};
-use selfsame_openid::config::{IssuerConfig, VerifierConfig, WalletConfig};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};
 use selfsame_store::{Memory, Store, Vault};
+use selfsame_wallet::config::WalletConfig;
 use tower::ServiceExt as _;
 
 use crate::peer::Peer;

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use selfsame_driver::Bound;
-use selfsame_openid::config::{Registration, WalletConfig};
+use selfsame_wallet::config::{Registration, WalletConfig};
 use serde_json::{Value, json};
 
 use super::instance::{Answered, Instance, form, get, post};

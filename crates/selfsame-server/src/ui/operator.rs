@@ -6,8 +6,8 @@ use http::header::{REFERRER_POLICY, REFRESH, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use selfsame_crypto::SecretString;
 use selfsame_http::form;
-use selfsame_openid::config::Registration;
 use selfsame_pages::operator::{OperatorPage, SignedInPage};
+use selfsame_wallet::config::Registration;
 use serde::Deserialize;
 
 use super::Frame;

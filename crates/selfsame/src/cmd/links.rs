@@ -2,9 +2,9 @@
 
 use clap::Args;
 use selfsame_app::view::instance::SignInLink;
-use selfsame_openid::view::wallet::Invitation;
 use selfsame_terminal::exit::{Answer, End};
 use selfsame_terminal::output;
+use selfsame_wallet::view::Invitation;
 use serde_json::json;
 
 use crate::cmd::Instance;

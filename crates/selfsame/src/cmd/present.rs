@@ -3,9 +3,9 @@
 use clap::Args;
 use selfsame_crypto::SecretString;
 use selfsame_driver::Reason;
-use selfsame_openid::view::wallet::{Answered, CardSummary, OfferPreview, RequestPreview};
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
+use selfsame_wallet::view::{Answered, CardSummary, OfferPreview, RequestPreview};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use url::form_urlencoded;

@@ -11,12 +11,12 @@ use selfsame_ledger::config::{Pin, RegistryNode};
 use selfsame_ledger::log_origin;
 use selfsame_network::NodeClient;
 use selfsame_network::loopback::Loopback;
-use selfsame_openid::config::Registration;
 use selfsame_registry::Genesis;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::interrupt::until_told_to_go;
 use selfsame_terminal::master_key::MasterKey;
 use selfsame_terminal::{address, output};
+use selfsame_wallet::config::Registration;
 use serde::Serialize;
 use url::Url;
 

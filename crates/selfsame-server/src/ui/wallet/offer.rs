@@ -4,8 +4,8 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_catalogue::english;
 use selfsame_driver::{Error, ErrorKind};
-use selfsame_openid::view::wallet::AcceptOffer;
 use selfsame_pages::wallet::offer::{OfferPreviewPage, TriedOffer};
+use selfsame_wallet::view::AcceptOffer;
 use serde::Deserialize;
 
 use crate::error::Handled;

@@ -4,8 +4,8 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_catalogue::english;
 use selfsame_driver::ErrorKind;
-use selfsame_openid::view::wallet::{AnswerRequest, Person};
 use selfsame_pages::wallet::request::{AnswerOutcome, DonePage, RefusedChoice, RequestPreviewPage};
+use selfsame_wallet::view::{AnswerRequest, Person};
 use serde::Deserialize;
 
 use crate::error::Handled;

@@ -7,10 +7,10 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use selfsame_catalogue::{Language, sentence};
 use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, ErrorKind};
-use selfsame_openid::config::Registration;
-use selfsame_openid::view::wallet::NewSession;
-use selfsame_openid::wallet::{KNOWN_SECONDS, Whence};
 use selfsame_pages::wallet::sign_in::SignInPage;
+use selfsame_wallet::config::Registration;
+use selfsame_wallet::view::NewSession;
+use selfsame_wallet::{KNOWN_SECONDS, Whence};
 use serde::Deserialize;
 
 use crate::auth;

@@ -19,13 +19,13 @@ use selfsame_openid4vc::wire::offer::{CredentialOffer, InputMode};
 use selfsame_store::Batch;
 use url::Url;
 
-use super::cards::Look;
-use super::history::KEPT;
-use super::{ISSUER_REST, KnownIssuer, Wallet};
+use crate::cards::Look;
+use crate::history::KEPT;
 use crate::refusal::refusal;
-use crate::view::wallet::{
+use crate::view::{
     AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
 };
+use crate::{ISSUER_REST, KnownIssuer, Wallet};
 use flow::{Flow, FlowEnd};
 use selfsame_core::Recency;
 use selfsame_core::view::readable;
@@ -55,9 +55,7 @@ impl Wallet {
                 .display
                 .first()
                 .and_then(|display| display.name.as_deref().map(readable)),
-            trusted: self
-                .context
-                .trusts_issuer(&self.shared, &offer.credential_issuer),
+            trusted: self.trusts_issuer(&offer.credential_issuer),
             credentials: offered(&offer, &known),
             tx_code: tx_code.map(|code| TxCodePrompt {
                 input_mode: match code.input_mode {

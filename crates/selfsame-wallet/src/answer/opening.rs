@@ -7,9 +7,9 @@ use selfsame_openid4vc::holder::request::{self, Invocation, ReceivedObject, Wall
 use selfsame_openid4vc::holder::{Audience, AwaitingConsent, Delivery, response};
 use selfsame_openid4vc::wire::request::RefusedRequest;
 
+use crate::Wallet;
 use crate::refusal::refusal;
-use crate::view::wallet::Person;
-use crate::wallet::Wallet;
+use crate::view::Person;
 use selfsame_core::gather::Freshness;
 use selfsame_core::view::readable;
 

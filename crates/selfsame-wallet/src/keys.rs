@@ -12,8 +12,8 @@ use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Expect, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
-use super::Wallet;
-use crate::view::wallet::{DidInfo, KeyInfo, Person};
+use crate::Wallet;
+use crate::view::{DidInfo, KeyInfo, Person};
 use selfsame_core::identity::kid_of;
 
 const DID: &str = "did";
@@ -181,7 +181,7 @@ impl Wallet {
 ///
 /// # Errors
 /// `BadRequest` for an unsupported kind of key.
-pub(crate) fn key_type(name: &str) -> Result<KeyType> {
+fn key_type(name: &str) -> Result<KeyType> {
     match name {
         "P-256" => Ok(KeyType::P256),
         "Ed25519" => Ok(KeyType::Ed25519),

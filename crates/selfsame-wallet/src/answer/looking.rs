@@ -16,9 +16,9 @@ use selfsame_openid4vc::holder::{AwaitingConsent, HolderKey, response};
 use selfsame_store::{Page, Record, Tag};
 
 use super::delivery::SharedContent;
-use crate::view::wallet::{Choice, OneUse, Person, Share};
-use crate::wallet::Wallet;
-use crate::wallet::cards::{CARD, CardRecord, single_use};
+use crate::Wallet;
+use crate::cards::{CARD, CardRecord, single_use};
+use crate::view::{Choice, OneUse, Person, Share};
 
 /// Maximum number of cards offered for one query, newest first.
 pub(super) const CARDS_MAX: usize = 24;
@@ -503,7 +503,7 @@ mod tests {
             kid: None,
             issuer: String::new(),
             types: vec!["urn:x".to_owned()],
-            look: crate::wallet::cards::Look::default(),
+            look: crate::cards::Look::default(),
             added: UnixTime(0),
             expires: None,
         }

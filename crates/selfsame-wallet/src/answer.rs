@@ -5,6 +5,7 @@ mod looking;
 mod opening;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::encoding;
@@ -16,16 +17,18 @@ use selfsame_openid4vc::holder::{
     self, AwaitingConsent, Choice as Chosen, Input, PresentationState,
 };
 use selfsame_store::{Page, Put, Tag};
+use selfsame_types::{Owner, TypeSet};
 use url::Url;
 
-use super::Wallet;
-use super::cards::CARD;
-use super::quota::Shelf;
+use crate::Wallet;
+use crate::cards::CARD;
+use crate::quota::Shelf;
 use crate::refusal::refusal;
-use crate::view::wallet::{AnswerRequest, Answered, Asker, Person, RequestPreview, ShareSet};
+use crate::view::{AnswerRequest, Answered, Asker, Person, RequestPreview, ShareSet};
 use delivery::SharedContent;
 use looking::{CARDS_MAX, Fitting, shown, types_of};
 use selfsame_core::gather::Freshness;
+use selfsame_core::organisation::Organisation;
 use selfsame_core::view::readable;
 
 pub(crate) use delivery::Answering;
@@ -194,7 +197,7 @@ impl Wallet {
         asked: &AwaitingConsent,
         selection: &Selection<usize>,
     ) -> Result<Vec<String>> {
-        let types = self.context.types_now().await?;
+        let types = self.types_now().await?;
         let mut missing = Vec::new();
         for (id, mismatch) in selection.missing() {
             let query = asked.request.query.credential(id);
@@ -218,6 +221,16 @@ impl Wallet {
         Ok(missing)
     }
 
+    /// The credential types that it knows by their titles.
+    async fn types_now(&self) -> Result<Arc<TypeSet>> {
+        let Organisation { issuer, base, .. } = &self.organisation;
+        let owner = Owner {
+            tenant: issuer,
+            base,
+        };
+        self.types.of(owner).all().await
+    }
+
     /// Whether there is a card of one of these types.
     async fn has_any(&self, person: &Person, types: &[String]) -> Result<bool> {
         for name in types {
@@ -235,8 +248,7 @@ impl Wallet {
     fn asker(&self, asked: &AwaitingConsent) -> Asker {
         let client_id = asked.request.client_id.clone();
         Asker {
-            trusted: asked.verifier.authenticated
-                && self.context.trusts_verifier(&self.shared, &client_id),
+            trusted: asked.verifier.authenticated && self.trusts_verifier(&client_id),
             client_id,
             prefix: asked.verifier.prefix.clone(),
             host: host(&asked.request.response_uri),

@@ -9,9 +9,9 @@ use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::Put;
 use url::Url;
 
-use super::Wallet;
-use super::quota::Shelf;
-use crate::view::wallet::{HistoryEntry, OneUse, Person};
+use crate::Wallet;
+use crate::quota::Shelf;
+use crate::view::{HistoryEntry, OneUse, Person};
 use selfsame_core::registry::UseKey;
 
 pub(super) const HISTORY: &str = "history";

@@ -9,17 +9,17 @@ use selfsame_credential::evidence::Step;
 use selfsame_crypto::KeyHandle;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::encode;
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_openid4vc::wallet::{self, Input, ReceivedCredential, ReceivingState};
 use selfsame_store::{NewOutbox, Put};
 use serde::{Deserialize, Serialize};
 
 use super::judge::{Judgement, judged};
-use crate::refusal::{refusal, rule_broken};
-use crate::view::wallet::CardSummary;
-use crate::wallet::cards::{CardRecord, Look};
-use crate::wallet::history::{self, origin_of};
-use crate::wallet::quota::without_keys;
+use crate::cards::{CardRecord, Look};
+use crate::history::{self, origin_of};
+use crate::quota::without_keys;
+use crate::refusal::refusal;
+use crate::view::CardSummary;
 use selfsame_core::Shared;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
@@ -327,7 +327,7 @@ fn ended(state: &ReceivingState, failure: Option<Error>) -> Ended {
                 Some("invalid_grant") => ErrorKind::Gone,
                 _ => ErrorKind::Upstream,
             };
-            let reason = rule_broken(&failed.reason, Some(&failed.advice));
+            let reason = Reason::rule_broken(&failed.reason, Some(&failed.advice));
             let error = Error::of(kind, reason);
             let code = failed.code.as_deref().and_then(known_code);
             Ended::With(Some(Error { code, ..error }))

@@ -23,8 +23,8 @@ use selfsame_types::samples;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Wallet;
-use crate::view::wallet::{Card, CardSummary, ClaimLine, Display, Person};
+use crate::Wallet;
+use crate::view::{Card, CardSummary, ClaimLine, Display, Person};
 use selfsame_core::Shared;
 use selfsame_core::gather::Freshness;
 use selfsame_core::registry::UseKey;

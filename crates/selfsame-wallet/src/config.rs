@@ -1,8 +1,9 @@
 //! Settings of a wallet for many people: who may create one, and how much it keeps.
 
-use selfsame_accounts::Registration;
 use selfsame_driver::Bound;
 use serde::{Deserialize, Serialize};
+
+pub use selfsame_accounts::Registration;
 
 /// The wallet's settings.
 #[derive(Clone, Debug, Deserialize, Serialize)]

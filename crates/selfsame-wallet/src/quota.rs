@@ -8,10 +8,10 @@ use selfsame_driver::keys::{KIND as KEY, Keys};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Page, Record, TenantId};
 
-use super::cards::CARD;
-use super::keys::NAMED_KEY;
+use crate::cards::CARD;
 use crate::config::WalletConfig;
-use crate::view::wallet::Person;
+use crate::keys::NAMED_KEY;
+use crate::view::Person;
 use selfsame_core::Shared;
 
 /// Offers, and answers, that may be in progress at once.
@@ -32,11 +32,8 @@ pub(super) struct Quotas {
 }
 
 impl Quotas {
-    pub fn new(shared: Arc<Shared>, config: &WalletConfig) -> Self {
-        Self {
-            shared,
-            config: config.clone(),
-        }
+    pub fn new(shared: Arc<Shared>, config: WalletConfig) -> Self {
+        Self { shared, config }
     }
 
     /// Checks that one more key may be created.

@@ -2,16 +2,16 @@
 
 use selfsame_credential::evidence::Step;
 use selfsame_driver::record::encode;
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{Error, Reason, Result};
 use selfsame_openid4vc::holder::{self, Delivery, Input, PresentationState};
 use selfsame_store::{Expect, Put, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::{ASKED, Noted, Opened, over};
-use crate::refusal::{refusal, rule_broken};
-use crate::view::wallet::{Answered, OneUse, Person};
-use crate::wallet::Wallet;
-use crate::wallet::history::{self, KEPT, origin_of};
+use crate::Wallet;
+use crate::history::{self, KEPT, origin_of};
+use crate::refusal::refusal;
+use crate::view::{Answered, OneUse, Person};
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{Call, CallAnswer, Calling, HttpBody, HttpCall, Machine, Next, Round};
 use selfsame_core::record_cache::RecordCache;
@@ -141,7 +141,7 @@ impl Machine for Answering {
                 tracing::warn!(reason = %failed.reason, "the verifier did not accept an answer");
                 (
                     flow.entry("failed")
-                        .because(rule_broken(&failed.reason, None)),
+                        .because(Reason::rule_broken(&failed.reason, None)),
                     false,
                     None,
                 )

@@ -9,7 +9,7 @@ use selfsame_types::samples;
 use serde_json::{Map, Value};
 
 use super::CardRecord;
-use crate::view::wallet::ClaimLine;
+use crate::view::ClaimLine;
 
 /// Each value down to this depth has a line of its own; deeper values share one line.
 const DEEPEST: usize = 24;

@@ -1,4 +1,7 @@
-//! The wallet's types: people, cards, offers and requests.
+//! What the wallet takes and returns: people, cards, offers and requests. The API, the pages and the command line share
+//! these types.
+
+pub mod words;
 
 use selfsame_driver::{Reason, Reasons};
 use selfsame_openid4vc::dcql::SetMatches;
@@ -7,10 +10,9 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use selfsame_core::view::CredentialUse;
-use selfsame_core::view::words::{CardStatus, FormatName, KeyKind};
+use selfsame_core::view::words::{FormatName, KeyKind};
 
-use super::words::{AnswerPolicy, HistoryKind, TxCodeInput};
-use crate::config::ClientIdPrefix;
+use words::{AnswerPolicy, CardStatus, ClientIdPrefix, HistoryKind, TxCodeInput};
 
 pub use selfsame_accounts::{Invitation, NewSession, Person};
 

@@ -9,7 +9,7 @@ use selfsame_driver::Result;
 use selfsame_openid4vc::wallet::ReceivedCredential;
 use url::Url;
 
-use crate::wallet::cards::{policy, single_use};
+use crate::cards::{policy, single_use};
 use selfsame_core::Shared;
 use selfsame_core::machine::Round;
 use selfsame_core::registry::UseKey;

@@ -1,0 +1,108 @@
+//! The parts of an instance as its configuration asks for them: its registry and its wallet.
+
+use std::sync::Arc;
+
+use selfsame_core::Shared;
+use selfsame_driver::clock::Clock;
+use selfsame_driver::keys::Keys;
+use selfsame_driver::{Error, Result};
+use selfsame_ledger::config::{RegistryConfig, RegistryWitness};
+use selfsame_ledger::embedded::{Embedded, Setup};
+use selfsame_ledger::remote::Remote;
+use selfsame_ledger::{Registry, remote};
+use selfsame_openid::{OrganisationRoles, Roles};
+use selfsame_operators::{Operators, OperatorsParts};
+use selfsame_wallet::{OwnParties, Wallet, WalletParts};
+
+use super::Parts;
+use crate::config::Config;
+
+/// The parts that an instance has once and shares with its registry.
+pub(super) struct OwnParts {
+    pub keys: Keys,
+    pub clock: Clock,
+}
+
+impl OwnParts {
+    pub fn new(parts: &Parts) -> Self {
+        Self {
+            keys: Keys::new(parts.store.clone()),
+            clock: Clock::default(),
+        }
+    }
+}
+
+/// The registry that the configuration names, if it names one.
+pub(super) async fn registry(
+    config: &Config,
+    parts: &Parts,
+    own: &OwnParts,
+) -> Result<Option<Arc<dyn Registry>>> {
+    Ok(match (&config.registry, &parts.ledger) {
+        (RegistryConfig::Embedded { name, witnesses }, Some(ledger)) => {
+            let (store, keys, clock) = (parts.store.clone(), own.keys.clone(), own.clock.clone());
+            let mut setup = Setup::new(name, ledger.clone(), store, keys, clock);
+            RegistryWitness::check(witnesses, |url| config.trust.may_call(url))?;
+            if !witnesses.is_empty() {
+                setup.witnesses = Some((parts.net.clone(), witnesses.clone()));
+            }
+            Some(Arc::new(Embedded::open(setup).await?))
+        }
+        (RegistryConfig::Embedded { .. }, None) => {
+            return Err(Error::internal("an embedded registry has no ledger"));
+        }
+        (RegistryConfig::Remote { nodes, .. }, _) if nodes.is_empty() => {
+            return Err(Error::bad_request("registry-nodes-missing"));
+        }
+        (
+            RegistryConfig::Remote {
+                nodes,
+                pin,
+                standstill,
+                witnesses,
+            },
+            _,
+        ) => Some(Arc::new(Remote::new(remote::RemoteSetup {
+            net: parts.net.clone(),
+            clock: own.clock.clone(),
+            store: parts.store.clone(),
+            nodes: nodes.clone(),
+            pin: pin.clone(),
+            standstill: *standstill,
+            witnesses: witnesses.clone(),
+        }))),
+        (RegistryConfig::None, _) => None,
+    })
+}
+
+/// The wallet, if the instance keeps people's credentials.
+pub(super) fn wallet(config: &Config, shared: &Arc<Shared>, roles: &Roles) -> Option<Arc<Wallet>> {
+    let OrganisationRoles {
+        organisation,
+        issuer,
+        verifier,
+    } = &*roles.main;
+    let wallet = || {
+        Wallet::new(WalletParts {
+            shared: shared.clone(),
+            config: config.wallet.clone(),
+            own: OwnParties {
+                issuers: issuer.as_ref().map_or_else(Vec::new, |own| own.names()),
+                verifier: verifier.as_ref().map(|own| own.client_id()),
+            },
+            types: roles.types().clone(),
+            organisation: organisation.clone(),
+        })
+    };
+    config.roles.wallet.then(wallet).map(Arc::new)
+}
+
+/// The people and the programs that work for the organisations of an instance.
+pub(super) fn operators(shared: &Shared) -> Operators {
+    Operators::new(OperatorsParts {
+        store: shared.store.clone(),
+        clock: shared.clock.clone(),
+        work: shared.work.clone(),
+        origin: shared.config.origin.clone(),
+    })
+}

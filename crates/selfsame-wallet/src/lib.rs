@@ -1,0 +1,135 @@
+//! The wallet: the cards people hold, the offers they receive and the requests they answer (OpenID4VCI, OpenID4VP).
+//!
+//! Owns: what people own, and what a holder does in terms of the protocols below and of the core. Does not own: who a
+//! person is, the roles of organisations, status codes, HTML, terminals, SQL, sockets.
+
+mod answer;
+mod cards;
+pub mod config;
+mod history;
+mod keys;
+mod quota;
+mod receive;
+mod refusal;
+mod trust;
+pub mod view;
+
+use std::sync::Arc;
+
+use selfsame_accounts::{Accounts, AccountsParts};
+use selfsame_core::organisation::Organisation;
+use selfsame_core::{Correspondent, Shared};
+use selfsame_crypto::json::weight_of;
+use selfsame_net::{Cache, CacheSettings};
+use selfsame_oauth::ServerMetadata;
+use selfsame_openid4vc::Transport;
+use selfsame_openid4vc::wire::metadata::IssuerMetadata;
+use selfsame_types::Types;
+
+use answer::Answering;
+use config::WalletConfig;
+use quota::Quotas;
+use receive::Receiving;
+use trust::transport;
+
+pub use selfsame_accounts::{KNOWN_SECONDS, Whence};
+pub use trust::OwnParties;
+
+/// The parts that a wallet is built on.
+pub struct WalletParts {
+    /// What the roles of its instance share.
+    pub shared: Arc<Shared>,
+    /// Its settings.
+    pub config: WalletConfig,
+    /// The issuer and the verifier of its instance.
+    pub own: OwnParties,
+    /// The credential types of every organisation.
+    pub types: Arc<Types>,
+    /// The organisation whose types it knows by their titles.
+    pub organisation: Organisation,
+}
+
+/// The wallet, shared by many people.
+pub struct Wallet {
+    shared: Arc<Shared>,
+    own: OwnParties,
+    types: Arc<Types>,
+    organisation: Organisation,
+    quotas: Quotas,
+    accounts: Accounts,
+    transport: Transport,
+    issuers: Cache<String, KnownIssuer>,
+    receiving: Arc<Receiving>,
+    answering: Arc<Answering>,
+}
+
+/// An issuer's documents, read and checked.
+struct KnownIssuer {
+    issuer: IssuerMetadata,
+    server: ServerMetadata,
+    /// Whether they were fetched for an offer of a credential that they do not describe.
+    lacks: bool,
+}
+
+/// Bytes of memory that all issuers' documents may take together.
+const ISSUER_BYTES: usize = 32 * 1024 * 1024;
+/// Seconds during which an issuer whose documents do not fit an offer is not asked for them again.
+const ISSUER_REST: u64 = 5;
+
+impl KnownIssuer {
+    /// Twice the size of the documents as JSON: they are held as typed members, and some members are not serialised.
+    fn weight(&self) -> usize {
+        let both = weight_of(&self.issuer).saturating_add(weight_of(&self.server));
+        both.saturating_mul(2)
+    }
+}
+
+impl Wallet {
+    /// The wallet on these parts.
+    #[must_use]
+    pub fn new(parts: WalletParts) -> Self {
+        let WalletParts {
+            shared,
+            config,
+            own,
+            types,
+            organisation,
+        } = parts;
+        let known = CacheSettings {
+            capacity: 256,
+            max_bytes: ISSUER_BYTES,
+            ttl: 300,
+            negative_ttl: ISSUER_REST,
+        };
+        Self {
+            accounts: Accounts::new(AccountsParts {
+                store: shared.store.clone(),
+                clock: shared.clock.clone(),
+                work: shared.work.clone(),
+                origin: shared.config.origin.clone(),
+                registration: config.registration,
+            }),
+            receiving: Arc::new(Receiving::new(shared.clone())),
+            answering: Arc::new(Answering::new()),
+            quotas: Quotas::new(shared.clone(), config),
+            transport: transport(&shared),
+            issuers: Cache::new(known, KnownIssuer::weight),
+            own,
+            types,
+            organisation,
+            shared,
+        }
+    }
+
+    /// The accounts of the people who use it.
+    #[must_use]
+    pub fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+
+    /// The machines that get answers to calls.
+    #[must_use]
+    pub fn correspondents(&self) -> [Arc<dyn Correspondent>; 2] {
+        [self.receiving.clone(), self.answering.clone()]
+    }
+}

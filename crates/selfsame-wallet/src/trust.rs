@@ -1,0 +1,37 @@
+//! Whom a wallet shows as trusted, and which addresses it calls.
+
+use selfsame_core::Shared;
+use selfsame_openid4vc::Transport;
+
+use crate::Wallet;
+
+/// The names of the issuer and the verifier of a wallet's own instance, which it trusts without a setting.
+#[derive(Clone, Debug, Default)]
+pub struct OwnParties {
+    /// The names under which the issuer issues; none without an issuer.
+    pub issuers: Vec<String>,
+    /// The client identifier of the verifier, if there is one.
+    pub verifier: Option<String>,
+}
+
+impl Wallet {
+    /// Whether this issuer is shown as trusted.
+    pub(crate) fn trusts_issuer(&self, issuer: &str) -> bool {
+        let trusted = self.shared.trust.now();
+        let mut all = trusted.issuers.iter().chain(&self.own.issuers);
+        all.any(|trusted| trusted == issuer)
+    }
+
+    /// Whether this verifier is shown as trusted.
+    pub(crate) fn trusts_verifier(&self, client_id: &str) -> bool {
+        let trusted = self.shared.trust.now();
+        let mut all = trusted.verifiers.iter().chain(&self.own.verifier);
+        all.any(|trusted| trusted == client_id)
+    }
+}
+
+/// Which URLs of other parties are allowed: https, and plain http for this instance's own and trusted origins.
+pub(crate) fn transport(shared: &Shared) -> Transport {
+    let own = std::iter::once(&shared.config.origin);
+    Transport::with_plain_origins(own.chain(&shared.config.trust.origins))
+}
