@@ -3,6 +3,7 @@
 //! Owns: the sentence and the hint of each reason's id, and how values are put into them. Does not own: which reason
 //! applies, who must act, and how an error becomes a response or an exit code.
 
+mod refused;
 pub mod when;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,8 @@ use std::sync::LazyLock;
 
 use selfsame_driver::{Reason, Value};
 use serde::Deserialize;
+
+pub use refused::Refused;
 
 /// The sentences in English.
 static ENGLISH: LazyLock<BTreeMap<String, Pattern>> =

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use crate::peer::Proxies;
 
+/// The largest form; also the limit of every body that is authenticated by a cookie.
+pub const API_BODY_MAX: usize = 256 * 1024;
+
 /// The limits of connections, and of the requests that arrive on them.
 #[derive(Clone, Debug)]
 pub struct ConnectionLimits {

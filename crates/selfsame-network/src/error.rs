@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use selfsame_catalogue::{Language, sentence};
+use selfsame_catalogue::{Language, Refused, sentence};
 use selfsame_driver::{Error, Reason, Reported, WhoActs};
 
 /// What went wrong, who must act, and what they can do about it.
@@ -98,6 +98,16 @@ impl From<Error> for NetworkError {
             who: error.who(),
             message: told.text,
             hint: told.hint,
+        }
+    }
+}
+
+impl From<Refused> for NetworkError {
+    fn from(refused: Refused) -> Self {
+        Self {
+            who: refused.who(),
+            message: refused.reason().to_string(),
+            hint: refused.what_to_do(),
         }
     }
 }

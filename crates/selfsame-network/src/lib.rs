@@ -13,7 +13,6 @@ pub mod founding;
 pub mod joining;
 pub mod loopback;
 mod node_client;
-mod problem;
 pub mod readiness;
 pub mod standing;
 pub mod status;
@@ -21,4 +20,3 @@ pub mod validators;
 
 pub use error::NetworkError;
 pub use node_client::{Believed, NodeClient};
-pub use problem::refusal;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use selfsame_catalogue::Refused;
 use selfsame_crypto::SecretString;
 use selfsame_driver::address;
 use selfsame_ledger::view::NodeHealth;
@@ -10,7 +11,7 @@ use selfsame_registry::Receipt;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::{NetworkError, refusal};
+use crate::NetworkError;
 
 /// DER certificates that are trusted in addition to the system's.
 pub type Believed = Arc<[Vec<u8>]>;
@@ -69,7 +70,7 @@ impl NodeClient {
                 .or_hint("start it with `selfsame registry node`, or name another node")
         })?;
         if !response.is_success() {
-            let refused = refusal(response.status, &response.body);
+            let refused = NetworkError::from(Refused::of(response.status, &response.body));
             return Err(refused.or_hint(
                 "changing the validators needs a trustee's key; `selfsame registry status` lists the validators",
             ));
@@ -87,7 +88,7 @@ impl NodeClient {
         match response.is_success() {
             true => Ok(response.body.to_vec()),
             false => {
-                let said = refusal(response.status, &response.body);
+                let said = NetworkError::from(Refused::of(response.status, &response.body));
                 let said = said.message();
                 Err(NetworkError::no(format!(
                     "it answered {}: {said}",
@@ -109,7 +110,10 @@ impl NodeClient {
             _ if response.is_success() => serde_json::from_slice(&response.body)
                 .map(Some)
                 .map_err(|error| NetworkError::ours(format!("its answer is malformed: {error}"))),
-            _ => Err(refusal(response.status, &response.body)),
+            _ => Err(NetworkError::from(Refused::of(
+                response.status,
+                &response.body,
+            ))),
         }
     }
 
@@ -130,7 +134,10 @@ impl NodeClient {
         let answer = self.net.call(call).await;
         let response = answer.map_err(|error| unanswered("it", &error))?;
         if !response.is_success() {
-            return Err(refusal(response.status, &response.body));
+            return Err(NetworkError::from(Refused::of(
+                response.status,
+                &response.body,
+            )));
         }
         serde_json::from_slice(&response.body)
             .map_err(|error| NetworkError::no(format!("its answer is malformed: {error}")))

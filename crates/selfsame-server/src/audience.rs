@@ -1,12 +1,10 @@
 //! The audiences of addresses: what each may send, and the format of its errors.
 
+use selfsame_http::limits::API_BODY_MAX;
 use selfsame_http::route::openapi::Token;
 
 use crate::error::Face;
 use crate::problem;
-
-/// The largest form; also the limit of every body that is authenticated by a cookie.
-pub const API_BODY_MAX: usize = 256 * 1024;
 
 /// Who may use a group of addresses, and the format of its errors.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

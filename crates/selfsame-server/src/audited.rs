@@ -24,6 +24,8 @@ const CLAIMS: [&str; 4] = [
 ];
 /// Where programs write to the registry by thousands; the registry's log has each transaction.
 const WRITTEN: &str = "/registry/transactions";
+/// The reason of a refusal because the store has no room.
+const FULL: &str = "storage-full";
 /// Number of characters of an id to write: enough to find it among others, too few to use it.
 const SHOWN: usize = 8;
 
@@ -59,11 +61,12 @@ impl Audited {
         let trail = self.server.app().trail();
         let (response, is_written) = trail.during(self.act.clone(), request).await?;
         let result = result(&response);
-        match &result {
-            AuditResult::Done => self.log(),
-            AuditResult::Refused(_) => {}
+        if result == AuditResult::Done {
+            self.log();
         }
-        if !is_written || result != AuditResult::Done {
+        // A full store can't take an entry; the log has the refusal.
+        let is_full = result == AuditResult::Refused(FULL.to_owned());
+        if !is_full && (!is_written || result != AuditResult::Done) {
             trail.write(self.act, result).await?;
         }
         response

@@ -27,7 +27,6 @@ mod ui;
 #[cfg(test)]
 mod tests;
 
-pub use audience::API_BODY_MAX;
 pub use selfsame_http::limits::{Budget, ConnectionLimits};
 pub use selfsame_http::origin::{Origin, OriginError};
 pub use selfsame_http::peer::{Proxies, ProxyError};

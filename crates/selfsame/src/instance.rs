@@ -34,12 +34,12 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
-use crate::client::Client;
 use crate::operator_token::{Keeping, OperatorToken};
 use crate::private_directory;
 use crate::serving::Serving;
 use crate::settings::{HOOKS, TlsSettings};
 use crate::trusting::Trusting;
+use selfsame_api_commands::Client;
 
 const ITS_ORIGIN: &str = "set --origin to the instance's public https URL; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a reverse proxy";
 const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a reverse proxy that has the certificate, passes on Host and sets X-Forwarded-For";

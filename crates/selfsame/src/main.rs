@@ -1,6 +1,5 @@
 //! The `selfsame` command: parses the command line, runs one subcommand, maps its end to an exit code.
 
-mod client;
 mod cmd;
 mod instance;
 mod operator_token;
@@ -9,7 +8,6 @@ mod serving;
 mod settings;
 mod tls;
 mod trusting;
-mod verdict;
 
 use std::process::ExitCode;
 

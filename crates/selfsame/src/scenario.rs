@@ -12,7 +12,7 @@ use selfsame_terminal::exit::Failure;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::client::Client;
+use selfsame_api_commands::Client;
 
 /// Maximum seconds from a presentation to its verdict.
 const VERDICT: u64 = 20;

@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use selfsame_core::config::{ResolverConfig, TrustConfig};
+use selfsame_crypto::SecretString;
 use selfsame_driver::Reason;
 use selfsame_ledger::config::{
     Pin, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum, witness_key,
@@ -20,7 +21,6 @@ use selfsame_wallet::config::WalletConfig;
 use serde::Deserialize;
 use url::Url;
 
-use crate::client::registry_token;
 use crate::{private_directory, private_file};
 
 pub use limits::LimitSettings;
@@ -366,6 +366,19 @@ fn read_bounded(path: &Path) -> std::io::Result<String> {
         Ok(length) if length <= FILE_MAX => Ok(text),
         _ => Err(std::io::Error::other("the file is too large")),
     }
+}
+
+/// The token of a registry's operator, for an instance that writes to that registry.
+///
+/// # Errors
+/// If the file can't be read, is empty, or is readable by others.
+pub fn registry_token(file: &Path) -> Result<SecretString, Failure> {
+    Ok(private_file::read(
+        file,
+        Reason::text(
+            "the registry writes the file operator-token at its first start, into its data directory or its node's folder; name the file with --registry-token-file, or as token_file under [[registry.nodes]]",
+        ),
+    )?)
 }
 
 #[cfg(test)]

@@ -21,37 +21,6 @@ const KEY: &str = "tls_key";
 const SELF_MADE: &str = "self-made";
 const IN_PEM: &str = "--tls-certificate and --tls-key name PEM files: the chain and its key";
 
-/// Certificates trusted in addition to the system's.
-#[derive(Args, Clone, Default)]
-pub struct Roots {
-    /// A file of certificates (PEM) to trust in addition to the system's, such as the tls-certificate.pem that an
-    /// instance with --tls-self-made keeps in its data directory.
-    #[arg(long, env = "SELFSAME_TLS_ROOT", value_name = "FILE")]
-    tls_root: Option<PathBuf>,
-}
-
-impl Roots {
-    /// The DER certificates.
-    ///
-    /// # Errors
-    /// If the file can't be read, or holds no certificate.
-    pub fn read(&self) -> Result<Vec<Vec<u8>>, Failure> {
-        let Some(file) = &self.tls_root else {
-            return Ok(Vec::new());
-        };
-        let wrong = |why: String| {
-            Failure::environment(format!("{}: {why}", file.display()))
-                .hint("--tls-root names a file of certificates in PEM")
-        };
-        let pem = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
-        let roots = Tls::certificates_of(&pem).map_err(|error| wrong(error.to_string()))?;
-        if roots.is_empty() {
-            return Err(wrong("the file contains no certificate".to_owned()));
-        }
-        Ok(roots)
-    }
-}
-
 /// The certificate of the listener.
 #[derive(Args)]
 pub struct Certificate {

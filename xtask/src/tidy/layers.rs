@@ -244,6 +244,12 @@ const PLACES: &[Place] = &[
         ..place("selfsame-tls-commands", 4)
     },
     Place {
+        // It calls an instance, and starts none.
+        beside: &["selfsame-catalogue", "selfsame-http", "selfsame-terminal"],
+        not: &["selfsame-store", "selfsame-ledger"],
+        ..place("selfsame-api-commands", 4)
+    },
+    Place {
         not: &["selfsame-store", "selfsame-net", "selfsame-app"],
         ..place("selfsame-bench", 4)
     },
@@ -294,7 +300,12 @@ const HOMES: &[(&str, &[&str])] = &[
     // Options stand with what they are about: in the kernel of the commands, in a family of them, in the binary.
     (
         "clap",
-        &["selfsame-terminal", "selfsame-tls-commands", "selfsame"],
+        &[
+            "selfsame-terminal",
+            "selfsame-api-commands",
+            "selfsame-tls-commands",
+            "selfsame",
+        ],
     ),
     ("flate2", &["selfsame-credential"]),
     (

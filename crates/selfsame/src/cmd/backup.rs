@@ -6,7 +6,7 @@ use selfsame_terminal::exit::{Answer, End};
 use selfsame_terminal::output;
 use serde_json::json;
 
-use crate::cmd::Instance;
+use selfsame_api_commands::Instance;
 
 /// Back up a running instance.
 ///

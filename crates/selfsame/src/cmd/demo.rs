@@ -11,11 +11,11 @@ use selfsame_terminal::interrupt::or_interrupted;
 use selfsame_terminal::output;
 use url::Url;
 
-use crate::client::Client;
 use crate::instance::{Launch, Running};
 use crate::scenario::{self, Cast, Scenario, Story};
-use crate::tls::Roots;
-use crate::verdict::verdict_table;
+use selfsame_api_commands::Client;
+use selfsame_api_commands::Roots;
+use selfsame_api_commands::verdict_table;
 
 /// Run a scenario from issuance to refusal and print its verdicts.
 #[derive(Args)]

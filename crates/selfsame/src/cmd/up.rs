@@ -20,16 +20,16 @@ use selfsame_wallet::config::Registration;
 use serde::Serialize;
 use url::Url;
 
-use crate::client::registry_token;
 use crate::cmd::demo;
 use crate::cmd::registry::{EngineAt, loopback};
 use crate::instance::{Launch, Running};
 use crate::operator_token::OperatorToken;
 use crate::private_directory;
 use crate::scenario::{self, Cast, Scenario, Story};
-use crate::settings::Settings;
-use crate::tls::{Certificate, Roots};
+use crate::settings::{Settings, registry_token};
+use crate::tls::Certificate;
 use crate::trusting::Trusting;
+use selfsame_api_commands::Roots;
 
 /// Distance from the instance's port to the first port of a network on this machine.
 const BESIDE: u16 = 10;

@@ -33,6 +33,7 @@ mod matrix;
 mod operating;
 mod organisations;
 mod over;
+mod people;
 mod races;
 mod refusals;
 mod requests;

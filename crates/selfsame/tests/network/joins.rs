@@ -1,6 +1,7 @@
 //! A fifth node joins by a snapshot, becomes a validator, and is needed from then on; with the output of `status`
 //! meanwhile.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -70,24 +71,8 @@ fn a_fifth_node_joins_by_a_snapshot_and_carries_the_network_when_an_old_one_is_l
     let said = ends_with(2, &mut join(&two));
     assert!(said.contains("already has blocks"), "{said}");
 
-    let mut add = selfsame();
-    add.args(["registry", "add-validator"])
-        .arg(&fifth)
-        .arg("--key");
-    add.arg(network.folder.join("trustee.key"))
-        .args(["--node", &two[0]]);
-    let mut add = add
-        .arg("--token-file")
-        .arg(of.join("operator-token"))
-        .spawn()
-        .unwrap();
-    // Three of four signatures complete a block, so the slowest validator is seen in some blocks only. An idle network
-    // makes too few of them for `add-validator` to see it in time.
-    until("the command has seen all validators sign", || {
-        walks(&origin, &token);
-        add.try_wait().unwrap().is_some()
-    });
-    assert!(add.wait().unwrap().success());
+    let trustee = network.folder.join("trustee.key");
+    add_validator(&fifth, (&of, &two[0]), &trustee, || walks(&origin, &token));
     until("it signs", || network.signs("node-5"));
 
     // Four of five are needed: without the fifth node's vote nothing could be written.
@@ -95,6 +80,21 @@ fn a_fifth_node_joins_by_a_snapshot_and_carries_the_network_when_an_old_one_is_l
     walks(&origin, &token);
     drop(instance);
     network.stop();
+}
+
+/// Adds a validator, while clients write. Three of four signatures complete a block, so the slowest validator is seen in
+/// some blocks only. An idle network makes too few of them for `add-validator` to see it in time.
+fn add_validator(newcomer: &Path, (of, node): (&Path, &str), trustee: &Path, write: impl Fn()) {
+    let mut add = selfsame();
+    add.args(["registry", "add-validator"]).arg(newcomer);
+    add.arg("--key").arg(trustee).args(["--node", node]);
+    let token_file = of.join("operator-token");
+    let mut add = add.arg("--token-file").arg(token_file).spawn().unwrap();
+    until("the command has seen all validators sign", || {
+        write();
+        add.try_wait().unwrap().is_some()
+    });
+    assert!(add.wait().unwrap().success());
 }
 
 #[test]

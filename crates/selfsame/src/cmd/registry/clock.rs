@@ -6,7 +6,7 @@ use selfsame_ledger::view::RegistryClock;
 use selfsame_terminal::exit::{Answer, End};
 use selfsame_terminal::output;
 
-use crate::cmd::Instance;
+use selfsame_api_commands::Instance;
 
 const PATH: &str = "/api/registry/clock";
 

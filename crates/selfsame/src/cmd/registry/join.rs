@@ -13,7 +13,7 @@ use selfsame_terminal::{address, output};
 use serde::Serialize;
 use url::Url;
 
-use crate::tls::Roots;
+use selfsame_api_commands::Roots;
 
 /// Create the folder of a further node, which follows the network; add it to the validators once it has caught up.
 #[derive(Args)]

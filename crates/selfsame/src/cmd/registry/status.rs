@@ -13,7 +13,7 @@ use selfsame_proof::read::TrustRoot;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::{address, output};
 
-use crate::tls::Roots;
+use selfsame_api_commands::Roots;
 
 /// Show the status of a network's nodes, and what they prove.
 #[derive(Args)]

@@ -16,7 +16,7 @@ use selfsame_terminal::{address, output};
 use url::Url;
 
 use super::join::{Joining, admission};
-use crate::tls::Roots;
+use selfsame_api_commands::Roots;
 
 /// Who changes the validators, and where.
 #[derive(Args)]

@@ -7,7 +7,7 @@ use selfsame_terminal::output;
 use selfsame_webhooks::{CreatedEndpoint, EndpointView, EventReplay, Replayed, WebhookDelivery};
 use serde_json::json;
 
-use crate::cmd::{Instance, segment};
+use crate::called::{Instance, segment};
 
 /// Send events to another program (docs/webhooks.md).
 #[derive(Args)]

@@ -6,7 +6,7 @@ use selfsame_terminal::exit::{Answer, End};
 use selfsame_terminal::output;
 use serde_json::json;
 
-use crate::cmd::{Instance, segment};
+use crate::called::{Instance, segment};
 
 /// Revoke, suspend or reinstate a credential.
 #[derive(Args)]

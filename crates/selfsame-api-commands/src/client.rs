@@ -1,25 +1,32 @@
 //! A client of a running instance's API.
 
 use std::io::{self, Read};
-use std::path::Path;
 
+use selfsame_catalogue::Refused;
 use selfsame_crypto::SecretString;
-use selfsame_driver::Reason;
+use selfsame_http::limits::API_BODY_MAX;
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response, Settings};
-use selfsame_network::refusal;
 use selfsame_openid::view::verifier::VerificationStatus;
-use selfsame_server::API_BODY_MAX;
 use selfsame_terminal::address;
 use selfsame_terminal::exit::Failure;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use url::Url;
 
-use crate::private_file;
-
 /// Seconds that one long-polling request waits for news. It must be shorter than the client's time-out, or every quiet
 /// period would look like an instance that does not respond.
 const TURN: u64 = 10;
+
+/// The resources that each organisation has.
+const OF_ORGANISATIONS: [&str; 7] = [
+    "/api/audit",
+    "/api/issuer",
+    "/api/keys",
+    "/api/me",
+    "/api/people",
+    "/api/types",
+    "/api/verifier",
+];
 
 /// Calls one instance.
 #[derive(Clone)]
@@ -158,6 +165,19 @@ impl Client {
         Ok((response.status, read(path, &response.body)?))
     }
 
+    /// `GET path`, as text.
+    ///
+    /// # Errors
+    /// Those of [`Self::get`], and bytes that are not UTF-8.
+    pub async fn text(&self, path: &str) -> Result<String, Failure> {
+        let response = self.call(Method::Get, path, Body::Empty).await?;
+        if !response.is_success() {
+            return Err(Refused::of(response.status, &response.body).into());
+        }
+        let text = String::from_utf8(response.body.to_vec());
+        text.map_err(|_| Failure::environment(format!("{path}: the response is not text")))
+    }
+
     async fn send<T: DeserializeOwned>(
         &self,
         method: Method,
@@ -168,13 +188,15 @@ impl Client {
         if response.is_success() {
             read(path, &response.body)
         } else {
-            Err(refusal(response.status, &response.body).into())
+            Err(Refused::of(response.status, &response.body).into())
         }
     }
 
     async fn call(&self, method: Method, path: &str, body: Body) -> Result<Response, Failure> {
-        let is_organisations =
-            path.starts_with("/api/issuer/") || path.starts_with("/api/verifier/");
+        let is_organisations = OF_ORGANISATIONS.iter().any(|resource| {
+            let rest = path.strip_prefix(resource);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+        });
         let path = match is_organisations {
             true => format!("{}{path}", self.organisation),
             false => path.to_owned(),
@@ -240,19 +262,6 @@ pub fn handed_in(from: impl Read) -> io::Result<Vec<u8>> {
         return Err(io::Error::other(what));
     }
     Ok(bytes)
-}
-
-/// The token of a registry's operator, for an instance that writes to that registry.
-///
-/// # Errors
-/// If the file can't be read, is empty, or is readable by others.
-pub fn registry_token(file: &Path) -> Result<SecretString, Failure> {
-    Ok(private_file::read(
-        file,
-        Reason::text(
-            "the registry writes the file operator-token at its first start, into its data directory or its node's folder; name the file with --registry-token-file, or as token_file under [[registry.nodes]]",
-        ),
-    )?)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use selfsame_app::view::instance::InstanceStatus;
 use selfsame_terminal::exit::{Answer, End};
 use selfsame_terminal::output;
 
-use crate::cmd::Instance;
+use crate::called::Instance;
 
 /// Show the status of a running instance.
 #[derive(Args)]

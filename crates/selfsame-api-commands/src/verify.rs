@@ -13,8 +13,8 @@ use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 use serde_json::json;
 
+use crate::called::Instance;
 use crate::client::handed_in;
-use crate::cmd::Instance;
 use crate::verdict::verdict_table;
 
 /// Verify a credential, or request one and wait for the verdict.

@@ -11,8 +11,8 @@ use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 use serde_json::{Map, Value, json};
 
+use crate::called::Instance;
 use crate::client::handed_in;
-use crate::cmd::Instance;
 
 /// Create a credential offer.
 #[derive(Args)]

@@ -15,7 +15,7 @@ use selfsame_types::{TypeSummary, check};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::cmd::{Instance, segment};
+use crate::called::{Instance, segment};
 
 /// Create, check, publish, show and retire credential types.
 ///

@@ -7,7 +7,7 @@ use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 use serde_json::Value;
 
-use crate::cmd::{Instance, segment};
+use crate::called::{Instance, segment};
 
 /// Create, show, resolve, update and deactivate DIDs.
 #[derive(Args)]

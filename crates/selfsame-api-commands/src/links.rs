@@ -7,7 +7,7 @@ use selfsame_terminal::output;
 use selfsame_wallet::view::Invitation;
 use serde_json::json;
 
-use crate::cmd::Instance;
+use crate::called::Instance;
 
 /// Print a link that signs in the operator's browser.
 ///

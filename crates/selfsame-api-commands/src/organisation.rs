@@ -8,7 +8,7 @@ use selfsame_driver::paging::Listing;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 
-use crate::cmd::{Instance, segment};
+use crate::called::{Instance, segment};
 
 /// Create, show, change and suspend organisations.
 #[derive(Args)]

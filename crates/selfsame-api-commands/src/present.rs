@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use url::form_urlencoded;
 
+use crate::called::Instance;
 use crate::client::Client;
-use crate::cmd::Instance;
-use crate::private_file;
+use selfsame_driver::private_file;
 
 const THE_LINK: &str =
     "quote the whole link: it begins with openid-credential-offer:// or openid4vp://";

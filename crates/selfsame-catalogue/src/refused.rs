@@ -1,0 +1,76 @@
+//! The error responses of an instance's or a node's API.
+
+use selfsame_driver::{Reason, Reported, WhoActs};
+use serde::Deserialize;
+
+/// An error response (RFC 9457), for the person at a terminal.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    who: WhoActs,
+    text: String,
+    hint: Option<String>,
+}
+
+/// An error response as it is sent.
+#[derive(Deserialize)]
+struct ProblemBody {
+    title: Option<String>,
+    detail: Option<String>,
+    hint: Option<String>,
+}
+
+impl Refused {
+    /// The error of a response with this status and body.
+    #[must_use]
+    pub fn of(status: u16, body: &[u8]) -> Self {
+        let problem = serde_json::from_slice::<ProblemBody>(body).ok();
+        let (said, hint) = problem.map_or((None, None), |problem| {
+            (problem.detail.or(problem.title), problem.hint)
+        });
+        let who = match status {
+            // The object has expired, or can't change any more.
+            409 | 410 => WhoActs::Others,
+            // Another party responded wrongly, or a service is unavailable.
+            502 | 503 => WhoActs::Caller,
+            500.. => WhoActs::Authors,
+            _ => WhoActs::Caller,
+        };
+        let token = "name its file with --token-file, or set SELFSAME_TOKEN: the file is operator-token in the instance's data directory or the node's folder";
+        Self {
+            who,
+            text: said.unwrap_or_else(|| format!("the instance answered {status}")),
+            hint: hint.or_else(|| (status == 401).then(|| token.to_owned())),
+        }
+    }
+}
+
+impl Reported for Refused {
+    fn who(&self) -> WhoActs {
+        self.who
+    }
+
+    fn reason(&self) -> Reason {
+        Reason::text(&self.text)
+    }
+
+    fn what_to_do(&self) -> Option<String> {
+        self.hint.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_can_do_now_is_no_fault_of_ours() {
+        let refused = |status| Refused::of(status, b"{\"detail\": \"the registry is away\"}");
+        let who = |status| refused(status).who();
+        let (caller, others) = (WhoActs::Caller, WhoActs::Others);
+        assert_eq!(
+            [502, 503, 500, 410].map(who),
+            [caller, caller, WhoActs::Authors, others]
+        );
+        assert_eq!(refused(503).text, "the registry is away");
+    }
+}
