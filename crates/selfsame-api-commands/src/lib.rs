@@ -19,6 +19,7 @@ mod roots;
 mod status;
 mod verdict;
 mod verify;
+mod wallet;
 mod webhook;
 
 use clap::Subcommand;
@@ -44,6 +45,8 @@ pub enum ApiCommand {
     Issue(issue::IssueOffer),
     /// Accept a credential offer or answer a presentation request.
     Present(present::Present),
+    /// Create a wallet, and show its cards and its history.
+    Wallet(wallet::WalletCommand),
     /// Verify a credential, or request one and wait for the verdict.
     Verify(verify::Verify),
     /// Revoke, suspend or reinstate a credential.
@@ -84,6 +87,7 @@ impl ApiCommand {
             Self::Did(did) => did.run().await,
             Self::Issue(issue) => issue.run().await,
             Self::Present(present) => present.run().await,
+            Self::Wallet(wallet) => wallet.run().await,
             Self::Verify(verify) => verify.run().await,
             Self::Revoke(revoke) => revoke.run().await,
             Self::Offer(offers) => offers.run().await,

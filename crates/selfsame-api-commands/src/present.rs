@@ -1,8 +1,6 @@
 //! `selfsame present`: has a wallet accept an offer or answer a request, by a policy in place of a person's consent.
 
 use clap::Args;
-use selfsame_crypto::SecretString;
-use selfsame_driver::Reason;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 use selfsame_wallet::view::{Answered, CardSummary, OfferPreview, RequestPreview};
@@ -10,9 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use url::form_urlencoded;
 
-use crate::called::Instance;
 use crate::client::Client;
-use selfsame_driver::private_file;
+use crate::wallet::WalletOwner;
 
 const THE_LINK: &str =
     "quote the whole link: it begins with openid-credential-offer:// or openid4vp://";
@@ -36,12 +33,6 @@ const WHOLE: [&str; 5] = [
 pub struct Present {
     /// The link: `openid-credential-offer://…` to accept, `openid4vp://…` to answer.
     link: String,
-    /// The e-mail address of the wallet's owner.
-    #[arg(long, env = "SELFSAME_EMAIL")]
-    email: String,
-    /// The file that holds the password of the wallet's owner.
-    #[arg(long)]
-    password_file: std::path::PathBuf,
     /// The transaction code of an offer.
     #[arg(long)]
     tx_code: Option<String>,
@@ -49,12 +40,7 @@ pub struct Present {
     #[arg(long)]
     preview: bool,
     #[command(flatten)]
-    instance: Instance,
-}
-
-#[derive(Deserialize)]
-struct PresentSession {
-    token: String,
+    owner: WalletOwner,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -80,11 +66,11 @@ impl Present {
     }
 
     async fn offered(&self) -> End {
-        let wallet = self.wallet().await?;
+        let wallet = self.owner.wallet().await?;
         if self.preview {
             let body = json!({"offer": self.link});
             let preview: OfferPreview = wallet.post("/api/wallet/offers/preview", &body).await?;
-            output::either(self.instance.json, &preview, offer_lines);
+            output::either(self.owner.instance.json, &preview, offer_lines);
             return Ok(Answer::Yes);
         }
         let body = json!({"offer": self.link, "tx_code": self.tx_code});
@@ -96,7 +82,7 @@ impl Present {
             }
             Err(failure) => return Err(failure),
         };
-        output::either(self.instance.json, &taken, |taken| {
+        output::either(self.owner.instance.json, &taken, |taken| {
             let line = |card: &CardSummary| {
                 format!("{}  {}  from {}", card.id, card.display.title, card.issuer)
             };
@@ -106,12 +92,12 @@ impl Present {
     }
 
     async fn asked(&self) -> End {
-        let wallet = self.wallet().await?;
+        let wallet = self.owner.wallet().await?;
         if self.preview {
             let body = json!({"request": self.link});
             let preview: RequestPreview =
                 wallet.post("/api/wallet/requests/preview", &body).await?;
-            output::either(self.instance.json, &preview, preview_lines);
+            output::either(self.owner.instance.json, &preview, preview_lines);
             return Ok(if preview.answerable {
                 Answer::Yes
             } else {
@@ -120,7 +106,7 @@ impl Present {
         }
         let body = json!({"request": self.link, "policy": "newest"});
         let answered: Answered = wallet.post("/api/wallet/requests/answer", &body).await?;
-        output::either(self.instance.json, &answered, answered_lines);
+        output::either(self.owner.instance.json, &answered, answered_lines);
         Ok(if answered.delivered {
             Answer::Yes
         } else {
@@ -134,22 +120,6 @@ impl Present {
         let preview: Result<OfferPreview, Failure> =
             wallet.post("/api/wallet/offers/preview", &body).await;
         preview.is_ok_and(|preview| preview.tx_code.is_some())
-    }
-
-    /// The person's wallet, after sign-in with their password.
-    async fn wallet(&self) -> Result<Client, Failure> {
-        let anybody = self.instance.anybody()?;
-        let password = private_file::read(
-            &self.password_file,
-            Reason::text("name the file that holds the password with --password-file"),
-        )?;
-        let session: PresentSession = anybody
-            .post(
-                "/api/wallet/sessions",
-                &json!({"email": self.email, "password": password.expose()}),
-            )
-            .await?;
-        Ok(anybody.with_token(SecretString::new(session.token)))
     }
 }
 

@@ -26,7 +26,9 @@ const CLAIMS: [&str; 4] = [
 const WRITTEN: &str = "/registry/transactions";
 /// The reason of a refusal because the store has no room.
 const FULL: &str = "storage-full";
-/// Number of characters of an id to write: enough to find it among others, too few to use it.
+/// What the addresses begin with whose ids would allow taking something: a credential offer, an answer.
+const TAKING: [&str; 4] = ["/api/issuer/", "/api/verifier/", "/issuer/", "/verifier/"];
+/// Number of characters of such an id to write: enough to find it among others, too few to use it.
 const SHOWN: usize = 8;
 
 /// An act that is to be written into the audit trail.
@@ -130,11 +132,13 @@ fn of_status(response: &Response) -> Option<StatusCode> {
     (status.is_client_error() || status.is_server_error()).then_some(status)
 }
 
-/// The first characters of the route's first parameter.
+/// The route's first parameter, as far as it may be seen.
 fn object(route: &str, path: &str) -> Option<String> {
     let mut places = route.split('/').zip(path.split('/'));
     let (_, id) = places.find(|(pattern, _)| pattern.starts_with('{'))?;
-    Some(id.chars().take(SHOWN).collect())
+    let takes = TAKING.iter().any(|begin| route.starts_with(begin));
+    let shown = if takes { SHOWN } else { id.len() };
+    Some(id.chars().take(shown).collect())
 }
 
 #[cfg(test)]
@@ -147,5 +151,7 @@ mod tests {
         let path = "/api/issuer/credentials/0123456789abcdef/status";
         assert_eq!(object(route, path).as_deref(), Some("01234567"));
         assert_eq!(object("/api/issuer/offers", "/api/issuer/offers"), None);
+        let whole = object("/api/types/{id}", "/api/types/membership-card");
+        assert_eq!(whole.as_deref(), Some("membership-card"));
     }
 }

@@ -79,6 +79,11 @@ pub const ROWS: &[Row] = &[
         These(&["selfsame-server/unit", "selfsame/clients"]),
         COMPARED,
     ),
+    row(
+        "docs/first-credential.md",
+        These(&["selfsame/e2e"]),
+        "its examples are run",
+    ),
     row("docs/resolution.md", These(&["selfsame/unit"]), COMPARED),
     row("docs/settings.md", These(&["selfsame/unit"]), COMPARED),
     row(

@@ -76,7 +76,7 @@ async fn a_refusal_is_written_with_its_reason_and_reading_is_not_written() {
     assert_eq!(results[0]["refused"], "key-unknown");
     assert!(results[1]["refused"].is_string());
     assert_eq!(results[2]["refused"], "right-missing");
-    assert_eq!(entries[0]["object"], "01234567");
+    assert_eq!(entries[0]["object"], "0123456789");
     assert_eq!(entries[2]["actor"]["name"], "reader");
 }
 

@@ -27,6 +27,7 @@ mod doors;
 mod foreign;
 mod forks;
 mod full;
+mod guide;
 mod inward;
 mod issued;
 mod matrix;

@@ -1,0 +1,161 @@
+//! `selfsame wallet`: creates a wallet on an instance, and shows what is in it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use selfsame_crypto::SecretString;
+use selfsame_driver::paging::Listing;
+use selfsame_driver::{Reason, private_file};
+use selfsame_terminal::exit::{Answer, End, Failure};
+use selfsame_terminal::output;
+use selfsame_wallet::view::{Card, CardSummary, HistoryEntry, NewSession};
+use serde_json::json;
+
+use crate::called::{Instance, segment};
+use crate::client::Client;
+
+/// Create a wallet, and show its cards and its history; `selfsame present` accepts and shows credentials.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame wallet create --email maja@example.org --password-file pw"
+)]
+pub struct WalletCommand {
+    #[command(subcommand)]
+    verb: WalletVerb,
+}
+
+#[derive(Subcommand)]
+enum WalletVerb {
+    /// Create a wallet.
+    #[command(
+        after_help = "Example: selfsame wallet create --email maja@example.org --password-file pw"
+    )]
+    Create {
+        /// The token of an invitation, if the instance makes wallets by invitation.
+        #[arg(long)]
+        invitation: Option<String>,
+        #[command(flatten)]
+        owner: WalletOwner,
+    },
+    /// List the cards, newest first.
+    #[command(
+        after_help = "Example: selfsame wallet cards --email maja@example.org --password-file pw"
+    )]
+    Cards {
+        #[command(flatten)]
+        owner: WalletOwner,
+    },
+    /// Show a card with its claims and its status.
+    #[command(
+        after_help = "Example: selfsame wallet card 5Zr… --email maja@example.org --password-file pw"
+    )]
+    Card {
+        /// The card's id, as the list shows it.
+        #[arg(allow_hyphen_values = true)]
+        id: String,
+        #[command(flatten)]
+        owner: WalletOwner,
+    },
+    /// List what was received and shown, newest first.
+    #[command(
+        after_help = "Example: selfsame wallet history --email maja@example.org --password-file pw"
+    )]
+    History {
+        #[command(flatten)]
+        owner: WalletOwner,
+    },
+}
+
+/// The owner of a wallet, and the instance that keeps it.
+#[derive(Args)]
+pub struct WalletOwner {
+    /// The e-mail address of the wallet's owner.
+    #[arg(long, env = "SELFSAME_EMAIL")]
+    pub email: String,
+    /// The file that holds the password of the wallet's owner.
+    #[arg(long, env = "SELFSAME_PASSWORD_FILE")]
+    pub password_file: PathBuf,
+    #[command(flatten)]
+    pub instance: Instance,
+}
+
+impl WalletOwner {
+    /// A client that acts for the owner.
+    pub async fn wallet(&self) -> Result<Client, Failure> {
+        self.session("/api/wallet/sessions", None).await
+    }
+
+    async fn session(&self, path: &str, invitation: Option<&str>) -> Result<Client, Failure> {
+        let password = private_file::read(
+            &self.password_file,
+            Reason::text(
+                "the file holds the password of the wallet's owner, and nobody else may read it",
+            ),
+        )?;
+        let mut body = json!({"email": self.email, "password": password.expose()});
+        if let Some(invitation) = invitation {
+            body["invitation"] = invitation.into();
+        }
+        let client = self.instance.anybody()?;
+        let session: NewSession = client.post(path, &body).await?;
+        Ok(client.with_token(SecretString::new(session.token)))
+    }
+}
+
+impl WalletCommand {
+    /// Does what the verb says.
+    pub async fn run(self) -> End {
+        match self.verb {
+            WalletVerb::Create { invitation, owner } => {
+                let path = "/api/wallet/register";
+                owner.session(path, invitation.as_deref()).await?;
+                let created = json!({"email": owner.email});
+                output::either(owner.instance.json, &created, |_| {
+                    vec![format!("{} has a wallet", owner.email)]
+                });
+            }
+            WalletVerb::Cards { owner } => {
+                let path = "/api/wallet/credentials?limit=200";
+                let listed: Listing<CardSummary> = owner.wallet().await?.get(path).await?;
+                output::either(owner.instance.json, &listed, |listed| {
+                    listed.items.iter().map(card_line).collect()
+                });
+            }
+            WalletVerb::Card { id, owner } => {
+                let path = format!("/api/wallet/credentials/{}", segment(&id));
+                let card: Card = owner.wallet().await?.get(&path).await?;
+                output::either(owner.instance.json, &card, card_lines);
+            }
+            WalletVerb::History { owner } => {
+                let path = "/api/wallet/history?limit=200";
+                let listed: Listing<HistoryEntry> = owner.wallet().await?.get(path).await?;
+                output::either(owner.instance.json, &listed, |listed| {
+                    listed.items.iter().map(history_line).collect()
+                });
+            }
+        }
+        Ok(Answer::Yes)
+    }
+}
+
+fn card_line(card: &CardSummary) -> String {
+    let issuer = card.issuer_name.as_ref().unwrap_or(&card.issuer);
+    format!("{}  {}  from {issuer}", card.id, card.display.title)
+}
+
+fn card_lines(card: &Card) -> Vec<String> {
+    let mut lines = vec![format!("{}  {}", card_line(&card.summary), card.status)];
+    let claims = card.claims.iter();
+    lines.extend(claims.map(|claim| format!("  {}: {}", claim.label, claim.value)));
+    lines
+}
+
+fn history_line(entry: &HistoryEntry) -> String {
+    format!(
+        "{}  {}  {}  {}",
+        entry.at,
+        entry.what,
+        entry.party,
+        entry.claims.join(", ")
+    )
+}
