@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use crate::authority::{Actor, Authority, lacking};
 use crate::operators::{Operators, home};
 use crate::right::Rights;
-use crate::role::is_of_instance;
 use crate::view::{CreatedKey, KeyView, NewKey};
 
 pub(crate) const KEY: &str = "api_key";
@@ -198,9 +197,7 @@ fn scopes(by: &Authority, organisation: &OrganisationName, new: &NewKey) -> Resu
     if rights.is_empty() {
         return Err(Error::bad_request("key-scopes-needed"));
     }
-    if let Some(right) = rights.iter().find(|right| is_of_instance(*right))
-        && !organisation.is_main()
-    {
+    if let Some(right) = rights.iter().find(|right| !right.fits(organisation)) {
         return Err(Error::bad_request("right-elsewhere").with("right", &right));
     }
     match rights.beyond(by.rights(organisation)) {

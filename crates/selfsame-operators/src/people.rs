@@ -62,6 +62,15 @@ impl Operators {
         listing(&found, paging, |stored| Ok(member(stored)?.view()))
     }
 
+    /// A person who works for an organisation.
+    ///
+    /// # Errors
+    /// `NotFound`; the store's.
+    pub async fn person(&self, place: PersonAt<'_>) -> Result<PersonView> {
+        let (_, member) = self.member(place).await?;
+        Ok(member.view())
+    }
+
     /// Gives a person these roles in place of the present ones.
     ///
     /// # Errors

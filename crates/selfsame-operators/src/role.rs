@@ -129,9 +129,13 @@ pub(crate) fn rights(roles: &[OperatorRole]) -> Rights {
     roles.iter().fold(Rights::NONE, add)
 }
 
-/// Whether a right is about the instance, so that only the organisation that runs it can give it.
-pub(crate) fn is_of_instance(right: Right) -> bool {
-    !OWNER.has(right)
+impl Right {
+    /// Whether keys of this organisation can have it. Rights about the instance are given by the organisation that
+    /// runs it.
+    #[must_use]
+    pub fn fits(self, organisation: &OrganisationName) -> bool {
+        OWNER.has(self) || organisation.is_main()
+    }
 }
 
 #[cfg(test)]

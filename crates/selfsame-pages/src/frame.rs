@@ -56,8 +56,11 @@ pub enum RegistryPlace {
 /// Who looks at a page, as far as its session tells.
 #[derive(Clone, Debug)]
 pub enum Visitor {
-    /// The operator, on a page that needs their session.
-    Operator,
+    /// Someone who works for an organisation, on a page that needs their session.
+    Operator {
+        /// Their e-mail address; `None` for the holder of the operator token.
+        email: Option<String>,
+    },
     /// A person with a wallet, on a page that needs their session.
     Person {
         /// Their e-mail address.
@@ -148,7 +151,7 @@ impl Frame {
     /// The address that ends this page's session, if there is one.
     pub fn sign_out(&self) -> Option<&'static str> {
         match self.visitor {
-            Visitor::Operator => Some("/operator/sign-out"),
+            Visitor::Operator { .. } => Some("/operator/sign-out"),
             Visitor::Person { .. } => Some("/wallet/sign-out"),
             Visitor::Anyone { .. } => None,
         }
@@ -158,19 +161,22 @@ impl Frame {
     pub fn is_operator(&self) -> bool {
         matches!(
             self.visitor,
-            Visitor::Operator | Visitor::Anyone { operator: true, .. }
+            Visitor::Operator { .. } | Visitor::Anyone { operator: true, .. }
         )
     }
 
     /// Who is signed in, as text.
     pub fn who(&self) -> &str {
         match &self.visitor {
-            Visitor::Person { email } => email,
-            Visitor::Anyone {
+            Visitor::Person { email }
+            | Visitor::Operator { email: Some(email) }
+            | Visitor::Anyone {
                 person: Some(email),
                 ..
             } => email,
-            Visitor::Operator | Visitor::Anyone { operator: true, .. } => "Operator",
+            Visitor::Operator { email: None } | Visitor::Anyone { operator: true, .. } => {
+                "Operator"
+            }
             Visitor::Anyone { .. } => "",
         }
     }
@@ -271,7 +277,12 @@ mod tests {
         });
         assert_eq!(both.who(), "maja@example.org");
         assert!(both.sign_out().is_none() && both.is_operator());
-        assert_eq!(of(Visitor::Operator).who(), "Operator");
+        let clerk = of(Visitor::Operator {
+            email: Some(email()),
+        });
+        assert_eq!(clerk.who(), "maja@example.org");
+        assert!(clerk.sign_out().is_some() && clerk.is_operator());
+        assert_eq!(of(Visitor::Operator { email: None }).who(), "Operator");
         assert_eq!(Frame::nobodys().who(), "");
     }
 }

@@ -6,11 +6,14 @@
 //! `selfsame-catalogue`.
 
 pub mod assets;
+pub mod audit;
 mod frame;
 pub mod home;
 mod hue;
 pub mod issuer;
 pub mod operator;
+mod operator_role;
+pub mod people;
 mod pictogram;
 pub mod problem;
 mod qr;

@@ -1,22 +1,51 @@
-//! The operator's pages: signing in, and what a signed-in operator is offered.
+//! The pages of those who work for an organisation: signing in, accepting an invitation, and what follows.
 
 use askama::Template;
+use selfsame_operators::OperatorRole;
 
 use crate::Frame;
+use crate::operator_role::RoleWords;
 
-/// The page that asks for the operator's token.
+/// The page that asks a person for their password, or for the operator token.
 #[derive(Template)]
 #[template(path = "operator.html")]
 pub struct OperatorPage {
     /// What stands around it.
     pub frame: Frame,
-    /// The page to continue at; empty for the operator's first page.
+    /// The page to continue at; empty for the first page of whoever signs in.
     pub next: String,
-    /// Why the token was refused.
-    pub problem: Option<String>,
+    /// The e-mail address that was typed.
+    pub email: String,
+    /// What was refused, and why.
+    pub refused: Option<SignInRefused>,
 }
 
-/// The page of an operator who has signed in.
+/// Why a sign-in was refused.
+pub struct SignInRefused {
+    /// Whether the operator token was refused, rather than a password.
+    pub is_token: bool,
+    /// The reason.
+    pub problem: String,
+}
+
+impl OperatorPage {
+    /// The page with empty forms.
+    pub fn of(frame: Frame, next: String) -> Self {
+        Self {
+            frame,
+            next,
+            email: String::new(),
+            refused: None,
+        }
+    }
+
+    fn is_refused(&self, is_token: bool) -> bool {
+        let refused = self.refused.as_ref();
+        refused.is_some_and(|refused| refused.is_token == is_token)
+    }
+}
+
+/// The page of someone who has signed in.
 #[derive(Template)]
 #[template(path = "operator_signed_in.html")]
 pub struct SignedInPage {
@@ -28,4 +57,74 @@ pub struct SignedInPage {
     pub invites: bool,
     /// The link of a new invitation.
     pub invitation: Option<String>,
+    /// The person; `None` for the holder of the operator token.
+    pub person: Option<SignedInPerson>,
+    /// The page to continue at.
+    pub home: String,
+}
+
+/// A person who has signed in.
+pub struct SignedInPerson {
+    /// Their e-mail address.
+    pub email: String,
+    /// The organisations that they work for.
+    pub organisations: Vec<OrganisationLink>,
+}
+
+/// An organisation that a person works for.
+pub struct OrganisationLink {
+    /// Its title.
+    pub title: String,
+    /// Its page.
+    pub href: String,
+}
+
+/// The page on which a person accepts an invitation.
+#[derive(Template)]
+#[template(path = "operator_invited.html")]
+pub struct InvitedPage {
+    frame: Frame,
+    token: String,
+    organisation: String,
+    roles: Vec<RoleWords>,
+    email: String,
+    problem: Option<String>,
+}
+
+/// An invitation to work for an organisation.
+pub struct ShownInvitation {
+    /// Its token.
+    pub token: String,
+    /// The title of the organisation.
+    pub organisation: String,
+    /// The roles that the person gets.
+    pub roles: Vec<OperatorRole>,
+}
+
+impl InvitedPage {
+    /// The page of this invitation, with an empty form.
+    pub fn of(frame: Frame, invitation: ShownInvitation) -> Self {
+        let ShownInvitation {
+            token,
+            organisation,
+            roles,
+        } = invitation;
+        Self {
+            frame,
+            token,
+            organisation,
+            roles: roles.into_iter().map(RoleWords::from).collect(),
+            email: String::new(),
+            problem: None,
+        }
+    }
+
+    /// The page shown again with the e-mail address that was typed, and what the person can correct.
+    pub fn again(self, email: &str, problem: String) -> Self {
+        Self {
+            email: email.to_owned(),
+            problem: Some(problem),
+            ..self
+        }
+    }
 }

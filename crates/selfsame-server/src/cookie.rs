@@ -14,6 +14,7 @@ pub struct Names {
     visitor: String,
     binding: String,
     known: String,
+    known_operator: String,
 }
 
 impl Names {
@@ -31,6 +32,7 @@ impl Names {
             visitor: named(host, "visitor"),
             binding: named(page, "asked"),
             known: named(host, "known"),
+            known_operator: named(host, "known-operator"),
         }
     }
 
@@ -52,6 +54,11 @@ impl Names {
     /// Recognises a browser that has signed in to a wallet before.
     pub fn known(&self) -> &str {
         &self.known
+    }
+
+    /// Recognises a browser that has signed in before to the account of a person who works for an organisation.
+    pub fn known_operator(&self) -> &str {
+        &self.known_operator
     }
 
     /// Binds a same-device request to the browser that made it, on its result page: several requests may be open.

@@ -40,7 +40,15 @@ impl Called {
 
     /// The path of a page or an API address of this organisation, from that of the one that every instance has.
     pub fn path(&self, path: &str) -> String {
-        format!("{BELOW}{}{path}", self.0)
+        path_at(&self.0, path)
+    }
+}
+
+/// The path of a page or an API address of an organisation, from that of the one that every instance has.
+pub fn path_at(organisation: &OrganisationName, path: &str) -> String {
+    match organisation.is_main() {
+        true => path.to_owned(),
+        false => format!("{BELOW}{organisation}{path}"),
     }
 }
 

@@ -41,6 +41,13 @@ fn api_of(area: Area, routes: Vec<Route>) -> Routes {
         .of_organisations()
 }
 
+/// The pages on which each organisation's operators may do something in an area.
+fn pages_of(area: Area, routes: Vec<Route>) -> Routes {
+    Routes::of(Audience::Operator, routes)
+        .needing(area)
+        .of_organisations()
+}
+
 fn of_every_instance() -> Vec<Routes> {
     let api = |area, routes| Routes::of(Audience::OperatorApi, routes).needing(area);
     vec![
@@ -49,6 +56,11 @@ fn of_every_instance() -> Vec<Routes> {
         Routes::of(Audience::Stream, pages::public_streams()),
         Routes::of(Audience::Doorway, pages::operator_door()),
         Routes::of(Audience::Operator, pages::operator()),
+        pages_of(Area::People, pages::people()),
+        pages_of(Area::Audit, pages::audit()),
+        Routes::of(Audience::OperatorStream, pages::audit_export())
+            .needing(Area::Audit)
+            .of_organisations(),
         api(Area::Instance, api::instance()),
         api(Area::Dids, api::dids()),
         api(Area::Organisations, api::organisations()),

@@ -8,6 +8,7 @@ mod doors;
 mod instance;
 mod organisations;
 mod pages;
+mod people;
 mod resolving;
 mod rights;
 mod sockets;

@@ -1,8 +1,11 @@
 //! The pages: each shows the results of use cases, and decides nothing itself. `selfsame-pages` makes their HTML.
 
+pub mod audit;
+mod correction;
 pub mod home;
 pub mod issuer;
 pub mod operator;
+pub mod people;
 pub mod reference;
 pub mod registry;
 pub mod resolver;
@@ -13,8 +16,10 @@ use axum::extract::FromRequestParts;
 use axum::response::{Html, IntoResponse};
 use http::request::Parts;
 use selfsame_app::config::Config;
+use selfsame_core::organisation::OrganisationName;
 pub use selfsame_http::listing::ListPosition;
 use selfsame_ledger::config::RegistryConfig;
+use selfsame_operators::Actor;
 pub use selfsame_pages::Frame;
 use selfsame_pages::{FrameParts, InstanceRoles, RegistryPlace, Template, Visitor};
 
@@ -41,7 +46,9 @@ impl FromRequestParts<Server> for Frame {
 
 async fn visitor(server: &Server, parts: &Parts) -> Visitor {
     match parts.extensions.get::<Seat>() {
-        Some(Seat::Operator { .. }) => Visitor::Operator,
+        Some(Seat::Operator { authority, .. }) => Visitor::Operator {
+            email: email(&authority.actor),
+        },
         Some(Seat::Person { person, .. }) => Visitor::Person {
             email: person.email.clone(),
         },
@@ -55,6 +62,23 @@ async fn visitor(server: &Server, parts: &Parts) -> Visitor {
             Visitor::Anyone { operator, person }
         }
     }
+}
+
+/// The e-mail address of a person who works for an organisation.
+fn email(actor: &Actor) -> Option<String> {
+    match actor {
+        Actor::Person { email, .. } => Some(email.clone()),
+        Actor::Token | Actor::Key { .. } => None,
+    }
+}
+
+/// The title of an organisation.
+async fn title(server: &Server, organisation: &OrganisationName) -> Handled<String> {
+    if organisation.is_main() {
+        return Ok(server.app().config().issuer.name.clone());
+    }
+    let found = server.app().organisations().find(organisation).await?;
+    Ok(found.map_or_else(|| organisation.to_string(), |found| found.record.title))
 }
 
 fn roles(config: &Config) -> InstanceRoles {

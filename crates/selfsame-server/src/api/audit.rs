@@ -16,7 +16,7 @@ use crate::server::Server;
 /// Anchors that are listed.
 const ANCHORS_MAX: usize = 1_000;
 /// The media type of an export.
-const NDJSON: &str = "application/x-ndjson";
+pub const NDJSON: &str = "application/x-ndjson";
 
 /// Where an export goes on.
 #[derive(Deserialize, IntoParams)]

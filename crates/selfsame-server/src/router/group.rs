@@ -282,7 +282,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
 fn led_by(called: Option<&Called>, mut response: Response) -> Response {
     if let (Some(called), Some(location)) = (called, response.headers().get(LOCATION))
         && let Ok(path) = location.to_str()
-        && ["/issuer", "/verifier"]
+        && ["/issuer", "/verifier", "/people", "/audit"]
             .iter()
             .any(|page| path.starts_with(page))
         && let Ok(location) = HeaderValue::from_str(&called.path(path))
@@ -298,6 +298,8 @@ fn way_back(path: &str) -> Option<(&'static str, &'static str)> {
         "issuer" => Some(("/issuer", "Issuer")),
         "wallet" => Some(("/wallet", "Your wallet")),
         "verifier" => Some(("/verifier", "Verifier")),
+        "people" => Some(("/people", "People and keys")),
+        "audit" => Some(("/audit", "Audit trail")),
         "registry" | "browse" => Some(("/registry", "Registry")),
         _ => None,
     }

@@ -1,13 +1,17 @@
 //! The pages: each address that shows or changes something for people.
 
 use axum::extract::State;
+use selfsame_audit::AuditFilter;
 use selfsame_http::route::{get, post};
 
 use super::group::Route;
 use super::openapi;
 use crate::assets;
+use crate::extract::Query;
 use crate::server::Server;
-use crate::ui::{Frame, home, issuer, operator, reference, registry, resolver, verifier, wallet};
+use crate::ui::{
+    Frame, audit, home, issuer, operator, people, reference, registry, resolver, verifier, wallet,
+};
 
 /// Pages for anyone.
 pub fn public() -> Vec<Route> {
@@ -66,6 +70,8 @@ pub fn operator_door() -> Vec<Route> {
         get("/operator", operator::page),
         get("/operator/sign-in", operator::sign_in_by_link),
         post("/operator/sign-in", operator::sign_in),
+        get("/operator/invited", operator::invited::page),
+        post("/operator/invited", operator::invited::accept),
     ]
 }
 
@@ -88,6 +94,32 @@ pub fn issuer() -> Vec<Route> {
 /// The operator's pages, whatever the roles.
 pub fn operator() -> Vec<Route> {
     vec![post("/operator/sign-out", operator::sign_out)]
+}
+
+/// The people and the API keys of an organisation.
+pub fn people() -> Vec<Route> {
+    vec![
+        get("/people", people::page),
+        post("/people/invitations", people::invite),
+        get("/people/view/{id}", people::person),
+        post("/people/view/{id}/roles", people::set_roles),
+        post("/people/view/{id}/remove", people::remove),
+        post("/people/keys", people::create_key),
+        post("/people/keys/{id}/revoke", people::revoke_key),
+    ]
+}
+
+/// The audit trail of an organisation.
+pub fn audit() -> Vec<Route> {
+    let page = |here: audit::TrailHere, frame: Frame, Query(filter): Query<AuditFilter>| {
+        audit::page(here, frame, filter, openapi::text())
+    };
+    vec![get("/audit", page)]
+}
+
+/// The download of the audit trail, which takes as long as the trail is.
+pub fn audit_export() -> Vec<Route> {
+    vec![get("/audit/export", audit::export)]
 }
 
 /// Where a wallet on the same device sends the person back to.

@@ -1,12 +1,16 @@
 //! The audit trail as the server writes it.
 
 use http::{Method, StatusCode};
+use selfsame_app::config::Roles;
 use selfsame_audit::verify;
-use selfsame_operators::Right;
+use selfsame_core::organisation::OrganisationName;
+use selfsame_operators::{OperatorRole, Right};
 use serde_json::{Value, json};
 
 use super::instance::{Answered, Instance, call, get, post};
 use super::organisations::with_acme;
+use crate::router::{groups, openapi};
+use crate::ui::audit::acts as words;
 
 fn read(answer: &Answered) -> Value {
     assert!(answer.status.is_success(), "{}", answer.body);
@@ -48,7 +52,7 @@ async fn a_refusal_is_written_with_its_reason_and_reading_is_not_written() {
         .operators()
         .create_key(
             &selfsame_operators::Authority::token(),
-            &selfsame_core::organisation::OrganisationName::main(),
+            &OrganisationName::main(),
             &selfsame_operators::view::NewKey {
                 name: "reader".to_owned(),
                 scopes: vec![Right::parse("issuer:read").unwrap()],
@@ -105,4 +109,103 @@ async fn each_organisation_reads_and_verifies_its_own_trail() {
     assert_eq!(anchors[0]["head"], head);
     instance.app.anchor_trails().await.unwrap();
     assert_eq!(trail(&instance, "/o/acme/api/audit/anchors").await.len(), 1);
+}
+
+/// The acts on a page of the trail, the newest first.
+async fn acts(instance: &Instance, cookie: &str, query: &str) -> Vec<String> {
+    let answer = instance
+        .call(get(&format!("/audit{query}")).cookie(cookie))
+        .await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    let rows = answer.body.split("data-label=\"What\"").skip(1);
+    let words = |row: &str| {
+        let words = row.split("<b>").nth(1).unwrap_or_default();
+        words.split('<').next().unwrap_or_default().to_owned()
+    };
+    rows.map(words).collect()
+}
+
+#[tokio::test]
+async fn the_page_tells_acts_in_words_and_finds_them_by_each_filter() {
+    let instance = Instance::start().await;
+    let new = json!({"type": "immunization", "examples": true}).to_string();
+    let offer = post("/api/issuer/offers")
+        .bearer(&instance.token)
+        .json(&new);
+    read(&instance.call(offer).await);
+    let unknown = call(Method::DELETE, "/api/keys/0123456789").bearer(&instance.token);
+    instance.call(unknown).await;
+    let main = OrganisationName::main();
+    let auditor = instance.person_with(&main, OperatorRole::Auditor).await;
+    let beyond = post("/api/issuer/offers").cookie(&auditor).json(&new);
+    assert_eq!(instance.call(beyond).await.status, StatusCode::FORBIDDEN);
+    let (offer, revoke) = ("Makes an offer", "Revokes an API key at once");
+    let all = acts(&instance, &auditor, "").await;
+    assert_eq!(all.len(), 3, "{all:?}");
+    assert!(
+        all[0].starts_with(offer) && all[1] == revoke && all[2] == all[0],
+        "{all:?}"
+    );
+    let count = async |query: &str| acts(&instance, &auditor, query).await.len();
+    assert_eq!(count("?actor=auditor%40main.example").await, 1);
+    assert_eq!(count("?act=DELETE&actor=&object=&since=&until=").await, 1);
+    assert_eq!(count("?object=01234567").await, 1);
+    let today = instance.app.clock().now().rfc3339();
+    let day = &today[..10];
+    assert_eq!(count(&format!("?since={day}&until={day}")).await, 3);
+    assert_eq!(count("?until=2000-01-01").await, 0);
+    let page = instance
+        .call(get("/audit?limit=1&act=POST").cookie(&auditor))
+        .await;
+    let next = page.body.split("href=\"/audit?").nth(1).unwrap();
+    let next = next
+        .split('"')
+        .next()
+        .unwrap()
+        .replace("&#38;", "&")
+        .replace("&amp;", "&");
+    assert!(next.starts_with("act=POST&after="), "{next}");
+    assert!(page.body.contains("right missing") && page.body.contains("from <span"));
+}
+
+#[tokio::test]
+async fn the_download_is_the_whole_trail_and_verifies_against_the_head_of_the_page() {
+    let instance = Instance::start().await;
+    let main = OrganisationName::main();
+    let auditor = instance.person_with(&main, OperatorRole::Auditor).await;
+    // More links than one part of an export has.
+    for _ in 0..205 {
+        let unknown = call(Method::DELETE, "/api/keys/0123456789").bearer(&instance.token);
+        instance.call(unknown).await;
+        instance.app.trail().chain().await.unwrap();
+    }
+    let download = instance.call(get("/audit/export").cookie(&auditor)).await;
+    let disposition = download.header("content-disposition");
+    assert_eq!(disposition, "attachment; filename=\"audit-main.ndjson\"");
+    assert_eq!(download.header("content-type"), "application/x-ndjson");
+    let verified = verify(download.body.as_bytes(), &[]).unwrap();
+    assert_eq!(verified.head.entries, 205);
+    instance.app.anchor_trails().await.unwrap();
+    let page = instance.call(get("/audit").cookie(&auditor)).await;
+    let hash = verified.head.hash.to_string();
+    assert!(
+        page.body.contains(&hash) && !page.body.contains("none yet"),
+        "{}",
+        page.body
+    );
+}
+
+#[test]
+fn each_form_has_the_words_of_its_operation_and_is_an_address() {
+    let groups = groups(&Roles::ALL);
+    let routes = groups.iter().flat_map(|group| &group.routes);
+    let acts: Vec<String> = routes
+        .map(|route| format!("{} {}", route.method, route.path))
+        .collect();
+    let known = words::all(openapi::text());
+    for (form, _) in words::SAME.iter().chain(&words::OWN) {
+        assert!(known.contains_key(*form), "{form}");
+        assert!(acts.iter().any(|act| act == form), "{form}");
+    }
+    assert_eq!(known["POST /people/invitations"], "Invites a person");
 }

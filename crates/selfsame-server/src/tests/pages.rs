@@ -83,6 +83,9 @@ async fn pages_are_whole_and_hold_nothing_inline_or_foreign() {
         "/browse/config?type=120&page_size=1",
         "/resolver",
         "/operator",
+        "/people",
+        "/audit",
+        "/audit?act=nothing-like-this",
         "/resolver?did=did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
     ] {
         let answer = instance.call(get(path).cookie(&cookies)).await;

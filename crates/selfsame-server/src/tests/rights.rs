@@ -59,7 +59,7 @@ impl Instance {
     }
 
     /// The cookie of a person with a role in an organisation.
-    async fn person_with(&self, organisation: &OrganisationName, role: OperatorRole) -> String {
+    pub async fn person_with(&self, organisation: &OrganisationName, role: OperatorRole) -> String {
         let operators = self.app.operators();
         let token = Authority::token();
         let invited = operators.invite(&token, organisation, &[role]).await;

@@ -1,22 +1,31 @@
-//! The operator's sign-in, by token or by the printed link, and sign-out.
+//! The sign-in of those who work for an organisation: by password, by the operator token or by the printed link; and
+//! sign-out.
 
-use axum::extract::{RawQuery, State};
-use axum::response::IntoResponse;
+pub mod invited;
+mod session;
+
+use axum::extract::{Extension, RawQuery, State};
 use http::header::{REFERRER_POLICY, REFRESH, SET_COOKIE};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue};
 use selfsame_crypto::SecretString;
 use selfsame_http::form;
-use selfsame_pages::operator::{OperatorPage, SignedInPage};
+use selfsame_operators::Authority;
+use selfsame_pages::operator::{
+    OperatorPage, OrganisationLink, SignInRefused, SignedInPage, SignedInPerson,
+};
 use selfsame_wallet::config::Registration;
 use serde::Deserialize;
 
 use super::Frame;
-use crate::audited;
+use super::correction::{correctable, refused};
 use crate::auth;
 use crate::cookie::{self, Jar};
-use crate::error::Handled;
-use crate::extract::{Form, Query};
+use crate::error::{Handled, Problem};
+use crate::extract::{Form, Query, Working};
+use crate::here::path_at;
+use crate::peer::Peer;
 use crate::server::Server;
+use session::{Browser, SIGNED_IN, first_page};
 
 /// A sign-in link's code.
 #[derive(Deserialize)]
@@ -25,7 +34,7 @@ pub struct SignInCode {
     code: String,
 }
 
-/// The page that asks for the token; if the operator is signed in, it offers to sign out.
+/// The page that asks for a password or the token; whoever is signed in is shown where to go on.
 pub async fn page(
     State(server): State<Server>,
     frame: Frame,
@@ -33,48 +42,78 @@ pub async fn page(
     RawQuery(query): RawQuery,
 ) -> Handled {
     let next = auth::next(query.as_deref());
-    if let Some(session) = session(&server, &headers).await? {
+    if let Some((session, authority)) = session(&server, &headers).await? {
         return match next.as_str() {
             "" => {
                 let token = Some(form::token(&session));
-                let invitation = None;
-                signed_in(&server, frame, Forms { token, invitation })
+                let (person, home) = person(&server, &frame, &authority).await?;
+                let page = SignedInPage {
+                    token,
+                    person,
+                    home,
+                    ..signed_in(&server, frame)
+                };
+                super::html(&page)
             }
-            next => Ok(auth::back_to(Some(next), "/operator")),
+            next => Ok(auth::back_to(Some(next), SIGNED_IN)),
         };
     }
-    super::html(&OperatorPage {
-        frame: frame.titled("Operator"),
-        next,
-        problem: None,
-    })
+    super::html(&OperatorPage::of(frame.titled("Operator"), next))
 }
 
-/// Takes the token from the form.
+/// Takes a person's e-mail address and password, or the operator token.
 pub async fn sign_in(
     State(server): State<Server>,
+    Extension(peer): Extension<Peer>,
     frame: Frame,
     headers: HeaderMap,
     form: Form,
 ) -> Handled {
-    let next = form.one("next").unwrap_or_default().to_owned();
-    let session = server.app().operator().sign_in(form.needed("token")?).await;
-    match open(&server, &headers, session).await {
-        Ok(cookie) => {
-            let mut response = auth::back_to(Some(&next), frame.home());
-            response.headers_mut().append(SET_COOKIE, cookie);
-            Ok(response)
-        }
-        Err(problem) if problem.status() == StatusCode::UNAUTHORIZED => {
-            let page = super::html(&OperatorPage {
-                frame: frame.failed("Operator"),
-                next,
-                problem: Some(problem.told().text),
-            })?;
-            Ok((StatusCode::UNAUTHORIZED, page).into_response())
-        }
-        Err(problem) => Err(problem),
+    let browser = Browser::of(&server, &headers, &frame);
+    let is_token = form.all("email").is_empty();
+    let outcome = match is_token {
+        true => by_token(&browser, &form, frame.home()).await,
+        false => by_password(&browser, peer, &form).await,
+    };
+    match outcome {
+        Ok(response) => Ok(response),
+        Err(problem) => again(frame, &form, problem, is_token),
     }
+}
+
+/// The page shown again, with what the person can correct.
+fn again(frame: Frame, form: &Form, problem: Problem, is_token: bool) -> Handled {
+    let (problem, text) = correctable(problem)?;
+    let next = form.one("next").unwrap_or_default().to_owned();
+    let page = OperatorPage {
+        email: form.one("email").unwrap_or_default().to_owned(),
+        refused: Some(SignInRefused {
+            is_token,
+            problem: text,
+        }),
+        ..OperatorPage::of(frame.failed("Operator"), next)
+    };
+    Ok(refused(&problem, super::html(&page)?))
+}
+
+async fn by_token(browser: &Browser<'_>, form: &Form, home: &str) -> Handled {
+    let operator = browser.server.app().operator();
+    let session = operator.sign_in(form.needed("token")?).await?;
+    let cookie = browser.open(session.expose()).await?;
+    let mut response = auth::back_to(form.one("next"), home);
+    response.headers_mut().append(SET_COOKIE, cookie);
+    Ok(response)
+}
+
+async fn by_password(browser: &Browser<'_>, peer: Peer, form: &Form) -> Handled {
+    let email = form.needed("email")?;
+    let password = SecretString::from(form.verbatim("password")?);
+    let accounts = browser.server.app().operators().accounts();
+    let session = accounts
+        .sign_in(email, password, &browser.whence(peer))
+        .await?;
+    let next = form.one("next");
+    browser.open_persons(&session, email, next).await
 }
 
 /// Takes the code from the printed link, which then no longer works, and leads on.
@@ -90,12 +129,13 @@ pub async fn sign_in_by_link(
     if code.is_empty() {
         return Ok(auth::back_to(None, "/operator"));
     }
+    let browser = Browser::of(&server, &headers, &frame);
     let session = server.app().operator().sign_in_by_link(&code).await;
-    let cookie = open(&server, &headers, session)
-        .await
-        .map_err(|problem| problem.go_on("/operator", "Sign in another way"))?;
+    let session =
+        session.map_err(|error| Problem::from(error).go_on("/operator", "Sign in another way"))?;
+    let cookie = browser.open(session.expose()).await?;
     let on = HeaderValue::from_str(&format!("0; url={}", frame.home()));
-    let mut response = signed_in(&server, frame, Forms::default())?;
+    let mut response = super::html(&signed_in(&server, frame))?;
     let headers = response.headers_mut();
     headers.append(SET_COOKIE, cookie);
     headers.insert(REFRESH, on.map_err(selfsame_driver::Error::internal)?);
@@ -103,31 +143,55 @@ pub async fn sign_in_by_link(
     Ok(response)
 }
 
-/// Makes an invitation, and shows its link.
-pub async fn invite(State(server): State<Server>, frame: Frame) -> Handled {
+/// Makes an invitation to create a wallet, and shows its link.
+pub async fn invite(State(server): State<Server>, work: Working, frame: Frame) -> Handled {
     let made = server.wallet()?.accounts().invite().await?;
-    let forms = Forms {
+    let (person, home) = person(&server, &frame, &work.authority).await?;
+    super::html(&SignedInPage {
         token: Some(frame.form.clone()),
         invitation: Some(made.link),
-    };
-    signed_in(&server, frame, forms)
+        person,
+        home,
+        ..signed_in(&server, frame)
+    })
 }
 
-/// The content of the signed-in operator's page.
-#[derive(Default)]
-struct Forms {
-    token: Option<String>,
-    invitation: Option<String>,
-}
-
-fn signed_in(server: &Server, frame: Frame, forms: Forms) -> Handled {
+/// The page for the holder of the operator token, whose session is about to begin.
+fn signed_in(server: &Server, frame: Frame) -> SignedInPage {
     let config = server.app().config();
-    super::html(&SignedInPage {
+    SignedInPage {
+        home: frame.home().to_owned(),
         frame: frame.titled("Operator"),
         invites: config.roles.wallet && config.wallet.registration == Registration::Invite,
-        token: forms.token,
-        invitation: forms.invitation,
-    })
+        token: None,
+        invitation: None,
+        person: None,
+    }
+}
+
+/// The person who is signed in, and the page to continue at.
+async fn person(
+    server: &Server,
+    frame: &Frame,
+    authority: &Authority,
+) -> Handled<(Option<SignedInPerson>, String)> {
+    let Some(email) = super::email(&authority.actor) else {
+        return Ok((None, frame.home().to_owned()));
+    };
+    let mut organisations = Vec::new();
+    for name in authority.organisations() {
+        organisations.push(OrganisationLink {
+            title: super::title(server, name).await?,
+            href: path_at(name, "/organisation"),
+        });
+    }
+    let person = SignedInPerson {
+        email,
+        organisations,
+    };
+    // Who works for several chooses one.
+    let home = first_page(authority, frame.roles).unwrap_or_default();
+    Ok((Some(person), home))
 }
 
 /// Ends the session.
@@ -143,30 +207,11 @@ pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Handl
     Ok(response)
 }
 
-/// The browser's session, if it is valid.
-async fn session(server: &Server, headers: &HeaderMap) -> Handled<Option<String>> {
+/// The browser's session and whose it is, if it is valid.
+async fn session(server: &Server, headers: &HeaderMap) -> Handled<Option<(String, Authority)>> {
     let Some(session) = cookie::read(headers, server.cookies().operator()) else {
         return Ok(None);
     };
     let authority = auth::operator_of(server, &session).await?;
-    Ok(Some(session).filter(|_| authority.is_some()))
-}
-
-/// Replaces the browser's session by a new one; returns the cookie.
-async fn open(
-    server: &Server,
-    headers: &HeaderMap,
-    session: selfsame_driver::Result<SecretString>,
-) -> Handled<HeaderValue> {
-    let session = session?;
-    audited::signed_in();
-    let name = server.cookies().operator();
-    if let Some(former) = cookie::read(headers, name) {
-        auth::end_session(server, &former).await?;
-    }
-    Jar::strict(name)
-        .value(session.expose(), server.origin())
-        .ok_or_else(|| {
-            selfsame_driver::Error::internal("a session that does not fit in a cookie").into()
-        })
+    Ok(authority.map(|authority| (session, authority)))
 }

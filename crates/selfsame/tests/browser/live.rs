@@ -77,7 +77,7 @@ async fn a_page_asks_again_for_events_that_were_refused_and_leads_to_the_door_wi
     browser.evaluate(SIGNS_OUT).await;
     assert!(
         browser
-            .sees("Operator token", Duration::from_secs(20))
+            .sees("operator token", Duration::from_secs(20))
             .await,
         "the page waits on without a session"
     );

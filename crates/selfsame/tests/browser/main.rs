@@ -7,6 +7,7 @@ mod browser;
 mod instance;
 mod live;
 mod pages;
+mod people;
 mod process;
 mod registry;
 mod rig;

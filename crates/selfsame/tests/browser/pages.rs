@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 use crate::{
     browser::{Browser, Scheme},
     instance::Instance,
+    people,
     walk::{Desk, PURPOSE, Phone},
 };
 
 /// Pages that exist from the start.
-const PAGES: [(&str, &str); 21] = [
+const PAGES: [(&str, &str); 23] = [
     ("start", ""),
     ("api", "api"),
     ("issuer", "issuer"),
@@ -34,6 +35,8 @@ const PAGES: [(&str, &str); 21] = [
         "resolved",
         "resolver?did=did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
     ),
+    ("people", "people"),
+    ("audit", "audit"),
     ("operator", "operator"),
 ];
 
@@ -53,6 +56,19 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
         .map(|(name, path)| (*name, instance.page(path)))
         .collect();
     let desk = Desk::open(instance, browser).await;
+    people::accept(browser, &desk.invite("Issuer").await).await;
+    browser.press("Sign out").await;
+    browser.open(&instance.page("operator")).await;
+    browser.press("Sign in with the operator token").await;
+    browser.fill("Operator token", instance.token.trim()).await;
+    browser.press("Sign in with the token").await;
+    browser.expect("Choose a credential to issue").await;
+    pages.push(("invited", desk.invite("Verifier").await));
+    desk.create_key("Admissions office", "Make offers").await;
+    browser.open(&instance.page("people")).await;
+    browser.press_about("since").await;
+    browser.expect("Save the roles").await;
+    pages.push(("person", browser.address().await));
     let offers = [
         desk.offer("Immunization record").await,
         desk.offer("Drug prescription").await,

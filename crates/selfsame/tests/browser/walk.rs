@@ -324,15 +324,16 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
 
     // Without a valid session, the pages ask for sign-in.
     browser.open(&instance.page("verifier")).await;
+    browser.press("Sign in with the operator token").await;
     browser.expect("prints a sign-in link").await;
     browser.fill("Operator token", "not the token").await;
-    browser.press("Sign in").await;
+    browser.press("Sign in with the token").await;
     browser.expect("Wrong operator token.").await;
     browser
         .open(&instance.page("operator/sign-in?code=abc"))
         .await;
     browser.press("Sign in another way").await;
-    browser.expect("Operator token").await;
+    browser.expect("operator token").await;
 
     // A person opens an accepted offer again; and a form is sent a second time.
     let desk = Desk::open(&instance, &browser).await;

@@ -1,0 +1,77 @@
+//! What acts are, in words: from the summaries of the API, and for forms from those of the same acts there.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+/// Forms and views of pages, and the operation of the API that does the same.
+pub const SAME: [(&str, &str); 14] = [
+    ("POST /issuer/new", "POST /api/issuer/offers"),
+    (
+        "POST /issuer/issued/{credential}/status",
+        "PUT /api/issuer/credentials/{id}/status",
+    ),
+    ("POST /issuer/delegations", "POST /api/issuer/delegations"),
+    (
+        "POST /issuer/delegations/{id}/withdraw",
+        "DELETE /api/issuer/delegations/{id}",
+    ),
+    ("POST /verifier/new", "POST /api/verifier/requests"),
+    (
+        "POST /verifier/view/{id}/recheck",
+        "POST /api/verifier/requests/{id}/recheck",
+    ),
+    (
+        "POST /verifier/view/{id}/revoke",
+        "POST /api/verifier/requests/{id}/revoke",
+    ),
+    ("GET /verifier/view/{id}", "GET /api/verifier/requests/{id}"),
+    ("POST /operator/invitations", "POST /api/wallet/invitations"),
+    ("POST /people/invitations", "POST /api/people/invitations"),
+    ("POST /people/view/{id}/roles", "PUT /api/people/{id}/roles"),
+    ("POST /people/view/{id}/remove", "DELETE /api/people/{id}"),
+    ("POST /people/keys", "POST /api/keys"),
+    ("POST /people/keys/{id}/revoke", "DELETE /api/keys/{id}"),
+];
+/// Acts that the API does not have.
+pub const OWN: [(&str, &str); 2] = [
+    (
+        "GET /verifier/view/{id}/result",
+        "Shows the result of a request",
+    ),
+    ("POST /operator/sign-out", "Signs out"),
+];
+
+/// What each act is, in words, by the API's description. It is read once.
+pub fn all(description: &'static str) -> &'static BTreeMap<String, String> {
+    static WORDS: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+    WORDS.get_or_init(|| read(description))
+}
+
+fn read(description: &str) -> BTreeMap<String, String> {
+    let description: Value = serde_json::from_str(description).unwrap_or_default();
+    let paths = description.get("paths").and_then(Value::as_object);
+    let mut words = BTreeMap::new();
+    for (path, operations) in paths.into_iter().flatten() {
+        for (method, operation) in operations.as_object().into_iter().flatten() {
+            if let Some(summary) = operation.get("summary").and_then(Value::as_str) {
+                let act = format!("{} {path}", method.to_uppercase());
+                words.insert(act, first_sentence(summary));
+            }
+        }
+    }
+    for (form, same) in SAME {
+        if let Some(known) = words.get(same).cloned() {
+            words.insert(form.to_owned(), known);
+        }
+    }
+    let own = OWN.map(|(act, known)| (act.to_owned(), known.to_owned()));
+    words.extend(own);
+    words
+}
+
+fn first_sentence(summary: &str) -> String {
+    let first = summary.split_once(". ").map_or(summary, |(first, _)| first);
+    first.trim_end_matches('.').replace('\n', " ")
+}
