@@ -1,6 +1,6 @@
 //! What the roles of one instance have beside the core: their settings, their certificates, and each other's names.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use selfsame_core::certificate::Certificate;
 use selfsame_core::organisation::Organisation;
@@ -23,9 +23,47 @@ pub struct Context {
     pub(crate) verifier_certificate: Option<Certificate>,
     /// The names under which this instance issues; set once its issuer exists.
     pub(crate) own_issuers: OnceLock<Vec<String>>,
+    /// The organisation's name for people.
+    pub(crate) title: RwLock<OrganisationTitle>,
+}
+
+/// An organisation's name for people, as it was after a number of changes.
+#[derive(Clone, Debug)]
+pub(crate) struct OrganisationTitle {
+    text: Arc<str>,
+    changes: u64,
+}
+
+impl OrganisationTitle {
+    pub fn new(text: &str, changes: u64) -> RwLock<Self> {
+        let text = text.into();
+        RwLock::new(Self { text, changes })
+    }
 }
 
 impl Context {
+    /// The organisation's name for people.
+    pub(crate) fn title(&self) -> Arc<str> {
+        let title = self.title.read().unwrap_or_else(PoisonError::into_inner);
+        title.text.clone()
+    }
+
+    /// From now on the organisation has this title, unless a later change has given it another one.
+    pub(crate) fn retitle(&self, text: &str, changes: u64) {
+        let known = self.title.read().unwrap_or_else(PoisonError::into_inner);
+        let is_later = changes > known.changes;
+        drop(known);
+        if is_later {
+            let mut title = self.title.write().unwrap_or_else(PoisonError::into_inner);
+            if changes > title.changes {
+                *title = OrganisationTitle {
+                    text: text.into(),
+                    changes,
+                };
+            }
+        }
+    }
+
     /// The credential types that are issued and requested here.
     pub(crate) fn own_types(&self) -> OwnTypes<'_> {
         self.types.of(Owner {

@@ -47,8 +47,9 @@ pub struct Issuer {
     grants: RecordCache<protocol::GrantRecord>,
 }
 
-/// What an issuer issues, as its types were at one time.
+/// What an issuer issues, as its types and its title were at one time.
 struct Current {
+    title: Arc<str>,
     types: Arc<TypeSet>,
     settings: IssuerSettings,
     published: Arc<Published>,
@@ -66,7 +67,8 @@ impl Current {
     fn new(parts: &CurrentParts<'_>, types: Arc<TypeSet>) -> Result<Self> {
         let key = signing::published_key(parts.context, parts.identity);
         let listed: Vec<_> = types.listed(parts.shared.clock.now()).cloned().collect();
-        let published = Published::new(parts.context, &key, &listed)?;
+        let title = parts.context.title();
+        let published = Published::new(parts.context, &title, &key, &listed)?;
         let settings = IssuerSettings {
             metadata: published.issuer.clone(),
             key: parts.key.clone(),
@@ -77,6 +79,7 @@ impl Current {
             round_times_to: parts.context.config.issuer.round_times_to,
         };
         Ok(Self {
+            title,
             types,
             settings,
             published: Arc::new(published),
@@ -139,7 +142,7 @@ impl Issuer {
         &self.context.organisation.issuer
     }
 
-    /// Its public documents, made again if its types have changed.
+    /// Its public documents, made again if its types or its title have changed.
     ///
     /// # Errors
     /// The store's.
@@ -175,11 +178,11 @@ impl Issuer {
         self.types().publish(id, self.shared.clock.now()).await
     }
 
-    /// What it issues now, made again if its types have changed.
+    /// What it issues now, made again if its types or its title have changed.
     async fn current(&self) -> Result<Arc<Current>> {
         let types = self.context.types_now().await?;
         let latest = self.latest();
-        if latest.types.stamp == types.stamp {
+        if latest.types.stamp == types.stamp && latest.title == self.context.title() {
             return Ok(latest);
         }
         let parts = CurrentParts {

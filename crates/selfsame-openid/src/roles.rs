@@ -15,14 +15,14 @@ use selfsame_core::{Correspondent, Shared, ShortLived};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Leased, Store, TenantId};
 use selfsame_types::Types;
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 
 use crate::certificate::Certificates;
 use crate::config::{RoleSet, RolesConfig};
-use crate::context::Context;
+use crate::context::{Context, OrganisationTitle};
 use crate::issuer::{Issuer, anchor};
 use crate::verifier::Verifier;
-use open::OpenRoles;
+use open::{OpenOrganisation, OpenOrganisations};
 
 /// Interval between anchorings; changes within it go into one transaction.
 const ANCHORED_EVERY: Duration = Duration::from_secs(1);
@@ -35,6 +35,8 @@ pub struct OrganisationRoles {
     pub issuer: Option<Arc<Issuer>>,
     /// Its verifier.
     pub verifier: Option<Arc<Verifier>>,
+    /// Its issuer as long as it issues nothing any more, for those who check what it issued.
+    former_issuer: Option<Arc<Issuer>>,
 }
 
 /// The roles of the organisations of one instance.
@@ -47,7 +49,7 @@ pub struct Roles {
     pub main: Arc<OrganisationRoles>,
     organisations: Organisations,
     types: Arc<Types>,
-    open: OpenRoles,
+    open: OpenOrganisations,
 }
 
 impl Roles {
@@ -77,6 +79,7 @@ impl Roles {
             issuer_certificate: certificates.issuer,
             verifier_certificate: certificates.verifier,
             own_issuers: OnceLock::new(),
+            title: OrganisationTitle::new(&config.issuer.name, 0),
         });
         let issuer = match wanted.issuer {
             true => {
@@ -109,8 +112,9 @@ impl Roles {
                 organisation,
                 issuer,
                 verifier,
+                former_issuer: None,
             }),
-            open: OpenRoles::default(),
+            open: OpenOrganisations::default(),
         })
     }
 
@@ -126,41 +130,67 @@ impl Roles {
         &self.organisations
     }
 
-    /// The roles of another organisation, opened if they are not open yet.
+    /// The roles that another organisation has now, opened if they are not open yet.
     ///
     /// # Errors
     /// The store's and the registry's.
     pub async fn of(&self, hosted: &HostedOrganisation) -> Result<Arc<OrganisationRoles>> {
-        self.open.get(&hosted.name, || self.opened(hosted)).await
+        let open = self.opened(hosted).await?;
+        let record = &hosted.record;
+        let publishes = self.wanted.issuer && (record.issuer || record.was_issuer);
+        let issuer = match publishes {
+            true => {
+                let opening = || issuer(&self.shared, &open.context, open.identity.clone());
+                Some(open.issuer.get_or_try_init(opening).await?.clone())
+            }
+            false => None,
+        };
+        let (issuer, former_issuer) = match record.issuer {
+            true => (issuer, None),
+            false => (None, issuer),
+        };
+        let verifies = self.wanted.verifier && record.verifier;
+        Ok(Arc::new(OrganisationRoles {
+            organisation: open.context.organisation.clone(),
+            issuer,
+            verifier: verifies.then(|| open.verifier.clone()),
+            former_issuer,
+        }))
     }
 
-    async fn opened(&self, hosted: &HostedOrganisation) -> Result<OrganisationRoles> {
+    /// Another organisation with the title that it has now, opened if it is not open yet.
+    async fn opened(&self, hosted: &HostedOrganisation) -> Result<Arc<OpenOrganisation>> {
+        let open = self
+            .open
+            .get(&hosted.name, || self.open_organisation(hosted))
+            .await?;
+        let record = &hosted.record;
+        open.context.retitle(&record.title, record.changes);
+        Ok(open)
+    }
+
+    async fn open_organisation(&self, hosted: &HostedOrganisation) -> Result<OpenOrganisation> {
         let (shared, name) = (&self.shared, hosted.name.clone());
         let origin = &shared.config.origin;
         let organisation = Organisation::named(name, hosted.tenant()?, origin)?;
         let path = web_path(&hosted.name);
         let identity = Arc::new(Identity::open(shared, &hosted.wish(&path)?).await?);
         self.dids.ensure_registered(&identity).await?;
-        let mut config = self.config.clone();
-        config.issuer.name.clone_from(&hosted.record.title);
-        config.verifier.name.clone_from(&hosted.record.title);
         let context = Arc::new(Context {
             types: self.types.clone(),
-            config,
-            organisation: organisation.clone(),
+            config: self.config.clone(),
+            organisation,
             issuer_certificate: None,
             verifier_certificate: None,
             own_issuers: OnceLock::new(),
+            title: OrganisationTitle::new(&hosted.record.title, hosted.record.changes),
         });
-        let issuer = match self.wanted.issuer && hosted.record.issuer {
-            true => Some(issuer(shared, &context, identity.clone()).await?),
-            false => None,
-        };
-        let verifies = self.wanted.verifier && hosted.record.verifier;
-        Ok(OrganisationRoles {
-            organisation,
-            issuer,
-            verifier: verifies.then(|| Arc::new(Verifier::new(shared.clone(), context, identity))),
+        let verifier = Verifier::new(shared.clone(), context.clone(), identity.clone());
+        Ok(OpenOrganisation {
+            verifier: Arc::new(verifier),
+            issuer: OnceCell::new(),
+            context,
+            identity,
         })
     }
 
@@ -208,20 +238,19 @@ impl Roles {
 
     /// The issuers that are open now.
     fn open_issuers(&self) -> Vec<Arc<Issuer>> {
-        let open = self.open.all();
-        let all = open.iter().chain([&self.main]);
-        all.filter_map(|roles| roles.issuer.clone()).collect()
+        let main = self.main.issuer.iter().cloned();
+        self.open.issuers().into_iter().chain(main).collect()
     }
 
+    /// The verifier that made the requests of a tenant, even if its organisation is no verifier any more.
     async fn verifier_of(&self, tenant: &TenantId) -> Result<Arc<Verifier>> {
         let absent = || Error::internal(format!("no organisation has the tenant {tenant}"));
-        let roles = if *tenant == self.main.organisation.verifier {
-            self.main.clone()
-        } else {
-            let hosted = self.organisations.of_tenant(tenant).await?;
-            self.of(&hosted.ok_or_else(absent)?).await?
-        };
-        roles.verifier.clone().ok_or_else(absent)
+        if *tenant == self.main.organisation.verifier {
+            return self.main.verifier.clone().ok_or_else(absent);
+        }
+        let hosted = self.organisations.of_tenant(tenant).await?;
+        let open = self.opened(&hosted.ok_or_else(absent)?).await?;
+        Ok(open.verifier.clone())
     }
 }
 
@@ -301,6 +330,30 @@ impl OrganisationRoles {
     pub fn issuer(&self) -> Result<&Arc<Issuer>> {
         let issuer = self.issuer.as_ref();
         issuer.ok_or_else(|| Error::not_found("issuer-absent"))
+    }
+
+    /// Its issuer, or the one that it was: for what others need to check the credentials that it issued.
+    ///
+    /// # Errors
+    /// `NotFound` if it never was an issuer.
+    pub fn publisher(&self) -> Result<&Arc<Issuer>> {
+        match &self.former_issuer {
+            Some(former) => Ok(former),
+            None => self.issuer(),
+        }
+    }
+
+    /// The identity whose `did:web` document is at its identifier.
+    ///
+    /// # Errors
+    /// `NotFound` if it has no document there.
+    pub fn identity(&self) -> Result<&Arc<Identity>> {
+        match (self.publisher(), &self.verifier) {
+            (Err(_), Some(verifier)) if !self.organisation.name.is_main() => {
+                Ok(verifier.identity())
+            }
+            (publisher, _) => publisher.map(|issuer| issuer.identity()),
+        }
     }
 
     /// Its verifier.

@@ -12,6 +12,7 @@ use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{Extensions, Method, Uri};
 use selfsame_app::{Access, OrganisationRoles};
+use selfsame_core::identity::Identity;
 use selfsame_core::organisation::OrganisationName;
 use selfsame_openid::issuer::Issuer;
 use selfsame_openid::verifier::Verifier;
@@ -118,6 +119,16 @@ impl Here {
     /// Its issuer.
     pub fn issuer(&self) -> Handled<&Arc<Issuer>> {
         self.roles.issuer().map_err(Problem::from)
+    }
+
+    /// Its issuer, or the one that it was, for those who check what it issued.
+    pub fn publisher(&self) -> Handled<&Arc<Issuer>> {
+        self.roles.publisher().map_err(Problem::from)
+    }
+
+    /// The identity whose `did:web` document is at its identifier.
+    pub fn identity(&self) -> Handled<&Arc<Identity>> {
+        self.roles.identity().map_err(Problem::from)
     }
 
     /// Its verifier.

@@ -81,6 +81,7 @@ pub(super) fn wallet(config: &Config, shared: &Arc<Shared>, roles: &Roles) -> Op
         organisation,
         issuer,
         verifier,
+        ..
     } = &*roles.main;
     let wallet = || {
         Wallet::new(WalletParts {

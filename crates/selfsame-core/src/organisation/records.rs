@@ -33,10 +33,16 @@ pub struct OrganisationRecord {
     pub issuer: bool,
     /// Whether it asks for presentations.
     pub verifier: bool,
+    /// Whether it issued credentials before, so that others may have to check them.
+    #[serde(default)]
+    pub was_issuer: bool,
     /// Its state.
     pub state: OrganisationState,
     created: UnixTime,
     did: String,
+    /// How often it was changed.
+    #[serde(default)]
+    pub changes: u64,
 }
 
 /// An organisation's record as it was read.
@@ -113,6 +119,8 @@ impl Organisations {
             state: OrganisationState::Active,
             created: ctx.now(),
             did: identity.did().to_string(),
+            was_issuer: false,
+            changes: 0,
         };
         let batch = Batch::new(TenantId::instance())
             .expect(ORGANISATION, name.as_str(), Expect::Absent)
@@ -147,10 +155,12 @@ impl Organisations {
         if let Some(told) = &change.title {
             record.title = title(told)?;
         }
+        record.was_issuer |= record.issuer;
         record.issuer = change.issuer.unwrap_or(record.issuer);
         record.verifier = change.verifier.unwrap_or(record.verifier);
         record.state = change.state.unwrap_or(record.state);
         at_least_one_role(record.issuer, record.verifier)?;
+        record.changes = record.changes.saturating_add(1);
         let batch = Batch::new(TenantId::instance())
             .expect(ORGANISATION, name.as_str(), Expect::Version(version))
             .put(put(name, &record)?);

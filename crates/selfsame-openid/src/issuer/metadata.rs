@@ -42,11 +42,16 @@ pub struct Documents {
 }
 
 impl Published {
-    /// The documents of this configuration and these types.
+    /// The documents of this configuration, this title and these types.
     ///
     /// # Errors
     /// If they break a rule of the specification.
-    pub fn new(context: &Context, key: &Jwk, types: &[Arc<CredentialType>]) -> Result<Self> {
+    pub fn new(
+        context: &Context,
+        title: &str,
+        key: &Jwk,
+        types: &[Arc<CredentialType>],
+    ) -> Result<Self> {
         let config = &context.config.issuer;
         let identifier = context.organisation.identifier.clone();
         let endpoint = |path: &str| context.organisation.url(path);
@@ -57,7 +62,7 @@ impl Published {
             credential_endpoint: endpoint("issuer/credential")?,
             batch_size: u32::try_from(config.batch_size).unwrap_or(1),
             display: vec![Display {
-                name: Some(config.name.clone()),
+                name: Some(title.to_owned()),
                 ..Display::default()
             }],
             credentials: offerings(config, types)?,

@@ -1,105 +1,112 @@
-//! The roles of organisations that are open: each organisation's once, and no more of them than the bound.
+//! The organisations that are open: each once, and no more of them than the bound.
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use selfsame_core::identity::Identity;
 use selfsame_core::organisation::OrganisationName;
 use selfsame_driver::Result;
 use tokio::sync::OnceCell;
 
-use super::OrganisationRoles;
+use crate::context::Context;
+use crate::issuer::Issuer;
+use crate::verifier::Verifier;
 
-/// Number of organisations whose roles stay open without a request; each takes some kilobytes.
+/// Number of organisations that stay open without a request; each takes some kilobytes.
 const OPEN_MAX: usize = 2_048;
 
-/// The open roles, by the name of their organisation.
+/// The open organisations, by their names.
 #[derive(Default)]
-pub(super) struct OpenRoles {
-    held: Mutex<HashMap<OrganisationName, HeldRoles>>,
+pub(super) struct OpenOrganisations {
+    held: Mutex<HashMap<OrganisationName, HeldOrganisation>>,
     used: AtomicU64,
 }
 
-struct HeldRoles {
-    roles: Arc<OnceCell<Arc<OrganisationRoles>>>,
+/// An open organisation. Its roles can change while it is open; what they keep in memory stays.
+pub(super) struct OpenOrganisation {
+    pub context: Arc<Context>,
+    pub identity: Arc<Identity>,
+    /// Its issuer, once it was needed.
+    pub issuer: OnceCell<Arc<Issuer>>,
+    pub verifier: Arc<Verifier>,
+}
+
+struct HeldOrganisation {
+    organisation: Arc<OnceCell<Arc<OpenOrganisation>>>,
     /// Orders the entries by their last use.
     used: u64,
 }
 
-impl OpenRoles {
-    /// The roles of this organisation. Requests at the same time open them once: an issuer keeps its status lists in
-    /// memory, so that two of one organisation would publish different lists.
+impl OpenOrganisations {
+    /// This organisation. Requests at the same time open it once: an issuer keeps its status lists in memory, so that
+    /// two of one organisation would publish different lists.
     ///
     /// # Errors
     /// Those of `open`.
-    pub async fn get<F: Future<Output = Result<OrganisationRoles>>>(
+    pub async fn get<F: Future<Output = Result<OpenOrganisation>>>(
         &self,
         name: &OrganisationName,
         open: impl FnOnce() -> F,
-    ) -> Result<Arc<OrganisationRoles>> {
-        let roles = self.place(name);
-        let opened = roles.get_or_try_init(|| async { open().await.map(Arc::new) });
+    ) -> Result<Arc<OpenOrganisation>> {
+        let place = self.place(name);
+        let opened = place.get_or_try_init(|| async { open().await.map(Arc::new) });
         opened.await.cloned()
     }
 
-    /// The roles that are open now.
-    pub fn all(&self) -> Vec<Arc<OrganisationRoles>> {
+    /// The issuers that are open now.
+    pub fn issuers(&self) -> Vec<Arc<Issuer>> {
         let held = self.held();
-        let open = held.values().filter_map(|held| held.roles.get().cloned());
-        open.collect()
+        let open = held.values().filter_map(|held| held.organisation.get());
+        open.filter_map(|open| open.issuer.get().cloned()).collect()
     }
 
-    fn place(&self, name: &OrganisationName) -> Arc<OnceCell<Arc<OrganisationRoles>>> {
+    fn place(&self, name: &OrganisationName) -> Arc<OnceCell<Arc<OpenOrganisation>>> {
         let used = self.used.fetch_add(1, Ordering::Relaxed);
         let mut held = self.held();
         if let Some(known) = held.get_mut(name) {
             known.used = used;
-            return known.roles.clone();
+            return known.organisation.clone();
         }
         if held.len() >= OPEN_MAX {
             close_idle(&mut held);
         }
-        let roles = Arc::default();
-        let entry = HeldRoles {
-            roles: Arc::clone(&roles),
+        let organisation = Arc::default();
+        let entry = HeldOrganisation {
+            organisation: Arc::clone(&organisation),
             used,
         };
         held.insert(name.clone(), entry);
-        roles
+        organisation
     }
 
-    fn held(&self) -> MutexGuard<'_, HashMap<OrganisationName, HeldRoles>> {
+    fn held(&self) -> MutexGuard<'_, HashMap<OrganisationName, HeldOrganisation>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Closes a part of the roles: those that no request uses and that were not used for the longest time.
-fn close_idle(held: &mut HashMap<OrganisationName, HeldRoles>) {
+/// Closes a part of the organisations: those that no request uses and that were not used for the longest time.
+fn close_idle(held: &mut HashMap<OrganisationName, HeldOrganisation>) {
     let mut uses: Vec<u64> = held.values().map(|held| held.used).collect();
     uses.sort_unstable();
     let until = uses.get(OPEN_MAX / 8).copied().unwrap_or_default();
     held.retain(|_, held| held.used > until || is_in_use(held));
 }
 
-/// Whether somebody else holds the roles, is opening them, or has something of theirs to anchor.
-fn is_in_use(held: &HeldRoles) -> bool {
-    if Arc::strong_count(&held.roles) > 1 {
+/// Whether somebody else holds the organisation or one of its roles, is opening it, or has something of it to anchor.
+fn is_in_use(held: &HeldOrganisation) -> bool {
+    if Arc::strong_count(&held.organisation) > 1 {
         return true;
     }
-    let Some(roles) = held.roles.get() else {
+    let Some(open) = held.organisation.get() else {
         return false;
     };
+    let issuer = open.issuer.get();
     let parts = [
-        Arc::strong_count(roles) > 1,
-        roles
-            .issuer
-            .as_ref()
-            .is_some_and(|issuer| Arc::strong_count(issuer) > 1 || issuer.has_unanchored()),
-        roles
-            .verifier
-            .as_ref()
-            .is_some_and(|verifier| Arc::strong_count(verifier) > 1),
+        Arc::strong_count(open) > 1,
+        issuer.is_some_and(|issuer| Arc::strong_count(issuer) > 1 || issuer.has_unanchored()),
+        Arc::strong_count(&open.verifier) > 1,
     ];
     parts.contains(&true)
 }

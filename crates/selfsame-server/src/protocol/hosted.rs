@@ -11,9 +11,9 @@ use crate::server::Server;
 
 const DID_DOCUMENT: &str = "application/did";
 
-/// The issuer's document.
+/// The issuer's document, which is the only one of an organisation that has one identity for both roles.
 pub async fn issuer(server: Here) -> Handled {
-    document(DID_DOCUMENT, &server.issuer()?.identity().document()?)
+    document(DID_DOCUMENT, &server.identity()?.document()?)
 }
 
 /// The verifier's document.

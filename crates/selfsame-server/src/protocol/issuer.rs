@@ -34,7 +34,7 @@ pub async fn authorization_server(server: Here) -> Handled {
 
 /// JWT VC issuer metadata (SD-JWT VC §4).
 pub async fn jwt_vc_issuer(server: Here) -> Handled {
-    let published = server.issuer()?.published().await?;
+    let published = server.publisher()?.published().await?;
     Ok(ready(JSON, &published.documents.jwt_vc_issuer))
 }
 
@@ -75,7 +75,7 @@ pub async fn credential(server: Here, headers: HeaderMap, body: Result<Raw, Prob
 
 /// The type metadata of a version of a type (SD-JWT VC, Type Metadata).
 pub async fn type_metadata(server: Here, Path((id, version)): Path<(String, u32)>) -> Handled {
-    let types = server.issuer()?.types();
+    let types = server.publisher()?.types();
     let document = types.document(&id, version, DocumentKind::Metadata).await?;
     Ok(served_for_ever(document))
 }
@@ -92,7 +92,7 @@ pub async fn type_document(
         "background" => DocumentKind::Background,
         _ => return Err(Problem::new(StatusCode::NOT_FOUND, "address-unknown")),
     };
-    let types = server.issuer()?.types();
+    let types = server.publisher()?.types();
     Ok(served_for_ever(types.document(&id, version, kind).await?))
 }
 
@@ -155,7 +155,7 @@ pub async fn bitstring_list(
 async fn served(server: &Here, list: u64, purpose: Option<&str>, headers: &HeaderMap) -> Handled {
     let face = ListFace::parse(purpose)
         .ok_or_else(|| selfsame_driver::Error::not_found("list-unknown"))?;
-    let list = server.issuer()?.lists().serve(list, face).await?;
+    let list = server.publisher()?.lists().serve(list, face).await?;
     let known = is_known(headers, &list.etag);
     Ok(open_to_all(fresh_or_known(list, known)))
 }

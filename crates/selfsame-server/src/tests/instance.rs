@@ -50,6 +50,11 @@ impl Instance {
         Self::with(ServerLimits::default()).await
     }
 
+    /// An instance with this origin.
+    pub async fn at(origin: &str) -> Self {
+        Self::of(open(origin).await, ServerLimits::default(), false)
+    }
+
     pub async fn with(limits: ServerLimits) -> Self {
         Self::of(open(ORIGIN).await, limits, false)
     }

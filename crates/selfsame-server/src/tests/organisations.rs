@@ -1,7 +1,11 @@
 //! Organisations: each has its own addresses, and none reads another's records.
 
+use std::sync::Arc;
+
 use http::{Method, StatusCode};
+use selfsame_app::Access;
 use selfsame_app::config::Roles;
+use selfsame_core::organisation::OrganisationName;
 use serde_json::{Value, json};
 
 use super::instance::{Answered, Instance, ORIGIN, call, get, post};
@@ -167,6 +171,55 @@ async fn a_suspended_organisation_serves_what_verifiers_need_and_issues_nothing(
     assert_eq!(list.status, StatusCode::OK);
     read(&instance.call(change("active")).await);
     read(&instance.call(ask()).await);
+}
+
+#[tokio::test]
+async fn a_change_of_title_and_roles_is_seen_by_the_next_request_and_keeps_the_status_lists() {
+    let instance = with_acme().await;
+    let acme = OrganisationName::parse("acme").unwrap();
+    let roles = || instance.app.roles_of(&acme, Access::Reading);
+    let change = async |change: Value| {
+        let ask = asked(&instance, Method::PATCH, "/api/organisations/acme");
+        read(&instance.call(ask.json(&change.to_string())).await)
+    };
+    let metadata = "/.well-known/openid-credential-issuer/o/acme";
+    let before = roles().await.unwrap();
+    let lists = before.issuer().unwrap().lists();
+    read(&instance.call(get(metadata)).await);
+    change(json!({"title": "Acme Incorporated"})).await;
+    let renamed = read(&instance.call(get(metadata)).await);
+    assert_eq!(renamed["display"][0]["name"], "Acme Incorporated");
+
+    change(json!({"issuer": false})).await;
+    assert_eq!(
+        instance.call(get(metadata)).await.status,
+        StatusCode::NOT_FOUND
+    );
+    for checked in ["/o/acme/status/0", "/.well-known/jwt-vc-issuer/o/acme"] {
+        let answer = instance.call(get(checked)).await;
+        assert_eq!(answer.status, StatusCode::OK, "{checked}");
+    }
+    change(json!({"issuer": true, "verifier": false})).await;
+    read(&instance.call(get(metadata)).await);
+    let request = asked(&instance, Method::GET, "/o/acme/api/verifier/requests");
+    let refused = instance.call(request).await;
+    assert!(refused.body.contains("verifier-absent"), "{}", refused.body);
+    let after = roles().await.unwrap();
+    assert!(Arc::ptr_eq(lists, after.issuer().unwrap().lists()));
+}
+
+#[tokio::test]
+async fn an_organisation_that_only_verifies_has_a_did_document() {
+    let instance = Instance::at("http://localhost:7380").await;
+    let new = json!({"name": "border", "title": "Border", "issuer": false, "did_method": "web"});
+    let ask = asked(&instance, Method::POST, "/api/organisations");
+    let ask = ask.host("localhost:7380").json(&new.to_string());
+    let created = read(&instance.call(ask).await);
+    let of = |path| instance.call(get(path).host("localhost:7380"));
+    let document = read(&of("/o/border/did.json").await);
+    assert_eq!(document["id"], created["did"]);
+    let lists = of("/o/border/status/0").await;
+    assert_eq!(lists.status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
