@@ -16,6 +16,8 @@ use crate::model::{Card, CardImage, GENERAL_TYPE, Labels, TypeDefinition};
 const VALIDITY_MAX: u64 = 36_525;
 /// Maximum number of bytes of an id.
 const ID_MAX: usize = 64;
+/// Ids below which the pages have addresses, so that documents of these types could not be served.
+const IDS_RESERVED: [&str; 2] = ["edit", "view"];
 /// Maximum number of characters of a text for people.
 const TEXT_MAX: usize = 500;
 /// Maximum number of languages of a text.
@@ -109,6 +111,9 @@ pub fn check(definition: &TypeDefinition) -> Checked {
 fn check_head(definition: &TypeDefinition, found: &mut Checked) {
     if !is_id(&definition.id) {
         found.refuse(Reason::new("type-id").with("maximum", &ID_MAX));
+    }
+    if IDS_RESERVED.contains(&definition.id.as_str()) {
+        found.refuse(Reason::new("type-id-reserved").with("type", &definition.id));
     }
     if definition.title.is_empty() {
         found.refuse(Reason::new("type-text-empty").with("place", "title"));

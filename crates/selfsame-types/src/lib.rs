@@ -4,6 +4,7 @@
 //! records of an organisation's types. Does not own: who may change a type, how credentials are issued, HTTP.
 
 mod check;
+pub mod editor;
 pub mod file;
 mod fill;
 pub mod form;
