@@ -1,5 +1,6 @@
 //! Extractors: parse bytes into types that cannot be invalid, at the edge and nowhere later.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use axum::body::Bytes;
@@ -12,6 +13,9 @@ use serde::de::DeserializeOwned;
 
 use crate::arrival::TooLarge;
 use crate::error::Problem;
+use crate::form_data::{self, FormPart, PartContent};
+
+pub use crate::form_data::UploadedFile;
 
 /// A JSON body. Duplicate members, deep nesting and other content types are refused.
 pub struct Json<T>(pub T);
@@ -52,14 +56,17 @@ impl<S: Send + Sync> FromRequest<S> for Raw {
     }
 }
 
-/// A submitted form: each field's values, in their order.
+/// A submitted form: each field's values, in their order, and the files of a form that sends some.
 #[derive(Debug, Default)]
-pub struct Form(BTreeMap<String, Vec<String>>);
+pub struct Form {
+    fields: BTreeMap<String, Vec<String>>,
+    files: BTreeMap<String, UploadedFile>,
+}
 
 impl Form {
     /// The only value of a field, trimmed; `None` if it is absent, empty or repeated.
     pub fn one(&self, name: &str) -> Option<&str> {
-        match self.0.get(name).map(Vec::as_slice) {
+        match self.fields.get(name).map(Vec::as_slice) {
             Some([value]) => Some(value.trim()).filter(|value| !value.is_empty()),
             _ => None,
         }
@@ -70,7 +77,7 @@ impl Form {
     /// # Errors
     /// If it is absent or repeated.
     pub fn verbatim(&self, name: &str) -> Result<&str, Problem> {
-        match self.0.get(name).map(Vec::as_slice) {
+        match self.fields.get(name).map(Vec::as_slice) {
             Some([value]) => Ok(value),
             _ => Err(Problem::bad_request("field-missing").with("field", &name)),
         }
@@ -92,12 +99,18 @@ impl Form {
 
     /// All values of a field.
     pub fn all(&self, name: &str) -> &[String] {
-        self.0.get(name).map_or(&[], Vec::as_slice)
+        self.fields.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The file of a field, unless none was chosen.
+    pub fn file(&self, name: &str) -> Option<&UploadedFile> {
+        let file = self.files.get(name)?;
+        (!file.name.is_empty() || !file.bytes.is_empty()).then_some(file)
     }
 
     /// Fields whose names start with `prefix`: the rest of the name, and their only value.
     pub fn starting<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.0
+        self.fields
             .keys()
             .filter_map(move |name| Some((name.strip_prefix(prefix)?, self.one(name)?)))
     }
@@ -107,22 +120,51 @@ impl<S: Send + Sync> FromRequest<S> for Form {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        if !is_kind(request.headers(), "application/x-www-form-urlencoded") {
+        let kind = request.headers().get(CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).map(str::to_owned);
+        let kind = kind.unwrap_or_default();
+        if !is_form(&kind) {
             return Err(Problem::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "form-expected",
             ));
         }
         let Raw(body) = Raw::from_request(request, state).await?;
-        let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (name, value) in url::form_urlencoded::parse(&body) {
-            fields
-                .entry(name.into_owned())
-                .or_default()
-                .push(value.into_owned());
+        let parts = parts(&kind, &body);
+        let parts = parts.ok_or_else(|| Problem::bad_request("form-malformed"))?;
+        let mut form = Self::default();
+        for FormPart { name, content } in parts {
+            match content {
+                PartContent::Value(value) => form.fields.entry(name).or_default().push(value),
+                PartContent::File(file) => {
+                    form.files.insert(name, file);
+                }
+            }
         }
-        Ok(Self(fields))
+        Ok(form)
     }
+}
+
+/// Whether a content type is that of a form.
+pub(crate) fn is_form(content_type: &str) -> bool {
+    let kind = content_type.split(';').next().unwrap_or_default().trim();
+    ["application/x-www-form-urlencoded", "multipart/form-data"]
+        .iter()
+        .any(|known| kind.eq_ignore_ascii_case(known))
+}
+
+/// The parts of a form with this content type; `None` if it is malformed.
+pub(crate) fn parts(content_type: &str, body: &[u8]) -> Option<Vec<FormPart>> {
+    let kind = content_type.split(';').next().unwrap_or_default().trim();
+    if kind.eq_ignore_ascii_case("multipart/form-data") {
+        return form_data::parse(content_type, body);
+    }
+    let pairs = url::form_urlencoded::parse(body);
+    let part = |(name, value): (Cow<'_, str>, Cow<'_, str>)| FormPart {
+        name: name.into_owned(),
+        content: PartContent::Value(value.into_owned()),
+    };
+    Some(pairs.map(part).collect())
 }
 
 /// The parameters of an address's path; 404 if they do not parse.

@@ -8,6 +8,8 @@ use selfsame_crypto::{encoding, hash, seal};
 
 use crate::arrival::TooLarge;
 use crate::error::Problem;
+use crate::extract::{is_form, parts};
+use crate::form_data::PartContent;
 
 /// The name of the hidden field.
 pub const FIELD: &str = "form_token";
@@ -42,13 +44,11 @@ pub async fn checked(request: Request, token: &str) -> Result<Request, Problem> 
             Err(out_of_date())
         };
     }
-    let is_form = request.headers().get(CONTENT_TYPE).is_some_and(|kind| {
-        kind.as_bytes()
-            .starts_with(b"application/x-www-form-urlencoded")
-    });
-    if !is_form {
+    let kind = request.headers().get(CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).map(str::to_owned);
+    let Some(kind) = kind.filter(|kind| is_form(kind)) else {
         return Err(out_of_date());
-    }
+    };
     let too_large = || Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "form-too-large");
     if request.extensions().get::<TooLarge>().is_some() {
         return Err(too_large());
@@ -58,16 +58,17 @@ pub async fn checked(request: Request, token: &str) -> Result<Request, Problem> 
     let body = axum::body::to_bytes(body, usize::MAX)
         .await
         .map_err(|_| too_large())?;
-    if !carries(&body, token) {
+    if !carries(&kind, &body, token) {
         return Err(out_of_date());
     }
     Ok(Request::from_parts(parts, Body::from(body)))
 }
 
-fn carries(body: &Bytes, token: &str) -> bool {
-    let mut sent = url::form_urlencoded::parse(body).filter(|(name, _)| name == FIELD);
-    match (sent.next(), sent.next()) {
-        (Some((_, sent)), None) => hash::ct_eq(sent.as_bytes(), token.as_bytes()),
+fn carries(kind: &str, body: &Bytes, token: &str) -> bool {
+    let parts = parts(kind, body).unwrap_or_default().into_iter();
+    let mut sent = parts.filter(|part| part.name == FIELD);
+    match (sent.next().map(|part| part.content), sent.next()) {
+        (Some(PartContent::Value(sent)), None) => hash::ct_eq(sent.as_bytes(), token.as_bytes()),
         _ => false,
     }
 }
@@ -107,6 +108,20 @@ mod tests {
                 StatusCode::FORBIDDEN
             );
         }
+    }
+
+    #[tokio::test]
+    async fn a_form_with_files_needs_the_token_too() {
+        let good = token("session");
+        let sent = |token: &str| {
+            let field = format!("Content-Disposition: form-data; name=\"{FIELD}\"\r\n\r\n{token}");
+            Request::post("/")
+                .header(CONTENT_TYPE, "multipart/form-data; boundary=b")
+                .body(Body::from(format!("--b\r\n{field}\r\n--b--\r\n")))
+                .unwrap()
+        };
+        assert!(checked(sent(&good), &good).await.is_ok());
+        assert!(checked(sent("other"), &good).await.is_err());
     }
 
     #[tokio::test]

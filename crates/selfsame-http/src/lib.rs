@@ -9,6 +9,7 @@ pub mod cookie;
 pub mod error;
 pub mod extract;
 pub mod form;
+mod form_data;
 pub mod guarded_body;
 pub mod limits;
 pub mod listing;

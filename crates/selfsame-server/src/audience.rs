@@ -6,6 +6,9 @@ use selfsame_http::route::openapi::Token;
 use crate::error::Face;
 use crate::problem;
 
+/// The largest form with files: those that are too large for their purpose are refused beside their field.
+pub const UPLOAD_MAX: usize = 1024 * 1024;
+
 /// Who may use a group of addresses, and the format of its errors.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Audience {

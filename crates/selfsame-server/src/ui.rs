@@ -9,6 +9,7 @@ pub mod people;
 pub mod reference;
 pub mod registry;
 pub mod resolver;
+pub mod types;
 pub mod verifier;
 pub mod wallet;
 

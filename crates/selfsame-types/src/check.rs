@@ -12,10 +12,14 @@ use url::Url;
 use crate::image::picture;
 use crate::model::{Card, CardImage, GENERAL_TYPE, Labels, TypeDefinition};
 
+pub use color::contrast;
+
 /// Maximum number of days for which a credential can be valid: a hundred years.
 const VALIDITY_MAX: u64 = 36_525;
 /// Maximum number of bytes of an id.
 const ID_MAX: usize = 64;
+/// Ids below which the pages have addresses, so that documents of these types could not be served.
+const IDS_RESERVED: [&str; 2] = ["edit", "view"];
 /// Maximum number of characters of a text for people.
 const TEXT_MAX: usize = 500;
 /// Maximum number of languages of a text.
@@ -110,6 +114,9 @@ fn check_head(definition: &TypeDefinition, found: &mut Checked) {
     if !is_id(&definition.id) {
         found.refuse(Reason::new("type-id").with("maximum", &ID_MAX));
     }
+    if IDS_RESERVED.contains(&definition.id.as_str()) {
+        found.refuse(Reason::new("type-id-reserved").with("type", &definition.id));
+    }
     if definition.title.is_empty() {
         found.refuse(Reason::new("type-text-empty").with("place", "title"));
     }
@@ -163,7 +170,7 @@ fn check_card(card: &Card, found: &mut Checked) {
         }
     }
     if let (Some(background), Some(text)) = (background, text)
-        && let Some(contrast) = color::contrast(background, text)
+        && let Some(contrast) = contrast(background, text)
         && contrast < color::READABLE
     {
         let contrast = format!("{contrast:.1}");

@@ -59,6 +59,26 @@ pub fn picture(uri: &str, most: usize) -> Result<Picture, Reason> {
     Ok(Picture { media, bytes })
 }
 
+/// An image file as a `data:` URI that [`picture`] accepts, at most `most` bytes large. Its first bytes say which format
+/// it has; a text is taken for an SVG.
+///
+/// # Errors
+/// A reason that says what is wrong with it.
+pub fn data_uri(file: &[u8], most: usize) -> Result<String, Reason> {
+    let found = imagesize::image_type(file).ok();
+    let known = MEDIA
+        .into_iter()
+        .find(|(_, format)| format.is_some() && *format == found);
+    let media = match known {
+        Some((media, _)) => media,
+        None if found.is_none() && std::str::from_utf8(file).is_ok() => SVG,
+        None => return Err(Reason::new("image-media").with("media", "the file")),
+    };
+    let uri = format!("data:{media};base64,{}", encoding::base64_encode(file));
+    picture(&uri, most)?;
+    Ok(uri)
+}
+
 fn too_large(most: usize) -> Reason {
     Reason::new("image-bytes").with("maximum", &most)
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::check::is_id;
 use crate::file::FILE_BYTES_MAX;
-use crate::model::{Card, Labels, TypeDefinition};
+use crate::model::{Labels, TypeDefinition};
 
 /// Limits of a description.
 const LIMITS: Limits = Limits {
@@ -69,23 +69,7 @@ struct Draft {
 impl Default for Draft {
     fn default() -> Self {
         Self {
-            definition: TypeDefinition {
-                id: String::new(),
-                title: Labels::new(),
-                description: Labels::new(),
-                vct: None,
-                w3c_types: Vec::new(),
-                extends: None,
-                doctype: None,
-                formats: Vec::new(),
-                validity_days: 365,
-                revocable: true,
-                suspendable: true,
-                single_use: false,
-                card: Card::default(),
-                claims: Vec::new(),
-                requests: Vec::new(),
-            },
+            definition: TypeDefinition::empty(),
             left_out: Vec::new(),
         }
     }
@@ -166,7 +150,7 @@ fn label(labels: &mut Labels, language: &str, value: Option<&Value>) {
 }
 
 /// An id made from a name.
-fn slug(name: &str) -> String {
+pub(crate) fn slug(name: &str) -> String {
     let word = |c: char| c.is_ascii_alphanumeric();
     let words = name.split(|c| !word(c)).filter(|part| !part.is_empty());
     let mut id = String::new();

@@ -4,6 +4,7 @@
 //! records of an organisation's types. Does not own: who may change a type, how credentials are issued, HTTP.
 
 mod check;
+pub mod editor;
 pub mod file;
 mod fill;
 pub mod form;
@@ -14,7 +15,7 @@ pub mod project;
 mod records;
 pub mod samples;
 
-pub use check::{Checked, check};
+pub use check::{Checked, check, contrast};
 pub use fill::split;
 pub use image::Picture;
 pub use model::{ClaimKind, CredentialType, TypeClaim, TypeDefinition, text_of};

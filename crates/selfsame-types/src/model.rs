@@ -314,6 +314,28 @@ impl CredentialType {
 }
 
 impl TypeDefinition {
+    /// A type without title and claims, to begin with.
+    #[must_use]
+    pub(crate) fn empty() -> Self {
+        Self {
+            id: String::new(),
+            title: Labels::new(),
+            description: Labels::new(),
+            vct: None,
+            w3c_types: Vec::new(),
+            extends: None,
+            doctype: None,
+            formats: Vec::new(),
+            validity_days: a_year(),
+            revocable: true,
+            suspendable: true,
+            single_use: false,
+            card: Card::default(),
+            claims: Vec::new(),
+            requests: Vec::new(),
+        }
+    }
+
     /// The title in English, or else in its first language.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -426,6 +448,24 @@ impl TypeClaim {
 }
 
 impl ClaimKind {
+    /// All kinds, the common ones first.
+    pub const ALL: [Self; 8] = [
+        Self::Text,
+        Self::Number,
+        Self::Date,
+        Self::Boolean,
+        Self::Enumeration,
+        Self::Image,
+        Self::List,
+        Self::Object,
+    ];
+
+    /// The kind with this name in files.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     /// Its name in files.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

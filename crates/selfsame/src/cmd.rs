@@ -7,6 +7,7 @@ mod check;
 mod demo;
 pub mod registry;
 mod restore;
+mod shell;
 mod up;
 
 use clap::{Parser, Subcommand};
@@ -51,6 +52,10 @@ enum Verb {
     /// Run the steps of AnonCreds one by one, with messages in files or pipes.
     #[command(name = "anoncreds")]
     AnonCreds(anoncreds::AnonCreds),
+    /// Print the completions for a shell.
+    Completions(shell::Completions),
+    /// Write the manual pages of all commands.
+    Manual(shell::Manual),
     /// Run benchmarks.
     Bench(bench::Bench),
 }
@@ -68,6 +73,8 @@ impl Cli {
             Verb::Restore(restore) => restore.run(),
             Verb::Check(check) => check.run().await,
             Verb::AnonCreds(step) => step.run(),
+            Verb::Completions(completions) => completions.run(),
+            Verb::Manual(manual) => manual.run(),
             Verb::Bench(bench) => bench.run().await,
         }
     }

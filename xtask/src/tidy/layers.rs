@@ -307,6 +307,8 @@ const HOMES: &[(&str, &[&str])] = &[
             "selfsame",
         ],
     ),
+    ("clap_complete", &["selfsame"]),
+    ("clap_mangen", &["selfsame"]),
     ("flate2", &["selfsame-credential"]),
     (
         "hyper",

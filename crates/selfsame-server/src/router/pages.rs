@@ -10,7 +10,8 @@ use crate::assets;
 use crate::extract::Query;
 use crate::server::Server;
 use crate::ui::{
-    Frame, audit, home, issuer, operator, people, reference, registry, resolver, verifier, wallet,
+    Frame, audit, home, issuer, operator, people, reference, registry, resolver, types, verifier,
+    wallet,
 };
 
 /// Pages for anyone.
@@ -88,6 +89,23 @@ pub fn issuer() -> Vec<Route> {
             "/issuer/delegations/{id}/withdraw",
             issuer::withdraw_delegation,
         ),
+    ]
+}
+
+/// The pages of credential types.
+pub fn types() -> Vec<Route> {
+    vec![
+        get("/types", types::page),
+        get("/types/new", types::editor::new),
+        post("/types/new", types::editor::create),
+        post("/types/import", types::editor::import_file),
+        get("/types/edit/{id}", types::editor::edit),
+        post("/types/edit/{id}", types::editor::change),
+        get("/types/view/{id}", types::view),
+        get("/types/view/{id}/file", types::file),
+        post("/types/view/{id}/publish", types::publish),
+        post("/types/view/{id}/retire", types::retire),
+        post("/types/view/{id}/delete", types::delete_draft),
     ]
 }
 
