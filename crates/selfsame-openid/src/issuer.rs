@@ -161,6 +161,12 @@ impl Issuer {
         names
     }
 
+    /// Its name for people.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.context.config.issuer.name
+    }
+
     /// Its credential types.
     #[must_use]
     pub fn types(&self) -> OwnTypes<'_> {

@@ -5,8 +5,10 @@ use std::sync::OnceLock;
 
 use selfsame_crypto::{encoding, hash};
 
+use crate::look;
+
 const SCRIPT: &str = "text/javascript; charset=utf-8";
-static FILES: [Asset; 12] = [
+static FILES: [Asset; 13] = [
     Asset {
         name: "app.css",
         content_type: "text/css; charset=utf-8",
@@ -58,6 +60,11 @@ static FILES: [Asset; 12] = [
         body: include_str!("../assets/stream.js"),
     },
     Asset {
+        name: "types.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/types.js"),
+    },
+    Asset {
         name: "mark.svg",
         content_type: "image/svg+xml",
         body: include_str!("../assets/mark.svg"),
@@ -88,6 +95,11 @@ pub fn url(name: &str) -> String {
 pub fn find(of_version: &str, name: &str) -> Option<&'static Asset> {
     let found = FILES.iter().find(|file| file.name == name);
     found.filter(|_| of_version == version())
+}
+
+/// The style sheet of a card's colours, which is made from its name.
+pub fn colors(of_version: &str, name: &str) -> Option<String> {
+    look::sheet(name).filter(|_| of_version == version())
 }
 
 /// The version of all files together. It changes when any of them does.

@@ -8,8 +8,8 @@
 pub mod assets;
 mod frame;
 pub mod home;
-mod hue;
 pub mod issuer;
+mod look;
 pub mod operator;
 mod pictogram;
 pub mod problem;
@@ -18,6 +18,7 @@ pub mod reference;
 pub mod registry;
 pub mod resolver;
 mod text;
+pub mod types;
 mod verdict;
 pub mod verifier;
 pub mod wallet;

@@ -10,31 +10,44 @@ use askama::Template;
 use selfsame_credential::Format;
 use selfsame_driver::paging::Listing;
 use selfsame_wallet::view::{Card, CardSummary, Display};
+use url::Url;
 
+use crate::Frame;
+use crate::look::CardLook;
 use crate::text::short_name;
-use crate::{Frame, hue};
 
 /// How a card looks.
 struct CardFace {
     id: String,
-    hue: &'static str,
-    icon: String,
+    look: CardLook,
     title: String,
     kind: String,
     issuer: String,
 }
 
 impl CardFace {
-    fn of(card: &CardSummary) -> Self {
-        let Display { title, color, icon } = &card.display;
+    fn of(card: &CardSummary, own: &Url) -> Self {
         Self {
             id: card.id.clone(),
-            hue: hue::of(color.as_deref().unwrap_or_default()),
-            icon: icon.clone().unwrap_or_default(),
-            title: title.clone(),
+            look: look(&card.display, own),
+            title: card.display.title.clone(),
             kind: format_name(&card.format).to_owned(),
             issuer: (card.issuer_name.clone()).unwrap_or_else(|| short_name(&card.issuer)),
         }
+    }
+}
+
+/// The look of a card. Its logo is shown only if this instance has it: nothing is loaded from elsewhere.
+fn look(display: &Display, own: &Url) -> CardLook {
+    let address = display
+        .logo
+        .as_deref()
+        .and_then(|logo| Url::parse(logo).ok());
+    let logo = address.filter(|logo| logo.origin() == own.origin());
+    CardLook {
+        icon: display.icon.clone().unwrap_or_default(),
+        logo: logo.map(|logo| logo.path().to_owned()).unwrap_or_default(),
+        ..CardLook::of(display.color.as_deref(), display.text_color.as_deref())
     }
 }
 
@@ -48,9 +61,18 @@ pub struct WalletPage {
     next: Option<String>,
 }
 
+/// Where and when the cards are shown.
+pub struct CardsShown<'a> {
+    /// The action after which they are shown.
+    pub done: Option<&'a str>,
+    /// The origin of the instance.
+    pub own: &'a Url,
+}
+
 impl WalletPage {
-    /// The page with these cards, after the action that `done` names.
-    pub fn of(frame: Frame, cards: Listing<CardSummary>, done: Option<&str>) -> Self {
+    /// The page with these cards.
+    pub fn of(frame: Frame, cards: Listing<CardSummary>, at: &CardsShown<'_>) -> Self {
+        let CardsShown { done, own } = at;
         Self {
             frame: frame.titled("Your wallet"),
             done: match done {
@@ -58,7 +80,11 @@ impl WalletPage {
                 Some("removed") => Some("The card was removed."),
                 _ => None,
             },
-            cards: cards.items.iter().map(CardFace::of).collect(),
+            cards: cards
+                .items
+                .iter()
+                .map(|card| CardFace::of(card, own))
+                .collect(),
             next: cards.next,
         }
     }
@@ -74,9 +100,9 @@ pub struct CardPage {
 }
 
 impl CardPage {
-    /// The page of this card.
-    pub fn of(frame: Frame, card: Card) -> Self {
-        let face = CardFace::of(&card.summary);
+    /// The page of this card of an instance with this origin.
+    pub fn of(frame: Frame, card: Card, own: &Url) -> Self {
+        let face = CardFace::of(&card.summary, own);
         Self {
             frame: frame.titled(&face.title),
             face,

@@ -10,12 +10,17 @@ use crate::extract::Path;
 
 /// Serves one file.
 pub async fn serve(Path((version, name)): Path<(String, String)>) -> Handled {
-    let Some(file) = assets::find(&version, &name) else {
-        return Err(Problem::new(StatusCode::NOT_FOUND, "file-unknown"));
+    let served = |content_type| {
+        [
+            (CONTENT_TYPE, content_type),
+            (CACHE_CONTROL, "public, max-age=31536000, immutable"),
+        ]
     };
-    let headers = [
-        (CONTENT_TYPE, file.content_type),
-        (CACHE_CONTROL, "public, max-age=31536000, immutable"),
-    ];
-    Ok((headers, file.body).into_response())
+    if let Some(file) = assets::find(&version, &name) {
+        return Ok((served(file.content_type), file.body).into_response());
+    }
+    match assets::colors(&version, &name) {
+        Some(sheet) => Ok((served("text/css; charset=utf-8"), sheet).into_response()),
+        None => Err(Problem::new(StatusCode::NOT_FOUND, "file-unknown")),
+    }
 }

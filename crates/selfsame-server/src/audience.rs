@@ -5,8 +5,11 @@ use selfsame_http::route::openapi::Token;
 use crate::error::Face;
 use crate::problem;
 
-/// The largest form; also the limit of every body that is authenticated by a cookie.
+/// The largest form without files; also the limit of every other body that is authenticated by a cookie.
 pub const API_BODY_MAX: usize = 256 * 1024;
+
+/// The largest form with files: those that are too large for their purpose are refused beside their field.
+pub const UPLOAD_MAX: usize = 1024 * 1024;
 
 /// Who may use a group of addresses, and the format of its errors.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -9,7 +9,7 @@ use selfsame_core::organisation::OrganisationName;
 use selfsame_operators::Authority;
 use selfsame_wallet::view::Person;
 
-pub use selfsame_http::extract::{Form, Json, Path, Query, Raw, is_kind};
+pub use selfsame_http::extract::{Form, Json, Path, Query, Raw, UploadedFile, is_kind};
 
 use crate::auth::Seat;
 use crate::error::Problem;

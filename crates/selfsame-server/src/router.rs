@@ -10,7 +10,7 @@ use axum::{Router, routing};
 use selfsame_app::config::Roles;
 use selfsame_operators::Area;
 
-use crate::audience::Audience;
+use crate::audience::{Audience, UPLOAD_MAX};
 use crate::server::Server;
 use crate::supervision;
 use group::{Lane, Route, Routes};
@@ -64,6 +64,9 @@ fn of_issuers() -> Vec<Routes> {
     let of = |audience, routes| Routes::of(audience, routes).of_organisations();
     vec![
         of(Audience::Operator, pages::issuer()).needing(Area::Issuer),
+        of(Audience::Operator, pages::types())
+            .needing(Area::Types)
+            .receiving(UPLOAD_MAX),
         api_of(Area::Issuer, api::issuer()),
         api_of(Area::Types, api::types()),
         of(Audience::OperatorStream, api::issuer_streams()).needing(Area::Issuer),

@@ -6,6 +6,7 @@ pub mod operator;
 pub mod reference;
 pub mod registry;
 pub mod resolver;
+pub mod types;
 pub mod verifier;
 pub mod wallet;
 

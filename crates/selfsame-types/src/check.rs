@@ -12,6 +12,8 @@ use url::Url;
 use crate::image::picture;
 use crate::model::{Card, CardImage, GENERAL_TYPE, Labels, TypeDefinition};
 
+pub use color::contrast;
+
 /// Maximum number of days for which a credential can be valid: a hundred years.
 const VALIDITY_MAX: u64 = 36_525;
 /// Maximum number of bytes of an id.
@@ -168,7 +170,7 @@ fn check_card(card: &Card, found: &mut Checked) {
         }
     }
     if let (Some(background), Some(text)) = (background, text)
-        && let Some(contrast) = color::contrast(background, text)
+        && let Some(contrast) = contrast(background, text)
         && contrast < color::READABLE
     {
         let contrast = format!("{contrast:.1}");

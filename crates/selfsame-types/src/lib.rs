@@ -15,7 +15,7 @@ pub mod project;
 mod records;
 pub mod samples;
 
-pub use check::{Checked, check};
+pub use check::{Checked, check, contrast};
 pub use fill::split;
 pub use image::Picture;
 pub use model::{ClaimKind, CredentialType, TypeClaim, TypeDefinition, text_of};

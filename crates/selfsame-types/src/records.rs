@@ -271,6 +271,17 @@ impl OwnTypes<'_> {
         Ok(all)
     }
 
+    /// All drafts.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn drafts(&self) -> Result<Vec<TypeDefinition>> {
+        let page = Page::first(MAX_PAGE);
+        let records = self.types.store.list(self.owner.tenant, DRAFT, &page);
+        let records = records.await?.into_iter();
+        records.map(|record| decode(&record.value)).collect()
+    }
+
     /// One type, with its definition, its draft and advice.
     ///
     /// # Errors

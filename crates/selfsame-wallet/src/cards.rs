@@ -33,6 +33,8 @@ use selfsame_core::view::{CredentialUse, readable};
 /// The kind of the records that hold cards.
 pub(super) const CARD: &str = "card";
 const LABEL_MAX: usize = 120;
+/// Maximum number of bytes of the address of a logo.
+const LOGO_ADDRESS_MAX: usize = 500;
 /// Seconds by which an issuer's clock may be ahead.
 const LEEWAY: u64 = 60;
 
@@ -57,6 +59,10 @@ pub(super) struct CardRecord {
 pub(super) struct Look {
     title: String,
     color: Option<String>,
+    #[serde(default)]
+    text_color: Option<String>,
+    #[serde(default)]
+    logo: Option<String>,
     /// The issuer's own name for itself.
     #[serde(default)]
     pub issuer_name: Option<String>,
@@ -79,6 +85,13 @@ impl Look {
             color: display
                 .and_then(|display| display.background_color.clone())
                 .filter(|color| is_color(color)),
+            text_color: display
+                .and_then(|display| display.text_color.clone())
+                .filter(|color| is_color(color)),
+            logo: display
+                .and_then(|display| display.logo.as_ref())
+                .map(|logo| logo.uri.clone())
+                .filter(|uri| uri.len() <= LOGO_ADDRESS_MAX && uri.starts_with("http")),
             issuer_name: None,
             labels: metadata
                 .claims
@@ -113,6 +126,8 @@ impl Look {
         Display {
             title,
             color: self.color.clone(),
+            text_color: self.text_color.clone(),
+            logo: self.logo.clone(),
             icon: icon.or_else(|| samples::icon(types).map(str::to_owned)),
         }
     }

@@ -23,6 +23,12 @@ pub struct Display {
     pub title: String,
     /// Its colour, as CSS; checked.
     pub color: Option<String>,
+    /// The colour of its text, as CSS; checked.
+    #[serde(default)]
+    pub text_color: Option<String>,
+    /// The address of its logo at the issuer, which the wallet does not load.
+    #[serde(default)]
+    pub logo: Option<String>,
     /// A pictogram: an emoji, never a link.
     pub icon: Option<String>,
 }

@@ -9,9 +9,10 @@ use http::{HeaderName, HeaderValue};
 
 use crate::origin::Origin;
 
-/// Only our own files: no inline script or style, nothing from elsewhere, no framing.
+/// Only our own files, and images that are in the page itself: no inline script or style, nothing from elsewhere, no
+/// framing.
 const CONTENT_SECURITY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 );
 const PERMISSIONS: HeaderValue = HeaderValue::from_static(

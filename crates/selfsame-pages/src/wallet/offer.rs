@@ -2,9 +2,11 @@
 
 use askama::Template;
 use selfsame_wallet::view::{OfferPreview, OfferedCredential};
+use url::Url;
 
+use crate::Frame;
+use crate::look::CardLook;
 use crate::text::short_name;
-use crate::{Frame, hue};
 
 /// An offer to a wallet.
 #[derive(Template)]
@@ -24,12 +26,14 @@ pub struct TriedOffer {
     pub uri: String,
     /// Why the offer could not be accepted, if the person can correct that.
     pub problem: Option<String>,
+    /// The origin of the instance.
+    pub own: Url,
 }
 
 impl OfferPreviewPage {
     /// The page of this offer.
     pub fn of(frame: Frame, preview: OfferPreview, tried: TriedOffer) -> Self {
-        let TriedOffer { uri, problem } = tried;
+        let TriedOffer { uri, problem, own } = tried;
         let named = preview.issuer_name.clone();
         let title = "An offer";
         Self {
@@ -39,7 +43,11 @@ impl OfferPreviewPage {
             },
             uri,
             issuer_name: named.unwrap_or_else(|| short_name(&preview.issuer)),
-            offered: preview.credentials.iter().map(Offered::of).collect(),
+            offered: preview
+                .credentials
+                .iter()
+                .map(|one| Offered::of(one, &own))
+                .collect(),
             preview,
             problem,
         }
@@ -48,18 +56,16 @@ impl OfferPreviewPage {
 
 /// One credential of the offer.
 struct Offered {
-    hue: &'static str,
-    icon: String,
+    look: CardLook,
     title: String,
     kind: String,
     claims: Vec<String>,
 }
 
 impl Offered {
-    fn of(one: &OfferedCredential) -> Self {
+    fn of(one: &OfferedCredential, own: &Url) -> Self {
         Self {
-            hue: hue::of(one.display.color.as_deref().unwrap_or_default()),
-            icon: one.display.icon.clone().unwrap_or_default(),
+            look: super::look(&one.display, own),
             title: one.display.title.clone(),
             kind: super::format_name(&one.format).to_owned(),
             claims: one.claims.clone(),

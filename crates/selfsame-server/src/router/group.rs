@@ -39,6 +39,8 @@ pub struct Routes {
     of_organisations: bool,
     /// What those who work for an organisation need rights in, to use these addresses.
     area: Option<Area>,
+    /// The largest body, in bytes.
+    body_max: usize,
 }
 
 /// Addresses with a gate of their own, so that other requests of their audience cannot delay them.
@@ -64,12 +66,19 @@ impl Routes {
             lane: None,
             of_organisations: false,
             area: None,
+            body_max: audience.body_max(),
         }
     }
 
     /// Lets only those in who have the right to read or to change this area, by the method of the request.
     pub fn needing(mut self, area: Area) -> Self {
         self.area = Some(area);
+        self
+    }
+
+    /// Lets them receive bodies of this size.
+    pub fn receiving(mut self, body_max: usize) -> Self {
+        self.body_max = body_max;
         self
     }
 
@@ -282,7 +291,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
 fn led_by(called: Option<&Called>, mut response: Response) -> Response {
     if let (Some(called), Some(location)) = (called, response.headers().get(LOCATION))
         && let Ok(path) = location.to_str()
-        && ["/issuer", "/verifier"]
+        && ["/issuer", "/verifier", "/types"]
             .iter()
             .any(|page| path.starts_with(page))
         && let Ok(location) = HeaderValue::from_str(&called.path(path))
@@ -296,6 +305,7 @@ fn led_by(called: Option<&Called>, mut response: Response) -> Response {
 fn way_back(path: &str) -> Option<(&'static str, &'static str)> {
     match path.split('/').nth(1)? {
         "issuer" => Some(("/issuer", "Issuer")),
+        "types" => Some(("/types", "Credential types")),
         "wallet" => Some(("/wallet", "Your wallet")),
         "verifier" => Some(("/verifier", "Verifier")),
         "registry" | "browse" => Some(("/registry", "Registry")),
@@ -310,6 +320,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
         lane,
         of_organisations,
         area,
+        body_max,
     } = group;
     let forms = forms(&routes);
     let turns = match lane {
@@ -336,7 +347,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
     let limits = server.limits();
     let admission = Admission {
         bodies: server.bodies().clone(),
-        body_max: audience.body_max(),
+        body_max,
         passage: Passage {
             gate: gates.before(audience, lane).clone(),
             face: audience.face(),

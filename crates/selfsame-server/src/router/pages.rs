@@ -7,7 +7,9 @@ use super::group::Route;
 use super::openapi;
 use crate::assets;
 use crate::server::Server;
-use crate::ui::{Frame, home, issuer, operator, reference, registry, resolver, verifier, wallet};
+use crate::ui::{
+    Frame, home, issuer, operator, reference, registry, resolver, types, verifier, wallet,
+};
 
 /// Pages for anyone.
 pub fn public() -> Vec<Route> {
@@ -82,6 +84,23 @@ pub fn issuer() -> Vec<Route> {
             "/issuer/delegations/{id}/withdraw",
             issuer::withdraw_delegation,
         ),
+    ]
+}
+
+/// The pages of credential types.
+pub fn types() -> Vec<Route> {
+    vec![
+        get("/types", types::page),
+        get("/types/new", types::editor::new),
+        post("/types/new", types::editor::create),
+        post("/types/import", types::editor::import_file),
+        get("/types/edit/{id}", types::editor::edit),
+        post("/types/edit/{id}", types::editor::change),
+        get("/types/view/{id}", types::view),
+        get("/types/view/{id}/file", types::file),
+        post("/types/view/{id}/publish", types::publish),
+        post("/types/view/{id}/retire", types::retire),
+        post("/types/view/{id}/delete", types::delete_draft),
     ]
 }
 

@@ -298,6 +298,15 @@ impl Call {
         )
     }
 
+    /// A form with files, with the boundary `b`.
+    pub fn multipart(self, body: String) -> Self {
+        Self(
+            self.0
+                .header(CONTENT_TYPE, "multipart/form-data; boundary=b"),
+            Body::from(body),
+        )
+    }
+
     pub fn json(self, body: &str) -> Self {
         Self(
             self.0.header(CONTENT_TYPE, "application/json"),

@@ -193,3 +193,309 @@ async fn the_pages_issue_and_request_a_type_of_ones_own() {
         .await;
     assert!(asking.body.contains("value=\"address\""), "{}", asking.body);
 }
+
+/// The name, the file name and the content of a file of a form.
+struct Upload<'a> {
+    field: &'a str,
+    name: &'a str,
+    text: &'a str,
+}
+
+/// A form with files, as browsers send it.
+fn form_with(fields: &[(&str, &str)], upload: Option<Upload<'_>>) -> String {
+    let mut body = String::new();
+    for (name, value) in fields {
+        body.push_str(&format!(
+            "--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+        ));
+    }
+    if let Some(Upload { field, name, text }) = upload {
+        body.push_str(&format!(
+            "--b\r\nContent-Disposition: form-data; name=\"{field}\"; filename=\"{name}\"\r\n\r\n{text}\r\n"
+        ));
+    }
+    body + "--b--\r\n"
+}
+
+/// An operator at the pages of types.
+struct Editing {
+    instance: Instance,
+    cookie: String,
+}
+
+impl Editing {
+    async fn start() -> Self {
+        let instance = Instance::start().await;
+        let cookie = instance.operator_cookie().await;
+        Self { instance, cookie }
+    }
+
+    async fn see(&self, path: &str) -> Answered {
+        self.instance.call(get(path).cookie(&self.cookie)).await
+    }
+
+    async fn send(
+        &self,
+        path: &str,
+        fields: &[(&str, &str)],
+        upload: Option<Upload<'_>>,
+    ) -> Answered {
+        let token = self.see("/types/new").await.form_token();
+        let fields: Vec<_> = [("form_token", token.as_str())]
+            .into_iter()
+            .chain(fields.iter().copied())
+            .collect();
+        let sent = post(path).cookie(&self.cookie);
+        self.instance
+            .call(sent.multipart(form_with(&fields, upload)))
+            .await
+    }
+}
+
+const BASE: &str = r#"{"id":"","title":{},"claims":[]}"#;
+
+fn boat<'a>(pressed: &'a str) -> Vec<(&'a str, &'a str)> {
+    vec![
+        ("base", BASE),
+        ("language", "en"),
+        ("title", "Boat licence"),
+        ("validity_days", "365"),
+        ("revocable", "true"),
+        ("suspendable", "true"),
+        ("format", "dc+sd-jwt"),
+        ("background_color", "#0b3d91"),
+        ("text_color", "#ffffff"),
+        ("row", "0"),
+        ("0.label", "Licence number"),
+        ("0.kind", "text"),
+        ("0.required", "true"),
+        ("0.front", "true"),
+        ("row", "3"),
+        ("3.label", "Class"),
+        ("3.kind", "enumeration"),
+        ("3.values", "A = Lakes\nB"),
+        ("do", pressed),
+    ]
+}
+
+const BOAT: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M2 16h20l-4 5H6z"/></svg>"#;
+
+#[tokio::test]
+async fn a_type_is_described_on_pages_published_offered_changed_and_retired() {
+    let desk = Editing::start().await;
+    let logo = Upload {
+        field: "logo_file",
+        name: "boat.svg",
+        text: BOAT,
+    };
+    let saved = desk.send("/types/new", &boat("save"), Some(logo)).await;
+    assert_eq!(saved.status, StatusCode::SEE_OTHER, "{}", saved.body);
+    assert_eq!(
+        saved.header("location"),
+        "/types/edit/boat-licence?done=saved"
+    );
+    let editor = desk.see("/types/edit/boat-licence?done=saved").await;
+    for shown in [
+        "The draft is saved.",
+        "value=\"licence_number\"",
+        "card-0b3d91-ffffff.css",
+        "src=\"data:image/svg+xml;base64,",
+        "A = Lakes",
+    ] {
+        assert!(editor.body.contains(shown), "{shown}: {}", editor.body);
+    }
+    let view = desk.see("/types/view/boat-licence").await;
+    assert!(view.body.contains("Publish the draft as version 1"));
+    assert!(!view.body.contains("Offer this credential"));
+    let published = desk
+        .send("/types/view/boat-licence/publish", &[], None)
+        .await;
+    assert_eq!(
+        published.header("location"),
+        "/types/view/boat-licence?done=published"
+    );
+    let view = desk.see("/types/view/boat-licence?done=published").await;
+    for shown in [
+        "href=\"/issuer/new/boat-licence\"",
+        "href=\"/types/boat-licence/1/schema\"",
+        "New version",
+        "Retire this type",
+    ] {
+        assert!(view.body.contains(shown), "{shown}: {}", view.body);
+    }
+    assert_eq!(
+        desk.see("/issuer/new/boat-licence").await.status,
+        StatusCode::OK
+    );
+    let file = desk.see("/types/view/boat-licence/file").await;
+    let again = selfsame_types::file::read_toml(&file.body).unwrap();
+    assert_eq!(again.card.front, [vec!["licence_number".to_owned()]]);
+
+    let base = serde_json::to_string(&again).unwrap();
+    let mut next = boat("publish");
+    next[0] = ("base", &base);
+    next.extend([
+        ("0.from", "0"),
+        ("3.from", "1"),
+        ("0.name", "number"),
+        ("3.name", "class"),
+    ]);
+    let changed = desk.send("/types/edit/boat-licence", &next, None).await;
+    assert_eq!(
+        changed.header("location"),
+        "/types/view/boat-licence#publish",
+        "{}",
+        changed.body
+    );
+    let list = desk.see("/types").await;
+    assert!(list.body.contains("with a draft"), "{}", list.body);
+    let deleted = desk
+        .send("/types/view/boat-licence/delete", &[], None)
+        .await;
+    assert_eq!(deleted.header("location"), "/types?done=deleted");
+    let retired = desk
+        .send("/types/view/boat-licence/retire", &[], None)
+        .await;
+    assert_eq!(retired.status, StatusCode::SEE_OTHER, "{}", retired.body);
+    let list = desk.see("/types").await;
+    assert!(list.body.contains("badge is-retired"), "{}", list.body);
+    let document = desk.see("/types/boat-licence/1").await;
+    assert_eq!(document.status, StatusCode::OK, "it stays served");
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_type_stands_beside_its_field() {
+    let desk = Editing::start().await;
+    let mut wrong = boat("save");
+    wrong.extend([
+        ("0.name", "vct"),
+        ("3.name", "class"),
+        ("row", "4"),
+        ("4.label", "Again"),
+        ("4.name", "class"),
+    ]);
+    wrong.retain(|(name, _)| !matches!(*name, "validity_days" | "3.values"));
+    let answer = desk.send("/types/new", &wrong, None).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    for shown in [
+        "<title>Error: New credential type",
+        "id=\"wrong-0.name\">Name has the name vct, to which a credential format gives a meaning",
+        "id=\"wrong-4.name\">Name is equal to class",
+        "id=\"wrong-3.values\">Values needs at least one value",
+        "id=\"wrong-validity_days\"",
+        "value=\"Boat licence\"",
+    ] {
+        assert!(answer.body.contains(shown), "{shown}: {}", answer.body);
+    }
+    assert_eq!(
+        desk.see("/types/view/boat-licence").await.status,
+        StatusCode::NOT_FOUND
+    );
+
+    let large = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\">{}</svg>",
+        " ".repeat(300 * 1024)
+    );
+    for (text, said) in [
+        (
+            "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>1</script></svg>",
+            "wrong-logo_file",
+        ),
+        (
+            large.as_str(),
+            "id=\"wrong-logo_file\">It is larger than 65536 bytes",
+        ),
+        ("GIF89a", "wrong-logo_file"),
+    ] {
+        let logo = Upload {
+            field: "logo_file",
+            name: "logo",
+            text,
+        };
+        let answer = desk.send("/types/new", &boat("save"), Some(logo)).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+        assert!(answer.body.contains(said), "{said}: {}", answer.body);
+        assert!(!answer.body.contains("<img class"), "{}", answer.body);
+    }
+    let mut taken = boat("save");
+    taken.push(("id", "immunization"));
+    let answer = desk.send("/types/new", &taken, None).await;
+    assert!(
+        answer
+            .body
+            .contains("id=\"wrong-id\">The id immunization is taken"),
+        "{}",
+        answer.body
+    );
+    let mut faint = boat("check");
+    faint.retain(|(name, _)| *name != "text_color");
+    faint.push(("text_color", "#0b3d99"));
+    let answer = desk.send("/types/new", &faint, None).await;
+    assert!(
+        answer.body.contains("which is hard to read"),
+        "{}",
+        answer.body
+    );
+    assert!(
+        answer.body.contains("It is not saved yet."),
+        "{}",
+        answer.body
+    );
+}
+
+#[tokio::test]
+async fn the_buttons_of_rows_work_without_a_script() {
+    let desk = Editing::start().await;
+    let order = async |pressed: &str| {
+        let answer = desk.send("/types/new", &boat(pressed), None).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+        let form = answer.body.split("<template").next().unwrap().to_owned();
+        let keys = form.split("name=\"row\" value=\"").skip(1);
+        keys.map(|rest| rest.split('"').next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(order("show").await, ["0", "3"]);
+    assert_eq!(order("up.3").await, ["3", "0"]);
+    assert_eq!(order("down.0").await, ["3", "0"]);
+    assert_eq!(order("remove.0").await, ["3"]);
+    assert_eq!(order("add").await, ["0", "3", "4"]);
+    assert_eq!(order("add.0").await, ["0", "4", "3"]);
+}
+
+#[tokio::test]
+async fn a_file_of_each_kind_opens_in_the_editor() {
+    let desk = Editing::start().await;
+    let own = serde_json::to_string(&membership()).unwrap();
+    let schema =
+        r#"{"title": "Person", "properties": {"name": {"type": "string", "minLength": 2}}}"#;
+    let metadata = r#"{"vct": "https://example.org/person", "name": "Person", "claims": [{"path": ["name"]}]}"#;
+    let toml = "id = \"club\"\ntitle = { en = \"Club\" }\n[[claims]]\npath = [\"name\"]\nkind = \"text\"\n";
+    for (text, shown) in [
+        (own.as_str(), "value=\"visits\""),
+        (toml, "value=\"Club\""),
+        (metadata, "all are taken for texts"),
+        (schema, "Properties.name.minLength is not taken over"),
+    ] {
+        let file = Upload {
+            field: "file",
+            name: "type",
+            text,
+        };
+        let answer = desk.send("/types/import", &[], Some(file)).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+        assert!(answer.body.contains(shown), "{shown}: {}", answer.body);
+    }
+    let file = Upload {
+        field: "file",
+        name: "type",
+        text: "[1, 2]",
+    };
+    let answer = desk.send("/types/import", &[], Some(file)).await;
+    assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{}", answer.body);
+    let copy = desk.see("/types/new?from=immunization").await;
+    assert!(
+        copy.body.contains("name=\"id\" value=\"\""),
+        "{}",
+        copy.body
+    );
+}

@@ -9,7 +9,7 @@ pub mod sign_in;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_http::origin::Origin;
-use selfsame_pages::wallet::{CardPage, WalletPage, link};
+use selfsame_pages::wallet::{CardPage, CardsShown, WalletPage, link};
 use serde::Deserialize;
 
 use super::Frame;
@@ -41,7 +41,11 @@ pub async fn page(
         limit: at.limit,
     };
     let listed = server.wallet()?.cards(&person, &paging).await?;
-    super::html(&WalletPage::of(frame, listed, at.done.as_deref()))
+    let shown = CardsShown {
+        done: at.done.as_deref(),
+        own: &server.app().config().origin,
+    };
+    super::html(&WalletPage::of(frame, listed, &shown))
 }
 
 /// One card with its claims.
@@ -52,7 +56,7 @@ pub async fn card(
     Path(id): Path<String>,
 ) -> Handled {
     let card = server.wallet()?.card(&person, &id).await?;
-    super::html(&CardPage::of(frame, card))
+    super::html(&CardPage::of(frame, card, &server.app().config().origin))
 }
 
 /// Removes a card.

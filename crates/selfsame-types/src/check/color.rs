@@ -3,8 +3,9 @@
 /// Least contrast of readable text (WCAG 2.2, success criterion 1.4.3).
 pub(super) const READABLE: f64 = 4.5;
 
-/// The contrast of two colours `#rrggbb`, from 1 to 21 (WCAG 2.2, contrast ratio).
-pub(super) fn contrast(one: &str, other: &str) -> Option<f64> {
+/// The contrast of two colours `#rrggbb`, from 1 to 21 (WCAG 2.2, contrast ratio); none for other texts.
+#[must_use]
+pub fn contrast(one: &str, other: &str) -> Option<f64> {
     let (one, other) = (luminance(one)?, luminance(other)?);
     Some((one.max(other) + 0.05) / (one.min(other) + 0.05))
 }

@@ -10,8 +10,25 @@ use super::rows::ClaimRow;
 pub struct FieldProblem {
     /// The name of the field; `file` for what the form doesn't show.
     pub field: String,
-    /// The reason, which names the field as the form does.
+    /// What the form calls the field.
+    pub name: &'static str,
+    /// The place that the reason names.
+    pub place: String,
+    /// The reason.
     pub reason: Reason,
+}
+
+impl FieldProblem {
+    /// The reason at a field of this name, in its own words.
+    #[must_use]
+    pub fn of(field: &str, reason: Reason) -> Self {
+        Self {
+            field: field.to_owned(),
+            name: "",
+            place: String::new(),
+            reason,
+        }
+    }
 }
 
 impl TypeForm {
@@ -37,22 +54,15 @@ impl TypeForm {
             "type-icon" => Some("icon"),
             _ => None,
         };
-        if let Some(field) = by_reason {
-            return FieldProblem {
-                field: field.to_owned(),
-                reason,
-            };
-        }
-        let (field, name) = self.field_at(&place).unwrap_or_default();
-        if name.is_empty() {
-            return FieldProblem {
-                field: "file".to_owned(),
-                reason,
-            };
-        }
+        let (field, name) = match by_reason {
+            Some(field) => (field.to_owned(), ""),
+            None => self.field_at(&place).unwrap_or(("file".to_owned(), "")),
+        };
         FieldProblem {
             field,
-            reason: reason.with("place", name),
+            name,
+            place,
+            reason,
         }
     }
 

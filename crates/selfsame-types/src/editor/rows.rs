@@ -35,7 +35,9 @@ pub struct ClaimRow {
 }
 
 impl ClaimRow {
-    pub(super) fn new(key: &str, is_inner: bool) -> Self {
+    /// An empty row.
+    #[must_use]
+    pub fn new(key: &str, is_inner: bool) -> Self {
         Self {
             key: key.to_owned(),
             from: String::new(),

@@ -243,8 +243,8 @@ fn refusals_stand_at_their_fields_in_the_words_of_the_form() {
     }
     let collides = found.iter().find(|one| one.field == "5.name").unwrap();
     assert_eq!(
-        collides.reason.parameter("place"),
-        Some(&selfsame_driver::Value::Text("Name".to_owned()))
+        (collides.name, collides.place.as_str()),
+        ("Name", "claims[5].path")
     );
     let advice = form.at_fields(checked.advice);
     assert_eq!(advice[0].field, "text_color");

@@ -28,7 +28,13 @@ pub async fn page(
     let Some(uri) = uri.filter(|uri| !uri.is_empty()) else {
         return Ok(Redirect::to(super::HOME).into_response());
     };
-    show(&server, frame, TriedOffer { uri, problem: None }).await
+    let own = server.app().config().origin.clone();
+    let tried = TriedOffer {
+        uri,
+        problem: None,
+        own,
+    };
+    show(&server, frame, tried).await
 }
 
 /// Accepts the offer. If the person can correct the error, such as a wrong code, shows the form again.
@@ -49,7 +55,8 @@ pub async fn accept(
         Err(error) if accept.tx_code.is_some() && can_be_put_right(&error) => {
             let problem = Some(english(&error.reason));
             let uri = accept.offer;
-            show(&server, frame, TriedOffer { uri, problem }).await
+            let own = server.app().config().origin.clone();
+            show(&server, frame, TriedOffer { uri, problem, own }).await
         }
         Err(error) => Err(error.into()),
     }
