@@ -38,6 +38,11 @@ impl CardLook {
         }
     }
 
+    /// The name of the style sheet of its colours.
+    pub fn sheet(&self) -> String {
+        format!("{}.css", self.class)
+    }
+
     /// The look of a type's card.
     pub fn of_type(one: &TypeDefinition) -> Self {
         let card = &one.card;
