@@ -6,6 +6,7 @@ import { liveOffer } from "./offer.js";
 import { sendOnce } from "./once.js";
 import { liveResult } from "./result.js";
 import { scanBox } from "./scan.js";
+import { suggestNames } from "./suggest.js";
 
 copyButtons();
 liveLedger();
@@ -14,3 +15,4 @@ liveOffer();
 liveResult();
 scanBox();
 sendOnce();
+suggestNames();

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use selfsame_crypto::{encoding, hash};
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
-static FILES: [Asset; 12] = [
+static FILES: [Asset; 13] = [
     Asset {
         name: "app.css",
         content_type: "text/css; charset=utf-8",
@@ -56,6 +56,11 @@ static FILES: [Asset; 12] = [
         name: "stream.js",
         content_type: SCRIPT,
         body: include_str!("../assets/stream.js"),
+    },
+    Asset {
+        name: "suggest.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/suggest.js"),
     },
     Asset {
         name: "mark.svg",

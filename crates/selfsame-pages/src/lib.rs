@@ -11,6 +11,7 @@ pub mod home;
 mod hue;
 pub mod issuer;
 pub mod operator;
+pub mod organisation;
 mod pictogram;
 pub mod problem;
 mod qr;
@@ -21,9 +22,12 @@ mod text;
 mod verdict;
 pub mod verifier;
 pub mod wallet;
+pub mod webhooks;
+mod wrong;
 
 pub use askama::Template;
-pub use frame::{Frame, FrameParts, InstanceRoles, RegistryPlace, Visitor};
+pub use frame::{Frame, FrameOrganisation, FrameParts, InstanceRoles, RegistryPlace, Visitor};
+pub use wrong::{WrongField, WrongFields};
 
 use selfsame_driver::{Error, Result};
 

@@ -43,12 +43,18 @@ fn api_of(area: Area, routes: Vec<Route>) -> Routes {
 
 fn of_every_instance() -> Vec<Routes> {
     let api = |area, routes| Routes::of(Audience::OperatorApi, routes).needing(area);
+    let page = |area, routes| Routes::of(Audience::Operator, routes).needing(area);
     vec![
         Routes::of(Audience::Supervisor, protocol::supervisor()),
         Routes::of(Audience::Public, pages::public()),
         Routes::of(Audience::Stream, pages::public_streams()),
         Routes::of(Audience::Doorway, pages::operator_door()),
         Routes::of(Audience::Operator, pages::operator()),
+        page(Area::Organisations, pages::organisations()),
+        page(Area::Organisations, pages::organisation())
+            .of_organisations()
+            .read_by_all_who_work_here(),
+        page(Area::Webhooks, pages::webhooks()),
         api(Area::Instance, api::instance()),
         api(Area::Dids, api::dids()),
         api(Area::Organisations, api::organisations()),

@@ -3,11 +3,13 @@
 pub mod home;
 pub mod issuer;
 pub mod operator;
+pub mod organisations;
 pub mod reference;
 pub mod registry;
 pub mod resolver;
 pub mod verifier;
 pub mod wallet;
+pub mod webhooks;
 
 use axum::extract::FromRequestParts;
 use axum::response::{Html, IntoResponse};
@@ -16,11 +18,13 @@ use selfsame_app::config::Config;
 pub use selfsame_http::listing::ListPosition;
 use selfsame_ledger::config::RegistryConfig;
 pub use selfsame_pages::Frame;
-use selfsame_pages::{FrameParts, InstanceRoles, RegistryPlace, Template, Visitor};
+use selfsame_pages::{
+    FrameOrganisation, FrameParts, InstanceRoles, RegistryPlace, Template, Visitor,
+};
 
 use crate::auth::{self, Seat};
 use crate::error::{Handled, Problem};
-use crate::here;
+use crate::here::{self, Called};
 use crate::server::Server;
 
 impl FromRequestParts<Server> for Frame {
@@ -34,6 +38,7 @@ impl FromRequestParts<Server> for Frame {
             form,
             here: here::prefix(&parts.extensions),
             roles: roles(server.app().config()),
+            organisation: organisation(server, parts).await?,
             visitor: visitor(server, parts).await,
         }))
     }
@@ -55,6 +60,16 @@ async fn visitor(server: &Server, parts: &Parts) -> Visitor {
             Visitor::Anyone { operator, person }
         }
     }
+}
+
+/// What stands around the pages of the organisation that was called, unless it is the one that every instance has.
+async fn organisation(server: &Server, parts: &Parts) -> Handled<Option<FrameOrganisation>> {
+    let Some(called) = Called::of(&parts.extensions) else {
+        return Ok(None);
+    };
+    let authority = parts.extensions.get::<Seat>().and_then(Seat::authority);
+    let framed = organisations::framed(server, called.name(), authority.map(AsRef::as_ref));
+    framed.await.map(Some)
 }
 
 fn roles(config: &Config) -> InstanceRoles {

@@ -7,7 +7,10 @@ use super::group::Route;
 use super::openapi;
 use crate::assets;
 use crate::server::Server;
-use crate::ui::{Frame, home, issuer, operator, reference, registry, resolver, verifier, wallet};
+use crate::ui::{
+    Frame, home, issuer, operator, organisations, reference, registry, resolver, verifier, wallet,
+    webhooks,
+};
 
 /// Pages for anyone.
 pub fn public() -> Vec<Route> {
@@ -88,6 +91,39 @@ pub fn issuer() -> Vec<Route> {
 /// The operator's pages, whatever the roles.
 pub fn operator() -> Vec<Route> {
     vec![post("/operator/sign-out", operator::sign_out)]
+}
+
+/// The organisations of the instance.
+pub fn organisations() -> Vec<Route> {
+    vec![
+        get("/organisations", organisations::list),
+        post("/organisations", organisations::create),
+        post("/organisations/{name}", organisations::change),
+    ]
+}
+
+/// The page of an organisation, for everyone who works for it.
+pub fn organisation() -> Vec<Route> {
+    vec![get("/organisation", organisations::page)]
+}
+
+/// Webhooks and their deliveries.
+pub fn webhooks() -> Vec<Route> {
+    vec![
+        get("/webhooks", webhooks::list),
+        post("/webhooks", webhooks::create),
+        get("/webhooks/{id}", webhooks::page),
+        post("/webhooks/{id}", webhooks::change),
+        post("/webhooks/{id}/enabled", webhooks::set_enabled),
+        post("/webhooks/{id}/rotate", webhooks::rotate),
+        post("/webhooks/{id}/test", webhooks::test),
+        post("/webhooks/{id}/replay", webhooks::replay),
+        post("/webhooks/{id}/remove", webhooks::remove),
+        post(
+            "/webhooks/{id}/deliveries/{delivery}/resend",
+            webhooks::resend,
+        ),
+    ]
 }
 
 /// Where a wallet on the same device sends the person back to.

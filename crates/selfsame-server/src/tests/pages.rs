@@ -5,7 +5,7 @@ use http::StatusCode;
 use super::instance::{Instance, form, get, post};
 
 /// Checks what every page must have, and must not have.
-fn check(path: &str, page: &str) {
+pub fn check(path: &str, page: &str) {
     assert!(
         page.starts_with("<!doctype html>\n<html lang=\"en\">"),
         "{path}"
@@ -83,6 +83,9 @@ async fn pages_are_whole_and_hold_nothing_inline_or_foreign() {
         "/browse/config?type=120&page_size=1",
         "/resolver",
         "/operator",
+        "/organisations",
+        "/organisation",
+        "/webhooks",
         "/resolver?did=did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
     ] {
         let answer = instance.call(get(path).cookie(&cookies)).await;

@@ -6,11 +6,12 @@ use serde_json::{Value, json};
 use crate::{
     browser::{Browser, Scheme},
     instance::Instance,
+    organisations::MINISTRY,
     walk::{Desk, PURPOSE, Phone},
 };
 
 /// Pages that exist from the start.
-const PAGES: [(&str, &str); 21] = [
+const PAGES: [(&str, &str); 24] = [
     ("start", ""),
     ("api", "api"),
     ("issuer", "issuer"),
@@ -35,6 +36,9 @@ const PAGES: [(&str, &str); 21] = [
         "resolver?did=did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
     ),
     ("operator", "operator"),
+    ("organisation-main", "organisation"),
+    ("organisations", "organisations"),
+    ("webhooks", "webhooks"),
 ];
 
 /// Error pages, with their statuses.
@@ -66,6 +70,15 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     let valid = browser.address().await;
     let to_refuse = desk.ask("Blood group only").await;
     let revoked = browser.address().await;
+
+    desk.organise(MINISTRY).await;
+    pages.push(("organisation-new", browser.address().await));
+    pages.push((
+        "organisation-issuer",
+        instance.page("o/ministry-of-health/issuer"),
+    ));
+    desk.hook().await;
+    pages.push(("webhook", browser.address().await));
 
     pages.push(("wallet-sign-in", instance.page("wallet/sign-in")));
     let phone = Phone::open(instance, browser).await;
