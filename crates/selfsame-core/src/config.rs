@@ -52,6 +52,15 @@ impl DidMethod {
         self.0
     }
 
+    /// The methods of new DIDs, by their names. Those of the registry need one.
+    pub fn all(has_registry: bool) -> impl Iterator<Item = &'static str> {
+        let is_possible = move |method: &&Method| {
+            let origin = method.origin;
+            origin.is_resolved_here() && (has_registry || !origin.is_registry())
+        };
+        METHODS.iter().filter(is_possible).map(|method| method.name)
+    }
+
     /// The default method of new DIDs. Without a registry there is no `did:selfsame`.
     #[must_use]
     pub const fn unless_named(has_registry: bool) -> Self {

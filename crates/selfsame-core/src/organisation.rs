@@ -4,7 +4,7 @@ mod name;
 mod records;
 pub mod view;
 
-use selfsame_driver::Result;
+use selfsame_driver::{Error, Result};
 use selfsame_store::TenantId;
 use url::Url;
 
@@ -59,6 +59,18 @@ impl Organisation {
         })
     }
 
+    /// The address of its issuer's metadata, which stands between the origin and its identifier's path (OpenID4VCI 1.0
+    /// §12.2.2).
+    ///
+    /// # Errors
+    /// `Internal` for an identifier that no address can be made of.
+    pub fn metadata_address(identifier: &str) -> Result<Url> {
+        let mut address = Url::parse(identifier).map_err(Error::internal)?;
+        let path = format!("/.well-known/openid-credential-issuer{}", address.path());
+        address.set_path(&path);
+        Ok(address)
+    }
+
     /// The URL at this path below its base.
     ///
     /// # Errors
@@ -87,6 +99,9 @@ mod tests {
         let tenant = TenantId::parse("o-1").unwrap();
         let acme = Organisation::named(name, tenant, &origin).unwrap();
         assert_eq!(acme.identifier, "https://host.example/o/acme");
+        let metadata = Organisation::metadata_address(&acme.identifier).unwrap();
+        let expected = "https://host.example/.well-known/openid-credential-issuer/o/acme";
+        assert_eq!(metadata.as_str(), expected);
         let url = acme.url("issuer/token").unwrap();
         assert_eq!(url.as_str(), "https://host.example/o/acme/issuer/token");
     }

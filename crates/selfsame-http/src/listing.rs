@@ -35,6 +35,21 @@ pub struct ListPosition {
     limit: Option<usize>,
 }
 
+impl ListPosition {
+    /// The first page.
+    #[must_use]
+    pub fn first() -> Self {
+        let (after, limit) = (None, None);
+        Self { after, limit }
+    }
+
+    /// Whether it is the first page.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        self.after.as_ref().is_none_or(String::is_empty)
+    }
+}
+
 impl From<ListPosition> for Paging {
     fn from(ListPosition { after, limit }: ListPosition) -> Self {
         Self { after, limit }

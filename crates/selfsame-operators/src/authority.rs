@@ -3,7 +3,7 @@
 use selfsame_core::organisation::OrganisationName;
 use selfsame_driver::{Error, ErrorKind, Result};
 
-use crate::right::{Right, Rights};
+use crate::right::{Needed, Right, Rights};
 use crate::role::{self, OperatorRole};
 
 /// Who acts.
@@ -117,6 +117,21 @@ impl Authority {
         match self.may(organisation, right) {
             true => Ok(()),
             false => Err(lacking(organisation, right)),
+        }
+    }
+
+    /// Refuses an act without what it needs.
+    ///
+    /// # Errors
+    /// `Forbidden`, with what is missing.
+    pub fn meets(&self, organisation: &OrganisationName, needed: Needed) -> Result<()> {
+        match needed {
+            Needed::Right(right) => self.needs(organisation, right),
+            Needed::Any if !self.rights(organisation).is_empty() => Ok(()),
+            Needed::Any => {
+                Err(Error::new(ErrorKind::Forbidden, "rights-none")
+                    .with("organisation", organisation))
+            }
         }
     }
 }

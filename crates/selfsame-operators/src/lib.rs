@@ -19,7 +19,7 @@ pub use authority::{Actor, Authority};
 pub use invitation::Acceptance;
 pub use operators::{Operators, OperatorsParts};
 pub use people::PersonAt;
-pub use right::{AccessMode, Area, Right, Rights};
+pub use right::{AccessMode, Area, Needed, Right, Rights};
 pub use role::OperatorRole;
 
 /// The kinds of records that end when a backup is restored: sessions and invitations, and keys, since some may have been

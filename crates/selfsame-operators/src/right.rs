@@ -161,6 +161,15 @@ impl From<Right> for String {
     }
 }
 
+/// What an act in an organisation needs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Needed {
+    /// This right.
+    Right(Right),
+    /// A right, whichever it is.
+    Any,
+}
+
 /// A set of rights.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(from = "Vec<Right>", into = "Vec<Right>")]

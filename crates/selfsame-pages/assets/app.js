@@ -7,6 +7,7 @@ import { sendOnce } from "./once.js";
 import { liveResult } from "./result.js";
 import { scanBox } from "./scan.js";
 import { typeEditor } from "./types.js";
+import { suggestNames } from "./suggest.js";
 
 copyButtons();
 liveLedger();
@@ -16,3 +17,4 @@ liveResult();
 scanBox();
 sendOnce();
 typeEditor();
+suggestNames();

@@ -8,7 +8,7 @@ use selfsame_crypto::{encoding, hash};
 use crate::look;
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
-static FILES: [Asset; 13] = [
+static FILES: [Asset; 14] = [
     Asset {
         name: "app.css",
         content_type: "text/css; charset=utf-8",
@@ -63,6 +63,11 @@ static FILES: [Asset; 13] = [
         name: "types.js",
         content_type: SCRIPT,
         body: include_str!("../assets/types.js"),
+    },
+    Asset {
+        name: "suggest.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/suggest.js"),
     },
     Asset {
         name: "mark.svg",

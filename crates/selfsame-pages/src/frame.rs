@@ -10,9 +10,24 @@ pub struct Frame {
     pub form: String,
     /// What the paths of the organisation's pages begin with; empty for the one that every instance has.
     pub here: String,
-    /// The roles of this instance.
+    /// The roles of this instance, as far as the organisation has them.
     pub roles: InstanceRoles,
+    /// The organisation whose page it is, unless it is the one that every instance has.
+    pub organisation: Option<FrameOrganisation>,
     visitor: Visitor,
+}
+
+/// An organisation around whose pages a frame stands.
+#[derive(Clone, Debug)]
+pub struct FrameOrganisation {
+    /// Its name for people.
+    pub title: String,
+    /// Whether it issues credentials.
+    pub issuer: bool,
+    /// Whether it requests presentations.
+    pub verifier: bool,
+    /// Whether the visitor may see the list of organisations.
+    pub may_switch: bool,
 }
 
 /// What a frame is made of.
@@ -25,6 +40,8 @@ pub struct FrameParts<'a> {
     pub here: String,
     /// The roles of this instance.
     pub roles: InstanceRoles,
+    /// The organisation whose page it is, unless it is the one that every instance has.
+    pub organisation: Option<FrameOrganisation>,
     /// Who looks at the page.
     pub visitor: Visitor,
 }
@@ -78,7 +95,7 @@ pub enum Visitor {
 /// An entry of the main navigation.
 pub struct NavigationEntry {
     /// Its link.
-    pub href: &'static str,
+    pub href: String,
     /// Its label.
     pub label: &'static str,
     /// Whether this page belongs to it.
@@ -88,14 +105,31 @@ pub struct NavigationEntry {
 impl Frame {
     /// The frame of a page, before the page has its title.
     pub fn new(parts: FrameParts<'_>) -> Self {
-        Self {
+        let frame = Self {
             title: "Selfsame".to_owned(),
             section: section(parts.path),
             form: parts.form,
-            here: parts.here,
+            here: String::new(),
             roles: parts.roles,
+            organisation: None,
             visitor: parts.visitor,
+        };
+        match parts.organisation {
+            Some(organisation) => frame.within(parts.here, organisation),
+            None => Self {
+                here: parts.here,
+                ..frame
+            },
         }
+    }
+
+    /// The frame around a page of this organisation, whose paths begin with `here`.
+    pub fn within(mut self, here: String, organisation: FrameOrganisation) -> Self {
+        self.here = here;
+        self.roles.issuer &= organisation.issuer;
+        self.roles.verifier &= organisation.verifier;
+        self.organisation = Some(organisation);
+        self
     }
 
     /// The frame with this title.
@@ -123,25 +157,23 @@ impl Frame {
         }
     }
 
-    /// The main navigation, by the instance's roles.
+    /// The main navigation, by the roles: pages of the organisation, and of the instance.
     pub fn entries(&self) -> Vec<NavigationEntry> {
         let roles = &self.roles;
+        let has_registry = roles.registry != RegistryPlace::Nowhere;
+        let (own, instances) = (self.here.as_str(), "");
         [
-            ("issuer", "/issuer", "Issuer", roles.issuer),
-            ("wallet", "/wallet", "Wallet", roles.wallet),
-            ("verifier", "/verifier", "Verifier", roles.verifier),
-            (
-                "registry",
-                "/registry",
-                "Registry",
-                roles.registry != RegistryPlace::Nowhere,
-            ),
-            ("resolver", "/resolver", "Resolver", true),
+            ("issuer", own, "Issuer", roles.issuer),
+            ("wallet", instances, "Wallet", roles.wallet),
+            ("verifier", own, "Verifier", roles.verifier),
+            ("registry", instances, "Registry", has_registry),
+            ("resolver", instances, "Resolver", true),
+            ("organisation", own, "Organisation", self.is_operator()),
         ]
         .into_iter()
-        .filter(|(.., here)| *here)
-        .map(|(section, href, label, _)| NavigationEntry {
-            href,
+        .filter(|(.., is_shown)| *is_shown)
+        .map(|(section, place, label, _)| NavigationEntry {
+            href: format!("{place}/{section}"),
             label,
             current: section == self.section,
         })
@@ -190,6 +222,9 @@ fn section(path: &str) -> &'static str {
         Some("registry" | "browse") => "registry",
         Some("resolver") => "resolver",
         Some("operator") => "operator",
+        Some("organisation" | "organisations" | "types" | "people" | "webhooks" | "audit") => {
+            "organisation"
+        }
         _ => "home",
     }
 }
@@ -208,6 +243,7 @@ impl Frame {
                 verifier: true,
                 registry: RegistryPlace::Here,
             },
+            organisation: None,
             visitor: Visitor::Anyone {
                 operator: false,
                 person: None,
@@ -252,6 +288,34 @@ mod tests {
         assert_eq!(labels(RegistryPlace::Here), ["Registry", "Resolver"]);
         assert_eq!(labels(RegistryPlace::Elsewhere), ["Registry", "Resolver"]);
         assert_eq!(labels(RegistryPlace::Nowhere), ["Resolver"]);
+    }
+
+    #[test]
+    fn the_navigation_of_an_organisation_leads_to_its_own_pages() {
+        let organisation = FrameOrganisation {
+            title: "Acme Corporation".to_owned(),
+            issuer: true,
+            verifier: false,
+            may_switch: true,
+        };
+        let mut frame = Frame::nobodys().with_operator(true);
+        frame.section = section("/people");
+        let entries = frame.entries();
+        let last = entries.last().unwrap();
+        assert_eq!(last.href, "/organisation");
+        assert!(last.current);
+        let frame = frame.within("/o/acme".to_owned(), organisation);
+        let hrefs = frame.entries().into_iter().map(|entry| entry.href);
+        let expected = [
+            "/o/acme/issuer",
+            "/wallet",
+            "/registry",
+            "/resolver",
+            "/o/acme/organisation",
+        ];
+        assert_eq!(hrefs.collect::<Vec<_>>(), expected);
+        let nobodys = Frame::nobodys().entries();
+        assert!(nobodys.iter().all(|entry| entry.label != "Organisation"));
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod issuer;
 mod look;
 pub mod operator;
 mod operator_role;
+pub mod organisation;
 pub mod people;
 mod pictogram;
 pub mod problem;
@@ -25,9 +26,12 @@ pub mod types;
 mod verdict;
 pub mod verifier;
 pub mod wallet;
+pub mod webhooks;
+mod wrong;
 
 pub use askama::Template;
-pub use frame::{Frame, FrameParts, InstanceRoles, RegistryPlace, Visitor};
+pub use frame::{Frame, FrameOrganisation, FrameParts, InstanceRoles, RegistryPlace, Visitor};
+pub use wrong::{WrongField, WrongFields};
 
 use selfsame_driver::{Error, Result};
 

@@ -16,7 +16,7 @@ use selfsame_driver::Reason;
 use selfsame_http::form;
 use selfsame_http::negotiation::follows;
 pub use selfsame_http::redirect::{back_to, next};
-use selfsame_operators::{Area, Authority, Right};
+use selfsame_operators::{Area, Authority, Needed};
 use selfsame_wallet::view::Person;
 
 use crate::audited::Audited;
@@ -133,10 +133,10 @@ async fn is_signed_in(server: &Server, session: &str) -> bool {
         .is_ok_and(|authority| authority.is_some())
 }
 
-/// Lets only those in who work for an organisation and have this right in it.
+/// Lets only those in who work for an organisation and have in it what is needed.
 pub async fn operator(
     server: &Server,
-    right: Option<Right>,
+    needed: Option<Needed>,
     request: Request,
     next: Next,
 ) -> Handled {
@@ -156,7 +156,7 @@ pub async fn operator(
     let authority = Arc::new(authority);
     let organisation = here::organisation(request.extensions());
     let act = Audited::of(server, &authority, &request);
-    if let Some(Err(missing)) = right.map(|right| authority.needs(&organisation, right)) {
+    if let Some(Err(missing)) = needed.map(|needed| authority.meets(&organisation, needed)) {
         let refusal = Problem::from(missing);
         if let Some(act) = act {
             act.refused(&refusal).await;

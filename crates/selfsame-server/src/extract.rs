@@ -40,6 +40,16 @@ pub struct Working {
     pub organisation: OrganisationName,
 }
 
+impl Working {
+    /// The same person or program, about another organisation.
+    pub fn of(self, organisation: OrganisationName) -> Self {
+        Self {
+            organisation,
+            ..self
+        }
+    }
+}
+
 impl<S: Send + Sync> FromRequestParts<S> for Working {
     type Rejection = Problem;
 

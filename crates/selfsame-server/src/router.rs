@@ -50,6 +50,7 @@ fn pages_of(area: Area, routes: Vec<Route>) -> Routes {
 
 fn of_every_instance() -> Vec<Routes> {
     let api = |area, routes| Routes::of(Audience::OperatorApi, routes).needing(area);
+    let page = |area, routes| Routes::of(Audience::Operator, routes).needing(area);
     vec![
         Routes::of(Audience::Supervisor, protocol::supervisor()),
         Routes::of(Audience::Public, pages::public()),
@@ -61,6 +62,11 @@ fn of_every_instance() -> Vec<Routes> {
         Routes::of(Audience::OperatorStream, pages::audit_export())
             .needing(Area::Audit)
             .of_organisations(),
+        page(Area::Organisations, pages::organisations()),
+        page(Area::Organisations, pages::organisation())
+            .of_organisations()
+            .read_by_all_who_work_here(),
+        page(Area::Webhooks, pages::webhooks()),
         api(Area::Instance, api::instance()),
         api(Area::Dids, api::dids()),
         api(Area::Organisations, api::organisations()),

@@ -5,6 +5,7 @@ mod correction;
 pub mod home;
 pub mod issuer;
 pub mod operator;
+pub mod organisations;
 pub mod people;
 pub mod reference;
 pub mod registry;
@@ -12,6 +13,7 @@ pub mod resolver;
 pub mod types;
 pub mod verifier;
 pub mod wallet;
+pub mod webhooks;
 
 use axum::extract::FromRequestParts;
 use axum::response::{Html, IntoResponse};
@@ -22,11 +24,13 @@ pub use selfsame_http::listing::ListPosition;
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_operators::Actor;
 pub use selfsame_pages::Frame;
-use selfsame_pages::{FrameParts, InstanceRoles, RegistryPlace, Template, Visitor};
+use selfsame_pages::{
+    FrameOrganisation, FrameParts, InstanceRoles, RegistryPlace, Template, Visitor,
+};
 
 use crate::auth::{self, Seat};
 use crate::error::{Handled, Problem};
-use crate::here;
+use crate::here::{self, Called};
 use crate::server::Server;
 
 impl FromRequestParts<Server> for Frame {
@@ -40,6 +44,7 @@ impl FromRequestParts<Server> for Frame {
             form,
             here: here::prefix(&parts.extensions),
             roles: roles(server.app().config()),
+            organisation: organisation(server, parts).await?,
             visitor: visitor(server, parts).await,
         }))
     }
@@ -80,6 +85,16 @@ async fn title(server: &Server, organisation: &OrganisationName) -> Handled<Stri
     }
     let found = server.app().organisations().find(organisation).await?;
     Ok(found.map_or_else(|| organisation.to_string(), |found| found.record.title))
+}
+
+/// What stands around the pages of the organisation that was called, unless it is the one that every instance has.
+async fn organisation(server: &Server, parts: &Parts) -> Handled<Option<FrameOrganisation>> {
+    let Some(called) = Called::of(&parts.extensions) else {
+        return Ok(None);
+    };
+    let authority = parts.extensions.get::<Seat>().and_then(Seat::authority);
+    let framed = organisations::framed(server, called.name(), authority.map(AsRef::as_ref));
+    framed.await.map(Some)
 }
 
 fn roles(config: &Config) -> InstanceRoles {

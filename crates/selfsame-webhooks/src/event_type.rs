@@ -31,6 +31,37 @@ pub enum EventType {
 }
 
 impl EventType {
+    /// The types that an endpoint can ask for.
+    pub const ASKED_FOR: [Self; 5] = [
+        Self::OfferCreated,
+        Self::CredentialIssued,
+        Self::CredentialStatusChanged,
+        Self::VerificationChanged,
+        Self::RegistryAnchored,
+    ];
+
+    /// Its name in a message.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::OfferCreated => "offer.created",
+            Self::CredentialIssued => "credential.issued",
+            Self::CredentialStatusChanged => "credential.status_changed",
+            Self::VerificationChanged => "verification.changed",
+            Self::RegistryAnchored => "registry.anchored",
+            Self::EventsMissed => "events.missed",
+            Self::WebhookTest => "webhook.test",
+        }
+    }
+
+    /// The type of this name, if an endpoint can ask for it.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ASKED_FOR
+            .into_iter()
+            .find(|known| known.as_str() == name)
+    }
+
     /// The type of an event of this kind. `None` for what happens in a person's wallet, which is that person's alone.
     #[must_use]
     pub fn of(kind: EventKind) -> Option<Self> {
@@ -47,5 +78,20 @@ impl EventType {
     /// Whether every endpoint gets it, whatever types it asks for.
     pub(crate) fn is_about_webhook(self) -> bool {
         matches!(self, Self::EventsMissed | Self::WebhookTest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_type_has_one_name() {
+        let about_webhooks = [EventType::EventsMissed, EventType::WebhookTest];
+        for one in EventType::ASKED_FOR.into_iter().chain(about_webhooks) {
+            assert_eq!(serde_json::to_value(one).unwrap(), one.as_str());
+            let asked_for = Some(one).filter(|one| !one.is_about_webhook());
+            assert_eq!(EventType::named(one.as_str()), asked_for);
+        }
     }
 }

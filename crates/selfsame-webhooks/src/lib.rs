@@ -18,7 +18,7 @@ mod window;
 
 pub use delivery::DeliveryState;
 pub use event_type::EventType;
-pub use manage::WhichDeliveries;
+pub use manage::{COUNTED_MAX, DeliveryCounts, WhichDeliveries};
 pub use signature::WebhookSecret;
 pub use view::{
     CreatedEndpoint, EndpointChange, EndpointView, EventReplay, NewEndpoint, Replayed,

@@ -18,6 +18,18 @@ use crate::webhooks::Webhooks;
 /// How often something is tried again that changed meanwhile.
 const RACES_MAX: u32 = 4;
 
+/// The largest number of deliveries that is counted.
+pub const COUNTED_MAX: usize = 200;
+
+/// How many deliveries of an endpoint are kept.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct DeliveryCounts {
+    /// Those that wait.
+    pub pending: usize,
+    /// Those that were given up.
+    pub failed: usize,
+}
+
 /// Which deliveries to list.
 #[derive(Clone, Debug)]
 pub struct WhichDeliveries {
@@ -177,6 +189,22 @@ impl Webhooks {
         let store = &self.shared.store;
         let found = store.find(owner, DELIVERY, &tag, &page(paging)).await?;
         listing(&found, paging, WebhookDelivery::read)
+    }
+
+    /// How many deliveries of an endpoint are kept, by their state; each number is at most [`COUNTED_MAX`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn counts(&self, owner: &TenantId, id: &str) -> Result<DeliveryCounts> {
+        let count = async |state| -> Result<usize> {
+            let (tag, page) = (records::state_tag(id, state), Page::first(COUNTED_MAX));
+            let found = self.shared.store.find(owner, DELIVERY, &tag, &page);
+            Ok(found.await?.len())
+        };
+        Ok(DeliveryCounts {
+            pending: count(DeliveryState::Pending).await?,
+            failed: count(DeliveryState::Failed).await?,
+        })
     }
 
     /// Sends a delivery that was given up once more, as if it were new.

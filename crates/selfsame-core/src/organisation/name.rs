@@ -54,6 +54,34 @@ impl OrganisationName {
         Ok(name)
     }
 
+    /// The name that a title suggests: its letters and digits without their marks, and hyphens between the words.
+    #[must_use]
+    pub fn suggested(title: &str) -> Option<Self> {
+        let mut name = String::new();
+        for letter in title.trim().to_lowercase().chars() {
+            match letter {
+                'a'..='z' | '0'..='9' => name.push(letter),
+                'ä' | 'æ' => name.push_str("ae"),
+                'ö' | 'œ' | 'ø' => name.push_str("oe"),
+                'ü' => name.push_str("ue"),
+                'ß' => name.push_str("ss"),
+                'à'..='å' => name.push('a'),
+                'ç' => name.push('c'),
+                'è'..='ë' => name.push('e'),
+                'ì'..='ï' => name.push('i'),
+                'ñ' => name.push('n'),
+                'ò'..='õ' => name.push('o'),
+                'ù'..='û' => name.push('u'),
+                'ý' | 'ÿ' => name.push('y'),
+                '\'' | '’' => {}
+                _ if name.is_empty() || name.ends_with('-') => {}
+                _ => name.push('-'),
+            }
+        }
+        name.truncate(MAX);
+        Self::for_new(name.trim_end_matches('-')).ok()
+    }
+
     /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -125,6 +153,25 @@ mod tests {
                 "organisation-name-malformed",
                 "{wrong}"
             );
+        }
+    }
+
+    #[test]
+    fn a_title_suggests_a_name() {
+        for (title, name) in [
+            ("Acme Corporation", "acme-corporation"),
+            ("Bürgeramt Straße (Mitte)", "buergeramt-strasse-mitte"),
+            ("  L’Hôpital d'Été, 3 ", "lhopital-dete-3"),
+            (
+                &"long ".repeat(20),
+                "long-long-long-long-long-long-long-long-long-long-long-long-lon",
+            ),
+        ] {
+            let suggested = OrganisationName::suggested(title).unwrap();
+            assert_eq!(suggested.as_str(), name);
+        }
+        for title in ["", "東京都", "Main", "!"] {
+            assert_eq!(OrganisationName::suggested(title), None, "{title}");
         }
     }
 

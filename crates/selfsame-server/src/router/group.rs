@@ -17,7 +17,7 @@ use selfsame_http::middleware::{around, door};
 use selfsame_http::negotiation::takes_json_alone;
 use selfsame_http::route::Abroad;
 use selfsame_http::shares::Shares;
-use selfsame_operators::{Area, Right};
+use selfsame_operators::{Area, Needed};
 use tower::util::MapRequest;
 
 use crate::audience::Audience;
@@ -41,6 +41,8 @@ pub struct Routes {
     area: Option<Area>,
     /// The largest body, in bytes.
     body_max: usize,
+    /// Whether any right in the organisation is enough to read them.
+    read_with_any: bool,
 }
 
 /// Addresses with a gate of their own, so that other requests of their audience cannot delay them.
@@ -67,6 +69,7 @@ impl Routes {
             of_organisations: false,
             area: None,
             body_max: audience.body_max(),
+            read_with_any: false,
         }
     }
 
@@ -82,9 +85,17 @@ impl Routes {
         self
     }
 
-    /// The right that one of its addresses needs.
-    pub fn right(&self, method: &Method) -> Option<Right> {
-        self.area.map(|area| right(area, method))
+    /// Lets everyone read who has any right in the organisation. To change something, the right to change the area is
+    /// needed as before.
+    pub fn read_by_all_who_work_here(mut self) -> Self {
+        self.read_with_any = true;
+        self
+    }
+
+    /// What one of its addresses needs.
+    pub fn needed(&self, method: &Method) -> Option<Needed> {
+        self.area
+            .map(|area| needed(area, self.read_with_any, method))
     }
 
     /// Gives these addresses to each organisation, below its own.
@@ -106,11 +117,12 @@ impl Routes {
     }
 }
 
-/// The right to do in an area what a method does.
-fn right(area: Area, method: &Method) -> Right {
+/// What a request needs to do in an area what its method does.
+fn needed(area: Area, read_with_any: bool, method: &Method) -> Needed {
     match *method {
-        Method::GET | Method::HEAD => area.read(),
-        _ => area.write(),
+        Method::GET | Method::HEAD if read_with_any => Needed::Any,
+        Method::GET | Method::HEAD => Needed::Right(area.read()),
+        _ => Needed::Right(area.write()),
     }
 }
 
@@ -219,9 +231,16 @@ struct Guard {
     server: Server,
     of_organisations: bool,
     area: Option<Area>,
+    read_with_any: bool,
 }
 
 impl Guard {
+    /// What this request needs.
+    fn needed(&self, method: &Method) -> Option<Needed> {
+        self.area
+            .map(|area| needed(area, self.read_with_any, method))
+    }
+
     /// The page to show when a browser opens the address of a form that was answered. It comes before any sign-in to
     /// continue there.
     fn page_instead(&self, request: &Request) -> Option<&'static str> {
@@ -255,7 +274,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
         return led_by(called.as_ref(), Redirect::to(page).into_response());
     }
     let answer = async |request: Request| {
-        let right = guard.area.map(|area| right(area, request.method()));
+        let needed = guard.needed(request.method());
         if *audience != Audience::Protocol
             && let Some(refusal) = door::foreign_origin(server.origin(), &request)
         {
@@ -267,7 +286,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
             | Audience::OperatorApi
             | Audience::OperatorStream
             | Audience::OperatorWait => {
-                let seated = auth::operator(server, right, request, next);
+                let seated = auth::operator(server, needed, request, next);
                 seated.await.into_response()
             }
             Audience::Person | Audience::PersonApi => {
@@ -311,6 +330,9 @@ fn way_back(path: &str) -> Option<(&'static str, &'static str)> {
         "people" => Some(("/people", "People and keys")),
         "audit" => Some(("/audit", "Audit trail")),
         "registry" | "browse" => Some(("/registry", "Registry")),
+        "organisation" => Some(("/organisation", "Organisation")),
+        "organisations" => Some(("/organisations", "Organisations")),
+        "webhooks" => Some(("/webhooks", "Webhooks")),
         _ => None,
     }
 }
@@ -323,6 +345,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
         of_organisations,
         area,
         body_max,
+        read_with_any,
     } = group;
     let forms = forms(&routes);
     let turns = match lane {
@@ -366,6 +389,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
         server: server.clone(),
         of_organisations,
         area,
+        read_with_any,
     };
     router.route_layer(from_fn_with_state(Arc::new(before), guard))
 }

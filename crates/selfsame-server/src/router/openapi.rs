@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use axum::response::IntoResponse as _;
+use http::Method;
 use http::header::CONTENT_TYPE;
 use selfsame_app::config::Roles;
 use selfsame_http::route::openapi::{
     Access, Example, ProblemDetails, ProtocolError, add, add_tokens, refer_to_entries,
 };
+use selfsame_operators::Needed;
 use utoipa::OpenApi;
 
+use super::group::Routes;
 use super::groups;
 use crate::error::Handled;
 
@@ -68,7 +71,7 @@ pub fn text() -> &'static str {
             };
             for route in &group.routes {
                 let access = Access {
-                    right: group.right(&route.method).map(|right| right.to_string()),
+                    right: right(&group, &route.method),
                     ..access.clone()
                 };
                 add(&mut document, route, access, &examples);
@@ -77,6 +80,14 @@ pub fn text() -> &'static str {
         refer_to_entries(&mut document);
         document.to_pretty_json().unwrap_or_default()
     })
+}
+
+/// The right that an address needs, as text.
+fn right(group: &Routes, method: &Method) -> Option<String> {
+    match group.needed(method)? {
+        Needed::Right(right) => Some(right.to_string()),
+        Needed::Any => None,
+    }
 }
 
 /// Serves the description.

@@ -10,8 +10,8 @@ use crate::assets;
 use crate::extract::Query;
 use crate::server::Server;
 use crate::ui::{
-    Frame, audit, home, issuer, operator, people, reference, registry, resolver, types, verifier,
-    wallet,
+    Frame, audit, home, issuer, operator, organisations, people, reference, registry, resolver,
+    types, verifier, wallet, webhooks,
 };
 
 /// Pages for anyone.
@@ -138,6 +138,39 @@ pub fn audit() -> Vec<Route> {
 /// The download of the audit trail, which takes as long as the trail is.
 pub fn audit_export() -> Vec<Route> {
     vec![get("/audit/export", audit::export)]
+}
+
+/// The organisations of the instance.
+pub fn organisations() -> Vec<Route> {
+    vec![
+        get("/organisations", organisations::list),
+        post("/organisations", organisations::create),
+        post("/organisations/{name}", organisations::change),
+    ]
+}
+
+/// The page of an organisation, for everyone who works for it.
+pub fn organisation() -> Vec<Route> {
+    vec![get("/organisation", organisations::page)]
+}
+
+/// Webhooks and their deliveries.
+pub fn webhooks() -> Vec<Route> {
+    vec![
+        get("/webhooks", webhooks::list),
+        post("/webhooks", webhooks::create),
+        get("/webhooks/{id}", webhooks::page),
+        post("/webhooks/{id}", webhooks::change),
+        post("/webhooks/{id}/enabled", webhooks::set_enabled),
+        post("/webhooks/{id}/rotate", webhooks::rotate),
+        post("/webhooks/{id}/test", webhooks::test),
+        post("/webhooks/{id}/replay", webhooks::replay),
+        post("/webhooks/{id}/remove", webhooks::remove),
+        post(
+            "/webhooks/{id}/deliveries/{delivery}/resend",
+            webhooks::resend,
+        ),
+    ]
 }
 
 /// Where a wallet on the same device sends the person back to.

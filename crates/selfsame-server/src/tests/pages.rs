@@ -5,7 +5,7 @@ use http::StatusCode;
 use super::instance::{Instance, form, get, post};
 
 /// Checks what every page must have, and must not have.
-fn check(path: &str, page: &str) {
+pub fn check(path: &str, page: &str) {
     assert!(
         page.starts_with("<!doctype html>\n<html lang=\"en\">"),
         "{path}"
@@ -90,6 +90,9 @@ async fn pages_are_whole_and_hold_nothing_inline_or_foreign() {
         "/people",
         "/audit",
         "/audit?act=nothing-like-this",
+        "/organisations",
+        "/organisation",
+        "/webhooks",
         "/resolver?did=did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
     ] {
         let answer = instance.call(get(path).cookie(&cookies)).await;

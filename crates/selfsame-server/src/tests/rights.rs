@@ -6,12 +6,13 @@ use selfsame_app::config::Roles;
 use selfsame_core::organisation::OrganisationName;
 use selfsame_crypto::SecretString;
 use selfsame_operators::view::NewKey;
-use selfsame_operators::{Acceptance, Authority, OperatorRole, Right};
+use selfsame_operators::{Acceptance, Area, Authority, Needed, OperatorRole, Right, Rights};
 
 use super::instance::{Answered, Call, Instance, call};
 use super::organisations::with_acme;
 use crate::audience::Audience;
 use crate::auth::person_session;
+use crate::router::group::Routes;
 use crate::router::groups;
 
 const OPERATORS: [Audience; 4] = [
@@ -21,8 +22,8 @@ const OPERATORS: [Audience; 4] = [
     Audience::OperatorWait,
 ];
 
-/// The addresses of operators: the method, the address, and the right that it needs.
-fn addresses(of_organisations: bool) -> Vec<(Method, String, Option<Right>)> {
+/// The addresses of operators: the method, the address, and what it needs.
+fn addresses(of_organisations: bool) -> Vec<(Method, String, Option<Needed>)> {
     let mut all = Vec::new();
     for group in groups(&Roles::ALL) {
         if !OPERATORS.contains(&group.audience) || of_organisations && !group.is_of_organisations()
@@ -33,7 +34,7 @@ fn addresses(of_organisations: bool) -> Vec<(Method, String, Option<Right>)> {
             let places = route.path.split('/');
             let places = places.map(|place| if place.starts_with('{') { "1" } else { place });
             let path = places.collect::<Vec<_>>().join("/");
-            all.push((route.method.clone(), path, group.right(&route.method)));
+            all.push((route.method.clone(), path, group.needed(&route.method)));
         }
     }
     assert!(all.len() > 25, "only {} addresses", all.len());
@@ -41,7 +42,20 @@ fn addresses(of_organisations: bool) -> Vec<(Method, String, Option<Right>)> {
 }
 
 fn is_refused_for_its_rights(answer: &Answered) -> bool {
-    answer.status == StatusCode::FORBIDDEN && answer.body.contains("his needs the right")
+    let told = [
+        "his needs the right",
+        "ou have no right in the organisation",
+    ];
+    answer.status == StatusCode::FORBIDDEN && told.iter().any(|told| answer.body.contains(told))
+}
+
+/// Whether these rights are not enough.
+fn lacks(rights: Rights, needed: Option<Needed>) -> bool {
+    match needed {
+        Some(Needed::Right(right)) => !rights.has(right),
+        Some(Needed::Any) => rights.is_empty(),
+        None => false,
+    }
 }
 
 impl Instance {
@@ -79,11 +93,15 @@ impl Instance {
     /// Calls every address of operators, and says which refused the caller for its rights.
     async fn tries(&self, prefix: &str, as_caller: impl Fn(Call) -> Call) -> Vec<String> {
         let mut wrong = Vec::new();
-        for (method, path, right) in addresses(!prefix.is_empty()) {
+        for (method, path, needed) in addresses(!prefix.is_empty()) {
             let asked = call(method.clone(), &format!("{prefix}{path}"));
             let answer = self.call(as_caller(asked)).await;
             assert_ne!(answer.status, StatusCode::UNAUTHORIZED, "{method} {path}");
-            let right = right.map_or_else(|| "none".to_owned(), |right| right.to_string());
+            let right = match needed {
+                Some(Needed::Right(right)) => right.to_string(),
+                Some(Needed::Any) => "any".to_owned(),
+                None => "none".to_owned(),
+            };
             if is_refused_for_its_rights(&answer) {
                 wrong.push(format!("{method} {path} {right}"));
             }
@@ -101,10 +119,29 @@ fn rights_of(refused: &[String]) -> Vec<&str> {
 fn each_address_of_operators_states_a_right_but_those_about_oneself() {
     let without: Vec<_> = addresses(false)
         .into_iter()
-        .filter(|(_, _, right)| right.is_none())
+        .filter(|(_, _, needed)| needed.is_none())
         .map(|(method, path, _)| format!("{method} {path}"))
         .collect();
     assert_eq!(without, ["POST /operator/sign-out", "GET /api/me"]);
+}
+
+#[test]
+fn what_any_right_opens_is_only_read_and_is_the_page_of_an_organisation() {
+    let of_any: Vec<_> = addresses(false)
+        .into_iter()
+        .filter(|(_, _, needed)| matches!(needed, Some(Needed::Any)))
+        .map(|(method, path, _)| format!("{method} {path}"))
+        .collect();
+    assert_eq!(of_any, ["GET /organisation"]);
+    let open = Routes::of(Audience::Operator, Vec::new());
+    let open = open
+        .needing(Area::Organisations)
+        .read_by_all_who_work_here();
+    for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
+        let needed = open.needed(&method);
+        let write = Area::Organisations.write();
+        assert!(matches!(needed, Some(Needed::Right(right)) if right == write));
+    }
 }
 
 #[tokio::test]
@@ -115,9 +152,9 @@ async fn a_key_opens_the_addresses_of_its_scope_and_no_other() {
         let key = instance.key(&main, right).await;
         let refused = instance.tries("", |asked| asked.bearer(&key)).await;
         let own = right.to_string();
-        let expected = addresses(false)
-            .into_iter()
-            .filter(|(_, _, needed)| needed.is_some_and(|needed| needed != right));
+        let rights = Rights::of(&[right]);
+        let all = addresses(false).into_iter();
+        let expected = all.filter(|(_, _, needed)| lacks(rights, *needed));
         assert!(!rights_of(&refused).contains(&own.as_str()), "{refused:?}");
         assert_eq!(refused.len(), expected.count(), "{own}");
     }
@@ -130,9 +167,8 @@ async fn a_person_opens_the_addresses_of_their_role_and_no_other() {
     for role in OperatorRole::ALL {
         let cookie = instance.person_with(&main, role).await;
         let refused = instance.tries("", |asked| asked.cookie(&cookie)).await;
-        let expected = addresses(false)
-            .into_iter()
-            .filter(|(_, _, needed)| needed.is_some_and(|needed| !role.rights().has(needed)));
+        let all = addresses(false).into_iter();
+        let expected = all.filter(|(_, _, needed)| lacks(role.rights(), *needed));
         assert_eq!(refused.len(), expected.count(), "{role:?}: {refused:?}");
     }
 }
@@ -149,7 +185,7 @@ async fn people_and_keys_of_one_organisation_have_no_rights_in_another() {
         assert!(!here.contains(&"issuer:write") && !here.contains(&"people:write"));
         let there = instance.tries(other, |asked| asked.cookie(&owner)).await;
         let all = addresses(!other.is_empty());
-        let needing = all.iter().filter(|(_, _, right)| right.is_some());
+        let needing = all.iter().filter(|(_, _, needed)| needed.is_some());
         assert_eq!(there.len(), needing.count());
     }
 }

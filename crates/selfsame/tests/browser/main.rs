@@ -6,6 +6,7 @@
 mod browser;
 mod instance;
 mod live;
+mod organisations;
 mod pages;
 mod people;
 mod process;

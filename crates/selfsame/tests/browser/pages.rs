@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 use crate::{
     browser::{Browser, Scheme},
     instance::Instance,
+    organisations::MINISTRY,
     people,
     walk::{Desk, PURPOSE, Phone},
 };
 
 /// Pages that exist from the start.
-const PAGES: [(&str, &str); 23] = [
+const PAGES: [(&str, &str); 26] = [
     ("start", ""),
     ("api", "api"),
     ("issuer", "issuer"),
@@ -38,6 +39,9 @@ const PAGES: [(&str, &str); 23] = [
     ("people", "people"),
     ("audit", "audit"),
     ("operator", "operator"),
+    ("organisation-main", "organisation"),
+    ("organisations", "organisations"),
+    ("webhooks", "webhooks"),
 ];
 
 /// Error pages, with their statuses.
@@ -82,6 +86,15 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     let valid = browser.address().await;
     let to_refuse = desk.ask("Blood group only").await;
     let revoked = browser.address().await;
+
+    desk.organise(MINISTRY).await;
+    pages.push(("organisation-new", browser.address().await));
+    pages.push((
+        "organisation-issuer",
+        instance.page("o/ministry-of-health/issuer"),
+    ));
+    desk.hook().await;
+    pages.push(("webhook", browser.address().await));
 
     pages.push(("wallet-sign-in", instance.page("wallet/sign-in")));
     let phone = Phone::open(instance, browser).await;

@@ -1,0 +1,313 @@
+//! Organisations: the list of the instance's, and the page of each with its changes.
+
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use selfsame_core::organisation::view::{NewOrganisation, OrganisationChange, OrganisationState};
+use selfsame_core::organisation::{Organisation, OrganisationName};
+use selfsame_driver::{Error, ErrorKind};
+use selfsame_operators::{Area, Authority};
+use selfsame_pages::organisation::{
+    OrganisationList, OrganisationPage, OrganisationRights, OrganisationShown, OrganisationsPage,
+    RefusedChange, TypedOrganisation,
+};
+use selfsame_pages::{FrameOrganisation, WrongField};
+use serde::Deserialize;
+
+use super::{Frame, ListPosition};
+use crate::error::{Handled, Problem};
+use crate::extract::{Form, Path, Query, Working};
+use crate::server::Server;
+
+/// Whether the organisation was just created.
+#[derive(Deserialize)]
+pub struct Arrival {
+    created: Option<bool>,
+}
+
+/// The list.
+pub async fn list(
+    State(server): State<Server>,
+    working: Working,
+    frame: Frame,
+    Query(at): Query<ListPosition>,
+) -> Handled {
+    super::html(&listed(&server, &working, frame, at).await?)
+}
+
+/// Creates an organisation. A name that was left empty is made from the title, and shown before it is used.
+pub async fn create(
+    State(server): State<Server>,
+    working: Working,
+    frame: Frame,
+    form: Form,
+) -> Handled {
+    let mut typed = typed(&form);
+    match created(&server, &mut typed).await {
+        Ok(name) => {
+            let there = format!("/o/{name}/organisation?created=true");
+            Ok(Redirect::to(&there).into_response())
+        }
+        Err(problem) => {
+            let Some(wrong) = wrong(&problem) else {
+                return Err(problem);
+            };
+            let page = listed(&server, &working, frame, ListPosition::first()).await?;
+            answered(&problem, super::html(&page.refused(typed, wrong.into()))?)
+        }
+    }
+}
+
+/// Creates the organisation; returns its name. A name that was left empty is filled instead, to be checked.
+async fn created(server: &Server, typed: &mut TypedOrganisation) -> Handled<String> {
+    if typed.name.is_empty() {
+        return Err(suggested(typed).into());
+    }
+    let created = server.app().create_organisation(&new(typed)).await?;
+    Ok(created.name)
+}
+
+/// The page of the organisation that was called.
+pub async fn page(
+    State(server): State<Server>,
+    working: Working,
+    frame: Frame,
+    Query(arrival): Query<Arrival>,
+) -> Handled {
+    let page = shown(&server, &working.authority, &working.organisation, frame).await?;
+    match arrival.created {
+        Some(true) => super::html(&page.new_one()),
+        _ => super::html(&page),
+    }
+}
+
+/// Renames an organisation, changes its roles, suspends or reinstates it.
+pub async fn change(
+    State(server): State<Server>,
+    working: Working,
+    frame: Frame,
+    Path(name): Path<String>,
+    form: Form,
+) -> Handled {
+    let organisation = OrganisationName::parse(&name)?;
+    let typed = typed(&form);
+    let (form, change) = changed(&form, &typed)?;
+    let organisations = server.app().organisations();
+    let Err(error) = organisations.change(&organisation, &change).await else {
+        return Ok(Redirect::to(&format!("/o/{name}/organisation")).into_response());
+    };
+    let refused = ChangeProblem {
+        form,
+        typed,
+        problem: error.into(),
+    };
+    refused
+        .again(&server, &working.of(organisation), frame)
+        .await
+}
+
+/// A change of an organisation that was refused.
+struct ChangeProblem {
+    form: &'static str,
+    typed: TypedOrganisation,
+    problem: Problem,
+}
+
+impl ChangeProblem {
+    /// The page of the organisation again, if the form can correct the error.
+    async fn again(self, server: &Server, working: &Working, frame: Frame) -> Handled {
+        let Self {
+            form,
+            typed,
+            problem,
+        } = self;
+        let Some(wrong) = wrong(&problem) else {
+            return Err(problem);
+        };
+        let (name, authority) = (&working.organisation, &working.authority);
+        let own = framed(server, name, Some(authority)).await?;
+        let frame = frame.within(format!("/o/{name}"), own);
+        let page = shown(server, authority, name, frame).await?;
+        let wrong = wrong.into();
+        let refused = RefusedChange { form, typed, wrong };
+        answered(&problem, super::html(&page.refused(refused))?)
+    }
+}
+
+/// What stands around the pages of an organisation beside the one that every instance has.
+pub async fn framed(
+    server: &Server,
+    name: &OrganisationName,
+    authority: Option<&Authority>,
+) -> Handled<FrameOrganisation> {
+    let hosted = server.app().organisations().find(name).await?;
+    let record = hosted.ok_or_else(unknown)?.record;
+    Ok(FrameOrganisation {
+        title: record.title,
+        issuer: record.issuer,
+        verifier: record.verifier,
+        may_switch: authority.is_some_and(may_see_all),
+    })
+}
+
+fn may_see_all(authority: &Authority) -> bool {
+    authority.may(&OrganisationName::main(), Area::Organisations.read())
+}
+
+fn may_change(authority: &Authority) -> bool {
+    authority.may(&OrganisationName::main(), Area::Organisations.write())
+}
+
+async fn listed(
+    server: &Server,
+    working: &Working,
+    frame: Frame,
+    at: ListPosition,
+) -> Handled<OrganisationsPage> {
+    let app = server.app();
+    let is_first = at.is_first();
+    let list = OrganisationList {
+        main: is_first.then(|| main(server)),
+        others: app.organisations().list(&at.into()).await?,
+        may_create: may_change(&working.authority),
+        place: format!("{}o/", app.config().origin),
+    };
+    Ok(OrganisationsPage::of(frame, list))
+}
+
+async fn shown(
+    server: &Server,
+    authority: &Authority,
+    name: &OrganisationName,
+    frame: Frame,
+) -> Handled<OrganisationPage> {
+    let one = match name.is_main() {
+        true => main(server),
+        false => {
+            let organisations = server.app().organisations();
+            let hosted = organisations.find(name).await?.ok_or_else(unknown)?;
+            organisations.view(&hosted)?.into()
+        }
+    };
+    let metadata = Organisation::metadata_address(&one.identifier)?;
+    let may = |right| authority.may(name, right);
+    let rights = OrganisationRights {
+        administer: may_change(authority),
+        people: may(Area::People.read()),
+        types: may(Area::Types.read()),
+        issue: may(Area::Issuer.read()),
+        verify: may(Area::Verifier.read()),
+    };
+    Ok(OrganisationPage::of(frame, one, &metadata, rights))
+}
+
+/// The organisation that every instance has, as its settings describe it.
+fn main(server: &Server) -> OrganisationShown {
+    let (main, config) = (server.app().main(), server.app().config());
+    let issuer = main.issuer.as_ref();
+    let verifier = main.verifier.as_ref();
+    let title = match issuer {
+        Some(_) => &config.issuer.name,
+        None => &config.verifier.name,
+    };
+    let issuers = issuer.map(|own| ("Issuer’s DID", own.identity().did().to_string()));
+    let verifiers = verifier.map(|own| ("Verifier’s DID", own.identity().did().to_string()));
+    OrganisationShown {
+        name: main.organisation.name.to_string(),
+        here: String::new(),
+        title: title.clone(),
+        issuer: issuer.is_some(),
+        verifier: verifier.is_some(),
+        state: OrganisationState::Active,
+        identifier: main.organisation.identifier.clone(),
+        dids: issuers.into_iter().chain(verifiers).collect(),
+        created: None,
+    }
+}
+
+fn typed(form: &Form) -> TypedOrganisation {
+    let text = |name| form.one(name).unwrap_or_default().to_owned();
+    TypedOrganisation {
+        title: text("title"),
+        name: text("name"),
+        issuer: form.checked("issuer"),
+        verifier: form.checked("verifier"),
+        method: text("did_method"),
+    }
+}
+
+fn new(typed: &TypedOrganisation) -> NewOrganisation {
+    NewOrganisation {
+        name: typed.name.clone(),
+        title: typed.title.clone(),
+        issuer: typed.issuer,
+        verifier: typed.verifier,
+        did_method: Some(typed.method.clone()).filter(|method| !method.is_empty()),
+    }
+}
+
+/// Fills the name with the one that the title suggests, to be checked.
+fn suggested(typed: &mut TypedOrganisation) -> Error {
+    match OrganisationName::suggested(&typed.title) {
+        Some(name) => {
+            typed.name = name.to_string();
+            Error::bad_request("organisation-name-suggested")
+        }
+        None => Error::bad_request("organisation-name-unmade"),
+    }
+}
+
+/// The form's change, and which of the page's forms it is.
+fn changed(form: &Form, typed: &TypedOrganisation) -> Handled<(&'static str, OrganisationChange)> {
+    let nothing = OrganisationChange::default();
+    let to = |state| OrganisationChange {
+        state: Some(state),
+        ..OrganisationChange::default()
+    };
+    Ok(match form.needed("change")? {
+        "title" => (
+            "title",
+            OrganisationChange {
+                title: Some(typed.title.clone()),
+                ..nothing
+            },
+        ),
+        "roles" => (
+            "roles",
+            OrganisationChange {
+                issuer: Some(typed.issuer),
+                verifier: Some(typed.verifier),
+                ..nothing
+            },
+        ),
+        "suspend" => ("", to(OrganisationState::Suspended)),
+        "reinstate" => ("", to(OrganisationState::Active)),
+        _ => return Err(Problem::bad_request("organisation-change-unknown")),
+    })
+}
+
+/// The field that an error is about; `None` for an error that a form can't correct.
+fn wrong(problem: &Problem) -> Option<WrongField> {
+    let field = match problem.reason().id() {
+        "organisation-title-malformed" => "title",
+        "organisation-name-malformed"
+        | "organisation-name-reserved"
+        | "organisation-name-suggested"
+        | "organisation-name-taken"
+        | "organisation-name-unmade" => "name",
+        "organisation-without-role" => "roles",
+        "did-method-unsupported" | "did-web-origin" => "did_method",
+        _ => return None,
+    };
+    let told = problem.told();
+    Some(WrongField { field, told })
+}
+
+/// The page with the status of what is wrong.
+fn answered(problem: &Problem, mut page: Response) -> Handled {
+    *page.status_mut() = problem.status();
+    Ok(page)
+}
+
+fn unknown() -> Error {
+    Error::new(ErrorKind::NotFound, "organisation-unknown")
+}

@@ -1,0 +1,288 @@
+//! Webhooks: the list, the page of each, and secrets, which are shown once.
+
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use selfsame_driver::paging::Paging;
+use selfsame_pages::WrongField;
+use selfsame_pages::webhooks::{
+    RefusedForm, TypedWebhook, WebhookLine, WebhookPage, WebhookSecretPage, WebhookShown,
+    WebhooksPage,
+};
+use selfsame_webhooks::{
+    DeliveryState, EndpointChange, EventReplay, EventType, NewEndpoint, WhichDeliveries,
+};
+use serde::Deserialize;
+
+use super::Frame;
+use crate::error::{Handled, Problem};
+use crate::extract::{Form, Path, Query};
+use crate::server::Server;
+
+/// Number of deliveries of each state on a page.
+const SHOWN: usize = 20;
+
+/// Pagination of both lists, and the result of a replay.
+#[derive(Default, Deserialize)]
+pub struct WebhookPosition {
+    pending: Option<String>,
+    failed: Option<String>,
+    replayed: Option<u64>,
+}
+
+/// The list.
+pub async fn list(State(server): State<Server>, frame: Frame) -> Handled {
+    super::html(&listed(&server, frame).await?)
+}
+
+/// Creates a webhook, and shows its secret.
+pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> Handled {
+    let (app, owner) = (server.app(), server.app().webhook_owner());
+    let typed = typed(&form);
+    let created = match typed.types.is_empty() {
+        true => Err(Problem::bad_request("webhook-types-unchosen")),
+        false => app
+            .webhooks()
+            .create(&owner, &new(&typed))
+            .await
+            .map_err(Problem::from),
+    };
+    match created {
+        Ok(created) => super::html(&WebhookSecretPage::created(frame, &created)),
+        Err(problem) => {
+            let Some(wrong) = wrong(&problem) else {
+                return Err(problem);
+            };
+            let page = listed(&server, frame).await?;
+            answered(&problem, super::html(&page.refused(typed, wrong.into()))?)
+        }
+    }
+}
+
+/// One webhook.
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Path(id): Path<String>,
+    Query(at): Query<WebhookPosition>,
+) -> Handled {
+    super::html(&shown(&server, frame, &id, at).await?)
+}
+
+/// Changes its address, its description and its types.
+pub async fn change(
+    State(server): State<Server>,
+    frame: Frame,
+    Path(id): Path<String>,
+    form: Form,
+) -> Handled {
+    let typed = typed(&form);
+    match changed(&server, &id, &typed).await {
+        Ok(()) => back(&id),
+        Err(problem) => {
+            let refused = FormProblem {
+                form: "change",
+                typed: Some(typed),
+                since: String::new(),
+            };
+            refused.again(&server, frame, &id, problem).await
+        }
+    }
+}
+
+/// Changes a webhook to what was typed. One that is sent all types stays so, whatever types come later.
+async fn changed(server: &Server, id: &str, typed: &TypedWebhook) -> Handled<()> {
+    if typed.types.is_empty() {
+        return Err(Problem::bad_request("webhook-types-unchosen"));
+    }
+    let (webhooks, owner) = (server.app().webhooks(), server.app().webhook_owner());
+    let before = webhooks.endpoint(&owner, id).await?;
+    let types = new(typed).types;
+    let change = EndpointChange {
+        url: Some(typed.url.clone()),
+        description: Some(typed.description.clone()),
+        types: types.or_else(|| before.types.map(|_| typed.types.clone())),
+        enabled: None,
+    };
+    webhooks.change(&owner, id, change).await?;
+    Ok(())
+}
+
+/// Disables it, or enables it again.
+pub async fn set_enabled(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+    form: Form,
+) -> Handled {
+    let change = EndpointChange {
+        enabled: Some(form.checked("enabled")),
+        ..EndpointChange::default()
+    };
+    let (app, owner) = (server.app(), server.app().webhook_owner());
+    app.webhooks().change(&owner, &id, change).await?;
+    back(&id)
+}
+
+/// Replaces the secret, and shows the new one.
+pub async fn rotate(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Handled {
+    let (app, owner) = (server.app(), server.app().webhook_owner());
+    let rotated = app.webhooks().rotate(&owner, &id).await?;
+    super::html(&WebhookSecretPage::rotated(frame, &rotated))
+}
+
+/// Sends a test.
+pub async fn test(State(server): State<Server>, Path(id): Path<String>) -> Handled {
+    let (app, owner) = (server.app(), server.app().webhook_owner());
+    app.webhooks().test(&owner, &id).await?;
+    Ok(Redirect::to(&format!("/webhooks/{id}#pending")).into_response())
+}
+
+/// Sends a delivery that was given up once more.
+pub async fn resend(
+    State(server): State<Server>,
+    Path((id, delivery)): Path<(String, String)>,
+) -> Handled {
+    let (app, owner) = (server.app(), server.app().webhook_owner());
+    app.webhooks().resend(&owner, &id, &delivery).await?;
+    Ok(Redirect::to(&format!("/webhooks/{id}#pending")).into_response())
+}
+
+/// Sends the events since a time again.
+pub async fn replay(
+    State(server): State<Server>,
+    frame: Frame,
+    Path(id): Path<String>,
+    form: Form,
+) -> Handled {
+    let (app, owner) = (server.app(), server.app().webhook_owner());
+    let since = form.one("since").unwrap_or_default();
+    let replay = EventReplay::Since(utc(since));
+    match app.webhooks().replay(&owner, &id, &replay).await {
+        Ok(replayed) => {
+            let there = format!("/webhooks/{id}?replayed={}", replayed.deliveries);
+            Ok(Redirect::to(&there).into_response())
+        }
+        Err(error) => {
+            let refused = FormProblem {
+                form: "replay",
+                typed: None,
+                since: since.to_owned(),
+            };
+            refused.again(&server, frame, &id, error.into()).await
+        }
+    }
+}
+
+/// Removes it with its deliveries.
+pub async fn remove(State(server): State<Server>, Path(id): Path<String>) -> Handled {
+    let (app, owner) = (server.app(), server.app().webhook_owner());
+    app.webhooks().remove(&owner, &id).await?;
+    Ok(Redirect::to("/webhooks").into_response())
+}
+
+/// A form of a webhook's page that was refused.
+struct FormProblem {
+    form: &'static str,
+    typed: Option<TypedWebhook>,
+    since: String,
+}
+
+impl FormProblem {
+    /// The page again, if the form can correct the error.
+    async fn again(self, server: &Server, frame: Frame, id: &str, problem: Problem) -> Handled {
+        let Some(wrong) = wrong(&problem) else {
+            return Err(problem);
+        };
+        let page = shown(server, frame, id, WebhookPosition::default()).await?;
+        let refused = RefusedForm {
+            form: self.form,
+            typed: self.typed,
+            since: self.since,
+            wrong: wrong.into(),
+        };
+        answered(&problem, super::html(&page.refused(refused))?)
+    }
+}
+
+async fn listed(server: &Server, frame: Frame) -> Handled<WebhooksPage> {
+    let (webhooks, owner) = (server.app().webhooks(), server.app().webhook_owner());
+    let mut lines = Vec::new();
+    for endpoint in webhooks.endpoints(&owner).await? {
+        let counts = webhooks.counts(&owner, &endpoint.id).await?;
+        lines.push(WebhookLine { endpoint, counts });
+    }
+    Ok(WebhooksPage::of(frame, lines))
+}
+
+async fn shown(
+    server: &Server,
+    frame: Frame,
+    id: &str,
+    at: WebhookPosition,
+) -> Handled<WebhookPage> {
+    let (webhooks, owner) = (server.app().webhooks(), server.app().webhook_owner());
+    let limit = Some(SHOWN);
+    let which = |state, after| {
+        let paging = Paging { after, limit };
+        WhichDeliveries { state, paging }
+    };
+    let pending = which(DeliveryState::Pending, at.pending);
+    let failed = which(DeliveryState::Failed, at.failed);
+    let shown = WebhookShown {
+        endpoint: webhooks.endpoint(&owner, id).await?,
+        pending: webhooks.deliveries(&owner, id, &pending).await?,
+        failed: webhooks.deliveries(&owner, id, &failed).await?,
+        replayed: at.replayed,
+    };
+    Ok(WebhookPage::of(frame, shown))
+}
+
+fn typed(form: &Form) -> TypedWebhook {
+    let text = |name| form.one(name).unwrap_or_default().to_owned();
+    let ticked = form.all("types").iter();
+    TypedWebhook {
+        url: text("url"),
+        description: text("description"),
+        types: ticked.filter_map(|name| EventType::named(name)).collect(),
+    }
+}
+
+fn new(typed: &TypedWebhook) -> NewEndpoint {
+    let is_all = typed.types.len() == EventType::ASKED_FOR.len();
+    NewEndpoint {
+        url: typed.url.clone(),
+        description: typed.description.clone(),
+        types: (!is_all).then(|| typed.types.clone()),
+    }
+}
+
+/// The time of a form's field, which has no time zone, as one of RFC 3339 in UTC.
+fn utc(since: &str) -> String {
+    match since.len() {
+        16 => format!("{since}:00Z"),
+        19 => format!("{since}Z"),
+        _ => since.to_owned(),
+    }
+}
+
+/// The field that an error is about; `None` for an error that a form can't correct.
+fn wrong(problem: &Problem) -> Option<WrongField> {
+    let field = match problem.reason().id() {
+        "webhook-url-refused" | "webhook-url-long" | "webhooks-too-many" => "url",
+        "webhook-description-long" => "description",
+        "webhook-types-unchosen" => "types",
+        "webhook-replay-time" => "since",
+        _ => return None,
+    };
+    let told = problem.told();
+    Some(WrongField { field, told })
+}
+
+/// The page with the status of what is wrong.
+fn answered(problem: &Problem, mut page: Response) -> Handled {
+    *page.status_mut() = problem.status();
+    Ok(page)
+}
+
+fn back(id: &str) -> Handled {
+    Ok(Redirect::to(&format!("/webhooks/{id}")).into_response())
+}
