@@ -524,6 +524,7 @@ fn signed_as(app: &App, client_id: &str, (key, leaf): (&PrivateKey, Vec<u8>)) ->
             vp_formats_supported: [("dc+sd-jwt".to_owned(), Default::default())].into(),
             ..ClientMetadata::default()
         },
+        purpose: None,
         lifetime: 600,
     };
     let ctx = app.clock().ctx();

@@ -145,6 +145,14 @@ impl Verifier {
         }
     }
 
+    /// Its name for people: of the settings, or its organisation's title.
+    fn name(&self) -> String {
+        match self.context.organisation.name.is_main() {
+            true => self.context.config.verifier.name.clone(),
+            false => self.context.title().to_string(),
+        }
+    }
+
     /// Its client identifier by that DID.
     #[must_use]
     pub fn client_id(&self) -> String {

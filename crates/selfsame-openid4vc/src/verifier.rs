@@ -116,6 +116,9 @@ pub struct Asked {
     pub query: DcqlQuery,
     /// The formats and algorithms that this verifier can check.
     pub metadata: ClientMetadata,
+    /// Why it asks, for the person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
     /// The time at which the request expires.
     pub expires: UnixTime,
 }

@@ -73,6 +73,7 @@ impl Wallet {
         Ok(RequestPreview {
             id,
             verifier: self.asker(&asked),
+            purpose: asked.request.purpose.as_deref().map(readable),
             answerable: offer.is_answerable,
             shares: offer.shares,
             sets: selection.sets.iter().map(ShareSet::of).collect(),
@@ -250,11 +251,18 @@ impl Wallet {
         Asker {
             trusted: asked.verifier.authenticated && self.trusts_verifier(&client_id),
             client_id,
+            name: name(asked),
             prefix: asked.verifier.prefix.clone(),
             host: host(&asked.request.response_uri),
             authenticated: asked.verifier.authenticated,
         }
     }
+}
+
+/// The verifier's name for itself.
+fn name(asked: &AwaitingConsent) -> Option<String> {
+    let name = asked.request.metadata.client_name.as_deref();
+    name.map(readable).filter(|name| !name.trim().is_empty())
 }
 
 /// Whether this is a request's link rather than the `id` of its preview.

@@ -31,12 +31,19 @@ impl NewHistoryEntry {
             at: String::new(),
             what: what.to_owned(),
             party: party.to_owned(),
+            party_name: None,
             cards,
             claims,
             reason: None,
             one_use: Vec::new(),
             used: Vec::new(),
         })
+    }
+
+    /// With the other party's name for itself.
+    pub fn with(mut self, party_name: Option<String>) -> Self {
+        self.0.party_name = party_name;
+        self
     }
 
     /// With the single-use credentials that were shown.

@@ -150,6 +150,9 @@ pub struct RequestPreview {
     pub id: String,
     /// The verifier that asks.
     pub verifier: Asker,
+    /// Why it asks, by its own words.
+    #[serde(default)]
+    pub purpose: Option<String>,
     /// Whether the wallet can answer; what is missing may be optional, or one of several alternatives.
     pub answerable: bool,
     /// What could be shared: an entry for each query that the wallet has cards for; empty if it can't answer.
@@ -171,6 +174,9 @@ pub struct Asker {
     /// How it identifies itself; `redirect_uri` proves nothing.
     #[schema(value_type = ClientIdPrefix)]
     pub prefix: String,
+    /// Its name for itself; only `trusted` vouches for it.
+    #[serde(default)]
+    pub name: Option<String>,
     /// The host the answer goes to.
     pub host: String,
     /// Whether a signature proves the verifier's identity.
@@ -268,6 +274,9 @@ pub struct HistoryEntry {
     pub what: String,
     /// The other party: an issuer's or verifier's identifier.
     pub party: String,
+    /// The other party's name for itself at that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub party_name: Option<String>,
     /// The titles of the cards.
     pub cards: Vec<String>,
     /// The labels of the claims that left, or may have left if it failed; never their values.

@@ -55,6 +55,35 @@ async fn asked(site: &Site, kind: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_person_sees_who_asks_and_what_for_and_the_history_keeps_the_name() {
+    let site = Site::start().await;
+    let (app, person) = holder(&site, "immunization").await;
+    let wallet = app.wallet().unwrap();
+    let verifier = site.app.main().verifier().unwrap();
+    let asking = |prefix: Option<&str>, purpose: Option<&str>| NewRequest {
+        client_id_prefix: prefix.map(str::to_owned),
+        purpose: purpose.map(str::to_owned),
+        ..of_type("immunization")
+    };
+    let signed = asking(None, Some("To let you\n\u{202e}aboard"));
+    let signed = verifier.create_request(&signed).await.unwrap();
+    let preview = wallet.preview_request(&person, &signed.uri).await.unwrap();
+    let named = Some("Selfsame Border Control".to_owned());
+    assert_eq!(preview.verifier.name, named);
+    assert_eq!(preview.purpose.as_deref(), Some("To let you aboard"));
+    wallet.decline_request(&person, &preview.id).await.unwrap();
+    let history = wallet.history(&person, &Paging::default()).await.unwrap();
+    assert_eq!(history.items[0].party_name, named);
+
+    // Nobody signs this one, so it states no name; its purpose is that of the type.
+    let plain = asking(Some("redirect_uri"), None);
+    let plain = verifier.create_request(&plain).await.unwrap();
+    let preview = wallet.preview_request(&person, &plain.uri).await.unwrap();
+    assert_eq!(preview.verifier.name, None);
+    assert!(preview.purpose.is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn of_responses_that_come_at_once_exactly_one_is_taken() {
     let site = Site::start().await;
     let (app, person) = holder(&site, "immunization").await;

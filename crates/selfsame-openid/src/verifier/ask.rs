@@ -41,6 +41,12 @@ impl Verifier {
         let url = |path: String| self.context.organisation.url(&path);
         let response_uri = url(format!("verifier/responses/{id}"))?;
         let client = self.client(new, &response_uri)?;
+        // A request that nobody signs proves no name, so it states none.
+        let client_name = client.is_signed().then(|| self.name());
+        let purpose = new
+            .purpose
+            .clone()
+            .or_else(|| new.type_id.is_some().then(|| title.clone()));
         let request_uri = if client.is_signed() {
             Some(url(format!("verifier/requests/{id}"))?)
         } else {
@@ -60,7 +66,11 @@ impl Verifier {
                 request_uri_method,
                 redirect_uri,
                 query,
-                metadata: formats(),
+                metadata: ClientMetadata {
+                    client_name,
+                    ..formats()
+                },
+                purpose,
                 lifetime: self.context.config.verifier.request_lifetime,
             },
             &ctx,

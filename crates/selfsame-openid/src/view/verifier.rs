@@ -44,7 +44,7 @@ pub struct NewRequest {
     /// Whether the wallet is on the device of the browser that asks; the result then returns to that browser.
     #[serde(default)]
     pub same_device: bool,
-    /// The purpose, shown in the list of requests.
+    /// The purpose, shown to the person who is asked (one line, cut at 300 characters) and in the list of requests.
     #[serde(default)]
     pub purpose: Option<String>,
     /// Maximum age of a status list for this request, in seconds; default: the configured one. 0 asks the issuer each

@@ -39,6 +39,8 @@ pub struct NewRequest {
     pub query: DcqlQuery,
     /// The formats and algorithms that this verifier can check.
     pub metadata: ClientMetadata,
+    /// Why it asks, for the person.
+    pub purpose: Option<String>,
     /// How long an answer is accepted, in seconds.
     pub lifetime: u64,
 }
@@ -61,6 +63,7 @@ pub fn create(new: NewRequest, ctx: &Ctx) -> Result<Created, Error> {
         state: ctx.token("verifier/state"),
         query: new.query,
         metadata: new.metadata,
+        purpose: new.purpose,
         expires: ctx.now().plus(new.lifetime),
     };
     // Checks the request by the rules a wallet applies, so that an invalid one is never sent.
@@ -172,6 +175,7 @@ fn parameters(asked: &Asked) -> Result<Parameters, Error> {
         state: Some(asked.state.clone()),
         dcql_query: Some(serde_json::to_value(&asked.query).map_err(unserialisable)?),
         client_metadata: Some(serde_json::to_value(&asked.metadata).map_err(unserialisable)?),
+        purpose: asked.purpose.clone().map(Value::String),
         ..Parameters::default()
     })
 }

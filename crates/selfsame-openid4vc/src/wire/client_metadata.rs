@@ -2,8 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+
+/// Maximum length of a verifier's name, in characters.
+pub const NAME_MAX: usize = 120;
+/// Maximum length of a request's purpose, in characters.
+pub const PURPOSE_MAX: usize = 300;
 
 /// A verifier's metadata (OpenID4VP 1.0 §5.1, §11); other members are ignored.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -17,6 +22,33 @@ pub struct ClientMetadata {
     /// The content encryption algorithms for an encrypted answer; if absent, `A128GCM`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encrypted_response_enc_values_supported: Option<Box<[String]>>,
+    /// The verifier's name for itself (RFC 7591 §2). OpenID4VP 1.0 §5.1 leaves it to profiles: ours is
+    /// `docs/request-profile.md`.
+    #[serde(
+        default,
+        deserialize_with = "name",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub client_name: Option<String>,
+}
+
+fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let value = Option::<Value>::deserialize(deserializer)?;
+    Ok(value.and_then(|value| said(&value, NAME_MAX)))
+}
+
+/// What a verifier says to people about itself: one line of at most this number of characters. A profile of another
+/// wallet may use the same member in another way, so that what is no text says nothing.
+pub(crate) fn said(value: &Value, most: usize) -> Option<String> {
+    let text = value.as_str()?;
+    // Not more is looked at than is needed for a line with some space in it.
+    let looked_at = text.chars().take(most.saturating_mul(4));
+    let spaced: String = looked_at
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    let line = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line: String = line.chars().take(most).collect();
+    (!line.is_empty()).then_some(line)
 }
 
 /// The algorithms that a verifier can check in one format; an absent list allows any.
@@ -39,4 +71,33 @@ pub struct VpFormat {
         skip_serializing_if = "Option::is_none"
     )]
     pub kb_jwt_alg_values: Option<Vec<String>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_a_verifier_calls_itself_is_one_line_of_bounded_length() {
+        let named = |name: Value| {
+            let metadata = json!({"vp_formats_supported": {}, "client_name": name});
+            let read: ClientMetadata = serde_json::from_value(metadata).unwrap();
+            read.client_name
+        };
+        assert_eq!(
+            named(json!("Harbour Office")),
+            Some("Harbour Office".to_owned())
+        );
+        assert_eq!(
+            named(json!(" Harbour\n\tOffice\u{0} ")),
+            Some("Harbour Office".to_owned())
+        );
+        let long = named(json!("x".repeat(10_000))).unwrap();
+        assert_eq!(long.len(), NAME_MAX);
+        for nothing in [json!(""), json!(" \n"), json!(7), json!(["x"]), json!(null)] {
+            assert_eq!(named(nothing), None);
+        }
+    }
 }

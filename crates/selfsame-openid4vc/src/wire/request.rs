@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
-use super::client_metadata::ClientMetadata;
+use super::client_metadata::{ClientMetadata, PURPOSE_MAX, said};
 use super::encryption::ResponseEncryption;
 use crate::{
     dcql::DcqlQuery,
@@ -154,6 +154,9 @@ pub struct Parameters {
     /// The verifier's metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_metadata: Option<Value>,
+    /// Why the verifier asks; of our profile (`docs/request-profile.md`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<Value>,
     /// Not supported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_data: Option<Value>,
@@ -187,6 +190,7 @@ impl Parameters {
             scope: form.take("scope"),
             dcql_query,
             client_metadata,
+            purpose: form.take("purpose").map(Value::String),
             transaction_data,
             wallet_nonce: None,
         })
@@ -222,10 +226,13 @@ pub struct Request {
     /// The DCQL query.
     pub query: DcqlQuery,
     /// The formats and algorithms that the verifier can check.
-    pub metadata: ClientMetadata,
+    pub metadata: Box<ClientMetadata>,
     /// Whether the answer is encrypted (`direct_post.jwt`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub encrypted: bool,
+    /// Why the verifier asks, by its own words: one line of bounded length.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
 }
 
 /// A refused request, with the response URI if the verifier can be informed.
@@ -316,8 +323,11 @@ impl Request {
             nonce,
             state: parameters.state,
             query,
-            metadata,
+            metadata: Box::new(metadata),
             encrypted,
+            purpose: parameters
+                .purpose
+                .and_then(|value| said(&value, PURPOSE_MAX)),
         })
     }
 }

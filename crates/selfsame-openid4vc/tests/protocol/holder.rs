@@ -191,6 +191,42 @@ fn a_request_in_a_link_is_opened_and_its_verifier_is_nobody_in_particular() {
 }
 
 #[test]
+fn a_purpose_is_read_as_one_line_and_what_is_no_text_is_ignored() {
+    let purpose = |value: Value| match opens_link(&plain_link(json!({ "purpose": value }))) {
+        Ok(Invocation::Plain(asked)) => asked.request.purpose,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(purpose(json!("Boat\nhouse")), Some("Boat house".to_owned()));
+    assert_eq!(purpose(json!("x".repeat(4_000))).unwrap().len(), 300);
+    assert_eq!(purpose(json!("")), None);
+    let verifier = Verifier::new();
+    let asked = |value: Value| {
+        let object = object(&verifier, json!({}), json!({ "purpose": value }));
+        opened(&object, &client_id(&verifier)).unwrap()
+    };
+    let line = Some("Boat house".to_owned());
+    assert_eq!(asked(json!("Boat house")).request.purpose, line);
+    assert_eq!(asked(json!({"en": "Boat house"})).request.purpose, None);
+}
+
+#[test]
+fn a_verifiers_name_is_read_from_its_metadata_and_what_is_no_text_is_ignored() {
+    let named = |name: Value| {
+        let metadata = json!({ "vp_formats_supported": { "dc+sd-jwt": {} }, "client_name": name });
+        let metadata = metadata.to_string();
+        match opens_link(&plain_link(json!({ "client_metadata": metadata }))) {
+            Ok(Invocation::Plain(asked)) => asked.request.metadata.client_name,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        named(json!("Harbour\u{0}Office")),
+        Some("Harbour Office".to_owned())
+    );
+    assert_eq!(named(json!(["Harbour Office"])), None);
+}
+
+#[test]
 fn response_uri_may_be_left_out_where_the_client_identifier_says_it() {
     let link = plain_link(json!({"response_uri": null}));
     let Invocation::Plain(asked) = opens_link(&link).unwrap() else {

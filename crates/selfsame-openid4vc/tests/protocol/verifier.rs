@@ -48,6 +48,7 @@ impl Verifier {
             redirect_uri: None,
             query: DcqlQuery::parse(query).unwrap(),
             metadata: metadata(),
+            purpose: None,
             lifetime: 300,
         }
     }

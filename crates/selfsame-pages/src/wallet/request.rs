@@ -58,6 +58,12 @@ impl RequestPreviewPage {
         }
     }
 
+    /// The name above the page. What nobody signed names nobody.
+    fn heading(&self) -> Option<&str> {
+        let asker = &self.preview.verifier;
+        asker.name.as_deref().filter(|_| asker.authenticated)
+    }
+
     fn leaves(&self, query: &str) -> bool {
         self.chosen.contains_key(query)
     }
@@ -271,6 +277,33 @@ mod tests {
         let preview = json!({"id": "id", "verifier": asker, "answerable": !held.is_empty(),
             "shares": shares, "sets": sets, "missing": missing});
         serde_json::from_value(preview).unwrap()
+    }
+
+    #[test]
+    fn a_name_that_nobody_vouches_for_is_the_verifiers_own_words() {
+        let one = json!([{"required": true, "options": [["a"]]}]);
+        let mut asked = preview(&["a"], one, true);
+        asked.verifier.name = Some("Harbour Office".to_owned());
+        asked.purpose = Some("To let you aboard".to_owned());
+        let title = "<h1 class=\"wrap\"><bdi>Harbour Office</bdi>";
+        let own_words = ", by its own words,";
+        let unsigned = shown(asked.clone(), None);
+        assert!(!unsigned.contains(title) && unsigned.contains("<bdi>Harbour Office</bdi>"));
+        assert!(
+            unsigned.contains("What for, by its own words:</span> <bdi>To let you aboard</bdi>")
+        );
+        asked.verifier.authenticated = true;
+        let signed = shown(asked.clone(), None);
+        assert!(
+            signed.contains(title) && signed.contains(own_words),
+            "{signed}"
+        );
+        asked.verifier.trusted = true;
+        let trusted = shown(asked, None);
+        assert!(
+            trusted.contains(title) && !trusted.contains(own_words),
+            "{trusted}"
+        );
     }
 
     #[test]

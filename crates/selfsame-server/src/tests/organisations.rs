@@ -6,6 +6,7 @@ use http::{Method, StatusCode};
 use selfsame_app::Access;
 use selfsame_app::config::Roles;
 use selfsame_core::organisation::OrganisationName;
+use selfsame_crypto::encoding;
 use serde_json::{Value, json};
 
 use super::instance::{Answered, Instance, ORIGIN, call, get, post};
@@ -189,6 +190,15 @@ async fn a_change_of_title_and_roles_is_seen_by_the_next_request_and_keeps_the_s
     change(json!({"title": "Acme Incorporated"})).await;
     let renamed = read(&instance.call(get(metadata)).await);
     assert_eq!(renamed["display"][0]["name"], "Acme Incorporated");
+
+    let ask = asked(&instance, Method::POST, "/o/acme/api/verifier/requests");
+    let made = read(&instance.call(ask.json(r#"{"type": "immunization"}"#)).await);
+    let object = format!("/o/acme/verifier/requests/{}", made["id"].as_str().unwrap());
+    let object = instance.call(get(&object)).await.body;
+    let payload = encoding::base64url_decode(object.split('.').nth(1).unwrap()).unwrap();
+    let payload: Value = serde_json::from_slice(&payload).unwrap();
+    let stated = &payload["client_metadata"]["client_name"];
+    assert_eq!(stated, "Acme Incorporated");
 
     change(json!({"issuer": false})).await;
     assert_eq!(

@@ -7,7 +7,7 @@ use selfsame_openid4vc::holder::{self, Delivery, Input, PresentationState};
 use selfsame_store::{Expect, Put, StoreError};
 use serde::{Deserialize, Serialize};
 
-use super::{ASKED, Noted, Opened, over};
+use super::{ASKED, Noted, Opened, name, over};
 use crate::Wallet;
 use crate::history::{self, KEPT, origin_of};
 use crate::refusal::refusal;
@@ -29,6 +29,8 @@ pub(crate) struct Answering {
 pub(crate) struct AnswerFlow {
     state: PresentationState,
     party: String,
+    #[serde(default)]
+    party_name: Option<String>,
     cards: Vec<String>,
     claims: Vec<String>,
     #[serde(default)]
@@ -47,6 +49,7 @@ pub(super) struct SharedContent {
 impl AnswerFlow {
     fn entry(&self, what: &str) -> history::NewHistoryEntry {
         history::NewHistoryEntry::new(what, &self.party, self.cards.clone(), self.claims.clone())
+            .with(self.party_name.clone())
             .giving(self.one_use.clone())
     }
 }
@@ -65,6 +68,7 @@ impl Wallet {
         let flow = AnswerFlow {
             state,
             party: opened.asked.request.client_id.clone(),
+            party_name: name(&opened.asked),
             cards: shown.cards,
             claims: shown.claims,
             one_use: shown.one_use,
