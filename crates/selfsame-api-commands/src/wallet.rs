@@ -88,9 +88,7 @@ impl WalletOwner {
     async fn session(&self, path: &str, invitation: Option<&str>) -> Result<Client, Failure> {
         let password = private_file::read(
             &self.password_file,
-            Reason::text(
-                "the file holds the password of the wallet's owner, and nobody else may read it",
-            ),
+            Reason::text("name the file that holds the password with --password-file"),
         )?;
         let mut body = json!({"email": self.email, "password": password.expose()});
         if let Some(invitation) = invitation {

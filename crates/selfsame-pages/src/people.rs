@@ -250,7 +250,7 @@ fn described(area: Area) -> (&'static str, Option<&'static str>, Option<&'static
         Area::Instance => (
             "Instance",
             Some("See the state of the instance"),
-            Some("Make backups, and sign-in links with every right"),
+            Some("Make backups"),
         ),
     }
 }

@@ -24,6 +24,8 @@ const CLAIMS: [&str; 4] = [
 ];
 /// Where programs write to the registry by thousands; the registry's log has each transaction.
 const WRITTEN: &str = "/registry/transactions";
+/// Forms that are drawn again with what was typed, and then change nothing.
+const DRAWN_AGAIN: [&str; 2] = ["POST /types/new", "POST /types/edit/{id}"];
 /// The reason of a refusal because the store has no room.
 const FULL: &str = "storage-full";
 /// What the addresses begin with whose ids would allow taking something: a credential offer, an answer.
@@ -68,7 +70,8 @@ impl Audited {
         }
         // A full store can't take an entry; the log has the refusal.
         let is_full = result == AuditResult::Refused(FULL.to_owned());
-        if !is_full && (!is_written || result != AuditResult::Done) {
+        let is_drawn = !is_written && DRAWN_AGAIN.contains(&self.act.act.as_str());
+        if !is_full && !is_drawn && (!is_written || result != AuditResult::Done) {
             trail.write(self.act, result).await?;
         }
         response

@@ -80,8 +80,8 @@ struct Session {
 }
 
 #[derive(Deserialize)]
-struct Items<T> {
-    items: Vec<T>,
+pub struct Items<T> {
+    pub items: Vec<T>,
 }
 
 #[derive(Deserialize)]

@@ -1,11 +1,14 @@
 //! `/api/status` and `/api/copies`: the instance's status, and its backups.
 
 use axum::extract::State;
+use http::StatusCode;
 use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
 use selfsame_driver::Error;
+use selfsame_operators::Actor;
 
 use super::json;
-use crate::error::Handled;
+use crate::error::{Handled, Problem};
+use crate::extract::Working;
 use crate::server::Server;
 
 /// The status of this instance.
@@ -26,8 +29,12 @@ pub async fn copy(State(server): State<Server>) -> Handled {
     })
 }
 
-/// Makes a link that signs the operator's browser in. The link works once, within ten minutes.
+/// Makes a link that signs a browser in with every right, as the operator token does. The link works once, within ten
+/// minutes. Only the operator token may make it.
 #[utoipa::path(post, path = "/api/operator/links", operation_id = "instance_create_sign_in_link", tag = "instance", responses((status = 200, body = SignInLink)))]
-pub async fn link(State(server): State<Server>) -> Handled {
+pub async fn link(State(server): State<Server>, work: Working) -> Handled {
+    if work.authority.actor != Actor::Token {
+        return Err(Problem::new(StatusCode::FORBIDDEN, "operator-token-alone"));
+    }
     json(&server.app().operator().link().await?)
 }

@@ -25,11 +25,11 @@ use crate::cmd::registry::{EngineAt, loopback};
 use crate::instance::{Launch, Running};
 use crate::operator_token::OperatorToken;
 use crate::private_directory;
-use crate::scenario::{self, Cast, Scenario, Story};
+use crate::scenario::{self, Cast, Items, Scenario, Story};
 use crate::settings::{Settings, registry_token};
 use crate::tls::Certificate;
 use crate::trusting::Trusting;
-use selfsame_api_commands::Roots;
+use selfsame_api_commands::{Client, Roots};
 
 /// Distance from the instance's port to the first port of a network on this machine.
 const BESIDE: u16 = 10;
@@ -105,9 +105,13 @@ pub struct Up {
     certificate: Certificate,
     #[command(flatten)]
     roots: Roots,
-    /// Do not run the first scenario.
+    /// Do not run the first scenario: an immunization is issued, shown, revoked and refused. It runs only on data
+    /// without any credential or offer, and never with --config.
     #[arg(long)]
     no_demo: bool,
+    /// Run the first scenario, although the data have credentials or offers already.
+    #[arg(long, conflicts_with_all = ["no_demo", "config"])]
+    demo: bool,
     /// Print one JSON object once the instance serves, instead of text.
     #[arg(long)]
     json: bool,
@@ -116,11 +120,19 @@ pub struct Up {
 /// The warning for an instance whose DIDs only its own registry resolves.
 const TO_FEW: &str = "  Credentials name a did:selfsame, which can't be resolved without this registry. For wallets of other software, begin with new data, without issuer_did = \"own\" under [issuer] (docs/settings.md).";
 
-/// Whether it starts with the demonstration, and how it prints.
+/// When it starts with the first scenario, and how it prints.
 #[derive(Clone, Copy)]
 struct Manner {
-    no_demo: bool,
+    demo: Demo,
     json: bool,
+}
+
+/// When it starts with the first scenario.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Demo {
+    Never,
+    OnFreshData,
+    Always,
 }
 
 /// A role of an instance.
@@ -141,7 +153,11 @@ impl Up {
     pub async fn run(self) -> End {
         selfsame_terminal::log::start();
         let manner = Manner {
-            no_demo: self.no_demo,
+            demo: match (self.no_demo || self.config.is_some(), self.demo) {
+                (true, _) => Demo::Never,
+                (false, true) => Demo::Always,
+                (false, false) => Demo::OnFreshData,
+            },
             json: self.json,
         };
         if self.validators.is_some() && !self.role.is_empty() {
@@ -192,11 +208,12 @@ impl Up {
         // The demonstration's person creates a wallet as anyone would.
         let anybody = launch.wallet.registration == Registration::Open;
         let running = launch.start().await?;
-        let story = if all && anybody && !manner.no_demo {
-            let story = first_scenario(&running, manner).await;
-            Some(story.map_err(|failure| failure.hint(WITHOUT_IT))?)
-        } else {
-            None
+        let story = match all && anybody {
+            true => {
+                let story = first_scenario(&running, manner).await;
+                story.map_err(|failure| failure.hint(WITHOUT_IT))?
+            }
+            false => None,
         };
         let link = running.sign_in_link().await?;
         if manner.json {
@@ -317,8 +334,27 @@ fn roles(named: &[Role], registry_elsewhere: bool) -> Roles {
     }
 }
 
-async fn first_scenario(running: &Running, manner: Manner) -> Result<Story, Failure> {
+/// Whether nothing was issued or offered yet.
+async fn is_fresh(operator: &Client) -> Result<bool, Failure> {
+    for list in ["credentials", "offers"] {
+        let path = format!("/api/issuer/{list}?limit=1");
+        let listed: Items<serde_json::Value> = operator.get(&path).await?;
+        if !listed.items.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Runs the first scenario, if it is wanted on these data.
+async fn first_scenario(running: &Running, manner: Manner) -> Result<Option<Story>, Failure> {
+    if manner.demo == Demo::Never {
+        return Ok(None);
+    }
     let operator = running.operator()?;
+    if manner.demo == Demo::OnFreshData && !is_fresh(&operator).await? {
+        return Ok(None);
+    }
     let cast = Cast {
         issuer: operator.clone(),
         wallet: operator.clone(),
@@ -336,7 +372,7 @@ async fn first_scenario(running: &Running, manner: Manner) -> Result<Story, Fail
     if !manner.json {
         demo::tell_people(&story);
     }
-    Ok(story)
+    Ok(Some(story))
 }
 
 /// What the command prints in JSON once the instance serves.

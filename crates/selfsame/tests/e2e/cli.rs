@@ -28,7 +28,27 @@ fn json_of(world: &World, arguments: &[&str]) -> (i32, Value) {
 
 #[test]
 fn every_verb_has_help_with_an_example() {
-    let verbs: [&[&str]; 40] = [
+    let verbs: [&[&str]; 60] = [
+        &["person"],
+        &["person", "invite"],
+        &["key"],
+        &["key", "create"],
+        &["audit"],
+        &["audit", "list"],
+        &["audit", "export"],
+        &["audit", "verify"],
+        &["offer"],
+        &["offer", "list"],
+        &["credential"],
+        &["credential", "show"],
+        &["delegation"],
+        &["delegation", "add"],
+        &["request"],
+        &["request", "create"],
+        &["wallet"],
+        &["wallet", "create"],
+        &["completions"],
+        &["manual"],
         &[],
         &["up"],
         &["demo"],

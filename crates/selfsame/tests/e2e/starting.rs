@@ -75,6 +75,22 @@ fn a_program_is_told_in_one_object_where_an_instance_serves_and_what_it_showed()
 }
 
 #[test]
+fn the_first_scenario_is_played_on_fresh_data_or_when_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let played = |data: &Path, arguments: &[&str]| !started(data, arguments).1["demo"].is_null();
+    assert!(played(&data, &[]));
+    assert!(!played(&data, &[]), "the data have a credential");
+    assert!(played(&data, &["--demo"]));
+    let settings = folder.path().join("settings.toml");
+    std::fs::write(&settings, "").unwrap();
+    let configured = ["--config", settings.to_str().unwrap()];
+    assert!(!played(&folder.path().join("configured"), &configured));
+    let (code, _, complaints) = run(up(&data, &configured).arg("--demo"));
+    assert_eq!(code, 2, "{complaints}");
+}
+
+#[test]
 fn a_first_start_that_failed_is_made_good_by_the_next() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

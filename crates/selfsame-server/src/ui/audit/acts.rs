@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 /// Forms and views of pages, and the operation of the API that does the same.
-pub const SAME: [(&str, &str); 14] = [
+pub const SAME: [(&str, &str); 30] = [
     ("POST /issuer/new", "POST /api/issuer/offers"),
     (
         "POST /issuer/issued/{credential}/status",
@@ -33,6 +33,40 @@ pub const SAME: [(&str, &str); 14] = [
     ("POST /people/view/{id}/remove", "DELETE /api/people/{id}"),
     ("POST /people/keys", "POST /api/keys"),
     ("POST /people/keys/{id}/revoke", "DELETE /api/keys/{id}"),
+    ("POST /organisations", "POST /api/organisations"),
+    (
+        "POST /organisations/{name}",
+        "PATCH /api/organisations/{name}",
+    ),
+    ("POST /types/new", "POST /api/types"),
+    ("POST /types/edit/{id}", "PUT /api/types/{id}"),
+    ("POST /types/import", "POST /api/types/import"),
+    (
+        "POST /types/view/{id}/publish",
+        "POST /api/types/{id}/publish",
+    ),
+    (
+        "POST /types/view/{id}/retire",
+        "POST /api/types/{id}/retire",
+    ),
+    ("POST /types/view/{id}/delete", "DELETE /api/types/{id}"),
+    ("POST /webhooks", "POST /api/webhooks"),
+    ("POST /webhooks/{id}", "PATCH /api/webhooks/{id}"),
+    ("POST /webhooks/{id}/enabled", "PATCH /api/webhooks/{id}"),
+    (
+        "POST /webhooks/{id}/rotate",
+        "POST /api/webhooks/{id}/rotate",
+    ),
+    ("POST /webhooks/{id}/test", "POST /api/webhooks/{id}/test"),
+    (
+        "POST /webhooks/{id}/replay",
+        "POST /api/webhooks/{id}/replay",
+    ),
+    ("POST /webhooks/{id}/remove", "DELETE /api/webhooks/{id}"),
+    (
+        "POST /webhooks/{id}/deliveries/{delivery}/resend",
+        "POST /api/webhooks/{id}/deliveries/{delivery}/resend",
+    ),
 ];
 /// Acts that the API does not have.
 pub const OWN: [(&str, &str); 2] = [
