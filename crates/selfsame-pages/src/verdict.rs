@@ -116,7 +116,10 @@ pub fn rule_word(passed: &Option<bool>) -> &'static str {
 pub fn count(rules: &[RuleLine]) -> String {
     let of = |passed| rules.iter().filter(|rule| rule.passed == passed).count();
     let (held, failed, open) = (of(Some(true)), of(Some(false)), of(None));
-    let mut words = vec![format!("{held} rules hold")];
+    let mut words = vec![match held {
+        1 => "1 rule holds".to_owned(),
+        more => format!("{more} rules hold"),
+    }];
     match failed {
         0 => {}
         1 => words.push("1 fails".to_owned()),
@@ -322,7 +325,8 @@ mod tests {
         };
         assert_eq!(
             count(&[rule(Some(true)), rule(Some(false)), rule(None)]),
-            "1 rules hold, 1 fails, 1 not needed"
+            "1 rule holds, 1 fails, 1 not needed"
         );
+        assert_eq!(count(&[rule(Some(true)), rule(Some(true))]), "2 rules hold");
     }
 }
