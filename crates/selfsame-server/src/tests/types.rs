@@ -254,7 +254,7 @@ impl Editing {
 
 const BASE: &str = r#"{"id":"","title":{},"claims":[]}"#;
 
-fn boat<'a>(pressed: &'a str) -> Vec<(&'a str, &'a str)> {
+fn boat(pressed: &str) -> Vec<(&str, &str)> {
     vec![
         ("base", BASE),
         ("language", "en"),
@@ -347,6 +347,11 @@ async fn a_type_is_described_on_pages_published_offered_changed_and_retired() {
         "{}",
         changed.body
     );
+    is_changed_and_retired(&desk).await;
+}
+
+/// A published type with a draft loses the draft, is retired, and its documents stay served.
+async fn is_changed_and_retired(desk: &Editing) {
     let list = desk.see("/types").await;
     assert!(list.body.contains("with a draft"), "{}", list.body);
     let deleted = desk
@@ -417,6 +422,11 @@ async fn what_is_wrong_with_a_type_stands_beside_its_field() {
         assert!(answer.body.contains(said), "{said}: {}", answer.body);
         assert!(!answer.body.contains("<img class"), "{}", answer.body);
     }
+}
+
+#[tokio::test]
+async fn a_taken_id_and_a_text_that_is_hard_to_read_are_noticed() {
+    let desk = Editing::start().await;
     let mut taken = boat("save");
     taken.push(("id", "immunization"));
     let answer = desk.send("/types/new", &taken, None).await;
