@@ -163,7 +163,7 @@ pub struct PersonAt<'a> {
     pub person: &'a str,
 }
 
-/// Vec<OperatorRole> that `by` may give in this organisation, each once.
+/// Roles that `by` may give in this organisation, each once.
 pub(crate) fn given(
     by: &Authority,
     organisation: &OrganisationName,

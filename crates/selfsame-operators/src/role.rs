@@ -1,4 +1,4 @@
-//! Vec<OperatorRole>: what a person is for an organisation.
+//! Roles: what a person is for an organisation.
 
 use selfsame_core::organisation::OrganisationName;
 use serde::{Deserialize, Serialize};
