@@ -57,7 +57,7 @@ async fn a_clerk_is_invited_signs_in_issues_and_the_audit_trail_shows_it() {
     clerks.expect("Choose a credential to issue").await;
     clerks.press("Sign out").await;
     clerks.open(&instance.page("issuer")).await;
-    clerks.expect("Sign in to continue").await;
+    clerks.expect("SIGN IN TO CONTINUE").await;
     clerks.fill("E-mail address", CLERK).await;
     clerks.fill("Password", "a short walk in the sun").await;
     clerks.press("Sign in").await;
