@@ -20,6 +20,18 @@ impl Desk<'_> {
         browser.expect("you will not see it again").await;
         browser.value("#link").await
     }
+
+    /// Creates an API key with one right; returns it.
+    pub async fn create_key(&self, name: &str, scope: &str) -> String {
+        let Self(instance, browser) = self;
+        browser.open(&instance.page("people")).await;
+        browser.press("Create an API key").await;
+        browser.set("#name", name).await;
+        browser.tick(scope).await;
+        browser.press("Create the key").await;
+        browser.expect("You will not see it again").await;
+        browser.value("#key").await
+    }
 }
 
 /// Accepts an invitation with a new account.
