@@ -62,6 +62,23 @@ impl Instance {
     }
 }
 
+/// A record that a command names by its id.
+#[derive(Args)]
+pub struct NamedRecord {
+    /// The id, as the list shows it.
+    #[arg(allow_hyphen_values = true)]
+    pub id: String,
+    #[command(flatten)]
+    pub instance: Instance,
+}
+
+impl NamedRecord {
+    /// Its address among those at this path.
+    pub fn path(&self, path: &str) -> String {
+        format!("{path}/{}", segment(&self.id))
+    }
+}
+
 /// Escapes a text as one path segment of a URL.
 pub fn segment(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()

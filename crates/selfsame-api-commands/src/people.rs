@@ -8,7 +8,7 @@ use selfsame_terminal::exit::{Answer, End};
 use selfsame_terminal::output;
 use serde_json::json;
 
-use crate::called::{Instance, segment};
+use crate::called::{Instance, NamedRecord};
 
 /// Invite people, and change and end their roles in an organisation (docs/people.md).
 #[derive(Args)]
@@ -40,13 +40,13 @@ enum PersonVerb {
         #[command(flatten)]
         roles: GivenRoles,
         #[command(flatten)]
-        named: OneOperator,
+        named: NamedRecord,
     },
     /// End a person's work for the organisation.
     #[command(after_help = "Example: selfsame person remove q2eQ…")]
     Remove {
         #[command(flatten)]
-        named: OneOperator,
+        named: NamedRecord,
     },
 }
 
@@ -85,15 +85,6 @@ impl GivenRoles {
     }
 }
 
-#[derive(Args)]
-struct OneOperator {
-    /// The id, as the list shows it.
-    #[arg(allow_hyphen_values = true)]
-    id: String,
-    #[command(flatten)]
-    instance: Instance,
-}
-
 impl Person {
     /// Does what the verb says.
     pub async fn run(self) -> End {
@@ -118,7 +109,7 @@ impl Person {
                 });
             }
             PersonVerb::Roles { roles, named } => {
-                let path = format!("/api/people/{}/roles", segment(&named.id));
+                let path = format!("{}/roles", named.path("/api/people"));
                 let new = json!({"roles": roles.roles()});
                 let changed: PersonView = named.instance.operator()?.put(&path, &new).await?;
                 output::either(named.instance.json, &changed, |changed| {
@@ -126,7 +117,7 @@ impl Person {
                 });
             }
             PersonVerb::Remove { named } => {
-                let path = format!("/api/people/{}", segment(&named.id));
+                let path = named.path("/api/people");
                 named.instance.operator()?.delete::<()>(&path).await?;
                 output::either(named.instance.json, &json!({"removed": named.id}), |_| {
                     vec![format!("{} has no rights any more", named.id)]
@@ -182,7 +173,7 @@ enum KeyVerb {
     #[command(after_help = "Example: selfsame key revoke 9f86d081884c7d65")]
     Revoke {
         #[command(flatten)]
-        named: OneOperator,
+        named: NamedRecord,
     },
 }
 
@@ -214,7 +205,7 @@ impl ApiKeys {
                 });
             }
             KeyVerb::Revoke { named } => {
-                let path = format!("/api/keys/{}", segment(&named.id));
+                let path = named.path("/api/keys");
                 named.instance.operator()?.delete::<()>(&path).await?;
                 output::either(named.instance.json, &json!({"revoked": named.id}), |_| {
                     vec![format!("{} is revoked", named.id)]

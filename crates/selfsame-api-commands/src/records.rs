@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::called::{Instance, segment};
+use crate::called::{Instance, NamedRecord};
 
 /// List and show credential offers; `selfsame issue` creates them.
 #[derive(Args)]
@@ -41,7 +41,7 @@ enum ShownVerb {
     #[command(after_help = "Example: selfsame credential show 5Zr…")]
     Show {
         #[command(flatten)]
-        named: OneRecord,
+        named: NamedRecord,
     },
 }
 
@@ -50,15 +50,6 @@ struct Listed {
     /// Maximum number of entries, 200 at most.
     #[arg(long, default_value_t = 50)]
     limit: usize,
-    #[command(flatten)]
-    instance: Instance,
-}
-
-#[derive(Args)]
-struct OneRecord {
-    /// The id, as the list shows it.
-    #[arg(allow_hyphen_values = true)]
-    id: String,
     #[command(flatten)]
     instance: Instance,
 }
@@ -78,11 +69,7 @@ impl Listed {
     }
 }
 
-impl OneRecord {
-    fn path(&self, path: &str) -> String {
-        format!("{path}/{}", segment(&self.id))
-    }
-
+impl NamedRecord {
     async fn show<T: DeserializeOwned + Serialize>(
         self,
         path: &str,
@@ -182,7 +169,7 @@ enum DelegationVerb {
     #[command(after_help = "Example: selfsame delegation withdraw 5Zr…")]
     Withdraw {
         #[command(flatten)]
-        named: OneRecord,
+        named: NamedRecord,
     },
 }
 
@@ -278,13 +265,13 @@ enum RequestVerb {
     #[command(after_help = "Example: selfsame request show 5Zr…")]
     Show {
         #[command(flatten)]
-        named: OneRecord,
+        named: NamedRecord,
     },
     /// Judge an answered request again, by the present status of its credentials.
     #[command(after_help = "Example: selfsame request recheck 5Zr…")]
     Recheck {
         #[command(flatten)]
-        named: OneRecord,
+        named: NamedRecord,
     },
 }
 

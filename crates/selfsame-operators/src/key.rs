@@ -7,11 +7,11 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_store::{Batch, Expect, Put, Record, StoreError, Tag};
+use selfsame_store::{Batch, Expect, Put, Record, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::authority::{Actor, Authority, lacking};
-use crate::operators::{Operators, home};
+use crate::operators::{Operators, home, of_organisation};
 use crate::right::Rights;
 use crate::view::{CreatedKey, KeyView, NewKey};
 
@@ -223,8 +223,4 @@ fn kept(stored: &Record) -> Result<KeptKey> {
 
 fn hashed(id: &str, secret: &str) -> [u8; 32] {
     hash::sha256_parts(&[b"api key\0", id.as_bytes(), b"\0", secret.as_bytes()])
-}
-
-fn of_organisation(organisation: &OrganisationName) -> Tag {
-    Tag::hashed("organisation", organisation.to_string())
 }

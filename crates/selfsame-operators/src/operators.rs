@@ -4,7 +4,7 @@ use selfsame_accounts::{Accounts, AccountsParts, Realm, Registration, account_id
 use selfsame_core::organisation::OrganisationName;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::{CpuPool, ErrorKind, Result};
-use selfsame_store::{Store, TenantId};
+use selfsame_store::{Store, Tag, TenantId};
 use url::Url;
 
 use crate::authority::{Actor, Authority};
@@ -120,4 +120,9 @@ impl Actor {
 /// The tenant that holds people, invitations and keys.
 pub(crate) fn home() -> TenantId {
     TenantId::instance()
+}
+
+/// The tag of what belongs to an organisation.
+pub(crate) fn of_organisation(organisation: &OrganisationName) -> Tag {
+    Tag::hashed("organisation", organisation.to_string())
 }

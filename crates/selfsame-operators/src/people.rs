@@ -9,7 +9,7 @@ use selfsame_store::{Batch, Expect, Page, Put, Record, StoreError, Tag};
 use serde::{Deserialize, Serialize};
 
 use crate::authority::{Authority, lacking};
-use crate::operators::{Operators, home};
+use crate::operators::{Operators, home, of_organisation};
 use crate::role::OperatorRole;
 use crate::view::PersonView;
 
@@ -200,10 +200,6 @@ fn member(stored: &Record) -> Result<OperatorMember> {
 /// Names of organisations have no dot.
 fn member_id(organisation: &OrganisationName, person: &str) -> String {
     format!("{organisation}.{person}")
-}
-
-fn of_organisation(organisation: &OrganisationName) -> Tag {
-    Tag::hashed("organisation", organisation.to_string())
 }
 
 fn of_person(person: &str) -> Tag {

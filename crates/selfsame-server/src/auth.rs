@@ -133,6 +133,18 @@ async fn is_signed_in(server: &Server, session: &str) -> bool {
         .is_ok_and(|authority| authority.is_some())
 }
 
+/// Who works for an organisation and sends these credentials; `None` if nobody does.
+async fn authority_of(
+    server: &Server,
+    credentials: Option<&Credentials>,
+) -> Handled<Option<Authority>> {
+    match credentials {
+        Some(Credentials::Bearer(token)) => bearer_of(server, token).await,
+        Some(Credentials::Cookie(session)) => operator_of(server, session).await,
+        None => Ok(None),
+    }
+}
+
 /// Lets only those in who work for an organisation and have in it what is needed.
 pub async fn operator(
     server: &Server,
@@ -141,11 +153,7 @@ pub async fn operator(
     next: Next,
 ) -> Handled {
     let credentials = credentials(request.headers(), server.cookies().operator());
-    let authority = match &credentials {
-        Some(Credentials::Bearer(token)) => bearer_of(server, token).await?,
-        Some(Credentials::Cookie(session)) => operator_of(server, session).await?,
-        None => None,
-    };
+    let authority = authority_of(server, credentials.as_ref()).await?;
     let (Some(credentials), Some(authority)) = (credentials.as_ref(), authority) else {
         let reason = match credentials {
             Some(Credentials::Bearer(_)) => Reason::new("operator-token-refused"),
@@ -182,11 +190,8 @@ pub async fn operator(
 /// Whether someone asks who may write to the registry, by token or by a browser's session. Use only for requests that
 /// change nothing.
 pub async fn is_operator(server: &Server, headers: &HeaderMap) -> Handled<bool> {
-    let authority = match credentials(headers, server.cookies().operator()) {
-        Some(Credentials::Bearer(token)) => bearer_of(server, &token).await?,
-        Some(Credentials::Cookie(session)) => operator_of(server, &session).await?,
-        None => None,
-    };
+    let credentials = credentials(headers, server.cookies().operator());
+    let authority = authority_of(server, credentials.as_ref()).await?;
     let main = OrganisationName::main();
     Ok(authority.is_some_and(|authority| authority.may(&main, Area::Registry.write())))
 }
