@@ -4,8 +4,10 @@
 pub mod chart;
 pub mod client;
 pub mod fake_server;
+mod flow;
 pub mod machine;
 pub mod oid4vc;
+pub mod organisations;
 pub mod process;
 pub mod registry;
 pub mod report;

@@ -1,6 +1,5 @@
 //! `oid4vc`: issuance and verification as in the walt.id study, on a separate server process.
 
-mod flow;
 mod latency;
 mod overload;
 mod pairs;
@@ -12,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::client::BenchClient;
+use crate::flow::{self, Operator};
 use crate::machine::BenchMachine;
 use crate::process::{Program, ServerProcess};
 use crate::report::{Bar, Figure, Report};
@@ -169,6 +169,11 @@ impl Oid4vcBench<'_> {
 }
 
 impl Stage {
+    /// The operator of the server.
+    fn operator(&self) -> Operator<'_> {
+        Operator::main(&self.server.operator)
+    }
+
     /// Registers people until there are `count`, four at a time, since each costs an Argon2id hash.
     async fn people(&mut self, count: usize, progress: &dyn Progress) -> Result<(), Error> {
         let missing = count.saturating_sub(self.people.len());

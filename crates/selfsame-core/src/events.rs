@@ -139,6 +139,23 @@ impl Events {
         Ok(committed)
     }
 
+    /// Commits a batch with the events it tells.
+    ///
+    /// # Errors
+    /// The store's; then nothing is told.
+    pub async fn commit_all(
+        &self,
+        batch: Batch,
+        events: &[Event],
+    ) -> std::result::Result<Committed, StoreError> {
+        let told = events
+            .iter()
+            .fold(batch, |batch, event| event.told_in(batch));
+        let committed = self.0.store.commit(told).await?;
+        self.told(events);
+        Ok(committed)
+    }
+
     /// Counts events that were just committed, and wakes the readers.
     pub(crate) fn told(&self, events: &[Event]) {
         for event in events {

@@ -20,6 +20,11 @@ fn the_short_run_prints_every_figure_that_the_documentation_names() {
 }
 
 #[test]
+fn so_does_the_short_run_of_organisations() {
+    assert_eq!(printed("organisations"), documented("organisations"));
+}
+
+#[test]
 fn so_does_the_short_run_of_the_registry() {
     assert_eq!(printed("registry"), documented("registry"));
 }

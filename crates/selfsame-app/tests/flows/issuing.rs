@@ -12,7 +12,7 @@ use selfsame_driver::{ErrorKind, Result};
 use selfsame_oauth::TokenResponse;
 use selfsame_openid::config::IssuerConfig;
 use selfsame_openid::issuer::lists::ListFace;
-use selfsame_openid::view::issuer::{CredentialStatus, NewOffer, OfferState};
+use selfsame_openid::view::issuer::{CredentialStatus, NewOffer, NewOffers, OfferState};
 use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wallet::offer::{OfferSource, locate};
 use selfsame_openid4vc::wire::metadata::Configuration;
@@ -42,6 +42,58 @@ fn token_request(site: &Site, link: &str) -> Vec<u8> {
         .append_pair("pre-authorized_code", &code)
         .finish()
         .into_bytes()
+}
+
+/// Offers of immunizations, one for each of these claims.
+fn rows(claims: &[serde_json::Value]) -> NewOffers {
+    let row =
+        |claims: &serde_json::Value| serde_json::json!({ "claims": claims, "label": "a row" });
+    let rows: Vec<_> = claims.iter().map(row).collect();
+    serde_json::from_value(serde_json::json!({ "type": "immunization", "rows": rows })).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn offers_of_many_rows_are_made_together_and_each_can_be_accepted() {
+    let site = Site::start().await;
+    let main = site.app.main();
+    let issuer = main.issuer().unwrap();
+    let types = issuer.types().all().await.unwrap();
+    let sample = types.find("immunization").unwrap();
+    let claims = sample.fill(&serde_json::Map::new(), true).unwrap();
+    let claims = serde_json::Value::Object(claims);
+    let made = issuer.create_offers(rows(&vec![claims; 40])).await.unwrap();
+    let links: HashSet<&str> = made.iter().map(|offer| offer.uri.as_str()).collect();
+    assert_eq!(links.len(), 40);
+    for offer in [&made[0], &made[39]] {
+        let body = token_request(&site, &offer.uri);
+        issuer.token(&body).await.unwrap();
+        assert_eq!(
+            issuer.offer(&offer.id).await.unwrap().state,
+            OfferState::Taken
+        );
+    }
+    let rest = issuer.offer(&made[20].id).await.unwrap();
+    assert_eq!((rest.state, rest.uses_left), (OfferState::Open, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn if_a_row_is_refused_no_offer_is_made_and_the_row_is_named() {
+    let site = Site::start().await;
+    let main = site.app.main();
+    let issuer = main.issuer().unwrap();
+    let wrong = serde_json::json!({ "nothing_of_the_kind": 1 });
+    let refused = issuer.create_offers(rows(&[wrong])).await.unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::BadRequest);
+    let reason = &refused.reason;
+    assert_eq!(reason.id(), "offer-row-refused");
+    assert_eq!(reason.parameter("row").unwrap().to_string(), "1");
+    let none = issuer.create_offers(rows(&[])).await.unwrap_err();
+    assert_eq!(none.reason.id(), "offer-rows");
+    let many = vec![serde_json::json!({}); NewOffers::ROWS_MAX + 1];
+    let many = issuer.create_offers(rows(&many)).await.unwrap_err();
+    assert_eq!(many.reason.id(), "offer-rows");
+    let offers = issuer.offers(&Paging::default()).await.unwrap();
+    assert!(offers.items.is_empty());
 }
 
 /// Redeems one code in many tasks at once.

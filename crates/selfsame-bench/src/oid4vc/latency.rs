@@ -3,8 +3,9 @@
 use std::time::Instant;
 
 use super::resolver::FakeResolver;
-use super::{Oid4vcBench, Stage, flow};
+use super::{Oid4vcBench, Stage};
 use crate::Error;
+use crate::flow;
 use crate::report::Figure;
 use crate::statistics::Sample;
 
@@ -71,7 +72,7 @@ async fn repeat(
     bench
         .progress
         .begin(&format!("latency with {name}"), repetitions as u64);
-    let (operator, person) = (stage.server.operator.as_str(), stage.people[0].as_str());
+    let (operator, person) = (stage.operator(), stage.people[0].as_str());
     let (mut issue, mut verify) = (Sample::default(), Sample::default());
     for _ in 0..repetitions {
         let began = Instant::now();

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::users::{Flow, burst};
-use super::{Oid4vcBench, Stage, flow};
+use super::{Oid4vcBench, Stage};
 use crate::Error;
+use crate::flow;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
 
@@ -106,7 +107,7 @@ async fn recovery(bench: &mut Oid4vcBench<'_>, stage: &mut Stage) -> Result<(), 
             let call = Instant::now();
             if flow::issue(
                 &stage.client,
-                &stage.server.operator,
+                stage.operator(),
                 &stage.people[0],
                 flow::STUDY_FORMAT,
             )

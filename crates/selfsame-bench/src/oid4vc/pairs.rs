@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Oid4vcBench, Stage, flow};
+use super::{Oid4vcBench, Stage};
 use crate::Error;
 use crate::chart::{Chart, Line};
+use crate::flow;
 use crate::process::ServerProcess;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
@@ -120,20 +121,8 @@ async fn run(
     let mut pairs = 0;
     let first_busy = watch.load.len();
     while began.elapsed() < plan.pairs_for {
-        flow::issue(
-            &stage.client,
-            &stage.server.operator,
-            person,
-            flow::STUDY_FORMAT,
-        )
-        .await?;
-        flow::verify(
-            &stage.client,
-            &stage.server.operator,
-            person,
-            flow::STUDY_FORMAT,
-        )
-        .await?;
+        flow::issue(&stage.client, stage.operator(), person, flow::STUDY_FORMAT).await?;
+        flow::verify(&stage.client, stage.operator(), person, flow::STUDY_FORMAT).await?;
         pairs += 1;
         watch.look(&stage.server, bench);
     }

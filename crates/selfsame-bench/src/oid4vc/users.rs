@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Oid4vcBench, Stage, flow};
+use super::{Oid4vcBench, Stage};
 use crate::Error;
 use crate::chart::{Chart, Line};
+use crate::flow::{self, Operator};
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
 
@@ -112,7 +113,7 @@ pub async fn measure(
 pub async fn burst(stage: &Stage, flow: Flow, users: usize, each: usize) -> Burst {
     let mut people = tokio::task::JoinSet::new();
     for person in stage.people.iter().take(users) {
-        let (client, operator, person) = (
+        let (client, token, person) = (
             stage.client.clone(),
             stage.server.operator.clone(),
             person.clone(),
@@ -120,13 +121,14 @@ pub async fn burst(stage: &Stage, flow: Flow, users: usize, each: usize) -> Burs
         people.spawn(async move {
             let mut done: Vec<Result<Duration, String>> = Vec::with_capacity(each);
             for _ in 0..each {
+                let operator = Operator::main(&token);
                 let began = Instant::now();
                 let result = match flow {
                     Flow::Issue => {
-                        flow::issue(&client, &operator, &person, flow::STUDY_FORMAT).await
+                        flow::issue(&client, operator, &person, flow::STUDY_FORMAT).await
                     }
                     Flow::Verify => {
-                        flow::verify(&client, &operator, &person, flow::STUDY_FORMAT).await
+                        flow::verify(&client, operator, &person, flow::STUDY_FORMAT).await
                     }
                 };
                 done.push(

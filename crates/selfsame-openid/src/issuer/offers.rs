@@ -1,19 +1,19 @@
 //! Creates offers, and reports their state.
 
 use selfsame_credential::Format;
-use selfsame_crypto::encoding;
+use selfsame_crypto::{SecretString, encoding};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_openid4vc::issuer::{Closed, Closure, IssuanceState, offer};
 use selfsame_openid4vc::wire::offer::{CredentialOffer, by_reference};
 use selfsame_store::{Batch, Expect, Put, Record, Tag};
 use selfsame_types::{CredentialType, split};
 use serde::{Deserialize, Serialize};
 
-use super::{CredentialSubject, Issuer};
+use super::{CredentialSubject, Current, Issuer};
 use crate::refusal::refusal;
-use crate::view::issuer::{NewOffer, Offer, OfferState};
+use crate::view::issuer::{NewOffer, NewOffers, Offer, OfferState};
 use selfsame_core::events::{Event, EventKind};
 
 /// The kind of the records that hold offers.
@@ -35,6 +35,21 @@ pub(super) struct OfferRecord {
     pub by_reference: bool,
 }
 
+/// An offer that can be committed.
+struct DraftOffer {
+    id: String,
+    record: OfferRecord,
+    tx_code: Option<SecretString>,
+    put: Put,
+}
+
+impl DraftOffer {
+    fn written_in(&self, batch: Batch) -> Batch {
+        let batch = batch.expect(OFFER, &self.id, Expect::Absent);
+        batch.put(self.put.clone())
+    }
+}
+
 impl Issuer {
     /// Creates an offer.
     ///
@@ -42,6 +57,69 @@ impl Issuer {
     /// `BadRequest` or `NotFound` if the credential asked for cannot be issued.
     pub async fn create_offer(&self, new: &NewOffer) -> Result<Offer> {
         let current = self.current().await?;
+        let draft = self.draft(&current, new)?;
+        let event = Event::new(EventKind::Offered, &draft.id);
+        let batch = draft.written_in(Batch::new(self.tenant().clone()));
+        let committed = self.shared.events.commit(batch, event).await?;
+        let offer = self.shown_once(&draft)?;
+        self.offers.hold(&committed, draft.record);
+        Ok(offer)
+    }
+
+    /// Creates offers of one type, all of them in one commit or none.
+    ///
+    /// # Errors
+    /// As [`Self::create_offer`], naming the first row that is refused; `BadRequest` for no row, and for more than
+    /// [`NewOffers::ROWS_MAX`].
+    pub async fn create_offers(&self, new: NewOffers) -> Result<Vec<Offer>> {
+        let current = self.current().await?;
+        let drafts = self.drafts(&current, new)?;
+        let mut batch = Batch::new(self.tenant().clone());
+        let mut events = Vec::with_capacity(drafts.len());
+        for draft in &drafts {
+            batch = draft.written_in(batch);
+            events.push(Event::new(EventKind::Offered, &draft.id));
+        }
+        self.shared.events.commit_all(batch, &events).await?;
+        drafts.iter().map(|draft| self.shown_once(draft)).collect()
+    }
+
+    fn drafts(&self, current: &Current, new: NewOffers) -> Result<Vec<DraftOffer>> {
+        let NewOffers {
+            type_id,
+            format,
+            rows,
+            tx_code,
+            by_reference,
+            expires_in,
+        } = new;
+        if !(1..=NewOffers::ROWS_MAX).contains(&rows.len()) {
+            return Err(Error::bad_request("offer-rows").with("maximum", &NewOffers::ROWS_MAX));
+        }
+        let rows = rows.into_iter().map(|row| NewOffer {
+            type_id: type_id.clone(),
+            format: format.clone(),
+            claims: row.claims,
+            label: row.label,
+            tx_code,
+            by_reference,
+            expires_in,
+            examples: false,
+            uses: None,
+        });
+        let drafts = (1_usize..).zip(rows).map(|(number, row)| {
+            let drafted = self.draft(current, &row);
+            drafted.map_err(|error| Error {
+                reason: Reason::new("offer-row-refused")
+                    .with("row", &number)
+                    .with_reason("why", error.reason.clone()),
+                ..error
+            })
+        });
+        drafts.collect()
+    }
+
+    fn draft(&self, current: &Current, new: &NewOffer) -> Result<DraftOffer> {
         let one = current.types.find(&new.type_id)?;
         let format = self.format(new.format.as_deref(), one)?;
         let mut claims = one.fill(&new.claims, new.examples)?;
@@ -90,15 +168,22 @@ impl Issuer {
         let put = Put::new(OFFER, &id, encoded)
             .tag(Tag::hashed("code", code))
             .expires(record.expires.plus(KEPT_AFTER));
-        let batch = Batch::new(self.tenant().clone())
-            .expect(OFFER, &id, Expect::Absent)
-            .put(put);
-        let event = Event::new(EventKind::Offered, &id);
-        let committed = self.shared.events.commit(batch, event).await?;
-        let mut offer = self.view(&id, &record)?;
-        self.offers.hold(&committed, record);
-        offer.tx_code = made.tx_code.map(|code| code.expose().to_owned());
-        Ok(offer)
+        let tx_code = made.tx_code;
+        Ok(DraftOffer {
+            id,
+            record,
+            tx_code,
+            put,
+        })
+    }
+
+    /// A new offer with its transaction code, which is shown this once.
+    fn shown_once(&self, draft: &DraftOffer) -> Result<Offer> {
+        let tx_code = draft.tx_code.as_ref();
+        Ok(Offer {
+            tx_code: tx_code.map(|code| code.expose().to_owned()),
+            ..self.view(&draft.id, &draft.record)?
+        })
     }
 
     /// The format of this name, or by default the first in which the type is issued.

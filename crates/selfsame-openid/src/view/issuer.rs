@@ -105,6 +105,48 @@ pub struct NewOffer {
     pub label: Option<String>,
 }
 
+/// Offers of one type to create at once, one for each row.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewOffers {
+    /// The id of the credentials' type.
+    #[serde(rename = "type")]
+    pub type_id: String,
+    /// A format that the settings enable; default: the first one enabled.
+    #[serde(default)]
+    #[schema(value_type = Option<FormatName>)]
+    pub format: Option<String>,
+    /// What each offer holds: 1 to 1,000 rows.
+    #[schema(min_items = 1, max_items = 1000)]
+    pub rows: Vec<OfferRow>,
+    /// Whether the wallet must send a transaction code that reaches the person separately.
+    #[serde(default)]
+    pub tx_code: bool,
+    /// Whether the links contain a reference instead of the offer itself.
+    #[serde(default)]
+    pub by_reference: bool,
+    /// How long the offers can be accepted, in seconds; default one hour.
+    #[serde(default)]
+    pub expires_in: Option<u64>,
+}
+
+impl NewOffers {
+    /// The maximum number of rows.
+    pub const ROWS_MAX: usize = 1_000;
+}
+
+/// One of several offers to create.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfferRow {
+    /// The claims.
+    #[schema(value_type = Object)]
+    pub claims: Map<String, Value>,
+    /// A note for the issuer's own list; not sent anywhere.
+    #[serde(default)]
+    pub label: Option<String>,
+}
+
 /// An offer.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Offer {

@@ -9,7 +9,8 @@ use http::HeaderMap;
 use selfsame_core::events::{EventKind, EventReader};
 use selfsame_driver::paging::{Listing, Paging, at_least_one};
 use selfsame_openid::view::issuer::{
-    CredentialStatus, Delegation, IssuedCredential, NewDelegation, NewOffer, Offer, OfferState,
+    CredentialStatus, Delegation, IssuedCredential, NewDelegation, NewOffer, NewOffers, Offer,
+    OfferState,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -53,6 +54,13 @@ pub struct NewStatus {
 #[utoipa::path(post, path = "/api/issuer/offers", operation_id = "issuer_create_offer", tag = "issuer", request_body = NewOffer, responses((status = 201, body = Offer)))]
 pub async fn create_offer(server: Here, Json(new): Json<NewOffer>) -> Handled {
     created(&server.issuer()?.create_offer(&new).await?)
+}
+
+/// Makes offers of one type, one for each row: all of them, or none if a row is refused. Their order is that of the rows.
+#[utoipa::path(post, path = "/api/issuer/offers/bulk", operation_id = "issuer_create_offers", tag = "issuer", request_body = NewOffers, responses((status = 201, body = Items<Offer>)))]
+pub async fn create_offers(server: Here, Json(new): Json<NewOffers>) -> Handled {
+    let items = server.issuer()?.create_offers(new).await?;
+    created(&Items { items })
 }
 
 /// The offers, newest first.

@@ -94,6 +94,14 @@ pub fn types() -> Vec<Route> {
     ]
 }
 
+/// The issuer's API that takes many rows.
+pub fn many_offers() -> Vec<Route> {
+    vec![described(
+        issuer::__path_create_offers,
+        issuer::create_offers,
+    )]
+}
+
 /// The issuer's API, for the operator's programs.
 pub fn issuer() -> Vec<Route> {
     vec![

@@ -11,7 +11,9 @@ use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::paging::Listing;
 use selfsame_http::route::openapi::Example;
 use selfsame_ledger::view::{NodeHealth, RegistryClock, RegistryEntry, RegistryStatus};
-use selfsame_openid::view::issuer::{Delegation, IssuedCredential, NewDelegation, NewOffer, Offer};
+use selfsame_openid::view::issuer::{
+    Delegation, IssuedCredential, NewDelegation, NewOffer, NewOffers, Offer,
+};
 use selfsame_openid::view::verifier::{
     CredentialVerdict, NewRequest, VerificationRequest, VerificationStatus,
 };
@@ -195,6 +197,8 @@ fn each_example_is_a_body_of_its_type() {
 fn issuers_examples(examples: &mut Checked) {
     examples.request::<NewOffer>("issuer_create_offer");
     examples.response::<Offer>("issuer_create_offer");
+    examples.request::<NewOffers>("issuer_create_offers");
+    examples.response::<Listed<Offer>>("issuer_create_offers");
     examples.response::<Listing<Offer>>("issuer_list_offers");
     examples.response::<Offer>("issuer_get_offer");
     examples.response::<Listing<IssuedCredential>>("issuer_list_credentials");

@@ -11,7 +11,7 @@ use selfsame_bench::chart::{self, Chart};
 use selfsame_bench::process::Program;
 use selfsame_bench::registry::Parts;
 use selfsame_bench::report::Report;
-use selfsame_bench::{Error, Progress, oid4vc, registry, tls};
+use selfsame_bench::{Error, Progress, oid4vc, organisations, registry, tls};
 use selfsame_crypto::time::UnixTime;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::interrupt::or_interrupted;
@@ -59,6 +59,9 @@ enum What {
         #[command(flatten)]
         settings: BenchSettings,
     },
+    /// Many organisations on one instance, offers by thousands, and webhooks.
+    #[command(after_help = "Example: selfsame bench organisations --quick --json")]
+    Organisations(BenchSettings),
     /// TLS handshakes by certificate, credential and DID, compared with rustls, OpenSSL and the paper.
     #[command(after_help = "Example: selfsame bench tls --quick --out report
 Only `cargo xtask bench tls` includes OpenSSL.")]
@@ -126,6 +129,7 @@ impl What {
         };
         let settings = match &self {
             Self::Oid4vc(settings)
+            | Self::Organisations(settings)
             | Self::Registry { settings, .. }
             | Self::Tls { settings, .. } => settings,
         };
@@ -149,6 +153,12 @@ impl What {
                 let plan = settings.either(oid4vc::Oid4vcPlan::QUICK, oid4vc::Oid4vcPlan::FULL);
                 let found = oid4vc::run(program, plan, scratch, bars).await?;
                 Ok((found.report, found.charts))
+            }
+            Self::Organisations(settings) => {
+                use organisations::OrganisationsPlan as Plan;
+                let plan = settings.either(Plan::QUICK, Plan::FULL);
+                let report = organisations::run(program, plan, scratch, bars).await?;
+                Ok((report, Vec::new()))
             }
             Self::Registry { only, settings } => {
                 let plan = registry::RegistryPlan {

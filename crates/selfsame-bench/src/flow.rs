@@ -9,6 +9,26 @@ use crate::client::BenchClient;
 pub const STUDY_FORMAT: &str = "jwt_vc_json";
 const TYPE: &str = "immunization";
 
+/// Who issues and asks: an operator's token, and the organisation it acts for.
+#[derive(Clone, Copy)]
+pub struct Operator<'a> {
+    /// The token.
+    pub token: &'a str,
+    /// What the organisation's addresses begin with: empty for the one that every instance has.
+    pub below: &'a str,
+}
+
+impl<'a> Operator<'a> {
+    /// The operator of the organisation that every instance has.
+    pub fn main(token: &'a str) -> Self {
+        Self { token, below: "" }
+    }
+
+    fn path(&self, path: &str) -> String {
+        format!("{}{path}", self.below)
+    }
+}
+
 /// Registers person `number` and returns the session's token.
 pub async fn register(client: &BenchClient, number: usize) -> Result<String, Error> {
     let body = json!({"email": format!("person{number}@example.org"), "password": "correct horse battery staple"});
@@ -19,12 +39,14 @@ pub async fn register(client: &BenchClient, number: usize) -> Result<String, Err
 /// Makes and accepts an offer, with the requests of the issuer's operator and of the wallet's person.
 pub async fn issue(
     client: &BenchClient,
-    operator: &str,
+    operator: Operator<'_>,
     person: &str,
     format: &str,
 ) -> Result<(), Error> {
     let offer = json!({"type": TYPE, "format": format, "examples": true});
-    let offer = client.post("/api/issuer/offers", operator, &offer).await?;
+    let offer = client
+        .post(&operator.path("/api/issuer/offers"), operator.token, &offer)
+        .await?;
     let taking = json!({"offer": text(&offer, "uri")?});
     let taken = client
         .post("/api/wallet/offers/accept", person, &taking)
@@ -38,20 +60,19 @@ pub async fn issue(
 /// Makes and answers a request, and checks that the verdict is valid.
 pub async fn verify(
     client: &BenchClient,
-    operator: &str,
+    operator: Operator<'_>,
     person: &str,
     format: &str,
 ) -> Result<(), Error> {
     let request = json!({"type": TYPE, "format": format});
-    let request = client
-        .post("/api/verifier/requests", operator, &request)
-        .await?;
+    let requests = operator.path("/api/verifier/requests");
+    let request = client.post(&requests, operator.token, &request).await?;
     let answer = json!({"request": text(&request, "uri")?, "policy": "newest"});
     client
         .post("/api/wallet/requests/answer", person, &answer)
         .await?;
-    let path = format!("/api/verifier/requests/{}?wait=30", text(&request, "id")?);
-    let status = client.get(&path, operator).await?;
+    let path = format!("{requests}/{}?wait=30", text(&request, "id")?);
+    let status = client.get(&path, operator.token).await?;
     if status["verdict"]["outcome"] == "valid" {
         Ok(())
     } else {
@@ -59,7 +80,7 @@ pub async fn verify(
     }
 }
 
-fn text(value: &Value, name: &str) -> Result<String, Error> {
+pub(crate) fn text(value: &Value, name: &str) -> Result<String, Error> {
     value[name]
         .as_str()
         .map(str::to_owned)

@@ -1,0 +1,111 @@
+//! `organisations`: many organisations on one instance, offers by thousands, and webhooks.
+
+mod bulk;
+mod data;
+mod pairs;
+mod starting;
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::machine::BenchMachine;
+use crate::process::Program;
+use crate::report::{Figure, Report};
+use crate::{Error, Progress};
+
+use data::OrganisationsData;
+
+/// The bench's name.
+pub const NAME: &str = "organisations";
+
+/// The amount of each measurement.
+#[derive(Clone, Copy, Debug)]
+pub struct OrganisationsPlan {
+    /// Whether this is the short run, with fewer and shorter measurements.
+    pub quick: bool,
+    /// The number of rounds; in each, pairs are made over 1, 100 and 1,000 organisations.
+    pub rounds: usize,
+    /// The time for which pairs are made over each number of organisations.
+    pub pairs_for: Duration,
+    /// How many organisations there are when the start is measured.
+    pub organisations: usize,
+    /// The number of starts.
+    pub starts: usize,
+    /// The number of requests that create offers.
+    pub bulk_requests: usize,
+}
+
+impl OrganisationsPlan {
+    /// What the figures' names say.
+    pub const FULL: Self = Self {
+        quick: false,
+        rounds: 3,
+        pairs_for: Duration::from_secs(20),
+        organisations: 10_000,
+        starts: 5,
+        bulk_requests: 40,
+    };
+
+    /// The same figures over fewer organisations, within a minute.
+    pub const QUICK: Self = Self {
+        quick: true,
+        rounds: 1,
+        pairs_for: Duration::from_secs(2),
+        organisations: 120,
+        starts: 1,
+        bulk_requests: 2,
+    };
+
+    /// Over this many organisations pairs are made in turn. The short run has fewer than the figure's name says.
+    fn spread(self) -> [usize; 3] {
+        [1, 100, 1_000].map(|count: usize| count.min(self.organisations))
+    }
+}
+
+/// Runs the whole bench with servers whose data are below `scratch`.
+///
+/// # Errors
+/// If the server can't be started, or a call fails that should succeed.
+pub async fn run(
+    program: &Program,
+    plan: OrganisationsPlan,
+    scratch: &Path,
+    progress: &dyn Progress,
+) -> Result<Report, Error> {
+    let mut bench = OrganisationsBench {
+        program,
+        plan,
+        progress,
+        figures: Vec::new(),
+    };
+    let data = OrganisationsData::new(scratch);
+    let [.., most] = plan.spread();
+    data.grow(&mut bench, most).await?;
+    pairs::measure(&mut bench, &data).await?;
+    bulk::measure(&mut bench, &data).await?;
+    starting::measure(&mut bench, &data).await?;
+    Ok(Report {
+        bench: NAME,
+        machine: BenchMachine::this(),
+        quick: plan.quick,
+        figures: bench.figures,
+    })
+}
+
+/// The state that the experiments share.
+struct OrganisationsBench<'a> {
+    program: &'a Program,
+    plan: OrganisationsPlan,
+    progress: &'a dyn Progress,
+    figures: Vec<Figure>,
+}
+
+impl OrganisationsBench<'_> {
+    /// A figure whose name tells the full run's amounts, with a note if this run is shorter.
+    fn push(&mut self, figure: Figure) {
+        self.figures.push(match self.plan.quick {
+            true => figure.note(format!("{} organisations only", self.plan.organisations)),
+            false => figure,
+        });
+    }
+}

@@ -1,0 +1,144 @@
+//! Offers of one type by thousands, and the webhooks that tell of them.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::OrganisationsBench;
+use super::data::{OrganisationsData, Site, rate};
+use crate::Error;
+use crate::fake_server::{FakeServer, Reply};
+use crate::report::{Bar, Figure};
+
+/// The type of the offers.
+const TYPE: &str = "staff-pass";
+/// Rows in one request: as many as it may have.
+const ROWS: usize = 1_000;
+/// How long the last message may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Identifiers of the messages that the receiver has confirmed.
+type Confirmed = Arc<Mutex<HashSet<String>>>;
+
+/// Measures the rate of rows while no webhook is set up, then the rate of messages to a receiver on this machine.
+#[expect(clippy::disallowed_methods, reason = "time is what is measured")]
+pub async fn measure(
+    bench: &mut OrganisationsBench<'_>,
+    data: &OrganisationsData,
+) -> Result<(), Error> {
+    let confirmed = Confirmed::default();
+    let receiver = receiver(confirmed.clone()).await?;
+    let origin = receiver.address().trim_end_matches('/');
+    let site = data.start(bench, Some(origin)).await?;
+    publish(&site).await?;
+    let requests = bench.plan.bulk_requests;
+    bench.progress.begin("offers by thousands", requests as u64);
+    let began = Instant::now();
+    for _ in 0..requests {
+        offers(&site).await?;
+        bench.progress.advance(1);
+    }
+    let rows = rate(requests * ROWS, began.elapsed());
+    bench.push(Figure::new("bulk_rows_s", rows, "rows/s").bar(Bar::AtLeast(5_000.0)));
+
+    let endpoint = json!({"url": receiver.address(), "types": ["offer.created"]});
+    let token = &site.server.operator;
+    site.client.post("/api/webhooks", token, &endpoint).await?;
+    let requests = requests.div_ceil(4);
+    let messages = requests * ROWS;
+    bench.progress.begin("webhooks", messages as u64);
+    let began = Instant::now();
+    for _ in 0..requests {
+        offers(&site).await?;
+    }
+    let count = || {
+        confirmed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .len()
+    };
+    let mut shown = 0;
+    while count() < messages {
+        if began.elapsed() > PATIENCE {
+            let why = format!("{} of {messages} were received", count());
+            let what = "the messages of a webhook".to_owned();
+            return Err(Error::Call { what, why });
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        bench.progress.advance((count() - shown) as u64);
+        shown = count();
+    }
+    let sent = rate(messages, began.elapsed());
+    let note = "from the first request for offers to the last message's arrival";
+    bench.push(
+        Figure::new("webhooks_s", sent, "messages/s")
+            .bar(Bar::AtLeast(2_000.0))
+            .note(note),
+    );
+    Ok(())
+}
+
+async fn receiver(confirmed: Confirmed) -> std::io::Result<FakeServer> {
+    FakeServer::start(move |request| {
+        let told: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        if let Some(id) = told["data"]["id"].as_str() {
+            let mut confirmed = confirmed.lock().unwrap_or_else(PoisonError::into_inner);
+            confirmed.insert(id.to_owned());
+        }
+        Reply {
+            status: 204,
+            ..Reply::default()
+        }
+    })
+    .await
+}
+
+/// Publishes a type with five claims.
+async fn publish(site: &Site) -> Result<(), Error> {
+    let claim = |name: &str, kind: &str| json!({"path": [name], "label": {"en": name}, "kind": kind, "required": true});
+    let definition = json!({
+        "id": TYPE,
+        "title": {"en": "Staff pass"},
+        "claims": [
+            claim("given_name", "text"),
+            claim("family_name", "text"),
+            claim("born", "date"),
+            claim("number", "text"),
+            claim("department", "text"),
+        ],
+    });
+    let token = &site.server.operator;
+    site.client.post("/api/types", token, &definition).await?;
+    let publish = format!("/api/types/{TYPE}/publish");
+    site.client.post(&publish, token, &Value::Null).await?;
+    Ok(())
+}
+
+/// One request for as many offers as it may have.
+async fn offers(site: &Site) -> Result<(), Error> {
+    let row = |number: usize| {
+        json!({
+            "label": number.to_string(),
+            "claims": {
+                "given_name": "Maja",
+                "family_name": format!("Musterfrau {number}"),
+                "born": "1984-01-26",
+                "number": format!("E-{number:06}"),
+                "department": "Radiology",
+            },
+        })
+    };
+    let rows: Vec<Value> = (0..ROWS).map(row).collect();
+    let new = json!({"type": TYPE, "by_reference": true, "rows": rows});
+    let path = "/api/issuer/offers/bulk";
+    let made = site.client.post(path, &site.server.operator, &new).await?;
+    match made["items"].as_array().map(Vec::len) {
+        Some(ROWS) => Ok(()),
+        _ => Err(Error::Call {
+            what: path.to_owned(),
+            why: "it did not make every offer".to_owned(),
+        }),
+    }
+}

@@ -1,0 +1,118 @@
+//! One data directory with organisations, of which servers are started one after another.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::task::JoinSet;
+
+use super::OrganisationsBench;
+use crate::Error;
+use crate::client::BenchClient;
+use crate::process::ServerProcess;
+use crate::report::Figure;
+
+/// How many organisations are created at once.
+const AT_ONCE: usize = 8;
+
+/// The data of all servers of the bench.
+pub struct OrganisationsData {
+    data: PathBuf,
+    /// The number of organisations in it.
+    created: AtomicUsize,
+}
+
+/// A server with its client.
+pub struct Site {
+    /// The server.
+    pub server: ServerProcess,
+    /// Its client.
+    pub client: BenchClient,
+}
+
+impl OrganisationsData {
+    /// An empty one.
+    pub fn new(scratch: &Path) -> Self {
+        Self {
+            data: scratch.join("organisations"),
+            created: AtomicUsize::new(0),
+        }
+    }
+
+    /// Starts a server with the data, which may call this origin.
+    pub async fn start(
+        &self,
+        bench: &OrganisationsBench<'_>,
+        origin: Option<&str>,
+    ) -> Result<Site, Error> {
+        let more = origin.map_or_else(Vec::new, |origin| {
+            vec!["--trust-origin".to_owned(), origin.to_owned()]
+        });
+        let server = bench.program.start_with(&self.data, "", &more).await?;
+        let client = BenchClient::new(&server.base);
+        Ok(Site { server, client })
+    }
+
+    /// Creates organisations until there are `count`.
+    #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
+    pub async fn grow(
+        &self,
+        bench: &mut OrganisationsBench<'_>,
+        count: usize,
+    ) -> Result<(), Error> {
+        let first = self.created.load(Ordering::Relaxed);
+        let site = self.start(bench, None).await?;
+        bench
+            .progress
+            .begin("creating organisations", count.saturating_sub(first) as u64);
+        let began = std::time::Instant::now();
+        let mut creating = JoinSet::new();
+        for number in first..count {
+            let (client, token) = (site.client.clone(), site.server.operator.clone());
+            creating.spawn(async move { create(&client, &token, number).await });
+            if creating.len() >= AT_ONCE {
+                ended(&mut creating).await?;
+                bench.progress.advance(1);
+            }
+        }
+        while !creating.is_empty() {
+            ended(&mut creating).await?;
+        }
+        let took = began.elapsed();
+        self.created.store(count, Ordering::Relaxed);
+        if first == 0 {
+            bench.push(Figure::new(
+                "created_s",
+                rate(count, took),
+                "organisations/s",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The path below which an organisation's addresses stand.
+pub fn below(number: usize) -> String {
+    format!("/o/office-{number}")
+}
+
+async fn create(client: &BenchClient, token: &str, number: usize) -> Result<(), Error> {
+    let name = below(number);
+    let name = name.trim_start_matches("/o/");
+    let new = json!({"name": name, "title": format!("Office {number}"), "did_method": "jwk"});
+    client.post("/api/organisations", token, &new).await?;
+    Ok(())
+}
+
+async fn ended(creating: &mut JoinSet<Result<(), Error>>) -> Result<(), Error> {
+    match creating.join_next().await {
+        Some(joined) => joined.map_err(|error| Error::Server(error.to_string()))?,
+        None => Ok(()),
+    }
+}
+
+/// The number per second.
+pub fn rate(count: usize, took: Duration) -> f64 {
+    count as f64 / took.as_secs_f64().max(f64::EPSILON)
+}
