@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use selfsame_core::certificate::Certificate;
+use selfsame_core::identity::Identity;
 use selfsame_core::organisation::Organisation;
 use selfsame_driver::Result;
 use selfsame_types::{OwnTypes, Owner, TypeSet, Types};
@@ -21,10 +22,17 @@ pub struct Context {
     pub(crate) issuer_certificate: Option<Certificate>,
     /// The verifier's certificate, if it has one.
     pub(crate) verifier_certificate: Option<Certificate>,
-    /// The names under which this instance issues; set once its issuer exists.
-    pub(crate) own_issuers: OnceLock<Vec<String>>,
+    /// The issuer of the same organisation; set once it exists.
+    pub(crate) own_issuer: OnceLock<OwnIssuer>,
     /// The organisation's name for people.
     pub(crate) title: RwLock<OrganisationTitle>,
+}
+
+/// The issuer of an organisation, as its verifier knows it.
+pub(crate) struct OwnIssuer {
+    /// The names under which it issues.
+    pub names: Vec<String>,
+    pub identity: Arc<Identity>,
 }
 
 /// An organisation's name for people, as it was after a number of changes.
@@ -77,8 +85,8 @@ impl Context {
         self.own_types().all().await
     }
 
-    /// The names under which this instance itself issues.
+    /// The names under which this organisation itself issues.
     pub(crate) fn own_issuers(&self) -> &[String] {
-        self.own_issuers.get().map_or(&[], Vec::as_slice)
+        self.own_issuer.get().map_or(&[], |own| &own.names)
     }
 }

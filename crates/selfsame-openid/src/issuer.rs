@@ -1,7 +1,6 @@
 //! The issuer: offers, issues and revokes credentials.
 
 mod anchors;
-mod delegations;
 mod lanes;
 mod list_faces;
 pub mod lists;
@@ -23,8 +22,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::context::Context;
+use crate::delegations::Delegations;
 use crate::issuer::lanes::Lanes;
 use crate::issuer::lists::Lists;
+use crate::view::issuer::{Delegation, NewDelegation};
 use selfsame_core::Shared;
 use selfsame_core::identity::Identity;
 use selfsame_core::record_cache::RecordCache;
@@ -229,6 +230,38 @@ impl Issuer {
             );
             Did::parse(&by.issuer).is_ok_and(|did| did.origin().is_registry())
         })
+    }
+
+    /// Allows a DID to use up or revoke credentials of these types for a time. Returns once the registry has it.
+    ///
+    /// # Errors
+    /// `BadRequest` for a delegation that is not possible; the registry's.
+    pub async fn delegate(&self, new: &NewDelegation) -> Result<Delegation> {
+        self.given().delegate(new).await
+    }
+
+    /// The newest delegations, including those that have ended.
+    ///
+    /// # Errors
+    /// The store's, the registry's.
+    pub async fn delegations(&self) -> Result<Vec<Delegation>> {
+        self.given().list().await
+    }
+
+    /// Ends a delegation early. Uses and revocations made under it remain.
+    ///
+    /// # Errors
+    /// `NotFound`; the registry's.
+    pub async fn withdraw_delegation(&self, name: &str) -> Result<Delegation> {
+        self.given().withdraw(name).await
+    }
+
+    fn given(&self) -> Delegations<'_> {
+        Delegations {
+            shared: &self.shared,
+            context: &self.context,
+            issuer: &self.identity,
+        }
     }
 
     /// Its status lists.

@@ -6,6 +6,7 @@
 mod certificate;
 pub mod config;
 mod context;
+mod delegations;
 pub mod issuer;
 mod refusal;
 mod roles;

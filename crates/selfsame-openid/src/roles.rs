@@ -19,7 +19,7 @@ use tokio::sync::{OnceCell, watch};
 
 use crate::certificate::Certificates;
 use crate::config::{RoleSet, RolesConfig};
-use crate::context::{Context, OrganisationTitle};
+use crate::context::{Context, OrganisationTitle, OwnIssuer};
 use crate::issuer::{Issuer, anchor};
 use crate::verifier::Verifier;
 use open::{OpenOrganisation, OpenOrganisations};
@@ -78,7 +78,7 @@ impl Roles {
             organisation: organisation.clone(),
             issuer_certificate: certificates.issuer,
             verifier_certificate: certificates.verifier,
-            own_issuers: OnceLock::new(),
+            own_issuer: OnceLock::new(),
             title: OrganisationTitle::new(&config.issuer.name, 0),
         });
         let issuer = match wanted.issuer {
@@ -182,7 +182,7 @@ impl Roles {
             organisation,
             issuer_certificate: None,
             verifier_certificate: None,
-            own_issuers: OnceLock::new(),
+            own_issuer: OnceLock::new(),
             title: OrganisationTitle::new(&hosted.record.title, hosted.record.changes),
         });
         let verifier = Verifier::new(shared.clone(), context.clone(), identity.clone());
@@ -317,8 +317,9 @@ async fn issuer(
     context: &Arc<Context>,
     identity: Arc<Identity>,
 ) -> Result<Arc<Issuer>> {
-    let issuer = Issuer::open(shared.clone(), context.clone(), identity).await?;
-    let _ = context.own_issuers.set(issuer.names());
+    let issuer = Issuer::open(shared.clone(), context.clone(), identity.clone()).await?;
+    let names = issuer.names();
+    let _ = context.own_issuer.set(OwnIssuer { names, identity });
     Ok(Arc::new(issuer))
 }
 

@@ -3,6 +3,7 @@
 mod ask;
 mod judge;
 mod judging;
+mod naming;
 mod protocol;
 mod spending;
 
@@ -121,6 +122,12 @@ impl Verifier {
             tenant: self.tenant(),
             id,
         }
+    }
+
+    /// Whether it can use up credentials: only a DID of a registry can.
+    #[must_use]
+    pub fn can_spend(&self) -> bool {
+        self.identity.did().origin().is_registry()
     }
 
     /// Whether it has a certificate to identify itself by.

@@ -4,7 +4,8 @@ use selfsame_core::view::readable;
 use selfsame_credential::single_use;
 use selfsame_credential::verdict::Outcome;
 use selfsame_openid::view::verifier::{
-    CredentialVerdict, PresentationVerdict, RuleLine, SpendingState, SpendingStatus,
+    CredentialVerdict, NamedCredential, PresentationVerdict, RuleLine, SpendingState,
+    SpendingStatus,
 };
 use selfsame_types::{CredentialType, TypeSet};
 use selfsame_wallet::view::ClaimLine;
@@ -34,6 +35,7 @@ pub fn headline(outcome: &Outcome) -> &'static str {
         Outcome::Suspended => "Suspended",
         Outcome::Expired => "Expired",
         Outcome::NotYetValid => "Not yet valid",
+        Outcome::NotAuthorised => "You may not use it up",
         Outcome::Untrusted => "Issuer not trusted",
         Outcome::Unverifiable => "Could not be checked",
         Outcome::Invalid => "Invalid",
@@ -51,6 +53,9 @@ pub fn explained(outcome: &Outcome) -> &'static str {
         Outcome::Suspended => "Genuine, but suspended by its issuer.",
         Outcome::Expired => "Genuine, but expired.",
         Outcome::NotYetValid => "Genuine, but not yet valid.",
+        Outcome::NotAuthorised => {
+            "Genuine, but you may not use it up: ask the issuer to authorise you."
+        }
         Outcome::Untrusted => "Genuine, but its issuer is not among those this verifier trusts.",
         Outcome::Unverifiable => {
             "A check could not be completed because something was unavailable. Try again."
@@ -68,6 +73,11 @@ pub fn use_headline(spending: &SpendingStatus) -> &'static str {
         (SpendingState::Refused, "revoke") => "Not revoked",
         (SpendingState::Refused, _) => "Not used up",
     }
+}
+
+/// What the credential is: the title of its type, or the type itself.
+pub fn title(named: &NamedCredential) -> String {
+    readable(named.title.as_ref().unwrap_or(&named.kind))
 }
 
 /// The rules, failed ones first.
@@ -261,6 +271,7 @@ mod tests {
         let verdict = CredentialVerdict {
             query: String::new(),
             outcome: Outcome::Valid,
+            credential: None,
             rules: Vec::new(),
             status_as_of: None,
             claims: Some(
@@ -298,6 +309,7 @@ mod tests {
         let verdict = CredentialVerdict {
             query: String::new(),
             outcome: Outcome::Valid,
+            credential: None,
             rules: Vec::new(),
             status_as_of: None,
             claims: Some(json!({

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use selfsame_credential::single_use::HANDLE;
+use selfsame_credential::verdict::Outcome;
 use selfsame_driver::paging::Listing;
 use selfsame_openid::view::verifier::{RequestState, SpendingState, VerificationStatus};
 use selfsame_types::{CredentialType, TypeSet, text_of};
@@ -75,6 +76,8 @@ pub struct NewRequestPage {
     claims: Vec<ClaimChoice>,
     handle: &'static str,
     spender: String,
+    /// Whether the verifier can use up credentials; it then does unless the person unticks it.
+    can_spend: bool,
     certificate: bool,
 }
 
@@ -82,6 +85,8 @@ pub struct NewRequestPage {
 pub struct Requester {
     /// Its DID, to which an issuer delegates the use of credentials.
     pub did: String,
+    /// Whether it can use up credentials.
+    pub can_spend: bool,
     /// Whether it has a certificate to sign with.
     pub has_certificate: bool,
 }
@@ -112,6 +117,7 @@ impl NewRequestPage {
             claims,
             handle: HANDLE,
             spender: requester.did,
+            can_spend: requester.can_spend,
             certificate: requester.has_certificate,
         }
     }
@@ -182,6 +188,13 @@ impl RequestView {
         }
     }
 
+    /// The DID that the issuer must authorise before it may use up the credential that was shown.
+    fn unauthorised(&self) -> Option<&str> {
+        let verdict = self.request.verdict.as_ref()?;
+        let spending = self.request.spending.as_ref()?;
+        (verdict.outcome == Outcome::NotAuthorised).then_some(spending.by.as_str())
+    }
+
     /// Whether the handle was shown and has not been used: the credential can then be revoked on its issuer's behalf.
     fn revocable(&self) -> bool {
         let verdict = self.request.verdict.as_ref();
@@ -199,10 +212,10 @@ impl RequestView {
 
 #[cfg(test)]
 mod tests {
-    use selfsame_credential::verdict::Outcome;
     use selfsame_driver::Reason;
     use selfsame_openid::view::verifier::{
-        CredentialVerdict, PresentationVerdict, RefusedAnswers, RuleLine,
+        CredentialVerdict, NamedCredential, PresentationVerdict, RefusedAnswers, RuleLine,
+        SpendingStatus,
     };
 
     use super::*;
@@ -252,6 +265,7 @@ mod tests {
         last.credentials.push(CredentialVerdict {
             query: "one".to_owned(),
             outcome: Outcome::Untrusted,
+            credential: None,
             rules: vec![
                 rule("issuer_signature", true, "it holds"),
                 rule("issuer_trusted", false, "did:web:x is not on the list"),
@@ -264,6 +278,93 @@ mod tests {
         assert!(page.contains("2 answers were refused") && page.contains("Nothing fits."));
         let why = "trusted: did:web:x is not on the list.";
         assert!(page.contains(why) && !page.contains("it holds"), "{page}");
+    }
+
+    #[test]
+    fn a_verdict_names_the_credential_its_issuer_and_its_end_above_the_claims() {
+        let named = |title: Option<&str>, name: Option<&str>| {
+            let (frame, mut view) = answered(false, true);
+            let verdict = view.request.verdict.as_mut().unwrap();
+            verdict.credentials.push(CredentialVerdict {
+                query: "one".to_owned(),
+                outcome: Outcome::Valid,
+                credential: Some(NamedCredential {
+                    kind: "urn:example:rx".to_owned(),
+                    title: title.map(str::to_owned),
+                    issuer: Some("did:web:clinic.example".to_owned()),
+                    issuer_name: name.map(str::to_owned),
+                    valid_until: Some("2027-03-01T12:00:00Z".to_owned()),
+                }),
+                rules: Vec::new(),
+                status_as_of: None,
+                claims: Some(serde_json::json!({"dose": "two"})),
+            });
+            let page = ResultPart { frame, view }.render().unwrap();
+            page.split("What was shown").next().unwrap().to_owned()
+        };
+        let known = named(Some("Drug prescription"), Some("Clinic"));
+        for shown in [
+            "<h2>Drug prescription</h2>",
+            "Clinic",
+            "did:web:clinic.example",
+        ] {
+            assert!(known.contains(shown), "{known}");
+        }
+        assert!(
+            known.contains("1 Mar 2027") && !known.contains("urn:example:rx"),
+            "{known}"
+        );
+        let unknown = named(None, None);
+        assert!(unknown.contains("<h2>urn:example:rx</h2>"), "{unknown}");
+        assert!(!known.contains("two"), "the claims come after it");
+    }
+
+    fn form_of(id: &str, can_spend: bool) -> String {
+        let types = TypeSet::of_samples("urn:selfsame:credential:");
+        let one = types.find(id).unwrap().clone();
+        let requester = Requester {
+            did: "did:selfsame:net:pharmacy".to_owned(),
+            can_spend,
+            has_certificate: false,
+        };
+        let page = NewRequestPage::of(Frame::nobodys(), one, requester);
+        page.render().unwrap()
+    }
+
+    #[test]
+    fn a_credential_for_one_use_is_used_up_unless_the_box_is_unticked() {
+        let ticked = r#"name="spend" value="true" checked"#;
+        assert!(form_of("prescription", true).contains(ticked));
+        assert!(!form_of("prescription", false).contains("name=\"spend\""));
+        assert!(!form_of("immunization", true).contains("name=\"spend\""));
+    }
+
+    #[test]
+    fn who_may_not_use_it_up_is_given_the_did_to_send_to_the_issuer() {
+        let by = "did:selfsame:net:pharmacy";
+        let (frame, mut view) = answered(false, true);
+        let verdict = view.request.verdict.as_mut().unwrap();
+        verdict.outcome = Outcome::NotAuthorised;
+        view.request.spending = Some(SpendingStatus {
+            action: "consume".to_owned(),
+            state: SpendingState::Refused,
+            by: by.to_owned(),
+            at: None,
+            seq_no: None,
+            reason: Some(
+                Reason::new("delegation-absent")
+                    .with("by", by)
+                    .with("action", "consume"),
+            ),
+        });
+        let page = ResultPart { frame, view }.render().unwrap();
+        let told = "Genuine, but you may not use it up: ask the issuer to authorise you.";
+        assert!(page.contains(told), "{page}");
+        assert!(
+            page.contains(&format!("readonly>{by}</textarea>")),
+            "{page}"
+        );
+        assert!(!page.contains("Try again"), "{page}");
     }
 
     #[test]

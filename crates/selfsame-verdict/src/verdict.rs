@@ -44,6 +44,8 @@ pub enum Outcome {
     Expired,
     /// Genuine, but not yet valid.
     NotYetValid,
+    /// Genuine and valid, but its issuer does not let this verifier use it up.
+    NotAuthorised,
     /// Genuine, but its issuer is not trusted by the policy.
     Untrusted,
     /// Verification is incomplete: evidence is missing.
@@ -62,6 +64,7 @@ impl Outcome {
             Self::Suspended => "suspended",
             Self::Expired => "expired",
             Self::NotYetValid => "not_yet_valid",
+            Self::NotAuthorised => "not_authorised",
             Self::Untrusted => "untrusted",
             Self::Unverifiable => "unverifiable",
             Self::Invalid => "invalid",

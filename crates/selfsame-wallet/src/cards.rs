@@ -340,7 +340,10 @@ impl Wallet {
             Outcome::Revoked | Outcome::Suspended | Outcome::Expired | Outcome::NotYetValid => {
                 verdict.outcome.as_str()
             }
-            Outcome::Untrusted | Outcome::Unverifiable | Outcome::Invalid => "unknown",
+            Outcome::NotAuthorised
+            | Outcome::Untrusted
+            | Outcome::Unverifiable
+            | Outcome::Invalid => "unknown",
         };
         Ok(CardStanding {
             status,

@@ -53,9 +53,9 @@ impl Place {
 pub async fn clinic_naming(issuer_did: NamedDid) -> Member {
     let roles = Roles {
         issuer: true,
+        verifier: true,
         wallet: true,
         registry: true,
-        ..NOBODY
     };
     let registry = RegistryConfig::Embedded {
         name: "test".to_owned(),
@@ -69,7 +69,7 @@ pub async fn clinic_naming(issuer_did: NamedDid) -> Member {
     Member::start(Place::bind().await, roles, settings).await
 }
 
-/// A clinic that issues, keeps people's cards and runs the registry, and `N` pharmacies that verify.
+/// A clinic that issues, verifies, keeps people's cards and runs the registry, and `N` pharmacies that verify.
 pub async fn clinic_and_pharmacies<const N: usize>() -> (Member, [Member; N]) {
     let place = Place::bind().await;
     let mut places = Vec::new();
@@ -78,9 +78,9 @@ pub async fn clinic_and_pharmacies<const N: usize>() -> (Member, [Member; N]) {
     }
     let roles = Roles {
         issuer: true,
+        verifier: true,
         wallet: true,
         registry: true,
-        ..NOBODY
     };
     let registry = RegistryConfig::Embedded {
         name: "test".to_owned(),

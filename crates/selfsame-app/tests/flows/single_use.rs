@@ -307,12 +307,39 @@ async fn who_has_no_delegation_uses_nothing_up_and_is_told() {
     // Permission to revoke does not include using up.
     clinic.delegate(&pharmacy, "revoke").await;
     let status = show((&clinic, &person), &pharmacy, spending()).await;
-    assert_eq!(outcome(&status), Outcome::Unverifiable);
+    assert_eq!(outcome(&status), Outcome::NotAuthorised);
     assert_eq!(state(&status), SpendingState::Refused);
+    let verifier = pharmacy.app.main().verifier().unwrap();
+    let again = verifier.recheck(&status.id).await.unwrap();
+    assert_eq!(outcome(&again), Outcome::NotAuthorised, "{again:#?}");
     let reason = status.verdict.unwrap().reason.unwrap();
     assert!(reason.to_string().contains("delegation-absent"), "{reason}");
     let seen = show((&clinic, &person), &pharmacy, NewRequest::default()).await;
     assert_eq!(outcome(&seen), Outcome::Valid);
+}
+
+/// The outcome of using up a prescription of the clinic at the clinic itself.
+async fn used_up_at_home(clinic: &Member, person: &Person) -> Outcome {
+    clinic.prescribe(person).await;
+    outcome(&show((clinic, person), clinic, spending()).await)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_organisation_uses_up_its_own_credentials_until_its_issuer_withdraws_that() {
+    let (clinic, []) = clinic_and_pharmacies().await;
+    let person = person(&clinic.app).await;
+    assert_eq!(used_up_at_home(&clinic, &person).await, Outcome::Valid);
+    assert_eq!(used_up_at_home(&clinic, &person).await, Outcome::Valid);
+    let issuer = clinic.app.main().issuer().unwrap();
+    let given = issuer.delegations().await.unwrap();
+    let told: Vec<_> = given.iter().map(|one| (&*one.to, &*one.action)).collect();
+    assert_eq!(told, [(&*clinic.did(), "consume")], "one is enough");
+    issuer.withdraw_delegation(&given[0].id).await.unwrap();
+    assert_eq!(
+        used_up_at_home(&clinic, &person).await,
+        Outcome::NotAuthorised
+    );
+    assert_eq!(issuer.delegations().await.unwrap().len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -379,7 +406,7 @@ async fn a_delegation_ends_with_its_time() {
     }
     let status = show((&clinic, &person), &pharmacy, spending()).await;
     assert_eq!(state(&status), SpendingState::Refused, "{status:#?}");
-    assert_eq!(outcome(&status), Outcome::Unverifiable);
+    assert_eq!(outcome(&status), Outcome::NotAuthorised);
     let ended = issuer.delegations().await.unwrap().remove(0);
     assert_eq!(ended.state, DelegationState::Expired);
 }

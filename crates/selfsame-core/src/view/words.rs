@@ -90,6 +90,8 @@ pub enum VerdictOutcome {
     Expired,
     /// Genuine, but not yet valid.
     NotYetValid,
+    /// Genuine and valid, but its issuer does not let this verifier use it up.
+    NotAuthorised,
     /// Genuine, but its issuer is not trusted by the policy.
     Untrusted,
     /// Verification is incomplete: evidence is missing.
@@ -127,6 +129,7 @@ mod tests {
             Outcome::Suspended,
             Outcome::Expired,
             Outcome::NotYetValid,
+            Outcome::NotAuthorised,
             Outcome::Untrusted,
             Outcome::Unverifiable,
             Outcome::Invalid,

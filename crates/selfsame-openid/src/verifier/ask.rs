@@ -112,7 +112,7 @@ impl Verifier {
         let (record, version) = self.record(id).await?;
         let status = self.view(id, &record);
         self.records.keep(version, record);
-        Ok(status)
+        self.named(status).await
     }
 
     /// The requests, newest first.
@@ -124,8 +124,11 @@ impl Verifier {
         let records = store
             .list(self.tenant(), VERIFICATION, &page(paging))
             .await?;
+        let names = self.names().await?;
         listing(&records, paging, |record| {
-            Ok(self.view(&record.id, &decode(&record.value)?))
+            let mut status = self.view(&record.id, &decode(&record.value)?);
+            names.name(&mut status);
+            Ok(status)
         })
     }
 

@@ -21,11 +21,11 @@ impl Verifier {
     /// # Errors
     /// `NotFound`; `Conflict` if there is no answer yet.
     pub async fn recheck(&self, id: &str) -> Result<VerificationStatus> {
-        Ok(self
+        let driven = self
             .shared
             .drive(&Rechecking(self), self.at(id), ())
-            .await?
-            .reply)
+            .await?;
+        self.named(driven.reply).await
     }
 
     /// The state of an answer that is verified again.
@@ -78,7 +78,9 @@ impl Verifier {
             let outcome = verdict.outcome.as_str();
             tracing::warn!(outcome, reason = broken(&verdict), "not found valid");
         }
-        Ok(CredentialVerdict::new("", &verdict, claims.cloned()))
+        let mut verdict = CredentialVerdict::new("", &verdict, claims.cloned());
+        self.names().await?.name_one(&mut verdict);
+        Ok(verdict)
     }
 }
 
@@ -111,6 +113,7 @@ impl Machine for Rechecking<'_> {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(state) => state,
         };
+        kept.remember_refused_use();
         if let VerificationState::Answered(answered) = &kept.state {
             log_refusal(round.at.id, &answered.judged);
         }
@@ -124,11 +127,16 @@ impl Machine for Rechecking<'_> {
     }
 }
 
-/// Whether something is wrong with the presentation. Revoked, suspended and spent are regular negative results.
+/// Whether something is wrong with the presentation. Revoked, suspended, spent and a use without the issuer's permission
+/// are regular negative results.
 fn is_wrong(outcome: Outcome) -> bool {
     !matches!(
         outcome,
-        Outcome::Valid | Outcome::Revoked | Outcome::Spent | Outcome::Suspended
+        Outcome::Valid
+            | Outcome::Revoked
+            | Outcome::Spent
+            | Outcome::Suspended
+            | Outcome::NotAuthorised
     )
 }
 

@@ -73,7 +73,7 @@ impl Verifier {
             .is_some_and(|hash| selfsame_crypto::hash::ct_eq(&hash, &given));
         let code = SecretString::from(response_code.to_owned());
         if same_browser && kept.state.is_response_code(&code) {
-            return Ok(self.view(id, &kept));
+            return self.named(self.view(id, &kept)).await;
         }
         Err(Error::new(ErrorKind::Forbidden, "result-of-other-browser"))
     }

@@ -11,7 +11,7 @@ use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, selfsame};
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
-use selfsame_openid4vc::dcql::{ClaimQuery, CredentialQuery, DcqlQuery};
+use selfsame_openid4vc::dcql::{ClaimQuery, CredentialQuery, DcqlQuery, Meta};
 use selfsame_openid4vc::verifier::{AnsweredRequest, VerificationState};
 use selfsame_registry::single_use::{Action, Consume};
 use selfsame_registry::{Identifier, Operation};
@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{RequestRecord, VERIFICATION, Verifier, unknown};
+use crate::delegations::Delegations;
 use crate::view::verifier::{NewRequest, SpendingState, SpendingStatus, VerificationStatus};
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round};
@@ -91,11 +92,42 @@ impl Verifier {
     ) -> Result<Option<Did>> {
         match (new.spend, new.spender.as_deref()) {
             (true, named) => {
-                asks_for_one_handle(query)?;
-                Ok(Some(self.spender(named).await?))
+                let asking = asks_for_one_handle(query)?;
+                let spender = self.spender(named).await?;
+                self.be_admitted(&spender, asking).await;
+                Ok(Some(spender))
             }
             (false, None) => Ok(None),
             (false, Some(_)) => Err(Error::bad_request("spender-without-spend")),
+        }
+    }
+
+    /// Has the issuer of the same organisation admit this verifier, for the types of its own that the query asks for.
+    async fn be_admitted(&self, spender: &Did, asking: &CredentialQuery) {
+        let own = self.context.own_issuer.get();
+        let own = own.filter(|own| own.identity.did().origin().is_registry());
+        let (Some(own), Meta::SdJwtVc { vct_values }) = (own, &asking.meta) else {
+            return;
+        };
+        if spender != self.identity.did() || spender == own.identity.did() {
+            return;
+        }
+        let delegations = Delegations {
+            shared: &self.shared,
+            context: &self.context,
+            issuer: &own.identity,
+        };
+        let admitted = async {
+            let types = self.context.types_now().await?;
+            let of_query = vct_values.iter().filter_map(|vct| types.by_vct(vct));
+            for one in of_query.filter(|one| one.single_use) {
+                delegations.admit_own_verifier(spender, one).await?;
+            }
+            Ok::<_, Error>(())
+        };
+        // The verdict says it if the verifier may not use the credential up.
+        if let Err(error) = admitted.await {
+            tracing::warn!(%error, "the own verifier is not admitted now");
         }
     }
 
@@ -389,6 +421,14 @@ impl RequestRecord {
         }
     }
 
+    /// Says that an answer which is otherwise valid was not used up, if its use was refused.
+    pub(super) fn remember_refused_use(&mut self) {
+        let progress = self.spending.as_ref().map(|spending| &spending.progress);
+        if let Some(reason) = progress.cloned().and_then(|one| self.refused_use(&one)) {
+            not_used_up(&mut self.state, &reason);
+        }
+    }
+
     /// Why a use is refused, if this progress is the refusal of one.
     fn refused_use(&self, progress: &SpendingProgress) -> Option<Reason> {
         let spending = self.spending.as_ref()?;
@@ -412,9 +452,8 @@ fn asking_for_handle(query: &DcqlQuery) -> Option<&CredentialQuery> {
     asking.next().filter(|_| asking.next().is_none())
 }
 
-fn asks_for_one_handle(query: &DcqlQuery) -> Result<()> {
+fn asks_for_one_handle(query: &DcqlQuery) -> Result<&CredentialQuery> {
     asking_for_handle(query)
-        .map(drop)
         .ok_or_else(|| Error::bad_request("handle-not-requested").with("handle", &HANDLE))
 }
 
@@ -442,7 +481,10 @@ fn not_used_up(state: &mut VerificationState, reason: &Reason) {
     if let VerificationState::Answered(answered) = state
         && answered.judged.outcome == Outcome::Valid
     {
-        answered.judged.outcome = Outcome::Unverifiable;
+        answered.judged.outcome = match reason.id() {
+            "delegation-absent" => Outcome::NotAuthorised,
+            _ => Outcome::Unverifiable,
+        };
         let unused = Reason::new("use-failed").because(reason.clone());
         answered.judged.reason = Some(unused.stored());
     }

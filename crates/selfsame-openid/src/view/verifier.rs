@@ -213,6 +213,9 @@ pub struct CredentialVerdict {
     /// The outcome.
     #[schema(value_type = VerdictOutcome)]
     pub outcome: Outcome,
+    /// What it is, who issued it, and until when it is valid; absent if it is not genuine.
+    #[serde(default)]
+    pub credential: Option<NamedCredential>,
     /// The rules with their results.
     pub rules: Vec<RuleLine>,
     /// The time as of which its status was checked, RFC 3339.
@@ -220,6 +223,22 @@ pub struct CredentialVerdict {
     /// The claims shown, if the verdict allows relying on them.
     #[schema(value_type = Option<Object>)]
     pub claims: Option<Value>,
+}
+
+/// A genuine credential by its type and issuer, which its issuer signed, and their names as they are known here.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct NamedCredential {
+    /// Its type: the `vct`, or the most specific W3C type.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The title of its type, if this organisation knows the type.
+    pub title: Option<String>,
+    /// The issuer's identifier; absent if only a certificate names the issuer.
+    pub issuer: Option<String>,
+    /// The issuer's name for people, if it is this organisation.
+    pub issuer_name: Option<String>,
+    /// Until when it is valid, RFC 3339; absent if it does not expire.
+    pub valid_until: Option<String>,
 }
 
 /// One rule of a verdict.
@@ -244,6 +263,7 @@ impl CredentialVerdict {
         Self {
             query: query.to_owned(),
             outcome: verdict.outcome,
+            credential: None,
             rules: verdict
                 .rules
                 .iter()

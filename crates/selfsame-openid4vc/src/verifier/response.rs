@@ -474,8 +474,9 @@ const fn gravity(outcome: Outcome) -> u8 {
         Outcome::Suspended => 3,
         Outcome::Spent => 4,
         Outcome::Revoked => 5,
-        Outcome::Untrusted => 6,
-        Outcome::Unverifiable => 7,
-        Outcome::Invalid => 8,
+        Outcome::NotAuthorised => 6,
+        Outcome::Untrusted => 7,
+        Outcome::Unverifiable => 8,
+        Outcome::Invalid => 9,
     }
 }

@@ -38,6 +38,7 @@ pub async fn new(server: Here, frame: Frame, Path(id): Path<String>) -> Handled 
     let one = verifier.types().await?.find(&id)?.clone();
     let requester = Requester {
         did: verifier.identity().did().to_string(),
+        can_spend: verifier.can_spend(),
         has_certificate: verifier.has_certificate(),
     };
     super::html(&NewRequestPage::of(frame, one, requester))

@@ -526,7 +526,14 @@ fn verify_prints_the_verdict_table_and_ends_by_it() {
     let path = file.to_str().unwrap();
     let printed = said(&world, &["verify", path]);
     assert!(printed.starts_with("VALID"), "{printed}");
-    for word in ["✓ issuer_signature", "RFC 7515 §5.2", "status as of"] {
+    for word in [
+        "Immunization record",
+        "issued by Selfsame Clinic",
+        "valid until 20",
+        "✓ issuer_signature",
+        "RFC 7515 §5.2",
+        "status as of",
+    ] {
         assert!(printed.contains(word), "no `{word}` in {printed}");
     }
     let (code, verdict) = json_of(&world, &["verify", path, "--format", "dc+sd-jwt"]);

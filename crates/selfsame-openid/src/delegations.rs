@@ -1,4 +1,7 @@
-//! Delegations: the DIDs that this issuer allows to use up or revoke its credentials on its behalf.
+//! Delegations: the DIDs that an issuer allows to use up or revoke its credentials on its behalf. The verifier of its
+//! own organisation may use them up without being named.
+
+use std::sync::Arc;
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
@@ -6,14 +9,18 @@ use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_registry::Operation;
 use selfsame_registry::single_use::{Action, Delegation as Given};
-use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put};
-use selfsame_types::TypeSet;
+use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, TenantId};
+use selfsame_types::{CredentialType, TypeSet};
 use serde::{Deserialize, Serialize};
 
-use super::Issuer;
+use crate::context::Context;
 use crate::view::issuer::{Delegation, DelegationState, NewDelegation};
+use selfsame_core::Shared;
 use selfsame_core::dids::Dids;
-use selfsame_core::registry::{DELEGATIONS_MAX, delegation_name};
+use selfsame_core::identity::Identity;
+use selfsame_core::registry::{
+    DELEGATIONS_MAX, WantedDelegation, delegation_name, newest_delegation,
+};
 
 /// The kind of the records of delegations, by name.
 const DELEGATION: &str = "delegation";
@@ -29,7 +36,14 @@ struct DelegationRecord {
     until: UnixTime,
 }
 
-impl Issuer {
+/// The delegations of the issuer with this identity.
+pub(crate) struct Delegations<'a> {
+    pub shared: &'a Arc<Shared>,
+    pub context: &'a Context,
+    pub issuer: &'a Identity,
+}
+
+impl Delegations<'_> {
     /// Allows a DID to use up or revoke credentials of these templates for a time. Returns once the registry has it.
     ///
     /// # Errors
@@ -51,7 +65,7 @@ impl Issuer {
             .expect(DELEGATION, &name, Expect::Absent)
             .put(Put::new(DELEGATION, &name, encode(&record)?));
         let operation = Operation::Delegate(given);
-        let written = self.dids().write_as(&self.identity, operation, batch).await;
+        let written = self.dids().write_as(self.issuer, operation, batch).await;
         match written {
             Ok(receipt) => {
                 tracing::info!(name, seq_no = receipt.seq_no, "delegated");
@@ -71,7 +85,7 @@ impl Issuer {
     ///
     /// # Errors
     /// The store's, the registry's.
-    pub async fn delegations(&self) -> Result<Vec<Delegation>> {
+    pub async fn list(&self) -> Result<Vec<Delegation>> {
         let mut shown = Vec::new();
         let page = Page::newest(MAX_PAGE);
         for record in self
@@ -90,7 +104,7 @@ impl Issuer {
     ///
     /// # Errors
     /// `NotFound`; the registry's.
-    pub async fn withdraw_delegation(&self, name: &str) -> Result<Delegation> {
+    pub async fn withdraw(&self, name: &str) -> Result<Delegation> {
         let record = self
             .shared
             .store
@@ -102,10 +116,63 @@ impl Issuer {
             name: name.to_owned(),
         };
         self.dids()
-            .write_as(&self.identity, operation, Batch::new(self.tenant().clone()))
+            .write_as(self.issuer, operation, Batch::new(self.tenant().clone()))
             .await?;
         tracing::info!(name, "delegation withdrawn");
         self.delegation_view(name, &kept).await
+    }
+
+    /// Allows the verifier of the issuer's own organisation to use up credentials of a type, so that nobody has to copy
+    /// its DID from one page to another. A delegation that was withdrawn is not given again by itself.
+    ///
+    /// # Errors
+    /// The store's, the registry's.
+    pub async fn admit_own_verifier(&self, verifier: &Did, one: &CredentialType) -> Result<()> {
+        let wanted = WantedDelegation {
+            issuer: self.issuer.did(),
+            by: verifier,
+            action: Action::Consume,
+            kind: &one.vct,
+            now: self.shared.clock.now(),
+        };
+        let registry = self.shared.own_registry()?;
+        let may_already = newest_delegation(&**registry, &wanted).await?.is_some();
+        if may_already || self.was_decided(&wanted, &one.id).await? {
+            return Ok(());
+        }
+        let new = NewDelegation {
+            to: verifier.to_string(),
+            action: Action::Consume.name().to_owned(),
+            types: vec![one.id.clone()],
+            until: None,
+        };
+        self.delegate(&new).await.map(drop)
+    }
+
+    /// Whether such a delegation was withdrawn, or is on its way to the registry.
+    async fn was_decided(&self, wanted: &WantedDelegation<'_>, type_id: &str) -> Result<bool> {
+        let registry = self.shared.own_registry()?;
+        let page = Page::newest(MAX_PAGE);
+        let stored = self.shared.store.list(self.tenant(), DELEGATION, &page);
+        for record in stored.await? {
+            let kept: DelegationRecord = decode(&record.value)?;
+            let is_such = kept.to == *wanted.by && kept.action == wanted.action.name();
+            if !is_such || !kept.types.iter().any(|id| id == type_id) {
+                continue;
+            }
+            let given = registry.delegation(wanted.issuer, &record.id).await?;
+            let is_decided = given.is_none_or(|given| {
+                given.is_withdrawn && given.scope.iter().any(|kind| kind == wanted.kind)
+            });
+            if is_decided {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn tenant(&self) -> &TenantId {
+        &self.context.organisation.issuer
     }
 
     fn dids(&self) -> Dids {
@@ -114,7 +181,7 @@ impl Issuer {
 
     /// The wanted delegation, checked as far as possible here; the registry decides.
     fn wanted(&self, new: &NewDelegation, types: &TypeSet) -> Result<DelegationRecord> {
-        if !self.identity.did().origin().is_registry() {
+        if !self.issuer.did().origin().is_registry() {
             return Err(Error::bad_request("delegation-issuer"));
         }
         if new.types.is_empty() {
@@ -153,8 +220,7 @@ impl Issuer {
         action: Action,
     ) -> Result<(String, selfsame_registry::Identifier)> {
         let foreign = || Error::bad_request("delegation-to-other-network");
-        let (network, _) =
-            selfsame_did::selfsame::parts(self.identity.did()).ok_or_else(foreign)?;
+        let (network, _) = selfsame_did::selfsame::parts(self.issuer.did()).ok_or_else(foreign)?;
         let identifier = selfsame_registry::Identifier::of_did(&record.to, &network);
         let identifier = identifier.ok_or_else(foreign)?;
         for number in 1..=DELEGATIONS_MAX {
@@ -175,7 +241,7 @@ impl Issuer {
     async fn delegation_view(&self, name: &str, record: &DelegationRecord) -> Result<Delegation> {
         let registry = self.shared.registry.as_ref();
         let registry = registry.ok_or_else(|| Error::internal("delegations need a registry"))?;
-        let given = registry.delegation(self.identity.did(), name).await?;
+        let given = registry.delegation(self.issuer.did(), name).await?;
         let now = self.shared.clock.now();
         let state = match &given {
             None => DelegationState::Pending,
