@@ -18,7 +18,7 @@ use url::Url;
 const TURN: u64 = 10;
 
 /// The resources that each organisation has.
-const OF_ORGANISATIONS: [&str; 7] = [
+const OF_ORGANISATIONS: [&str; 8] = [
     "/api/audit",
     "/api/issuer",
     "/api/keys",
@@ -26,6 +26,7 @@ const OF_ORGANISATIONS: [&str; 7] = [
     "/api/people",
     "/api/types",
     "/api/verifier",
+    "/api/webhooks",
 ];
 
 /// Calls one instance.

@@ -1,6 +1,6 @@
 //! `selfsame organisation`: the organisations that an instance hosts beside its first one.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use selfsame_core::organisation::view::{
     NewOrganisation, OrganisationChange, OrganisationState, OrganisationView,
 };
@@ -40,6 +40,9 @@ enum OrganisationVerb {
         /// It only asks for presentations.
         #[arg(long)]
         verifier_only: bool,
+        /// It does not issue the sample types, only its own.
+        #[arg(long)]
+        no_samples: bool,
         #[command(flatten)]
         instance: Instance,
     },
@@ -68,6 +71,17 @@ enum OrganisationVerb {
         #[command(flatten)]
         instance: Instance,
     },
+    /// Let an organisation issue the sample types or not.
+    #[command(after_help = "Example: selfsame organisation samples acme off")]
+    Samples {
+        /// Its name.
+        name: String,
+        /// Whether it issues them.
+        #[arg(value_enum)]
+        samples: Switch,
+        #[command(flatten)]
+        instance: Instance,
+    },
     /// Suspend an organisation: it only serves what others need to verify the credentials that it issued.
     #[command(after_help = "Example: selfsame organisation suspend acme")]
     Suspend {
@@ -86,6 +100,12 @@ enum OrganisationVerb {
     },
 }
 
+#[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
+enum Switch {
+    On,
+    Off,
+}
+
 #[derive(serde::Serialize)]
 struct OrganisationItems {
     items: Vec<OrganisationView>,
@@ -101,6 +121,7 @@ impl Organisation {
                 did_method,
                 issuer_only,
                 verifier_only,
+                no_samples,
                 instance,
             } => {
                 let new = NewOrganisation {
@@ -108,6 +129,7 @@ impl Organisation {
                     title,
                     issuer: !verifier_only,
                     verifier: !issuer_only,
+                    samples: !no_samples,
                     did_method,
                 };
                 let operator = instance.operator()?;
@@ -132,6 +154,17 @@ impl Organisation {
             } => {
                 let change = OrganisationChange {
                     title: Some(title),
+                    ..OrganisationChange::default()
+                };
+                changed(&name, &change, &instance).await?;
+            }
+            OrganisationVerb::Samples {
+                name,
+                samples,
+                instance,
+            } => {
+                let change = OrganisationChange {
+                    samples: Some(samples == Switch::On),
                     ..OrganisationChange::default()
                 };
                 changed(&name, &change, &instance).await?;

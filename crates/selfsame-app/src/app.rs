@@ -14,7 +14,7 @@ use selfsame_core::config::{SharedConfig, TrustConfig};
 use selfsame_core::dids::{Changing, Dids, Registering};
 use selfsame_core::events::Events;
 use selfsame_core::organisation::view::{NewOrganisation, OrganisationState, OrganisationView};
-use selfsame_core::organisation::{OrganisationName, Organisations};
+use selfsame_core::organisation::{self, Organisation, OrganisationName, Organisations};
 use selfsame_core::registry::RegistryClient;
 use selfsame_core::resolver::Linked;
 use selfsame_core::{Correspondent, Resources, Shared};
@@ -350,10 +350,10 @@ impl App {
         &self.webhooks
     }
 
-    /// The tenant whose webhooks are sent the events of its issuer and its verifier.
+    /// The tenant whose webhooks are sent the events of an organisation.
     #[must_use]
-    pub fn webhook_owner(&self) -> TenantId {
-        TenantId::instance()
+    pub fn webhook_owner(organisation: &Organisation) -> TenantId {
+        receiver_of(&organisation.issuer).unwrap_or_else(TenantId::instance)
     }
 
     /// Its own DIDs.
@@ -491,10 +491,14 @@ impl App {
     }
 }
 
-/// The tenant whose webhooks are sent the events of a tenant. What happens in a person's wallet is sent to nobody.
+/// The tenant whose webhooks are sent the events of a tenant: of a hosted organisation its own, otherwise the instance.
+/// What happens in a person's wallet is sent to nobody.
 fn receiver_of(tenant: &TenantId) -> Option<TenantId> {
-    let is_person = tenant.as_str().starts_with(selfsame_accounts::PERSON);
-    (!is_person).then(TenantId::instance)
+    match tenant.as_str() {
+        name if name.starts_with(selfsame_accounts::PERSON) => None,
+        name if name.starts_with(organisation::TENANT) => Some(tenant.clone()),
+        _ => Some(TenantId::instance()),
+    }
 }
 
 fn absent(role: Reason) -> Error {

@@ -186,6 +186,13 @@ async fn issued(app: &App, format: Format) -> String {
     response.credentials[0].credential.clone()
 }
 
+/// The document with the issuer's key, as it is served.
+async fn jwt_vc_issuer(app: &App) -> Value {
+    let main = app.main();
+    let published = main.issuer().unwrap().published().await.unwrap();
+    serde_json::from_slice(&published.jwt_vc_issuer).unwrap()
+}
+
 /// Verifies as another verifier does, with the documents that the issuer serves.
 async fn judged(app: &App, (raw, format): (&str, Format), policy: &Policy) -> Verdict {
     let issuer = app.main().issuer().unwrap();
@@ -219,13 +226,7 @@ async fn judged(app: &App, (raw, format): (&str, Format), policy: &Policy) -> Ve
                 }
                 Need::IssuerMetadata(iss) => {
                     assert_eq!(iss, identifier(app));
-                    let document = issuer
-                        .published()
-                        .await
-                        .unwrap()
-                        .jwt_vc_issuer
-                        .to_string()
-                        .into_bytes();
+                    let document = issuer.published().await.unwrap().jwt_vc_issuer.to_vec();
                     let fetched = Fetched {
                         value: Ok(document),
                         at: now,
@@ -305,14 +306,7 @@ async fn credentials_of_an_issuer_known_by_metadata_verify_until_they_are_revoke
     let raw = issued(&app, Format::SdJwtVc).await;
     let claims = token(&raw).claims().unwrap();
     assert_eq!(claims["iss"], "https://issuer.example/issuer");
-    let published = &app
-        .main()
-        .issuer()
-        .unwrap()
-        .published()
-        .await
-        .unwrap()
-        .jwt_vc_issuer;
+    let published = jwt_vc_issuer(&app).await;
     assert_eq!(
         token(&raw).header.kid.as_deref(),
         published["jwks"]["keys"][0]["kid"].as_str()
@@ -385,14 +379,7 @@ async fn the_issuers_metadata_names_the_key_that_signs() {
         .await
         .unwrap();
     let raw = issued(&app, Format::SdJwtVc).await;
-    let published = &app
-        .main()
-        .issuer()
-        .unwrap()
-        .published()
-        .await
-        .unwrap()
-        .jwt_vc_issuer;
+    let published = jwt_vc_issuer(&app).await;
     let jwk = selfsame_crypto::Jwk::from_value(&published["jwks"]["keys"][0]).unwrap();
     let key = selfsame_crypto::PublicKey::from_jwk(&jwk).unwrap();
     token(&raw).verify(&key).unwrap();

@@ -7,7 +7,7 @@ use crate::client::BenchClient;
 
 /// The study's credentials are W3C credentials in JWTs.
 pub const STUDY_FORMAT: &str = "jwt_vc_json";
-const TYPE: &str = "immunization";
+const SAMPLE: &str = "immunization";
 
 /// Who issues and asks: an operator's token, and the organisation it acts for.
 #[derive(Clone, Copy)]
@@ -16,12 +16,18 @@ pub struct Operator<'a> {
     pub token: &'a str,
     /// What the organisation's addresses begin with: empty for the one that every instance has.
     pub below: &'a str,
+    /// The credential type.
+    pub kind: &'a str,
 }
 
 impl<'a> Operator<'a> {
     /// The operator of the organisation that every instance has.
     pub fn main(token: &'a str) -> Self {
-        Self { token, below: "" }
+        Self {
+            token,
+            below: "",
+            kind: SAMPLE,
+        }
     }
 
     fn path(&self, path: &str) -> String {
@@ -43,7 +49,7 @@ pub async fn issue(
     person: &str,
     format: &str,
 ) -> Result<(), Error> {
-    let offer = json!({"type": TYPE, "format": format, "examples": true});
+    let offer = json!({"type": operator.kind, "format": format, "examples": true});
     let offer = client
         .post(&operator.path("/api/issuer/offers"), operator.token, &offer)
         .await?;
@@ -64,7 +70,7 @@ pub async fn verify(
     person: &str,
     format: &str,
 ) -> Result<(), Error> {
-    let request = json!({"type": TYPE, "format": format});
+    let request = json!({"type": operator.kind, "format": format});
     let requests = operator.path("/api/verifier/requests");
     let request = client.post(&requests, operator.token, &request).await?;
     let answer = json!({"request": text(&request, "uri")?, "policy": "newest"});

@@ -11,6 +11,8 @@ use selfsame_net::{Cache, CacheSettings};
 
 use room::{KEPT_BYTES, ListRoom, Unread};
 
+/// The most lists, and the most issuers' metadata, that are kept.
+const CAPACITY: usize = 4_096;
 /// Bytes of memory that all issuers' metadata may take together.
 const METADATA_BYTES: usize = 8 * 1024 * 1024;
 
@@ -45,7 +47,7 @@ impl Default for Fetches {
             // Each verification's policy decides how long a list may be used; here it only must not stay for ever.
             lists: Cache::new(
                 CacheSettings {
-                    capacity: 256,
+                    capacity: CAPACITY,
                     max_bytes: KEPT_BYTES,
                     ttl: 3600,
                     negative_ttl: 2,
@@ -54,7 +56,7 @@ impl Default for Fetches {
             ),
             metadata: Cache::new(
                 CacheSettings {
-                    capacity: 256,
+                    capacity: CAPACITY,
                     max_bytes: METADATA_BYTES,
                     ttl: 60,
                     negative_ttl: 5,

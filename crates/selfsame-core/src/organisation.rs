@@ -13,6 +13,9 @@ use crate::shared::below;
 pub use name::OrganisationName;
 pub use records::{HostedOrganisation, OrganisationRecord, Organisations, web_path};
 
+/// What the names of the tenants of hosted organisations begin with.
+pub const TENANT: &str = "o-";
+
 /// Where the records and the addresses of one organisation are.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Organisation {

@@ -8,6 +8,7 @@
 mod bits;
 pub mod bitstring;
 mod inflate;
+mod inflated;
 mod list;
 mod list_claims;
 mod permutation;

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// The kind of the records that hold keys.
 pub const KIND: &str = "key";
 /// Maximum number of unsealed keys in memory; others are unsealed again when needed.
-const CACHED_MAX: usize = 512;
+const CACHED_MAX: usize = 2_048;
 
 type Unsealed = HashMap<(TenantId, KeyHandle), Arc<PrivateKey>>;
 

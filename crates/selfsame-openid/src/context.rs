@@ -1,10 +1,10 @@
 //! What the roles of one instance have beside the core: their settings, their certificates, and each other's names.
 
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use selfsame_core::certificate::Certificate;
 use selfsame_core::identity::Identity;
-use selfsame_core::organisation::Organisation;
+use selfsame_core::organisation::{Organisation, OrganisationRecord};
 use selfsame_driver::Result;
 use selfsame_types::{OwnTypes, Owner, TypeSet, Types};
 
@@ -13,7 +13,7 @@ use crate::config::RolesConfig;
 /// What the roles of one instance know of themselves and of each other.
 pub struct Context {
     /// Their settings.
-    pub(crate) config: RolesConfig,
+    pub(crate) config: Arc<RolesConfig>,
     /// The organisation that has the roles.
     pub(crate) organisation: Organisation,
     /// The credential types of every organisation.
@@ -24,8 +24,8 @@ pub struct Context {
     pub(crate) verifier_certificate: Option<Certificate>,
     /// The issuer of the same organisation; set once it exists.
     pub(crate) own_issuer: OnceLock<OwnIssuer>,
-    /// The organisation's name for people.
-    pub(crate) title: RwLock<OrganisationTitle>,
+    /// What can change of the organisation.
+    pub(crate) facts: RwLock<OrganisationFacts>,
 }
 
 /// The issuer of an organisation, as its verifier knows it.
@@ -35,41 +35,47 @@ pub(crate) struct OwnIssuer {
     pub identity: Arc<Identity>,
 }
 
-/// An organisation's name for people, as it was after a number of changes.
+/// What can change of an organisation, as it was after a number of changes.
 #[derive(Clone, Debug)]
-pub(crate) struct OrganisationTitle {
-    text: Arc<str>,
-    changes: u64,
+pub(crate) struct OrganisationFacts {
+    /// Its name for people.
+    pub title: Arc<str>,
+    /// Whether it issues the samples, if the instance has them.
+    pub samples: bool,
+    /// How often it was changed.
+    pub changes: u64,
 }
 
-impl OrganisationTitle {
-    pub fn new(text: &str, changes: u64) -> RwLock<Self> {
-        let text = text.into();
-        RwLock::new(Self { text, changes })
+impl OrganisationFacts {
+    /// Those of a record.
+    pub fn of(record: &OrganisationRecord) -> Self {
+        Self {
+            title: record.title.as_str().into(),
+            samples: record.samples,
+            changes: record.changes,
+        }
     }
 }
 
 impl Context {
     /// The organisation's name for people.
     pub(crate) fn title(&self) -> Arc<str> {
-        let title = self.title.read().unwrap_or_else(PoisonError::into_inner);
-        title.text.clone()
+        self.facts().title.clone()
     }
 
-    /// From now on the organisation has this title, unless a later change has given it another one.
-    pub(crate) fn retitle(&self, text: &str, changes: u64) {
-        let known = self.title.read().unwrap_or_else(PoisonError::into_inner);
-        let is_later = changes > known.changes;
-        drop(known);
-        if is_later {
-            let mut title = self.title.write().unwrap_or_else(PoisonError::into_inner);
-            if changes > title.changes {
-                *title = OrganisationTitle {
-                    text: text.into(),
-                    changes,
-                };
-            }
+    /// From now on these facts hold, unless a later change has brought others.
+    pub(crate) fn renew(&self, record: &OrganisationRecord) {
+        if record.changes <= self.facts().changes {
+            return;
         }
+        let mut facts = self.facts.write().unwrap_or_else(PoisonError::into_inner);
+        if record.changes > facts.changes {
+            *facts = OrganisationFacts::of(record);
+        }
+    }
+
+    fn facts(&self) -> RwLockReadGuard<'_, OrganisationFacts> {
+        self.facts.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The credential types that are issued and requested here.
@@ -77,6 +83,7 @@ impl Context {
         self.types.of(Owner {
             tenant: &self.organisation.issuer,
             base: &self.organisation.base,
+            samples: self.facts().samples,
         })
     }
 

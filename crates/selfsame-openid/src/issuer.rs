@@ -4,6 +4,7 @@ mod anchors;
 mod lanes;
 mod list_faces;
 pub mod lists;
+mod memory;
 mod metadata;
 mod offers;
 mod protocol;
@@ -23,14 +24,15 @@ use serde_json::{Map, Value};
 
 use crate::context::Context;
 use crate::delegations::Delegations;
-use crate::issuer::lanes::Lanes;
 use crate::issuer::lists::Lists;
+use crate::issuer::memory::DocumentsId;
+use crate::issuer::metadata::MadeDocuments;
 use crate::view::issuer::{Delegation, NewDelegation};
 use selfsame_core::Shared;
 use selfsame_core::identity::Identity;
-use selfsame_core::record_cache::RecordCache;
 
 pub(crate) use anchors::anchor;
+pub(crate) use memory::IssuerMemory;
 pub use metadata::Published;
 pub(crate) use offers::OFFER;
 pub(crate) use protocol::GRANT;
@@ -43,9 +45,7 @@ pub struct Issuer {
     current: RwLock<Arc<Current>>,
     identity: Arc<Identity>,
     lists: Arc<Lists>,
-    redeeming: Lanes,
-    offers: RecordCache<offers::OfferRecord>,
-    grants: RecordCache<protocol::GrantRecord>,
+    memory: Arc<IssuerMemory>,
 }
 
 /// What an issuer issues, as its types and its title were at one time.
@@ -53,7 +53,7 @@ struct Current {
     title: Arc<str>,
     types: Arc<TypeSet>,
     settings: IssuerSettings,
-    published: Arc<Published>,
+    documents: DocumentsId,
 }
 
 /// What a [`Current`] is made from, besides types.
@@ -62,16 +62,25 @@ struct CurrentParts<'a> {
     context: &'a Context,
     identity: &'a Identity,
     key: &'a SealingKey,
+    memory: &'a IssuerMemory,
+}
+
+impl CurrentParts<'_> {
+    /// The documents that describe these types.
+    fn documents(&self, title: &str, types: &TypeSet) -> Result<MadeDocuments> {
+        let key = signing::published_key(self.context, self.identity);
+        let listed: Vec<_> = types.listed(self.shared.clock.now()).cloned().collect();
+        MadeDocuments::new(self.context, title, &key, &listed)
+    }
 }
 
 impl Current {
     fn new(parts: &CurrentParts<'_>, types: Arc<TypeSet>) -> Result<Self> {
-        let key = signing::published_key(parts.context, parts.identity);
-        let listed: Vec<_> = types.listed(parts.shared.clock.now()).cloned().collect();
         let title = parts.context.title();
-        let published = Published::new(parts.context, &title, &key, &listed)?;
+        let made = parts.documents(&title, &types)?;
+        let documents = parts.memory.documents.hold(made.published);
         let settings = IssuerSettings {
-            metadata: published.issuer.clone(),
+            metadata: made.enforced,
             key: parts.key.clone(),
             nonce_lifetime: 300,
             token_lifetime: 600,
@@ -83,7 +92,7 @@ impl Current {
             title,
             types,
             settings,
-            published: Arc::new(published),
+            documents,
         })
     }
 }
@@ -110,10 +119,11 @@ impl Issuer {
     ///
     /// # Errors
     /// If its settings break a rule of the specification.
-    pub async fn open(
+    pub(crate) async fn open(
         shared: Arc<Shared>,
         context: Arc<Context>,
         identity: Arc<Identity>,
+        memory: Arc<IssuerMemory>,
     ) -> Result<Self> {
         let key = shared.instance_key("issuer").await?;
         let types = context.types_now().await?;
@@ -122,6 +132,7 @@ impl Issuer {
             context: &context,
             identity: &identity,
             key: &key,
+            memory: &memory,
         };
         let current = RwLock::new(Arc::new(Current::new(&parts, types)?));
         let lists = Arc::new(Lists::open(shared.clone(), context.clone(), identity.clone()).await?);
@@ -132,9 +143,7 @@ impl Issuer {
             current,
             identity,
             lists,
-            redeeming: Lanes::new(),
-            offers: RecordCache::default(),
-            grants: RecordCache::default(),
+            memory,
         })
     }
 
@@ -148,7 +157,14 @@ impl Issuer {
     /// # Errors
     /// The store's.
     pub async fn published(&self) -> Result<Arc<Published>> {
-        Ok(self.current().await?.published.clone())
+        let current = self.current().await?;
+        let documents = &self.memory.documents;
+        if let Some(held) = documents.find(current.documents) {
+            return Ok(held);
+        }
+        let made = self.parts().documents(&current.title, &current.types)?;
+        documents.hold_as(current.documents, made.published.clone());
+        Ok(made.published)
     }
 
     /// Its identifier.
@@ -192,15 +208,19 @@ impl Issuer {
         if latest.types.stamp == types.stamp && latest.title == self.context.title() {
             return Ok(latest);
         }
-        let parts = CurrentParts {
+        let current = Arc::new(Current::new(&self.parts(), types)?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = current.clone();
+        Ok(current)
+    }
+
+    fn parts(&self) -> CurrentParts<'_> {
+        CurrentParts {
             shared: &self.shared,
             context: &self.context,
             identity: &self.identity,
             key: &self.key,
-        };
-        let current = Arc::new(Current::new(&parts, types)?);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = current.clone();
-        Ok(current)
+            memory: &self.memory,
+        }
     }
 
     /// What it issued when its types were last looked at.

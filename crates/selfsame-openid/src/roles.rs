@@ -2,7 +2,7 @@
 
 mod open;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,9 +19,9 @@ use tokio::sync::{OnceCell, watch};
 
 use crate::certificate::Certificates;
 use crate::config::{RoleSet, RolesConfig};
-use crate::context::{Context, OrganisationTitle, OwnIssuer};
-use crate::issuer::{Issuer, anchor};
-use crate::verifier::Verifier;
+use crate::context::{Context, OrganisationFacts, OwnIssuer};
+use crate::issuer::{Issuer, IssuerMemory, anchor};
+use crate::verifier::{RequestCache, Verifier};
 use open::{OpenOrganisation, OpenOrganisations};
 
 /// Interval between anchorings; changes within it go into one transaction.
@@ -43,13 +43,21 @@ pub struct OrganisationRoles {
 pub struct Roles {
     shared: Arc<Shared>,
     wanted: RoleSet,
-    config: RolesConfig,
+    config: Arc<RolesConfig>,
     dids: Dids,
     /// The organisation that every instance has.
     pub main: Arc<OrganisationRoles>,
     organisations: Organisations,
     types: Arc<Types>,
     open: OpenOrganisations,
+    memory: RoleMemory,
+}
+
+/// What all organisations keep in memory together.
+#[derive(Clone, Default)]
+struct RoleMemory {
+    issuers: Arc<IssuerMemory>,
+    requests: Arc<RequestCache>,
 }
 
 impl Roles {
@@ -74,18 +82,23 @@ impl Roles {
         let types = Arc::new(Types::new(shared.store.clone(), samples));
         let context = Arc::new(Context {
             types: types.clone(),
-            config: config.clone(),
+            config: Arc::new(config.clone()),
             organisation: organisation.clone(),
             issuer_certificate: certificates.issuer,
             verifier_certificate: certificates.verifier,
             own_issuer: OnceLock::new(),
-            title: OrganisationTitle::new(&config.issuer.name, 0),
+            facts: RwLock::new(OrganisationFacts {
+                title: config.issuer.name.as_str().into(),
+                samples: true,
+                changes: 0,
+            }),
         });
+        let memory = RoleMemory::default();
         let issuer = match wanted.issuer {
             true => {
                 let wish = issuers_wish(&organisation, &config);
                 let identity = Arc::new(Identity::open(shared, &wish).await?);
-                Some(issuer(shared, &context, identity).await?)
+                Some(memory.issuer(shared, &context, identity).await?)
             }
             false => None,
         };
@@ -93,7 +106,7 @@ impl Roles {
             true => {
                 let wish = verifiers_wish(&organisation, &config);
                 let identity = Arc::new(Identity::open(shared, &wish).await?);
-                Some(Arc::new(Verifier::new(shared.clone(), context, identity)))
+                Some(memory.verifier(shared, &context, identity))
             }
             false => None,
         };
@@ -107,7 +120,7 @@ impl Roles {
             types,
             shared: shared.clone(),
             wanted,
-            config,
+            config: Arc::new(config),
             main: Arc::new(OrganisationRoles {
                 organisation,
                 issuer,
@@ -115,6 +128,7 @@ impl Roles {
                 former_issuer: None,
             }),
             open: OpenOrganisations::default(),
+            memory,
         })
     }
 
@@ -140,7 +154,8 @@ impl Roles {
         let publishes = self.wanted.issuer && (record.issuer || record.was_issuer);
         let issuer = match publishes {
             true => {
-                let opening = || issuer(&self.shared, &open.context, open.identity.clone());
+                let (memory, shared) = (&self.memory, &self.shared);
+                let opening = || memory.issuer(shared, &open.context, open.identity.clone());
                 Some(open.issuer.get_or_try_init(opening).await?.clone())
             }
             false => None,
@@ -164,8 +179,7 @@ impl Roles {
             .open
             .get(&hosted.name, || self.open_organisation(hosted))
             .await?;
-        let record = &hosted.record;
-        open.context.retitle(&record.title, record.changes);
+        open.context.renew(&hosted.record);
         Ok(open)
     }
 
@@ -183,11 +197,11 @@ impl Roles {
             issuer_certificate: None,
             verifier_certificate: None,
             own_issuer: OnceLock::new(),
-            title: OrganisationTitle::new(&hosted.record.title, hosted.record.changes),
+            facts: RwLock::new(OrganisationFacts::of(&hosted.record)),
         });
-        let verifier = Verifier::new(shared.clone(), context.clone(), identity.clone());
+        let verifier = self.memory.verifier(shared, &context, identity.clone());
         Ok(OpenOrganisation {
-            verifier: Arc::new(verifier),
+            verifier,
             issuer: OnceCell::new(),
             context,
             identity,
@@ -312,15 +326,31 @@ fn verifiers_wish(organisation: &Organisation, config: &RolesConfig) -> Wish<'st
     }
 }
 
-async fn issuer(
-    shared: &Arc<Shared>,
-    context: &Arc<Context>,
-    identity: Arc<Identity>,
-) -> Result<Arc<Issuer>> {
-    let issuer = Issuer::open(shared.clone(), context.clone(), identity.clone()).await?;
-    let names = issuer.names();
-    let _ = context.own_issuer.set(OwnIssuer { names, identity });
-    Ok(Arc::new(issuer))
+impl RoleMemory {
+    async fn issuer(
+        &self,
+        shared: &Arc<Shared>,
+        context: &Arc<Context>,
+        identity: Arc<Identity>,
+    ) -> Result<Arc<Issuer>> {
+        let memory = self.issuers.clone();
+        let opening = Issuer::open(shared.clone(), context.clone(), identity.clone(), memory);
+        let issuer = opening.await?;
+        let names = issuer.names();
+        let _ = context.own_issuer.set(OwnIssuer { names, identity });
+        Ok(Arc::new(issuer))
+    }
+
+    fn verifier(
+        &self,
+        shared: &Arc<Shared>,
+        context: &Arc<Context>,
+        identity: Arc<Identity>,
+    ) -> Arc<Verifier> {
+        let (shared, context) = (shared.clone(), context.clone());
+        let requests = self.requests.clone();
+        Arc::new(Verifier::new(shared, context, identity, requests))
+    }
 }
 
 impl OrganisationRoles {

@@ -54,9 +54,13 @@ pub struct Verifier {
     context: Arc<Context>,
     identity: Arc<Identity>,
     dids: Dids,
-    records: RecordCache<RequestRecord>,
+    records: Arc<RequestCache>,
     judging: Judging,
 }
+
+/// The requests of all verifiers of an instance that are held in memory. Versions of records are unique in a store, so
+/// records of all organisations have one cache.
+pub(crate) type RequestCache = RecordCache<RequestRecord>;
 
 /// A request as it is stored.
 #[derive(Deserialize, Serialize)]
@@ -100,13 +104,18 @@ impl Verifier {
 
     /// The verifier with this identity.
     #[must_use]
-    pub fn new(shared: Arc<Shared>, context: Arc<Context>, identity: Arc<Identity>) -> Self {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        context: Arc<Context>,
+        identity: Arc<Identity>,
+        records: Arc<RequestCache>,
+    ) -> Self {
         Self {
             dids: Dids::new(shared.clone()),
             shared,
             context,
             identity,
-            records: RecordCache::default(),
+            records,
             judging: Judging::default(),
         }
     }

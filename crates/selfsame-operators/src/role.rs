@@ -35,6 +35,8 @@ const OWNER: Rights = Rights::of(&[
     Area::People.read(),
     Area::People.write(),
     Area::Audit.read(),
+    Area::Webhooks.read(),
+    Area::Webhooks.write(),
 ]);
 const ISSUER: Rights = Rights::of(&[
     Area::Issuer.read(),

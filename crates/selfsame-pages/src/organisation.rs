@@ -31,6 +31,8 @@ pub struct TypedOrganisation {
     pub issuer: bool,
     /// Whether it is to verify.
     pub verifier: bool,
+    /// Whether it is to issue the samples.
+    pub samples: bool,
     /// The method of its DID; empty for the default.
     pub method: String,
 }
@@ -41,6 +43,7 @@ impl TypedOrganisation {
         Self {
             issuer: true,
             verifier: true,
+            samples: true,
             ..Self::default()
         }
     }
@@ -101,6 +104,8 @@ pub struct OrganisationShown {
     pub issuer: bool,
     /// Whether it requests presentations.
     pub verifier: bool,
+    /// Whether it issues the samples.
+    pub samples: bool,
     /// Its state.
     pub state: OrganisationState,
     /// Its identifier as an issuer.
@@ -119,6 +124,7 @@ impl From<OrganisationView> for OrganisationShown {
             title: view.title,
             issuer: view.issuer,
             verifier: view.verifier,
+            samples: view.samples,
             state: view.state,
             identifier: view.identifier,
             dids: vec![("DID", view.did)],
@@ -196,6 +202,7 @@ impl OrganisationPage {
                 title: one.title.clone(),
                 issuer: one.issuer,
                 verifier: one.verifier,
+                samples: one.samples,
                 ..TypedOrganisation::default()
             },
             one,

@@ -11,11 +11,12 @@ use axum::extract::{FromRequestParts, Request};
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{Extensions, Method, Uri};
-use selfsame_app::{Access, OrganisationRoles};
+use selfsame_app::{Access, App, OrganisationRoles};
 use selfsame_core::identity::Identity;
 use selfsame_core::organisation::OrganisationName;
 use selfsame_openid::issuer::Issuer;
 use selfsame_openid::verifier::Verifier;
+use selfsame_store::TenantId;
 
 use crate::error::{Handled, Problem};
 use crate::server::Server;
@@ -134,6 +135,11 @@ impl Here {
     /// Its verifier.
     pub fn verifier(&self) -> Handled<&Arc<Verifier>> {
         self.roles.verifier().map_err(Problem::from)
+    }
+
+    /// The tenant whose webhooks are sent its events.
+    pub fn webhook_owner(&self) -> TenantId {
+        App::webhook_owner(&self.roles.organisation)
     }
 
     /// The organisation called by a request with these parts.

@@ -66,11 +66,11 @@ fn of_every_instance() -> Vec<Routes> {
         page(Area::Organisations, pages::organisation())
             .of_organisations()
             .read_by_all_who_work_here(),
-        page(Area::Webhooks, pages::webhooks()),
+        pages_of(Area::Webhooks, pages::webhooks()),
         api(Area::Instance, api::instance()),
         api(Area::Dids, api::dids()),
         api(Area::Organisations, api::organisations()),
-        api(Area::Webhooks, api::webhooks()),
+        api_of(Area::Webhooks, api::webhooks()),
         api_of(Area::People, api::people()),
         api_of(Area::Audit, api::audit()),
         Routes::of(Audience::OperatorApi, api::oneself()).of_organisations(),

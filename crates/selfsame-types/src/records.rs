@@ -21,7 +21,7 @@ use crate::project::Documents;
 use set::SetMember;
 use stored::{DRAFT, HEAD, HEAD_ID, HeadEntry, TypesHead, VERSION, VersionRecord, record_id};
 
-pub use set::TypeSet;
+pub use set::{TypeSet, TypesStamp};
 
 /// Maximum number of published versions of an organisation.
 const VERSIONS_MAX: usize = 500;
@@ -37,6 +37,8 @@ pub struct Owner<'a> {
     pub tenant: &'a TenantId,
     /// What its addresses begin with.
     pub base: &'a Url,
+    /// Whether it issues the samples, if the instance has them.
+    pub samples: bool,
 }
 
 /// A document of a version of a type.
@@ -125,6 +127,7 @@ impl TypeSummary {
 pub struct Types {
     store: Store,
     samples: Arc<TypeSet>,
+    without_samples: Arc<TypeSet>,
     sets: Mutex<HashMap<TenantId, HeldSet>>,
 }
 
@@ -143,6 +146,7 @@ impl Types {
         Self {
             store,
             samples: Arc::new(samples),
+            without_samples: Arc::default(),
             sets: Mutex::default(),
         }
     }
@@ -158,16 +162,24 @@ impl Types {
     /// # Errors
     /// The store's.
     pub async fn all(&self, owner: Owner<'_>) -> Result<Arc<TypeSet>> {
+        let samples = match owner.samples {
+            true => &self.samples,
+            false => &self.without_samples,
+        };
+        let stamp = |version| TypesStamp {
+            version: Some(version),
+            samples: owner.samples,
+        };
         let Some(version) = self.store.version(owner.tenant, HEAD, HEAD_ID).await? else {
-            return Ok(self.samples.clone());
+            return Ok(samples.clone());
         };
         if let Some(held) = self.held().get(owner.tenant)
-            && held.set.stamp == Some(version)
+            && held.set.stamp == stamp(version)
         {
             return Ok(held.set.clone());
         }
         let Some((head, version)) = self.head(owner.tenant).await? else {
-            return Ok(self.samples.clone());
+            return Ok(samples.clone());
         };
         let mut members = Vec::new();
         for entry in &head.versions {
@@ -180,9 +192,9 @@ impl Types {
         }
         let is_free =
             |sample: &&SetMember| !head.versions.iter().any(|entry| entry.id == sample.one.id);
-        members.extend(self.samples.members.iter().filter(is_free).cloned());
+        members.extend(samples.members.iter().filter(is_free).cloned());
         let set = Arc::new(TypeSet {
-            stamp: Some(version),
+            stamp: stamp(version),
             members,
         });
         self.hold(

@@ -228,6 +228,7 @@ impl Wallet {
         let owner = Owner {
             tenant: issuer,
             base,
+            samples: true,
         };
         self.types.of(owner).all().await
     }

@@ -53,7 +53,6 @@ pub(crate) enum EventsLook {
 /// The endpoints of the tenants that a batch of events concerns, read once each.
 struct Receivers<'a> {
     dispatcher: &'a Dispatcher,
-    owners: Vec<TenantId>,
     found: HashMap<TenantId, Vec<FoundEndpoint>>,
 }
 
@@ -95,14 +94,12 @@ impl Dispatcher {
     /// Turns the next events into deliveries.
     pub async fn look(&self) -> Result<EventsLook> {
         let store = &self.shared.store;
-        let owners = records::owners(store).await?;
-        if owners.is_empty() {
+        if !records::has_owner(store).await? {
             return Ok(EventsLook::Unused);
         }
         let so_far = ReadSoFar::read(store).await?;
         let receivers = Receivers {
             dispatcher: self,
-            owners,
             found: HashMap::new(),
         };
         let after = so_far.cursor.as_deref();
@@ -183,7 +180,6 @@ impl Receivers<'_> {
         };
         for event in events {
             let owner = (self.dispatcher.owner_of)(&event.place.tenant);
-            let owner = owner.filter(|owner| self.owners.contains(owner));
             if let (Some(owner), Some(told)) = (owner, ToldEvent::of(event)) {
                 new = self.add(new, &owner, &told).await?;
             }
@@ -203,7 +199,7 @@ impl Receivers<'_> {
             at: dispatcher.shared.clock.now(),
             cursor: None,
         };
-        for owner in self.owners.clone() {
+        for owner in records::owners(&dispatcher.shared.store).await? {
             let new = NewDeliveries {
                 batch: Batch::new(owner.clone()),
                 woken: Vec::new(),

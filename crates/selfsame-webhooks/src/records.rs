@@ -59,6 +59,13 @@ pub(crate) async fn endpoint(store: &Store, at: &EndpointAt) -> Result<Option<Fo
     record.as_ref().map(FoundEndpoint::read).transpose()
 }
 
+/// Whether any tenant has an endpoint.
+pub(crate) async fn has_owner(store: &Store) -> Result<bool> {
+    let page = Page::first(1);
+    let records = store.list(&TenantId::instance(), OWNER, &page).await?;
+    Ok(!records.is_empty())
+}
+
 /// The tenants that have endpoints.
 pub(crate) async fn owners(store: &Store) -> Result<Vec<TenantId>> {
     let (mut owners, mut page) = (Vec::new(), Page::first(MAX_PAGE));

@@ -15,7 +15,7 @@ use selfsame_openid::issuer::lists::ListFace;
 use selfsame_openid::view::issuer::{CredentialStatus, NewOffer, NewOffers, OfferState};
 use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wallet::offer::{OfferSource, locate};
-use selfsame_openid4vc::wire::metadata::Configuration;
+use selfsame_openid4vc::wire::metadata::{Configuration, IssuerMetadata};
 use selfsame_wallet::view::AcceptOffer;
 
 use std::sync::Arc;
@@ -173,7 +173,7 @@ async fn the_same_request_gets_the_same_credential_however_often_it_comes() {
 /// The configurations in the issuer's metadata.
 async fn described(app: &App) -> Vec<Configuration> {
     let published = app.main().issuer().unwrap().published().await.unwrap();
-    let metadata = &published.issuer;
+    let metadata: IssuerMetadata = serde_json::from_slice(&published.issuer).unwrap();
     let ids = metadata.credential_configurations_supported.keys();
     let described = ids.filter_map(|id| metadata.configuration(id).cloned());
     let described: Vec<_> = described.collect();

@@ -428,16 +428,7 @@ async fn a_fresh_key_is_of_the_kind_that_the_issuer_takes_and_named_as_it_wants(
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let offer = site.offer_as("immunization", "jwt_vc_json").await;
-    let published = &site
-        .app
-        .main()
-        .issuer()
-        .unwrap()
-        .published()
-        .await
-        .unwrap()
-        .issuer;
-    let mut metadata = serde_json::to_value(published).unwrap();
+    let mut metadata = metadata(&site).await;
     let offered = "immunization_jwt_vc_json";
     let described = &mut metadata["credential_configurations_supported"][offered];
     described["cryptographic_binding_methods_supported"] = json!(["did:key"]);
@@ -459,16 +450,7 @@ async fn a_fresh_key_is_of_the_kind_that_the_issuer_takes_and_named_as_it_wants(
 #[tokio::test(flavor = "multi_thread")]
 async fn what_this_wallet_cannot_take_is_refused_with_what_it_lacks() {
     let site = Site::start().await;
-    let published = &site
-        .app
-        .main()
-        .issuer()
-        .unwrap()
-        .published()
-        .await
-        .unwrap()
-        .issuer;
-    let published = serde_json::to_value(published).unwrap();
+    let published = metadata(&site).await;
     let by_ps256 = json!({"jwt": {"proof_signing_alg_values_supported": ["PS256"]}});
     for (member, value, code) in [
         ("format", json!("mso_mdoc"), "unsupported_credential_format"),
@@ -613,7 +595,7 @@ async fn told_of(endpoint: &str) -> (ErrorKind, String, Vec<String>) {
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;
     let published = site.app.main().issuer().unwrap().published().await.unwrap();
-    let mut server: Value = serde_json::from_slice(&published.documents.server).unwrap();
+    let mut server: Value = serde_json::from_slice(&published.server).unwrap();
     server["token_endpoint"] = json!(endpoint);
     site.faults.give(SERVER, &server, 2);
     let mut issuer = metadata(&site).await;
@@ -638,7 +620,7 @@ async fn an_acceptance_does_not_tell_what_names_and_addresses_there_are_within()
 
 async fn metadata(site: &Site) -> Value {
     let published = site.app.main().issuer().unwrap().published().await.unwrap();
-    serde_json::from_slice(&published.documents.issuer).unwrap()
+    serde_json::from_slice(&published.issuer).unwrap()
 }
 
 /// The issuer's metadata before it issued records of allergies.

@@ -34,11 +34,11 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
     match segments.as_slice() {
         [".well-known", "openid-credential-issuer", "issuer"] => {
             let published = app.main().issuer()?.published().await?;
-            Ok(reply(JSON, published.documents.issuer.to_vec()))
+            Ok(reply(JSON, published.issuer.to_vec()))
         }
         [".well-known", "oauth-authorization-server", "issuer"] => {
             let published = app.main().issuer()?.published().await?;
-            Ok(reply(JSON, published.documents.server.to_vec()))
+            Ok(reply(JSON, published.server.to_vec()))
         }
         ["registry", "genesis"] => Ok(reply("application/cbor", app.registry()?.genesis().await?)),
         ["registry", "read"] => {

@@ -7,13 +7,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::OrganisationsBench;
-use super::data::{OrganisationsData, Site, rate};
+use super::data::{OrganisationsData, Site, TYPE, publish, rate};
 use crate::Error;
 use crate::fake_server::{FakeServer, Reply};
 use crate::report::{Bar, Figure};
 
-/// The type of the offers.
-const TYPE: &str = "staff-pass";
 /// Rows in one request: as many as it may have.
 const ROWS: usize = 1_000;
 /// How long the last message may take.
@@ -32,7 +30,7 @@ pub async fn measure(
     let receiver = receiver(confirmed.clone()).await?;
     let origin = receiver.address().trim_end_matches('/');
     let site = data.start(bench, Some(origin)).await?;
-    publish(&site).await?;
+    publish(&site, "").await?;
     let requests = bench.plan.bulk_requests;
     bench.progress.begin("offers by thousands", requests as u64);
     let began = Instant::now();
@@ -93,27 +91,6 @@ async fn receiver(confirmed: Confirmed) -> std::io::Result<FakeServer> {
         }
     })
     .await
-}
-
-/// Publishes a type with five claims.
-async fn publish(site: &Site) -> Result<(), Error> {
-    let claim = |name: &str, kind: &str| json!({"path": [name], "label": {"en": name}, "kind": kind, "required": true});
-    let definition = json!({
-        "id": TYPE,
-        "title": {"en": "Staff pass"},
-        "claims": [
-            claim("given_name", "text"),
-            claim("family_name", "text"),
-            claim("born", "date"),
-            claim("number", "text"),
-            claim("department", "text"),
-        ],
-    });
-    let token = &site.server.operator;
-    site.client.post("/api/types", token, &definition).await?;
-    let publish = format!("/api/types/{TYPE}/publish");
-    site.client.post(&publish, token, &Value::Null).await?;
-    Ok(())
 }
 
 /// One request for as many offers as it may have.

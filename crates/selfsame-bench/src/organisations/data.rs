@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::OrganisationsBench;
@@ -13,6 +13,8 @@ use crate::client::BenchClient;
 use crate::process::ServerProcess;
 use crate::report::Figure;
 
+/// The credential type of each organisation.
+pub const TYPE: &str = "staff-pass";
 /// How many organisations are created at once.
 const AT_ONCE: usize = 8;
 
@@ -100,8 +102,43 @@ pub fn below(number: usize) -> String {
 async fn create(client: &BenchClient, token: &str, number: usize) -> Result<(), Error> {
     let name = below(number);
     let name = name.trim_start_matches("/o/");
-    let new = json!({"name": name, "title": format!("Office {number}"), "did_method": "jwk"});
+    let new = json!({
+        "name": name,
+        "title": format!("Office {number}"),
+        "did_method": "jwk",
+        "samples": false,
+    });
     client.post("/api/organisations", token, &new).await?;
+    Ok(())
+}
+
+/// Publishes a credential type with five claims for an organisation.
+pub async fn publish(site: &Site, below: &str) -> Result<(), Error> {
+    let claim = |name: &str, kind: &str, example: &str| {
+        json!({
+            "path": [name],
+            "label": {"en": name},
+            "kind": kind,
+            "required": true,
+            "example": example,
+        })
+    };
+    let definition = json!({
+        "id": TYPE,
+        "title": {"en": "Staff pass"},
+        "claims": [
+            claim("given_name", "text", "Maja"),
+            claim("family_name", "text", "Musterfrau"),
+            claim("born", "date", "1984-01-26"),
+            claim("number", "text", "E-000017"),
+            claim("department", "text", "Radiology"),
+        ],
+    });
+    let (client, token) = (&site.client, &site.server.operator);
+    let types = format!("{below}/api/types");
+    client.post(&types, token, &definition).await?;
+    let publish = format!("{types}/{TYPE}/publish");
+    client.post(&publish, token, &Value::Null).await?;
     Ok(())
 }
 

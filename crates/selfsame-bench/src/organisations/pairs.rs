@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::OrganisationsBench;
-use super::data::{OrganisationsData, below, rate};
+use super::data::{OrganisationsData, TYPE, below, publish, rate};
 use crate::Error;
 use crate::flow::{self, Operator};
 use crate::report::{Bar, Figure};
@@ -25,6 +25,14 @@ pub async fn measure(
     bench: &mut OrganisationsBench<'_>,
     data: &OrganisationsData,
 ) -> Result<(), Error> {
+    let site = data.start(bench, None).await?;
+    let [.., most] = bench.plan.spread();
+    bench.progress.begin("publishing types", most as u64);
+    for number in 0..most {
+        publish(&site, &below(number)).await?;
+        bench.progress.advance(1);
+    }
+    drop(site);
     let mut found: [Spread; 3] = Default::default();
     for round in 0..bench.plan.rounds {
         for (spread, count) in found.iter_mut().zip(bench.plan.spread()) {
@@ -82,6 +90,7 @@ async fn measure_over(
         let operator = Operator {
             token: &site.server.operator,
             below,
+            kind: TYPE,
         };
         flow::issue(&site.client, operator, &person, flow::STUDY_FORMAT).await?;
         flow::verify(&site.client, operator, &person, flow::STUDY_FORMAT).await

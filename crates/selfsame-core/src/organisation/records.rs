@@ -10,8 +10,8 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Page, Put, Record, StoreError, Tag, TenantId};
 use serde::{Deserialize, Serialize};
 
-use super::OrganisationName;
 use super::view::{NewOrganisation, OrganisationChange, OrganisationState, OrganisationView};
+use super::{OrganisationName, TENANT};
 use crate::config::{DidMethod, NamedDid};
 use crate::identity::{Identity, Wish};
 use crate::shared::Shared;
@@ -36,6 +36,9 @@ pub struct OrganisationRecord {
     /// Whether it issued credentials before, so that others may have to check them.
     #[serde(default)]
     pub was_issuer: bool,
+    /// Whether it issues the samples, if the instance has them.
+    #[serde(default = "yes")]
+    pub samples: bool,
     /// Its state.
     pub state: OrganisationState,
     created: UnixTime,
@@ -107,7 +110,10 @@ impl Organisations {
         at_least_one_role(new.issuer, new.verifier)?;
         self.is_free(&name).await?;
         let ctx = self.shared.clock.ctx();
-        let tenant = format!("o-{}", hex_encode(&ctx.random::<16>("organisation/tenant")));
+        let tenant = format!(
+            "{TENANT}{}",
+            hex_encode(&ctx.random::<16>("organisation/tenant"))
+        );
         let path = web_path(&name);
         let id = TenantId::parse(&tenant).map_err(Error::internal)?;
         let identity = Identity::open(&self.shared, &wish(id, method, &path)).await?;
@@ -116,6 +122,7 @@ impl Organisations {
             title,
             issuer: new.issuer,
             verifier: new.verifier,
+            samples: new.samples,
             state: OrganisationState::Active,
             created: ctx.now(),
             did: identity.did().to_string(),
@@ -158,6 +165,7 @@ impl Organisations {
         record.was_issuer |= record.issuer;
         record.issuer = change.issuer.unwrap_or(record.issuer);
         record.verifier = change.verifier.unwrap_or(record.verifier);
+        record.samples = change.samples.unwrap_or(record.samples);
         record.state = change.state.unwrap_or(record.state);
         at_least_one_role(record.issuer, record.verifier)?;
         record.changes = record.changes.saturating_add(1);
@@ -241,6 +249,7 @@ impl Organisations {
             title: record.title.clone(),
             issuer: record.issuer,
             verifier: record.verifier,
+            samples: record.samples,
             state: record.state,
             identifier: place.identifier,
             did: record.did.clone(),
@@ -304,6 +313,10 @@ fn at_least_one_role(issuer: bool, verifier: bool) -> Result<()> {
 
 fn taken(name: &OrganisationName) -> Error {
     Error::new(ErrorKind::Conflict, "organisation-name-taken").with("name", name)
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn unknown() -> Error {

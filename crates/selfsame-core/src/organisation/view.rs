@@ -17,6 +17,9 @@ pub struct NewOrganisation {
     /// Whether it asks for presentations; default true.
     #[serde(default = "yes")]
     pub verifier: bool,
+    /// Whether it issues the samples, if the instance has them; default true.
+    #[serde(default = "yes")]
+    pub samples: bool,
     /// The method of its DID. Default: `selfsame` with a registry, else `jwk`.
     #[serde(default)]
     pub did_method: Option<String>,
@@ -35,6 +38,9 @@ pub struct OrganisationChange {
     /// Whether it asks for presentations.
     #[serde(default)]
     pub verifier: Option<bool>,
+    /// Whether it issues the samples, if the instance has them.
+    #[serde(default)]
+    pub samples: Option<bool>,
     /// Its state.
     #[serde(default)]
     pub state: Option<OrganisationState>,
@@ -72,6 +78,8 @@ pub struct OrganisationView {
     pub issuer: bool,
     /// Whether it asks for presentations.
     pub verifier: bool,
+    /// Whether it issues the samples, if the instance has them.
+    pub samples: bool,
     /// Its state.
     pub state: OrganisationState,
     /// Its identifier as an issuer in OpenID4VCI, which all its addresses begin with.

@@ -70,16 +70,21 @@ fn place(width: Width, order: Order, index: u64) -> Option<(usize, u32)> {
     Some((byte, shift))
 }
 
-/// The status at `index`; `None` outside of the bytes.
-pub(super) fn read(bytes: &[u8], width: Width, order: Order, index: u64) -> Option<u8> {
+/// The status at `index`, given the bytes by their positions; `None` outside of them.
+pub(super) fn read(
+    byte_at: impl FnOnce(usize) -> Option<u8>,
+    width: Width,
+    order: Order,
+    index: u64,
+) -> Option<u8> {
     let (byte, shift) = place(width, order, index)?;
-    Some(bytes.get(byte)?.checked_shr(shift)? & width.mask())
+    Some(byte_at(byte)?.checked_shr(shift)? & width.mask())
 }
 
 /// The number of statuses in this many bytes.
-pub(super) fn entries(bytes: &[u8], width: Width) -> u64 {
+pub(super) fn entries(bytes: usize, width: Width) -> u64 {
     let per_byte = 8_u64.checked_div(u64::from(width.bits())).unwrap_or(1);
-    u64::try_from(bytes.len())
+    u64::try_from(bytes)
         .unwrap_or(u64::MAX)
         .saturating_mul(per_byte)
 }
@@ -125,7 +130,7 @@ impl Bits {
 
     /// The number of statuses.
     pub fn len(&self) -> u64 {
-        entries(&self.bytes, self.width)
+        entries(self.bytes.len(), self.width)
     }
 
     /// Whether there is no status.
@@ -135,7 +140,12 @@ impl Bits {
 
     /// The status at `index`; `None` outside of the list.
     pub fn get(&self, index: u64) -> Option<u8> {
-        read(&self.bytes, self.width, Order::LeastFirst, index)
+        read(
+            |byte| self.bytes.get(byte).copied(),
+            self.width,
+            Order::LeastFirst,
+            index,
+        )
     }
 
     /// Sets the status at `index`. A value that does not fit the width, like an index outside of the list, is refused.

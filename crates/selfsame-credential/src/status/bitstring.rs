@@ -105,7 +105,7 @@ pub(super) fn read(uri: &str, credential: &Map<String, Json>) -> Result<ListClai
         .and_then(|text| multibase_decode(text).ok())
         .ok_or(StatusError::Malformed("encodedList"))?;
     let bytes = inflate::from_gzip(&compressed)?;
-    if super::bits::entries(&bytes, Width::One) < MIN_ENTRIES {
+    if super::bits::entries(bytes.len(), Width::One) < MIN_ENTRIES {
         return Err(StatusError::TooShort);
     }
     Ok(ListClaims {

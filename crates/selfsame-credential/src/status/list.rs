@@ -6,12 +6,13 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use selfsame_crypto::{PublicKey, SignatureError, hash::sha256, jws, time::UnixTime};
+use selfsame_crypto::{PublicKey, SignatureError, jws, time::UnixTime};
 
 use super::{
     MAX_TOKEN_BYTES, Purpose, StatusError, Value,
     bits::{self, Order, Width},
     bitstring,
+    inflated::Inflated,
     list_claims::{ListKind, Times},
     reference::{Mechanism, Reference},
     token_list,
@@ -26,7 +27,7 @@ const SKEW: u64 = 60;
 pub struct List {
     pub(super) uri: String,
     pub(super) kind: ListKind,
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: Inflated,
     pub(super) issuer: Option<String>,
     pub(super) times: Times,
     pub(super) token: jws::Compact,
@@ -37,10 +38,10 @@ pub struct List {
 }
 
 impl List {
-    /// The memory that it takes, in bytes: its inflated bits and its token.
+    /// The memory that it takes, in bytes: its inflated bits as they are held, and its token.
     pub fn weight(&self) -> usize {
         let token = self.token.weight().saturating_add(self.uri.len());
-        self.bytes.capacity().saturating_add(token)
+        self.bytes.weight().saturating_add(token)
     }
 
     /// Parses the response from `uri`, at the verifier's time `now`.
@@ -89,7 +90,7 @@ impl List {
         let list = Self {
             uri: uri.to_owned(),
             kind: read.kind,
-            bytes: read.bytes,
+            bytes: read.bytes.into(),
             issuer: read.issuer,
             times: read.times,
             token,
@@ -160,7 +161,7 @@ impl List {
     /// the time.
     pub fn digest(&self) -> Option<[u8; 32]> {
         match self.kind {
-            ListKind::Token(_) => Some(sha256(&self.bytes)),
+            ListKind::Token(_) => Some(self.bytes.sha256()),
             ListKind::Bitstring(_) => None,
         }
     }
@@ -192,18 +193,18 @@ impl List {
 
     /// The number of entries; of one-bit entries in a Bitstring Status List.
     pub fn len(&self) -> u64 {
-        bits::entries(&self.bytes, self.width_and_order().0)
+        bits::entries(self.bytes.len(), self.width_and_order().0)
     }
 
     /// Whether there is no entry.
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.bytes.len() == 0
     }
 
     /// The status at `index`, whatever its purpose is.
     pub fn get(&self, index: u64) -> Result<Value, StatusError> {
         let (width, order) = self.width_and_order();
-        bits::read(&self.bytes, width, order, index)
+        bits::read(|at| self.bytes.get(at), width, order, index)
             .map(Value::from)
             .ok_or(StatusError::OutOfRange)
     }
@@ -219,11 +220,16 @@ impl List {
                 if !purposes.contains(&purpose) {
                     return Err(StatusError::WrongPurpose);
                 }
-                if bits::entries(&self.bytes, size) < bitstring::MIN_ENTRIES {
+                if bits::entries(self.bytes.len(), size) < bitstring::MIN_ENTRIES {
                     return Err(StatusError::TooShort);
                 }
                 // Bitstring Status List §3.2: anything but 0 is not valid.
-                match bits::read(&self.bytes, size, Order::MostFirst, reference.index) {
+                match bits::read(
+                    |at| self.bytes.get(at),
+                    size,
+                    Order::MostFirst,
+                    reference.index,
+                ) {
                     None => Err(StatusError::OutOfRange),
                     Some(0) => Ok(Value::Valid),
                     Some(_) => Ok(match purpose {

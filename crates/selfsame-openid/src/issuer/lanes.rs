@@ -7,11 +7,13 @@ const LANES: usize = 256;
 /// A fixed number of queues; requests in the same queue wait for each other.
 pub(super) struct Lanes(Vec<Mutex<()>>);
 
-impl Lanes {
-    pub fn new() -> Self {
+impl Default for Lanes {
+    fn default() -> Self {
         Self((0..LANES).map(|_| Mutex::new(())).collect())
     }
+}
 
+impl Lanes {
     /// Waits until the queue of this hash is free.
     pub async fn enter(&self, hash: &[u8; 32]) -> Option<MutexGuard<'_, ()>> {
         let [first, ..] = hash;

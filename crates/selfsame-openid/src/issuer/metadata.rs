@@ -8,40 +8,42 @@ use selfsame_crypto::{Algorithm, Jwk, json};
 use selfsame_did::method::{METHODS, Method};
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
-use selfsame_oauth::ServerMetadata;
 use selfsame_openid4vc::issuer::metadata::{IssuerDescription, Offering, build, server};
 use selfsame_openid4vc::wire::metadata::{Display, IssuerMetadata};
 use selfsame_types::CredentialType;
 use selfsame_types::project::credential_metadata;
-use serde_json::{Value, json as object};
+use serde_json::json as object;
 
 use crate::config::IssuerConfig;
 use crate::context::Context;
 use crate::refusal::refusal;
 
-/// The documents that the issuer publishes.
+/// The documents that the issuer publishes, as JSON, encoded once.
 pub struct Published {
-    /// OpenID4VCI 1.0 §12.2.
-    pub issuer: IssuerMetadata,
-    /// RFC 8414.
-    pub server: ServerMetadata,
-    /// SD-JWT VC §5: the key of credentials that name their issuer by URL.
-    pub jwt_vc_issuer: Value,
-    /// These three documents as they are served.
-    pub documents: Documents,
-}
-
-/// The issuer's documents as JSON, encoded once.
-pub struct Documents {
     /// OpenID4VCI 1.0 §12.2.
     pub issuer: Arc<[u8]>,
     /// RFC 8414.
     pub server: Arc<[u8]>,
-    /// SD-JWT VC §5.
+    /// SD-JWT VC §5: the key of credentials that name their issuer by URL.
     pub jwt_vc_issuer: Arc<[u8]>,
 }
 
+/// The documents, and the metadata among them as the issuer itself needs it.
+pub(super) struct MadeDocuments {
+    pub published: Arc<Published>,
+    /// The metadata without what is for display: an instance may hold it for a thousand organisations.
+    pub enforced: IssuerMetadata,
+}
+
 impl Published {
+    /// Their size in memory, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let documents = [&self.issuer, &self.server, &self.jwt_vc_issuer];
+        documents.iter().map(|document| document.len()).sum()
+    }
+}
+
+impl MadeDocuments {
     /// The documents of this configuration, this title and these types.
     ///
     /// # Errors
@@ -70,15 +72,14 @@ impl Published {
         let issuer = build(&description).map_err(refusal)?;
         let server = server(&description);
         let jwt_vc_issuer = object!({"issuer": identifier, "jwks": {"keys": [key.to_value()]}});
+        let published = Published {
+            issuer: encode(&issuer)?.into(),
+            server: encode(&server)?.into(),
+            jwt_vc_issuer: encode(&jwt_vc_issuer)?.into(),
+        };
         Ok(Self {
-            documents: Documents {
-                issuer: encode(&issuer)?.into(),
-                server: encode(&server)?.into(),
-                jwt_vc_issuer: encode(&jwt_vc_issuer)?.into(),
-            },
-            issuer,
-            server,
-            jwt_vc_issuer,
+            published: Arc::new(published),
+            enforced: issuer.without_display(),
         })
     }
 }

@@ -62,7 +62,7 @@ impl Issuer {
         let batch = draft.written_in(Batch::new(self.tenant().clone()));
         let committed = self.shared.events.commit(batch, event).await?;
         let offer = self.shown_once(&draft)?;
-        self.offers.hold(&committed, draft.record);
+        self.memory.offers.hold(&committed, draft.record);
         Ok(offer)
     }
 

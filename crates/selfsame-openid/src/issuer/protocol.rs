@@ -47,7 +47,7 @@ impl Issuer {
             .map_err(selfsame_openid4vc::Error::from)
             .map_err(refusal)?;
         let code = offer::code_hash(request.pre_authorized_code.expose());
-        let _turn = self.redeeming.enter(&code).await;
+        let _turn = self.memory.redeeming.enter(&code).await;
         let tag = Tag::hashed("code", encoding::base64url_encode(&code));
         let shared = &self.shared;
         let found = shared
@@ -59,13 +59,13 @@ impl Issuer {
             tenant: self.tenant(),
             id: &record.id,
         };
-        let found = (self.offers.read(record)?, record.version);
+        let found = (self.memory.offers.read(record)?, record.version);
         let redeeming = Redeeming(self);
         let driven = shared
             .drive_from(&redeeming, at, Some(found), request)
             .await?;
         let redeemed = driven.reply?;
-        self.grants.hold(&driven.committed, redeemed.grant);
+        self.memory.grants.hold(&driven.committed, redeemed.grant);
         Ok(redeemed.response)
     }
 
@@ -173,7 +173,7 @@ impl Machine for Redeeming<'_> {
     type Reply = Result<Redeemed>;
 
     fn records(&self) -> &RecordCache<OfferRecord> {
-        &self.0.offers
+        &self.0.memory.offers
     }
 
     fn step(
@@ -249,7 +249,7 @@ impl Machine for Issuing<'_> {
     type Reply = IssuedResponse;
 
     fn records(&self) -> &RecordCache<GrantRecord> {
-        &self.issuer.grants
+        &self.issuer.memory.grants
     }
 
     async fn prepare(&self, _: At<'_>, grant: &GrantRecord, allotted: &mut Allotted) -> Result<()> {

@@ -23,19 +23,19 @@ const MALFORMED: &str = "invalid_credential_request";
 /// Credential issuer metadata (§12.2).
 pub async fn metadata(server: Here) -> Handled {
     let published = server.issuer()?.published().await?;
-    Ok(ready(JSON, &published.documents.issuer))
+    Ok(ready(JSON, &published.issuer))
 }
 
 /// Authorization server metadata (RFC 8414 §3).
 pub async fn authorization_server(server: Here) -> Handled {
     let published = server.issuer()?.published().await?;
-    Ok(ready(JSON, &published.documents.server))
+    Ok(ready(JSON, &published.server))
 }
 
 /// JWT VC issuer metadata (SD-JWT VC §4).
 pub async fn jwt_vc_issuer(server: Here) -> Handled {
     let published = server.publisher()?.published().await?;
-    Ok(ready(JSON, &published.documents.jwt_vc_issuer))
+    Ok(ready(JSON, &published.jwt_vc_issuer))
 }
 
 /// An offer that a link refers to (§4.1.3).

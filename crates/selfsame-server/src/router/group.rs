@@ -306,13 +306,21 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     led_by(called.as_ref(), admission.admit(request, answer).await)
 }
 
+/// What the paths of pages begin with that each organisation has.
+const OF_EACH: [&str; 6] = [
+    "/issuer",
+    "/verifier",
+    "/people",
+    "/audit",
+    "/types",
+    "/webhooks",
+];
+
 /// A response that leads on to a page of the organisation that was called, where it leads to one that each has.
 fn led_by(called: Option<&Called>, mut response: Response) -> Response {
     if let (Some(called), Some(location)) = (called, response.headers().get(LOCATION))
         && let Ok(path) = location.to_str()
-        && ["/issuer", "/verifier", "/people", "/audit", "/types"]
-            .iter()
-            .any(|page| path.starts_with(page))
+        && OF_EACH.iter().any(|page| path.starts_with(page))
         && let Ok(location) = HeaderValue::from_str(&called.path(path))
     {
         response.headers_mut().insert(LOCATION, location);

@@ -4,6 +4,7 @@ use http::{Method, StatusCode};
 use serde_json::Value;
 
 use super::instance::{Answered, Instance, call};
+use super::organisations::with_acme;
 
 async fn asked(instance: &Instance, method: Method, path: &str, body: &str) -> Answered {
     let asked = call(method, path).bearer(&instance.token);
@@ -67,4 +68,47 @@ async fn a_webhook_at_an_address_that_points_inward_is_refused_with_what_to_do()
         assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{url}");
         assert!(refused.body.contains("[trust] origins"), "{}", refused.body);
     }
+}
+
+/// The events that wait for a webhook, once there is one.
+async fn waiting(instance: &Instance, path: &str) -> Vec<Value> {
+    let pending = format!("{path}/deliveries?state=pending");
+    for _ in 0..500 {
+        let listed = read(&asked(instance, Method::GET, &pending, "").await);
+        let items = listed["items"].as_array().unwrap();
+        if !items.is_empty() {
+            return items.clone();
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    panic!("nothing waits at {path}");
+}
+
+#[tokio::test]
+async fn the_webhooks_of_an_organisation_are_its_own_and_are_sent_its_events_alone() {
+    let instance = with_acme().await;
+    let new = r#"{"url":"https://receiver.example/hook","types":["offer.created"]}"#;
+    let offer = r#"{"type":"immunization","examples":true}"#;
+    let mut paths = Vec::new();
+    for organisation in ["", "/o/acme"] {
+        let all = format!("{organisation}/api/webhooks");
+        let created = read(&asked(&instance, Method::POST, &all, new).await);
+        let listed = read(&asked(&instance, Method::GET, &all, "").await);
+        assert_eq!(listed["items"].as_array().unwrap().len(), 1, "{listed}");
+        paths.push(format!("{all}/{}", created["id"].as_str().unwrap()));
+    }
+    let mut offers = Vec::new();
+    for organisation in ["", "/o/acme"] {
+        let path = format!("{organisation}/api/issuer/offers");
+        let made = read(&asked(&instance, Method::POST, &path, offer).await);
+        offers.push(made["id"].clone());
+    }
+    for (path, offer) in paths.iter().zip(&offers) {
+        let waiting = waiting(&instance, path).await;
+        let subjects: Vec<&Value> = waiting.iter().map(|one| &one["subject"]).collect();
+        assert_eq!(subjects, [offer], "{path}");
+    }
+    let other = paths[1].trim_start_matches("/o/acme");
+    let unknown = asked(&instance, Method::GET, other, "").await;
+    assert_eq!(unknown.status, StatusCode::NOT_FOUND);
 }

@@ -217,6 +217,7 @@ fn main(server: &Server) -> OrganisationShown {
         title: title.clone(),
         issuer: issuer.is_some(),
         verifier: verifier.is_some(),
+        samples: true,
         state: OrganisationState::Active,
         identifier: main.organisation.identifier.clone(),
         dids: issuers.into_iter().chain(verifiers).collect(),
@@ -231,6 +232,7 @@ fn typed(form: &Form) -> TypedOrganisation {
         name: text("name"),
         issuer: form.checked("issuer"),
         verifier: form.checked("verifier"),
+        samples: form.checked("samples"),
         method: text("did_method"),
     }
 }
@@ -241,6 +243,7 @@ fn new(typed: &TypedOrganisation) -> NewOrganisation {
         title: typed.title.clone(),
         issuer: typed.issuer,
         verifier: typed.verifier,
+        samples: typed.samples,
         did_method: Some(typed.method.clone()).filter(|method| !method.is_empty()),
     }
 }
@@ -276,6 +279,13 @@ fn changed(form: &Form, typed: &TypedOrganisation) -> Handled<(&'static str, Org
             OrganisationChange {
                 issuer: Some(typed.issuer),
                 verifier: Some(typed.verifier),
+                ..nothing
+            },
+        ),
+        "samples" => (
+            "samples",
+            OrganisationChange {
+                samples: Some(typed.samples),
                 ..nothing
             },
         ),

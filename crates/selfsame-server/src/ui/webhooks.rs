@@ -1,6 +1,5 @@
 //! Webhooks: the list, the page of each, and secrets, which are shown once.
 
-use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use selfsame_driver::paging::Paging;
 use selfsame_pages::WrongField;
@@ -16,7 +15,7 @@ use serde::Deserialize;
 use super::Frame;
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Path, Query};
-use crate::server::Server;
+use crate::here::Here;
 
 /// Number of deliveries of each state on a page.
 const SHOWN: usize = 20;
@@ -30,13 +29,13 @@ pub struct WebhookPosition {
 }
 
 /// The list.
-pub async fn list(State(server): State<Server>, frame: Frame) -> Handled {
+pub async fn list(server: Here, frame: Frame) -> Handled {
     super::html(&listed(&server, frame).await?)
 }
 
 /// Creates a webhook, and shows its secret.
-pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> Handled {
-    let (app, owner) = (server.app(), server.app().webhook_owner());
+pub async fn create(server: Here, frame: Frame, form: Form) -> Handled {
+    let (app, owner) = (server.app(), server.webhook_owner());
     let typed = typed(&form);
     let created = match typed.types.is_empty() {
         true => Err(Problem::bad_request("webhook-types-unchosen")),
@@ -60,7 +59,7 @@ pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> H
 
 /// One webhook.
 pub async fn page(
-    State(server): State<Server>,
+    server: Here,
     frame: Frame,
     Path(id): Path<String>,
     Query(at): Query<WebhookPosition>,
@@ -69,12 +68,7 @@ pub async fn page(
 }
 
 /// Changes its address, its description and its types.
-pub async fn change(
-    State(server): State<Server>,
-    frame: Frame,
-    Path(id): Path<String>,
-    form: Form,
-) -> Handled {
+pub async fn change(server: Here, frame: Frame, Path(id): Path<String>, form: Form) -> Handled {
     let typed = typed(&form);
     match changed(&server, &id, &typed).await {
         Ok(()) => back(&id),
@@ -90,11 +84,11 @@ pub async fn change(
 }
 
 /// Changes a webhook to what was typed. One that is sent all types stays so, whatever types come later.
-async fn changed(server: &Server, id: &str, typed: &TypedWebhook) -> Handled<()> {
+async fn changed(server: &Here, id: &str, typed: &TypedWebhook) -> Handled<()> {
     if typed.types.is_empty() {
         return Err(Problem::bad_request("webhook-types-unchosen"));
     }
-    let (webhooks, owner) = (server.app().webhooks(), server.app().webhook_owner());
+    let (webhooks, owner) = (server.app().webhooks(), server.webhook_owner());
     let before = webhooks.endpoint(&owner, id).await?;
     let types = new(typed).types;
     let change = EndpointChange {
@@ -108,52 +102,40 @@ async fn changed(server: &Server, id: &str, typed: &TypedWebhook) -> Handled<()>
 }
 
 /// Disables it, or enables it again.
-pub async fn set_enabled(
-    State(server): State<Server>,
-    Path(id): Path<String>,
-    form: Form,
-) -> Handled {
+pub async fn set_enabled(server: Here, Path(id): Path<String>, form: Form) -> Handled {
     let change = EndpointChange {
         enabled: Some(form.checked("enabled")),
         ..EndpointChange::default()
     };
-    let (app, owner) = (server.app(), server.app().webhook_owner());
+    let (app, owner) = (server.app(), server.webhook_owner());
     app.webhooks().change(&owner, &id, change).await?;
     back(&id)
 }
 
 /// Replaces the secret, and shows the new one.
-pub async fn rotate(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Handled {
-    let (app, owner) = (server.app(), server.app().webhook_owner());
+pub async fn rotate(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
+    let (app, owner) = (server.app(), server.webhook_owner());
     let rotated = app.webhooks().rotate(&owner, &id).await?;
     super::html(&WebhookSecretPage::rotated(frame, &rotated))
 }
 
 /// Sends a test.
-pub async fn test(State(server): State<Server>, Path(id): Path<String>) -> Handled {
-    let (app, owner) = (server.app(), server.app().webhook_owner());
+pub async fn test(server: Here, Path(id): Path<String>) -> Handled {
+    let (app, owner) = (server.app(), server.webhook_owner());
     app.webhooks().test(&owner, &id).await?;
     Ok(Redirect::to(&format!("/webhooks/{id}#pending")).into_response())
 }
 
 /// Sends a delivery that was given up once more.
-pub async fn resend(
-    State(server): State<Server>,
-    Path((id, delivery)): Path<(String, String)>,
-) -> Handled {
-    let (app, owner) = (server.app(), server.app().webhook_owner());
+pub async fn resend(server: Here, Path((id, delivery)): Path<(String, String)>) -> Handled {
+    let (app, owner) = (server.app(), server.webhook_owner());
     app.webhooks().resend(&owner, &id, &delivery).await?;
     Ok(Redirect::to(&format!("/webhooks/{id}#pending")).into_response())
 }
 
 /// Sends the events since a time again.
-pub async fn replay(
-    State(server): State<Server>,
-    frame: Frame,
-    Path(id): Path<String>,
-    form: Form,
-) -> Handled {
-    let (app, owner) = (server.app(), server.app().webhook_owner());
+pub async fn replay(server: Here, frame: Frame, Path(id): Path<String>, form: Form) -> Handled {
+    let (app, owner) = (server.app(), server.webhook_owner());
     let since = form.one("since").unwrap_or_default();
     let replay = EventReplay::Since(utc(since));
     match app.webhooks().replay(&owner, &id, &replay).await {
@@ -173,8 +155,8 @@ pub async fn replay(
 }
 
 /// Removes it with its deliveries.
-pub async fn remove(State(server): State<Server>, Path(id): Path<String>) -> Handled {
-    let (app, owner) = (server.app(), server.app().webhook_owner());
+pub async fn remove(server: Here, Path(id): Path<String>) -> Handled {
+    let (app, owner) = (server.app(), server.webhook_owner());
     app.webhooks().remove(&owner, &id).await?;
     Ok(Redirect::to("/webhooks").into_response())
 }
@@ -188,7 +170,7 @@ struct FormProblem {
 
 impl FormProblem {
     /// The page again, if the form can correct the error.
-    async fn again(self, server: &Server, frame: Frame, id: &str, problem: Problem) -> Handled {
+    async fn again(self, server: &Here, frame: Frame, id: &str, problem: Problem) -> Handled {
         let Some(wrong) = wrong(&problem) else {
             return Err(problem);
         };
@@ -203,8 +185,8 @@ impl FormProblem {
     }
 }
 
-async fn listed(server: &Server, frame: Frame) -> Handled<WebhooksPage> {
-    let (webhooks, owner) = (server.app().webhooks(), server.app().webhook_owner());
+async fn listed(server: &Here, frame: Frame) -> Handled<WebhooksPage> {
+    let (webhooks, owner) = (server.app().webhooks(), server.webhook_owner());
     let mut lines = Vec::new();
     for endpoint in webhooks.endpoints(&owner).await? {
         let counts = webhooks.counts(&owner, &endpoint.id).await?;
@@ -213,13 +195,8 @@ async fn listed(server: &Server, frame: Frame) -> Handled<WebhooksPage> {
     Ok(WebhooksPage::of(frame, lines))
 }
 
-async fn shown(
-    server: &Server,
-    frame: Frame,
-    id: &str,
-    at: WebhookPosition,
-) -> Handled<WebhookPage> {
-    let (webhooks, owner) = (server.app().webhooks(), server.app().webhook_owner());
+async fn shown(server: &Here, frame: Frame, id: &str, at: WebhookPosition) -> Handled<WebhookPage> {
+    let (webhooks, owner) = (server.app().webhooks(), server.webhook_owner());
     let limit = Some(SHOWN);
     let which = |state, after| {
         let paging = Paging { after, limit };

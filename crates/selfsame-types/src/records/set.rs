@@ -14,11 +14,20 @@ const ACCEPTED_AFTER: u64 = 90 * 24 * 3600;
 /// How many known types an error lists.
 const LISTED: usize = 20;
 
+/// What tells one set of types of an organisation from its others.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct TypesStamp {
+    /// The version of the head record; none if the organisation has no types of its own.
+    pub version: Option<u64>,
+    /// Whether the samples are in it.
+    pub samples: bool,
+}
+
 /// The types of one organisation as they were at one version of its head record.
 #[derive(Clone, Debug, Default)]
 pub struct TypeSet {
-    /// The version of the head record; none if the organisation has no types of its own.
-    pub stamp: Option<u64>,
+    /// What tells it from the organisation's other sets.
+    pub stamp: TypesStamp,
     /// All published and retired versions, those of one type in order.
     pub(super) members: Vec<SetMember>,
 }
@@ -40,7 +49,10 @@ impl TypeSet {
             superseded: None,
         };
         Self {
-            stamp: None,
+            stamp: TypesStamp {
+                version: None,
+                samples: true,
+            },
             members: samples(vct_base).into_iter().map(member).collect(),
         }
     }

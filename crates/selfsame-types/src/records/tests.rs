@@ -30,6 +30,7 @@ impl World {
         Owner {
             tenant: &self.tenant,
             base: &self.base,
+            samples: true,
         }
     }
 
@@ -195,6 +196,7 @@ async fn each_organisation_has_its_own_types() {
     let owner = Owner {
         tenant: &other,
         base: &world.base,
+        samples: true,
     };
     assert!(
         world

@@ -1,0 +1,91 @@
+//! What the issuers of one instance keep in memory together, however many they are.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use selfsame_core::record_cache::RecordCache;
+
+use super::lanes::Lanes;
+use super::metadata::Published;
+use super::offers::OfferRecord;
+use super::protocol::GrantRecord;
+
+/// Bytes of memory that all issuers' documents may take together.
+const DOCUMENTS_BYTES: usize = 4 * 1024 * 1024;
+
+/// What all issuers share. Versions of records are unique in a store, so records of all organisations have one cache.
+#[derive(Default)]
+pub(crate) struct IssuerMemory {
+    pub(super) offers: RecordCache<OfferRecord>,
+    pub(super) grants: RecordCache<GrantRecord>,
+    pub(super) redeeming: Lanes,
+    pub(super) documents: DocumentCache,
+}
+
+/// Documents made by one issuer at one time, to tell them from all others.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct DocumentsId(u64);
+
+/// The documents of the issuers that were asked for them last.
+#[derive(Default)]
+pub(super) struct DocumentCache {
+    held: Mutex<VecDeque<(DocumentsId, Arc<Published>)>>,
+    given: AtomicU64,
+}
+
+impl DocumentCache {
+    /// Holds documents, and drops those held for the longest time if all would be too large.
+    pub fn hold(&self, documents: Arc<Published>) -> DocumentsId {
+        let id = DocumentsId(self.given.fetch_add(1, Ordering::Relaxed));
+        self.hold_as(id, documents);
+        id
+    }
+
+    /// Holds documents that were made again.
+    pub fn hold_as(&self, id: DocumentsId, documents: Arc<Published>) {
+        let mut held = self.held();
+        held.push_back((id, documents));
+        let mut bytes: usize = held.iter().map(|(_, held)| held.bytes()).sum();
+        while bytes > DOCUMENTS_BYTES
+            && let Some((_, oldest)) = held.pop_front()
+        {
+            bytes = bytes.saturating_sub(oldest.bytes());
+        }
+    }
+
+    /// These documents, if they are still held.
+    pub fn find(&self, id: DocumentsId) -> Option<Arc<Published>> {
+        let held = self.held();
+        let found = held.iter().find(|(known, _)| *known == id);
+        found.map(|(_, documents)| documents.clone())
+    }
+
+    fn held(&self) -> MutexGuard<'_, VecDeque<(DocumentsId, Arc<Published>)>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn documents(bytes: usize) -> Arc<Published> {
+        Arc::new(Published {
+            issuer: vec![b' '; bytes].into(),
+            server: Arc::default(),
+            jwt_vc_issuer: Arc::default(),
+        })
+    }
+
+    #[test]
+    fn the_documents_held_last_stay_within_the_bound() {
+        let cache = DocumentCache::default();
+        let large = DOCUMENTS_BYTES / 2;
+        let ids: Vec<_> = (0..3).map(|_| cache.hold(documents(large))).collect();
+        assert!(cache.find(ids[0]).is_none());
+        assert!(cache.find(ids[1]).is_some() && cache.find(ids[2]).is_some());
+        let too_large = cache.hold(documents(DOCUMENTS_BYTES + 1));
+        assert!(cache.find(too_large).is_none());
+    }
+}
