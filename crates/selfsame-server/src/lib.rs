@@ -15,6 +15,7 @@ mod figures;
 mod followed;
 mod here;
 mod middleware;
+mod nodes;
 mod problem;
 mod protocol;
 mod router;
@@ -30,8 +31,9 @@ mod tests;
 pub use selfsame_http::limits::{Budget, ConnectionLimits};
 pub use selfsame_http::origin::{Origin, OriginError};
 pub use selfsame_http::peer::{Proxies, ProxyError};
-pub use selfsame_http::serve::{NodePeer, Nodes};
+pub use selfsame_http::serve::nodes::NodePeer;
 pub use selfsame_http::tls::{SelfMade, Tls, TlsError};
+pub use nodes::Nodes;
 pub use settings::{ServerLimits, ServerSettings};
 pub use start::serve;
 

@@ -184,13 +184,15 @@ const PLACES: &[Place] = &[
     },
     Place {
         beside: &["selfsame-catalogue"],
-        // It takes the router, the origin and the limits as values, so that it can serve other faces.
+        // It takes the router, the origin, the limits and the nodes' handshake as values, so that it can serve other
+        // faces.
         not: &[
             "selfsame-store",
             "selfsame-net",
             "selfsame-accounts",
             "selfsame-ledger",
             "selfsame-app",
+            "selfsame-tls-io",
         ],
         ..place("selfsame-http", 4)
     },
