@@ -3,7 +3,7 @@
 use axum::extract::State;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, StatusCode};
-use selfsame_app::newcomer::{Consent, Newcomer, Registered, Role};
+use selfsame_core::newcomer::{Consent, Newcomer, Registered, Role};
 use selfsame_crypto::encoding::{base58_decode, base58_encode, base64_decode};
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey, Secret, SecretString};
 use serde::Deserialize;
