@@ -10,9 +10,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{AUTHORIZATION, SET_COOKIE};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 use selfsame_core::organisation::OrganisationName;
 use selfsame_driver::Reason;
+use selfsame_http::extract::bearer;
 use selfsame_http::form;
 use selfsame_http::negotiation::follows;
 pub use selfsame_http::redirect::{back_to, next};
@@ -284,14 +285,6 @@ fn credentials(headers: &HeaderMap, cookie: &str) -> Option<Credentials> {
     cookie::read(headers, cookie).map(Credentials::Cookie)
 }
 
-/// The token of `Authorization: Bearer …`.
-pub fn bearer(authorization: &HeaderValue) -> Option<&str> {
-    let (scheme, token) = authorization.to_str().ok()?.split_once(' ')?;
-    scheme
-        .eq_ignore_ascii_case("bearer")
-        .then_some(token.trim())
-}
-
 fn wallet_first(request: &Request) -> Handled {
     let reason = Reason::new("wallet-sign-in-needed");
     sign_in_first(request, "/wallet/sign-in", reason)
@@ -319,6 +312,8 @@ fn writes(request: &Request) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
 
     #[test]

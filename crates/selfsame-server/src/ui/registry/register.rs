@@ -1,16 +1,17 @@
 //! The form that registers a DID, on networks where anyone may register.
 
-use axum::extract::State;
+use axum::extract::{FromRef as _, State};
 use http::HeaderMap;
 use selfsame_app::newcomer::InForce;
 use selfsame_crypto::encoding::base58_encode;
+use selfsame_endpoints::Instance;
+use selfsame_endpoints::von_network::register::{Enrolled, Registration};
 use selfsame_pages::registry::register::{
     AgreementShown, MadeRegistration, RegisterPage, TypedRegistration,
 };
 
 use crate::error::{Handled, Problem};
 use crate::extract::Form;
-use crate::protocol::von_network::register::{Enrolled, Registration};
 use crate::server::Server;
 use crate::ui::{self, Frame};
 
@@ -26,9 +27,10 @@ pub async fn register(
     frame: Frame,
     form: Form,
 ) -> Handled {
+    let instance = Instance::from_ref(&server);
     let page = empty(&server, frame)?;
     match Registration::of_form(&form)
-        .carried_out(&server, &headers)
+        .carried_out(&instance, &headers)
         .await
     {
         Ok(made) => ui::html(&page.made(shown(&made))),
