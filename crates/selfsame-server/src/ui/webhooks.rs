@@ -1,7 +1,7 @@
 //! Webhooks: the list, the page of each, and secrets, which are shown once.
 
 use axum::extract::State;
-use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::response::{IntoResponse as _, Redirect};
 use selfsame_driver::paging::Paging;
 use selfsame_pages::WrongField;
 use selfsame_pages::webhooks::{
@@ -14,6 +14,7 @@ use selfsame_webhooks::{
 use serde::Deserialize;
 
 use super::Frame;
+use super::correction::refused;
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Path, Query};
 use crate::server::Server;
@@ -53,7 +54,8 @@ pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> H
                 return Err(problem);
             };
             let page = listed(&server, frame).await?;
-            answered(&problem, super::html(&page.refused(typed, wrong.into()))?)
+            let again = page.refused(typed, wrong.into());
+            Ok(refused(&problem, super::html(&again)?))
         }
     }
 }
@@ -193,13 +195,13 @@ impl FormProblem {
             return Err(problem);
         };
         let page = shown(server, frame, id, WebhookPosition::default()).await?;
-        let refused = RefusedForm {
+        let again = RefusedForm {
             form: self.form,
             typed: self.typed,
             since: self.since,
             wrong: wrong.into(),
         };
-        answered(&problem, super::html(&page.refused(refused))?)
+        Ok(refused(&problem, super::html(&page.refused(again))?))
     }
 }
 
@@ -275,12 +277,6 @@ fn wrong(problem: &Problem) -> Option<WrongField> {
     };
     let told = problem.told();
     Some(WrongField { field, told })
-}
-
-/// The page with the status of what is wrong.
-fn answered(problem: &Problem, mut page: Response) -> Handled {
-    *page.status_mut() = problem.status();
-    Ok(page)
 }
 
 fn back(id: &str) -> Handled {

@@ -13,6 +13,7 @@ use selfsame_pages::registry::register::{
 use crate::error::{Handled, Problem};
 use crate::extract::Form;
 use crate::server::Server;
+use crate::ui::correction::refused;
 use crate::ui::{self, Frame};
 
 /// The form.
@@ -34,7 +35,7 @@ pub async fn register(
         .await
     {
         Ok(made) => ui::html(&page.made(shown(&made))),
-        Err(problem) => refused(page, &form, &problem),
+        Err(problem) => again(page, &form, &problem),
     }
 }
 
@@ -51,14 +52,13 @@ fn shown(made: &Enrolled) -> MadeRegistration {
 }
 
 /// The form again, with what was typed and the error.
-fn refused(page: RegisterPage, form: &Form, problem: &Problem) -> Handled {
+fn again(page: RegisterPage, form: &Form, problem: &Problem) -> Handled {
     let typed = |name| form.one(name).unwrap_or_default().to_owned();
     let typed = TypedRegistration {
         did: typed("did"),
         verkey: typed("verkey"),
         no_role: form.one("role").is_none(),
     };
-    let mut answer = ui::html(&page.refused(typed, problem.told()))?;
-    *answer.status_mut() = problem.status();
-    Ok(answer)
+    let page = ui::html(&page.refused(typed, problem.told()))?;
+    Ok(refused(problem, page))
 }
