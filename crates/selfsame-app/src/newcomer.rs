@@ -2,8 +2,9 @@
 
 use selfsame_core::dids::Author;
 use selfsame_core::identity::KEY_FRAGMENT;
+use selfsame_core::newcomer::{Consent, Newcomer, Registered};
+use selfsame_crypto::KeyHandle;
 use selfsame_crypto::encoding::hex_encode;
-use selfsame_crypto::{KeyHandle, PrivateKey, PublicKey};
 use selfsame_did::{Did, Options, selfsame};
 use selfsame_driver::{Error, ErrorKind, Result, keys};
 use selfsame_ledger::Ledger;
@@ -11,39 +12,10 @@ use selfsame_registry::network::{Acceptance, Agreement};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{Identifier, Operation, Transaction, UnsignedTransaction};
 
-pub use selfsame_registry::network::Role;
-
 use crate::app::App;
 
 /// Seconds of a day. An acceptance is dated in days.
 const DAY: u64 = 86_400;
-
-/// A party to be registered.
-#[derive(Clone, Copy, Debug)]
-pub struct Newcomer<'a> {
-    /// Its key, from which its identifier is made.
-    pub key: &'a PublicKey,
-    /// The consent of its key, needed for Indy's form of identifier.
-    pub consent: Consent<'a>,
-    /// Its DID, or the last part of it. Default: Indy's form if the key consents, else that of the key's digest.
-    pub did: Option<&'a str>,
-    /// The role that it gets.
-    pub role: Option<Role>,
-    /// The version of the author agreement that the caller has accepted, if the network has an agreement.
-    pub accepts: Option<&'a str>,
-}
-
-/// How the owner of a key consents to an identifier made of half of the key itself, which is Indy's form. An identifier
-/// made of the key's digest needs no consent.
-#[derive(Clone, Copy, Debug)]
-pub enum Consent<'a> {
-    /// Without consent.
-    None,
-    /// By the private key, which the registrar has.
-    Key(&'a PrivateKey),
-    /// By a signature over [`Identifier::consent_bytes`].
-    Signature(&'a [u8; 64]),
-}
 
 /// The author agreement in force.
 #[derive(Clone, Debug)]
@@ -52,17 +24,6 @@ pub struct InForce {
     pub version: String,
     /// SHA-256 of its text, hexadecimal.
     pub digest: String,
-}
-
-/// A DID in the registry.
-#[derive(Clone, Debug)]
-pub struct Registered {
-    /// The DID.
-    pub did: Did,
-    /// Its last part.
-    pub id: String,
-    /// Whether it existed before; then nothing was written.
-    pub existed: bool,
 }
 
 impl App {
@@ -88,7 +49,7 @@ impl App {
         let mut operations = vec![Operation::RegisterDid {
             subject,
             key: newcomer.key.clone(),
-            consent: newcomer.signature(ledger, subject)?,
+            consent: signature(newcomer, ledger, subject)?,
         }];
         if newcomer.role.is_some() {
             let role = newcomer.role;
@@ -199,27 +160,29 @@ fn in_force(ledger: &Ledger) -> Result<Option<Agreement>> {
     Ok(set.and_then(|set| set.agreement))
 }
 
-impl Newcomer<'_> {
-    /// The signature that the identifier needs.
-    fn signature(&self, ledger: &Ledger, subject: Identifier) -> Result<Option<[u8; 64]>> {
-        if Identifier::of_key(self.key) == Some(subject) {
-            return Ok(None);
+/// The signature that the identifier needs.
+fn signature(
+    newcomer: &Newcomer<'_>,
+    ledger: &Ledger,
+    subject: Identifier,
+) -> Result<Option<[u8; 64]>> {
+    if Identifier::of_key(newcomer.key) == Some(subject) {
+        return Ok(None);
+    }
+    let signed = subject.consent_bytes(ledger.machine().network().as_str());
+    let needed = || Error::bad_request("identifier-needs-signature");
+    match newcomer.consent {
+        Consent::None => Err(needed()),
+        Consent::Key(key) => {
+            let signature = key.sign(&signed).map_err(Error::internal)?;
+            let signature: [u8; 64] = signature.try_into().map_err(|_| needed())?;
+            Ok(Some(signature))
         }
-        let signed = subject.consent_bytes(ledger.machine().network().as_str());
-        let needed = || Error::bad_request("identifier-needs-signature");
-        match self.consent {
-            Consent::None => Err(needed()),
-            Consent::Key(key) => {
-                let signature = key.sign(&signed).map_err(Error::internal)?;
-                let signature: [u8; 64] = signature.try_into().map_err(|_| needed())?;
-                Ok(Some(signature))
-            }
-            Consent::Signature(signature) => {
-                let algorithm = self.key.key_type().default_algorithm();
-                let good = self.key.verify(algorithm, &signed, signature);
-                good.map_err(|_| needed())?;
-                Ok(Some(*signature))
-            }
+        Consent::Signature(signature) => {
+            let algorithm = newcomer.key.key_type().default_algorithm();
+            let good = newcomer.key.verify(algorithm, &signed, signature);
+            good.map_err(|_| needed())?;
+            Ok(Some(*signature))
         }
     }
 }

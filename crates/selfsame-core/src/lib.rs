@@ -11,6 +11,7 @@ mod fetches;
 pub mod gather;
 pub mod identity;
 pub mod machine;
+pub mod newcomer;
 pub mod organisation;
 pub mod record_cache;
 pub mod registry;

@@ -7,7 +7,7 @@ use axum::body::Bytes;
 use axum::extract::{self, FromRequest, FromRequestParts, Request};
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use selfsame_crypto::json::{self, Limits};
 use serde::de::DeserializeOwned;
 
@@ -203,4 +203,12 @@ pub fn is_kind(headers: &HeaderMap, kind: &str) -> bool {
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split(';').next())
         .is_some_and(|value| value.trim().eq_ignore_ascii_case(kind))
+}
+
+/// The token of `Authorization: Bearer …`.
+pub fn bearer(authorization: &HeaderValue) -> Option<&str> {
+    let (scheme, token) = authorization.to_str().ok()?.split_once(' ')?;
+    scheme
+        .eq_ignore_ascii_case("bearer")
+        .then_some(token.trim())
 }

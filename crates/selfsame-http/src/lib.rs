@@ -27,6 +27,3 @@ pub mod shares;
 pub mod stream;
 pub mod supervision;
 pub mod tls;
-
-#[cfg(test)]
-mod tests;

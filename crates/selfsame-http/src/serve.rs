@@ -2,6 +2,7 @@
 
 mod activity;
 pub mod health;
+pub mod nodes;
 mod threads;
 
 use std::convert::Infallible;
@@ -20,7 +21,6 @@ use hyper::rt::{Read, Write};
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use selfsame_tls_io::{Acceptor, Watch, name_of};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
@@ -34,6 +34,7 @@ use crate::shares::{Share, Shares};
 use crate::supervision;
 use crate::tls::Tls;
 use activity::Activity;
+use nodes::{AdmittedNode, NodeGate, NodePeer};
 use threads::{Seat, Threads};
 
 /// Sent to a connection that exceeds the limit.
@@ -168,21 +169,8 @@ pub enum Door {
     /// TLS with our certificate.
     Tls(TlsAcceptor),
     /// TLS in which both sides prove who they are by DIDs and credentials.
-    Nodes(Acceptor),
+    Nodes(Arc<dyn NodeGate>),
 }
-
-/// A second listener, for nodes with DIDs and credentials (`docs/tls.md`). It serves the same addresses as the first.
-#[derive(Debug)]
-pub struct Nodes {
-    /// The socket.
-    pub listener: TcpListener,
-    /// Decides which nodes are admitted.
-    pub acceptor: Acceptor,
-}
-
-/// The node that sent a request, as an extension of the request: it was admitted and has proved its identity.
-#[derive(Clone, Debug)]
-pub struct NodePeer(pub Arc<selfsame_tls::identity::Peer>);
 
 impl Door {
     /// The door of a listener that serves this origin with this certificate.
@@ -300,8 +288,8 @@ async fn connection(connection: Connection, service: HttpService) {
         Door::Tls(acceptor) => {
             Box::pin(encrypted(stream, acceptor, caller, &service, watcher)).await;
         }
-        Door::Nodes(acceptor) => {
-            Box::pin(between_nodes(stream, acceptor, caller, &service, watcher)).await;
+        Door::Nodes(gate) => {
+            Box::pin(between_nodes(stream, &**gate, caller, &service, watcher)).await;
         }
     }
     open.decrement(1.0);
@@ -333,37 +321,22 @@ async fn encrypted(
 
 async fn between_nodes(
     stream: TcpStream,
-    acceptor: &Acceptor,
+    gate: &dyn NodeGate,
     caller: Caller,
     service: &HttpService,
     watcher: Watcher,
 ) {
     // It has its own time-out, so that it can tell the peer.
-    let accepted = acceptor.accept_from(stream, caller.peer.address());
-    let Some(ended) = unless_over(service, caller.spare, accepted).await else {
+    let admitting = gate.admit(stream, caller.peer.address());
+    let Some(ended) = unless_over(service, caller.spare, admitting).await else {
         return;
     };
     match ended {
-        Ok(stream) => {
-            let peer = Arc::clone(stream.peer());
-            let name = name_of(&peer.kind);
-            tracing::info!(node = name, "a node was admitted");
-            let node = Some(NodePeer(Arc::clone(&peer)));
+        Ok(AdmittedNode { node, stream }) => {
+            let node = Some(node);
             let caller = Caller { node, ..caller };
-            let judges = acceptor.clone();
-            let stream = stream.watched(async move {
-                let lapse = judges.lapse(&peer, Watch::default()).await;
-                tracing::info!(node = name, %lapse, "a node's connection was ended");
-                lapse
-            });
-            talk(
-                TokioIo::new(stream),
-                Version::Http1,
-                caller,
-                service,
-                watcher,
-            )
-            .await;
+            let io = TokioIo::new(stream);
+            talk(io, Version::Http1, caller, service, watcher).await;
         }
         Err(error) => tracing::info!(%error, "a node was refused"),
     }

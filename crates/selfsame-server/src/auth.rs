@@ -10,9 +10,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{AUTHORIZATION, SET_COOKIE};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 use selfsame_core::organisation::OrganisationName;
 use selfsame_driver::Reason;
+use selfsame_http::extract::bearer;
 use selfsame_http::form;
 use selfsame_http::negotiation::follows;
 pub use selfsame_http::redirect::{back_to, next};
@@ -152,7 +153,7 @@ pub async fn operator(
     request: Request,
     next: Next,
 ) -> Handled {
-    let credentials = credentials(request.headers(), server.cookies().operator());
+    let credentials = credentials(request.headers(), &server.cookies().operator);
     let authority = authority_of(server, credentials.as_ref()).await?;
     let (Some(credentials), Some(authority)) = (credentials.as_ref(), authority) else {
         let reason = match credentials {
@@ -190,7 +191,7 @@ pub async fn operator(
 /// Whether someone asks who may write to the registry, by token or by a browser's session. Use only for requests that
 /// change nothing.
 pub async fn is_operator(server: &Server, headers: &HeaderMap) -> Handled<bool> {
-    let credentials = credentials(headers, server.cookies().operator());
+    let credentials = credentials(headers, &server.cookies().operator);
     let authority = authority_of(server, credentials.as_ref()).await?;
     let main = OrganisationName::main();
     Ok(authority.is_some_and(|authority| authority.may(&main, Area::Registry.write())))
@@ -198,7 +199,7 @@ pub async fn is_operator(server: &Server, headers: &HeaderMap) -> Handled<bool> 
 
 /// Lets only people with an account in.
 pub async fn person(server: &Server, request: Request, next: Next) -> Handled {
-    let Some(credentials) = credentials(request.headers(), server.cookies().person()) else {
+    let Some(credentials) = credentials(request.headers(), &server.cookies().person) else {
         return wallet_first(&request);
     };
     let (session, form) = match &credentials {
@@ -228,7 +229,7 @@ pub async fn person(server: &Server, request: Request, next: Next) -> Handled {
 
 /// Lets anyone in, but binds the sign-in forms to the browser that they were shown in.
 pub async fn visitor(server: &Server, request: Request, next: Next) -> Handled {
-    let name = server.cookies().visitor();
+    let name = &server.cookies().visitor;
     let known = cookie::read(request.headers(), name);
     let secret = known.clone().unwrap_or_else(form::fresh_secret);
     let form = form::token(&secret);
@@ -248,11 +249,11 @@ pub async fn visitor(server: &Server, request: Request, next: Next) -> Handled {
 
 /// The session of a signed-in browser on a page that needs none; the page's header shows it.
 pub async fn signed_in(server: &Server, parts: &Parts) -> (bool, Option<Person>) {
-    let operator = match cookie::read(&parts.headers, server.cookies().operator()) {
+    let operator = match cookie::read(&parts.headers, &server.cookies().operator) {
         Some(session) => is_signed_in(server, &session).await,
         None => false,
     };
-    let person = match cookie::read(&parts.headers, server.cookies().person()) {
+    let person = match cookie::read(&parts.headers, &server.cookies().person) {
         Some(session) => person_of(server, &session).await,
         None => None,
     };
@@ -284,14 +285,6 @@ fn credentials(headers: &HeaderMap, cookie: &str) -> Option<Credentials> {
     cookie::read(headers, cookie).map(Credentials::Cookie)
 }
 
-/// The token of `Authorization: Bearer …`.
-pub fn bearer(authorization: &HeaderValue) -> Option<&str> {
-    let (scheme, token) = authorization.to_str().ok()?.split_once(' ')?;
-    scheme
-        .eq_ignore_ascii_case("bearer")
-        .then_some(token.trim())
-}
-
 fn wallet_first(request: &Request) -> Handled {
     let reason = Reason::new("wallet-sign-in-needed");
     sign_in_first(request, "/wallet/sign-in", reason)
@@ -319,6 +312,8 @@ fn writes(request: &Request) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use http::HeaderValue;
+
     use super::*;
 
     #[test]

@@ -9,12 +9,18 @@ pub use selfsame_http::cookie::{Jar, read};
 /// Browsers share cookies between all ports of a host, so the names differ between servers on one machine.
 #[derive(Clone, Debug)]
 pub struct Names {
-    operator: String,
-    person: String,
-    visitor: String,
-    binding: String,
-    known: String,
-    known_operator: String,
+    /// The operator's session.
+    pub operator: String,
+    /// A person's session.
+    pub person: String,
+    /// Binds sign-in forms to the browser.
+    pub visitor: String,
+    /// Binds a same-device request to the browser that made it, on its result page: several requests may be open.
+    pub binding: String,
+    /// Recognises a browser that has signed in to a wallet before.
+    pub known: String,
+    /// Recognises a browser that has signed in before to the account of a person who works for an organisation.
+    pub known_operator: String,
 }
 
 impl Names {
@@ -35,36 +41,6 @@ impl Names {
             known_operator: named(host, "known-operator"),
         }
     }
-
-    /// The operator's session.
-    pub fn operator(&self) -> &str {
-        &self.operator
-    }
-
-    /// A person's session.
-    pub fn person(&self) -> &str {
-        &self.person
-    }
-
-    /// Binds sign-in forms to the browser.
-    pub fn visitor(&self) -> &str {
-        &self.visitor
-    }
-
-    /// Recognises a browser that has signed in to a wallet before.
-    pub fn known(&self) -> &str {
-        &self.known
-    }
-
-    /// Recognises a browser that has signed in before to the account of a person who works for an organisation.
-    pub fn known_operator(&self) -> &str {
-        &self.known_operator
-    }
-
-    /// Binds a same-device request to the browser that made it, on its result page: several requests may be open.
-    pub fn binding(&self) -> &str {
-        &self.binding
-    }
 }
 
 #[cfg(test)]
@@ -79,13 +55,13 @@ mod tests {
     #[test]
     fn under_tls_cookies_are_bound_to_the_host() {
         let names = Names::of(&origin("https://selfsame.example/"));
-        assert_eq!(names.operator(), "__Host-selfsame-operator-443");
+        assert_eq!(names.operator, "__Host-selfsame-operator-443");
     }
 
     #[test]
     fn two_servers_on_one_machine_have_different_cookies() {
         let one = Names::of(&origin("http://127.0.0.1:7380/"));
         let other = Names::of(&origin("http://127.0.0.1:7381/"));
-        assert_ne!(one.person(), other.person());
+        assert_ne!(one.person, other.person);
     }
 }

@@ -12,8 +12,8 @@ use http::request::Parts;
 use http::uri::PathAndQuery;
 use http::{Extensions, Method, Uri};
 use selfsame_app::{Access, App, OrganisationRoles};
-use selfsame_core::identity::Identity;
 use selfsame_core::organisation::OrganisationName;
+use selfsame_endpoints::RolesHere;
 use selfsame_openid::issuer::Issuer;
 use selfsame_openid::verifier::Verifier;
 use selfsame_store::TenantId;
@@ -122,16 +122,6 @@ impl Here {
         self.roles.issuer().map_err(Problem::from)
     }
 
-    /// Its issuer, or the one that it was, for those who check what it issued.
-    pub fn publisher(&self) -> Handled<&Arc<Issuer>> {
-        self.roles.publisher().map_err(Problem::from)
-    }
-
-    /// The identity whose `did:web` document is at its identifier.
-    pub fn identity(&self) -> Handled<&Arc<Identity>> {
-        self.roles.identity().map_err(Problem::from)
-    }
-
     /// Its verifier.
     pub fn verifier(&self) -> Handled<&Arc<Verifier>> {
         self.roles.verifier().map_err(Problem::from)
@@ -180,6 +170,15 @@ impl FromRequestParts<Server> for Here {
             Some(here) => Ok(here.clone()),
             None => Self::of(server, &parts.extensions, &parts.method).await,
         }
+    }
+}
+
+impl FromRequestParts<Server> for RolesHere {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
+        let here = Here::from_request_parts(parts, server).await?;
+        Ok(Self(here.roles))
     }
 }
 

@@ -1,8 +1,9 @@
-//! HTTP: protocol endpoints, the API, and the pages.
+//! HTTP: the API and the pages, and who may use which address.
 //!
 //! Owns: routes, access control, budgets of audiences. Does not own: connections, the arrival of requests and the
-//! statuses of errors, which are of `selfsame-http`; HTML, which is of `selfsame-pages`; nor the meaning of a request:
-//! each handler parses, calls one use case of `selfsame-app`, and shows the answer.
+//! statuses of errors, which are of `selfsame-http`; protocol endpoints, which are of `selfsame-endpoints`; HTML, which
+//! is of `selfsame-pages`; nor the meaning of a request: each handler parses, calls one use case of `selfsame-app`, and
+//! shows the answer.
 
 mod api;
 mod assets;
@@ -10,13 +11,14 @@ mod audience;
 mod audited;
 mod auth;
 mod cookie;
+mod endpoint_host;
 mod extract;
 mod figures;
 mod followed;
 mod here;
 mod middleware;
+mod nodes;
 mod problem;
-mod protocol;
 mod router;
 mod server;
 mod settings;
@@ -27,10 +29,11 @@ mod ui;
 #[cfg(test)]
 mod tests;
 
+pub use nodes::Nodes;
 pub use selfsame_http::limits::{Budget, ConnectionLimits};
 pub use selfsame_http::origin::{Origin, OriginError};
 pub use selfsame_http::peer::{Proxies, ProxyError};
-pub use selfsame_http::serve::{NodePeer, Nodes};
+pub use selfsame_http::serve::nodes::NodePeer;
 pub use selfsame_http::tls::{SelfMade, Tls, TlsError};
 pub use settings::{ServerLimits, ServerSettings};
 pub use start::serve;

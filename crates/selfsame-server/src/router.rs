@@ -4,10 +4,10 @@ mod api;
 pub mod group;
 pub mod openapi;
 mod pages;
-mod protocol;
 
 use axum::{Router, routing};
 use selfsame_app::config::Roles;
+use selfsame_endpoints::routes as endpoints;
 use selfsame_operators::Area;
 
 use crate::audience::{Audience, UPLOAD_MAX};
@@ -52,7 +52,7 @@ fn of_every_instance() -> Vec<Routes> {
     let api = |area, routes| Routes::of(Audience::OperatorApi, routes).needing(area);
     let page = |area, routes| Routes::of(Audience::Operator, routes).needing(area);
     vec![
-        Routes::of(Audience::Supervisor, protocol::supervisor()),
+        Routes::of(Audience::Supervisor, api::supervisor()),
         Routes::of(Audience::Public, pages::public()),
         Routes::of(Audience::Stream, pages::public_streams()),
         Routes::of(Audience::Doorway, pages::operator_door()),
@@ -74,7 +74,8 @@ fn of_every_instance() -> Vec<Routes> {
         api_of(Area::People, api::people()),
         api_of(Area::Audit, api::audit()),
         Routes::of(Audience::OperatorApi, api::oneself()).of_organisations(),
-        Routes::of(Audience::PublicApi, protocol::resolver()),
+        Routes::of(Audience::PublicApi, endpoints::resolution()),
+        Routes::of(Audience::PublicApi, api::description()),
     ]
 }
 
@@ -89,9 +90,9 @@ fn of_issuers() -> Vec<Routes> {
         api_of(Area::Issuer, api::many_offers()).receiving(UPLOAD_MAX),
         api_of(Area::Types, api::types()),
         of(Audience::OperatorStream, api::issuer_streams()).needing(Area::Issuer),
-        of(Audience::Protocol, protocol::issuance()),
-        of(Audience::PublicApi, protocol::status_lists()).along(Lane::Lists),
-        of(Audience::PublicApi, protocol::type_documents()),
+        of(Audience::Protocol, endpoints::issuance()),
+        of(Audience::PublicApi, endpoints::status_lists()).along(Lane::Lists),
+        of(Audience::PublicApi, endpoints::type_documents()),
     ]
 }
 
@@ -103,8 +104,8 @@ fn of_verifiers() -> Vec<Routes> {
         api_of(Area::Verifier, api::verifier()),
         of(Audience::OperatorWait, api::verifier_waits()).needing(Area::Verifier),
         of(Audience::Public, pages::same_device()),
-        of(Audience::Protocol, protocol::presentation()),
-        of(Audience::Protocol, protocol::answers()).along(Lane::Answers),
+        of(Audience::Protocol, endpoints::presentation()),
+        of(Audience::Protocol, endpoints::answers()).along(Lane::Answers),
     ]
 }
 
@@ -123,10 +124,10 @@ fn of_the_registry() -> Vec<Routes> {
     vec![
         Routes::of(Audience::Public, pages::registry()),
         Routes::of(Audience::Stream, pages::registry_streams()),
-        Routes::of(Audience::PublicApi, protocol::registry_reads()).along(Lane::Registry),
-        Routes::of(Audience::Protocol, protocol::registry_engine()),
-        Routes::of(Audience::PublicApi, protocol::von_network()),
-        Routes::of(Audience::Registrant, protocol::von_network_writes()),
+        Routes::of(Audience::PublicApi, endpoints::registry_reads()).along(Lane::Registry),
+        Routes::of(Audience::Protocol, endpoints::registry_engine()),
+        Routes::of(Audience::PublicApi, endpoints::von_network()),
+        Routes::of(Audience::Registrant, endpoints::von_network_writes()),
         Routes::of(Audience::RegistrantPage, pages::registry_writes()),
         Routes::of(Audience::OperatorApi, api::registry()).needing(Area::Registry),
     ]

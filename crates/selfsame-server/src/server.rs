@@ -13,6 +13,7 @@ use selfsame_http::origin::{Origin, OriginError};
 use selfsame_http::pulse::Pulse;
 use selfsame_http::shares::Rates;
 use selfsame_ledger::Registry;
+use selfsame_ledger::browse::Browser;
 use selfsame_wallet::Wallet;
 use tokio::sync::watch;
 
@@ -81,6 +82,11 @@ impl Server {
     /// The registry, wherever it is.
     pub(crate) fn registry(&self) -> Handled<&Arc<dyn Registry>> {
         self.0.app.registry().map_err(Problem::from)
+    }
+
+    /// The registry's blocks, transactions and objects, for those who browse.
+    pub(crate) fn browser(&self) -> Handled<Browser<'_>> {
+        Ok(Browser::of(&**self.registry()?)?)
     }
 
     /// Whether anyone may register DIDs.

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use selfsame_app::backup::Backups;
 use selfsame_http::limits::{Budget, ConnectionLimits};
-use selfsame_http::serve::Nodes;
 use selfsame_http::tls::Tls;
+
+use crate::nodes::Nodes;
 
 /// The server's settings, beside the application's own configuration.
 #[derive(Debug, Default)]

@@ -5,10 +5,11 @@ use std::io;
 use std::sync::Arc;
 
 use selfsame_app::App;
-use selfsame_http::serve::{self, Door, HttpService, Nodes, health};
+use selfsame_http::serve::{self, Door, HttpService, health};
 use selfsame_http::shares::Shares;
 use tokio::net::TcpListener;
 
+use crate::nodes::{Nodes, TlsGate};
 use crate::router;
 use crate::server::Server;
 use crate::settings::ServerSettings;
@@ -65,7 +66,7 @@ pub async fn serve(
             listener: beside,
             acceptor,
         }) => {
-            let door = Door::Nodes(acceptor);
+            let door = Door::Nodes(Arc::new(TlsGate(acceptor)));
             let for_nodes = HttpService {
                 door,
                 ..service.clone()

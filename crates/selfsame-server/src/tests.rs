@@ -6,6 +6,7 @@ mod crowds;
 mod description;
 mod doors;
 mod instance;
+mod nodes;
 mod organisation_pages;
 mod organisations;
 mod pages;

@@ -184,15 +184,30 @@ const PLACES: &[Place] = &[
     },
     Place {
         beside: &["selfsame-catalogue"],
-        // It takes the router, the origin and the limits as values, so that it can serve other faces.
+        // It takes the router, the origin, the limits and the nodes' handshake as values, so that it can serve other
+        // faces.
         not: &[
             "selfsame-store",
             "selfsame-net",
             "selfsame-accounts",
             "selfsame-ledger",
             "selfsame-app",
+            "selfsame-tls-io",
         ],
         ..place("selfsame-http", 4)
+    },
+    Place {
+        beside: &["selfsame-catalogue", "selfsame-http"],
+        // It takes the instance by a trait, and shows nothing to people.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-accounts",
+            "selfsame-operators",
+            "selfsame-wallet",
+            "selfsame-app",
+        ],
+        ..place("selfsame-endpoints", 4)
     },
     Place {
         beside: &["selfsame-catalogue"],
@@ -206,7 +221,12 @@ const PLACES: &[Place] = &[
         ..place("selfsame-pages", 4)
     },
     Place {
-        beside: &["selfsame-catalogue", "selfsame-http", "selfsame-pages"],
+        beside: &[
+            "selfsame-catalogue",
+            "selfsame-endpoints",
+            "selfsame-http",
+            "selfsame-pages",
+        ],
         not: &["selfsame-store", "selfsame-net"],
         ..place("selfsame-server", 4)
     },
@@ -296,7 +316,10 @@ const HOMES: &[(&str, &[&str])] = &[
     ("askama", &["selfsame-pages"]),
     ("aws-lc-rs", &["selfsame-crypto"]),
     // Routes are assembled by the faces, and called by the kernel.
-    ("axum", &["selfsame-http", "selfsame-server"]),
+    (
+        "axum",
+        &["selfsame-http", "selfsame-endpoints", "selfsame-server"],
+    ),
     // Options stand with what they are about: in the kernel of the commands, in a family of them, in the binary.
     (
         "clap",
@@ -571,6 +594,13 @@ mod tests {
         assert!(!complaints("selfsame-http", "selfsame-server", None).is_empty());
         assert!(!complaints("selfsame-http", "askama", None).is_empty());
         assert!(!complaints("selfsame-server", "hyper", None).is_empty());
+    }
+
+    #[test]
+    fn endpoints_take_the_instance_by_a_trait_and_know_no_page() {
+        for other in ["selfsame-app", "selfsame-server", "selfsame-pages"] {
+            assert!(!complaints("selfsame-endpoints", other, None).is_empty());
+        }
     }
 
     #[test]

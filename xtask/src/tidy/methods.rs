@@ -32,7 +32,7 @@ const ALLOWED: [(&str, &str); 7] = [
         "the numbers of methods in each profile of TLS",
     ),
     (
-        "crates/selfsame-server/src/router/protocol.rs",
+        "crates/selfsame-endpoints/src/routes.rs",
         "the names of specifications",
     ),
     (

@@ -35,7 +35,7 @@ const PURE: &[Ban] = &[
     ),
     (
         "StatusCode",
-        "only selfsame-http and selfsame-server know status codes",
+        "only selfsame-http and the faces on it know status codes",
     ),
 ];
 
@@ -131,10 +131,11 @@ const ELSEWHERE: &[(Ban, &[&str])] = &[
     (
         (
             "StatusCode",
-            "only selfsame-http and selfsame-server know status codes",
+            "only selfsame-http and the faces on it know status codes",
         ),
         &[
             "selfsame-http",
+            "selfsame-endpoints",
             "selfsame-server",
             "selfsame-net",
             "selfsame-bench",

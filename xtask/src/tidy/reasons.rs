@@ -22,6 +22,8 @@ const CATALOGUE: &str = "crates/selfsame-catalogue/en.toml";
 const HOME: &str = "selfsame-driver";
 /// Its name in code.
 const ROOT: &str = "selfsame_driver";
+/// The crate of `Problem`, by its name in code.
+const EDGE: &str = "selfsame_http";
 /// The files that define them; they handle ids as values.
 const DEFINITIONS: [&str; 3] = [
     "crates/selfsame-driver/src/error.rs",
@@ -172,7 +174,7 @@ fn read(text: &str, is_below: bool) -> Read {
     }
     let foreign = imported.into_iter().filter(|import| {
         let root = import.root.as_str();
-        ![ROOT, "crate", "super"].contains(&root)
+        ![ROOT, EDGE, "crate", "super"].contains(&root)
     });
     let mut reader = Reader {
         foreign: foreign.map(|import| import.name).collect(),

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_app::config::{Config, Roles};
-use selfsame_app::newcomer::{Consent, Newcomer};
 use selfsame_app::{App, Parts};
 use selfsame_core::config::{ResolverConfig, TrustConfig};
+use selfsame_core::newcomer::{Consent, Newcomer};
 use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use selfsame_did::{Did, Options};

@@ -74,7 +74,8 @@ pub async fn entries(State(server): State<Server>, Query(span): Query<Span>) -> 
 /// The transactions that changed a DID, oldest first.
 #[utoipa::path(get, path = "/api/registry/history", operation_id = "registry_list_history", tag = "registry", params(WhichDid), responses((status = 200, body = Items<RegistryEntry>)))]
 pub async fn history(State(server): State<Server>, Query(which): Query<WhichDid>) -> Handled {
-    let did = which.did.parse::<Did>().map_err(|_| no_did())?;
+    let did = which.did.parse::<Did>();
+    let did = did.map_err(|_| Error::bad_request("did-malformed"))?;
     let items = server.registry()?.history(&did).await?;
     json(&Items { items })
 }
@@ -92,9 +93,4 @@ pub async fn submit(State(server): State<Server>, headers: HeaderMap, Raw(body):
             .submit(&parse_transaction(&body)?)
             .await?,
     )
-}
-
-/// The error for a request that names no DID.
-pub fn no_did() -> Error {
-    Error::bad_request("did-malformed")
 }

@@ -6,9 +6,10 @@ use axum::middleware::Next;
 use axum::response::Response;
 use http::header::AUTHORIZATION;
 use selfsame_crypto::hash::sha256;
+use selfsame_http::extract::bearer;
 use selfsame_http::middleware::turns::{Turns, Whom};
 
-use crate::auth::{Seat, bearer};
+use crate::auth::Seat;
 use crate::here::Here;
 use crate::server::Server;
 

@@ -1,12 +1,17 @@
-//! The API: each address of a person's or the operator's programs, as its handler describes it.
+//! The API: each address of a person's or the operator's programs, as its handler describes it; health and metrics.
 
-use selfsame_http::route::{described, get, post};
+use selfsame_http::route::{described, get, post, tagged};
 
 use super::group::Route;
+use super::openapi;
 use crate::api::{
     audit, dids, instance, issuer, organisations, people, registry, types, verifier, wallet,
     webhooks,
 };
+use crate::supervision;
+
+const JSON: &str = "application/json";
+const TEXT: &str = "text/plain";
 
 /// The API of every instance, for the operator's programs.
 pub fn instance() -> Vec<Route> {
@@ -196,12 +201,51 @@ pub fn registry() -> Vec<Route> {
         described(registry::__path_history, registry::history),
         post("/registry/transactions", registry::submit)
             .gives(
-                "application/json",
+                JSON,
                 "Submits a signed transaction; submitting it again returns its first receipt.",
             )
             .named("registry_submit_transaction")
             .tag("registry")
             .by("docs/registry-objects.md")
             .takes("application/cbor"),
+    ]
+}
+
+/// Addresses for the process's supervisor.
+pub fn supervisor() -> Vec<Route> {
+    tagged(
+        "supervision",
+        vec![
+            get("/livez", supervision::live)
+                .named("supervision_live")
+                .gives(
+                    TEXT,
+                    "Whether the process is alive; 503 while an event loop is stuck.",
+                ),
+            get("/readyz", supervision::ready)
+                .named("supervision_ready")
+                .gives(
+                    TEXT,
+                    "Whether the instance is ready to serve requests; 503 if not.",
+                ),
+            get("/metrics", supervision::metrics)
+                .named("supervision_metrics")
+                .gives(
+                    TEXT,
+                    "Metrics, for the operator and for this machine; 401 for others.",
+                )
+                .by("Prometheus text format 0.0.4"),
+        ],
+    )
+}
+
+/// The description of all addresses for programs.
+pub fn description() -> Vec<Route> {
+    vec![
+        get("/openapi.json", openapi::serve)
+            .named("supervision_openapi")
+            .gives(JSON, "This description.")
+            .tag("supervision")
+            .by("OpenAPI 3.1"),
     ]
 }

@@ -196,7 +196,7 @@ async fn person(
 
 /// Ends the session.
 pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Handled {
-    let name = server.cookies().operator();
+    let name = &server.cookies().operator;
     if let Some(session) = cookie::read(&headers, name) {
         auth::end_session(&server, &session).await?;
     }
@@ -209,7 +209,7 @@ pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Handl
 
 /// The browser's session and whose it is, if it is valid.
 async fn session(server: &Server, headers: &HeaderMap) -> Handled<Option<(String, Authority)>> {
-    let Some(session) = cookie::read(headers, server.cookies().operator()) else {
+    let Some(session) = cookie::read(headers, &server.cookies().operator) else {
         return Ok(None);
     };
     let authority = auth::operator_of(server, &session).await?;

@@ -1,7 +1,7 @@
 //! Organisations: the list of the instance's, and the page of each with its changes.
 
 use axum::extract::State;
-use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::response::{IntoResponse as _, Redirect};
 use selfsame_core::organisation::view::{NewOrganisation, OrganisationChange, OrganisationState};
 use selfsame_core::organisation::{Organisation, OrganisationName};
 use selfsame_driver::{Error, ErrorKind};
@@ -13,6 +13,7 @@ use selfsame_pages::organisation::{
 use selfsame_pages::{FrameOrganisation, WrongField};
 use serde::Deserialize;
 
+use super::correction::refused;
 use super::{Frame, ListPosition};
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Path, Query, Working};
@@ -52,7 +53,8 @@ pub async fn create(
                 return Err(problem);
             };
             let page = listed(&server, &working, frame, ListPosition::first()).await?;
-            answered(&problem, super::html(&page.refused(typed, wrong.into()))?)
+            let again = page.refused(typed, wrong.into());
+            Ok(refused(&problem, super::html(&again)?))
         }
     }
 }
@@ -128,8 +130,8 @@ impl ChangeProblem {
         let frame = frame.within(format!("/o/{name}"), own);
         let page = shown(server, authority, name, frame).await?;
         let wrong = wrong.into();
-        let refused = RefusedChange { form, typed, wrong };
-        answered(&problem, super::html(&page.refused(refused))?)
+        let again = RefusedChange { form, typed, wrong };
+        Ok(refused(&problem, super::html(&page.refused(again))?))
     }
 }
 
@@ -310,12 +312,6 @@ fn wrong(problem: &Problem) -> Option<WrongField> {
     };
     let told = problem.told();
     Some(WrongField { field, told })
-}
-
-/// The page with the status of what is wrong.
-fn answered(problem: &Problem, mut page: Response) -> Handled {
-    *page.status_mut() = problem.status();
-    Ok(page)
 }
 
 fn unknown() -> Error {

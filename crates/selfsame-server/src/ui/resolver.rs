@@ -1,14 +1,14 @@
 //! The resolver's page: an identifier in, its document and metadata out.
 
 use axum::extract::State;
+use selfsame_endpoints::Instance;
+use selfsame_endpoints::resolver::{AskedVersion, resolution};
 use selfsame_pages::resolver::{ResolverPage, ShownResolution};
 use serde::Deserialize;
 
 use super::Frame;
 use crate::error::Handled;
 use crate::extract::Query;
-use crate::protocol::resolver::{AskedVersion, resolution};
-use crate::server::Server;
 
 /// What to resolve.
 #[derive(Default, Deserialize)]
@@ -19,7 +19,7 @@ pub struct Which {
 
 /// The form, with the result if something was resolved.
 pub async fn page(
-    State(server): State<Server>,
+    State(instance): State<Instance>,
     frame: Frame,
     Query(Which { did }): Query<Which>,
     Query(asked): Query<AskedVersion>,
@@ -32,7 +32,7 @@ pub async fn page(
     let result = match did.as_str() {
         "" => None,
         did => Some(ShownResolution::of(
-            resolution(&server, did, &asked).await.as_ref(),
+            resolution(&instance, did, &asked).await.as_ref(),
         )),
     };
     super::html(&ResolverPage {

@@ -50,7 +50,7 @@ pub async fn create(server: Here, form: Form) -> Handled {
     let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();
     let lifetime = server.app().config().verifier.request_lifetime;
     let result = format!("{}/verifier/results/{}", server.prefix, made.id);
-    let jar = Jar::lax(server.cookies().binding())
+    let jar = Jar::lax(&server.cookies().binding)
         .of_page(&result, lifetime.saturating_add(RESULT_SECONDS));
     if let Some(binding) = made.browser_binding.as_deref()
         && let Some(cookie) = jar.value(binding, server.origin())
@@ -101,7 +101,7 @@ pub async fn same_device(
     Query(Came { response_code }): Query<Came>,
     headers: HeaderMap,
 ) -> Handled {
-    let browser = cookie::read(&headers, server.cookies().binding()).unwrap_or_default();
+    let browser = cookie::read(&headers, &server.cookies().binding).unwrap_or_default();
     let verifier = server.verifier()?;
     let result = verifier.same_device_result(&id, &response_code, &browser);
     let view = RequestView::of(result.await?, verifier.types().await?).for_returned();

@@ -1,6 +1,6 @@
 //! Webhooks: the list, the page of each, and secrets, which are shown once.
 
-use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::response::{IntoResponse as _, Redirect};
 use selfsame_driver::paging::Paging;
 use selfsame_pages::WrongField;
 use selfsame_pages::webhooks::{
@@ -13,6 +13,7 @@ use selfsame_webhooks::{
 use serde::Deserialize;
 
 use super::Frame;
+use super::correction::refused;
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Path, Query};
 use crate::here::Here;
@@ -52,7 +53,8 @@ pub async fn create(server: Here, frame: Frame, form: Form) -> Handled {
                 return Err(problem);
             };
             let page = listed(&server, frame).await?;
-            answered(&problem, super::html(&page.refused(typed, wrong.into()))?)
+            let again = page.refused(typed, wrong.into());
+            Ok(refused(&problem, super::html(&again)?))
         }
     }
 }
@@ -175,13 +177,13 @@ impl FormProblem {
             return Err(problem);
         };
         let page = shown(server, frame, id, WebhookPosition::default()).await?;
-        let refused = RefusedForm {
+        let again = RefusedForm {
             form: self.form,
             typed: self.typed,
             since: self.since,
             wrong: wrong.into(),
         };
-        answered(&problem, super::html(&page.refused(refused))?)
+        Ok(refused(&problem, super::html(&page.refused(again))?))
     }
 }
 
@@ -252,12 +254,6 @@ fn wrong(problem: &Problem) -> Option<WrongField> {
     };
     let told = problem.told();
     Some(WrongField { field, told })
-}
-
-/// The page with the status of what is wrong.
-fn answered(problem: &Problem, mut page: Response) -> Handled {
-    *page.status_mut() = problem.status();
-    Ok(page)
 }
 
 fn back(id: &str) -> Handled {

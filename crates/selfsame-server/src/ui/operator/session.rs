@@ -40,7 +40,7 @@ impl<'a> Browser<'a> {
 
     /// Where a sign-in comes from.
     pub fn whence(&self, peer: Peer) -> Whence {
-        let devices = cookie::read(self.headers, self.server.cookies().known_operator());
+        let devices = cookie::read(self.headers, &self.server.cookies().known_operator);
         Whence::of(peer.address(), devices.as_deref())
     }
 
@@ -57,7 +57,7 @@ impl<'a> Browser<'a> {
         let home = authority.and_then(|authority| first_page(&authority, self.roles));
         let home = home.as_deref().unwrap_or(SIGNED_IN);
         let cookie = self.open(&auth::person_session(&session.token)).await?;
-        let name = self.server.cookies().known_operator();
+        let name = &self.server.cookies().known_operator;
         let before = cookie::read(self.headers, name);
         let accounts = operators.accounts();
         let devices = accounts.know_device(email, before.as_deref()).await?;
@@ -73,7 +73,7 @@ impl<'a> Browser<'a> {
     /// Replaces the browser's session by a new one; returns the cookie.
     pub async fn open(&self, session: &str) -> Handled<HeaderValue> {
         audited::signed_in();
-        let name = self.server.cookies().operator();
+        let name = &self.server.cookies().operator;
         if let Some(former) = cookie::read(self.headers, name) {
             auth::end_session(self.server, &former).await?;
         }

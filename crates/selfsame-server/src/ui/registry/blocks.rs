@@ -1,7 +1,6 @@
 //! Blocks: the newest first, and one with its transactions.
 
 use axum::extract::State;
-use selfsame_ledger::browse::Browser;
 use selfsame_pages::registry::blocks::{BlockPage, BlocksPage};
 use serde::Deserialize;
 
@@ -24,13 +23,13 @@ pub async fn page(
     frame: Frame,
     Query(Below { before }): Query<Below>,
 ) -> Handled {
-    let blocks = Browser::of(&**server.registry()?)?.blocks(before, ON_PAGE)?;
+    let blocks = server.browser()?.blocks(before, ON_PAGE)?;
     ui::html(&BlocksPage::of(frame, blocks))
 }
 
 /// One block.
 pub async fn block(State(server): State<Server>, frame: Frame, Path(height): Path<u64>) -> Handled {
-    let (block, entries) = Browser::of(&**server.registry()?)?.block(height)?;
+    let (block, entries) = server.browser()?.block(height)?;
     ui::html(&BlockPage {
         frame: frame.titled(format!("Block {height}")),
         block,

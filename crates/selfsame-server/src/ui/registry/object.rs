@@ -2,13 +2,13 @@
 
 use axum::extract::State;
 use selfsame_did::{Did, Options};
+use selfsame_endpoints::resolver::told;
 use selfsame_ledger::browse::Browser;
 use selfsame_pages::registry::object::{DidView, NamedObject, ObjectPage};
 use serde::Deserialize;
 
 use crate::error::{Handled, Problem};
 use crate::extract::Query;
-use crate::protocol::resolver::told;
 use crate::server::Server;
 use crate::ui::{self, Frame};
 
@@ -24,7 +24,7 @@ pub async fn page(
     frame: Frame,
     Query(WhichObject { id }): Query<WhichObject>,
 ) -> Handled {
-    let browser = Browser::of(&**server.registry()?)?;
+    let browser = server.browser()?;
     let id = id.trim().to_owned();
     let key = browser.key_of(&id).ok_or_else(no_object)?;
     let object = browser.object(&key, server.app().clock().now()).await?;

@@ -1,17 +1,19 @@
 //! The form that registers a DID, on networks where anyone may register.
 
-use axum::extract::State;
+use axum::extract::{FromRef as _, State};
 use http::HeaderMap;
 use selfsame_app::newcomer::InForce;
 use selfsame_crypto::encoding::base58_encode;
+use selfsame_endpoints::Instance;
+use selfsame_endpoints::von_network::register::{Enrolled, Registration};
 use selfsame_pages::registry::register::{
     AgreementShown, MadeRegistration, RegisterPage, TypedRegistration,
 };
 
 use crate::error::{Handled, Problem};
 use crate::extract::Form;
-use crate::protocol::von_network::register::{Enrolled, Registration};
 use crate::server::Server;
+use crate::ui::correction::refused;
 use crate::ui::{self, Frame};
 
 /// The form.
@@ -26,13 +28,14 @@ pub async fn register(
     frame: Frame,
     form: Form,
 ) -> Handled {
+    let instance = Instance::from_ref(&server);
     let page = empty(&server, frame)?;
     match Registration::of_form(&form)
-        .carried_out(&server, &headers)
+        .carried_out(&instance, &headers)
         .await
     {
         Ok(made) => ui::html(&page.made(shown(&made))),
-        Err(problem) => refused(page, &form, &problem),
+        Err(problem) => again(page, &form, &problem),
     }
 }
 
@@ -49,14 +52,13 @@ fn shown(made: &Enrolled) -> MadeRegistration {
 }
 
 /// The form again, with what was typed and the error.
-fn refused(page: RegisterPage, form: &Form, problem: &Problem) -> Handled {
+fn again(page: RegisterPage, form: &Form, problem: &Problem) -> Handled {
     let typed = |name| form.one(name).unwrap_or_default().to_owned();
     let typed = TypedRegistration {
         did: typed("did"),
         verkey: typed("verkey"),
         no_role: form.one("role").is_none(),
     };
-    let mut answer = ui::html(&page.refused(typed, problem.told()))?;
-    *answer.status_mut() = problem.status();
-    Ok(answer)
+    let page = ui::html(&page.refused(typed, problem.told()))?;
+    Ok(refused(problem, page))
 }

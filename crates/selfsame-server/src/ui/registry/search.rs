@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use selfsame_did::Did;
+use selfsame_endpoints::von_network::query::{OnPage, view_named};
 use selfsame_ledger::browse::{Browser, SearchCriteria};
 use selfsame_pages::registry::search::{LedgerPage, SearchPage};
 use selfsame_pages::registry::{KINDS, link};
@@ -10,7 +11,6 @@ use serde::Deserialize;
 
 use crate::error::{Handled, Problem};
 use crate::extract::{Path, Query};
-use crate::protocol::von_network::query::{OnPage, view_named};
 use crate::server::Server;
 use crate::ui::{self, Frame};
 
@@ -31,7 +31,7 @@ pub async fn page(
     frame: Frame,
     Query(wanted): Query<SearchedFor>,
 ) -> Handled {
-    let browser = Browser::of(&**server.registry()?)?;
+    let browser = server.browser()?;
     if let (Some(there), "") = (direct(&browser, wanted.q.trim())?, wanted.kind.as_str()) {
         return Ok(there);
     }
@@ -92,7 +92,7 @@ pub async fn view(
 ) -> Handled {
     let ledger = view_named(&name)?;
     let page = asked.page(ON_PAGE);
-    let browser = Browser::of(&**server.registry()?)?;
+    let browser = server.browser()?;
     let found = browser.view(ledger, &page).await?;
     ui::html(&LedgerPage::of(frame, ledger, &page, found))
 }

@@ -1,7 +1,6 @@
 //! A transaction: its author, its content, and the proof that it is in the log.
 
 use axum::extract::State;
-use selfsame_ledger::browse::Browser;
 use selfsame_pages::registry::transaction::{TransactionPage, TransactionParts};
 
 use crate::error::{Handled, Problem};
@@ -11,7 +10,7 @@ use crate::ui::{self, Frame};
 
 /// The page.
 pub async fn page(State(server): State<Server>, frame: Frame, Path(seq_no): Path<u64>) -> Handled {
-    let browser = Browser::of(&**server.registry()?)?;
+    let browser = server.browser()?;
     let operations = browser.operations(seq_no)?;
     let Some(first) = operations.first().cloned() else {
         return Err(Problem::bad_request("operations-absent"));

@@ -1,7 +1,6 @@
 //! The validators, and who signed the newest checkpoint.
 
 use axum::extract::State;
-use selfsame_ledger::browse::Browser;
 use selfsame_pages::registry::validators::ValidatorsPage;
 
 use crate::error::Handled;
@@ -10,7 +9,7 @@ use crate::ui::{self, Frame};
 
 /// The page.
 pub async fn page(State(server): State<Server>, frame: Frame) -> Handled {
-    let browser = Browser::of(&**server.registry()?)?;
+    let browser = server.browser()?;
     let view = browser.validators().await?;
     ui::html(&ValidatorsPage::of(frame, view, browser.head()?.0))
 }

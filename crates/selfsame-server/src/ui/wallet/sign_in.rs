@@ -62,7 +62,7 @@ pub async fn sign_in(
     form: Form,
 ) -> Handled {
     let (email, password) = credentials(&form)?;
-    let devices = cookie::read(&headers, server.cookies().known());
+    let devices = cookie::read(&headers, &server.cookies().known);
     let whence = Whence::of(peer.address(), devices.as_deref());
     match server
         .wallet()?
@@ -95,7 +95,7 @@ pub async fn register(
 
 /// Signs out.
 pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Handled {
-    let name = server.cookies().person();
+    let name = &server.cookies().person;
     if let Some(session) = cookie::read(&headers, name) {
         server.wallet()?.accounts().sign_out(&session).await?;
     }
@@ -123,7 +123,7 @@ fn credentials(form: &Form) -> Result<(&str, SecretString), Problem> {
 /// The browser's former session ends. The browser is now known, and others' wrong passwords do not slow it down.
 async fn opened(server: &Server, headers: &HeaderMap, session: NewSession, form: &Form) -> Handled {
     let accounts = server.wallet()?.accounts();
-    let name = server.cookies().person();
+    let name = &server.cookies().person;
     if let Some(former) = cookie::read(headers, name) {
         accounts.sign_out(&former).await?;
     }
@@ -144,7 +144,7 @@ async fn known_device(
     headers: &HeaderMap,
     email: &str,
 ) -> Handled<Option<HeaderValue>> {
-    let name = server.cookies().known();
+    let name = &server.cookies().known;
     let before = cookie::read(headers, name);
     let accounts = server.wallet()?.accounts();
     let devices = accounts.know_device(email, before.as_deref()).await?;

@@ -8,6 +8,11 @@ use std::time::Duration;
 use axum::{Extension, Router, routing};
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::{Did, key};
+use selfsame_http::limits::ConnectionLimits;
+use selfsame_http::pulse::Pulse;
+use selfsame_http::serve::nodes::NodePeer;
+use selfsame_http::serve::{Door, HttpService, serve};
+use selfsame_http::shares::Shares;
 use selfsame_tls::identity::{
     Identities, IdentityPolicy, PeerKind, PeerPolicy, SsiIdentity, Staples,
 };
@@ -18,10 +23,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
-use crate::limits::ConnectionLimits;
-use crate::pulse::Pulse;
-use crate::serve::{Door, HttpService, NodePeer, serve};
-use crate::shares::Shares;
+use crate::nodes::TlsGate;
 
 fn node() -> (Did, Config) {
     let private = PrivateKey::generate(KeyType::Ed25519).unwrap();
@@ -64,7 +66,7 @@ struct Serving {
 async fn serving(acceptor: Acceptor<dyn Gather>) -> Serving {
     let service = HttpService {
         router: Router::new().route("/who", routing::get(who)),
-        door: Door::Nodes(acceptor),
+        door: Door::Nodes(Arc::new(TlsGate(acceptor))),
         limits: ConnectionLimits::default(),
         shares: Shares::default(),
         requests: Shares::default(),

@@ -1,11 +1,10 @@
-//! The protocols: each address that a specification or a document describes, and which one.
+//! The addresses: each that a specification or a document describes, and which one.
 
-use selfsame_http::route::{get, post, tagged};
+use axum::extract::{FromRef, FromRequestParts};
+use selfsame_http::route::{Route, get, post, tagged};
 
-use super::group::Route;
-use super::openapi;
-use crate::protocol::{hosted, issuer, registry, resolver, verifier, von_network};
-use crate::supervision;
+use crate::instance::{Instance, RolesHere};
+use crate::{hosted, issuer, registry, resolver, verifier, von_network};
 
 const JSON: &str = "application/json";
 const JWT: &str = "application/jwt";
@@ -17,36 +16,16 @@ const RESOLUTION: &str = "application/did-resolution";
 const DEREFERENCING: &str = "application/did-url-dereferencing";
 const REQUEST_OBJECT: &str = "application/oauth-authz-req+jwt";
 
-/// Addresses for the process's supervisor.
-pub fn supervisor() -> Vec<Route> {
-    tagged(
-        "supervision",
-        vec![
-            get("/livez", supervision::live)
-                .named("supervision_live")
-                .gives(
-                    TEXT,
-                    "Whether the process is alive; 503 while an event loop is stuck.",
-                ),
-            get("/readyz", supervision::ready)
-                .named("supervision_ready")
-                .gives(
-                    TEXT,
-                    "Whether the instance is ready to serve requests; 503 if not.",
-                ),
-            get("/metrics", supervision::metrics)
-                .named("supervision_metrics")
-                .gives(
-                    TEXT,
-                    "Metrics, for the operator and for this machine; 401 for others.",
-                )
-                .by("Prometheus text format 0.0.4"),
-        ],
-    )
-}
+/// The state of a server, which gives its endpoints what they need.
+pub trait ServerState: Clone + Send + Sync + 'static {}
+
+impl<S: Clone + Send + Sync + 'static> ServerState for S {}
 
 /// von-network's addresses, for tools that know them.
-pub fn von_network() -> Vec<Route> {
+pub fn von_network<S: ServerState>() -> Vec<Route<S>>
+where
+    Instance: FromRef<S>,
+{
     tagged(
         "von-network",
         vec![
@@ -88,13 +67,19 @@ pub fn von_network() -> Vec<Route> {
 }
 
 /// Registration of DIDs, by the operator or by anyone whom the operator lets.
-pub fn von_network_writes() -> Vec<Route> {
+pub fn von_network_writes<S: ServerState>() -> Vec<Route<S>>
+where
+    Instance: FromRef<S>,
+{
     tagged("von-network", vec![post("/register", von_network::register::register).named("von_network_register").gives(JSON, "Registers a DID by seed or key; for the operator, or for everyone if the operator allows it.").by("docs/registry-pages.md")
     .takes(JSON)])
 }
 
 /// The resolver, for anyone's programs.
-pub fn resolver() -> Vec<Route> {
+pub fn resolution<S: ServerState>() -> Vec<Route<S>>
+where
+    Instance: FromRef<S>,
+{
     tagged("resolution", vec![
         get("/1.0/identifiers/{*did}", resolver::resolve).named("resolution_resolve").abroad().gives(RESOLUTION, "Resolves a DID, or dereferences a DID URL of a linked resource; the document alone if `Accept` asks for it.").by("DID Resolution §7.1")
     .asks(&["versionId?", "versionTime?"])
@@ -106,12 +91,14 @@ pub fn resolver() -> Vec<Route> {
     ])
     .refuses(&[RESOLUTION, DEREFERENCING]),
         get("/dids/{name}/did.json", hosted::named).named("resolution_hosted_document").gives(DID_DOCUMENT, "A did:web document that the operator hosts here.").by("did:web"),
-        get("/openapi.json", openapi::serve).named("supervision_openapi").gives(JSON, "This description.").tag("supervision").by("OpenAPI 3.1"),
     ])
 }
 
 /// OpenID4VCI, for other people's wallets.
-pub fn issuance() -> Vec<Route> {
+pub fn issuance<S: ServerState>() -> Vec<Route<S>>
+where
+    RolesHere: FromRequestParts<S>,
+{
     tagged(
         "issuance",
         vec![
@@ -162,7 +149,10 @@ pub fn issuance() -> Vec<Route> {
 }
 
 /// The documents of credential types, for wallets and verifiers.
-pub fn type_documents() -> Vec<Route> {
+pub fn type_documents<S: ServerState>() -> Vec<Route<S>>
+where
+    RolesHere: FromRequestParts<S>,
+{
     tagged(
         "types",
         vec![
@@ -183,7 +173,10 @@ pub fn type_documents() -> Vec<Route> {
 }
 
 /// Status lists, for verifiers.
-pub fn status_lists() -> Vec<Route> {
+pub fn status_lists<S: ServerState>() -> Vec<Route<S>>
+where
+    RolesHere: FromRequestParts<S>,
+{
     tagged("issuance", vec![
         get("/status/{list}", issuer::status_list).named("issuance_status_list").gives("application/statuslist+jwt", "A signed Token Status List.").by("Token Status List §8"),
         get("/status/{list}/token", issuer::w3c_token_list).named("issuance_status_list_w3c").gives("application/statuslist+jwt", "The Token Status List, signed as W3C credentials are.").by("Token Status List §8"),
@@ -193,7 +186,10 @@ pub fn status_lists() -> Vec<Route> {
 }
 
 /// OpenID4VP, for other people's wallets.
-pub fn presentation() -> Vec<Route> {
+pub fn presentation<S: ServerState>() -> Vec<Route<S>>
+where
+    RolesHere: FromRequestParts<S>,
+{
     tagged(
         "presentation",
         vec![
@@ -222,7 +218,10 @@ pub fn presentation() -> Vec<Route> {
 }
 
 /// OpenID4VP responses, from other people's wallets.
-pub fn answers() -> Vec<Route> {
+pub fn answers<S: ServerState>() -> Vec<Route<S>>
+where
+    RolesHere: FromRequestParts<S>,
+{
     tagged(
         "presentation",
         vec![
@@ -237,7 +236,10 @@ pub fn answers() -> Vec<Route> {
 }
 
 /// The registry's reads, for anyone who verifies it.
-pub fn registry_reads() -> Vec<Route> {
+pub fn registry_reads<S: ServerState>() -> Vec<Route<S>>
+where
+    Instance: FromRef<S>,
+{
     tagged("registry", vec![
         get("/registry/genesis", registry::genesis).named("registry_get_genesis").gives(CBOR, "The network's genesis.").by("docs/registry.md"),
         get("/registry/checkpoint", registry::checkpoint).named("registry_get_checkpoint").gives(TEXT, "The newest signed checkpoint.").by("C2SP tlog-checkpoint"),
@@ -254,7 +256,10 @@ pub fn registry_reads() -> Vec<Route> {
 }
 
 /// The registry's consensus engine, for nodes that join.
-pub fn registry_engine() -> Vec<Route> {
+pub fn registry_engine<S: ServerState>() -> Vec<Route<S>>
+where
+    Instance: FromRef<S>,
+{
     tagged(
         "registry",
         vec![

@@ -11,14 +11,14 @@ use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use selfsame_catalogue::english;
 use selfsame_crypto::encoding::base64_encode;
+use selfsame_http::error::{Handled, Problem};
+use selfsame_http::extract::Path;
+use selfsame_http::response::open_to_all;
 use selfsame_ledger::browse::{Browser, IndyLedger, ViewPage};
 use selfsame_ledger::view::browse::{FoundView, OperationView};
 use serde_json::{Value, json};
 
-use super::open_to_all;
-use crate::error::{Handled, Problem};
-use crate::extract::Path;
-use crate::server::Server;
+use crate::instance::Instance;
 use query::{AskedPart, view_named};
 
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -26,8 +26,8 @@ const TEXT: &str = "text/plain; charset=utf-8";
 const PAGE_SIZE: u64 = 100;
 
 /// One JSON object a line: the trust root, then the genesis transactions.
-pub async fn genesis(State(server): State<Server>) -> Handled {
-    let registry = server.registry()?;
+pub async fn genesis(State(instance): State<Instance>) -> Handled {
+    let registry = instance.registry()?;
     let browser = Browser::of(&**registry)?;
     let network = registry.network().await?;
     let root = json!({
@@ -49,9 +49,9 @@ pub async fn genesis(State(server): State<Server>) -> Handled {
 }
 
 /// The status of the registry; with `?validators`, also of each validator.
-pub async fn status(State(server): State<Server>, RawQuery(query): RawQuery) -> Handled {
+pub async fn status(State(instance): State<Instance>, RawQuery(query): RawQuery) -> Handled {
     let with_validators = query::asks_for_validators(query.as_deref())?;
-    let registry = server.registry()?;
+    let registry = instance.registry()?;
     let browser = Browser::of(&**registry)?;
     let (signed, problem) = match registry.status().await {
         Ok(status) => (Some(status.height), None),
@@ -62,7 +62,7 @@ pub async fn status(State(server): State<Server>, RawQuery(query): RawQuery) -> 
         "display_ledger_state": true,
         "init_error": problem,
         "ready": signed.is_some(),
-        "register_new_dids": server.open_registration(),
+        "register_new_dids": instance.open_registration(),
         "syncing": signed.is_some_and(|signed| browser.head().is_ok_and(|head| is_syncing(signed, head.0))),
     });
     if with_validators {
@@ -77,8 +77,8 @@ fn is_syncing(signed: u64, stored: u64) -> bool {
 }
 
 /// The status of each validator, as text.
-pub async fn status_text(State(server): State<Server>) -> Handled {
-    let browser = Browser::of(&**server.registry()?)?;
+pub async fn status_text(State(instance): State<Instance>) -> Handled {
+    let browser = instance.browser()?;
     let mut lines = String::new();
     for validator in validators(&browser).await? {
         let name = validator["Node_info"]["Name"].as_str().unwrap_or_default();
@@ -101,12 +101,12 @@ async fn validators(browser: &Browser<'_>) -> Handled<Vec<Value>> {
 
 /// A page of one of Indy's ledgers.
 pub async fn ledger(
-    State(server): State<Server>,
+    State(instance): State<Instance>,
     Path(name): Path<String>,
     asked: AskedPart,
 ) -> Handled {
     let page = asked.page(PAGE_SIZE);
-    let found = found(&server, &name, &page).await?;
+    let found = found(&instance, &name, &page).await?;
     if found.items.is_empty() && page.page > 1 {
         let detail = json!({ "detail": "Invalid page." });
         return Ok(json_answer(StatusCode::NOT_FOUND, &detail));
@@ -116,28 +116,28 @@ pub async fn ledger(
 
 /// A page of one of Indy's ledgers, as text.
 pub async fn ledger_text(
-    State(server): State<Server>,
+    State(instance): State<Instance>,
     Path(name): Path<String>,
     asked: AskedPart,
 ) -> Handled {
     let page = asked.page(PAGE_SIZE);
-    let found = found(&server, &name, &page).await?;
+    let found = found(&instance, &name, &page).await?;
     let lines: Vec<String> = found.items.iter().map(shape::text).collect();
     Ok(text(lines.join("\n")))
 }
 
-async fn found(server: &Server, ledger: &str, page: &ViewPage<'_>) -> Handled<FoundView> {
+async fn found(instance: &Instance, ledger: &str, page: &ViewPage<'_>) -> Handled<FoundView> {
     let view = view_named(ledger)?;
-    Ok(Browser::of(&**server.registry()?)?.view(view, page).await?)
+    Ok(instance.browser()?.view(view, page).await?)
 }
 
 /// One transaction, by its number or its hash, with the proof that it is in the log.
 pub async fn transaction(
-    State(server): State<Server>,
+    State(instance): State<Instance>,
     Path((name, ident)): Path<(String, String)>,
 ) -> Handled {
     let view = view_named(&name)?;
-    let browser = Browser::of(&**server.registry()?)?;
+    let browser = instance.browser()?;
     let Some((seq_no, place)) = query::place(&browser, &ident)? else {
         return Err(nothing());
     };
@@ -165,8 +165,8 @@ fn chosen(
 }
 
 /// The proof that a transaction is in the log.
-pub async fn inclusion(State(server): State<Server>, Path(seq_no): Path<u64>) -> Handled {
-    let browser = Browser::of(&**server.registry()?)?;
+pub async fn inclusion(State(instance): State<Instance>, Path(seq_no): Path<u64>) -> Handled {
+    let browser = instance.browser()?;
     match browser.inclusion(seq_no).await? {
         Some(proof) => Ok(open_to_all(axum::Json(proof).into_response())),
         None => Err(

@@ -3,17 +3,16 @@
 use axum::extract::State;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, StatusCode};
-use selfsame_app::newcomer::{Consent, Newcomer, Registered, Role};
+use selfsame_core::newcomer::{Consent, Newcomer, Registered, Role};
 use selfsame_crypto::encoding::{base58_decode, base58_encode, base64_decode};
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey, Secret, SecretString};
+use selfsame_http::error::{Handled, Problem};
+use selfsame_http::extract::{Form, Json, bearer};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::json_answer;
-use crate::auth::bearer;
-use crate::error::{Handled, Problem};
-use crate::extract::{Form, Json};
-use crate::server::Server;
+use crate::instance::Instance;
 
 /// The bytes before an Ed25519 seed in PKCS#8 (RFC 8410 §7).
 const PKCS8: [u8; 16] = [
@@ -59,11 +58,11 @@ fn endorser() -> Option<String> {
 
 /// Registers the DID unless it exists, and responds like von-network; `id` is the DID in the form that resolves.
 pub async fn register(
-    State(server): State<Server>,
+    State(instance): State<Instance>,
     headers: HeaderMap,
     Json(asked): Json<Registration>,
 ) -> Handled {
-    let made = asked.carried_out(&server, &headers).await?;
+    let made = asked.carried_out(&instance, &headers).await?;
     let verkey = asked
         .verkey
         .unwrap_or_else(|| base58_encode(made.key.bytes()));
@@ -96,9 +95,9 @@ impl Registration {
     ///
     /// # Errors
     /// For an invalid request, for a caller who may not register, and if the registry refuses.
-    pub async fn carried_out(&self, server: &Server, headers: &HeaderMap) -> Handled<Enrolled> {
+    pub async fn carried_out(&self, instance: &Instance, headers: &HeaderMap) -> Handled<Enrolled> {
         let role = role(self.role.as_deref())?;
-        allowed(server, headers, role)?;
+        allowed(instance, headers, role)?;
         let (seed, key) = self.key()?;
         let (seed_key, signature) = (own_key(seed.as_ref(), &key)?, self.signature()?);
         let consent = match (&signature, &seed_key) {
@@ -113,7 +112,7 @@ impl Registration {
             role,
             accepts: self.agreement.as_deref(),
         };
-        let registered = server.app().register_newcomer(&newcomer).await?;
+        let registered = instance.register(&newcomer).await?;
         Ok(Enrolled {
             seed,
             key,
@@ -146,15 +145,15 @@ impl Registration {
     }
 }
 
-fn allowed(server: &Server, headers: &HeaderMap, role: Option<Role>) -> Handled<()> {
+fn allowed(instance: &Instance, headers: &HeaderMap, role: Option<Role>) -> Handled<()> {
     let is_operator = headers
         .get(AUTHORIZATION)
         .and_then(bearer)
-        .is_some_and(|token| server.app().operator().is_token(token));
+        .is_some_and(|token| instance.is_operator(token));
     if is_operator {
         return Ok(());
     }
-    if !server.open_registration() {
+    if !instance.open_registration() {
         return Err(Problem::new(StatusCode::UNAUTHORIZED, "operator-needed"));
     }
     match role {

@@ -1,7 +1,5 @@
 //! DID Resolution over HTTP, as Universal Resolvers serve it: the result's envelope, or the document alone.
 
-use std::sync::Arc;
-
 use axum::extract::{RawQuery, State};
 use axum::response::IntoResponse as _;
 use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, VARY};
@@ -14,14 +12,15 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::{WantedResource, wanted as wanted_resource};
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_driver::Reason;
+use selfsame_http::error::{Handled, Problem, log_refusal};
+use selfsame_http::extract::{Path, Query};
 use selfsame_http::negotiation::preferred;
+use selfsame_http::response::open_to_all;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
-use super::open_to_all;
-use crate::error::{Handled, Problem, log_refusal};
-use crate::extract::{Path, Query};
-use crate::server::Server;
+use crate::instance::Instance;
 
 const ENVELOPE: &str = "application/did-resolution";
 const DEREFERENCING: &str = "application/did-url-dereferencing";
@@ -45,7 +44,7 @@ pub struct AskedVersion {
 
 /// Resolves a DID, or dereferences a DID URL of a linked resource.
 pub async fn resolve(
-    State(server): State<Server>,
+    State(instance): State<Instance>,
     did: Result<Path<String>, Problem>,
     RawQuery(query): RawQuery,
     Query(asked): Query<AskedVersion>,
@@ -55,8 +54,8 @@ pub async fn resolve(
         return answer(&failed(ResolutionError::InvalidDid), ENVELOPE);
     };
     match resource(&did, query.as_deref()) {
-        Ok(Some((url, wanted))) => dereference(&server, &url, &wanted).await,
-        Ok(None) => document(&server, &did, &asked, &headers).await,
+        Ok(Some((url, wanted))) => dereference(&instance, &url, &wanted).await,
+        Ok(None) => document(&instance, &did, &asked, &headers).await,
         Err(error) => answer(&failed(error), ENVELOPE),
     }
 }
@@ -78,7 +77,7 @@ fn resource(
 }
 
 async fn document(
-    server: &Server,
+    instance: &Instance,
     did: &str,
     asked: &AskedVersion,
     headers: &HeaderMap,
@@ -93,13 +92,13 @@ async fn document(
             ENVELOPE,
         );
     };
-    answer(resolution(server, did, asked).await.as_ref(), form)
+    answer(resolution(instance, did, asked).await.as_ref(), form)
 }
 
 /// A DID-linked resource, always in the dereferencing envelope: this origin does not serve other parties' content as
 /// its own document.
-async fn dereference(server: &Server, url: &DidUrl, wanted: &WantedResource) -> Handled {
-    let linked = server.app().linked(url, wanted).await;
+async fn dereference(instance: &Instance, url: &DidUrl, wanted: &WantedResource) -> Handled {
+    let linked = instance.linked(url, wanted).await;
     let (status, body) = match linked {
         Ok(linked) => (StatusCode::OK, content(&linked)),
         Err(error) => {
@@ -142,7 +141,7 @@ fn content(linked: &Linked) -> Value {
 }
 
 /// Resolves an identifier that a person typed or a program sent.
-pub async fn resolution(server: &Server, did: &str, asked: &AskedVersion) -> Arc<Resolution> {
+pub async fn resolution(instance: &Instance, did: &str, asked: &AskedVersion) -> Arc<Resolution> {
     let Ok(did) = did.parse::<Did>() else {
         return failed(ResolutionError::InvalidDid);
     };
@@ -157,7 +156,7 @@ pub async fn resolution(server: &Server, did: &str, asked: &AskedVersion) -> Arc
         version_time: version_time.flatten(),
         ..Options::default()
     };
-    told(server.app().resolve(&did, &options).await)
+    told(instance.resolve(&did, &options).await)
 }
 
 /// The resolution with its reason as a sentence.

@@ -3,43 +3,44 @@
 use axum::response::IntoResponse as _;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use selfsame_http::error::{Handled, Problem};
+use selfsame_http::extract::{Path, Raw, is_kind};
+use selfsame_openid::OrganisationRoles;
 
-use crate::error::{Handled, Problem};
-use crate::extract::{Path, Raw, is_kind};
-use crate::here::Here;
+use crate::instance::RolesHere;
 
 const REQUEST_OBJECT: &str = "application/oauth-authz-req+jwt";
 const FORM: &str = "application/x-www-form-urlencoded";
 
 /// The request object (§5.7).
-pub async fn request(server: Here, Path(id): Path<String>) -> Handled {
-    object(&server, &id, None).await
+pub async fn request(RolesHere(roles): RolesHere, Path(id): Path<String>) -> Handled {
+    object(&roles, &id, None).await
 }
 
 /// The request object for a wallet that states its capabilities (§5.10).
 pub async fn posted(
-    server: Here,
+    RolesHere(roles): RolesHere,
     Path(id): Path<String>,
     headers: HeaderMap,
     Raw(body): Raw,
 ) -> Handled {
     needs_form(&headers)?;
-    object(&server, &id, Some(&body)).await
+    object(&roles, &id, Some(&body)).await
 }
 
 /// The wallet's response (§8.2).
 pub async fn response(
-    server: Here,
+    RolesHere(roles): RolesHere,
     Path(id): Path<String>,
     headers: HeaderMap,
     Raw(body): Raw,
 ) -> Handled {
     needs_form(&headers)?;
-    Ok(axum::Json(server.verifier()?.response(&id, &body).await?).into_response())
+    Ok(axum::Json(roles.verifier()?.response(&id, &body).await?).into_response())
 }
 
-async fn object(server: &Here, id: &str, posted: Option<&[u8]>) -> Handled {
-    let object = server.verifier()?.request_object(id, posted).await?;
+async fn object(roles: &OrganisationRoles, id: &str, posted: Option<&[u8]>) -> Handled {
+    let object = roles.verifier()?.request_object(id, posted).await?;
     Ok(([(CONTENT_TYPE, REQUEST_OBJECT)], object).into_response())
 }
 

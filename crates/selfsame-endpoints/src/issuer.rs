@@ -4,16 +4,16 @@ use axum::extract::RawQuery;
 use axum::response::{IntoResponse as _, Response};
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG};
 use http::{HeaderMap, StatusCode};
+use selfsame_http::error::{Handled, Problem};
+use selfsame_http::extract::{Path, Raw, bearer, is_kind};
 use selfsame_http::negotiation::is_known;
+use selfsame_http::response::{open_to_all, ready};
+use selfsame_openid::OrganisationRoles;
 use selfsame_openid::issuer::lists::ListFace;
 use selfsame_openid::view::issuer::ServedList;
 use selfsame_types::{DocumentKind, Picture};
 
-use super::{open_to_all, ready};
-use crate::auth;
-use crate::error::{Handled, Problem};
-use crate::extract::{Path, Raw, is_kind};
-use crate::here::Here;
+use crate::instance::RolesHere;
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -21,45 +21,49 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const MALFORMED: &str = "invalid_credential_request";
 
 /// Credential issuer metadata (§12.2).
-pub async fn metadata(server: Here) -> Handled {
-    let published = server.issuer()?.published().await?;
+pub async fn metadata(RolesHere(roles): RolesHere) -> Handled {
+    let published = roles.issuer()?.published().await?;
     Ok(ready(JSON, &published.issuer))
 }
 
 /// Authorization server metadata (RFC 8414 §3).
-pub async fn authorization_server(server: Here) -> Handled {
-    let published = server.issuer()?.published().await?;
+pub async fn authorization_server(RolesHere(roles): RolesHere) -> Handled {
+    let published = roles.issuer()?.published().await?;
     Ok(ready(JSON, &published.server))
 }
 
 /// JWT VC issuer metadata (SD-JWT VC §4).
-pub async fn jwt_vc_issuer(server: Here) -> Handled {
-    let published = server.publisher()?.published().await?;
+pub async fn jwt_vc_issuer(RolesHere(roles): RolesHere) -> Handled {
+    let published = roles.publisher()?.published().await?;
     Ok(ready(JSON, &published.jwt_vc_issuer))
 }
 
 /// An offer that a link refers to (§4.1.3).
-pub async fn offer(server: Here, Path(id): Path<String>) -> Handled {
-    let offer = server.issuer()?.offer_object(&id).await?;
+pub async fn offer(RolesHere(roles): RolesHere, Path(id): Path<String>) -> Handled {
+    let offer = roles.issuer()?.offer_object(&id).await?;
     Ok(([(CONTENT_TYPE, JSON)], offer).into_response())
 }
 
 /// The token endpoint (§6).
-pub async fn token(server: Here, headers: HeaderMap, Raw(body): Raw) -> Handled {
+pub async fn token(RolesHere(roles): RolesHere, headers: HeaderMap, Raw(body): Raw) -> Handled {
     if !is_kind(&headers, FORM) {
         return Err(Problem::bad_request("body-not-form"));
     }
-    Ok(axum::Json(server.issuer()?.token(&body).await?).into_response())
+    Ok(axum::Json(roles.issuer()?.token(&body).await?).into_response())
 }
 
 /// The nonce endpoint (§7).
-pub async fn nonce(server: Here) -> Handled {
-    Ok(axum::Json(server.issuer()?.nonce()).into_response())
+pub async fn nonce(RolesHere(roles): RolesHere) -> Handled {
+    Ok(axum::Json(roles.issuer()?.nonce()).into_response())
 }
 
 /// The credential endpoint (§8).
-pub async fn credential(server: Here, headers: HeaderMap, body: Result<Raw, Problem>) -> Handled {
-    let Some(token) = headers.get(AUTHORIZATION).and_then(auth::bearer) else {
+pub async fn credential(
+    RolesHere(roles): RolesHere,
+    headers: HeaderMap,
+    body: Result<Raw, Problem>,
+) -> Handled {
+    let Some(token) = headers.get(AUTHORIZATION).and_then(bearer) else {
         return Err(Problem::new(
             StatusCode::UNAUTHORIZED,
             "access-token-needed",
@@ -70,19 +74,22 @@ pub async fn credential(server: Here, headers: HeaderMap, body: Result<Raw, Prob
         return Err(problem.with_code(MALFORMED));
     }
     let Raw(body) = body.map_err(|problem| problem.with_code(MALFORMED))?;
-    Ok(axum::Json(server.issuer()?.credential(token, &body).await?).into_response())
+    Ok(axum::Json(roles.issuer()?.credential(token, &body).await?).into_response())
 }
 
 /// The type metadata of a version of a type (SD-JWT VC, Type Metadata).
-pub async fn type_metadata(server: Here, Path((id, version)): Path<(String, u32)>) -> Handled {
-    let types = server.publisher()?.types();
+pub async fn type_metadata(
+    RolesHere(roles): RolesHere,
+    Path((id, version)): Path<(String, u32)>,
+) -> Handled {
+    let types = roles.publisher()?.types();
     let document = types.document(&id, version, DocumentKind::Metadata).await?;
     Ok(served_for_ever(document))
 }
 
 /// The other documents of a version of a type, and its images.
 pub async fn type_document(
-    server: Here,
+    RolesHere(roles): RolesHere,
     Path((id, version, document)): Path<(String, u32, String)>,
 ) -> Handled {
     let kind = match document.as_str() {
@@ -92,7 +99,7 @@ pub async fn type_document(
         "background" => DocumentKind::Background,
         _ => return Err(Problem::new(StatusCode::NOT_FOUND, "address-unknown")),
     };
-    let types = server.publisher()?.types();
+    let types = roles.publisher()?.types();
     Ok(served_for_ever(types.document(&id, version, kind).await?))
 }
 
@@ -112,50 +119,55 @@ fn served_for_ever(document: Picture) -> Response {
 
 /// A Token Status List: signed and kept ready, public, cached by its ETag.
 pub async fn status_list(
-    server: Here,
+    RolesHere(roles): RolesHere,
     Path(list): Path<u64>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Handled {
     of_now(query.as_deref())?;
-    served(&server, list, None, &headers).await
+    served(&roles, list, None, &headers).await
 }
 
 /// The Token Status List signed as W3C credentials are; those credentials refer to it.
 pub async fn w3c_token_list(
-    server: Here,
+    RolesHere(roles): RolesHere,
     Path(list): Path<u64>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Handled {
     of_now(query.as_deref())?;
-    served(&server, list, Some("token"), &headers).await
+    served(&roles, list, Some("token"), &headers).await
 }
 
 /// The Token Status List signed by the DID in the registry; single-use credentials refer to it.
 pub async fn registry_token_list(
-    server: Here,
+    RolesHere(roles): RolesHere,
     Path(list): Path<u64>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Handled {
     of_now(query.as_deref())?;
-    served(&server, list, Some("registry"), &headers).await
+    served(&roles, list, Some("registry"), &headers).await
 }
 
 /// The list as a Bitstring Status List of one purpose.
 pub async fn bitstring_list(
-    server: Here,
+    RolesHere(roles): RolesHere,
     Path((list, purpose)): Path<(u64, String)>,
     headers: HeaderMap,
 ) -> Handled {
-    served(&server, list, Some(&purpose), &headers).await
+    served(&roles, list, Some(&purpose), &headers).await
 }
 
-async fn served(server: &Here, list: u64, purpose: Option<&str>, headers: &HeaderMap) -> Handled {
+async fn served(
+    roles: &OrganisationRoles,
+    list: u64,
+    purpose: Option<&str>,
+    headers: &HeaderMap,
+) -> Handled {
     let face = ListFace::parse(purpose)
         .ok_or_else(|| selfsame_driver::Error::not_found("list-unknown"))?;
-    let list = server.publisher()?.lists().serve(list, face).await?;
+    let list = roles.publisher()?.lists().serve(list, face).await?;
     let known = is_known(headers, &list.etag);
     Ok(open_to_all(fresh_or_known(list, known)))
 }

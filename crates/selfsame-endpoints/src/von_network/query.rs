@@ -2,9 +2,8 @@
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
+use selfsame_http::error::{Handled, Problem};
 use selfsame_ledger::browse::{Browser, IndyLedger, Type, ViewPage};
-
-use crate::error::{Handled, Problem};
 
 /// Largest page size.
 const PAGE_SIZE_MAX: u64 = 200;

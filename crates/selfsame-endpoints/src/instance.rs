@@ -1,0 +1,74 @@
+//! What the endpoints need of the instance that serves them.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use selfsame_core::dids::Dids;
+use selfsame_core::newcomer::{Newcomer, Registered};
+use selfsame_core::resolver::Linked;
+use selfsame_did::cheqd::resource::WantedResource;
+use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
+use selfsame_driver::Result;
+use selfsame_ledger::Registry;
+use selfsame_ledger::browse::Browser;
+use selfsame_openid::OrganisationRoles;
+
+/// What serves the endpoints of an instance.
+#[async_trait]
+pub trait EndpointHost: Send + Sync {
+    /// The registry, wherever it is.
+    fn registry(&self) -> Result<&Arc<dyn Registry>>;
+
+    /// The DIDs whose documents it hosts.
+    fn dids(&self) -> &Dids;
+
+    /// Resolves a DID of any known method; errors are part of the result.
+    async fn resolve(&self, did: &Did, options: &Options) -> Arc<Resolution>;
+
+    /// The DID-linked resource that a DID URL names.
+    async fn linked(
+        &self,
+        url: &DidUrl,
+        wanted: &WantedResource,
+    ) -> std::result::Result<Linked, ResolutionError>;
+
+    /// Whether anyone may register DIDs.
+    fn open_registration(&self) -> bool;
+
+    /// Whether this is the operator token.
+    fn is_operator(&self, token: &str) -> bool;
+
+    /// Registers the DID of another party in the registry, and waits for the receipt.
+    async fn register(&self, newcomer: &Newcomer<'_>) -> Result<Registered>;
+}
+
+/// The instance whose endpoint was called.
+#[derive(Clone)]
+pub struct Instance(Arc<dyn EndpointHost>);
+
+impl Instance {
+    /// The instance that this host serves.
+    pub fn of(host: Arc<dyn EndpointHost>) -> Self {
+        Self(host)
+    }
+
+    /// The registry's blocks, transactions and objects, for those who browse.
+    ///
+    /// # Errors
+    /// If it has no registry, or one that can't be browsed.
+    pub fn browser(&self) -> Result<Browser<'_>> {
+        Browser::of(&**self.registry()?)
+    }
+}
+
+impl Deref for Instance {
+    type Target = dyn EndpointHost;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+/// The roles of the organisation whose address was called.
+pub struct RolesHere(pub Arc<OrganisationRoles>);

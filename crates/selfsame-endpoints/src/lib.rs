@@ -1,0 +1,16 @@
+//! Protocol endpoints: what other wallets, issuers, verifiers, resolvers and readers of a registry call.
+//!
+//! Owns: the addresses of specifications and their descriptions, the parameters and the form of each answer. Does not
+//! own: who may call an address, its limits and its errors' format, which `selfsame-server` gives to each list of
+//! routes; the API and the pages; nor the meaning of a request, which is a use case's.
+
+pub mod hosted;
+mod instance;
+pub mod issuer;
+pub mod registry;
+pub mod resolver;
+pub mod routes;
+pub mod verifier;
+pub mod von_network;
+
+pub use instance::{EndpointHost, Instance, RolesHere};
