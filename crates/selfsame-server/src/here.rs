@@ -16,7 +16,7 @@ use selfsame_core::organisation::OrganisationName;
 use selfsame_endpoints::RolesHere;
 use selfsame_openid::issuer::Issuer;
 use selfsame_openid::verifier::Verifier;
-use selfsame_store::TenantId;
+use selfsame_webhooks::WebhookOwner;
 
 use crate::error::{Handled, Problem};
 use crate::server::Server;
@@ -128,7 +128,7 @@ impl Here {
     }
 
     /// The tenant whose webhooks are sent its events.
-    pub fn webhook_owner(&self) -> TenantId {
+    pub fn webhook_owner(&self) -> WebhookOwner {
         App::webhook_owner(&self.roles.organisation)
     }
 

@@ -24,7 +24,7 @@ pub use view::{
     CreatedEndpoint, EndpointChange, EndpointView, EventReplay, NewEndpoint, Replayed,
     WebhookDelivery,
 };
-pub use webhooks::Webhooks;
+pub use webhooks::{WebhookOwner, Webhooks};
 
 #[cfg(test)]
 mod tests;

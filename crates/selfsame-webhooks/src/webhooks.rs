@@ -9,6 +9,9 @@ use tokio::sync::{Notify, watch};
 use crate::dispatch::{Dispatcher, OwnerOf};
 use crate::sender::Senders;
 
+/// The tenant that endpoints belong to.
+pub type WebhookOwner = TenantId;
+
 /// The webhooks of an instance.
 pub struct Webhooks {
     pub(crate) shared: Arc<Shared>,
