@@ -87,20 +87,17 @@ async fn a_type_of_ones_own_is_issued_requested_and_verified_in_every_format() {
             shown.contains(PHOTO) && !shown.contains("pays late"),
             "{shown}"
         );
+        let own = site.app.main().issuer().unwrap().types();
+        let types = own.all().await.unwrap();
+        let served = types.find("membership").unwrap().served.clone().unwrap();
         if format == "dc+sd-jwt" {
             assert!(!shown.contains("Example City"), "{shown}");
-            let metadata = site
-                .app
-                .main()
-                .issuer()
-                .unwrap()
-                .types()
-                .all()
-                .await
-                .unwrap();
-            let served = metadata.find("membership").unwrap().served.clone().unwrap();
             assert_eq!(claims["vct#integrity"], served.integrity);
             assert_eq!(claims["vct"], served.addresses.metadata);
+        }
+        if format == "vc+jwt" {
+            let schema = json!({"id": served.addresses.schema, "type": "JsonSchema"});
+            assert_eq!(claims["credentialSchema"], schema, "{claims}");
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct Description {
     pub issuer_needs_did: bool,
     /// The context for claims whose terms no other context defines, if the format has one.
     pub undefined_terms: Option<&'static str>,
+    /// Whether a credential names the JSON Schema of its type: the context of its data model defines `JsonSchema`.
+    pub names_schema: bool,
 }
 
 /// The profile of OpenID4VCI 1.0 Appendix A and OpenID4VP 1.0 Appendix B that a format follows: how metadata, requests

@@ -146,6 +146,12 @@ impl Issuer {
                 Some(served) => vec![served.addresses.context.clone()],
                 None => Vec::from_iter(kind.format.describe().undefined_terms.map(str::to_owned)),
             },
+            schema: match &one.served {
+                Some(served) if kind.format.describe().names_schema => {
+                    Some(served.addresses.schema.clone())
+                }
+                _ => None,
+            },
             // As the credential will state it, because the register states it too.
             expires: Some(self.latest().settings.stated_end(end, now)),
             further_copies: !kind.has_handle,

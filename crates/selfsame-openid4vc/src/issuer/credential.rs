@@ -10,7 +10,7 @@ use selfsame_credential::{
 use selfsame_crypto::{ctx::Ctx, encoding::base64url_encode, hash::sha256, time::UnixTime};
 use selfsame_did::{Did, jwk};
 use selfsame_oauth::{Code, Error as OAuthError};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{
     Given, Granted, Issuance, IssuanceState, IssuerSettings,
@@ -39,6 +39,8 @@ pub struct CredentialContent {
     pub decoys: usize,
     /// The JSON-LD contexts of a W3C credential besides its model's own.
     pub contexts: Vec<String>,
+    /// The address of the JSON Schema of a W3C credential (VCDM 2.0 §4.11).
+    pub schema: Option<String>,
     /// The time at which the credential expires.
     pub expires: Option<UnixTime>,
     /// Whether further copies may be requested with the same access token (OpenID4VCI 1.0, "Multiple Accesses to the
@@ -399,6 +401,12 @@ fn sd_jwt(call: &CredentialCall<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Credent
     Ok(CredentialDraft::SdJwt(Box::new(draft)))
 }
 
+/// The member that names a schema (Verifiable Credentials JSON Schema Specification §2.1).
+fn schema(address: &String) -> (String, Value) {
+    let schema = json!({"id": address, "type": "JsonSchema"});
+    ("credentialSchema".to_owned(), schema)
+}
+
 fn w3c(
     call: &CredentialCall<'_>,
     one: &One<'_>,
@@ -434,7 +442,7 @@ fn w3c(
         status: one.status.and_then(|status| status.member.clone()),
         token_status: one.status.and_then(|status| status.claim.clone()),
         cnf: None,
-        further: Map::new(),
+        further: content.schema.iter().map(schema).collect(),
         signer: content.signer.clone(),
     };
     let draft = issue

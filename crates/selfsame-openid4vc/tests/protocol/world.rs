@@ -272,6 +272,7 @@ impl Issuer {
                 .to_vec(),
             decoys: 2,
             contexts: Vec::new(),
+            schema: None,
             expires: Some(NOW.plus(86_400)),
             further_copies: true,
             statuses: Vec::new(),

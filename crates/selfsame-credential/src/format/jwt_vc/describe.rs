@@ -16,4 +16,5 @@ pub(super) const DESCRIPTION: Description = Description {
     status: StatusForm::ClaimAndMember,
     issuer_needs_did: true,
     undefined_terms: None,
+    names_schema: false,
 };

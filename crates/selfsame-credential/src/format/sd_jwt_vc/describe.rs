@@ -22,6 +22,7 @@ pub(super) const DESCRIPTION: Description = Description {
     status: StatusForm::Claim,
     issuer_needs_did: false,
     undefined_terms: None,
+    names_schema: false,
 };
 
 /// The claims that must never be disclosed selectively, neither as a whole nor in part (§2.2.2.3).

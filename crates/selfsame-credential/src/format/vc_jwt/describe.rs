@@ -16,4 +16,5 @@ pub(super) const DESCRIPTION: Description = Description {
     // VC-JOSE-COSE §4 defines neither certificates nor the metadata of SD-JWT VC.
     issuer_needs_did: true,
     undefined_terms: Some("https://www.w3.org/ns/credentials/undefined-terms/v2"),
+    names_schema: true,
 };

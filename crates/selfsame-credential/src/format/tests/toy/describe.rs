@@ -17,6 +17,7 @@ pub(super) const DESCRIPTION: Description = Description {
     status: StatusForm::Claim,
     issuer_needs_did: false,
     undefined_terms: None,
+    names_schema: false,
 };
 
 pub(super) const TYP: &str = "toy+jwt";
