@@ -24,6 +24,8 @@ use crate::issuer::{Issuer, IssuerMemory, anchor};
 use crate::verifier::{RequestCache, Verifier};
 use open::{OpenOrganisation, OpenOrganisations};
 
+/// Interval between signings of changed lists; changes within a second go into one list.
+const PUBLISHED_EVERY: Duration = Duration::from_millis(500);
 /// Interval between anchorings; changes within it go into one transaction.
 const ANCHORED_EVERY: Duration = Duration::from_secs(1);
 
@@ -246,6 +248,7 @@ impl Roles {
     /// Starts the background tasks, which end when `stopping` becomes true.
     pub fn start(self: &Arc<Self>, stopping: watch::Receiver<bool>) {
         if self.wanted.issuer {
+            tokio::spawn(publishing(self.clone(), stopping.clone()));
             tokio::spawn(anchoring(self.clone(), stopping));
         }
     }
@@ -285,6 +288,21 @@ impl Correspondent for Verifiers {
     async fn given_up(&self, shared: &Shared, leased: &Leased, error: &Error) -> Result<Batch> {
         let verifier = self.0.verifier_of(&leased.tenant).await?;
         Correspondent::given_up(&*verifier, shared, leased, error).await
+    }
+}
+
+/// Signs the changed lists of all issuers, until the instance stops.
+async fn publishing(roles: Arc<Roles>, mut stopping: watch::Receiver<bool>) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(PUBLISHED_EVERY) => {}
+            _ = stopping.changed() => return,
+        }
+        for issuer in roles.open_issuers() {
+            if let Err(error) = issuer.lists().renew().await {
+                tracing::warn!(%error, "status lists can't be signed now");
+            }
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use selfsame_app::App;
 use selfsame_core::config::DidMethod;
 use selfsame_credential::Format;
 use selfsame_credential::status::{List, Value};
+use selfsame_crypto::jws::Compact;
 use selfsame_driver::paging::Paging;
 use selfsame_driver::{ErrorKind, Result};
 use selfsame_oauth::TokenResponse;
@@ -454,6 +455,46 @@ async fn served_as_withdrawn(app: &App, id: &str) -> bool {
     let now = app.clock().now();
     let list = List::parse(&uri, None, &served.body, now).unwrap();
     list.get(index).unwrap() != Value::Valid
+}
+
+/// When a status list was signed.
+async fn signed_at(app: &App) -> u64 {
+    let lists = app.main().issuer().unwrap().lists().clone();
+    let served = lists.serve(0, ListFace::Token).await.unwrap();
+    let list = Compact::parse(std::str::from_utf8(&served.body).unwrap()).unwrap();
+    let payload: serde_json::Value = serde_json::from_slice(&list.payload).unwrap();
+    payload["iat"].as_u64().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_are_published_within_a_second_without_being_fetched_and_share_one_list() {
+    let site = Site::start().await;
+    site.app.start().await.unwrap();
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    for _ in 0..2 {
+        let offer = accept(&site.offer("immunization").await);
+        let wallet = app.wallet().unwrap();
+        wallet.accept_offer(&person, &offer).await.unwrap();
+    }
+    let before = signed_at(&site.app).await;
+    site.app.clock().advance(1);
+    let issuer = site.app.main().issuer().unwrap();
+    for one in issuer.issued(None, &Paging::default()).await.unwrap().items {
+        let revoked = issuer.set_status(&one.id, CredentialStatus::Revoked).await;
+        revoked.unwrap();
+    }
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    // Whoever fetches it later gets what was signed then.
+    site.app.clock().advance(20);
+    let after = signed_at(&site.app).await;
+    let now = site.app.clock().now().0;
+    assert!(
+        before < after && after + 20 <= now,
+        "{before} {after} {now}"
+    );
+    tokio::time::sleep(Duration::from_millis(1_500)).await;
+    assert_eq!(signed_at(&site.app).await, after, "nothing changed since");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -274,6 +274,33 @@ impl Lists {
         Ok(ready)
     }
 
+    /// Signs the lists again whose changes wait, so that a change is published even if nobody fetches its list.
+    ///
+    /// # Errors
+    /// The key store's.
+    pub(crate) async fn renew(&self) -> Result<()> {
+        for (list, face) in self.waiting() {
+            self.serve(list, face).await?;
+        }
+        Ok(())
+    }
+
+    /// The signed lists that lack changes, and may be signed again.
+    fn waiting(&self) -> Vec<(u64, ListFace)> {
+        let served: Vec<_> = locked(&self.served)
+            .iter()
+            .map(|(key, signed)| (*key, signed.changes))
+            .collect();
+        let waits = |((list, face), changes): &((u64, ListFace), u64)| {
+            *changes < self.changes(*list) && self.kept(*list, *face).is_none()
+        };
+        served
+            .into_iter()
+            .filter(waits)
+            .map(|(key, _)| key)
+            .collect()
+    }
+
     fn ready(&self, list: u64, face: ListFace) -> Option<ServedList> {
         self.kept(list, face).map(|signed| signed.list)
     }
