@@ -116,7 +116,7 @@ impl WalletCommand {
                 let path = "/api/wallet/credentials?limit=200";
                 let listed: Listing<CardSummary> = owner.wallet().await?.get(path).await?;
                 output::either(owner.instance.json, &listed, |listed| {
-                    listed.items.iter().map(card_line).collect()
+                    listed.items.iter().map(listed_card).collect()
                 });
             }
             WalletVerb::Card { id, owner } => {
@@ -134,6 +134,13 @@ impl WalletCommand {
         }
         Ok(Answer::Yes)
     }
+}
+
+/// A card of the list, with its status if that calls for attention.
+fn listed_card(card: &CardSummary) -> String {
+    let status = card.status.as_deref().filter(|status| *status != "valid");
+    let status = status.map_or_else(String::new, |status| format!("  {status}"));
+    format!("{}{status}", card_line(card))
 }
 
 fn card_line(card: &CardSummary) -> String {

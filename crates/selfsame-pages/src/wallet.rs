@@ -23,7 +23,12 @@ struct CardFace {
     title: String,
     kind: String,
     issuer: String,
+    /// What is wrong with it, as far as is known.
+    over: Option<String>,
 }
+
+/// The statuses of cards that verifiers do not accept.
+const OVER: [&str; 4] = ["revoked", "suspended", "spent", "expired"];
 
 impl CardFace {
     fn of(card: &CardSummary, own: &Url) -> Self {
@@ -33,6 +38,10 @@ impl CardFace {
             title: card.display.title.clone(),
             kind: format_name(&card.format).to_owned(),
             issuer: (card.issuer_name.clone()).unwrap_or_else(|| short_name(&card.issuer)),
+            over: card
+                .status
+                .clone()
+                .filter(|status| OVER.contains(&&**status)),
         }
     }
 }
@@ -57,6 +66,8 @@ fn look(display: &Display, own: &Url) -> CardLook {
 pub struct WalletPage {
     frame: Frame,
     done: Option<&'static str>,
+    /// The cards that no verifier accepts.
+    over: Vec<CardFace>,
     cards: Vec<CardFace>,
     next: Option<String>,
 }
@@ -73,18 +84,18 @@ impl WalletPage {
     /// The page with these cards.
     pub fn of(frame: Frame, cards: Listing<CardSummary>, at: &CardsShown<'_>) -> Self {
         let CardsShown { done, own } = at;
+        let faces = cards.items.iter().map(|card| CardFace::of(card, own));
+        let (over, good) = faces.partition(|face: &CardFace| face.over.is_some());
         Self {
             frame: frame.titled("Your wallet"),
             done: match done {
                 Some("accepted") => Some("It is in your wallet now."),
                 Some("removed") => Some("The card was removed."),
+                Some("checked") => Some("The status of your cards was checked."),
                 _ => None,
             },
-            cards: cards
-                .items
-                .iter()
-                .map(|card| CardFace::of(card, own))
-                .collect(),
+            over,
+            cards: good,
             next: cards.next,
         }
     }
@@ -121,4 +132,66 @@ pub fn link(page: &str, uri: &str) -> String {
 fn format_name(format: &str) -> &str {
     let known = format.parse::<Format>();
     known.map_or(format, |format| format.describe().title)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(statuses: &[Option<&str>]) -> String {
+        let own = Url::parse("https://wallet.example").unwrap();
+        let card = |(number, status): (usize, &Option<&str>)| CardSummary {
+            id: format!("card-{number}"),
+            display: Display {
+                title: "Ticket".to_owned(),
+                color: None,
+                text_color: None,
+                logo: None,
+                icon: None,
+            },
+            issuer: "did:web:issuer.example".to_owned(),
+            issuer_name: None,
+            format: "dc+sd-jwt".to_owned(),
+            types: Vec::new(),
+            added: "2026-01-01T00:00:00Z".to_owned(),
+            expires: None,
+            status: status.map(str::to_owned),
+        };
+        let cards = Listing {
+            items: statuses.iter().enumerate().map(card).collect(),
+            next: None,
+        };
+        let shown = CardsShown {
+            done: None,
+            own: &own,
+        };
+        let page = WalletPage::of(Frame::nobodys(), cards, &shown);
+        page.render().unwrap()
+    }
+
+    #[test]
+    fn cards_that_nobody_accepts_come_first_with_a_badge_and_greyed() {
+        let shown = page(&[None, Some("revoked"), Some("valid"), Some("unknown")]);
+        let (over, good) = shown.split_once("aria-label=\"Cards\"").unwrap();
+        assert!(over.contains("Needs attention"), "{over}");
+        assert!(
+            over.contains("badge is-revoked") && over.contains("is-over"),
+            "{over}"
+        );
+        assert!(
+            over.contains("card-1") && !good.contains("card-1"),
+            "{good}"
+        );
+        assert!(
+            !good.contains("badge") && !good.contains("is-over"),
+            "{good}"
+        );
+        for card in ["card-0", "card-2", "card-3"] {
+            assert!(good.contains(card), "{good}");
+        }
+        for status in OVER {
+            assert!(page(&[Some(status)]).contains(&format!("badge is-{status}")));
+        }
+        assert!(!page(&[Some("valid")]).contains("Needs attention"));
+    }
 }

@@ -1,12 +1,11 @@
 //! Cards: the credentials a person holds, how they look, and their current status.
 
 mod lines;
+mod standing;
 
-use selfsame_credential::evidence::Fetched;
 use selfsame_credential::path::Segment;
-use selfsame_credential::single_use::{HANDLE, Reference, Use};
-use selfsame_credential::verdict::{Outcome, Policy, Trust};
-use selfsame_credential::verify::Examination;
+use selfsame_credential::single_use::{HANDLE, Reference};
+use selfsame_credential::verdict::{Policy, Trust};
 use selfsame_credential::{ClaimPath, Format, Held};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
@@ -24,11 +23,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Wallet;
-use crate::view::{Card, CardSummary, ClaimLine, Display, Person};
+use crate::view::{CardSummary, ClaimLine, Display, Person};
 use selfsame_core::Shared;
-use selfsame_core::gather::Freshness;
 use selfsame_core::registry::UseKey;
-use selfsame_core::view::{CredentialUse, readable};
+use selfsame_core::view::readable;
 
 /// The kind of the records that hold cards.
 pub(super) const CARD: &str = "card";
@@ -52,6 +50,9 @@ pub(super) struct CardRecord {
     pub look: Look,
     pub added: UnixTime,
     pub expires: Option<UnixTime>,
+    /// Its status when it was last checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<String>,
 }
 
 /// The look of a card, from its issuer's metadata at the time it was received.
@@ -170,6 +171,7 @@ impl CardRecord {
             types,
             look,
             added: ctx.now(),
+            seen: None,
         }
     }
 
@@ -187,20 +189,21 @@ impl CardRecord {
 
     /// The record for the store, tagged with each of its types, and the card's summary.
     pub fn into_put(self) -> Result<(Put, CardSummary)> {
-        let put = Put::new(CARD, &self.id, encode(&self)?);
+        Ok((self.put()?, self.summary(self.added)))
+    }
+
+    fn put(&self) -> Result<Put> {
+        let put = Put::new(CARD, &self.id, encode(self)?);
         let put = self
             .types
             .iter()
             .fold(put, |put, name| put.tag(Tag::hashed("type", name.clone())));
-        let summary = self.summary();
-        Ok((
-            put.tag(Tag::hashed("format", self.format.as_str())),
-            summary,
-        ))
+        Ok(put.tag(Tag::hashed("format", self.format.as_str())))
     }
 
-    /// A short form of the card.
-    pub fn summary(&self) -> CardSummary {
+    /// A short form of the card, at this time. Nothing is fetched for it.
+    pub fn summary(&self, now: UnixTime) -> CardSummary {
+        let is_over = self.expires.is_some_and(|expires| expires <= now);
         CardSummary {
             id: self.id.clone(),
             display: self.look.display(&self.types),
@@ -210,6 +213,10 @@ impl CardRecord {
             types: self.types.clone(),
             added: self.added.rfc3339(),
             expires: self.expires.map(UnixTime::rfc3339),
+            status: match is_over {
+                true => Some("expired".to_owned()),
+                false => self.seen.clone(),
+            },
         }
     }
 
@@ -247,30 +254,10 @@ impl Wallet {
     pub async fn cards(&self, person: &Person, paging: &Paging) -> Result<Listing<CardSummary>> {
         let store = &self.shared.store;
         let records = store.list(&person.tenant, CARD, &page(paging)).await?;
+        let now = self.shared.clock.now();
         listing(&records, paging, |record| {
-            Ok(CardRecord::read(record)?.summary())
+            Ok(CardRecord::read(record)?.summary(now))
         })
-    }
-
-    /// One card with its claims and its current status.
-    ///
-    /// # Errors
-    /// `NotFound`.
-    pub async fn card(&self, person: &Person, id: &str) -> Result<Card> {
-        let card = self.card_record(person, id).await?;
-        let held = card.held()?;
-        let standing = self.standing(person, &held).await?;
-        let mut shown = Card {
-            summary: card.summary(),
-            claims: card.all_lines(&held),
-            status: standing.status.to_owned(),
-            status_as_of: standing.as_of.map(UnixTime::rfc3339),
-            used: None,
-        };
-        if let Some(fetched) = standing.seen_use.filter(|_| shown.status == "valid") {
-            shown.show_use(fetched);
-        }
-        Ok(shown)
     }
 
     /// Deletes a card for good, and the key that was created for it.
@@ -307,50 +294,6 @@ impl Wallet {
         let record = self.shared.store.read(&person.tenant, CARD, id).await?;
         CardRecord::read(&record.ok_or_else(|| Error::not_found("card-unknown"))?)
     }
-
-    /// The card's status, verified as a verifier that trusts its issuer would: only the issuer can state it, and a
-    /// status that someone else signed is ignored.
-    async fn standing(&self, person: &Person, held: &Held) -> Result<CardStanding> {
-        if let Some(status) = by_time(held, self.shared.clock.now()) {
-            return Ok(CardStanding {
-                status,
-                as_of: None,
-                seen_use: None,
-            });
-        }
-        let freshness = Freshness { max_status_age: 60 };
-        let policy = Policy {
-            max_status_age: Some(freshness.max_status_age),
-            ..policy(&self.shared)
-        };
-        let now = self.shared.clock.now();
-        let examination = Examination::of(held);
-        let key = single_use(held);
-        let mut seen_use = None;
-        let run = self.shared.run(&person.tenant, freshness, |evidence| {
-            if let Some(UseKey { issuer, digest }) = &key {
-                seen_use = evidence.single_use(issuer, digest).cloned();
-            }
-            Ok::<_, Error>(examination.step(&policy, evidence, now))
-        });
-        let (verdict, _) = run.await?;
-        let status = match verdict.outcome {
-            // The registry's statement on a single-use card is shown in addition.
-            Outcome::Valid | Outcome::Spent => "valid",
-            Outcome::Revoked | Outcome::Suspended | Outcome::Expired | Outcome::NotYetValid => {
-                verdict.outcome.as_str()
-            }
-            Outcome::NotAuthorised
-            | Outcome::Untrusted
-            | Outcome::Unverifiable
-            | Outcome::Invalid => "unknown",
-        };
-        Ok(CardStanding {
-            status,
-            as_of: verdict.as_of.map(UnixTime),
-            seen_use,
-        })
-    }
 }
 
 /// The policy for credentials in a wallet. It accepts any issuer, since trust is the person's decision.
@@ -362,40 +305,6 @@ pub(super) fn policy(shared: &Shared) -> Policy {
         leeway: LEEWAY,
         ..Policy::default()
     }
-}
-
-/// The status of a card.
-struct CardStanding {
-    /// The word for it in the interfaces.
-    status: &'static str,
-    /// When the oldest evidence for it was fetched.
-    as_of: Option<UnixTime>,
-    /// The registry's answer about a single-use card, if it was asked.
-    seen_use: Option<Fetched<Option<Use>>>,
-}
-
-impl Card {
-    /// Adds the registry's answer about a single-use card.
-    fn show_use(&mut self, Fetched { value, at }: Fetched<Option<Use>>) {
-        self.status_as_of = Some(at.rfc3339());
-        match value {
-            Ok(None) => {}
-            Ok(Some(used)) => {
-                self.status = used.action.as_str().to_owned();
-                self.used = Some(CredentialUse::of(&used));
-            }
-            Err(_) => self.status = "unknown".to_owned(),
-        }
-    }
-}
-
-/// The status by the credential's own times, unless valid; verifiers apply the start of validity in the same way.
-fn by_time(held: &Held, now: UnixTime) -> Option<&'static str> {
-    if held.expires().is_some_and(|expires| expires <= now) {
-        return Some("expired");
-    }
-    let has_begun = held.validity().has_begun(now, LEEWAY);
-    (!has_begun).then_some("not_yet_valid")
 }
 
 /// The issuer of a credential that names none: the subject of its certificate (SD-JWT VC §2.5), in the form used in
@@ -473,7 +382,7 @@ mod tests {
     use super::*;
 
     /// An SD-JWT VC with an invalid signature.
-    fn held(header: &Value, claims: &Value) -> Held {
+    pub(super) fn held(header: &Value, claims: &Value) -> Held {
         let mut all = json!({"alg": "ES256", "typ": "dc+sd-jwt"});
         let mut payload = json!({"vct": "urn:x"});
         for (into, from) in [(&mut all, header), (&mut payload, claims)] {
@@ -482,17 +391,6 @@ mod tests {
         }
         let jwt = selfsame_crypto::jws::Unsigned::new(&all, &payload).finish(&[1; 64]);
         Held::parse(&format!("{jwt}~"), Format::SdJwtVc).unwrap()
-    }
-
-    #[test]
-    fn a_card_is_valid_between_its_times_alone() {
-        let now = UnixTime(1_000_000);
-        let told = |claims: Value| by_time(&held(&json!({}), &claims), now);
-        assert_eq!(told(json!({"nbf": now.0 + 86_400})), Some("not_yet_valid"));
-        assert_eq!(told(json!({"exp": now.0})), Some("expired"));
-        assert_eq!(told(json!({"nbf": now.0, "exp": now.0 + 1})), None);
-        // Clocks differ.
-        assert_eq!(told(json!({"nbf": now.0 + 30})), None);
     }
 
     #[test]

@@ -54,6 +54,10 @@ pub struct CardSummary {
     pub added: String,
     /// Until when it is valid, RFC 3339.
     pub expires: Option<String>,
+    /// Its status when it was last checked, or that it has expired; absent if it was never checked.
+    #[serde(default)]
+    #[schema(value_type = Option<CardStatus>)]
+    pub status: Option<String>,
 }
 
 /// A credential in the wallet.

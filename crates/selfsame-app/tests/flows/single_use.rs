@@ -9,7 +9,7 @@ use selfsame_credential::verdict::Outcome;
 use selfsame_crypto::{KeyType, PrivateKey, jws};
 use selfsame_driver::ErrorKind;
 use selfsame_driver::paging::Paging;
-use selfsame_openid::view::issuer::{DelegationState, NewDelegation, NewOffer};
+use selfsame_openid::view::issuer::{CredentialStatus, DelegationState, NewDelegation, NewOffer};
 use selfsame_openid::view::verifier::{
     NewRequest, RequestState, SpendingState, VerificationStatus,
 };
@@ -153,6 +153,39 @@ async fn a_card_for_one_use_is_looked_up_in_the_registry_once_when_it_is_shown()
     let once = calls().await - before;
     wallet.card(&person, &id).await.unwrap();
     assert_eq!(calls().await - before - once, once);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_of_cards_shows_what_the_last_check_found_and_asks_nobody() {
+    let (clinic, pharmacy, _) = scene().await;
+    let person = person(&pharmacy.app).await;
+    let wallet = pharmacy.app.wallet().unwrap();
+    let issuer = clinic.app.main().issuer().unwrap();
+    let offered = new_offer("immunization", "dc+sd-jwt");
+    let offer = issuer.create_offer(&offered).await.unwrap();
+    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+    let listed = async || {
+        let cards = wallet.cards(&person, &Paging::default()).await.unwrap();
+        cards.items[0].status.clone()
+    };
+    assert_eq!(listed().await, None);
+    wallet.check_cards(&person).await.unwrap();
+    assert_eq!(listed().await.as_deref(), Some("valid"));
+    let issued = issuer.issued(None, &Paging::default()).await.unwrap();
+    let revoked = issuer.set_status(&issued.items[0].id, CredentialStatus::Revoked);
+    revoked.await.unwrap();
+    for member in [&clinic, &pharmacy] {
+        member.app.clock().advance(120);
+    }
+    let unasked = listed().await;
+    assert_eq!(unasked.as_deref(), Some("valid"), "as it was last seen");
+    wallet.check_cards(&person).await.unwrap();
+    assert_eq!(listed().await.as_deref(), Some("revoked"));
+    // Without its issuer, the status that was found remains.
+    clinic.app.stop().await;
+    pharmacy.app.clock().advance(120);
+    wallet.check_cards(&person).await.unwrap();
+    assert_eq!(listed().await.as_deref(), Some("revoked"));
 }
 
 /// Most people who take medicine were born before the epoch of computer clocks.

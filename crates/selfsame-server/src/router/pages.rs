@@ -211,6 +211,7 @@ pub fn wallet() -> Vec<Route> {
     vec![
         get("/wallet", wallet::page),
         post("/wallet/open", wallet::open),
+        post("/wallet/check", wallet::check).abroad(),
         get("/wallet/cards/{card}", wallet::card).abroad(),
         post("/wallet/cards/{card}/delete", wallet::delete_card),
         get("/wallet/offer", wallet::offer::page).abroad(),

@@ -59,6 +59,12 @@ pub async fn card(
     super::html(&CardPage::of(frame, card, &server.app().config().origin))
 }
 
+/// Checks the status of the cards, which the list then shows.
+pub async fn check(State(server): State<Server>, Owner(person): Owner) -> Handled {
+    server.wallet()?.check_cards(&person).await?;
+    Ok(Redirect::to("/wallet?done=checked").into_response())
+}
+
 /// Removes a card.
 pub async fn delete_card(
     State(server): State<Server>,

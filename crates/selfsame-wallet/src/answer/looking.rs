@@ -457,11 +457,11 @@ pub(super) fn shown(fitting: &[Fitting], matches: &[(&str, &Match<usize>)]) -> S
 fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
     let fit = fitting.get(one.id)?;
     let claims = fit.card.lines_with(&fit.held, &one.reveal).ok()?;
-    let summary = fit.card.summary();
+    let look = &fit.card.look;
     Some(Choice {
         card: fit.card.id.clone(),
-        title: summary.display.title,
-        issuer_name: summary.issuer_name,
+        title: look.display(&fit.card.types).title,
+        issuer_name: look.issuer_name.clone(),
         issuer: fit.card.issuer.clone(),
         uses_up: claims.iter().any(|claim| claim.path == [HANDLE]),
         claims,
@@ -506,6 +506,7 @@ mod tests {
             look: crate::cards::Look::default(),
             added: UnixTime(0),
             expires: None,
+            seen: None,
         }
     }
 
