@@ -103,8 +103,16 @@ fn after_use(offered: &Offered) -> IssuanceState {
 
 // OpenID4VCI 1.0 §13.6.3: failed attempts are limited; after the last one the code is void.
 fn wrong_tx_code(offered: &Offered, expected: &ExpectedTxCode) -> Redemption {
-    let reason = "the transaction code is wrong";
-    let state = match expected.attempts_left.saturating_sub(1) {
+    let attempts_left = expected.attempts_left.saturating_sub(1);
+    let reason = match attempts_left {
+        0 => "the transaction code is wrong, and no more tries are left",
+        1 => "the transaction code is wrong; 1 more try is left",
+        2 => "the transaction code is wrong; 2 more tries are left",
+        3 => "the transaction code is wrong; 3 more tries are left",
+        4 => "the transaction code is wrong; 4 more tries are left",
+        _ => "the transaction code is wrong",
+    };
+    let state = match attempts_left {
         0 => IssuanceState::Closed(Closed {
             offer_id: offered.offer_id.clone(),
             because: Closure::TooManyAttempts,

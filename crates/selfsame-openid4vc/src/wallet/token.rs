@@ -213,12 +213,18 @@ fn name(ask: &Ask, response: &TokenResponse) -> Result<WantedCredential, Error> 
         })
 }
 
+/// Maximum number of bytes of an issuer's explanation that is shown.
+const SAID_MAX: usize = 200;
+
 fn refused(redeeming: &Redeeming, answer: HttpAnswer<'_>) -> WalletNext {
     let body: Option<ErrorBody> = json::parse_as(answer.body, &limits()).ok();
+    let said = body.as_ref().and_then(said);
     let code = body.map(|body| body.error);
     let (reason, advice) = match code.as_deref() {
         Some("invalid_grant") if redeeming.with_tx_code => (
-            "The transaction code is wrong, or the offer has been used or has expired.",
+            said.as_deref().unwrap_or(
+                "The transaction code is wrong, or the offer has been used or has expired.",
+            ),
             "Check the transaction code and try again; if it is right, ask the issuer for a new offer.",
         ),
         Some("invalid_grant") => ("The offer has been used or has expired.", ASK_AGAIN),
@@ -234,4 +240,16 @@ fn refused(redeeming: &Redeeming, answer: HttpAnswer<'_>) -> WalletNext {
     };
     let state = ReceivingState::Redeeming(redeeming.clone());
     failed(&state, code, reason.to_owned(), advice)
+}
+
+/// The issuer's own explanation. RFC 6749 §5.2 allows only printable ASCII in it; anything else, or a long one, is not
+/// shown.
+fn said(body: &ErrorBody) -> Option<String> {
+    let said = body.error_description.as_deref()?;
+    let is_shown = !said.is_empty()
+        && said.len() <= SAID_MAX
+        && said
+            .bytes()
+            .all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    is_shown.then(|| format!("The issuer says: {said}"))
 }

@@ -169,13 +169,24 @@ fn a_wrong_transaction_code_is_an_invalid_grant_and_voids_the_code_in_the_end() 
     let right = made.tx_code.clone().unwrap();
     let wrong = with_tx_code(&made.offer, &"not it".into());
     let mut state = IssuanceState::Offered(made.state);
-    for _ in 0..5 {
+    for left in [
+        "4 more tries are",
+        "3 more tries are",
+        "2 more tries are",
+        "1 more try is",
+        "no more tries are",
+    ] {
         assert!(matches!(state, IssuanceState::Offered(_)));
         let (next, outcome) = issuer.token(&state, &wrong, &ctx(2)).unwrap();
         let Err(error) = outcome else {
             panic!("{outcome:?}")
         };
         assert_eq!(error.code(), Some("invalid_grant"));
+        let told = error.to_string();
+        assert!(
+            told.contains("code is wrong") && told.contains(&format!("{left} left")),
+            "{told}"
+        );
         state = stored(&next);
     }
     let request = with_tx_code(&made.offer, &right);

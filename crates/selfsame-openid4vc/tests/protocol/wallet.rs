@@ -37,11 +37,15 @@ impl<'a> Wallet<'a> {
         holder: &'a Party,
         bindings: &[Binding],
     ) -> Result<Self, Error> {
+        let code = SecretString::from("123456".to_owned());
+        let is_coded = offer
+            .pre_authorized_code()
+            .is_some_and(|grant| grant.tx_code.is_some());
         let begun = begin(&Accept {
             offer,
             issuer: &issuer.settings.metadata,
             server: &issuer.server(),
-            tx_code: None,
+            tx_code: is_coded.then_some(&code),
             bindings,
         })?;
         Ok(Self {
@@ -624,6 +628,27 @@ fn a_token_that_is_not_good_for_what_was_offered_is_not_used() {
 }
 
 // ---- issuers that misbehave
+
+#[test]
+fn what_the_issuer_says_about_a_transaction_code_is_shown_if_it_is_plain_text() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let why = |description: &str| {
+        let offer = issuer.offer_of(&NewOffer {
+            tx_code: Some(String::new()),
+            ..new_offer(SD_JWT)
+        });
+        let mut wallet = Wallet::accepts(&issuer, &offer.offer, &holder);
+        let body = json!({"error": "invalid_grant", "error_description": description});
+        wallet.token(400, &body);
+        wallet.failed().reason.clone()
+    };
+    assert_eq!(why("2 tries are left"), "The issuer says: 2 tries are left");
+    let unsaid = "The transaction code is wrong, or the offer has been used or has expired.";
+    for odd in ["", "two\nlines", "\u{202e}turned", &"x".repeat(201)] {
+        assert_eq!(why(odd), unsaid);
+    }
+}
 
 #[test]
 fn a_token_endpoint_that_refuses_is_explained_to_the_person() {

@@ -480,7 +480,10 @@ fn a_transaction_code_is_needed_and_voids_the_offer_when_guessed_at() {
     );
     let accept = |code: Option<&str>| json!({"offer": made["uri"], "tx_code": code});
     refused(&person, "/api/wallet/offers/accept", &accept(None));
-    refused(&person, "/api/wallet/offers/accept", &accept(Some(&wrong)));
+    let told = refused(&person, "/api/wallet/offers/accept", &accept(Some(&wrong)));
+    let told = text(&told.json(), "detail");
+    let said = "the transaction code is wrong; 4 more tries are left";
+    assert!(told.contains(said), "{told}");
     post(&person, "/api/wallet/offers/accept", &accept(Some(&right)));
 
     let made = offer(operator, &json!({"tx_code": true}));
