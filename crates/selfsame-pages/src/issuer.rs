@@ -8,7 +8,7 @@ use selfsame_credential::Format;
 use selfsame_driver::Result;
 use selfsame_driver::paging::Listing;
 use selfsame_openid::view::issuer::{
-    CredentialStatus, Delegation, DelegationState, IssuedCredential, Offer,
+    CredentialStatus, Delegation, DelegationState, IssuedCredential, Offer, OfferState,
 };
 use selfsame_types::form::{self, FormField};
 use selfsame_types::{CredentialType, TypeSet};
@@ -221,6 +221,86 @@ impl OfferPage {
             qr: qr::svg(&offer.uri),
             wallet_href: wallet::link("/wallet/offer", &offer.uri),
             offer,
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.offer.state == OfferState::Open
+    }
+
+    fn is_taken(&self) -> bool {
+        self.offer.state == OfferState::Taken
+    }
+
+    /// How often it can still be accepted.
+    fn uses(&self) -> String {
+        match (self.offer.uses_left, &self.offer.accepted) {
+            (1, None) => "can be accepted once".to_owned(),
+            (left, None) => format!("can be accepted {left} times"),
+            (1, Some(_)) => "can be accepted once more".to_owned(),
+            (left, Some(_)) => format!("can be accepted {left} more times"),
+        }
+    }
+
+    /// How it ended.
+    fn ended(&self) -> &'static str {
+        match self.offer.state {
+            OfferState::Open => "The offer is open",
+            OfferState::Taken => "Accepted",
+            OfferState::Locked => "The offer is void: the transaction code was wrong too often",
+            OfferState::Expired => "The offer has expired",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(state: OfferState, uses_left: u32, accepted: Option<&str>) -> String {
+        let offer = Offer {
+            id: "one".to_owned(),
+            type_id: "immunization".to_owned(),
+            format: "dc+sd-jwt".to_owned(),
+            uri: "openid-credential-offer://?x".to_owned(),
+            tx_code: Some("123456".to_owned()),
+            state,
+            uses_left,
+            expires: "2026-03-02T10:00:00Z".to_owned(),
+            accepted: accepted.map(str::to_owned),
+            label: None,
+        };
+        let page = OfferPage::of(Frame::nobodys(), "Record", offer);
+        page.render().unwrap()
+    }
+
+    #[test]
+    fn an_accepted_offer_says_when_and_has_nothing_to_scan_or_open() {
+        let at = Some("2026-03-01T12:34:00Z");
+        let taken = shown(OfferState::Taken, 0, at);
+        assert!(taken.contains("Accepted at <time datetime=\"2026-03-01T12:34:00Z\">"));
+        for gone in [
+            "class=\"qr\"",
+            "Open in my wallet",
+            "times",
+            "123456",
+            "until",
+        ] {
+            assert!(!taken.contains(gone), "{gone}: {taken}");
+        }
+        let open = shown(OfferState::Open, 3, at);
+        for there in [
+            "class=\"qr\"",
+            "Open in my wallet",
+            "3 more times",
+            "123456",
+        ] {
+            assert!(open.contains(there), "{there}: {open}");
+        }
+        assert!(shown(OfferState::Open, 1, None).contains("can be accepted once ·"));
+        for over in [OfferState::Locked, OfferState::Expired] {
+            let page = shown(over, 0, None);
+            assert!(!page.contains("class=\"qr\"") && !page.contains("Accepted at"));
         }
     }
 }

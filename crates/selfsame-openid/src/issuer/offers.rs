@@ -1,6 +1,7 @@
 //! Creates offers, and reports their state.
 
 use selfsame_credential::Format;
+use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{SecretString, encoding};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
@@ -31,8 +32,11 @@ pub(super) struct OfferRecord {
     pub state: IssuanceState,
     pub offer: CredentialOffer,
     pub subject: CredentialSubject,
-    pub expires: selfsame_crypto::time::UnixTime,
+    pub expires: UnixTime,
     pub by_reference: bool,
+    /// When it was last accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<UnixTime>,
 }
 
 /// An offer that can be committed.
@@ -160,6 +164,7 @@ impl Issuer {
                 offer: id.clone(),
             },
             by_reference: new.by_reference,
+            accepted: None,
         };
         let encoded = encode(&record)?;
         if encoded.len() > OFFER_BYTES_MAX {
@@ -272,6 +277,7 @@ impl Issuer {
             state,
             uses_left,
             expires: record.expires.rfc3339(),
+            accepted: record.accepted.map(UnixTime::rfc3339),
             label: record.subject.label.clone(),
         })
     }

@@ -196,6 +196,7 @@ impl Machine for Redeeming<'_> {
             Ok(redeemed) => redeemed,
             Err(error) => return Ok(Step::Done(Next::written(round, Err(refusal(error))))),
         };
+        offer.accepted = Some(round.ctx.now());
         let id = encoding::base64url_encode(&granted.token_hash);
         let expires = granted.expires;
         let grant = GrantRecord {

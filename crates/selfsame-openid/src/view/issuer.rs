@@ -168,6 +168,9 @@ pub struct Offer {
     pub uses_left: u32,
     /// Until when it can be accepted, RFC 3339.
     pub expires: String,
+    /// When it was last accepted, RFC 3339; absent if it never was.
+    #[serde(default)]
+    pub accepted: Option<String>,
     /// The issuer's note.
     pub label: Option<String>,
 }

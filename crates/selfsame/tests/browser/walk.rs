@@ -151,6 +151,9 @@ async fn walk(desk: &Browser, phone: &Browser) {
 
     let offer = desk.offer("Immunization record").await;
     phone.accept(&offer, "Immunization record").await;
+    desk.1.expect("Accepted at").await;
+    let accepted = desk.1.visible().await;
+    assert!(!accepted.contains("Open in my wallet"), "{accepted}");
 
     let request = desk.ask(PURPOSE).await;
     desk.1.evaluate(LOSES_ONE_RESULT).await;
