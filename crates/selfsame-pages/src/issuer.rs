@@ -1,19 +1,20 @@
 //! The issuer's pages: types, a form made of claims, offers, and what was issued.
 
+mod new;
+
 use std::sync::Arc;
 
 use askama::Template;
 use selfsame_core::view::CredentialUse;
-use selfsame_credential::Format;
-use selfsame_driver::Result;
 use selfsame_driver::paging::Listing;
 use selfsame_openid::view::issuer::{
     CredentialStatus, Delegation, DelegationState, IssuedCredential, Offer, OfferState,
 };
-use selfsame_types::form::{self, FormField};
 use selfsame_types::{CredentialType, TypeSet};
 
 use crate::{Frame, qr, wallet};
+
+pub use new::{NewOfferPage, OfferForm};
 
 /// The types, and what was issued, offered and delegated.
 #[derive(Template)]
@@ -165,38 +166,6 @@ impl Row {
             _ => Vec::new(),
         }
     }
-}
-
-/// The form for an offer of one type, filled with its examples.
-#[derive(Template)]
-#[template(path = "issuer_new.html")]
-pub struct NewOfferPage {
-    frame: Frame,
-    one: Arc<CredentialType>,
-    fields: Vec<FormField>,
-    formats: Vec<(&'static str, &'static str)>,
-}
-
-impl NewOfferPage {
-    /// The form of this type, which can be issued in those of these formats that it allows.
-    ///
-    /// # Errors
-    /// If the type's examples do not fit its claims.
-    pub fn of(frame: Frame, one: Arc<CredentialType>, formats: &[Format]) -> Result<Self> {
-        let formats = formats.iter().copied();
-        let formats = formats.filter(|format| one.is_issued_as(*format));
-        Ok(Self {
-            frame: frame.titled(one.name()),
-            fields: form::of(&one)?,
-            formats: formats.map(described).collect(),
-            one,
-        })
-    }
-}
-
-/// A format, and its description for people.
-fn described(format: Format) -> (&'static str, &'static str) {
-    (format.as_str(), format.describe().summary)
 }
 
 /// An offer with its link and code.

@@ -1,5 +1,7 @@
 //! The verifier's pages: what to request, the link, and the verdict when it arrives.
 
+mod new;
+
 use std::sync::Arc;
 
 use askama::Template;
@@ -10,6 +12,8 @@ use selfsame_openid::view::verifier::{RequestState, SpendingState, VerificationS
 use selfsame_types::{CredentialType, TypeSet, text_of};
 
 use crate::{Frame, qr, verdict, wallet};
+
+pub use new::{NewRequestPage, Requester, TypedRequest};
 
 /// The types that can be requested, and the requests made so far.
 #[derive(Template)]
@@ -62,63 +66,6 @@ impl RequestLine {
             title: request.title,
             created: request.created,
             word,
-        }
-    }
-}
-
-/// The claims of one type, to choose from.
-#[derive(Template)]
-#[template(path = "verifier_new.html")]
-pub struct NewRequestPage {
-    frame: Frame,
-    one: Arc<CredentialType>,
-    title: String,
-    claims: Vec<ClaimChoice>,
-    handle: &'static str,
-    spender: String,
-    /// Whether the verifier can use up credentials; it then does unless the person unticks it.
-    can_spend: bool,
-    certificate: bool,
-}
-
-/// The verifier that requests.
-pub struct Requester {
-    /// Its DID, to which an issuer delegates the use of credentials.
-    pub did: String,
-    /// Whether it can use up credentials.
-    pub can_spend: bool,
-    /// Whether it has a certificate to sign with.
-    pub has_certificate: bool,
-}
-
-/// A claim that can be requested.
-struct ClaimChoice {
-    name: String,
-    label: String,
-    typical: bool,
-}
-
-impl NewRequestPage {
-    /// The page of this type, with the claims chosen that are typical.
-    pub fn of(frame: Frame, one: Arc<CredentialType>, requester: Requester) -> Self {
-        let typical = one.typical_request();
-        let asked = one.claims.iter().filter(|claim| claim.is_in_credential());
-        let claims = asked.map(|claim| ClaimChoice {
-            name: claim.path.join("/"),
-            label: claim.name(),
-            typical: typical.claims.contains(&claim.path),
-        });
-        let claims = claims.collect();
-        let title = text_of(&typical.title).to_owned();
-        Self {
-            frame: frame.titled(&title),
-            one,
-            title,
-            claims,
-            handle: HANDLE,
-            spender: requester.did,
-            can_spend: requester.can_spend,
-            certificate: requester.has_certificate,
         }
     }
 }
@@ -317,26 +264,6 @@ mod tests {
         let unknown = named(None, None);
         assert!(unknown.contains("<h2>urn:example:rx</h2>"), "{unknown}");
         assert!(!known.contains("two"), "the claims come after it");
-    }
-
-    fn form_of(id: &str, can_spend: bool) -> String {
-        let types = TypeSet::of_samples("urn:selfsame:credential:");
-        let one = types.find(id).unwrap().clone();
-        let requester = Requester {
-            did: "did:selfsame:net:pharmacy".to_owned(),
-            can_spend,
-            has_certificate: false,
-        };
-        let page = NewRequestPage::of(Frame::nobodys(), one, requester);
-        page.render().unwrap()
-    }
-
-    #[test]
-    fn a_credential_for_one_use_is_used_up_unless_the_box_is_unticked() {
-        let ticked = r#"name="spend" value="true" checked"#;
-        assert!(form_of("prescription", true).contains(ticked));
-        assert!(!form_of("prescription", false).contains("name=\"spend\""));
-        assert!(!form_of("immunization", true).contains("name=\"spend\""));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What is wrong with a field of a form, to stand beside it.
 
+use std::borrow::Cow;
+
 use selfsame_catalogue::Sentence;
 
 use crate::text;
@@ -7,7 +9,7 @@ use crate::text;
 /// A field that has to be corrected, and why.
 pub struct WrongField {
     /// The field's name in the form.
-    pub field: &'static str,
+    pub field: Cow<'static, str>,
     /// What is wrong, and what to do.
     pub told: Sentence,
 }
@@ -25,6 +27,11 @@ impl WrongFields {
             Some(hint) => format!("{text} {}", text::sentence(hint)),
             None => text,
         })
+    }
+
+    /// What is wrong without being about one field.
+    pub(crate) fn elsewhere(&self) -> Option<String> {
+        self.at("")
     }
 
     /// Whether this field has to be corrected.

@@ -67,39 +67,93 @@ struct FormLeaf<'a> {
     is_required: bool,
 }
 
-/// The fields of a type, filled with its examples.
+/// What the fields of a form show.
+#[derive(Clone, Copy)]
+pub enum FormContent<'a> {
+    /// Nothing.
+    Empty,
+    /// The examples of the type.
+    Examples,
+    /// What was sent, right or wrong.
+    Sent(&'a dyn SentForm),
+}
+
+/// The fields of a type, with this content.
 ///
 /// # Errors
 /// Those of [`TypeDefinition::fill`], which a checked type does not have.
-pub fn of(one: &TypeDefinition) -> Result<Vec<FormField>> {
-    let examples = one.fill(&Map::new(), true)?;
-    Ok(fields(
-        &one.claims,
-        &Filled {
-            prefix: "claim.",
-            values: &examples,
+pub fn of(one: &TypeDefinition, content: FormContent<'_>) -> Result<Vec<FormField>> {
+    let examples = match content {
+        FormContent::Examples => one.fill(&Map::new(), true)?,
+        FormContent::Empty | FormContent::Sent(_) => Map::new(),
+    };
+    let filled = Filled {
+        prefix: "claim.",
+        values: &examples,
+        sent: match content {
+            FormContent::Sent(form) => Some(form),
+            FormContent::Empty | FormContent::Examples => None,
         },
-    ))
+    };
+    Ok(fields(&one.claims, &filled))
+}
+
+/// The name of the field in which a value at this place is typed, such as `doses[0].lot`: of the field itself, else of
+/// the first one within it.
+#[must_use]
+pub fn name_at(place: &str, fields: &[FormField]) -> Option<String> {
+    let name = format!("claim.{}", place.replace(['.', '['], "/").replace(']', ""));
+    let within = format!("{name}/");
+    let all = || fields.iter().flat_map(FormField::with_entries);
+    let exact = all().find(|field| field.name == name);
+    let found = exact.or_else(|| all().find(|field| field.name.starts_with(&within)));
+    found.map(|field| field.name.clone())
+}
+
+impl FormField {
+    /// This field, or those of its entries.
+    fn with_entries(&self) -> Vec<&Self> {
+        if self.entries.is_empty() {
+            return vec![self];
+        }
+        let inner = self.entries.iter().flat_map(|entry| &entry.fields);
+        inner.flat_map(Self::with_entries).collect()
+    }
 }
 
 /// The values that fields show, and what their names begin with.
 struct Filled<'a> {
     prefix: &'a str,
     values: &'a Map<String, Value>,
+    /// What is shown instead of the values.
+    sent: Option<&'a dyn SentForm>,
 }
 
 fn fields(claims: &[TypeClaim], filled: &Filled<'_>) -> Vec<FormField> {
     let field = |leaf: FormLeaf<'_>| {
         let value = at(filled.values, &leaf.path).unwrap_or(&Value::Null);
         let name = format!("{}{}", filled.prefix, leaf.path.join("/"));
-        field(&leaf, name, value)
+        let value = FieldValue {
+            value,
+            sent: filled.sent,
+        };
+        field(&leaf, name, &value)
     };
     leaves(claims).into_iter().map(field).collect()
 }
 
-fn field(leaf: &FormLeaf<'_>, name: String, value: &Value) -> FormField {
+/// The value of a field, or the form from which it is taken.
+struct FieldValue<'a> {
+    value: &'a Value,
+    sent: Option<&'a dyn SentForm>,
+}
+
+fn field(leaf: &FormLeaf<'_>, name: String, value: &FieldValue<'_>) -> FormField {
     let claim = leaf.claim;
-    let shown = text(value);
+    let shown = match value.sent {
+        Some(form) => form.one(&name).unwrap_or_default().to_owned(),
+        None => text(value.value),
+    };
     let is_wide = matches!(claim.kind, ClaimKind::List | ClaimKind::Image);
     let choices = claim.values.iter().map(|choice| FieldChoice {
         value: choice.value.clone(),
@@ -121,29 +175,46 @@ fn field(leaf: &FormLeaf<'_>, name: String, value: &Value) -> FormField {
     }
 }
 
-/// The entries of the example, and a few empty ones.
-fn entries(claim: &TypeClaim, name: &str, value: &Value) -> Vec<FieldEntry> {
+/// The entries that have a value, and a few empty ones.
+fn entries(claim: &TypeClaim, name: &str, value: &FieldValue<'_>) -> Vec<FieldEntry> {
     let Some(of) = element(claim) else {
         return Vec::new();
     };
-    let examples = value.as_array().map_or(&[][..], Vec::as_slice);
+    let examples = value.value.as_array().map_or(&[][..], Vec::as_slice);
+    let many = match value.sent {
+        Some(form) => entries_sent(of, name, form),
+        None => examples.len(),
+    };
     let empty = Map::new();
     let entry = |number: usize| {
         let example = examples.get(number).and_then(Value::as_object);
         let filled = Filled {
             prefix: &format!("{name}/{number}/"),
             values: example.unwrap_or(&empty),
+            sent: value.sent,
         };
         let mut fields = fields(&of.claims, &filled);
         // An entry can stay empty.
         fields.iter_mut().for_each(|field| field.mandatory = false);
         FieldEntry {
             number: number + 1,
-            filled: number < examples.len(),
+            filled: number < many,
             fields,
         }
     };
-    (0..examples.len() + SPARE).map(entry).collect()
+    (0..many + SPARE).map(entry).collect()
+}
+
+/// How many entries were sent, up to the last one that has a value.
+fn entries_sent(of: &TypeClaim, name: &str, form: &dyn SentForm) -> usize {
+    let is_filled = |number: &usize| {
+        leaves(&of.claims).iter().any(|leaf| {
+            let field = format!("{name}/{number}/{}", leaf.path.join("/"));
+            form.one(&field).is_some()
+        })
+    };
+    let last = (0..ENTRIES_MAX).rev().find(is_filled);
+    last.map_or(0, |last| last.saturating_add(1))
 }
 
 /// The element of a list of objects.
@@ -299,8 +370,57 @@ fn unreadable(label: &str, kind: Reason) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::TypeSet;
     use serde_json::json;
+
+    struct Typed(BTreeMap<&'static str, &'static str>);
+
+    impl SentForm for Typed {
+        fn one(&self, name: &str) -> Option<&str> {
+            self.0.get(name).copied()
+        }
+    }
+
+    /// The values of all fields of the sample `immunization`, by their names.
+    fn shown(content: FormContent<'_>) -> BTreeMap<String, String> {
+        let types = TypeSet::of_samples("urn:x:");
+        let fields = of(types.find("immunization").unwrap(), content).unwrap();
+        let all = fields.iter().flat_map(FormField::with_entries);
+        all.map(|field| (field.name.clone(), field.value.clone()))
+            .filter(|(_, value)| !value.is_empty())
+            .collect()
+    }
+
+    #[test]
+    fn a_form_is_empty_or_has_the_examples_or_what_was_typed() {
+        assert!(shown(FormContent::Empty).is_empty());
+        let examples = shown(FormContent::Examples);
+        assert_eq!(examples["claim.patient/family_name"], "Musterfrau");
+        let typed = [
+            ("claim.patient/birth_date", "nonsense"),
+            ("claim.doses/1/lot", "X"),
+        ];
+        let again = shown(FormContent::Sent(&Typed(typed.into())));
+        let expected = typed.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(again, expected.into());
+    }
+
+    #[test]
+    fn a_place_in_the_claims_has_its_field() {
+        let types = TypeSet::of_samples("urn:x:");
+        let fields = of(types.find("immunization").unwrap(), FormContent::Empty).unwrap();
+        let name = |place| name_at(place, &fields);
+        assert_eq!(
+            name("patient.birth_date").as_deref(),
+            Some("claim.patient/birth_date")
+        );
+        assert_eq!(name("doses[1].lot").as_deref(), Some("claim.doses/1/lot"));
+        assert!(name("patient").is_some_and(|name| name.starts_with("claim.patient/")));
+        assert_eq!(name("nothing"), None);
+    }
 
     #[test]
     fn lists_read_back_as_they_were_shown() {

@@ -106,7 +106,7 @@ async fn an_offer_made_by_the_form_has_a_code_a_link_and_a_page_of_its_own() {
     let instance = Instance::start().await;
     let operator = instance.operator_cookie().await;
     let page = instance
-        .call(get("/issuer/new/immunization").cookie(&operator))
+        .call(get("/issuer/new/immunization?sample=true").cookie(&operator))
         .await;
     let token = page.form_token();
     let fields = filled(&page.body);
@@ -145,6 +145,57 @@ async fn an_offer_made_by_the_form_has_a_code_a_link_and_a_page_of_its_own() {
         made.body
     );
     assert!(made.body.contains("id=\"tx-code\""));
+}
+
+#[tokio::test]
+async fn a_form_that_is_refused_is_drawn_again_and_nothing_is_made() {
+    let instance = Instance::start().await;
+    let operator = instance.operator_cookie().await;
+    let token = instance
+        .call(get("/issuer/new/immunization").cookie(&operator))
+        .await
+        .form_token();
+    for (path, fields, kept) in [
+        (
+            "/issuer/new",
+            vec![
+                ("type", "immunization"),
+                ("uses", "0"),
+                ("claim.patient/given_name", "Ida"),
+            ],
+            "value=\"Ida\"",
+        ),
+        (
+            "/verifier/new",
+            vec![
+                ("type", "prescription"),
+                ("spend", "true"),
+                ("format", "vc+jwt"),
+                ("purpose", "Counter"),
+            ],
+            "value=\"Counter\"",
+        ),
+    ] {
+        let mut fields = fields;
+        fields.push(("form_token", token.as_str()));
+        let sent = post(path).cookie(&operator).form(form(&fields));
+        let again = instance.call(sent).await;
+        assert_eq!(
+            again.status,
+            StatusCode::BAD_REQUEST,
+            "{path}: {}",
+            again.body
+        );
+        check(path, &again.body);
+        assert!(
+            again.body.contains(kept) && again.body.contains("role=\"alert\""),
+            "{}",
+            again.body
+        );
+        assert!(again.body.contains("<title>Error: "), "{}", again.body);
+    }
+    let issuer = instance.call(get("/issuer").cookie(&operator)).await;
+    assert!(!issuer.body.contains("id=\"offers\""), "{}", issuer.body);
 }
 
 /// The claims with which the form is prefilled.

@@ -2,12 +2,14 @@
 
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_driver::paging::Paging;
-use selfsame_openid::view::issuer::{CredentialStatus, NewDelegation, NewOffer};
-use selfsame_pages::issuer::{IssuerLists, IssuerPage, NewOfferPage, OfferPage};
-use selfsame_types::form::SentForm;
+use selfsame_openid::view::issuer::{CredentialStatus, NewDelegation, NewOffer, Offer};
+use selfsame_pages::issuer::{IssuerLists, IssuerPage, NewOfferPage, OfferForm, OfferPage};
+use selfsame_types::CredentialType;
+use selfsame_types::form::{FormContent, SentForm};
 use serde::Deserialize;
 
 use super::Frame;
+use super::correction::{correctable, refused};
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Path, Query};
 use crate::here::Here;
@@ -58,37 +60,76 @@ pub async fn page(server: Here, frame: Frame, Query(at): Query<IssuerPosition>) 
     super::html(&IssuerPage::of(frame, &types, lists))
 }
 
-/// The form of one type, filled with its examples.
-pub async fn new(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
-    let one = server.issuer()?.types().all().await?.find(&id)?.clone();
-    let formats = &server.app().config().issuer.formats;
-    super::html(&NewOfferPage::of(frame, one, formats)?)
+/// Whether the form is filled with sample data.
+#[derive(Deserialize)]
+pub struct NewOfferQuery {
+    #[serde(default)]
+    sample: bool,
 }
 
-/// Makes the offer. An offer with a transaction code is shown at once, since the code is never shown again.
+/// The form of one type.
+pub async fn new(
+    server: Here,
+    frame: Frame,
+    Path(id): Path<String>,
+    Query(asked): Query<NewOfferQuery>,
+) -> Handled {
+    let one = server.issuer()?.types().all().await?.find(&id)?.clone();
+    let content = match asked.sample && server.app().config().issuer.samples {
+        true => FormContent::Examples,
+        false => FormContent::Empty,
+    };
+    super::html(&NewOfferPage::of(
+        frame,
+        one,
+        &offer_form(&server, content),
+    )?)
+}
+
+fn offer_form<'a>(server: &'a Here, content: FormContent<'a>) -> OfferForm<'a> {
+    let config = &server.app().config().issuer;
+    OfferForm {
+        formats: &config.formats,
+        has_samples: config.samples,
+        content,
+    }
+}
+
+/// Makes the offer. An offer with a transaction code is shown at once, since the code is never shown again. What can be
+/// corrected is said beside what was typed.
 pub async fn create(server: Here, frame: Frame, form: Form) -> Handled {
     let types = server.issuer()?.types().all().await?;
     let one = types.find(form.needed("type")?)?;
-    let uses = form
-        .needed("uses")?
-        .parse()
-        .map_err(|_| Problem::bad_request("uses-malformed"))?;
+    match made(&server, one, &form).await {
+        Ok(offer) if offer.tx_code.is_none() => {
+            Ok(Redirect::to(&format!("/issuer/view/{}", offer.id)).into_response())
+        }
+        Ok(offer) => super::html(&OfferPage::of(frame, one.name(), offer)),
+        Err(problem) => {
+            let (problem, _) = correctable(problem)?;
+            let values = Values(&form);
+            let shown = offer_form(&server, FormContent::Sent(&values));
+            let page = NewOfferPage::of(frame, one.clone(), &shown)?.refused(problem.reason());
+            Ok(refused(&problem, super::html(&page)?))
+        }
+    }
+}
+
+/// The offer that a form describes.
+async fn made(server: &Here, one: &CredentialType, form: &Form) -> Handled<Offer> {
+    let uses = form.one("uses").map(str::parse).transpose();
     let new = NewOffer {
         type_id: one.id.clone(),
         format: form.one("format").map(str::to_owned),
-        claims: selfsame_types::form::read(&one.claims, &Values(&form))?,
+        claims: selfsame_types::form::read(&one.claims, &Values(form))?,
         examples: false,
-        uses: Some(uses),
+        uses: uses.map_err(|_| Problem::bad_request("uses-malformed"))?,
         tx_code: form.checked("tx_code"),
         by_reference: form.checked("by_reference"),
         expires_in: None,
         label: form.one("label").map(str::to_owned),
     };
-    let offer = server.issuer()?.create_offer(&new).await?;
-    if offer.tx_code.is_none() {
-        return Ok(Redirect::to(&format!("/issuer/view/{}", offer.id)).into_response());
-    }
-    super::html(&OfferPage::of(frame, one.name(), offer))
+    Ok(server.issuer()?.create_offer(&new).await?)
 }
 
 /// An offer with its link and code.

@@ -3,12 +3,14 @@
 use axum::response::{IntoResponse as _, Redirect};
 use http::HeaderMap;
 use http::header::SET_COOKIE;
+use selfsame_openid::verifier::Verifier;
 use selfsame_openid::view::verifier::NewRequest;
 use selfsame_pages::verifier::{
-    NewRequestPage, RequestPage, RequestView, Requester, ResultPart, VerifierPage,
+    NewRequestPage, RequestPage, RequestView, Requester, ResultPart, TypedRequest, VerifierPage,
 };
 use serde::Deserialize;
 
+use super::correction::{correctable, refused};
 use super::{Frame, ListPosition};
 use crate::cookie::{self, Jar};
 use crate::error::{Handled, Problem};
@@ -35,18 +37,34 @@ pub async fn page(server: Here, frame: Frame, Query(at): Query<ListPosition>) ->
 /// The claims of one type, to choose from.
 pub async fn new(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
     let verifier = server.verifier()?;
-    let one = verifier.types().await?.find(&id)?.clone();
+    super::html(&empty_form(verifier, frame, &id).await?)
+}
+
+async fn empty_form(verifier: &Verifier, frame: Frame, id: &str) -> Handled<NewRequestPage> {
+    let one = verifier.types().await?.find(id)?.clone();
     let requester = Requester {
         did: verifier.identity().did().to_string(),
         can_spend: verifier.can_spend(),
         has_certificate: verifier.has_certificate(),
     };
-    super::html(&NewRequestPage::of(frame, one, requester))
+    Ok(NewRequestPage::of(frame, one, requester))
 }
 
-/// Makes the request. The answer to a same-device request is bound to this browser.
-pub async fn create(server: Here, form: Form) -> Handled {
-    let made = server.verifier()?.create_request(&wanted(&form)?).await?;
+/// Makes the request. What can be corrected is said beside what was typed.
+pub async fn create(server: Here, frame: Frame, form: Form) -> Handled {
+    let problem = match made(&server, &form).await {
+        Ok(response) => return Ok(response),
+        Err(problem) => problem,
+    };
+    let (problem, _) = correctable(problem)?;
+    let page = empty_form(server.verifier()?, frame, form.needed("type")?).await?;
+    let page = page.refused(typed(&form), problem.reason());
+    Ok(refused(&problem, super::html(&page)?))
+}
+
+/// Makes the request that the form describes. The answer to a same-device request is bound to this browser.
+async fn made(server: &Here, form: &Form) -> Handled {
+    let made = server.verifier()?.create_request(&wanted(form)?).await?;
     let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();
     let lifetime = server.app().config().verifier.request_lifetime;
     let result = format!("{}/verifier/results/{}", server.prefix, made.id);
@@ -58,6 +76,19 @@ pub async fn create(server: Here, form: Form) -> Handled {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     Ok(response)
+}
+
+fn typed(form: &Form) -> TypedRequest {
+    let text = |name| form.one(name).unwrap_or_default().to_owned();
+    TypedRequest {
+        claims: form.all("claim").to_vec(),
+        format: text("format"),
+        prefix: text("client_id_prefix"),
+        age: text("max_status_age"),
+        purpose: text("purpose"),
+        spend: form.checked("spend"),
+        same_device: form.checked("same_device"),
+    }
 }
 
 /// The request that the form describes.

@@ -253,6 +253,7 @@ fn wrong(problem: &Problem) -> Option<WrongField> {
         _ => return None,
     };
     let told = problem.told();
+    let field = field.into();
     Some(WrongField { field, told })
 }
 

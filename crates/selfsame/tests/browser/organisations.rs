@@ -50,6 +50,7 @@ async fn an_organisation_is_created_and_its_first_offer_issued_from_its_own_page
 
     browser.press_about("Issue the first credential").await;
     browser.press_about("Immunization record").await;
+    browser.press("Fill with sample data").await;
     browser.press("Create offer").await;
     browser.expect("Credential offer").await;
     assert!(browser.address().await.starts_with(&own));

@@ -45,6 +45,7 @@ impl<'a> Desk<'a> {
         let Self(instance, browser) = self;
         browser.open(&instance.page("issuer")).await;
         browser.press_about(kind).await;
+        browser.press("Fill with sample data").await;
         browser.press("Create offer").await;
         browser.expect("Credential offer").await;
         browser.value("#link").await

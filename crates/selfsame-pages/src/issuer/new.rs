@@ -1,0 +1,219 @@
+//! The form for an offer of one type: empty, filled with the type's examples, or as it was sent.
+
+use std::sync::Arc;
+
+use askama::Template;
+use selfsame_catalogue::{Language, Sentence, sentence};
+use selfsame_credential::Format;
+use selfsame_driver::{Reason, Result, Value};
+use selfsame_types::CredentialType;
+use selfsame_types::form::{self, FieldEntry, FormContent, FormField, SentForm};
+
+use crate::{Frame, WrongField, WrongFields};
+
+/// The form for an offer of one type.
+#[derive(Template)]
+#[template(path = "issuer_new.html")]
+pub struct NewOfferPage {
+    frame: Frame,
+    one: Arc<CredentialType>,
+    fields: Vec<FormField>,
+    formats: Vec<(&'static str, &'static str)>,
+    has_samples: bool,
+    options: OfferOptions,
+    wrong: WrongFields,
+}
+
+/// What the form of an offer can be filled with.
+#[derive(Clone, Copy)]
+pub struct OfferForm<'a> {
+    /// The formats that the issuer issues.
+    pub formats: &'a [Format],
+    /// Whether it may be filled with the examples of the type.
+    pub has_samples: bool,
+    /// What it shows.
+    pub content: FormContent<'a>,
+}
+
+/// The options of an offer, as they are typed.
+struct OfferOptions {
+    format: String,
+    uses: String,
+    label: String,
+    tx_code: bool,
+    by_reference: bool,
+}
+
+impl OfferOptions {
+    fn of(content: FormContent<'_>) -> Self {
+        let FormContent::Sent(form) = content else {
+            return Self {
+                format: String::new(),
+                uses: "1".to_owned(),
+                label: String::new(),
+                tx_code: false,
+                by_reference: true,
+            };
+        };
+        let text = |name: &str| form.one(name).unwrap_or_default().to_owned();
+        Self {
+            format: text("format"),
+            uses: text("uses"),
+            label: text("label"),
+            tx_code: is_ticked(form, "tx_code"),
+            by_reference: is_ticked(form, "by_reference"),
+        }
+    }
+}
+
+fn is_ticked(form: &dyn SentForm, name: &str) -> bool {
+    form.one(name) == Some("true")
+}
+
+impl NewOfferPage {
+    /// The form of this type, which can be issued in those formats that it allows.
+    ///
+    /// # Errors
+    /// If the type's examples do not fit its claims.
+    pub fn of(frame: Frame, one: Arc<CredentialType>, form: &OfferForm<'_>) -> Result<Self> {
+        let formats = form.formats.iter().copied();
+        let formats = formats.filter(|format| one.is_issued_as(*format));
+        Ok(Self {
+            frame: frame.titled(one.name()),
+            fields: form::of(&one, form.content)?,
+            formats: formats.map(described).collect(),
+            has_samples: form.has_samples,
+            options: OfferOptions::of(form.content),
+            wrong: WrongFields::default(),
+            one,
+        })
+    }
+
+    /// The form with what is wrong, beside its field if it is about one.
+    pub fn refused(self, reason: &Reason) -> Self {
+        let field = match reason.id() {
+            "uses-malformed" | "offer-limits" => "uses".to_owned(),
+            "format-not-issued" => "format".to_owned(),
+            _ => field_of(reason, &self.fields).unwrap_or_default(),
+        };
+        // The hints of these reasons are for commands and programs.
+        let told = Sentence {
+            hint: None,
+            ..sentence(Language::English, reason)
+        };
+        Self {
+            frame: self.frame.failed(self.one.name()),
+            wrong: WrongField {
+                field: field.into(),
+                told,
+            }
+            .into(),
+            ..self
+        }
+    }
+}
+
+impl NewOfferPage {
+    /// Whether a field of this entry has to be corrected.
+    fn is_wrong_in(&self, entry: &FieldEntry) -> bool {
+        let mut fields = entry.fields.iter();
+        fields.any(|field| self.wrong.is_at(&field.name))
+    }
+}
+
+/// The name of the field that a reason is about: it names the claim, or the label of the field.
+fn field_of(reason: &Reason, fields: &[FormField]) -> Option<String> {
+    let text = |name| match reason.parameter(name)? {
+        Value::Text(text) => Some(text.as_str()),
+        Value::Reason(_) => None,
+    };
+    let labelled = |label| fields.iter().find(|field| field.label == label);
+    match (text("claim"), text("label")) {
+        (Some(place), _) => form::name_at(place, fields),
+        (None, Some(label)) => labelled(label).map(|field| field.name.clone()),
+        (None, None) => None,
+    }
+}
+
+/// A format, and its description for people.
+fn described(format: Format) -> (&'static str, &'static str) {
+    (format.as_str(), format.describe().summary)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use selfsame_types::TypeSet;
+
+    use super::*;
+
+    struct Typed(BTreeMap<&'static str, &'static str>);
+
+    impl SentForm for Typed {
+        fn one(&self, name: &str) -> Option<&str> {
+            self.0.get(name).copied()
+        }
+    }
+
+    fn page(has_samples: bool, content: FormContent<'_>) -> NewOfferPage {
+        let types = TypeSet::of_samples("urn:selfsame:credential:");
+        let one = types.find("immunization").unwrap().clone();
+        let form = OfferForm {
+            formats: &Format::ALL,
+            has_samples,
+            content,
+        };
+        NewOfferPage::of(Frame::nobodys(), one, &form).unwrap()
+    }
+
+    #[test]
+    fn the_form_is_empty_and_one_button_fills_it_with_sample_data() {
+        let empty = page(true, FormContent::Empty).render().unwrap();
+        assert!(!empty.contains("Musterfrau"), "{empty}");
+        let fill = r#"<form method="get" action="/issuer/new/immunization">"#;
+        assert!(empty.contains(fill) && empty.contains("Fill with sample data"));
+        let filled = page(true, FormContent::Examples).render().unwrap();
+        assert!(filled.contains(r#"value="Musterfrau""#), "{filled}");
+        let without = page(false, FormContent::Empty).render().unwrap();
+        assert!(!without.contains("sample"), "{without}");
+    }
+
+    #[test]
+    fn what_was_typed_is_kept_and_what_is_wrong_stands_beside_its_field() {
+        let typed = Typed(BTreeMap::from([
+            ("claim.patient/given_name", "Ida"),
+            ("claim.patient/birth_date", "tomorrow"),
+            ("uses", "0"),
+            ("label", "Room 4"),
+            ("tx_code", "true"),
+            ("format", "vc+jwt"),
+        ]));
+        let shown = |reason: Reason| {
+            let page = page(true, FormContent::Sent(&typed)).refused(&reason);
+            page.render().unwrap()
+        };
+        let at_claim = shown(Reason::new("claim-missing").with("claim", "patient.birth_date"));
+        for kept in [
+            r#"value="Ida""#,
+            r#"value="tomorrow""#,
+            r#"value="Room 4""#,
+            r#"name="tx_code" value="true" checked"#,
+            r#"value="vc+jwt" selected"#,
+            r#"id="claim.patient/birth_date-problem""#,
+        ] {
+            assert!(at_claim.contains(kept), "{kept}: {at_claim}");
+        }
+        assert!(!at_claim.contains(r#"name="by_reference" value="true" checked"#));
+        let at_uses = shown(Reason::new("offer-limits"));
+        assert!(at_uses.contains(r#"id="uses-problem""#), "{at_uses}");
+        let label = Reason::new("field-of-other-kind").with("label", "Date of birth");
+        let at_label = shown(label.with_reason("kind", Reason::text("date")));
+        assert!(at_label.contains(r#"id="claim.patient/birth_date-problem""#));
+        let above = shown(Reason::new("claims-too-large"));
+        assert!(
+            above.contains(r#"<p class="notice is-bad" role="alert""#),
+            "{above}"
+        );
+    }
+}
