@@ -7,8 +7,9 @@ use selfsame_openid::view::verifier::{
     CredentialVerdict, NamedCredential, PresentationVerdict, RuleLine, SpendingState,
     SpendingStatus,
 };
+use selfsame_types::model::{ClaimKind, TypeClaim};
 use selfsame_types::{CredentialType, TypeSet};
-use selfsame_wallet::view::ClaimLine;
+use selfsame_wallet::view::{ClaimLine, MemberLabel};
 use serde_json::{Map, Value};
 
 use crate::text::words;
@@ -163,29 +164,24 @@ pub fn shown(verdict: &CredentialVerdict, types: &TypeSet) -> Option<Vec<ClaimLi
         return None;
     };
     let claims = all.get("vc").and_then(Value::as_object).unwrap_or(all);
-    let one = type_of(claims, types);
+    let known = type_of(claims, types).map_or(&[][..], |one| &one.claims);
     let claims = claims
         .get("credentialSubject")
         .and_then(Value::as_object)
         .unwrap_or(claims);
     let mut lines = Vec::new();
-    for (name, value) in claims
-        .iter()
-        .filter(|(name, _)| !TECHNICAL.contains(&name.as_str()))
-    {
-        flatten(&mut vec![name.clone()], value, &mut lines);
+    for claim in known {
+        if let Some(value) = at(claims, &claim.path) {
+            lines.push(ClaimLine::of(&claim.name(), value, &members(claim)));
+        }
     }
-    if let Some(one) = one {
-        lines.sort_by_key(|(path, _)| position(one, path));
+    let mut further = Further { known, lines };
+    for (name, value) in claims {
+        if !TECHNICAL.contains(&name.as_str()) {
+            further.collect(&mut vec![name.clone()], value);
+        }
     }
-    let lines: Vec<ClaimLine> = lines
-        .into_iter()
-        .map(|(path, value)| ClaimLine {
-            label: readable(&label(one, &path)),
-            path: Vec::new(),
-            value: readable(&value),
-        })
-        .collect();
+    let lines = further.lines;
     (!lines.is_empty()).then_some(lines)
 }
 
@@ -202,58 +198,61 @@ fn type_of<'t>(claims: &Map<String, Value>, types: &'t TypeSet) -> Option<&'t Cr
     found.map(|one| &**one)
 }
 
-fn position(one: &CredentialType, path: &[String]) -> usize {
-    let known = one.claims.iter();
-    known
-        .take_while(|claim| !path.starts_with(&claim.path))
-        .count()
-}
-
-/// The label of the first claim of the path, and the rest of the path.
-fn label(one: Option<&CredentialType>, path: &[String]) -> String {
-    let found = one
-        .and_then(|one| one.claims.get(position(one, path)))
-        .and_then(|claim| Some((claim.name(), path.get(claim.path.len()..)?)));
-    let (head, rest) = found.unwrap_or((String::new(), path));
-    let rest = rest.iter().map(words);
-    std::iter::once(head)
-        .chain(rest)
-        .filter(|part| !part.is_empty())
-        .collect::<Vec<_>>()
-        .join(" · ")
-}
-
-fn flatten(path: &mut Vec<String>, value: &Value, lines: &mut Vec<(Vec<String>, String)>) {
-    let mut inner = |name: String, value: &Value| {
-        path.push(name);
-        flatten(path, value, lines);
-        path.pop();
-    };
-    match value {
-        Value::Object(members) => {
-            for (name, value) in members {
-                inner(name.clone(), value);
-            }
-        }
-        Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
-            for (number, item) in (1..).zip(items) {
-                inner(number.to_string(), item);
-            }
-        }
-        Value::Array(items) => {
-            let texts = items.iter().map(plain).collect::<Vec<_>>();
-            lines.push((path.clone(), texts.join(", ")));
-        }
-        other => lines.push((path.clone(), plain(other))),
+fn at<'v>(claims: &'v Map<String, Value>, path: &[String]) -> Option<&'v Value> {
+    let (last, around) = path.split_last()?;
+    let mut object = claims;
+    for name in around {
+        object = object.get(name)?.as_object()?;
     }
+    object.get(last)
 }
 
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Bool(true) => "yes".to_owned(),
-        Value::Bool(false) => "no".to_owned(),
-        other => other.to_string(),
+/// The labels of the members of an object, or of those in a list, in their order.
+fn members(claim: &TypeClaim) -> Vec<MemberLabel> {
+    let mut labels = Vec::new();
+    for inner in &claim.of.as_deref().unwrap_or(claim).claims {
+        let own = MemberLabel {
+            path: inner.path.clone(),
+            label: inner.name(),
+        };
+        match inner.kind {
+            ClaimKind::Object => {
+                labels.extend(members(inner).into_iter().map(|member| MemberLabel {
+                    path: [own.path.clone(), member.path].concat(),
+                    label: format!("{} · {}", own.label, member.label),
+                }))
+            }
+            _ => labels.push(own),
+        }
+    }
+    labels
+}
+
+/// Collects the lines for values that the type does not name.
+struct Further<'a> {
+    known: &'a [TypeClaim],
+    lines: Vec<ClaimLine>,
+}
+
+impl Further<'_> {
+    fn collect(&mut self, path: &mut Vec<String>, value: &Value) {
+        if self.known.iter().any(|claim| claim.path == *path) {
+            return;
+        }
+        match value {
+            Value::Object(inner) => {
+                for (name, value) in inner {
+                    path.push(name.clone());
+                    self.collect(path, value);
+                    path.pop();
+                }
+            }
+            value => {
+                let label: Vec<String> = path.iter().map(words).collect();
+                let line = ClaimLine::of(&label.join(" · "), value, &[]);
+                self.lines.push(line);
+            }
+        }
     }
 }
 
@@ -287,7 +286,7 @@ mod tests {
         assert_eq!(lines.len(), 3);
         for expected in [
             line("patient · given name", "Maja"),
-            line("doses · 1 · number", "1"),
+            line("doses", "number: 1"),
             line("done", "yes"),
         ] {
             assert!(lines.contains(&expected), "{lines:?}");
@@ -314,17 +313,17 @@ mod tests {
             status_as_of: None,
             claims: Some(json!({
                 "vct": vct,
-                "doses": [{"lot": "A"}],
+                "doses": [{"lot": "A", "number": 1}, {"date": "2026-01-01", "number": 2}],
                 "disease": {"name": "COVID-19"},
                 "patient": {"birth_date": "1990-01-01"},
             })),
         };
-        let labels: Vec<_> = shown(&verdict, &known())
-            .unwrap()
-            .into_iter()
-            .map(|line| line.label)
-            .collect();
-        assert_eq!(labels, ["Date of birth", "Disease", "Doses · 1 · lot"]);
+        let lines = shown(&verdict, &known()).unwrap();
+        let labels: Vec<_> = lines.iter().map(|line| line.label.as_str()).collect();
+        assert_eq!(labels, ["Date of birth", "Disease", "Doses"]);
+        let doses = lines[2].table.as_ref().unwrap();
+        assert_eq!(doses.columns, ["Dose", "Date", "Lot"]);
+        assert_eq!(doses.rows, [["1", "", "A"], ["2", "2026-01-01", ""]]);
     }
 
     #[test]

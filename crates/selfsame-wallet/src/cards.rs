@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Wallet;
-use crate::view::{CardSummary, ClaimLine, Display, Person};
+use crate::view::{CardSummary, ClaimLine, Display, MemberLabel, Person};
 use selfsame_core::Shared;
 use selfsame_core::registry::UseKey;
 use selfsame_core::view::readable;
@@ -133,6 +133,28 @@ impl Look {
         }
     }
 
+    /// The paths with a label that are not within another one: lines of their own.
+    pub fn lines(&self) -> impl Iterator<Item = &ClaimPath> {
+        let paths = || self.labels.iter().map(|(path, _)| path);
+        paths().filter(move |path| !paths().any(|around| rest(path, around).is_some()))
+    }
+
+    /// The labels of what is within the claim at this path.
+    fn members(&self, path: &ClaimPath) -> Vec<MemberLabel> {
+        let within = self.labels.iter().filter_map(|(below, label)| {
+            let rest = rest(below, path)?;
+            let rest = rest.strip_prefix(&[Segment::All]).unwrap_or(rest);
+            let name = |segment: &Segment| match segment {
+                Segment::Name(name) => Some(name.clone()),
+                Segment::Index(_) | Segment::All => None,
+            };
+            let path: Vec<String> = rest.iter().map(name).collect::<Option<_>>()?;
+            let label = label.clone();
+            (!path.is_empty()).then_some(MemberLabel { path, label })
+        });
+        within.collect()
+    }
+
     /// The label of the claim at this path.
     pub fn label(&self, path: &ClaimPath) -> String {
         if is_handle(path) {
@@ -235,14 +257,12 @@ impl CardRecord {
     }
 
     pub(super) fn line(&self, path: &ClaimPath, value: &Value) -> ClaimLine {
-        ClaimLine {
-            path: path.to_value().as_array().cloned().unwrap_or_default(),
-            label: readable(&self.look.label(path)),
-            value: match is_handle(path) {
-                true => "anyone you show this to can use it".to_owned(),
-                false => readable(&as_text(value)),
-            },
-        }
+        let label = self.look.label(path);
+        let line = match is_handle(path) {
+            true => ClaimLine::of(&label, &"anyone you show this to can use it".into(), &[]),
+            false => ClaimLine::of(&label, value, &self.look.members(path)),
+        };
+        line.at(path.to_value().as_array().cloned().unwrap_or_default())
     }
 }
 
@@ -334,30 +354,14 @@ pub(super) fn single_use(held: &Held) -> Option<UseKey> {
     })
 }
 
-fn is_handle(path: &ClaimPath) -> bool {
-    matches!(path.segments(), [Segment::Name(name)] if name == HANDLE)
+/// The steps by which a path goes on beyond another one; `None` if it does not.
+fn rest<'a>(path: &'a ClaimPath, around: &ClaimPath) -> Option<&'a [Segment]> {
+    let rest = path.segments().strip_prefix(around.segments())?;
+    (!rest.is_empty()).then_some(rest)
 }
 
-fn as_text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Bool(true) => "yes".to_owned(),
-        Value::Bool(false) => "no".to_owned(),
-        Value::Null => "–".to_owned(),
-        Value::Array(items) if items.is_empty() => "–".to_owned(),
-        Value::Object(members) if members.is_empty() => "–".to_owned(),
-        Value::Number(number) => number.to_string(),
-        // Objects in an array get one line each.
-        Value::Array(items) if items.iter().any(Value::is_object) => {
-            items.iter().map(as_text).collect::<Vec<_>>().join("\n")
-        }
-        Value::Array(items) => items.iter().map(as_text).collect::<Vec<_>>().join(", "),
-        Value::Object(members) => members
-            .iter()
-            .map(|(name, value)| format!("{}: {}", name.replace('_', " "), as_text(value)))
-            .collect::<Vec<_>>()
-            .join(" · "),
-    }
+pub(crate) fn is_handle(path: &ClaimPath) -> bool {
+    matches!(path.segments(), [Segment::Name(name)] if name == HANDLE)
 }
 
 fn short(text: &str) -> String {
@@ -419,7 +423,7 @@ mod tests {
     #[test]
     fn a_claim_is_shown_without_what_turns_text_round_and_kept_as_it_is() {
         let value = json!(["a\u{202e}b", {"c\u{2067}": "d\ne"}]);
-        assert_eq!(readable(&as_text(&value)), "ab\nc: d\ne");
+        assert_eq!(ClaimLine::of("x", &value, &[]).value, "ab, c: d\ne");
         assert_eq!(value[0], "a\u{202e}b");
     }
 }

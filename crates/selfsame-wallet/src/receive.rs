@@ -356,7 +356,7 @@ fn offered(offer: &CredentialOffer, known: &KnownIssuer) -> Vec<OfferedCredentia
         Some(OfferedCredential {
             configuration: id.clone(),
             format: configuration.format.clone(),
-            claims: look.labels.iter().map(|(_, label)| label.clone()).collect(),
+            claims: look.lines().map(|path| look.label(path)).collect(),
             display: look.display(&types_of(configuration)),
         })
     };

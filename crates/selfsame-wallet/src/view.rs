@@ -1,6 +1,7 @@
 //! What the wallet takes and returns: people, cards, offers and requests. The API, the pages and the command line share
 //! these types.
 
+mod table;
 pub mod words;
 
 use selfsame_driver::{Reason, Reasons};
@@ -9,12 +10,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use selfsame_core::view::CredentialUse;
 use selfsame_core::view::words::{FormatName, KeyKind};
+use selfsame_core::view::{CredentialUse, readable};
 
 use words::{AnswerPolicy, CardStatus, ClientIdPrefix, HistoryKind, TxCodeInput};
 
 pub use selfsame_accounts::{Invitation, NewSession, Person};
+pub use table::{ClaimTable, MemberLabel, plain};
 
 /// How the wallet shows a credential.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
@@ -87,6 +89,34 @@ pub struct ClaimLine {
     pub label: String,
     /// Its value, as text.
     pub value: String,
+    /// Its value as a table, if it is an object or a list of objects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<ClaimTable>,
+}
+
+impl ClaimLine {
+    /// The line of this value, with the labels of its members in their order.
+    #[must_use]
+    pub fn of(label: &str, value: &Value, members: &[MemberLabel]) -> Self {
+        let table = ClaimTable::of(value, members);
+        let text = match &table {
+            // Without columns, the names of the members say what is what.
+            Some(wide) if wide.is_wide() => ClaimTable::of(value, &[]).map(|table| table.text()),
+            table => table.as_ref().map(ClaimTable::text),
+        };
+        Self {
+            path: Vec::new(),
+            label: readable(label),
+            value: text.unwrap_or_else(|| readable(&plain(value))),
+            table: table.filter(|table| !table.is_wide()),
+        }
+    }
+
+    /// The line of the claim at this path.
+    #[must_use]
+    pub fn at(self, path: Vec<Value>) -> Self {
+        Self { path, ..self }
+    }
 }
 
 /// A preview of an offer.
@@ -234,6 +264,9 @@ pub struct Choice {
     pub issuer_name: Option<String>,
     /// Exactly the claims that the verifier would learn.
     pub claims: Vec<ClaimLine>,
+    /// The labels of the card's other claims, which stay in the wallet.
+    #[serde(default)]
+    pub hidden: Vec<String>,
     /// Whether sharing it lets the verifier use up a single-use card.
     #[serde(default)]
     pub uses_up: bool,

@@ -237,6 +237,7 @@ fn identified(prefix: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use selfsame_wallet::view::ClaimLine;
     use serde_json::{Value, json};
 
     use super::*;
@@ -303,6 +304,28 @@ mod tests {
         assert!(
             trusted.contains(title) && !trusted.contains(own_words),
             "{trusted}"
+        );
+    }
+
+    #[test]
+    fn consent_says_what_stays_hidden_and_shows_lists_as_tables() {
+        let one = json!([{"required": true, "options": [["a"]]}]);
+        let mut asked = preview(&["a"], one, true);
+        assert!(!shown(asked.clone(), None).contains("Stays hidden"));
+        let choice = &mut asked.shares[0].choices[0];
+        choice.hidden = vec!["Given name".to_owned(), "Family name".to_owned()];
+        let doses = json!([{"lot": "A"}, {"lot": "B"}]);
+        choice.claims = vec![ClaimLine::of("Doses", &doses, &[])];
+        let page = shown(asked, None);
+        let stays = "Stays hidden:</b> <bdi>Given name</bdi>, <bdi>Family name</bdi></span>";
+        assert!(page.contains(stays), "{page}");
+        assert!(
+            page.contains("<th scope=\"col\"><bdi>lot</bdi></th>"),
+            "{page}"
+        );
+        assert!(
+            page.contains("<td data-label=\"lot\"><bdi>B</bdi></td>"),
+            "{page}"
         );
     }
 

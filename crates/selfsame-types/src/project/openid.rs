@@ -1,11 +1,13 @@
 //! A type as an issuer's metadata describes it to wallets (OpenID4VCI 1.0 §12.2.4), and as a verifier asks for it
 //! (OpenID4VP 1.0 §6).
 
-use selfsame_credential::Format;
 use selfsame_credential::format::Profile;
-use selfsame_driver::Result;
+use selfsame_credential::path::Segment;
+use selfsame_credential::{ClaimPath, Format};
+use selfsame_driver::{Error, Result};
 use serde_json::{Map, Value, json};
 
+use super::located;
 use crate::fill::claim_path;
 use crate::model::{CardImage, CredentialType, Labels, text_of};
 
@@ -14,12 +16,18 @@ use crate::model::{CardImage, CredentialType, Labels, text_of};
 /// # Errors
 /// `Internal` for a claim without a path, which a checked type does not have.
 pub fn credential_metadata(one: &CredentialType, format: Format) -> Result<Value> {
-    let claims = one.claims.iter().filter(|claim| claim.is_in_credential());
-    let described = claims.map(|claim| {
+    let claims = located(&one.claims);
+    // An element of a list has no name of its own.
+    let named = claims.iter().filter(|one| !one.claim.path.is_empty());
+    let within = format.describe().subject_claim;
+    let described = named.map(|located| {
+        let around = within.map(|name| Segment::Name(name.to_owned()));
+        let path = around.into_iter().chain(located.path.iter().cloned());
+        let path = ClaimPath::new(path.collect()).map_err(Error::internal)?;
         Ok(json!({
-            "path": claim.path_in(format)?.to_value(),
-            "mandatory": claim.required,
-            "display": names(&claim.label),
+            "path": path.to_value(),
+            "mandatory": located.is_mandatory,
+            "display": names(&located.claim.label),
         }))
     });
     let displays = one.title.keys().map(|language| display(one, language));

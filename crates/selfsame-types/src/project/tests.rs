@@ -1,4 +1,5 @@
-use serde_json::json;
+use selfsame_credential::Format;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::file::read_json;
@@ -159,4 +160,30 @@ fn anoncreds_takes_plain_claims_and_refuses_the_others_by_name() {
             .to_string()
             .contains("anoncreds-name")
     );
+}
+
+#[test]
+fn an_issuers_metadata_names_what_is_within_objects_and_lists() {
+    let types = crate::TypeSet::of_samples("urn:x:");
+    let one = types.find("immunization").unwrap();
+    let described = |format| credential_metadata(one, format).unwrap()["claims"].clone();
+    let names = |claims: Value| -> Vec<(Value, Value)> {
+        let all = claims.as_array().unwrap().clone();
+        let named = all
+            .into_iter()
+            .map(|claim| (claim["path"].clone(), claim["display"][0]["name"].clone()));
+        named.collect()
+    };
+    let claims = names(described(Format::SdJwtVc));
+    let at = |path: Value| claims.iter().position(|(known, _)| *known == path).unwrap();
+    assert_eq!(claims[at(json!(["doses", null, "lot"]))].1, "Lot");
+    assert!(at(json!(["doses"])) < at(json!(["doses", null, "number"])));
+    assert!(
+        !claims
+            .iter()
+            .any(|(path, _)| *path == json!(["doses", null]))
+    );
+    let w3c = names(described(Format::VcJwt));
+    let path = json!(["credentialSubject", "doses", null, "lot"]);
+    assert!(w3c.contains(&(path, json!("Lot"))), "{w3c:?}");
 }

@@ -464,6 +464,7 @@ fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
         issuer_name: look.issuer_name.clone(),
         issuer: fit.card.issuer.clone(),
         uses_up: claims.iter().any(|claim| claim.path == [HANDLE]),
+        hidden: fit.card.hidden(&fit.held, &claims),
         claims,
     })
 }

@@ -2,6 +2,7 @@
 //! that every credential has and whose values say nothing about a person.
 
 use selfsame_credential::path::Segment;
+use selfsame_credential::single_use::HANDLE;
 use selfsame_credential::{ClaimPath, Held};
 use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::holder::technical::{CredentialPart, KnownFacts, Technical};
@@ -35,8 +36,7 @@ impl CardRecord {
             kid: self.kid.as_deref(),
             is_type: samples::is_w3c_type,
         };
-        let named = self.look.labels.iter().map(|(path, _)| path.clone());
-        let named: Vec<ClaimPath> = named.collect();
+        let named: Vec<ClaimPath> = self.look.lines().cloned().collect();
         let mut further = Further {
             card: self,
             technical: Technical::of(held, known),
@@ -54,6 +54,19 @@ impl CardRecord {
         let mut header = vec![Segment::Name("header".to_owned())];
         further.members(&held.header().other, &mut header);
         further.lines
+    }
+
+    /// The labels of the claims of the card that these lines do not show.
+    pub fn hidden(&self, held: &Held, shown: &[ClaimLine]) -> Vec<String> {
+        let mut hidden: Vec<String> = Vec::new();
+        for line in self.all_lines(held) {
+            let is_shown = shown.iter().any(|other| other.path == line.path);
+            let is_handle = line.path == [HANDLE];
+            if !is_shown && !is_handle && !hidden.contains(&line.label) {
+                hidden.push(line.label);
+            }
+        }
+        hidden
     }
 
     /// Whether a label covers everything at and below `trail`, a path through the claims.

@@ -166,6 +166,7 @@ async fn walk(desk: &Browser, phone: &Browser) {
         "COVID-19",
         "208",
         "2026",
+        "Stays hidden: Given name, Family name, Date of birth",
     ] {
         assert!(
             consent.contains(shown),

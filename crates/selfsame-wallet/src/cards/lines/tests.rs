@@ -97,7 +97,8 @@ fn unseen((card, held): &(CardRecord, Held), reveal: &[ClaimPath]) -> Vec<String
     let seen = |text: &str| {
         lines.iter().any(|line| {
             let path = json!(line.path).to_string();
-            [&line.label, &line.value, &path]
+            let columns = json!(line.table.as_ref().map(|table| &table.paths)).to_string();
+            [&line.label, &line.value, &path, &columns]
                 .iter()
                 .any(|shown| shown.contains(text))
         })
@@ -107,7 +108,14 @@ fn unseen((card, held): &(CardRecord, Held), reveal: &[ClaimPath]) -> Vec<String
         let within = format!("{name}: {word}");
         lines.iter().any(|line| {
             let path = json!(line.path).to_string();
-            line.value.contains(&within) || (line.value == word && path.contains(name))
+            let in_column = line.table.as_ref().is_some_and(|table| {
+                let columns = table.paths.iter().zip(0..);
+                let mut named =
+                    columns.filter(|(path, _)| path.last().is_some_and(|last| last == name));
+                named
+                    .any(|(_, column): (_, usize)| table.rows.iter().any(|row| row[column] == word))
+            });
+            in_column || line.value.contains(&within) || (line.value == word && path.contains(name))
         })
     };
     let is_seen = |(at, text): &(String, String)| match text.as_str() {
@@ -190,6 +198,43 @@ fn disclosure(content: &Value) -> (String, String) {
     let encoded = base64url_encode(content.to_string().as_bytes());
     let digest = base64url_encode(&selfsame_crypto::hash::sha256(encoded.as_bytes()));
     (encoded, digest)
+}
+
+#[test]
+fn what_is_not_revealed_stays_hidden_by_its_label_and_each_list_has_one_line() {
+    let disclosures = [
+        disclosure(&json!(["salt", "given_name", "Maja"])),
+        disclosure(&json!(["salt", "number", "17"])),
+        disclosure(&json!(["salt", "doses", [{"lot": "A", "date": "2026-01-01"}]])),
+    ];
+    let digests: Vec<&String> = disclosures.iter().map(|(_, digest)| digest).collect();
+    let payload = json!({"iss": "https://issuer.example", "vct": "urn:example", "_sd": digests});
+    let sent: Vec<&str> = disclosures.iter().map(|(text, _)| text.as_str()).collect();
+    let raw = format!(
+        "{}~{}~",
+        jwt(&json!({"alg": "ES256", "typ": "dc+sd-jwt"}), &payload),
+        sent.join("~")
+    );
+    let (mut card, held) = card(Format::SdJwtVc, raw);
+    let path = |path: Value| ClaimPath::parse(&path).unwrap();
+    card.look.labels = vec![
+        (path(json!(["doses"])), "Doses".to_owned()),
+        (path(json!(["doses", null, "date"])), "Day".to_owned()),
+        (path(json!(["doses", null, "lot"])), "Lot".to_owned()),
+        (path(json!(["given_name"])), "Given name".to_owned()),
+    ];
+    let shown = card.lines_with(&held, &[path(json!(["number"]))]).unwrap();
+    assert_eq!(card.hidden(&held, &shown), ["Doses", "Given name"]);
+    let all = card.all_lines(&held);
+    let table = all[0].table.as_ref().unwrap();
+    assert_eq!(table.columns, ["Day", "Lot"]);
+    assert_eq!(all[0].value, "Day: 2026-01-01 · Lot: A");
+    assert_eq!(
+        all.iter()
+            .filter(|line| line.value.contains("2026-01-01"))
+            .count(),
+        1
+    );
 }
 
 proptest! {
