@@ -1,5 +1,7 @@
 //! A verdict for people: what it means, rule by rule, and what was shown.
 
+mod groups;
+
 use selfsame_core::view::readable;
 use selfsame_credential::single_use;
 use selfsame_credential::verdict::Outcome;
@@ -13,6 +15,8 @@ use selfsame_wallet::view::{ClaimLine, MemberLabel};
 use serde_json::{Map, Value};
 
 use crate::text::words;
+
+pub use groups::{groups, rule_words};
 
 /// Maximum number of broken rules shown for a refused answer.
 const BROKEN_MAX: usize = 8;

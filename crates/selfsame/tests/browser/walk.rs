@@ -178,6 +178,7 @@ async fn walk(desk: &Browser, phone: &Browser) {
         "consent shows what was not asked for:\n{consent}"
     );
     assert_eq!(desk.outcome().await.as_deref(), Some("valid"));
+    desk.1.press_about("It is written as specified.").await;
     desk.1.expect("RFC 9901").await;
     let verdict = desk.1.visible().await;
     assert!(
