@@ -1,5 +1,8 @@
 //! What every page shows around its content: its title, the navigation, and who is signed in.
 
+/// What the holder of the operator token is called.
+const OPERATOR: &str = "Operator";
+
 /// What every page shows around its content.
 pub struct Frame {
     /// The page's title.
@@ -85,8 +88,8 @@ pub enum Visitor {
     },
     /// Anyone, on a page that needs no session. The browser may have sessions all the same.
     Anyone {
-        /// Whether it has the operator's session.
-        operator: bool,
+        /// Whose operator's session it has: an e-mail address, or for the holder of the operator token another word.
+        operator: Option<String>,
         /// The e-mail address of the person whose session it has.
         person: Option<String>,
     },
@@ -157,17 +160,20 @@ impl Frame {
         }
     }
 
-    /// The main navigation, by the roles: pages of the organisation, and of the instance.
+    /// The main navigation, by the roles and by who looks at the page: pages of the organisation, and of the instance.
     pub fn entries(&self) -> Vec<NavigationEntry> {
         let roles = &self.roles;
         let has_registry = roles.registry != RegistryPlace::Nowhere;
         let (own, instances) = (self.here.as_str(), "");
+        // Whoever has not signed in may do so as either.
+        let works_here = self.is_operator() || !self.is_holder();
+        let holds_cards = self.is_holder() || !self.is_operator();
         [
-            ("issuer", own, "Issuer", roles.issuer),
-            ("wallet", instances, "Wallet", roles.wallet),
-            ("verifier", own, "Verifier", roles.verifier),
+            ("issuer", own, "Issuer", roles.issuer && works_here),
+            ("wallet", instances, "Wallet", roles.wallet && holds_cards),
+            ("verifier", own, "Verifier", roles.verifier && works_here),
             ("registry", instances, "Registry", has_registry),
-            ("resolver", instances, "Resolver", true),
+            ("resolver", instances, "Resolver", works_here),
             ("organisation", own, "Organisation", self.is_operator()),
         ]
         .into_iter()
@@ -193,8 +199,29 @@ impl Frame {
     pub fn is_operator(&self) -> bool {
         matches!(
             self.visitor,
-            Visitor::Operator { .. } | Visitor::Anyone { operator: true, .. }
+            Visitor::Operator { .. }
+                | Visitor::Anyone {
+                    operator: Some(_),
+                    ..
+                }
         )
+    }
+
+    /// Whether a person with a wallet is signed in.
+    pub fn is_holder(&self) -> bool {
+        matches!(
+            self.visitor,
+            Visitor::Person { .. }
+                | Visitor::Anyone {
+                    person: Some(_),
+                    ..
+                }
+        )
+    }
+
+    /// Whether the page leads to where operators sign in.
+    pub fn leads_operators(&self) -> bool {
+        self.is_operator() || !self.is_holder()
     }
 
     /// Who is signed in, as text.
@@ -205,10 +232,12 @@ impl Frame {
             | Visitor::Anyone {
                 person: Some(email),
                 ..
-            } => email,
-            Visitor::Operator { email: None } | Visitor::Anyone { operator: true, .. } => {
-                "Operator"
             }
+            | Visitor::Anyone {
+                operator: Some(email),
+                ..
+            } => email,
+            Visitor::Operator { email: None } => OPERATOR,
             Visitor::Anyone { .. } => "",
         }
     }
@@ -245,7 +274,7 @@ impl Frame {
             },
             organisation: None,
             visitor: Visitor::Anyone {
-                operator: false,
+                operator: None,
                 person: None,
             },
         })
@@ -254,6 +283,7 @@ impl Frame {
     /// The same frame for a browser that has the operator's session.
     pub fn with_operator(self, operator: bool) -> Self {
         let person = None;
+        let operator = operator.then(|| OPERATOR.to_owned());
         Self {
             visitor: Visitor::Anyone { operator, person },
             ..self
@@ -308,7 +338,6 @@ mod tests {
         let hrefs = frame.entries().into_iter().map(|entry| entry.href);
         let expected = [
             "/o/acme/issuer",
-            "/wallet",
             "/registry",
             "/resolver",
             "/o/acme/organisation",
@@ -316,6 +345,43 @@ mod tests {
         assert_eq!(hrefs.collect::<Vec<_>>(), expected);
         let nobodys = Frame::nobodys().entries();
         assert!(nobodys.iter().all(|entry| entry.label != "Organisation"));
+    }
+
+    #[test]
+    fn the_navigation_leads_each_to_their_own_pages() {
+        let labels = |visitor| -> Vec<&str> {
+            let frame = Frame {
+                visitor,
+                ..Frame::nobodys()
+            };
+            frame
+                .entries()
+                .into_iter()
+                .map(|entry| entry.label)
+                .collect()
+        };
+        let email = "maja@example.org".to_owned();
+        let operator = || Some(OPERATOR.to_owned());
+        let holder = labels(Visitor::Person {
+            email: email.clone(),
+        });
+        assert_eq!(holder, ["Wallet", "Registry"]);
+        let clerk = ["Issuer", "Verifier", "Registry", "Resolver", "Organisation"];
+        assert_eq!(labels(Visitor::Operator { email: None }), clerk);
+        let anyone = |operator, person| labels(Visitor::Anyone { operator, person });
+        assert_eq!(anyone(None, Some(email.clone())), holder);
+        assert_eq!(anyone(operator(), None), clerk);
+        let both = [
+            "Issuer",
+            "Wallet",
+            "Verifier",
+            "Registry",
+            "Resolver",
+            "Organisation",
+        ];
+        assert_eq!(anyone(operator(), Some(email)), both);
+        let nobody = ["Issuer", "Wallet", "Verifier", "Registry", "Resolver"];
+        assert_eq!(anyone(None, None), nobody);
     }
 
     #[test]
@@ -336,7 +402,7 @@ mod tests {
         assert_eq!(person.who(), "maja@example.org");
         assert!(person.sign_out().is_some() && !person.is_operator());
         let both = of(Visitor::Anyone {
-            operator: true,
+            operator: Some(OPERATOR.to_owned()),
             person: Some(email()),
         });
         assert_eq!(both.who(), "maja@example.org");
@@ -346,6 +412,11 @@ mod tests {
         });
         assert_eq!(clerk.who(), "maja@example.org");
         assert!(clerk.sign_out().is_some() && clerk.is_operator());
+        let clerk_elsewhere = of(Visitor::Anyone {
+            operator: Some(email()),
+            person: None,
+        });
+        assert_eq!(clerk_elsewhere.who(), "maja@example.org");
         assert_eq!(of(Visitor::Operator { email: None }).who(), "Operator");
         assert_eq!(Frame::nobodys().who(), "");
     }

@@ -3,7 +3,7 @@
 use askama::Template;
 use serde::Serialize;
 
-use crate::Frame;
+use crate::{Frame, RegistryPlace};
 
 /// The start page.
 #[derive(Template)]
@@ -13,6 +13,12 @@ pub struct HomePage {
     pub frame: Frame,
     /// What it counts.
     pub tally: Tally,
+}
+
+impl HomePage {
+    fn has_registry(&self) -> bool {
+        self.frame.roles.registry != RegistryPlace::Nowhere
+    }
 }
 
 /// Counts of the events that this process told since it started: numbers only. The page's stream sends the same.
@@ -28,4 +34,35 @@ pub struct Tally {
     pub status_changed: u64,
     /// Transactions in the registry.
     pub anchored: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::InstanceRoles;
+
+    #[test]
+    fn the_start_page_leads_only_to_what_is_here() {
+        let shown = |is_here: bool| {
+            let mut frame = Frame::nobodys();
+            frame.roles = InstanceRoles {
+                issuer: is_here,
+                wallet: true,
+                verifier: is_here,
+                registry: match is_here {
+                    true => RegistryPlace::Here,
+                    false => RegistryPlace::Nowhere,
+                },
+            };
+            let tally = Tally::default();
+            HomePage { frame, tally }.render().unwrap()
+        };
+        let (all, wallet_only) = (shown(true), shown(false));
+        for path in ["/issuer", "/verifier", "/registry", "/issuer#issued"] {
+            let link = format!("href=\"{path}\"");
+            assert!(all.contains(&link), "{path}: {all}");
+            assert!(!wallet_only.contains(&link), "{path}: {wallet_only}");
+        }
+        assert!(wallet_only.contains("href=\"/wallet\""));
+    }
 }

@@ -14,7 +14,7 @@ use selfsame_types::{CredentialType, TypeSet};
 
 use crate::{Frame, qr, wallet};
 
-pub use new::{NewOfferPage, OfferForm};
+pub use new::{NewOfferPage, OfferForm, offer_of};
 
 /// The types, and what was issued, offered and delegated.
 #[derive(Template)]

@@ -248,10 +248,10 @@ pub async fn visitor(server: &Server, request: Request, next: Next) -> Handled {
 }
 
 /// The session of a signed-in browser on a page that needs none; the page's header shows it.
-pub async fn signed_in(server: &Server, parts: &Parts) -> (bool, Option<Person>) {
+pub async fn signed_in(server: &Server, parts: &Parts) -> (Option<Authority>, Option<Person>) {
     let operator = match cookie::read(&parts.headers, &server.cookies().operator) {
-        Some(session) => is_signed_in(server, &session).await,
-        None => false,
+        Some(session) => operator_of(server, &session).await.ok().flatten(),
+        None => None,
     };
     let person = match cookie::read(&parts.headers, &server.cookies().person) {
         Some(session) => person_of(server, &session).await,

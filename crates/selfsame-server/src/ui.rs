@@ -59,11 +59,13 @@ async fn visitor(server: &Server, parts: &Parts) -> Visitor {
             email: person.email.clone(),
         },
         Some(Seat::Visitor { .. }) => Visitor::Anyone {
-            operator: false,
+            operator: None,
             person: None,
         },
         None => {
             let (operator, person) = auth::signed_in(server, parts).await;
+            let operator = operator.map(|authority| email(&authority.actor));
+            let operator = operator.map(|email| email.unwrap_or_else(|| "Operator".to_owned()));
             let person = person.map(|person| person.email);
             Visitor::Anyone { operator, person }
         }

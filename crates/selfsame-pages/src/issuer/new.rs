@@ -5,7 +5,8 @@ use std::sync::Arc;
 use askama::Template;
 use selfsame_catalogue::{Language, Sentence, sentence};
 use selfsame_credential::Format;
-use selfsame_driver::{Reason, Result, Value};
+use selfsame_driver::{Error, Reason, Result, Value};
+use selfsame_openid::view::issuer::NewOffer;
 use selfsame_types::CredentialType;
 use selfsame_types::form::{self, FieldEntry, FormContent, FormField, SentForm};
 
@@ -64,6 +65,25 @@ impl OfferOptions {
             by_reference: is_ticked(form, "by_reference"),
         }
     }
+}
+
+/// The offer of this type that a form describes.
+///
+/// # Errors
+/// `BadRequest` for a field that can't be read.
+pub fn offer_of(one: &CredentialType, form: &dyn SentForm) -> Result<NewOffer> {
+    let uses = form.one("uses").map(str::parse).transpose();
+    Ok(NewOffer {
+        type_id: one.id.clone(),
+        format: form.one("format").map(str::to_owned),
+        claims: form::read(&one.claims, form)?,
+        examples: false,
+        uses: uses.map_err(|_| Error::bad_request("uses-malformed"))?,
+        tx_code: is_ticked(form, "tx_code"),
+        by_reference: is_ticked(form, "by_reference"),
+        expires_in: None,
+        label: form.one("label").map(str::to_owned),
+    })
 }
 
 fn is_ticked(form: &dyn SentForm, name: &str) -> bool {

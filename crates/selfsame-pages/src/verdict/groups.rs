@@ -8,7 +8,7 @@ use crate::text::words;
 
 /// What a rule is about.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Subject {
+enum RuleSubject {
     Form,
     Issuer,
     Holder,
@@ -17,10 +17,10 @@ enum Subject {
     Question,
 }
 
-use Subject::{Form, Holder, Issuer, Question, Status, Time};
+use RuleSubject::{Form, Holder, Issuer, Question, Status, Time};
 
 /// A rule, its subject, and what it says in words.
-type RuleWords = (&'static str, Subject, &'static str);
+type RuleWords = (&'static str, RuleSubject, &'static str);
 
 const RULES: [RuleWords; 43] = [
     ("well_formed", Form, "It can be read"),
@@ -144,7 +144,7 @@ fn of(name: &str) -> Option<&'static RuleWords> {
     all.find(|(known, ..)| *known == name)
 }
 
-fn group(verdict: &CredentialVerdict, subject: Subject) -> RuleGroup<'_> {
+fn group(verdict: &CredentialVerdict, subject: RuleSubject) -> RuleGroup<'_> {
     let is_here = |rule: &&RuleLine| of(&rule.name).map_or(Form, |one| one.1) == subject;
     let rules = failed_first(&verdict.rules).into_iter().filter(is_here);
     let rules: Vec<&RuleLine> = rules.collect();
@@ -171,7 +171,7 @@ fn group(verdict: &CredentialVerdict, subject: Subject) -> RuleGroup<'_> {
     }
 }
 
-impl Subject {
+impl RuleSubject {
     const fn name(self) -> &'static str {
         match self {
             Form => "Form",

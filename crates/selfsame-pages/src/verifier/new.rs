@@ -6,7 +6,8 @@ use askama::Template;
 use selfsame_catalogue::{Language, sentence};
 use selfsame_credential::Format;
 use selfsame_credential::single_use::HANDLE;
-use selfsame_driver::Reason;
+use selfsame_driver::{Error, Reason, Result};
+use selfsame_openid::view::verifier::NewRequest;
 use selfsame_types::{CredentialType, text_of};
 
 use crate::{Frame, WrongField, WrongFields};
@@ -54,6 +55,46 @@ pub struct TypedRequest {
     pub spend: bool,
     /// Whether the wallet is in this browser.
     pub same_device: bool,
+}
+
+impl TypedRequest {
+    /// What a form has in its fields, by their names, and the claims that are ticked.
+    pub fn of<'f>(field: impl Fn(&str) -> Option<&'f str>, claims: &[String]) -> Self {
+        let text = |name| field(name).unwrap_or_default().to_owned();
+        let is_ticked = |name| field(name) == Some("true");
+        Self {
+            claims: claims.to_vec(),
+            format: text("format"),
+            prefix: text("client_id_prefix"),
+            age: text("max_status_age"),
+            purpose: text("purpose"),
+            spend: is_ticked("spend"),
+            same_device: is_ticked("same_device"),
+        }
+    }
+
+    /// The request for a credential of this type.
+    ///
+    /// # Errors
+    /// `BadRequest` for an age that is no number.
+    pub fn request(&self, type_id: &str) -> Result<NewRequest> {
+        let text = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        let paths = self.claims.iter();
+        let paths = paths.map(|name| name.split('/').map(str::to_owned).collect());
+        let age = text(&self.age).map(|age| age.parse()).transpose();
+        Ok(NewRequest {
+            type_id: Some(type_id.to_owned()),
+            format: text(&self.format),
+            claims: Some(paths.collect()),
+            client_id_prefix: text(&self.prefix),
+            same_device: self.same_device,
+            purpose: text(&self.purpose),
+            // Empty for the configured age.
+            max_status_age: age.map_err(|_| Error::bad_request("status-age-malformed"))?,
+            spend: self.spend,
+            ..NewRequest::default()
+        })
+    }
 }
 
 /// A claim that can be requested.

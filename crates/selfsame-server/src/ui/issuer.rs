@@ -2,8 +2,10 @@
 
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_driver::paging::Paging;
-use selfsame_openid::view::issuer::{CredentialStatus, NewDelegation, NewOffer, Offer};
-use selfsame_pages::issuer::{IssuerLists, IssuerPage, NewOfferPage, OfferForm, OfferPage};
+use selfsame_openid::view::issuer::{CredentialStatus, NewDelegation, Offer};
+use selfsame_pages::issuer::{
+    IssuerLists, IssuerPage, NewOfferPage, OfferForm, OfferPage, offer_of,
+};
 use selfsame_types::CredentialType;
 use selfsame_types::form::{FormContent, SentForm};
 use serde::Deserialize;
@@ -115,20 +117,9 @@ pub async fn create(server: Here, frame: Frame, form: Form) -> Handled {
     }
 }
 
-/// The offer that a form describes.
+/// Makes the offer that a form describes.
 async fn made(server: &Here, one: &CredentialType, form: &Form) -> Handled<Offer> {
-    let uses = form.one("uses").map(str::parse).transpose();
-    let new = NewOffer {
-        type_id: one.id.clone(),
-        format: form.one("format").map(str::to_owned),
-        claims: selfsame_types::form::read(&one.claims, &Values(form))?,
-        examples: false,
-        uses: uses.map_err(|_| Problem::bad_request("uses-malformed"))?,
-        tx_code: form.checked("tx_code"),
-        by_reference: form.checked("by_reference"),
-        expires_in: None,
-        label: form.one("label").map(str::to_owned),
-    };
+    let new = offer_of(one, &Values(form))?;
     Ok(server.issuer()?.create_offer(&new).await?)
 }
 

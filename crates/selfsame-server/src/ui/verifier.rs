@@ -4,7 +4,6 @@ use axum::response::{IntoResponse as _, Redirect};
 use http::HeaderMap;
 use http::header::SET_COOKIE;
 use selfsame_openid::verifier::Verifier;
-use selfsame_openid::view::verifier::NewRequest;
 use selfsame_pages::verifier::{
     NewRequestPage, RequestPage, RequestView, Requester, ResultPart, TypedRequest, VerifierPage,
 };
@@ -13,7 +12,7 @@ use serde::Deserialize;
 use super::correction::{correctable, refused};
 use super::{Frame, ListPosition};
 use crate::cookie::{self, Jar};
-use crate::error::{Handled, Problem};
+use crate::error::Handled;
 use crate::extract::{Form, Path, Query};
 use crate::here::Here;
 
@@ -64,7 +63,8 @@ pub async fn create(server: Here, frame: Frame, form: Form) -> Handled {
 
 /// Makes the request that the form describes. The answer to a same-device request is bound to this browser.
 async fn made(server: &Here, form: &Form) -> Handled {
-    let made = server.verifier()?.create_request(&wanted(form)?).await?;
+    let new = typed(form).request(form.needed("type")?)?;
+    let made = server.verifier()?.create_request(&new).await?;
     let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();
     let lifetime = server.app().config().verifier.request_lifetime;
     let result = format!("{}/verifier/results/{}", server.prefix, made.id);
@@ -79,42 +79,7 @@ async fn made(server: &Here, form: &Form) -> Handled {
 }
 
 fn typed(form: &Form) -> TypedRequest {
-    let text = |name| form.one(name).unwrap_or_default().to_owned();
-    TypedRequest {
-        claims: form.all("claim").to_vec(),
-        format: text("format"),
-        prefix: text("client_id_prefix"),
-        age: text("max_status_age"),
-        purpose: text("purpose"),
-        spend: form.checked("spend"),
-        same_device: form.checked("same_device"),
-    }
-}
-
-/// The request that the form describes.
-fn wanted(form: &Form) -> Handled<NewRequest> {
-    let claims = form
-        .all("claim")
-        .iter()
-        .map(|name| name.split('/').map(str::to_owned).collect())
-        .collect();
-    Ok(NewRequest {
-        type_id: Some(form.needed("type")?.to_owned()),
-        format: form.one("format").map(str::to_owned),
-        claims: Some(claims),
-        client_id_prefix: form.one("client_id_prefix").map(str::to_owned),
-        same_device: form.checked("same_device"),
-        purpose: form.one("purpose").map(str::to_owned),
-        max_status_age: seconds(form)?,
-        spend: form.checked("spend"),
-        ..NewRequest::default()
-    })
-}
-
-/// Maximum age of the status, in seconds; an empty choice means the configured default.
-fn seconds(form: &Form) -> Handled<Option<u64>> {
-    let chosen = form.one("max_status_age").map(str::parse).transpose();
-    chosen.map_err(|_| Problem::bad_request("status-age-malformed"))
+    TypedRequest::of(|name| form.one(name), form.all("claim"))
 }
 
 /// A request: its link while it is open, its verdict afterwards.
