@@ -29,6 +29,13 @@ const OF_ORGANISATIONS: [&str; 8] = [
     "/api/webhooks",
 ];
 
+/// How long to wait for a verdict, and how long each request for it waits, in seconds.
+struct VerdictWait<'a> {
+    id: &'a str,
+    seconds: u64,
+    turn: u64,
+}
+
 /// Calls one instance.
 #[derive(Clone)]
 pub struct Client {
@@ -145,11 +152,43 @@ impl Client {
         id: &str,
         seconds: u64,
     ) -> Result<VerificationStatus, Failure> {
-        let mut left = seconds;
+        let wait = VerdictWait {
+            id,
+            seconds,
+            turn: TURN,
+        };
+        self.waited(wait, |_| {}).await
+    }
+
+    /// The same, and tells each second what is known by then.
+    ///
+    /// # Errors
+    /// Those of [`Self::get`].
+    pub async fn followed(
+        &self,
+        id: &str,
+        seconds: u64,
+        told: impl FnMut(&VerificationStatus),
+    ) -> Result<VerificationStatus, Failure> {
+        let wait = VerdictWait {
+            id,
+            seconds,
+            turn: 1,
+        };
+        self.waited(wait, told).await
+    }
+
+    async fn waited(
+        &self,
+        wait: VerdictWait<'_>,
+        mut told: impl FnMut(&VerificationStatus),
+    ) -> Result<VerificationStatus, Failure> {
+        let mut left = wait.seconds;
         loop {
-            let turn = left.min(TURN);
-            let path = format!("/api/verifier/requests/{id}?wait={turn}");
+            let turn = left.min(wait.turn);
+            let path = format!("/api/verifier/requests/{}?wait={turn}", wait.id);
             let status: VerificationStatus = self.get(&path).await?;
+            told(&status);
             left -= turn;
             if status.state.is_over() || left == 0 {
                 return Ok(status);

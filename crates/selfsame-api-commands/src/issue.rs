@@ -2,17 +2,21 @@
 
 use std::fs::File;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use selfsame_credential::Format;
 use selfsame_crypto::json::{self, Limits};
-use selfsame_openid::view::issuer::Offer;
+use selfsame_openid::view::issuer::{Offer, OfferState};
 use selfsame_terminal::exit::{Answer, End, Failure};
-use selfsame_terminal::output;
+use selfsame_terminal::{output, qr};
 use serde_json::{Map, Value, json};
 
 use crate::called::Instance;
-use crate::client::handed_in;
+use crate::client::{Client, handed_in};
+
+/// How often an offer is looked at while it is waited for.
+const LOOKED_EVERY: Duration = Duration::from_secs(1);
 
 /// Create a credential offer.
 #[derive(Args)]
@@ -44,6 +48,9 @@ pub struct IssueOffer {
     /// Put a reference to the offer into the link instead of the offer itself.
     #[arg(long)]
     by_reference: bool,
+    /// Wait until the offer is accepted, this many seconds at most.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    wait: u64,
     #[command(flatten)]
     instance: Instance,
 }
@@ -60,11 +67,8 @@ impl IssueOffer {
             "tx_code": self.tx_code,
             "by_reference": self.by_reference,
         });
-        let offer: Offer = self
-            .instance
-            .operator()?
-            .post("/api/issuer/offers", &body)
-            .await?;
+        let operator = self.instance.operator()?;
+        let offer: Offer = operator.post("/api/issuer/offers", &body).await?;
         output::either(self.instance.json, &offer, |offer| {
             let mut lines = vec![
                 format!("offer {} until {}", offer.id, offer.expires),
@@ -75,7 +79,38 @@ impl IssueOffer {
             }
             lines
         });
-        Ok(Answer::Yes)
+        if !self.instance.json {
+            qr::show(&offer.uri);
+        }
+        match self.wait {
+            0 => Ok(Answer::Yes),
+            seconds => self.accepted(&operator, &offer.id, seconds).await,
+        }
+    }
+
+    /// Waits until the offer is not open any more, and says so on standard error.
+    async fn accepted(&self, operator: &Client, id: &str, seconds: u64) -> End {
+        let told = |text: &str| {
+            if !self.instance.json {
+                output::complain(text);
+            }
+        };
+        told("waiting for a wallet");
+        let path = format!("/api/issuer/offers/{id}");
+        for _ in 0..seconds {
+            tokio::time::sleep(LOOKED_EVERY).await;
+            let offer: Offer = operator.get(&path).await?;
+            let (text, answer) = match offer.state {
+                OfferState::Open => continue,
+                OfferState::Taken => ("a wallet has accepted the offer", Answer::Yes),
+                OfferState::Locked => ("the transaction code was wrong too often", Answer::No),
+                OfferState::Expired => ("the offer has expired", Answer::No),
+            };
+            told(text);
+            return Ok(answer);
+        }
+        told("no wallet has accepted the offer yet");
+        Ok(Answer::No)
     }
 
     fn all_claims(&self) -> Result<Map<String, Value>, Failure> {

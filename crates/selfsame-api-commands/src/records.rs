@@ -3,10 +3,10 @@
 
 use clap::{Args, Subcommand};
 use selfsame_driver::paging::Listing;
-use selfsame_openid::view::issuer::{Delegation, IssuedCredential, Offer};
+use selfsame_openid::view::issuer::{Delegation, IssuedCredential, Offer, OfferState};
 use selfsame_openid::view::verifier::{VerificationRequest, VerificationStatus};
 use selfsame_terminal::exit::{Answer, End, Failure};
-use selfsame_terminal::output;
+use selfsame_terminal::{output, qr};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -95,7 +95,19 @@ impl ShownVerb {
 impl OfferRecords {
     /// Does what the verb says.
     pub async fn run(self) -> End {
-        self.verb.run("/api/issuer/offers", offer_line).await
+        let path = "/api/issuer/offers";
+        let named = match self.verb {
+            ShownVerb::Show { named } => named,
+            list => return list.run(path, offer_line).await,
+        };
+        let instance = &named.instance;
+        let offer: Offer = instance.operator()?.get(&named.path(path)).await?;
+        output::either(instance.json, &offer, |offer| vec![offer_line(offer)]);
+        if !instance.json && offer.state == OfferState::Open {
+            output::say(&offer.uri);
+            qr::show(&offer.uri);
+        }
+        Ok(Answer::Yes)
     }
 }
 

@@ -10,7 +10,7 @@ use selfsame_openid::view::verifier::{
     CredentialVerdict, RequestState, VerificationRequest, VerificationStatus,
 };
 use selfsame_terminal::exit::{Answer, End, Failure};
-use selfsame_terminal::output;
+use selfsame_terminal::{output, qr};
 use serde_json::json;
 
 use crate::called::Instance;
@@ -80,10 +80,39 @@ impl Verify {
             .await?;
         // The link goes to standard error, so that standard output holds only the JSON.
         output::complain(&request.uri);
-        let status = operator.verification(&request.id, self.wait).await?;
+        let status = match self.instance.json {
+            true => operator.verification(&request.id, self.wait).await?,
+            false => {
+                qr::show(&request.uri);
+                let mut progress = ToldState::default();
+                progress.tell(RequestState::Created);
+                let told = |status: &VerificationStatus| progress.tell(status.state);
+                operator.followed(&request.id, self.wait, told).await?
+            }
+        };
         output::either(self.instance.json, &status, status_lines);
         let outcome = status.verdict.as_ref().map(|verdict| verdict.outcome);
         Ok(outcome.map_or(Answer::No, answer))
+    }
+}
+
+/// What a person who waits for a wallet is told, each state once.
+#[derive(Default)]
+struct ToldState(Option<&'static str>);
+
+impl ToldState {
+    fn tell(&mut self, state: RequestState) {
+        let told = match state {
+            RequestState::Created => "waiting for a wallet",
+            RequestState::Fetched => "a wallet has opened the request",
+            RequestState::Spending => "the wallet has answered; the credential is being used up",
+            RequestState::Answered => "the wallet has answered",
+            RequestState::Declined => "the wallet has declined",
+            RequestState::Expired => "the request has expired",
+        };
+        if self.0.replace(told) != Some(told) {
+            output::complain(told);
+        }
     }
 }
 

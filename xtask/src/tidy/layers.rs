@@ -349,7 +349,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("oxilangtag", &["selfsame-types"]),
     ("proc-macro2", &["xtask"]),
     ("proptest", &["selfsame-testkit"]),
-    ("qrcode", &["selfsame-pages"]),
+    ("qrcode", &["selfsame-pages", "selfsame-terminal"]),
     ("regex-lite", &["selfsame-types"]),
     ("roxmltree", &["selfsame-types"]),
     ("rusqlite", &["selfsame-store"]),

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use crate::foreign::Holder;
 use crate::instance::free_port;
-use crate::rig::{World, command, get, items, offer, person, run, selfsame, text, write_private};
+use crate::rig::{
+    World, command, get, items, offer, person, post, run, selfsame, text, write_private,
+};
 
 /// The output of a command that must succeed.
 #[track_caller]
@@ -502,6 +504,83 @@ fn a_credential_is_issued_taken_shown_verified_and_revoked_by_commands() {
         &["revoke", &id, "--suspend", "--reinstate"],
     ));
     assert_eq!(code, 2);
+}
+
+/// Starts a command whose output is read when it ends.
+fn started(world: &World, arguments: &[&str]) -> std::process::Child {
+    command(world, arguments)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn who_waits_for_a_wallet_is_told_what_it_does_and_pipes_get_no_code_to_scan() {
+    let world = World::start(&[]);
+    let maja = world.person("maja");
+    let issue = ["issue", "immunization", "--examples", "--wait", "60"];
+    let issue = started(&world, &issue);
+    let offered = || {
+        items(&get(&world.operator, "/api/issuer/offers"))
+            .first()
+            .cloned()
+    };
+    let offer = wait_for(offered);
+    post(
+        &maja,
+        "/api/wallet/offers/accept",
+        &json!({"offer": offer["uri"]}),
+    );
+    let issued = issue.wait_with_output().unwrap();
+    let told = String::from_utf8(issued.stderr).unwrap();
+    assert_eq!(
+        told,
+        "waiting for a wallet\na wallet has accepted the offer\n"
+    );
+    let printed = String::from_utf8(issued.stdout).unwrap();
+    assert_eq!(
+        printed.lines().count(),
+        2,
+        "the offer and its link: {printed}"
+    );
+
+    let ask = started(&world, &["verify", "--ask", "immunization", "--wait", "60"]);
+    let asked = newest_request(&world);
+    let preview = post(
+        &maja,
+        "/api/wallet/requests/preview",
+        &json!({"request": asked}),
+    );
+    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    let share = &preview["shares"][0];
+    let cards = json!({text(share, "query"): share["choices"][0]["card"]});
+    let answer = json!({"request": preview["id"], "cards": cards});
+    post(&maja, "/api/wallet/requests/answer", &answer);
+    let asked = ask.wait_with_output().unwrap();
+    let told = String::from_utf8(asked.stderr).unwrap();
+    let told: Vec<&str> = told.lines().skip(1).collect();
+    let expected = [
+        "waiting for a wallet",
+        "a wallet has opened the request",
+        "the wallet has answered",
+    ];
+    assert_eq!(told, expected);
+    let printed = String::from_utf8(asked.stdout).unwrap();
+    assert!(
+        printed.starts_with("VALID") && !printed.contains('\u{1b}'),
+        "{printed}"
+    );
+}
+
+fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
+    for _ in 0..2_400 {
+        if let Some(found) = what() {
+            return found;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(25));
+    }
+    panic!("it did not come");
 }
 
 /// The link of the newest request.
