@@ -236,6 +236,8 @@ mod tests {
             state: RequestState::Answered,
             uri: "openid4vp://".to_owned(),
             title: "A request".to_owned(),
+            saved: None,
+            reference: None,
             created: "2026-01-01T00:00:00Z".to_owned(),
             verdict: Some(verdict),
             error: None,

@@ -13,6 +13,7 @@ mod pages;
 mod people;
 mod resolving;
 mod rights;
+mod saved;
 mod sockets;
 mod surface;
 mod types;
