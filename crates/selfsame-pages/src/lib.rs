@@ -5,6 +5,8 @@
 //! `selfsame-server`; the data, which use cases return; and the sentences of reasons, which are of
 //! `selfsame-catalogue`.
 
+pub mod ask;
+mod asked;
 pub mod assets;
 pub mod audit;
 mod frame;

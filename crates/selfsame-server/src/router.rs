@@ -105,6 +105,8 @@ fn of_verifiers() -> Vec<Routes> {
         api_of(Area::Verifier, api::saved_requests()),
         of(Audience::OperatorWait, api::verifier_waits()).needing(Area::Verifier),
         of(Audience::Public, pages::same_device()),
+        of(Audience::Doorway, pages::asked()),
+        Routes::of(Audience::Public, pages::embedded()),
         of(Audience::Protocol, endpoints::presentation()),
         of(Audience::Protocol, endpoints::answers()).along(Lane::Answers),
     ]

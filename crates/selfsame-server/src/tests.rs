@@ -1,5 +1,6 @@
 //! The routes as their callers meet them, without a socket.
 
+mod asking;
 mod audit;
 mod browsing;
 mod crowds;

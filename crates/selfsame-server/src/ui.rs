@@ -1,5 +1,6 @@
 //! The pages: each shows the results of use cases, and decides nothing itself. `selfsame-pages` makes their HTML.
 
+pub mod ask;
 pub mod audit;
 mod correction;
 pub mod home;

@@ -28,7 +28,13 @@ pub(super) struct SampleCard {
 /// What this request would show a holder, and which sample cards answer it.
 #[must_use]
 pub fn preview(compiled: &CompiledRequest, types: &TypeSet) -> RequestCheck {
-    let cards = sample_cards(types);
+    let names = query_types::of_query(&compiled.query);
+    let is_asked = |one: &CredentialType| {
+        let narrow = one.w3c_types().pop();
+        names.contains(one.vct.as_str()) || narrow.is_some_and(|name| names.contains(&*name))
+    };
+    // Only cards of the types that are asked for: a verifier can have hundreds of types.
+    let cards = sample_cards(types, is_asked);
     let held: Vec<(usize, Candidate<'_>)> = cards
         .iter()
         .map(SampleCard::candidate)
@@ -65,9 +71,12 @@ fn advice(selection: &Selection<usize>) -> Option<Reason> {
     (!selection.is_satisfiable()).then(unanswerable)
 }
 
-pub(super) fn sample_cards(types: &TypeSet) -> Vec<SampleCard> {
+pub(super) fn sample_cards(
+    types: &TypeSet,
+    is_asked: impl Fn(&CredentialType) -> bool,
+) -> Vec<SampleCard> {
     let mut cards = Vec::new();
-    for one in types.issued() {
+    for one in types.issued().filter(|one| is_asked(one)) {
         let Ok(mut filled) = one.fill(&Map::new(), true) else {
             continue;
         };
@@ -213,8 +222,20 @@ impl Asked<'_> {
         lines.collect()
     }
 
+    /// Whether there are sample cards of its type, in whatever format.
+    fn is_known(&self) -> bool {
+        let names = query_types::of_credential(self.query);
+        let is_it = |card: &SampleCard| {
+            let narrow = card.one.w3c_types().pop();
+            let is_named = |name: &&str| **name == card.one.vct || narrow.as_deref() == Some(*name);
+            names.iter().any(is_named)
+        };
+        self.cards.iter().any(is_it)
+    }
+
     fn why(&self, mismatch: &Mismatch) -> Reason {
         match mismatch {
+            Mismatch::Format if !self.is_known() => Reason::new("sample-type"),
             Mismatch::Format => Reason::new("sample-format").with("format", &self.query.format),
             Mismatch::Type => Reason::new("sample-type"),
             Mismatch::Authority => Reason::new("sample-authority"),

@@ -48,6 +48,17 @@ pub struct Visitor<'a> {
     pub from: Option<&'a str>,
 }
 
+/// The address of a visitor's request.
+#[derive(Clone, Copy, Debug)]
+pub struct VisitedPlace<'a> {
+    /// The name of the saved request.
+    pub name: &'a str,
+    /// The id of the request.
+    pub id: &'a str,
+    /// The code that the wallet has sent the browser back with.
+    pub response_code: Option<&'a str>,
+}
+
 impl Verifier {
     /// The saved requests, in the order in which they were created.
     ///
@@ -186,7 +197,7 @@ impl Verifier {
         }
     }
 
-    /// Creates a request from a saved one for a visitor of its link; returns its id.
+    /// Creates a request from a saved one for a visitor of its link; returns the path of its page.
     ///
     /// # Errors
     /// As [`Self::visited_request`]; `Unavailable` while visitors have too many requests open.
@@ -201,12 +212,14 @@ impl Verifier {
             let mut query = url::form_urlencoded::Serializer::new(String::new());
             format!("?{}", query.append_pair("from", from).finish())
         });
+        let query = query.unwrap_or_default();
         let visit = Visit {
             browser: sha256(visitor.browser.as_bytes()),
             place: format!("ask/{name}"),
-            query: query.unwrap_or_default(),
+            query: query.clone(),
         };
-        Ok(self.open(saved, opening, Some(visit)).await?.id)
+        let opened = self.open(saved, opening, Some(visit)).await?;
+        Ok(format!("ask/{name}/{}{query}", opened.id))
     }
 
     /// What the visitor who opened a request may see of it. In the same-device flow they see the result only after
@@ -216,11 +229,14 @@ impl Verifier {
     /// `NotFound` for any other browser, and for a request of another saved one.
     pub async fn visitors_request(
         &self,
-        name: &str,
-        id: &str,
+        place: VisitedPlace<'_>,
         browser: &str,
-        response_code: Option<&str>,
     ) -> Result<VisitorsRequest> {
+        let VisitedPlace {
+            name,
+            id,
+            response_code,
+        } = place;
         let (record, version) = self.record(id).await?;
         let given = sha256(browser.as_bytes());
         let is_same = record.browser.is_some_and(|hash| ct_eq(&hash, &given));

@@ -10,8 +10,8 @@ use crate::assets;
 use crate::extract::Query;
 use crate::server::Server;
 use crate::ui::{
-    Frame, audit, home, issuer, operator, organisations, people, reference, registry, resolver,
-    types, verifier, wallet, webhooks,
+    Frame, ask, audit, home, issuer, operator, organisations, people, reference, registry,
+    resolver, types, verifier, wallet, webhooks,
 };
 
 /// Pages for anyone.
@@ -176,6 +176,20 @@ pub fn webhooks() -> Vec<Route> {
 /// Where a wallet on the same device sends the person back to.
 pub fn same_device() -> Vec<Route> {
     vec![get("/verifier/results/{id}", verifier::same_device)]
+}
+
+/// Saved requests, for those who open their link.
+pub fn asked() -> Vec<Route> {
+    vec![
+        get("/ask/{name}", ask::page),
+        post("/ask/{name}", ask::open),
+        get("/ask/{name}/{id}", ask::request),
+    ]
+}
+
+/// The script of buttons on other people's pages.
+pub fn embedded() -> Vec<Route> {
+    vec![get("/embed.js", assets::embed)]
 }
 
 /// Invitations to wallets, for the operator's pages.
