@@ -23,6 +23,7 @@ mod qr;
 pub mod reference;
 pub mod registry;
 pub mod resolver;
+pub mod saved;
 mod text;
 pub mod types;
 mod verdict;

@@ -6,6 +6,7 @@ use askama::Template;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_credential::verdict::Outcome;
 use selfsame_driver::paging::Listing;
+use selfsame_openid::view::saved::SavedRequest;
 use selfsame_openid::view::verifier::{RequestState, SpendingState, VerificationStatus};
 use selfsame_types::{CredentialType, TypeSet, text_of};
 
@@ -18,6 +19,7 @@ pub struct VerifierPage {
     frame: Frame,
     types: Vec<Arc<CredentialType>>,
     requests: Vec<RequestLine>,
+    saved: Vec<SavedRequest>,
     next: Option<String>,
 }
 
@@ -28,8 +30,14 @@ impl VerifierPage {
             frame: frame.titled("Verifier"),
             types: types.issued().cloned().collect(),
             requests: requests.items.into_iter().map(RequestLine::of).collect(),
+            saved: Vec::new(),
             next: requests.next,
         }
+    }
+
+    /// The page with these saved requests.
+    pub fn with_saved(self, saved: Vec<SavedRequest>) -> Self {
+        Self { saved, ..self }
     }
 }
 

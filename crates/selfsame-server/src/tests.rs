@@ -15,6 +15,7 @@ mod people;
 mod resolving;
 mod rights;
 mod saved;
+mod saved_pages;
 mod sockets;
 mod surface;
 mod types;

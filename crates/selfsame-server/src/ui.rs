@@ -11,6 +11,7 @@ pub mod people;
 pub mod reference;
 pub mod registry;
 pub mod resolver;
+pub mod saved;
 pub mod types;
 pub mod verifier;
 pub mod wallet;

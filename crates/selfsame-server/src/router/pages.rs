@@ -11,7 +11,7 @@ use crate::extract::Query;
 use crate::server::Server;
 use crate::ui::{
     Frame, ask, audit, home, issuer, operator, organisations, people, reference, registry,
-    resolver, types, verifier, wallet, webhooks,
+    resolver, saved, types, verifier, wallet, webhooks,
 };
 
 /// Pages for anyone.
@@ -207,6 +207,12 @@ pub fn verifier() -> Vec<Route> {
         get("/verifier/view/{id}/result", verifier::result),
         post("/verifier/view/{id}/recheck", verifier::recheck),
         post("/verifier/view/{id}/revoke", verifier::revoke),
+        get("/verifier/saved/new", saved::new),
+        post("/verifier/saved/new", saved::create),
+        get("/verifier/saved/{name}", saved::edit),
+        post("/verifier/saved/{name}", saved::change),
+        post("/verifier/saved/{name}/open", saved::open),
+        post("/verifier/saved/{name}/delete", saved::delete),
     ]
 }
 
