@@ -27,11 +27,11 @@ const PATH: &str = "/api/verifier/saved-requests";
          selfsame saved-request open check-in --reference order-17")]
 pub struct SavedRequests {
     #[command(subcommand)]
-    verb: Verb,
+    verb: SavedVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum SavedVerb {
     /// Check a file without saving it: what the person who is asked is shown, and whether sample cards answer it.
     Check(OfFile),
     /// Save a file, or replace the request that is saved by its name, and print its link.
@@ -87,12 +87,12 @@ impl SavedRequests {
     /// Does what the verb says.
     pub async fn run(self) -> End {
         match self.verb {
-            Verb::Check(of) => of.check().await,
-            Verb::Save(of) => of.save().await,
-            Verb::List(all) => all.list().await,
-            Verb::Show(of) => of.show().await,
-            Verb::Open(opened) => opened.open().await,
-            Verb::Delete(of) => of.delete().await,
+            SavedVerb::Check(of) => of.check().await,
+            SavedVerb::Save(of) => of.save().await,
+            SavedVerb::List(all) => all.list().await,
+            SavedVerb::Show(of) => of.show().await,
+            SavedVerb::Open(opened) => opened.open().await,
+            SavedVerb::Delete(of) => of.delete().await,
         }
     }
 }
@@ -188,7 +188,7 @@ fn summary(saved: &SavedRequest) -> String {
 }
 
 fn findings(found: &RequestCheck) -> Vec<String> {
-    let mut lines: Vec<String> = found.sets.iter().map(|set| set_line(set)).collect();
+    let mut lines: Vec<String> = found.sets.iter().map(set_line).collect();
     lines.extend(found.credentials.iter().flat_map(credential_lines));
     let advice = found.advice.iter();
     lines.extend(advice.map(|reason| format!("advice: {}", selfsame_catalogue::english(reason))));

@@ -5,8 +5,6 @@
 //! `selfsame-server`; the data, which use cases return; and the sentences of reasons, which are of
 //! `selfsame-catalogue`.
 
-pub mod ask;
-mod asked;
 pub mod assets;
 pub mod audit;
 mod frame;
@@ -23,7 +21,6 @@ mod qr;
 pub mod reference;
 pub mod registry;
 pub mod resolver;
-pub mod saved;
 mod text;
 pub mod types;
 mod verdict;

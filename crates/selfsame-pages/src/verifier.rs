@@ -1,5 +1,9 @@
 //! The verifier's pages: what to request, the link, and the verdict when it arrives.
 
+pub mod ask;
+mod asked;
+pub mod saved;
+
 use std::sync::Arc;
 
 use askama::Template;

@@ -14,6 +14,7 @@ use super::{Verifier, unknown};
 use crate::saved::check::{checked, or_refused};
 use crate::saved::compile::CompiledRequest;
 use crate::saved::definition::RequestDefinition;
+use crate::saved::editor::RequestForm;
 use crate::saved::preview::preview;
 use crate::saved::shown::RequestCheck;
 use crate::view::saved::{RequestOpening, SavedRequest, VisitorsRequest};
@@ -156,18 +157,49 @@ impl Verifier {
         self.preview_of(&compiled).await
     }
 
-    /// All that is wrong with a definition, or what it would show a holder.
+    /// All that is wrong with a form, or what its request would show a holder.
     ///
     /// # Errors
     /// The store's.
-    pub async fn review_saved_request(
+    pub async fn review_form(
         &self,
-        definition: &RequestDefinition,
+        form: &RequestForm,
     ) -> Result<std::result::Result<RequestCheck, Vec<Reason>>> {
         let types = self.context.types_now().await?;
-        match checked(definition, &types) {
+        let definition = form.definition().map_err(|reason| vec![reason]);
+        match definition.and_then(|definition| checked(&definition, &types)) {
             Ok(compiled) => Ok(Ok(self.preview_of(&compiled).await?)),
             Err(refusals) => Ok(Err(refusals)),
+        }
+    }
+
+    /// Saves what a form describes: a new request, or the one that had this version when the form was made. A refusal
+    /// that a person can put right is returned.
+    ///
+    /// # Errors
+    /// The store's; `Full` if there are too many.
+    pub async fn save_form(
+        &self,
+        form: &RequestForm,
+        seen: Option<u64>,
+    ) -> Result<std::result::Result<SavedRequest, Reason>> {
+        let definition = match form.definition() {
+            Ok(definition) => definition,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let saved = match seen {
+            None => self.save_new_request(&definition).await,
+            Some(version) => {
+                self.save_request(&definition, Expect::Version(version))
+                    .await
+            }
+        };
+        match saved {
+            Ok(saved) => Ok(Ok(saved)),
+            Err(error) if matches!(error.kind, ErrorKind::BadRequest | ErrorKind::Conflict) => {
+                Ok(Err(error.reason))
+            }
+            Err(error) => Err(error),
         }
     }
 

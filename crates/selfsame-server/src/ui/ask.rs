@@ -9,7 +9,7 @@ use axum::response::{IntoResponse as _, Redirect};
 use http::{HeaderName, HeaderValue};
 use selfsame_openid::verifier::{VisitedPlace, Visitor};
 use selfsame_openid::view::saved::RequestOpening;
-use selfsame_pages::ask::{AskPage, AskedRequestPage, Asking, VisitParts};
+use selfsame_pages::verifier::ask::{AskPage, AskedRequestPage, Asking, VisitParts};
 use serde::Deserialize;
 
 use super::Frame;

@@ -1,10 +1,10 @@
 //! The pages of saved requests: shown, drawn again after a button, saved, opened and deleted.
 
-use axum::response::{IntoResponse as _, Redirect};
-use selfsame_driver::{ErrorKind, Reason};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use selfsame_driver::Reason;
 use selfsame_openid::saved::editor::RequestForm;
 use selfsame_openid::view::saved::{RequestOpening, SavedRequest};
-use selfsame_pages::saved::{EditedRequest, SavedRequestPage};
+use selfsame_pages::verifier::saved::{EditedRequest, SavedRequestPage};
 
 use super::Frame;
 use super::types::After;
@@ -15,14 +15,14 @@ use crate::here::Here;
 
 /// What is known of a saved request beside its form.
 #[derive(Default)]
-struct Around {
+struct KnownRequest {
     saved: Option<SavedRequest>,
     version: Option<u64>,
     problems: Vec<Reason>,
     notice: Option<&'static str>,
 }
 
-impl Around {
+impl KnownRequest {
     fn of(saved: SavedRequest) -> Self {
         Self {
             version: Some(saved.version),
@@ -35,7 +35,13 @@ impl Around {
 /// The form of a new request.
 pub async fn new(server: Here, frame: Frame) -> Handled {
     let types = server.verifier()?.types().await?;
-    show(&server, frame, RequestForm::new(&types), Around::default()).await
+    show(
+        &server,
+        frame,
+        RequestForm::new(&types),
+        KnownRequest::default(),
+    )
+    .await
 }
 
 /// The form of a saved request.
@@ -48,26 +54,26 @@ pub async fn edit(
     let verifier = server.verifier()?;
     let saved = verifier.saved_request(&name).await?;
     let form = RequestForm::of(&saved.definition, &*verifier.types().await?);
-    let around = Around {
+    let known = KnownRequest {
         notice: after.is("saved").then_some("The request is saved."),
-        ..Around::of(saved)
+        ..KnownRequest::of(saved)
     };
-    show(&server, frame, form, around).await
+    show(&server, frame, form, known).await
 }
 
 /// Does what the pressed button of a new request says.
 pub async fn create(server: Here, frame: Frame, form: Form) -> Handled {
-    press(&server, frame, &form, Around::default()).await
+    press(&server, frame, &form, KnownRequest::default()).await
 }
 
 /// Does what the pressed button of a saved request says.
 pub async fn change(server: Here, frame: Frame, Path(name): Path<String>, form: Form) -> Handled {
     let saved = server.verifier()?.saved_request(&name).await?;
-    let around = Around {
+    let known = KnownRequest {
         version: form.one("version").and_then(|version| version.parse().ok()),
-        ..Around::of(saved)
+        ..KnownRequest::of(saved)
     };
-    press(&server, frame, &form, around).await
+    press(&server, frame, &form, known).await
 }
 
 /// Creates a request from a saved one.
@@ -83,83 +89,51 @@ pub async fn delete(server: Here, Path(name): Path<String>) -> Handled {
     Ok(Redirect::to("/verifier").into_response())
 }
 
-async fn press(server: &Here, frame: Frame, sent: &Form, mut around: Around) -> Handled {
+async fn press(server: &Here, frame: Frame, sent: &Form, mut known: KnownRequest) -> Handled {
     let types = server.verifier()?.types().await?;
     let mut form = RequestForm::read(&EditorValues(sent), &types);
-    if let Some(saved) = &around.saved {
+    if let Some(saved) = &known.saved {
         form.name.clone_from(&saved.definition.name);
     }
     match sent.one("do").unwrap_or("show") {
         "show" => {}
-        "check" => around.notice = Some("Nothing is wrong with it. It is not saved yet."),
-        "save" => match save(server, &form, &around).await? {
-            Ok(name) => {
-                let address = format!("/verifier/saved/{name}?done=saved");
-                return Ok(Redirect::to(&address).into_response());
+        "check" => known.notice = Some("Nothing is wrong with it. It is not saved yet."),
+        "save" => {
+            let verifier = server.verifier()?;
+            match verifier.save_form(&form, known.version).await? {
+                Ok(saved) => return Ok(saved_as(&saved.definition.name)),
+                Err(reason) => known.problems.push(reason),
             }
-            Err(reason) => around.problems.push(reason),
-        },
-        button => {
-            form.press(button, &types);
-            return show(server, frame, form, around).await;
         }
+        button => form.press(button, &types),
     }
-    show(server, frame, form, around).await
+    show(server, frame, form, known).await
 }
 
-/// Saves the form; a refusal that a person can put right is shown on the form.
-async fn save(
-    server: &Here,
-    form: &RequestForm,
-    around: &Around,
-) -> Handled<Result<String, Reason>> {
-    let definition = match form.definition() {
-        Ok(definition) => definition,
-        Err(reason) => return Ok(Err(reason)),
-    };
-    let verifier = server.verifier()?;
-    let saved = match &around.saved {
-        None => verifier.save_new_request(&definition).await,
-        Some(saved) => {
-            let name = &saved.definition.name;
-            let replaced = verifier.replace_saved_request(name, &definition, around.version);
-            replaced.await
-        }
-    };
-    match saved {
-        Ok(saved) => Ok(Ok(saved.definition.name)),
-        Err(error) if matches!(error.kind, ErrorKind::BadRequest | ErrorKind::Conflict) => {
-            Ok(Err(error.reason))
-        }
-        Err(error) => Err(error.into()),
-    }
+fn saved_as(name: &str) -> Response {
+    Redirect::to(&format!("/verifier/saved/{name}?done=saved")).into_response()
 }
 
 /// The form with all that is wrong, if a person wanted to know, and with what a holder would be shown.
-async fn show(server: &Here, frame: Frame, form: RequestForm, mut around: Around) -> Handled {
+async fn show(server: &Here, frame: Frame, form: RequestForm, mut known: KnownRequest) -> Handled {
     let verifier = server.verifier()?;
-    let is_asked = around.notice.is_some() || !around.problems.is_empty();
-    let reviewed = match form.definition() {
-        Ok(definition) => verifier.review_saved_request(&definition).await?,
-        Err(reason) => Err(vec![reason]),
+    let is_asked = known.notice.is_some() || !known.problems.is_empty();
+    let (found, refusals) = match verifier.review_form(&form).await? {
+        Ok(found) => (Some(found), Vec::new()),
+        Err(refusals) => (None, refusals),
     };
-    let found = match reviewed {
-        Ok(found) => Some(found),
-        Err(refusals) if is_asked => {
-            around.problems = refusals;
-            None
-        }
-        Err(_) => None,
-    };
+    if is_asked && !refusals.is_empty() {
+        known.problems = refusals;
+    }
     let types = verifier.types().await?;
     let edited = EditedRequest {
         form,
-        saved: around.saved.as_ref(),
-        version: around.version,
+        saved: known.saved.as_ref(),
+        version: known.version,
         types: &types,
-        problems: around.problems,
+        problems: known.problems,
         found,
-        notice: around.notice,
+        notice: known.notice,
     };
     super::html(&SavedRequestPage::of(frame, edited))
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Pages that exist from the start.
-const PAGES: [(&str, &str); 26] = [
+const PAGES: [(&str, &str); 27] = [
     ("start", ""),
     ("api", "api"),
     ("issuer", "issuer"),
@@ -22,6 +22,7 @@ const PAGES: [(&str, &str); 26] = [
     ("wallet-keys", "wallet/keys"),
     ("verifier", "verifier"),
     ("verifier-form", "verifier/new/immunization"),
+    ("verifier-saved", "verifier/saved/new"),
     ("registry", "registry"),
     ("registry-entry", "registry/view/1"),
     ("registry-genesis", "registry/view/0"),

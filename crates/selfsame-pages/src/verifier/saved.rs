@@ -8,7 +8,7 @@ use selfsame_openid::saved::shown::RequestCheck;
 use selfsame_openid::view::saved::SavedRequest;
 use selfsame_types::TypeSet;
 
-use crate::asked::{AskedGroup, groups};
+use super::asked::{AskedGroup, groups};
 use crate::{Frame, qr};
 
 /// The page of a saved request.

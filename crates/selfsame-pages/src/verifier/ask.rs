@@ -6,7 +6,7 @@ use selfsame_openid::saved::shown::RequestCheck;
 use selfsame_openid::view::saved::{SavedRequest, VisitorsRequest};
 use selfsame_openid::view::verifier::RequestState;
 
-use crate::asked::{AskedGroup, groups};
+use super::asked::{AskedGroup, groups};
 use crate::{Frame, qr, wallet};
 
 /// What the address of a visit says.
