@@ -39,7 +39,7 @@ use selfsame_core::record_cache::RecordCache;
 use judging::Judging;
 use spending::Spending;
 
-pub use saved::{VisitedPlace, Visitor};
+pub use saved::{FormReview, VisitedPlace, Visitor};
 
 /// The kind of the records that hold requests.
 pub(crate) const VERIFICATION: &str = "verification";

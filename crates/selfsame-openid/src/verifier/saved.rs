@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::ask::{Occasion, Visit, WantedRequest, can_be_checked};
 use super::{Verifier, unknown};
 use crate::saved::check::{checked, or_refused};
-use crate::saved::compile::CompiledRequest;
+use crate::saved::compile::{CompiledRequest, compile};
 use crate::saved::definition::RequestDefinition;
 use crate::saved::editor::RequestForm;
 use crate::saved::preview::preview;
@@ -47,6 +47,14 @@ pub struct Visitor<'a> {
     pub browser: &'a str,
     /// The origin of the page that opened the link, if it is to be told the result.
     pub from: Option<&'a str>,
+}
+
+/// What is found in a form.
+pub struct FormReview {
+    /// What the query would show a holder, if there is one.
+    pub found: Option<RequestCheck>,
+    /// All that is wrong.
+    pub refusals: Vec<Reason>,
 }
 
 /// The address of a visitor's request.
@@ -157,20 +165,28 @@ impl Verifier {
         self.preview_of(&compiled).await
     }
 
-    /// All that is wrong with a form, or what its request would show a holder.
+    /// All that is wrong with a form, and what its query would show a holder.
     ///
     /// # Errors
     /// The store's.
-    pub async fn review_form(
-        &self,
-        form: &RequestForm,
-    ) -> Result<std::result::Result<RequestCheck, Vec<Reason>>> {
+    pub async fn review_form(&self, form: &RequestForm) -> Result<FormReview> {
         let types = self.context.types_now().await?;
-        let definition = form.definition().map_err(|reason| vec![reason]);
-        match definition.and_then(|definition| checked(&definition, &types)) {
-            Ok(compiled) => Ok(Ok(self.preview_of(&compiled).await?)),
-            Err(refusals) => Ok(Err(refusals)),
-        }
+        let definition = match form.definition() {
+            Ok(definition) => definition,
+            Err(reason) => {
+                return Ok(FormReview {
+                    found: None,
+                    refusals: vec![reason],
+                });
+            }
+        };
+        Ok(FormReview {
+            found: match compile(&definition, &types) {
+                Ok(compiled) => Some(self.preview_of(&compiled).await?),
+                Err(_) => None,
+            },
+            refusals: checked(&definition, &types).err().unwrap_or_default(),
+        })
     }
 
     /// Saves what a form describes: a new request, or the one that had this version when the form was made. A refusal

@@ -3,6 +3,7 @@
 use axum::response::{IntoResponse as _, Redirect, Response};
 use selfsame_driver::Reason;
 use selfsame_openid::saved::editor::RequestForm;
+use selfsame_openid::verifier::FormReview;
 use selfsame_openid::view::saved::{RequestOpening, SavedRequest};
 use selfsame_pages::verifier::saved::{EditedRequest, SavedRequestPage};
 
@@ -118,10 +119,7 @@ fn saved_as(name: &str) -> Response {
 async fn show(server: &Here, frame: Frame, form: RequestForm, mut known: KnownRequest) -> Handled {
     let verifier = server.verifier()?;
     let is_asked = known.notice.is_some() || !known.problems.is_empty();
-    let (found, refusals) = match verifier.review_form(&form).await? {
-        Ok(found) => (Some(found), Vec::new()),
-        Err(refusals) => (None, refusals),
-    };
+    let FormReview { found, refusals } = verifier.review_form(&form).await?;
     if is_asked && !refusals.is_empty() {
         known.problems = refusals;
     }

@@ -145,3 +145,34 @@ async fn a_page_that_the_verifier_does_not_list_is_refused_and_told_nothing() {
         .expect("The window was closed before there was a result.")
         .await;
 }
+
+#[tokio::test]
+#[ignore = "needs Chromium: `cargo xtask test` runs it"]
+async fn a_verifier_builds_a_request_from_types_and_sees_what_a_person_is_shown() {
+    let instance = Instance::start().await;
+    let browser = Browser::start(Scheme::Light).await;
+    let _desk = Desk::open(&instance, &browser).await;
+    browser.open(&instance.page("verifier")).await;
+    browser.press("New saved request").await;
+    browser.set("#title", "Entry").await;
+    browser.set("#purpose", "To let you in").await;
+    browser.set("#name", "entry").await;
+    browser.choose("Credential", "Immunization record").await;
+    browser.press("Show its claims").await;
+    browser.expect("Vaccine").await;
+    browser.press("Add an alternative").await;
+    browser.expect("Alternative 2").await;
+    browser.press("Save").await;
+    browser.expect("The request is saved.").await;
+    browser.expect("Sample cards answer it.").await;
+    let snippet = browser.value("#snippet").await;
+    assert!(snippet.contains("/ask/entry\" reference="), "{snippet}");
+    browser.picture("saved-request", (1200, 900)).await;
+    browser.open(&browser.value("#link").await).await;
+    browser.expect("Continue with a wallet").await;
+    browser.picture("visit", (480, 820)).await;
+    browser.press("Continue with a wallet").await;
+    browser.expect("Open in my wallet here").await;
+    browser.picture("visit-waiting", (480, 820)).await;
+    browser.expect_no_errors().await;
+}

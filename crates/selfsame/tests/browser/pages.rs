@@ -63,6 +63,8 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     let desk = Desk::open(instance, browser).await;
     people::accept(browser, &desk.invite("Issuer").await).await;
     browser.press("Sign out").await;
+    // Signing out is done before the next page is opened.
+    browser.expect("Prove it anywhere.").await;
     browser.open(&instance.page("operator")).await;
     browser.press("Sign in with the operator token").await;
     browser.fill("Operator token", instance.token.trim()).await;
