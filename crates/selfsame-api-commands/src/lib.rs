@@ -16,6 +16,7 @@ mod present;
 mod records;
 mod revoke;
 mod roots;
+mod saved_request;
 mod status;
 mod verdict;
 mod verify;
@@ -59,6 +60,8 @@ pub enum ApiCommand {
     Delegation(records::Delegations),
     /// Create, list, show and recheck presentation requests.
     Request(records::Requests),
+    /// Save what a verifier asks for, and open it.
+    SavedRequest(saved_request::SavedRequests),
     /// Show, export and verify the audit trail.
     Audit(audit::Audit),
     /// Send events to another program.
@@ -94,6 +97,7 @@ impl ApiCommand {
             Self::Credential(credentials) => credentials.run().await,
             Self::Delegation(delegations) => delegations.run().await,
             Self::Request(requests) => requests.run().await,
+            Self::SavedRequest(requests) => requests.run().await,
             Self::Audit(audit) => audit.run().await,
             Self::Webhook(webhook) => webhook.run().await,
             Self::Type(types) => types.run().await,

@@ -136,9 +136,14 @@ impl IssuerIdentity<'_> {
 
     /// Whether the policy names this issuer.
     pub fn is_listed(&self, policy: &Policy) -> bool {
-        let Trust::Listed(listed) = &policy.trusted_issuers else {
-            return false;
-        };
+        match &policy.trusted_issuers {
+            Trust::Listed(listed) => self.is_among(listed),
+            Trust::Any => false,
+        }
+    }
+
+    /// Whether one of these names is its name.
+    pub fn is_among(&self, listed: &[String]) -> bool {
         match (self.id, self.leaf) {
             (Some(id), _) => listed.iter().any(|entry| entry == id),
             (None, Some(leaf)) => listed.iter().any(|entry| leaf.is_named(entry)),

@@ -13,6 +13,9 @@ pub struct Policy {
     pub trusted_issuers: Trust,
     /// The types of credentials that an issuer may issue, by its identifier; an issuer without an entry may issue any.
     pub issuer_types: BTreeMap<String, Vec<String>>,
+    /// The issuers of which credentials of a type are accepted, by the type; of a type without an entry, all trusted
+    /// ones. An entry makes no issuer trusted.
+    pub issuers_by_type: BTreeMap<String, Vec<String>>,
     /// Roots for issuers' certificate chains, as DER.
     pub trust_anchors: Vec<Vec<u8>>,
     /// Maximum age of status evidence, in seconds.

@@ -10,6 +10,7 @@ mod delegations;
 pub mod issuer;
 mod refusal;
 mod roles;
+pub mod saved;
 pub mod verifier;
 pub mod view;
 

@@ -5,8 +5,10 @@ mod judge;
 mod judging;
 mod naming;
 mod protocol;
+mod saved;
 mod spending;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +38,8 @@ use selfsame_core::record_cache::RecordCache;
 
 use judging::Judging;
 use spending::Spending;
+
+pub use saved::{FormReview, VisitedPlace, Visitor};
 
 /// The kind of the records that hold requests.
 pub(crate) const VERIFICATION: &str = "verification";
@@ -79,6 +83,15 @@ pub struct RequestRecord {
     /// The use or revocation ordered from the registry, and its result.
     #[serde(default)]
     spending: Option<Spending>,
+    /// The saved request that it was opened from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    saved: Option<String>,
+    /// The text of the one who opened it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reference: Option<String>,
+    /// The issuers to accept a type from, by its `vct` or W3C type, as they were when it was created.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    issuers: BTreeMap<String, Vec<String>>,
 }
 
 /// Whether a request can still be answered.
@@ -162,7 +175,8 @@ impl Verifier {
     }
 
     /// Its name for people: of the settings, or its organisation's title.
-    fn name(&self) -> String {
+    #[must_use]
+    pub fn name(&self) -> String {
         match self.context.organisation.name.is_main() {
             true => self.context.config.verifier.name.clone(),
             false => self.context.title().to_string(),
@@ -192,6 +206,14 @@ impl Verifier {
             leeway: 60,
             accept_did_issuers: true,
             ..Policy::default()
+        }
+    }
+
+    /// The policy for the answer to this request.
+    fn policy_of(&self, record: &RequestRecord, max_status_age: u64) -> Policy {
+        Policy {
+            issuers_by_type: record.issuers.clone(),
+            ..self.policy(max_status_age)
         }
     }
 
@@ -242,6 +264,8 @@ impl Verifier {
             uri: selfsame_openid4vc::verifier::request::link(record.state.asked(), None)
                 .unwrap_or_default(),
             title: record.title.clone(),
+            saved: record.saved.clone(),
+            reference: record.reference.clone(),
             created: record.created.rfc3339(),
             verdict,
             error,

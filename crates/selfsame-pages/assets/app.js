@@ -8,6 +8,7 @@ import { liveResult } from "./result.js";
 import { scanBox } from "./scan.js";
 import { typeEditor } from "./types.js";
 import { suggestNames } from "./suggest.js";
+import { visitedRequest } from "./visit.js";
 
 copyButtons();
 liveLedger();
@@ -18,3 +19,4 @@ scanBox();
 sendOnce();
 typeEditor();
 suggestNames();
+visitedRequest();

@@ -8,7 +8,7 @@ use selfsame_crypto::{encoding, hash};
 use crate::look;
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
-static FILES: [Asset; 14] = [
+static FILES: [Asset; 15] = [
     Asset {
         name: "app.css",
         content_type: "text/css; charset=utf-8",
@@ -70,6 +70,11 @@ static FILES: [Asset; 14] = [
         body: include_str!("../assets/suggest.js"),
     },
     Asset {
+        name: "visit.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/visit.js"),
+    },
+    Asset {
         name: "mark.svg",
         content_type: "image/svg+xml",
         body: include_str!("../assets/mark.svg"),
@@ -80,6 +85,13 @@ static FILES: [Asset; 14] = [
         body: include_str!("../assets/weave.svg"),
     },
 ];
+
+/// The script that other people's pages load, at an address that stays.
+pub static EMBED: Asset = Asset {
+    name: "embed.js",
+    content_type: SCRIPT,
+    body: include_str!("../assets/embed.js"),
+};
 
 /// An embedded file.
 pub struct Asset {

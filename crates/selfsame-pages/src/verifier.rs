@@ -1,6 +1,9 @@
 //! The verifier's pages: what to request, the link, and the verdict when it arrives.
 
+pub mod ask;
+mod asked;
 mod new;
+pub mod saved;
 
 use std::sync::Arc;
 
@@ -8,6 +11,7 @@ use askama::Template;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_credential::verdict::Outcome;
 use selfsame_driver::paging::Listing;
+use selfsame_openid::view::saved::SavedRequest;
 use selfsame_openid::view::verifier::{RequestState, SpendingState, VerificationStatus};
 use selfsame_types::{CredentialType, TypeSet, text_of};
 
@@ -22,6 +26,7 @@ pub struct VerifierPage {
     frame: Frame,
     types: Vec<Arc<CredentialType>>,
     requests: Vec<RequestLine>,
+    saved: Vec<SavedRequest>,
     next: Option<String>,
 }
 
@@ -32,8 +37,14 @@ impl VerifierPage {
             frame: frame.titled("Verifier"),
             types: types.issued().cloned().collect(),
             requests: requests.items.into_iter().map(RequestLine::of).collect(),
+            saved: Vec::new(),
             next: requests.next,
         }
+    }
+
+    /// The page with these saved requests.
+    pub fn with_saved(self, saved: Vec<SavedRequest>) -> Self {
+        Self { saved, ..self }
     }
 }
 
@@ -183,6 +194,8 @@ mod tests {
             state: RequestState::Answered,
             uri: "openid4vp://".to_owned(),
             title: "A request".to_owned(),
+            saved: None,
+            reference: None,
             created: "2026-01-01T00:00:00Z".to_owned(),
             verdict: Some(verdict),
             error: None,

@@ -9,6 +9,7 @@ pub mod issuer;
 pub mod organisations;
 pub mod people;
 pub mod registry;
+pub mod saved;
 pub mod types;
 pub mod verifier;
 pub mod wallet;

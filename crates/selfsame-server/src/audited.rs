@@ -25,11 +25,18 @@ const CLAIMS: [&str; 4] = [
 /// Where programs write to the registry by thousands; the registry's log has each transaction.
 const WRITTEN: &str = "/registry/transactions";
 /// Forms that are drawn again with what was typed, and then change nothing.
-const DRAWN_AGAIN: [&str; 2] = ["POST /types/new", "POST /types/edit/{id}"];
+const DRAWN_AGAIN: [&str; 4] = [
+    "POST /types/new",
+    "POST /types/edit/{id}",
+    "POST /verifier/saved/new",
+    "POST /verifier/saved/{name}",
+];
 /// The reason of a refusal because the store has no room.
 const FULL: &str = "storage-full";
 /// What the addresses begin with whose ids would allow taking something: a credential offer, an answer.
 const TAKING: [&str; 4] = ["/api/issuer/", "/api/verifier/", "/issuer/", "/verifier/"];
+/// What addresses of these begin with whose ids are public names.
+const NAMED: [&str; 2] = ["/api/verifier/saved-requests/", "/verifier/saved/"];
 /// Number of characters of such an id to write: enough to find it among others, too few to use it.
 const SHOWN: usize = 8;
 
@@ -139,7 +146,8 @@ fn of_status(response: &Response) -> Option<StatusCode> {
 fn object(route: &str, path: &str) -> Option<String> {
     let mut places = route.split('/').zip(path.split('/'));
     let (_, id) = places.find(|(pattern, _)| pattern.starts_with('{'))?;
-    let takes = TAKING.iter().any(|begin| route.starts_with(begin));
+    let takes = TAKING.iter().any(|begin| route.starts_with(begin))
+        && !NAMED.iter().any(|begin| route.starts_with(begin));
     let shown = if takes { SHOWN } else { id.len() };
     Some(id.chars().take(shown).collect())
 }
@@ -156,5 +164,8 @@ mod tests {
         assert_eq!(object("/api/issuer/offers", "/api/issuer/offers"), None);
         let whole = object("/api/types/{id}", "/api/types/membership-card");
         assert_eq!(whole.as_deref(), Some("membership-card"));
+        let route = "/api/verifier/saved-requests/{name}";
+        let named = object(route, "/api/verifier/saved-requests/age-check-at-door");
+        assert_eq!(named.as_deref(), Some("age-check-at-door"));
     }
 }

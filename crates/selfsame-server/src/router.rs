@@ -102,8 +102,11 @@ fn of_verifiers() -> Vec<Routes> {
         of(Audience::Operator, pages::verifier()).needing(Area::Verifier),
         of(Audience::OperatorStream, api::verifier_streams()).needing(Area::Verifier),
         api_of(Area::Verifier, api::verifier()),
+        api_of(Area::Verifier, api::saved_requests()),
         of(Audience::OperatorWait, api::verifier_waits()).needing(Area::Verifier),
         of(Audience::Public, pages::same_device()),
+        of(Audience::Doorway, pages::asked()),
+        Routes::of(Audience::Public, pages::embedded()),
         of(Audience::Protocol, endpoints::presentation()),
         of(Audience::Protocol, endpoints::answers()).along(Lane::Answers),
     ]

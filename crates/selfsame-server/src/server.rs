@@ -26,6 +26,9 @@ use crate::settings::ServerLimits;
 /// The window in which one network's new wallets are counted.
 const REGISTRATIONS_WINDOW: Duration = Duration::from_secs(3600);
 
+/// The window in which the requests are counted that one network opens by links.
+const VISITS_WINDOW: Duration = Duration::from_secs(600);
+
 /// The HTTP server of one process.
 #[derive(Clone)]
 pub struct Server(Arc<ServerParts>);
@@ -36,6 +39,7 @@ struct ServerParts {
     limits: ServerLimits,
     bodies: Bodies,
     registrations: Rates,
+    visits: Rates,
     backups: Option<Backups>,
     cookies: Names,
     figures: Figures,
@@ -61,6 +65,7 @@ impl Server {
             origin,
             bodies: Bodies::new(&limits.connections),
             registrations: Rates::default(),
+            visits: Rates::default(),
             limits,
             backups,
             figures,
@@ -116,6 +121,18 @@ impl Server {
         let counted = rates.count(peer.bounded(), most, REGISTRATIONS_WINDOW);
         counted.map_err(|seconds| {
             Problem::new(StatusCode::TOO_MANY_REQUESTS, "wallets-too-many").come_back_in(seconds)
+        })
+    }
+
+    /// Counts one more request that `peer` opens by a link.
+    ///
+    /// # Errors
+    /// If its network has reached the maximum for ten minutes.
+    pub(crate) fn count_visit(&self, peer: Peer) -> Handled<()> {
+        let (rates, most) = (&self.0.visits, self.limits().visits_each);
+        let counted = rates.count(peer.bounded(), most, VISITS_WINDOW);
+        counted.map_err(|seconds| {
+            Problem::new(StatusCode::TOO_MANY_REQUESTS, "visits-too-many").come_back_in(seconds)
         })
     }
 

@@ -40,6 +40,8 @@ pub struct ServerLimits {
     pub streams_each: usize,
     /// Wallets that one network may make in an hour.
     pub registrations_each: usize,
+    /// Requests that visitors from one network may open by links in ten minutes.
+    pub visits_each: usize,
     /// Requests of people to their wallets.
     pub people: Budget,
     /// Requests of other wallets, issuers and verifiers.
@@ -72,6 +74,7 @@ impl Default for ServerLimits {
             streams: 512,
             streams_each: 64,
             registrations_each: 60,
+            visits_each: 600,
             people: Budget {
                 running: 64,
                 waiting: 2048,

@@ -1,5 +1,6 @@
 //! The routes as their callers meet them, without a socket.
 
+mod asking;
 mod audit;
 mod browsing;
 mod crowds;
@@ -13,6 +14,8 @@ mod pages;
 mod people;
 mod resolving;
 mod rights;
+mod saved;
+mod saved_pages;
 mod sockets;
 mod surface;
 mod types;

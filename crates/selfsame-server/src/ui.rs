@@ -1,5 +1,6 @@
 //! The pages: each shows the results of use cases, and decides nothing itself. `selfsame-pages` makes their HTML.
 
+pub mod ask;
 pub mod audit;
 mod correction;
 pub mod home;
@@ -10,6 +11,7 @@ pub mod people;
 pub mod reference;
 pub mod registry;
 pub mod resolver;
+pub mod saved;
 pub mod types;
 pub mod verifier;
 pub mod wallet;

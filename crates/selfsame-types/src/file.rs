@@ -2,6 +2,7 @@
 
 use selfsame_crypto::json::{self, JsonError, Limits};
 use selfsame_driver::{Error, Result};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::model::TypeDefinition;
@@ -31,6 +32,14 @@ pub fn read_toml(text: &str) -> Result<TypeDefinition> {
     if text.len() > FILE_BYTES_MAX {
         return Err(malformed(&JsonError::TooLong));
     }
+    json::value_as(value_of_toml(text)?).map_err(|error| malformed(&error))
+}
+
+/// What a file in TOML says, as JSON: for files of every kind.
+///
+/// # Errors
+/// `BadRequest`, with the line.
+pub fn value_of_toml(text: &str) -> Result<Value> {
     let table: toml::Table = toml::from_str(text).map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);
         let before = text.get(..start).unwrap_or_default();
@@ -42,7 +51,7 @@ pub fn read_toml(text: &str) -> Result<TypeDefinition> {
                 &error.message().lines().next().unwrap_or_default(),
             )
     })?;
-    json::value_as(of_toml(toml::Value::Table(table))).map_err(|error| malformed(&error))
+    Ok(of_toml(toml::Value::Table(table)))
 }
 
 /// A type's file in JSON, indented.
@@ -58,7 +67,15 @@ pub fn to_json(definition: &TypeDefinition) -> Result<String> {
 /// # Errors
 /// `Internal` for an example that contains `null`, which TOML does not have.
 pub fn to_toml(definition: &TypeDefinition) -> Result<String> {
-    toml::to_string_pretty(definition).map_err(Error::internal)
+    toml_text(definition)
+}
+
+/// A value as a file in TOML.
+///
+/// # Errors
+/// `Internal` for a value that contains `null`, which TOML does not have.
+pub fn toml_text<T: Serialize>(value: &T) -> Result<String> {
+    toml::to_string_pretty(value).map_err(Error::internal)
 }
 
 fn malformed(error: &JsonError) -> Error {

@@ -62,6 +62,11 @@ pub const ROWS: &[Row] = &[
         These(&["selfsame/anoncreds"]),
         COMPARED,
     ),
+    row(
+        "docs/examples/",
+        These(&["selfsame/browser", "xtask/unit"]),
+        "a test serves it to a browser",
+    ),
     row("docs/benchmarks.md", These(&["selfsame/bench"]), COMPARED),
     row(
         "docs/credential-types.md",

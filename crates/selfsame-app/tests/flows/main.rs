@@ -1,6 +1,7 @@
 //! Whole flows over HTTP on loopback: what is stored, what is refused, and the state after a fault at any point.
 
 mod accounts;
+mod asking;
 mod backend;
 mod issuing;
 mod naming;

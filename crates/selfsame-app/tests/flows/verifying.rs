@@ -20,7 +20,7 @@ use crate::world::{Fault, Site, WalletHost, accept, belongings, outcome, person}
 const RESPONSES: &str = "/verifier/responses";
 
 /// A wallet, and a person in it with a credential of the type.
-async fn holder(site: &Site, kind: &str) -> (Arc<App>, Person) {
+pub async fn holder(site: &Site, kind: &str) -> (Arc<App>, Person) {
     let app = WalletHost::new(site).open().await;
     let person = person(&app).await;
     let offer = accept(&site.offer(kind).await);

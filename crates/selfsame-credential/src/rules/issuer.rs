@@ -32,6 +32,12 @@ pub(crate) const ISSUER_TRUSTED: Law = Law::new(
     "RFC 9901 §7.1 (2.c), VCDM 2.0 §5.2",
     BrokenRule::Untrusted,
 );
+/// Not among the rules of every verdict: only requests that name issuers for a type have it.
+pub(crate) const ISSUER_FOR_REQUEST: Law = Law::new(
+    "issuer_trusted_for_request",
+    "RFC 9901 §7.1 (2.c), VCDM 2.0 §5.2",
+    BrokenRule::Untrusted,
+);
 pub(crate) const TIMES: Law = Law::new(
     "times_well_formed",
     "RFC 7519 §2, VCDM 2.0 §4.9",
@@ -206,8 +212,18 @@ fn source(claimed: &Claimed<'_>, signed: &StatedKey, court: &Court<'_>) -> Strin
     }
 }
 
-/// RFC 9901 §7.1 (2.c): the policy trusts the issuer.
+/// RFC 9901 §7.1 (2.c): the policy trusts the issuer, in general and for this request.
 pub(crate) fn trust(
+    identity: &IssuerIdentity<'_>,
+    types: &[&str],
+    court: &Court<'_>,
+    list: &mut Checklist,
+) {
+    in_general(identity, types, court, list);
+    for_request(identity, types, court, list);
+}
+
+fn in_general(
     identity: &IssuerIdentity<'_>,
     types: &[&str],
     court: &Court<'_>,
@@ -240,7 +256,35 @@ pub fn is_by_a_trusted_issuer(verdict: &Verdict) -> bool {
     let judged = |law: &Law| verdict.rules.iter().find(|rule| rule.name == law.name);
     let holds = |law: &Law| judged(law).is_some_and(|rule| rule.passed == Some(true));
     let is_broken = |law: &Law| judged(law).is_some_and(|rule| rule.passed == Some(false));
-    holds(&ISSUER_SIGNATURE) && holds(&ISSUER_TRUSTED) && !is_broken(&CERTIFICATE_CHAIN)
+    let is_refused = is_broken(&CERTIFICATE_CHAIN) || is_broken(&ISSUER_FOR_REQUEST);
+    holds(&ISSUER_SIGNATURE) && holds(&ISSUER_TRUSTED) && !is_refused
+}
+
+/// The issuer is one of those that the policy names for each type of the credential for which it names any.
+fn for_request(
+    identity: &IssuerIdentity<'_>,
+    types: &[&str],
+    court: &Court<'_>,
+    list: &mut Checklist,
+) {
+    let named = |name: &&str| court.policy.issuers_by_type.get_key_value(*name);
+    let lists: Vec<_> = types.iter().filter_map(named).collect();
+    let Some((name, _)) = lists.first() else {
+        return;
+    };
+    let is_wrong = |(_, issuers): &&(&String, &Vec<String>)| !identity.is_among(issuers);
+    match lists.iter().find(is_wrong) {
+        None => list.passes(
+            &ISSUER_FOR_REQUEST,
+            format!("one of those named for credentials of {name}"),
+        ),
+        Some((name, _)) => {
+            let id = identity.id.filter(|id| is_printable(id));
+            let id = id.unwrap_or("the issuer");
+            let detail = format!("{id} is not one of those named for credentials of {name}");
+            list.fails(&ISSUER_FOR_REQUEST, detail);
+        }
+    }
 }
 
 /// The name that is missing on the list, so that its owner can add it. Names are compared as strings, so a final slash

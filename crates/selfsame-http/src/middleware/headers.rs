@@ -19,16 +19,15 @@ const PERMISSIONS: HeaderValue = HeaderValue::from_static(
     "camera=(self), clipboard-write=(self), geolocation=(), microphone=(), payment=(), usb=()",
 );
 
-/// Adds the headers; keeps a handler's own caching and referrer headers.
+/// Adds the headers; keeps a handler's own caching, referrer and opener headers.
 pub fn secure(origin: &Origin, response: &mut Response) {
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, CONTENT_SECURITY);
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(HeaderName::from_static("permissions-policy"), PERMISSIONS);
-    headers.insert(
-        HeaderName::from_static("cross-origin-opener-policy"),
-        HeaderValue::from_static("same-origin"),
-    );
+    headers
+        .entry(HeaderName::from_static("cross-origin-opener-policy"))
+        .or_insert(HeaderValue::from_static("same-origin"));
     // `no-referrer` would make browsers send `Origin: null` with our own forms.
     headers
         .entry(REFERRER_POLICY)

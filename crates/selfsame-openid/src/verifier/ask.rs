@@ -1,5 +1,6 @@
 //! Creates requests, and waits for their verdicts.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use selfsame_credential::Format;
@@ -16,16 +17,57 @@ use selfsame_openid4vc::wire::client_metadata::{ClientMetadata, VpFormat};
 use selfsame_openid4vc::wire::request::{ClientId, RequestUriMethod};
 use selfsame_store::{Batch, Put};
 use selfsame_types::project::dcql;
-use selfsame_types::{CredentialType, TypeClaim, TypeSet, text_of};
+use selfsame_types::{TypeSet, text_of};
 
 use super::{RequestRecord, VERIFICATION, Verifier, unknown_format};
 use crate::config::ClientIdPrefix;
 use crate::refusal::refusal;
+use crate::saved::compile::may_be_asked;
 use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
 use selfsame_core::events::{Event, EventKind};
 
 /// Seconds for which a verdict can be read.
 const KEPT_SECONDS: u64 = 7 * 24 * 3600;
+
+/// Seconds for which a verdict can be read if a visitor opened the request: nobody limits how many come in a week.
+const KEPT_OF_VISITORS: u64 = 24 * 3600;
+
+/// What a request is made of beside its options.
+pub(super) struct WantedRequest {
+    pub query: DcqlQuery,
+    pub title: String,
+    pub purpose: Option<String>,
+    pub occasion: Occasion,
+}
+
+/// Where a request comes from.
+#[derive(Default)]
+pub(super) struct Occasion {
+    /// The saved request that it was opened from.
+    pub saved: Option<String>,
+    /// The text of the one who opened it.
+    pub reference: Option<String>,
+    /// The issuers to accept a type from.
+    pub issuers: BTreeMap<String, Vec<String>>,
+    /// The visit of someone who opened it by its link.
+    pub visit: Option<Visit>,
+}
+
+/// A visit of someone who opened a saved request by its link.
+pub(super) struct Visit {
+    /// SHA-256 of the secret of their browser.
+    pub browser: [u8; 32],
+    /// What the path of the result begins with.
+    pub place: String,
+    /// The query of that path; empty if there is none.
+    pub query: String,
+}
+
+impl Visit {
+    fn result(&self, id: &str) -> String {
+        format!("{}/{id}{}", self.place, self.query)
+    }
+}
 
 impl Verifier {
     /// Creates a request.
@@ -35,72 +77,102 @@ impl Verifier {
     pub async fn create_request(&self, new: &NewRequest) -> Result<VerificationRequest> {
         let types = self.context.types_now().await?;
         let (query, title) = self.query(new, &types)?;
-        let spender = self.spender_of(new, &query).await?;
+        let of_type = || new.type_id.is_some().then(|| title.clone());
+        let purpose = new.purpose.clone().or_else(of_type);
+        let wanted = WantedRequest {
+            query,
+            title,
+            purpose,
+            occasion: Occasion::default(),
+        };
+        self.ask(new, wanted).await
+    }
+
+    /// Creates a request with this query.
+    pub(super) async fn ask(
+        &self,
+        new: &NewRequest,
+        wanted: WantedRequest,
+    ) -> Result<VerificationRequest> {
+        let spender = self.spender_of(new, &wanted.query).await?;
         let ctx = self.shared.clock.ctx();
         let id = encoding::base64url_encode(&ctx.random::<16>("request/id"));
-        let url = |path: String| self.context.organisation.url(&path);
-        let response_uri = url(format!("verifier/responses/{id}"))?;
-        let client = self.client(new, &response_uri)?;
-        // A request that nobody signs proves no name, so it states none.
-        let client_name = client.is_signed().then(|| self.name());
-        let purpose = new
-            .purpose
-            .clone()
-            .or_else(|| new.type_id.is_some().then(|| title.clone()));
-        let request_uri = if client.is_signed() {
-            Some(url(format!("verifier/requests/{id}"))?)
-        } else {
-            None
-        };
-        let request_uri_method = request_uri_method(new, request_uri.is_some())?;
-        let redirect_uri = if new.same_device {
-            Some(url(format!("verifier/results/{id}"))?)
-        } else {
-            None
-        };
-        let created = request::create(
-            Draft {
-                client,
-                response_uri,
-                request_uri,
-                request_uri_method,
-                redirect_uri,
-                query,
-                metadata: ClientMetadata {
-                    client_name,
-                    ..formats()
-                },
-                purpose,
-                lifetime: self.context.config.verifier.request_lifetime,
-            },
-            &ctx,
-        )
-        .map_err(refusal)?;
+        let draft = self.draft(&id, new, &wanted)?;
+        let created = request::create(draft, &ctx).map_err(refusal)?;
         let uri = request::link(&created.asked, None).map_err(refusal)?;
         let expires = created.asked.expires;
-        let browser = new.same_device.then(|| ctx.token("request/browser"));
+        let binding = new.same_device.then(|| ctx.token("request/browser"));
+        let Occasion {
+            saved,
+            reference,
+            issuers,
+            visit,
+        } = wanted.occasion;
+        let hash = |secret: &String| hash::sha256(secret.as_bytes());
+        let browser = match &visit {
+            Some(visit) => Some(visit.browser),
+            None => binding.as_ref().map(hash),
+        };
         let record = RequestRecord {
             state: VerificationState::Created(created),
-            title,
+            title: wanted.title,
             created: ctx.now(),
             max_status_age: new.max_status_age,
-            browser: browser
-                .as_ref()
-                .map(|secret| hash::sha256(secret.as_bytes())),
+            browser,
             spender,
             spending: None,
+            saved,
+            reference,
+            issuers,
         };
-        let put =
-            Put::new(VERIFICATION, &id, encode(&record)?).expires(ctx.now().plus(KEPT_SECONDS));
-        let batch = Batch::new(self.tenant().clone()).put(put);
+        let mut batch = Batch::new(self.tenant().clone());
+        let mut kept = KEPT_SECONDS;
+        if visit.is_some() {
+            batch = batch.put(self.place_of_visitor(&id, expires).await?);
+            kept = KEPT_OF_VISITORS;
+        }
+        let put = Put::new(VERIFICATION, &id, encode(&record)?).expires(ctx.now().plus(kept));
         let event = Event::new(EventKind::Verification, &id);
-        let committed = self.shared.events.commit(batch, event).await?;
+        let committed = self.shared.events.commit(batch.put(put), event).await?;
         self.records.hold(&committed, record);
         Ok(VerificationRequest {
             id,
             uri,
             expires: expires.rfc3339(),
-            browser_binding: browser,
+            browser_binding: binding.filter(|_| visit.is_none()),
+        })
+    }
+
+    /// What the protocol's request is made of.
+    fn draft(&self, id: &str, new: &NewRequest, wanted: &WantedRequest) -> Result<Draft> {
+        let url = |path: String| self.context.organisation.url(&path);
+        let response_uri = url(format!("verifier/responses/{id}"))?;
+        let client = self.client(new, &response_uri)?;
+        // A request that nobody signs proves no name, so it states none.
+        let client_name = client.is_signed().then(|| self.name());
+        let request_uri = match client.is_signed() {
+            true => Some(url(format!("verifier/requests/{id}"))?),
+            false => None,
+        };
+        let request_uri_method = request_uri_method(new, request_uri.is_some())?;
+        let redirect_uri = match (new.same_device, &wanted.occasion.visit) {
+            (true, Some(visit)) => Some(url(visit.result(id))?),
+            (true, None) => Some(url(format!("verifier/results/{id}"))?),
+            (false, _) => None,
+        };
+        Ok(Draft {
+            client,
+            response_uri,
+            request_uri,
+            request_uri_method,
+            redirect_uri,
+            query: wanted.query.clone(),
+            metadata: ClientMetadata {
+                client_name,
+                ..formats()
+            },
+            purpose: wanted.purpose.clone(),
+            lifetime: self.context.config.verifier.request_lifetime,
         })
     }
 
@@ -239,7 +311,7 @@ fn request_uri_method(new: &NewRequest, is_fetched: bool) -> Result<RequestUriMe
 }
 
 /// Refuses a query if no answer to it could be verified: every way to meet a requirement has an unsupported format.
-fn can_be_checked(query: &DcqlQuery) -> Result<()> {
+pub(super) fn can_be_checked(query: &DcqlQuery) -> Result<()> {
     let is_known = |id: &String| {
         let credential = query.credential(id);
         credential.is_some_and(|credential| credential.known_format().is_some())
@@ -256,12 +328,6 @@ fn can_be_checked(query: &DcqlQuery) -> Result<()> {
         return Ok(());
     }
     Err(unknown_format().with_code("vp_formats_not_supported"))
-}
-
-/// Whether a credential of this type has this claim.
-fn may_be_asked(one: &CredentialType, format: Format, path: &[String]) -> bool {
-    let has_handle = one.single_use && format.describe().discloses_selectively;
-    one.claim(path).is_some_and(TypeClaim::is_in_credential) || (has_handle && path == [HANDLE])
 }
 
 /// The formats that this verifier can verify.

@@ -31,12 +31,12 @@ impl Verifier {
     /// The state of an answer that is verified again.
     pub(super) fn judged_again(
         &self,
-        state: &VerificationState,
+        kept: &RequestRecord,
         round: &Round<'_>,
     ) -> Result<Step<VerificationState>> {
-        let policy = self.policy(0);
+        let policy = self.policy_of(kept, 0);
         let input = Input::Recheck { policy: &policy };
-        let taken = verifier::step(state, input, round.evidence, round.ctx);
+        let taken = verifier::step(&kept.state, input, round.evidence, round.ctx);
         Ok(match taken.map_err(refusal)? {
             Step::Needs(needs) => Step::Needs(needs),
             Step::Done(next) => Step::Done(next.state),
@@ -109,7 +109,7 @@ impl Machine for Rechecking<'_> {
         if kept.spending.as_ref().is_some_and(Spending::is_pending) {
             return Err(Error::new(ErrorKind::Conflict, "registry-undecided"));
         }
-        kept.state = match self.0.judged_again(&kept.state, round)? {
+        kept.state = match self.0.judged_again(kept, round)? {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(state) => state,
         };

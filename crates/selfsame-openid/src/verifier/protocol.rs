@@ -163,7 +163,7 @@ impl Machine for Responding<'_> {
         response: &AuthorizationResponse,
         round: &Round<'_>,
     ) -> Result<Step<Next<Self::Reply>>> {
-        let policy = self.0.policy(self.0.max_status_age(kept));
+        let policy = self.0.policy_of(kept, self.0.max_status_age(kept));
         let input = Input::Response {
             response,
             policy: &policy,

@@ -301,7 +301,7 @@ impl Machine for Verifier {
             return Ok(Step::Done(next));
         }
         if let Some(reason) = kept.refused_use(&progress) {
-            kept.state = match self.judged_again(&kept.state, round)? {
+            kept.state = match self.judged_again(kept, round)? {
                 Step::Needs(needs) => return Ok(Step::Needs(needs)),
                 Step::Done(state) => state,
             };

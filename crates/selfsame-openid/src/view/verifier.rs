@@ -103,6 +103,12 @@ pub struct VerificationStatus {
     pub uri: String,
     /// A title for what is requested.
     pub title: String,
+    /// The saved request that it was opened from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saved: Option<String>,
+    /// The text of the one who opened it. If a visitor opened it by its link, they can have chosen any text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
     /// When it was created, RFC 3339.
     pub created: String,
     /// The verdict, once there is one.

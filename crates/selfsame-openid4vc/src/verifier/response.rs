@@ -151,6 +151,13 @@ fn refuse(open: &Fetched, judged: Judged, vp_token: &VpToken, ctx: &Ctx) -> Veri
     VerifierNext::replying(state, refusal)
 }
 
+/// The rules whose details would reveal which issuers this verifier trusts.
+const TRUST_RULES: [&str; 3] = [
+    "issuer_trusted",
+    "issuer_trusted_for_request",
+    "certificate_chain",
+];
+
 /// The reason sent to a wallet whose answer does not count: the rules it breaks. Of the issuers this verifier trusts,
 /// it reveals only that none of them issued this.
 fn why(judged: &Judged) -> String {
@@ -168,7 +175,7 @@ fn why(judged: &Judged) -> String {
         .iter()
         .flat_map(|credential| &credential.verdict.rules)
         .filter(|rule| rule.passed == Some(false))
-        .filter(|rule| !matches!(&*rule.name, "issuer_trusted" | "certificate_chain"))
+        .filter(|rule| !TRUST_RULES.contains(&&*rule.name))
         .map(|rule| format!("{}: {}", rule.name, rule.detail));
     let mut reasons: Vec<String> = broken.collect();
     reasons.extend(judged.reason.clone());

@@ -5,7 +5,7 @@ use selfsame_http::route::{described, get, post, tagged};
 use super::group::Route;
 use super::openapi;
 use crate::api::{
-    audit, dids, instance, issuer, organisations, people, registry, types, verifier, wallet,
+    audit, dids, instance, issuer, organisations, people, registry, saved, types, verifier, wallet,
     webhooks,
 };
 use crate::supervision;
@@ -133,6 +133,19 @@ pub fn verifier() -> Vec<Route> {
         described(verifier::__path_recheck, verifier::recheck),
         described(verifier::__path_revoke, verifier::revoke),
         described(verifier::__path_verify, verifier::verify),
+    ]
+}
+
+/// The API of a verifier's saved requests, for the operator's programs.
+pub fn saved_requests() -> Vec<Route> {
+    vec![
+        described(saved::__path_list, saved::list),
+        described(saved::__path_create, saved::create),
+        described(saved::__path_check, saved::check),
+        described(saved::__path_one, saved::one),
+        described(saved::__path_replace, saved::replace),
+        described(saved::__path_delete, saved::delete),
+        described(saved::__path_open, saved::open),
     ]
 }
 

@@ -10,8 +10,8 @@ use crate::assets;
 use crate::extract::Query;
 use crate::server::Server;
 use crate::ui::{
-    Frame, audit, home, issuer, operator, organisations, people, reference, registry, resolver,
-    types, verifier, wallet, webhooks,
+    Frame, ask, audit, home, issuer, operator, organisations, people, reference, registry,
+    resolver, saved, types, verifier, wallet, webhooks,
 };
 
 /// Pages for anyone.
@@ -178,6 +178,20 @@ pub fn same_device() -> Vec<Route> {
     vec![get("/verifier/results/{id}", verifier::same_device)]
 }
 
+/// Saved requests, for those who open their link.
+pub fn asked() -> Vec<Route> {
+    vec![
+        get("/ask/{name}", ask::page),
+        post("/ask/{name}", ask::open),
+        get("/ask/{name}/{id}", ask::request),
+    ]
+}
+
+/// The script of buttons on other people's pages.
+pub fn embedded() -> Vec<Route> {
+    vec![get("/embed.js", assets::embed)]
+}
+
 /// Invitations to wallets, for the operator's pages.
 pub fn invitations() -> Vec<Route> {
     vec![post("/operator/invitations", operator::invite)]
@@ -193,6 +207,12 @@ pub fn verifier() -> Vec<Route> {
         get("/verifier/view/{id}/result", verifier::result),
         post("/verifier/view/{id}/recheck", verifier::recheck),
         post("/verifier/view/{id}/revoke", verifier::revoke),
+        get("/verifier/saved/new", saved::new),
+        post("/verifier/saved/new", saved::create),
+        get("/verifier/saved/{name}", saved::edit),
+        post("/verifier/saved/{name}", saved::change),
+        post("/verifier/saved/{name}/open", saved::open),
+        post("/verifier/saved/{name}/delete", saved::delete),
     ]
 }
 

@@ -11,9 +11,12 @@ use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::paging::Listing;
 use selfsame_http::route::openapi::Example;
 use selfsame_ledger::view::{NodeHealth, RegistryClock, RegistryEntry, RegistryStatus};
+use selfsame_openid::saved::definition::RequestDefinition;
+use selfsame_openid::saved::shown::RequestCheck;
 use selfsame_openid::view::issuer::{
     Delegation, IssuedCredential, NewDelegation, NewOffer, NewOffers, Offer,
 };
+use selfsame_openid::view::saved::{RequestOpening, SavedRequest};
 use selfsame_openid::view::verifier::{
     CredentialVerdict, NewRequest, VerificationRequest, VerificationStatus,
 };
@@ -218,6 +221,16 @@ fn verifiers_examples(examples: &mut Checked) {
     examples.response::<VerificationStatus>("verifier_get_request");
     examples.response::<VerificationStatus>("verifier_recheck_request");
     examples.response::<VerificationStatus>("verifier_revoke_credential");
+    examples.response::<Listed<SavedRequest>>("verifier_list_saved");
+    examples.request::<RequestDefinition>("verifier_save_new");
+    examples.response::<SavedRequest>("verifier_save_new");
+    examples.request::<RequestDefinition>("verifier_check_saved");
+    examples.response::<RequestCheck>("verifier_check_saved");
+    examples.response::<SavedRequest>("verifier_get_saved");
+    examples.request::<RequestDefinition>("verifier_replace_saved");
+    examples.response::<SavedRequest>("verifier_replace_saved");
+    examples.request::<RequestOpening>("verifier_open_saved");
+    examples.response::<VerificationRequest>("verifier_open_saved");
     examples.request::<verifier::Bare>("verifier_verify_credential");
     examples.response::<CredentialVerdict>("verifier_verify_credential");
 }

@@ -19,6 +19,13 @@ pub struct After {
     done: Option<String>,
 }
 
+impl After {
+    /// Whether this was done.
+    pub fn is(&self, done: &str) -> bool {
+        self.done.as_deref() == Some(done)
+    }
+}
+
 /// All types.
 pub async fn page(server: Here, frame: Frame, Query(after): Query<After>) -> Handled {
     let issuer = server.issuer()?;

@@ -30,7 +30,8 @@ pub async fn page(server: Here, frame: Frame, Query(at): Query<ListPosition>) ->
     let verifier = server.verifier()?;
     let types = verifier.types().await?;
     let requests = verifier.requests(&at.into()).await?;
-    super::html(&VerifierPage::of(frame, &types, requests))
+    let saved = verifier.saved_requests().await?;
+    super::html(&VerifierPage::of(frame, &types, requests).with_saved(saved))
 }
 
 /// The claims of one type, to choose from.

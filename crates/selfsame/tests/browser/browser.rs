@@ -164,6 +164,36 @@ impl Browser {
             .await;
     }
 
+    /// Presses the element that a selector finds, such as one whose button is its own affair.
+    pub async fn press_element(&self, selector: &str) {
+        let pressed = self.element(selector).await.click().await;
+        pressed.unwrap_or_else(|error| panic!("press {selector}: {error}"));
+    }
+
+    /// Goes on in the window or tab that shows this text.
+    pub async fn to_window(&self, text: &str) {
+        let mut shown = Vec::new();
+        for _ in 0..=PATIENCE.as_millis() / PAUSE.as_millis() {
+            shown.clear();
+            for window in self.client.windows().await.expect("the windows") {
+                // A window may close itself meanwhile.
+                if self.client.switch_to_window(window).await.is_err() {
+                    continue;
+                }
+                let seen = self.visible().await;
+                if seen.contains(text) {
+                    return;
+                }
+                shown.push(seen);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        panic!(
+            "no window shows {text:?}; they show:\n{}",
+            shown.join("\n---\n")
+        );
+    }
+
     async fn click(&self, condition: &str) {
         let pressable = "self::button or self::a or self::summary";
         let path = format!("//*[{pressable}][{condition}]");

@@ -4,6 +4,7 @@
 //! both if they are missing and runs them.
 
 mod browser;
+mod embedded;
 mod instance;
 mod live;
 mod organisations;

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Pages that exist from the start.
-const PAGES: [(&str, &str); 26] = [
+const PAGES: [(&str, &str); 27] = [
     ("start", ""),
     ("api", "api"),
     ("issuer", "issuer"),
@@ -22,6 +22,7 @@ const PAGES: [(&str, &str); 26] = [
     ("wallet-keys", "wallet/keys"),
     ("verifier", "verifier"),
     ("verifier-form", "verifier/new/immunization"),
+    ("verifier-saved", "verifier/saved/new"),
     ("registry", "registry"),
     ("registry-entry", "registry/view/1"),
     ("registry-genesis", "registry/view/0"),
@@ -62,6 +63,8 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     let desk = Desk::open(instance, browser).await;
     people::accept(browser, &desk.invite("Issuer").await).await;
     browser.press("Sign out").await;
+    // Signing out is done before the next page is opened.
+    browser.expect("Prove it anywhere.").await;
     browser.open(&instance.page("operator")).await;
     browser.press("Sign in with the operator token").await;
     browser.fill("Operator token", instance.token.trim()).await;

@@ -360,6 +360,38 @@ fn an_issuer_is_trusted_for_the_types_that_the_policy_names() {
 }
 
 #[test]
+fn a_credential_is_accepted_from_the_issuers_that_the_policy_names_for_its_type_and_no_other() {
+    let scene = Scene::new();
+    let sd_jwt = SdJwt::parse(&scene.credential).unwrap();
+    let vct = sd_jwt.payload()["vct"].as_str().unwrap();
+    let issuer = scene.issuer.did.as_str();
+    let judged = |of: &str, named: &[&str], trusted: Trust| {
+        let named = named.iter().map(|name| (*name).to_owned()).collect();
+        let policy = Policy {
+            trusted_issuers: trusted,
+            issuers_by_type: [(of.to_owned(), named)].into(),
+            ..policy()
+        };
+        judge(&scene.credential, None, &policy)
+    };
+    let named_rule = "issuer_trusted_for_request";
+    let named = judged(vct, &["did:web:other.example", issuer], Trust::Any);
+    assert_valid(&named);
+    assert_eq!(rule(&named.0, named_rule).passed, Some(true));
+    for named in [&["did:web:other.example"][..], &[]] {
+        let other = judged(vct, named, Trust::Any);
+        assert_fails(&other, named_rule, Outcome::Untrusted);
+        assert!(!is_by_a_trusted_issuer(&other.0));
+    }
+    let unnamed = judged("urn:example:other", &["did:web:other.example"], Trust::Any);
+    assert_valid(&unnamed);
+    assert!(!unnamed.0.rules.iter().any(|one| one.name == named_rule));
+    // To be named for a type makes no issuer trusted.
+    let stranger = judged(vct, &[issuer], Trust::default());
+    assert_fails(&stranger, "issuer_trusted", Outcome::Untrusted);
+}
+
+#[test]
 fn an_issuer_that_is_not_listed_is_untrusted_and_still_shown() {
     let scene = Scene::new();
     let nobody = Policy {

@@ -431,6 +431,28 @@ fn an_issuer_of_w3c_credentials_is_trusted_for_the_types_that_the_policy_names()
 }
 
 #[test]
+fn a_w3c_credential_is_accepted_from_the_issuers_that_the_policy_names_for_its_type() {
+    for format in MODELS {
+        let scene = Scene::new(format);
+        let judged = |issuer: &str| {
+            let policy = Policy {
+                issuers_by_type: [("Degree".to_owned(), vec![issuer.to_owned()])].into(),
+                ..policy()
+            };
+            let presented = Presented {
+                format,
+                raw: &scene.credential,
+                expected: None,
+            };
+            verify(&presented, &policy, &Evidence::default(), NOW)
+        };
+        assert_valid(&judged(&scene.issuer.did));
+        let other = judged("did:web:other.example");
+        assert_fails(&other, "issuer_trusted_for_request", Outcome::Untrusted);
+    }
+}
+
+#[test]
 fn a_presentation_by_anybody_but_the_subject_is_refused() {
     for format in MODELS {
         let scene = Scene::new(format);

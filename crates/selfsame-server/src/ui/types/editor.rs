@@ -16,7 +16,7 @@ use crate::extract::{Form, Path, Query, UploadedFile};
 use crate::here::Here;
 
 /// The values of a form.
-struct EditorValues<'a>(&'a Form);
+pub struct EditorValues<'a>(pub &'a Form);
 
 impl SentFields for EditorValues<'_> {
     fn one(&self, name: &str) -> Option<&str> {

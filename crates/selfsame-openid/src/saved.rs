@@ -1,0 +1,17 @@
+//! Saved requests: what a verifier asks for, as data. Everything here is pure.
+//!
+//! Owns: the file of a saved request, its checks, the DCQL query made from it, and what it would show a holder. Does not
+//! own: where saved requests are stored, and how one is opened.
+
+pub mod check;
+pub mod compile;
+pub mod definition;
+pub mod editor;
+pub mod file;
+pub mod preview;
+mod query_types;
+mod refusals;
+pub mod shown;
+
+#[cfg(test)]
+mod tests;

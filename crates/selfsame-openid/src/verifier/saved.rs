@@ -1,0 +1,444 @@
+//! Saved requests of a verifier: stored, listed, opened by programs and by visitors of their link.
+
+use selfsame_crypto::SecretString;
+use selfsame_crypto::hash::{ct_eq, sha256};
+use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Reason, Result};
+use selfsame_openid4vc::verifier::VerificationState;
+use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Record};
+use serde::{Deserialize, Serialize};
+
+use super::ask::{Occasion, Visit, WantedRequest, can_be_checked};
+use super::{Verifier, unknown};
+use crate::saved::check::{checked, or_refused};
+use crate::saved::compile::{CompiledRequest, compile};
+use crate::saved::definition::RequestDefinition;
+use crate::saved::editor::RequestForm;
+use crate::saved::preview::preview;
+use crate::saved::shown::RequestCheck;
+use crate::view::saved::{RequestOpening, SavedRequest, VisitorsRequest};
+use crate::view::verifier::{NewRequest, RequestState, VerificationRequest};
+
+/// The kind of the records that hold saved requests.
+const SAVED: &str = "saved_request";
+/// The kind of the records that count the requests which visitors have opened and nobody may have answered yet.
+const VISITOR: &str = "visitors_request";
+/// Maximum number of saved requests of an organisation: one page of the store.
+const SAVED_MAX: u64 = 500;
+/// Maximum number of requests of an organisation that visitors have open at once.
+const VISITORS_MAX: u64 = 10_000;
+/// Seconds after which a visitor who came when there was no place can try again.
+const VISITORS_LATER: u64 = 60;
+/// Maximum number of characters of a reference.
+const REFERENCE_MAX: usize = 128;
+
+/// A saved request as it is stored.
+#[derive(Deserialize, Serialize)]
+struct SavedRecord {
+    definition: RequestDefinition,
+    changed: UnixTime,
+}
+
+/// A visitor who opens a saved request by its link.
+#[derive(Clone, Copy, Debug)]
+pub struct Visitor<'a> {
+    /// The secret of their browser.
+    pub browser: &'a str,
+    /// The origin of the page that opened the link, if it is to be told the result.
+    pub from: Option<&'a str>,
+}
+
+/// What is found in a form.
+pub struct FormReview {
+    /// What the query would show a holder, if there is one.
+    pub found: Option<RequestCheck>,
+    /// All that is wrong.
+    pub refusals: Vec<Reason>,
+}
+
+/// The address of a visitor's request.
+#[derive(Clone, Copy, Debug)]
+pub struct VisitedPlace<'a> {
+    /// The name of the saved request.
+    pub name: &'a str,
+    /// The id of the request.
+    pub id: &'a str,
+    /// The code that the wallet has sent the browser back with.
+    pub response_code: Option<&'a str>,
+}
+
+impl Verifier {
+    /// The saved requests, in the order in which they were created.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn saved_requests(&self) -> Result<Vec<SavedRequest>> {
+        let page = Page::first(MAX_PAGE);
+        let records = self.shared.store.list(self.tenant(), SAVED, &page).await?;
+        records
+            .iter()
+            .map(|record| self.saved_view(record))
+            .collect()
+    }
+
+    /// One saved request.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn saved_request(&self, name: &str) -> Result<SavedRequest> {
+        let record = self.shared.store.read(self.tenant(), SAVED, name).await?;
+        let record = record.ok_or_else(|| not_saved(name))?;
+        self.saved_view(&record)
+    }
+
+    /// Saves a new request.
+    ///
+    /// # Errors
+    /// `BadRequest` for a definition that is refused; `Conflict` if its name is taken; `Full` if there are too many.
+    pub async fn save_new_request(&self, definition: &RequestDefinition) -> Result<SavedRequest> {
+        let name = &definition.name;
+        match self.save_request(definition, Expect::Absent).await {
+            Err(error) if error.kind == ErrorKind::Conflict => {
+                Err(Error::new(ErrorKind::Conflict, "saved-name-taken").with("name", name))
+            }
+            saved => saved,
+        }
+    }
+
+    /// Replaces a saved request, or saves a new one. Requests that were opened before stay as they are.
+    ///
+    /// # Errors
+    /// `BadRequest` for a definition that is refused or has another name; `Conflict` if it no longer has the version
+    /// that the caller has seen.
+    pub async fn replace_saved_request(
+        &self,
+        name: &str,
+        definition: &RequestDefinition,
+        seen: Option<u64>,
+    ) -> Result<SavedRequest> {
+        if definition.name != name {
+            return Err(Error::bad_request("saved-name-other")
+                .with("name", &definition.name)
+                .with("address", name));
+        }
+        let version = match seen {
+            Some(version) => Some(version),
+            None => {
+                self.shared
+                    .store
+                    .version(self.tenant(), SAVED, name)
+                    .await?
+            }
+        };
+        let expect = version.map_or(Expect::Absent, Expect::Version);
+        self.save_request(definition, expect).await
+    }
+
+    /// Deletes a saved request. Requests that were opened before stay as they are.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn delete_saved_request(&self, name: &str) -> Result<()> {
+        let version = self
+            .shared
+            .store
+            .version(self.tenant(), SAVED, name)
+            .await?;
+        let version = version.ok_or_else(|| not_saved(name))?;
+        let batch = Batch::new(self.tenant().clone())
+            .expect(SAVED, name, Expect::Version(version))
+            .delete(SAVED, name);
+        self.shared.store.commit(batch).await?;
+        Ok(())
+    }
+
+    /// Checks a definition, and says what it would show a holder. Nothing is stored.
+    ///
+    /// # Errors
+    /// `BadRequest` for a definition that is refused.
+    pub async fn check_saved_request(
+        &self,
+        definition: &RequestDefinition,
+    ) -> Result<RequestCheck> {
+        let compiled = self.compiled(definition).await?;
+        self.preview_of(&compiled).await
+    }
+
+    /// All that is wrong with a form, and what its query would show a holder.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn review_form(&self, form: &RequestForm) -> Result<FormReview> {
+        let types = self.context.types_now().await?;
+        let definition = match form.definition() {
+            Ok(definition) => definition,
+            Err(reason) => {
+                return Ok(FormReview {
+                    found: None,
+                    refusals: vec![reason],
+                });
+            }
+        };
+        Ok(FormReview {
+            found: match compile(&definition, &types) {
+                Ok(compiled) => Some(self.preview_of(&compiled).await?),
+                Err(_) => None,
+            },
+            refusals: checked(&definition, &types).err().unwrap_or_default(),
+        })
+    }
+
+    /// Saves what a form describes: a new request, or the one that had this version when the form was made. A refusal
+    /// that a person can put right is returned.
+    ///
+    /// # Errors
+    /// The store's; `Full` if there are too many.
+    pub async fn save_form(
+        &self,
+        form: &RequestForm,
+        seen: Option<u64>,
+    ) -> Result<std::result::Result<SavedRequest, Reason>> {
+        let definition = match form.definition() {
+            Ok(definition) => definition,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let saved = match seen {
+            None => self.save_new_request(&definition).await,
+            Some(version) => {
+                self.save_request(&definition, Expect::Version(version))
+                    .await
+            }
+        };
+        match saved {
+            Ok(saved) => Ok(Ok(saved)),
+            Err(error) if matches!(error.kind, ErrorKind::BadRequest | ErrorKind::Conflict) => {
+                Ok(Err(error.reason))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Creates a request from a saved one.
+    ///
+    /// # Errors
+    /// `NotFound`; `Gone` if it is switched off; `BadRequest` if the types it asks for have changed.
+    pub async fn open_saved_request(
+        &self,
+        name: &str,
+        opening: &RequestOpening,
+    ) -> Result<VerificationRequest> {
+        let saved = self.enabled(name).await?;
+        self.open(saved, opening, None).await
+    }
+
+    /// A saved request for a visitor of its link.
+    ///
+    /// # Errors
+    /// `NotFound`; `Gone` if it is switched off; `Forbidden` for a page whose origin it does not list.
+    pub async fn visited_request(&self, name: &str, from: Option<&str>) -> Result<SavedRequest> {
+        let saved = self.enabled(name).await?;
+        let origins = &saved.definition.origins;
+        match from.filter(|from| !origins.iter().any(|origin| origin == from)) {
+            None => Ok(saved),
+            Some(_) => Err(Error::new(ErrorKind::Forbidden, "saved-origin-unlisted")),
+        }
+    }
+
+    /// Creates a request from a saved one for a visitor of its link; returns the path of its page.
+    ///
+    /// # Errors
+    /// As [`Self::visited_request`]; `Unavailable` while visitors have too many requests open.
+    pub async fn open_for_visitor(
+        &self,
+        name: &str,
+        opening: &RequestOpening,
+        visitor: Visitor<'_>,
+    ) -> Result<String> {
+        let saved = self.visited_request(name, visitor.from).await?;
+        let query = visitor.from.map(|from| {
+            let mut query = url::form_urlencoded::Serializer::new(String::new());
+            format!("?{}", query.append_pair("from", from).finish())
+        });
+        let query = query.unwrap_or_default();
+        let visit = Visit {
+            browser: sha256(visitor.browser.as_bytes()),
+            place: format!("ask/{name}"),
+            query: query.clone(),
+        };
+        let opened = self.open(saved, opening, Some(visit)).await?;
+        Ok(format!("ask/{name}/{}{query}", opened.id))
+    }
+
+    /// What the visitor who opened a request may see of it. In the same-device flow they see the result only after
+    /// their wallet has sent them back to this browser with the response code (OpenID4VP 1.0 §14.2).
+    ///
+    /// # Errors
+    /// `NotFound` for any other browser, and for a request of another saved one.
+    pub async fn visitors_request(
+        &self,
+        place: VisitedPlace<'_>,
+        browser: &str,
+    ) -> Result<VisitorsRequest> {
+        let VisitedPlace {
+            name,
+            id,
+            response_code,
+        } = place;
+        let (record, version) = self.record(id).await?;
+        let given = sha256(browser.as_bytes());
+        let is_same = record.browser.is_some_and(|hash| ct_eq(&hash, &given));
+        if record.saved.as_deref() != Some(name) || !is_same {
+            return Err(unknown());
+        }
+        let status = self.view(id, &record);
+        let is_shown = match (&record.state, record.state.asked().redirect_uri.is_some()) {
+            (VerificationState::Answered(_) | VerificationState::Declined(_), true) => {
+                let code = response_code.map(|code| SecretString::from(code.to_owned()));
+                code.is_some_and(|code| record.state.is_response_code(&code))
+            }
+            _ => true,
+        };
+        let outcome = status.verdict.map(|verdict| verdict.outcome);
+        let view = VisitorsRequest {
+            id: status.id,
+            state: match is_shown {
+                true => status.state,
+                false => RequestState::Fetched,
+            },
+            outcome: outcome.filter(|_| is_shown),
+            reference: status.reference,
+            uri: status.uri,
+            awaits_return: !is_shown,
+        };
+        self.records.keep(version, record);
+        Ok(view)
+    }
+
+    /// The record that counts a visitor's request until it can no longer be answered.
+    pub(super) async fn place_of_visitor(&self, id: &str, until: UnixTime) -> Result<Put> {
+        let store = &self.shared.store;
+        let weight = store.weight(self.tenant(), VISITOR, VISITORS_MAX).await?;
+        if weight.records >= VISITORS_MAX {
+            let retry_after = VISITORS_LATER;
+            let kind = ErrorKind::Unavailable { retry_after };
+            return Err(Error::new(kind, "visitors-too-many"));
+        }
+        Ok(Put::new(VISITOR, id, encode(&())?).expires(until))
+    }
+
+    async fn enabled(&self, name: &str) -> Result<SavedRequest> {
+        let saved = self.saved_request(name).await?;
+        match saved.definition.enabled {
+            true => Ok(saved),
+            false => Err(Error::new(ErrorKind::Gone, "saved-disabled")),
+        }
+    }
+
+    async fn open(
+        &self,
+        saved: SavedRequest,
+        opening: &RequestOpening,
+        visit: Option<Visit>,
+    ) -> Result<VerificationRequest> {
+        let reference = opening.reference.clone().filter(|text| !text.is_empty());
+        if let Some(text) = &reference
+            && (text.chars().nth(REFERENCE_MAX).is_some() || text.chars().any(char::is_control))
+        {
+            return Err(Error::bad_request("reference-long").with("maximum", &REFERENCE_MAX));
+        }
+        let definition = saved.definition;
+        let CompiledRequest { query, issuers } = self.compiled(&definition).await?;
+        let new = NewRequest {
+            same_device: definition.same_device,
+            spend: definition.spend,
+            max_status_age: definition.policy.max_status_age,
+            ..NewRequest::default()
+        };
+        let wanted = WantedRequest {
+            query,
+            title: definition.title,
+            purpose: Some(definition.purpose),
+            occasion: Occasion {
+                saved: Some(definition.name),
+                reference,
+                issuers,
+                visit,
+            },
+        };
+        self.ask(&new, wanted).await
+    }
+
+    async fn save_request(
+        &self,
+        definition: &RequestDefinition,
+        expect: Expect,
+    ) -> Result<SavedRequest> {
+        let compiled = self.compiled(definition).await?;
+        let new = NewRequest {
+            spend: definition.spend,
+            ..NewRequest::default()
+        };
+        self.spender_of(&new, &compiled.query).await?;
+        let (tenant, store) = (self.tenant(), &self.shared.store);
+        if matches!(expect, Expect::Absent)
+            && store.weight(tenant, SAVED, SAVED_MAX).await?.records >= SAVED_MAX
+        {
+            return Err(Error::new(ErrorKind::Full, "saved-full").with("maximum", &SAVED_MAX));
+        }
+        let record = SavedRecord {
+            definition: definition.clone(),
+            changed: self.shared.clock.now(),
+        };
+        let batch = Batch::new(tenant.clone())
+            .expect(SAVED, &definition.name, expect)
+            .put(Put::new(SAVED, &definition.name, encode(&record)?));
+        store.commit(batch).await?;
+        self.saved_request(&definition.name).await
+    }
+
+    async fn compiled(&self, definition: &RequestDefinition) -> Result<CompiledRequest> {
+        let types = self.context.types_now().await?;
+        let compiled = or_refused(checked(definition, &types))?;
+        can_be_checked(&compiled.query)?;
+        Ok(compiled)
+    }
+
+    /// With advice for each named issuer that the instance does not trust: naming it here does not make it trusted.
+    async fn preview_of(&self, compiled: &CompiledRequest) -> Result<RequestCheck> {
+        let types = self.context.types_now().await?;
+        let mut found = preview(compiled, &types);
+        let trusted = self.shared.trust.now();
+        let own = self.context.own_issuers();
+        let mut unknown: Vec<&String> = compiled.issuers.values().flatten().collect();
+        unknown.retain(|name| !trusted.issuers.contains(name) && !own.contains(name));
+        unknown.sort();
+        unknown.dedup();
+        let advice = unknown
+            .into_iter()
+            .map(|name| Reason::new("saved-issuer-untrusted").with("issuer", name));
+        found.advice.extend(advice);
+        Ok(found)
+    }
+
+    fn saved_view(&self, record: &Record) -> Result<SavedRequest> {
+        let SavedRecord {
+            definition,
+            changed,
+        } = decode(&record.value)?;
+        let link = self
+            .context
+            .organisation
+            .url(&format!("ask/{}", record.id))?;
+        Ok(SavedRequest {
+            definition,
+            link: link.into(),
+            version: record.version,
+            changed: changed.rfc3339(),
+        })
+    }
+}
+
+fn not_saved(name: &str) -> Error {
+    Error::not_found("saved-unknown").with("name", name)
+}
