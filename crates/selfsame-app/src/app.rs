@@ -2,6 +2,7 @@
 
 mod auditing;
 mod backing_up;
+mod erasing;
 mod opening;
 mod status;
 mod worker;
@@ -14,7 +15,7 @@ use selfsame_core::config::{SharedConfig, TrustConfig};
 use selfsame_core::dids::{Changing, Dids, Registering};
 use selfsame_core::events::Events;
 use selfsame_core::organisation::view::{NewOrganisation, OrganisationState, OrganisationView};
-use selfsame_core::organisation::{self, Organisation, OrganisationName, Organisations};
+use selfsame_core::organisation::{self, Organisation, OrganisationName, Organisations, erased};
 use selfsame_core::registry::RegistryClient;
 use selfsame_core::resolver::Linked;
 use selfsame_core::{Correspondent, Resources, Shared};
@@ -122,6 +123,7 @@ impl App {
         check_verifiers(&config.trust)?;
         config.issuer.check()?;
         config.verifier.check()?;
+        config.organisations.check()?;
         let client = registry
             .clone()
             .map(|registry| -> Arc<dyn RegistryClient> { Arc::new(Connected(registry)) });
@@ -129,6 +131,7 @@ impl App {
             origin: config.origin.clone(),
             trust: config.trust.clone(),
             resolver: config.resolver.clone(),
+            organisations: config.organisations,
         };
         let resources = Resources {
             store: parts.store,
@@ -392,8 +395,8 @@ impl App {
     /// The roles of an organisation beside the one that every instance has.
     ///
     /// # Errors
-    /// `NotFound` for an unknown name, `Forbidden` for acting in the name of a suspended one; the store's and the
-    /// registry's errors.
+    /// `NotFound` for an unknown name, `Forbidden` for acting in the name of a suspended one, `Gone` in that of an erased
+    /// one; the store's and the registry's errors.
     pub async fn roles_of(
         &self,
         name: &OrganisationName,
@@ -401,8 +404,14 @@ impl App {
     ) -> Result<Arc<OrganisationRoles>> {
         let hosted = self.roles.organisations().find(name).await?;
         let hosted = hosted.ok_or_else(|| Error::not_found("organisation-unknown"))?;
-        if access == Access::Acting && hosted.record.state == OrganisationState::Suspended {
-            return Err(Error::new(ErrorKind::Forbidden, "organisation-suspended"));
+        match hosted.record.state {
+            OrganisationState::Suspended if access == Access::Acting => {
+                return Err(Error::new(ErrorKind::Forbidden, "organisation-suspended"));
+            }
+            OrganisationState::Erasing | OrganisationState::Erased if access == Access::Acting => {
+                return Err(erased(name));
+            }
+            _ => {}
         }
         self.roles.of(&hosted).await
     }

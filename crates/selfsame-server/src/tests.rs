@@ -5,6 +5,7 @@ mod browsing;
 mod crowds;
 mod description;
 mod doors;
+mod erasure;
 mod instance;
 mod nodes;
 mod organisation_pages;

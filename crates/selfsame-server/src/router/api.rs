@@ -39,6 +39,8 @@ pub fn organisations() -> Vec<Route> {
         described(organisations::__path_list, organisations::list),
         described(organisations::__path_show, organisations::show),
         described(organisations::__path_change, organisations::change),
+        described(organisations::__path_forecast, organisations::forecast),
+        described(organisations::__path_erase, organisations::erase),
     ]
 }
 
