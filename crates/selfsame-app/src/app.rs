@@ -3,6 +3,7 @@
 mod auditing;
 mod backing_up;
 mod erasing;
+mod exporting;
 mod opening;
 mod status;
 mod worker;
@@ -38,6 +39,8 @@ use selfsame_store::{Batch, Put, Store, TenantId};
 use selfsame_wallet::Wallet;
 use selfsame_webhooks::Webhooks;
 use tokio::sync::watch;
+
+pub use exporting::{ExportWish, Exported};
 
 use crate::config::Config;
 use crate::connected::Connected;

@@ -30,7 +30,7 @@ use url::Url;
 const DAY: u64 = 86_400;
 const OWNER: &str = "owner@acme.example";
 /// Every kind of record that an organisation has here, and the store's own of its key.
-const KINDS: [&str; 13] = [
+const KINDS: [&str; 15] = [
     "key",
     "identity",
     "offer",
@@ -43,6 +43,8 @@ const KINDS: [&str; 13] = [
     "type-draft",
     "type",
     "types",
+    "webhook_endpoint",
+    "webhook_delivery",
     "selfsame.key",
 ];
 
@@ -148,6 +150,7 @@ impl Process {
             title: "Acme Corporation".to_owned(),
             issuer: true,
             verifier: true,
+            samples: true,
             did_method: Some("web".to_owned()),
         };
         self.app.create_organisation(&new).await.unwrap();
@@ -166,6 +169,9 @@ impl Process {
         }
         issuer.publish_type("card").await.unwrap();
         let request = serde_json::from_value(json!({"type": "immunization"})).unwrap();
+        let hook = serde_json::from_value(json!({"url": "https://receiver.example/hook"})).unwrap();
+        let owner = App::webhook_owner(&roles.organisation);
+        self.app.webhooks().create(&owner, &hook).await.unwrap();
         roles
             .verifier()
             .unwrap()

@@ -72,6 +72,11 @@ fn of_every_instance() -> Vec<Routes> {
         api(Area::Instance, api::instance()),
         api(Area::Dids, api::dids()),
         api(Area::Organisations, api::organisations()),
+        Routes::of(Audience::OperatorStream, api::exports()).needing(Area::Organisations),
+        Routes::of(Audience::OperatorStream, api::own_export())
+            .needing(Area::Organisations)
+            .of_organisations()
+            .read_by_all_who_work_here(),
         api_of(Area::Webhooks, api::webhooks()),
         api_of(Area::People, api::people()),
         api_of(Area::Audit, api::audit()).outliving(),

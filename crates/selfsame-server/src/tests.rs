@@ -6,6 +6,7 @@ mod crowds;
 mod description;
 mod doors;
 mod erasure;
+mod exports;
 mod instance;
 mod nodes;
 mod organisation_pages;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 /// Forms and views of pages, and the operation of the API that does the same.
-pub const SAME: [(&str, &str); 30] = [
+pub const SAME: [(&str, &str); 32] = [
     ("POST /issuer/new", "POST /api/issuer/offers"),
     (
         "POST /issuer/issued/{credential}/status",
@@ -38,6 +38,11 @@ pub const SAME: [(&str, &str); 30] = [
         "POST /organisations/{name}",
         "PATCH /api/organisations/{name}",
     ),
+    (
+        "POST /organisations/{name}/erase",
+        "POST /api/organisations/{name}/erase",
+    ),
+    ("GET /organisation/export", "GET /api/export"),
     ("POST /types/new", "POST /api/types"),
     ("POST /types/edit/{id}", "PUT /api/types/{id}"),
     ("POST /types/import", "POST /api/types/import"),
