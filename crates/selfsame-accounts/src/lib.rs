@@ -255,6 +255,13 @@ impl Accounts {
         }
     }
 
+    /// Adds the deletion of the account with this address to a batch. Its sessions end by themselves.
+    #[must_use]
+    pub fn deletion(&self, batch: Batch, email: &str) -> Batch {
+        let batch = batch.for_tenant(TenantId::instance());
+        batch.delete(self.realm.account(), &account_id(email))
+    }
+
     /// Whether an address has an account. For callers whose right to ask was checked.
     ///
     /// # Errors

@@ -1,11 +1,14 @@
 //! A client of a running instance's API.
 
 use std::io::{self, Read};
+use std::time::Duration;
 
 use selfsame_catalogue::Refused;
 use selfsame_crypto::SecretString;
 use selfsame_http::limits::API_BODY_MAX;
-use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response, Settings};
+use selfsame_net::{
+    Authorization, Body, Call, CallLimits, Method, Net, NetError, Request, Response, Settings,
+};
 use selfsame_openid::view::verifier::VerificationStatus;
 use selfsame_terminal::address;
 use selfsame_terminal::exit::Failure;
@@ -17,9 +20,16 @@ use url::Url;
 /// period would look like an instance that does not respond.
 const TURN: u64 = 10;
 
+/// The limits of long texts: 64 MiB.
+const LONG: CallLimits = CallLimits {
+    max_body: 64 << 20,
+    total_timeout: Duration::from_secs(120),
+};
+
 /// The resources that each organisation has.
-const OF_ORGANISATIONS: [&str; 8] = [
+const OF_ORGANISATIONS: [&str; 9] = [
     "/api/audit",
+    "/api/export",
     "/api/issuer",
     "/api/keys",
     "/api/me",
@@ -44,6 +54,8 @@ pub struct Client {
     token: Option<SecretString>,
     /// What the addresses of an organisation's issuer and verifier begin with; empty for the first one.
     organisation: String,
+    /// Limits in place of the usual ones.
+    limits: Option<CallLimits>,
 }
 
 impl Client {
@@ -70,6 +82,7 @@ impl Client {
             origin,
             token,
             organisation: String::new(),
+            limits: None,
         })
     }
 
@@ -87,6 +100,15 @@ impl Client {
     pub fn of_organisation(&self, name: &str) -> Self {
         Self {
             organisation: format!("/o/{name}"),
+            ..self.clone()
+        }
+    }
+
+    /// The same client, for texts that are longer than other responses.
+    #[must_use]
+    pub fn for_long_texts(&self) -> Self {
+        Self {
+            limits: Some(LONG),
             ..self.clone()
         }
     }
@@ -254,7 +276,10 @@ impl Client {
             url: &url,
             body,
             authorization,
-            request: Request::default(),
+            request: Request {
+                limits: self.limits,
+                ..Request::default()
+            },
         };
         self.net.call(call).await.map_err(|error| {
             Failure::environment(format!("{} does not answer: {error}", self.origin)).hint(
@@ -306,8 +331,6 @@ pub fn handed_in(from: impl Read) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

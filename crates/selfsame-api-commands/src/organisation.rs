@@ -1,5 +1,8 @@
 //! `selfsame organisation`: the organisations that an instance hosts beside its first one.
 
+mod erase;
+mod export;
+
 use clap::{Args, Subcommand, ValueEnum};
 use selfsame_core::organisation::view::{
     NewOrganisation, OrganisationChange, OrganisationState, OrganisationView,
@@ -10,7 +13,7 @@ use selfsame_terminal::output;
 
 use crate::called::{Instance, segment};
 
-/// Create, show, change and suspend organisations.
+/// Create, show, change, suspend, export and erase organisations.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame organisation create acme --title 'Acme Corporation'
@@ -90,6 +93,8 @@ enum OrganisationVerb {
         #[command(flatten)]
         instance: Instance,
     },
+    Export(export::OrganisationExport),
+    Erase(erase::Erase),
     /// End the suspension of an organisation.
     #[command(after_help = "Example: selfsame organisation reinstate acme")]
     Reinstate {
@@ -172,6 +177,8 @@ impl Organisation {
             OrganisationVerb::Suspend { name, instance } => {
                 changed(&name, &state(OrganisationState::Suspended), &instance).await?;
             }
+            OrganisationVerb::Export(export) => return export.run().await,
+            OrganisationVerb::Erase(erase) => return erase.run().await,
             OrganisationVerb::Reinstate { name, instance } => {
                 changed(&name, &state(OrganisationState::Active), &instance).await?;
             }
@@ -225,10 +232,16 @@ fn one(organisation: &OrganisationView) -> Vec<String> {
         state,
         identifier,
         did,
+        erasure,
         ..
     } = organisation;
-    vec![
+    let mut lines = vec![
         format!("{name}  {}  {title}", state.as_str()),
         format!("  {identifier}  {did}"),
-    ]
+    ];
+    lines.extend(erasure.as_ref().map(|erasure| match erasure.over {
+        true => "  its keys and all its records are destroyed".to_owned(),
+        false => format!("  verifiable until {}", erasure.until),
+    }));
+    lines
 }

@@ -2,6 +2,8 @@
 
 mod auditing;
 mod backing_up;
+mod erasing;
+mod exporting;
 mod opening;
 mod status;
 mod worker;
@@ -14,7 +16,7 @@ use selfsame_core::config::{SharedConfig, TrustConfig};
 use selfsame_core::dids::{Changing, Dids, Registering};
 use selfsame_core::events::Events;
 use selfsame_core::organisation::view::{NewOrganisation, OrganisationState, OrganisationView};
-use selfsame_core::organisation::{self, Organisation, OrganisationName, Organisations};
+use selfsame_core::organisation::{self, Organisation, OrganisationName, Organisations, erased};
 use selfsame_core::registry::RegistryClient;
 use selfsame_core::resolver::Linked;
 use selfsame_core::{Correspondent, Resources, Shared};
@@ -37,6 +39,8 @@ use selfsame_store::{Batch, Put, Store, TenantId};
 use selfsame_wallet::Wallet;
 use selfsame_webhooks::Webhooks;
 use tokio::sync::watch;
+
+pub use exporting::{ExportWish, Exported};
 
 use crate::config::Config;
 use crate::connected::Connected;
@@ -122,6 +126,7 @@ impl App {
         check_verifiers(&config.trust)?;
         config.issuer.check()?;
         config.verifier.check()?;
+        config.organisations.check()?;
         let client = registry
             .clone()
             .map(|registry| -> Arc<dyn RegistryClient> { Arc::new(Connected(registry)) });
@@ -129,6 +134,7 @@ impl App {
             origin: config.origin.clone(),
             trust: config.trust.clone(),
             resolver: config.resolver.clone(),
+            organisations: config.organisations,
         };
         let resources = Resources {
             store: parts.store,
@@ -392,8 +398,8 @@ impl App {
     /// The roles of an organisation beside the one that every instance has.
     ///
     /// # Errors
-    /// `NotFound` for an unknown name, `Forbidden` for acting in the name of a suspended one; the store's and the
-    /// registry's errors.
+    /// `NotFound` for an unknown name, `Forbidden` for acting in the name of a suspended one, `Gone` in that of an erased
+    /// one; the store's and the registry's errors.
     pub async fn roles_of(
         &self,
         name: &OrganisationName,
@@ -401,8 +407,14 @@ impl App {
     ) -> Result<Arc<OrganisationRoles>> {
         let hosted = self.roles.organisations().find(name).await?;
         let hosted = hosted.ok_or_else(|| Error::not_found("organisation-unknown"))?;
-        if access == Access::Acting && hosted.record.state == OrganisationState::Suspended {
-            return Err(Error::new(ErrorKind::Forbidden, "organisation-suspended"));
+        match hosted.record.state {
+            OrganisationState::Suspended if access == Access::Acting => {
+                return Err(Error::new(ErrorKind::Forbidden, "organisation-suspended"));
+            }
+            OrganisationState::Erasing | OrganisationState::Erased if access == Access::Acting => {
+                return Err(erased(name));
+            }
+            _ => {}
         }
         self.roles.of(&hosted).await
     }

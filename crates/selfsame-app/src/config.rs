@@ -1,6 +1,6 @@
 //! The configuration of an instance. Parsed by the binary, validated where it is used.
 
-use selfsame_core::config::{ResolverConfig, TrustConfig};
+use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_wallet::config::WalletConfig;
@@ -26,6 +26,8 @@ pub struct Config {
     pub registry: RegistryConfig,
     /// The resolvers of DIDs that it can't resolve itself.
     pub resolver: ResolverConfig,
+    /// The organisations that it hosts.
+    pub organisations: OrganisationsConfig,
 }
 
 /// The roles of an instance.

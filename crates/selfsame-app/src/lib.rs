@@ -13,5 +13,5 @@ pub mod operator;
 pub mod tls;
 pub mod view;
 
-pub use app::{Access, App, Parts};
+pub use app::{Access, App, ExportWish, Exported, Parts};
 pub use selfsame_openid::OrganisationRoles;

@@ -109,6 +109,7 @@ fn config(origin: &str) -> Config {
         trust: TrustConfig::default(),
         registry: RegistryConfig::None,
         resolver: ResolverConfig::default(),
+        organisations: selfsame_core::config::OrganisationsConfig::default(),
     }
 }
 

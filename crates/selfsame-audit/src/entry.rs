@@ -32,9 +32,9 @@ pub struct AuditEntry {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AuditedActor {
-    /// `token`, `person` or `key`.
+    /// `token`, `person` or `key`; `instance` for what the instance does by itself.
     pub kind: String,
-    /// The id of the person or the key; absent for the operator token.
+    /// The id of the person or the key; absent for the operator token and the instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Their name at that time.

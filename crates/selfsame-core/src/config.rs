@@ -9,6 +9,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
+/// A day, in seconds.
+const DAY: u64 = 86_400;
+
 /// The settings that the roles of one instance share.
 #[derive(Clone, Debug)]
 pub struct SharedConfig {
@@ -18,6 +21,42 @@ pub struct SharedConfig {
     pub trust: TrustConfig,
     /// The resolvers of DIDs that it can't resolve itself.
     pub resolver: ResolverConfig,
+    /// The organisations that it hosts.
+    pub organisations: OrganisationsConfig,
+}
+
+/// The organisations that an instance hosts.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+#[serde(default, deny_unknown_fields)]
+pub struct OrganisationsConfig {
+    /// For how long what others need to verify is kept after an erasure, in seconds; 90 days by default.
+    pub kept_after_erasure: u64,
+}
+
+impl Default for OrganisationsConfig {
+    fn default() -> Self {
+        Self {
+            kept_after_erasure: 90 * DAY,
+        }
+    }
+}
+
+impl OrganisationsConfig {
+    /// The maximum time that may be set, in seconds: a hundred years.
+    const LONGEST: u64 = 36_525 * DAY;
+
+    /// Validates the settings.
+    ///
+    /// # Errors
+    /// `BadRequest`, with the setting and a value that works.
+    pub fn check(&self) -> Result<()> {
+        match self.kept_after_erasure <= Self::LONGEST {
+            true => Ok(()),
+            false => {
+                Err(Error::bad_request("kept-after-erasure-limits").with("maximum", &Self::LONGEST))
+            }
+        }
+    }
 }
 
 /// The DID method of an issuer or a verifier. It is resolved here, and its DIDs need no registrar.

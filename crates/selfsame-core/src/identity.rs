@@ -12,7 +12,8 @@ use serde_json::Value;
 use crate::config::{DidMethod, NamedDid};
 use crate::shared::Shared;
 
-const IDENTITY: &str = "identity";
+/// The kind of the records of identities.
+pub const IDENTITY: &str = "identity";
 /// The fragment of the only key in documents that are made here.
 pub const KEY_FRAGMENT: &str = "key-1";
 

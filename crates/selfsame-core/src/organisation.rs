@@ -1,5 +1,7 @@
 //! Organisations: each has keys, records, addresses and settings of its own on one instance.
 
+mod erasing;
+mod erasure;
 mod name;
 mod records;
 pub mod view;
@@ -10,6 +12,7 @@ use url::Url;
 
 use crate::shared::below;
 
+pub use erasure::{Erasure, ErasureWork, Urgency, erased};
 pub use name::OrganisationName;
 pub use records::{HostedOrganisation, OrganisationRecord, Organisations, web_path};
 

@@ -130,6 +130,13 @@ impl Keys {
         }
     }
 
+    /// Drops all keys of a tenant from memory.
+    pub fn forget_tenant(&self, tenant: &TenantId) {
+        if let Ok(mut cache) = self.cache.lock() {
+            cache.retain(|(owner, _), _| owner != tenant);
+        }
+    }
+
     fn remember(&self, tenant: &TenantId, handle: &KeyHandle, key: &Arc<PrivateKey>) {
         let Ok(mut cache) = self.cache.lock() else {
             return;

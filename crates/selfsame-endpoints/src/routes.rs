@@ -116,15 +116,6 @@ where
             .named("issuance_authorization_server_metadata")
             .gives(JSON, "The authorization server's metadata.")
             .by("RFC 8414"),
-            get("/.well-known/jwt-vc-issuer/issuer", issuer::jwt_vc_issuer)
-                .named("issuance_jwt_vc_issuer_metadata")
-                .gives(JSON, "The keys that SD-JWT VCs are signed with.")
-                .by("SD-JWT VC, JWT VC Issuer Metadata"),
-            get("/issuer/did.json", hosted::issuer)
-                .named("resolution_issuer_document")
-                .gives(DID_DOCUMENT, "The issuer's did:web document.")
-                .tag("resolution")
-                .by("did:web"),
             get("/issuer/offers/{id}", issuer::offer)
                 .named("issuance_offer")
                 .gives(JSON, "An offer by reference; 410 once it has ended.")
@@ -144,6 +135,27 @@ where
                 .gives(JSON, "Credentials, for an access token and proofs.")
                 .by("OpenID4VCI 1.0 §8")
                 .takes(JSON),
+        ],
+    )
+}
+
+/// The issuer's keys, for verifiers.
+pub fn issuer_keys<S: ServerState>() -> Vec<Route<S>>
+where
+    RolesHere: FromRequestParts<S>,
+{
+    tagged(
+        "issuance",
+        vec![
+            get("/.well-known/jwt-vc-issuer/issuer", issuer::jwt_vc_issuer)
+                .named("issuance_jwt_vc_issuer_metadata")
+                .gives(JSON, "The keys that SD-JWT VCs are signed with.")
+                .by("SD-JWT VC, JWT VC Issuer Metadata"),
+            get("/issuer/did.json", hosted::issuer)
+                .named("resolution_issuer_document")
+                .gives(DID_DOCUMENT, "The issuer's did:web document.")
+                .tag("resolution")
+                .by("did:web"),
         ],
     )
 }

@@ -1,6 +1,7 @@
 //! The issuer: offers, issues and revokes credentials.
 
 mod anchors;
+mod erasure;
 mod lanes;
 mod list_faces;
 pub mod lists;
@@ -32,6 +33,9 @@ use selfsame_core::Shared;
 use selfsame_core::identity::Identity;
 
 pub(crate) use anchors::anchor;
+pub use erasure::ValidIssued;
+pub(crate) use erasure::{NEWEST, WITHDRAWN, strip_issued, valid_issued};
+pub(crate) use lists::ANCHORED;
 pub(crate) use memory::IssuerMemory;
 pub use metadata::Published;
 pub(crate) use offers::OFFER;

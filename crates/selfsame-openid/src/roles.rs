@@ -1,5 +1,6 @@
 //! The roles of the organisations of one instance: the issuer and the verifier of each.
 
+mod erasure;
 mod open;
 
 use std::sync::{Arc, OnceLock, RwLock};
@@ -10,7 +11,9 @@ use selfsame_core::config::NamedDid;
 use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, Wish};
 use selfsame_core::machine::Machine as _;
-use selfsame_core::organisation::{HostedOrganisation, Organisation, Organisations, web_path};
+use selfsame_core::organisation::{
+    HostedOrganisation, Organisation, Organisations, erased, web_path,
+};
 use selfsame_core::{Correspondent, Shared, ShortLived};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Leased, Store, TenantId};
@@ -176,7 +179,15 @@ impl Roles {
     }
 
     /// Another organisation with the title that it has now, opened if it is not open yet.
+    ///
+    /// # Errors
+    /// `Gone` for one that was erased, and whose time is over: its identity must not be made again.
     async fn opened(&self, hosted: &HostedOrganisation) -> Result<Arc<OpenOrganisation>> {
+        let now = self.shared.clock.now();
+        let erasure = hosted.record.erasure.as_ref();
+        if erasure.is_some_and(|erasure| !erasure.publishes(now)) {
+            return Err(erased(&hosted.name));
+        }
         let open = self
             .open
             .get(&hosted.name, || self.open_organisation(hosted))

@@ -8,7 +8,7 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Put, Record};
 
 use crate::authority::Authority;
-use crate::operators::{Operators, home};
+use crate::operators::{Operators, home, of_organisation};
 use crate::people::{OperatorMember, given};
 use crate::role::OperatorRole;
 use crate::view::{Invited, OperatorInvitation};
@@ -46,6 +46,7 @@ impl Operators {
             roles,
         };
         let put = Put::new(INVITATION, invitation_id(&token), encode(&invited)?)
+            .tag(of_organisation(organisation))
             .expires(ctx.now().plus(SECONDS));
         self.store.commit(Batch::new(home()).put(put)).await?;
         let link = self.origin.join("operator/invited");

@@ -4,6 +4,7 @@
 //! nor which address needs which right.
 
 mod authority;
+mod erasure;
 mod invitation;
 mod key;
 mod operators;

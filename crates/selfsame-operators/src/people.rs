@@ -193,7 +193,7 @@ fn ordered<'a>(roles: impl Iterator<Item = &'a OperatorRole>) -> Vec<OperatorRol
     roles
 }
 
-fn member(stored: &Record) -> Result<OperatorMember> {
+pub(crate) fn member(stored: &Record) -> Result<OperatorMember> {
     decode(&stored.value)
 }
 

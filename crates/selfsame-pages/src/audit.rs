@@ -1,5 +1,7 @@
 //! The page of an organisation's audit trail.
 
+pub mod acts;
+
 use askama::Template;
 use selfsame_audit::{AuditEntry, AuditFilter, AuditResult, ChainAnchor, ChainHead};
 use selfsame_driver::paging::Listing;

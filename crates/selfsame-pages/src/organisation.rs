@@ -1,8 +1,10 @@
 //! Organisations: the list of an instance's with the form to create one, and the page of each.
 
+pub mod erasure;
+
 use askama::Template;
 use selfsame_core::config::DidMethod;
-use selfsame_core::organisation::view::{OrganisationState, OrganisationView};
+use selfsame_core::organisation::view::{ErasureView, OrganisationState, OrganisationView};
 use selfsame_driver::paging::Listing;
 
 use crate::{Frame, WrongFields};
@@ -114,6 +116,8 @@ pub struct OrganisationShown {
     pub dids: Vec<(&'static str, String)>,
     /// When it was created; the organisation that every instance has was created with the instance.
     pub created: Option<String>,
+    /// Its erasure, if one was ordered.
+    pub erasure: Option<ErasureView>,
 }
 
 impl From<OrganisationView> for OrganisationShown {
@@ -129,6 +133,7 @@ impl From<OrganisationView> for OrganisationShown {
             identifier: view.identifier,
             dids: vec![("DID", view.did)],
             created: Some(view.created),
+            erasure: view.erasure,
         }
     }
 }

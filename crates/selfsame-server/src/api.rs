@@ -4,6 +4,7 @@
 
 pub mod audit;
 pub mod dids;
+pub mod export;
 pub mod instance;
 pub mod issuer;
 pub mod organisations;

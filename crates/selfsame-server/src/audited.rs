@@ -16,7 +16,10 @@ use crate::peer::Peer;
 use crate::server::Server;
 
 /// Addresses that show claims which people have presented.
-const CLAIMS: [&str; 4] = [
+const CLAIMS: [&str; 7] = [
+    "/api/export",
+    "/api/organisations/{name}/export",
+    "/organisation/export",
     "/api/verifier/requests",
     "/api/verifier/requests/{id}",
     "/verifier/view/{id}",

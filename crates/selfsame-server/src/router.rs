@@ -58,21 +58,28 @@ fn of_every_instance() -> Vec<Routes> {
         Routes::of(Audience::Doorway, pages::operator_door()),
         Routes::of(Audience::Operator, pages::operator()),
         pages_of(Area::People, pages::people()),
-        pages_of(Area::Audit, pages::audit()),
+        pages_of(Area::Audit, pages::audit()).outliving(),
         Routes::of(Audience::OperatorStream, pages::audit_export())
             .needing(Area::Audit)
-            .of_organisations(),
+            .of_organisations()
+            .outliving(),
         page(Area::Organisations, pages::organisations()),
         page(Area::Organisations, pages::organisation())
             .of_organisations()
+            .outliving()
             .read_by_all_who_work_here(),
         pages_of(Area::Webhooks, pages::webhooks()),
         api(Area::Instance, api::instance()),
         api(Area::Dids, api::dids()),
         api(Area::Organisations, api::organisations()),
+        Routes::of(Audience::OperatorStream, api::exports()).needing(Area::Organisations),
+        Routes::of(Audience::OperatorStream, api::own_export())
+            .needing(Area::Organisations)
+            .of_organisations()
+            .read_by_all_who_work_here(),
         api_of(Area::Webhooks, api::webhooks()),
         api_of(Area::People, api::people()),
-        api_of(Area::Audit, api::audit()),
+        api_of(Area::Audit, api::audit()).outliving(),
         Routes::of(Audience::OperatorApi, api::oneself()).of_organisations(),
         Routes::of(Audience::PublicApi, endpoints::resolution()),
         Routes::of(Audience::PublicApi, api::description()),
@@ -91,8 +98,11 @@ fn of_issuers() -> Vec<Routes> {
         api_of(Area::Types, api::types()),
         of(Audience::OperatorStream, api::issuer_streams()).needing(Area::Issuer),
         of(Audience::Protocol, endpoints::issuance()),
-        of(Audience::PublicApi, endpoints::status_lists()).along(Lane::Lists),
-        of(Audience::PublicApi, endpoints::type_documents()),
+        of(Audience::Protocol, endpoints::issuer_keys()).outliving(),
+        of(Audience::PublicApi, endpoints::status_lists())
+            .along(Lane::Lists)
+            .outliving(),
+        of(Audience::PublicApi, endpoints::type_documents()).outliving(),
     ]
 }
 

@@ -79,6 +79,11 @@ impl Server {
         &self.0.app
     }
 
+    /// The application, for work that goes on after its request.
+    pub(crate) fn shared_app(&self) -> Arc<App> {
+        self.0.app.clone()
+    }
+
     /// The wallet, if this instance keeps people's credentials.
     pub(crate) fn wallet(&self) -> Handled<&Arc<Wallet>> {
         self.0.app.wallet().map_err(Problem::from)

@@ -6,6 +6,8 @@ mod browsing;
 mod crowds;
 mod description;
 mod doors;
+mod erasure;
+mod exports;
 mod instance;
 mod nodes;
 mod organisation_pages;

@@ -14,6 +14,7 @@ use crate::meter::Meter;
 use crate::record::Expect;
 pub use crate::record::Window;
 use crate::tenant::TenantId;
+use crate::vault::KEY_KIND;
 
 /// The file with the records of an instance, in its data directory and in a backup.
 pub const STORE_FILE: &str = "store.sqlite";
@@ -156,6 +157,21 @@ pub enum Write {
     Leap(u64),
     /// Removes expired records, old dead letters and old events, at most this number of each. The newest event stays.
     Purge(usize),
+    /// Removes records of a tenant, of all kinds but those kept; at most the limit. If no kinds are given, also removes its
+    /// key, its counters, and as many of its outbox entries. What is removed is overwritten in the file.
+    Erase {
+        /// The tenant.
+        tenant: TenantId,
+        /// The kinds that stay.
+        keep: Option<Vec<String>>,
+        /// The maximum number of records to remove, and of entries.
+        limit: usize,
+    },
+}
+
+/// Whether an erasure leaves records of this kind.
+pub(crate) fn stays(kind: &str, keep: Option<&[String]>) -> bool {
+    keep.is_some_and(|keep| kind == KEY_KIND || keep.iter().any(|kept| kept == kind))
 }
 
 /// Writes that take effect together.
@@ -174,7 +190,7 @@ pub struct SealedBatch {
 pub struct BatchOutcome {
     /// The reserved counter ranges, in the order of the batch.
     pub reserved: Vec<Range<u64>>,
-    /// The number of records, letters and events purged.
+    /// The number of rows that were purged or erased.
     pub purged: u64,
     /// The enqueued entries that are first in their lane.
     pub heads: Vec<OutboxId>,

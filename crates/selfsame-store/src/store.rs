@@ -3,6 +3,7 @@
 mod allocate;
 mod calls;
 mod copy;
+mod erase;
 mod events;
 mod rider;
 mod sealing;
@@ -22,11 +23,10 @@ use crate::error::{Result, StoreError};
 use crate::outbox::{Fresh, Leases};
 use crate::record::{Expect, Page, Record, Tag};
 use crate::tenant::TenantId;
-use crate::vault::{TenantKeys, Vault, bound};
+use crate::vault::{KEY_KIND, TenantKeys, Vault, bound};
 
 /// The prefix of the store's own kinds, which callers cannot use.
 const OWN_KINDS: &str = "selfsame.";
-pub(crate) const KEY_KIND: &str = "selfsame.key";
 
 /// Returns the current time, for the expiry of records.
 pub type ClockFn = Arc<dyn Fn() -> UnixTime + Send + Sync>;
@@ -90,7 +90,7 @@ impl Store {
 
     /// Marks under the master key that the rows are summed, if a former build wrapped the instance's own key.
     async fn mark_summed(&self) -> Result<()> {
-        let place = place(&TenantId::instance(), KEY_KIND, "");
+        let place = key_place(&TenantId::instance());
         let kept = self.0.backend.read(&place, self.now()).await?;
         let kept = kept.ok_or(StoreError::Tampered("key"))?;
         let (version, value) = self.0.vault.marked(kept.version, &kept.value)?;
@@ -275,17 +275,16 @@ impl Store {
             .ok_or(StoreError::Tampered("key"))
     }
 
-    /// The tenant's keys; `None` for a tenant that has never written and so has nothing to read.
+    /// The tenant's keys; `None` for a tenant that has never written and so has nothing to read, and for one that was
+    /// destroyed.
     async fn keys(&self, tenant: &TenantId) -> Result<Option<Arc<TenantKeys>>> {
+        if self.0.vault.is_destroyed(tenant) {
+            return Ok(None);
+        }
         if let Some(keys) = self.0.vault.cached(tenant) {
             return Ok(Some(keys));
         }
-        let Some(record) = self
-            .0
-            .backend
-            .read(&place(tenant, KEY_KIND, ""), self.now())
-            .await?
-        else {
+        let Some(record) = self.0.backend.read(&key_place(tenant), self.now()).await? else {
             return Ok(None);
         };
         self.0
@@ -298,8 +297,11 @@ impl Store {
         if let Some(keys) = self.keys(tenant).await? {
             return Ok(keys);
         }
+        if self.0.vault.is_destroyed(tenant) {
+            return Err(StoreError::conflict(KEY_KIND, tenant.as_str()));
+        }
         let (version, value) = self.0.vault.fresh(tenant)?;
-        let place = place(tenant, KEY_KIND, "");
+        let place = key_place(tenant);
         let expect = Write::Expect(place.clone(), Expect::Absent);
         let put = Write::Put {
             place,
@@ -320,6 +322,11 @@ impl Store {
         }
         self.keys(tenant).await?.ok_or(StoreError::Tampered("key"))
     }
+}
+
+/// The place of the key of a tenant.
+pub(crate) fn key_place(tenant: &TenantId) -> Place {
+    place(tenant, KEY_KIND, "")
 }
 
 fn place(tenant: &TenantId, kind: &str, id: &str) -> Place {

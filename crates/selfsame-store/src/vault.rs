@@ -1,9 +1,9 @@
 //! Keys: a data key for each tenant, wrapped by the master key, and a bounded cache of unwrapped keys.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use selfsame_crypto::seal::{SealError, SealingKey, random_seed};
 use zeroize::Zeroizing;
@@ -16,6 +16,9 @@ use crate::tenant::TenantId;
 /// holder of the master key can remove it to present the file as one that never had a sum.
 const SUMMED: u8 = 1;
 
+/// The kind of the records that hold the tenants' keys.
+pub(crate) const KEY_KIND: &str = "selfsame.key";
+
 /// The size of a generation of unwrapped keys. The cache holds at most two generations.
 const GENERATION: usize = 2_048;
 
@@ -24,6 +27,8 @@ pub struct Vault {
     wrap: SealingKey,
     stamps: Arc<Stamps>,
     cache: Mutex<Cache>,
+    /// The tenants that this process has destroyed.
+    destroyed: RwLock<HashSet<TenantId>>,
 }
 
 impl Vault {
@@ -34,6 +39,7 @@ impl Vault {
             wrap,
             stamps: Arc::new(Stamps::new()),
             cache: Mutex::default(),
+            destroyed: RwLock::default(),
         }
     }
 
@@ -47,6 +53,23 @@ impl Vault {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .get(tenant)
+    }
+
+    /// From now on gives out no keys of this tenant.
+    pub(crate) fn destroy(&self, tenant: &TenantId) {
+        let destroyed = self.destroyed.write();
+        let mut destroyed = destroyed.unwrap_or_else(PoisonError::into_inner);
+        destroyed.insert(tenant.clone());
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.young.remove(tenant);
+        cache.old.remove(tenant);
+    }
+
+    /// Whether this process has destroyed the tenant.
+    pub(crate) fn is_destroyed(&self, tenant: &TenantId) -> bool {
+        let destroyed = self.destroyed.read();
+        let destroyed = destroyed.unwrap_or_else(PoisonError::into_inner);
+        destroyed.contains(tenant)
     }
 
     /// Makes a data key. Returns its wrapped form, to be stored, and the version it is bound to.
@@ -279,7 +302,7 @@ mod tests {
     #[test]
     fn stamps_do_not_repeat() {
         let stamps = Stamps::new();
-        let given: std::collections::HashSet<u64> = (0..10_000).map(|_| stamps.next()).collect();
+        let given: HashSet<u64> = (0..10_000).map(|_| stamps.next()).collect();
         assert_eq!(given.len(), 10_000);
         assert!(given.iter().all(|stamp| i64::try_from(*stamp).is_ok()));
     }

@@ -436,6 +436,37 @@ async fn whoever_begins_with_a_copy_is_given_no_number_again() {
 }
 
 #[tokio::test]
+async fn of_a_destroyed_tenant_the_file_has_neither_key_nor_value() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("store.db");
+    let backend = Arc::new(Sqlite::open(&file).unwrap());
+    let store = Store::open(backend.clone(), vault()).await.unwrap();
+    for owner in ["anna", "ben", "carl"] {
+        let owner = TenantId::parse(owner).unwrap();
+        let batch = Batch::new(owner.clone()).put(Put::new("a", "b", vec![7; 9_000]));
+        store.commit(batch).await.unwrap();
+    }
+    let mut sealed = Vec::new();
+    for (kind, id) in [("selfsame.key", ""), ("a", "b")] {
+        let at = Place {
+            kind: kind.to_owned(),
+            ..place(id)
+        };
+        sealed.push(backend.read(&at, NOW).await.unwrap().unwrap().value);
+    }
+    let holds = |value: &[u8]| {
+        let part = &value[value.len().saturating_sub(40)..];
+        let bytes = std::fs::read(&file).unwrap();
+        bytes.windows(part.len()).any(|window| window == part)
+    };
+    store.fold().await.unwrap();
+    assert!(sealed.iter().all(|value| holds(value)));
+    store.destroy(&tenant(), 100).await.unwrap();
+    store.fold().await.unwrap();
+    assert!(!sealed.iter().any(|value| holds(value)));
+}
+
+#[tokio::test]
 async fn a_copy_never_overwrites_and_a_damaged_one_is_found_out() {
     let dir = TempDir::new().unwrap();
     let store = opened(&dir.path().join("store.db")).await;

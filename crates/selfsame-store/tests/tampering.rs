@@ -193,6 +193,23 @@ fn as_before_the_sum(closed: &Closed) {
 }
 
 #[tokio::test]
+async fn a_look_at_a_file_takes_a_tenant_that_is_being_destroyed_for_no_damage() {
+    let closed = Closed::with_rows().await;
+    let store = closed.open().await.unwrap();
+    store.destroy(&tenant(), 1).await.unwrap();
+    drop(store);
+    let found = |closed: &Closed| {
+        let file = StoreFile::open(&closed.file(), master()).unwrap();
+        let parts = file.look(&|_, _| ());
+        parts.iter().any(|part| !part.damage.is_empty())
+    };
+    assert!(!found(&closed));
+    let closed = Closed::with_rows().await;
+    closed.edit("DELETE FROM records WHERE tenant = 'anna' AND kind = 'selfsame.key'");
+    assert!(found(&closed), "a key that was removed from outside");
+}
+
+#[tokio::test]
 async fn a_store_of_a_build_before_the_sum_is_taken_over_once_and_guarded_from_then_on() {
     let closed = Closed::with_rows().await;
     as_before_the_sum(&closed);

@@ -343,6 +343,7 @@ impl World {
             trust,
             registry,
             resolver: file.resolver,
+            organisations: Default::default(),
         })
     }
 }

@@ -19,4 +19,4 @@ pub use check::{Checked, check, contrast};
 pub use fill::split;
 pub use image::Picture;
 pub use model::{ClaimKind, CredentialType, TypeClaim, TypeDefinition, text_of};
-pub use records::{DocumentKind, OwnTypes, Owner, TypeSet, TypeSummary, Types};
+pub use records::{DocumentKind, OwnTypes, Owner, PUBLISHED, TypeSet, TypeSummary, Types};

@@ -30,6 +30,9 @@ const BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Maximum length of the sets that are kept parsed, in bytes.
 const CACHE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
+/// The kinds of the records of published types.
+pub const PUBLISHED: [&str; 2] = [HEAD, VERSION];
+
 /// The organisation whose types are meant.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner<'a> {
@@ -203,6 +206,11 @@ impl Types {
             head.versions.iter().map(|entry| entry.bytes).sum(),
         );
         Ok(set)
+    }
+
+    /// Drops the types of a tenant from memory.
+    pub fn forget(&self, tenant: &TenantId) {
+        self.held().remove(tenant);
     }
 
     async fn head(&self, tenant: &TenantId) -> Result<Option<(TypesHead, u64)>> {

@@ -10,7 +10,7 @@ use selfsame_app::config::{Config, Roles};
 use selfsame_app::tls::{Gatherer, NodeConnector, Reuse};
 use selfsame_app::{App, Parts};
 use selfsame_catalogue::english;
-use selfsame_core::config::{ResolverConfig, TrustConfig};
+use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::data_directory::SALT_FILE;
@@ -81,6 +81,8 @@ pub struct Launch {
     pub node: Option<Validating>,
     /// The resolvers for DIDs that this instance can't resolve itself.
     pub resolver: ResolverConfig,
+    /// The organisations that this instance hosts.
+    pub organisations: OrganisationsConfig,
     /// Whether anyone may register DIDs.
     pub open_registration: bool,
     /// Where the master key is kept.
@@ -150,6 +152,7 @@ impl Launch {
             quorum: WitnessQuorum::default(),
             node: None,
             resolver: ResolverConfig::default(),
+            organisations: OrganisationsConfig::default(),
             open_registration: false,
             tls: None,
             roots: Vec::new(),
@@ -350,6 +353,7 @@ impl Launch {
             trust: self.trust.clone(),
             registry,
             resolver: self.resolver.clone(),
+            organisations: self.organisations,
         }
     }
 }

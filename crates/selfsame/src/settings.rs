@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use selfsame_core::config::{ResolverConfig, TrustConfig};
+use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_crypto::SecretString;
 use selfsame_driver::Reason;
 use selfsame_ledger::config::{
@@ -46,6 +46,8 @@ pub struct Settings {
     pub trust: TrustConfig,
     /// `[resolver]`.
     pub resolver: ResolverConfig,
+    /// `[organisations]`.
+    pub organisations: OrganisationsConfig,
     /// `[registry]`.
     pub registry: RegistrySettings,
     /// `[tls]`.

@@ -58,6 +58,7 @@ async fn instance() -> (Arc<App>, Store) {
             witnesses: Vec::new(),
         },
         resolver: ResolverConfig::default(),
+        organisations: selfsame_core::config::OrganisationsConfig::default(),
     };
     let parts = Parts {
         store: store.clone(),

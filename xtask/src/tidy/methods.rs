@@ -13,7 +13,7 @@ const PAGE: &str = "docs/resolution.md";
 /// Methods whose names also mean other things. Such a word is a finding only where it is compared.
 const ORDINARY: [&str; 4] = ["jwk", "key", "selfsame", "web"];
 /// Where the names of methods may stand: below this path, for this reason.
-const ALLOWED: [(&str, &str); 7] = [
+const ALLOWED: [(&str, &str); 6] = [
     (FOLDER, "the methods"),
     (
         "crates/selfsame-accounts/src/wanted.rs",
@@ -22,10 +22,6 @@ const ALLOWED: [(&str, &str); 7] = [
     (
         "crates/selfsame-openid4vc/src/holder/technical.rs",
         "members of a credential",
-    ),
-    (
-        "crates/selfsame-store/src/sqlite/offline.rs",
-        "what is damaged",
     ),
     (
         "crates/selfsame-tls/src/profile.rs",

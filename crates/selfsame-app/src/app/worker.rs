@@ -9,6 +9,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use super::App;
 use selfsame_core::machine::HTTP;
+use selfsame_core::organisation::Urgency;
 
 /// How often the worker looks for entries left behind by a crash or due at a later time.
 const EVERY: Duration = Duration::from_millis(500);
@@ -68,12 +69,14 @@ pub(super) async fn work(
             Err(error) => tracing::error!(%error, "the outbox can't be read"),
         }
         app.keep_chained().await;
+        app.keep_erasing(Urgency::Now).await;
         purge(&app, started).await;
         if quiet.is_rest(app.commits().0) {
             app.fold().await;
         }
         if look.is_multiple_of(NOTED_EVERY) {
             app.keep_ledger_noted().await;
+            app.keep_erasing(Urgency::Later).await;
         }
         if look.is_multiple_of(ALIVE_EVERY) {
             app.keep_alive_noted().await;

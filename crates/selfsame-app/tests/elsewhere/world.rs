@@ -120,6 +120,7 @@ fn config(resolver: ResolverConfig) -> Config {
         trust: TrustConfig::default(),
         registry: RegistryConfig::None,
         resolver,
+        organisations: selfsame_core::config::OrganisationsConfig::default(),
     }
 }
 

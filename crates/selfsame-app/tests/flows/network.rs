@@ -154,6 +154,7 @@ impl Member {
             trust,
             registry,
             resolver: ResolverConfig::default(),
+            organisations: selfsame_core::config::OrganisationsConfig::default(),
         };
         let memory = Arc::<Slow>::default();
         let app = opened(&config, &memory).await;

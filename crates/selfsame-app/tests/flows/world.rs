@@ -283,6 +283,7 @@ async fn site_of(
         trust: TrustConfig::default(),
         registry: RegistryConfig::None,
         resolver: ResolverConfig::default(),
+        organisations: selfsame_core::config::OrganisationsConfig::default(),
     };
     open(config, origin, memory).await
 }
@@ -366,6 +367,7 @@ impl WalletHost {
             },
             registry: RegistryConfig::None,
             resolver: ResolverConfig::default(),
+            organisations: selfsame_core::config::OrganisationsConfig::default(),
         };
         let app = open(config, &self.issuer, &self.memory).await;
         app.start().await.unwrap();

@@ -50,6 +50,7 @@ pub async fn opened(
             witnesses: Vec::new(),
         },
         resolver: ResolverConfig::default(),
+        organisations: selfsame_core::config::OrganisationsConfig::default(),
     };
     let parts = Parts {
         store: world.store.clone(),

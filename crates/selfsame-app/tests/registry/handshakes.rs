@@ -102,6 +102,7 @@ async fn gatherer(node: &PaperNode) -> Gatherer {
             witnesses: WitnessQuorum::default(),
         },
         resolver: ResolverConfig::default(),
+        organisations: selfsame_core::config::OrganisationsConfig::default(),
     };
     let parts = Parts {
         store: store().await,

@@ -111,6 +111,7 @@ impl Liar {
                 witnesses: WitnessQuorum::default(),
             },
             resolver: ResolverConfig::default(),
+            organisations: selfsame_core::config::OrganisationsConfig::default(),
         };
         let parts = Parts {
             store: store.clone(),

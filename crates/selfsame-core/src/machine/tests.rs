@@ -88,6 +88,7 @@ impl World {
             origin: "http://localhost:9/".parse().unwrap(),
             trust: TrustConfig::default(),
             resolver: ResolverConfig::default(),
+            organisations: crate::config::OrganisationsConfig::default(),
         };
         let resources = Resources {
             keys: Keys::new(store.clone()),

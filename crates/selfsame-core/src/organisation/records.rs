@@ -10,6 +10,7 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Page, Put, Record, StoreError, Tag, TenantId};
 use serde::{Deserialize, Serialize};
 
+use super::erasure::{Erasure, erased};
 use super::view::{NewOrganisation, OrganisationChange, OrganisationState, OrganisationView};
 use super::{OrganisationName, TENANT};
 use crate::config::{DidMethod, NamedDid};
@@ -17,7 +18,7 @@ use crate::identity::{Identity, Wish};
 use crate::shared::Shared;
 
 /// The kind of the records.
-const ORGANISATION: &str = "organisation";
+pub(super) const ORGANISATION: &str = "organisation";
 /// Maximum number of characters of a title.
 const TITLE_MAX: usize = 100;
 /// The settings of identities of organisations: those of a new instance.
@@ -46,6 +47,9 @@ pub struct OrganisationRecord {
     /// How often it was changed.
     #[serde(default)]
     pub changes: u64,
+    /// Its erasure, if one was ordered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erasure: Option<Erasure>,
 }
 
 /// An organisation's record as it was read.
@@ -59,12 +63,16 @@ pub struct HostedOrganisation {
 }
 
 impl HostedOrganisation {
-    fn read(stored: &Record) -> Result<Self> {
+    pub(super) fn read(stored: &Record) -> Result<Self> {
         Ok(Self {
             name: OrganisationName::parse(&stored.id)?,
             record: decode(&stored.value)?,
             version: stored.version,
         })
+    }
+
+    pub(super) fn version(&self) -> u64 {
+        self.version
     }
 
     /// The tenant of its records.
@@ -87,7 +95,7 @@ impl HostedOrganisation {
 /// The organisations of an instance, beside the one that every instance has.
 #[derive(Clone)]
 pub struct Organisations {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
 }
 
 impl Organisations {
@@ -128,6 +136,7 @@ impl Organisations {
             did: identity.did().to_string(),
             was_issuer: false,
             changes: 0,
+            erasure: None,
         };
         let batch = Batch::new(TenantId::instance())
             .expect(ORGANISATION, name.as_str(), Expect::Absent)
@@ -148,7 +157,8 @@ impl Organisations {
     /// Changes what can be changed of an organisation.
     ///
     /// # Errors
-    /// `NotFound`; `BadRequest` for a title that is not one; `Conflict` if others change it at the same time.
+    /// `NotFound`; `Gone` for one that is erased; `BadRequest` for a title that is not one; `Conflict` if others change it
+    /// at the same time.
     pub async fn change(
         &self,
         name: &OrganisationName,
@@ -159,6 +169,7 @@ impl Organisations {
             version,
             ..
         } = self.find(name).await?.ok_or_else(unknown)?;
+        changeable(name, &record, change)?;
         if let Some(told) = &change.title {
             record.title = title(told)?;
         }
@@ -254,6 +265,7 @@ impl Organisations {
             identifier: place.identifier,
             did: record.did.clone(),
             created: record.created.rfc3339(),
+            erasure: record.erasure.as_ref().map(Erasure::view),
         })
     }
 
@@ -286,9 +298,26 @@ fn wish(tenant: TenantId, method: Option<DidMethod>, web_path: &str) -> Wish<'_>
     }
 }
 
-fn put(name: &OrganisationName, record: &OrganisationRecord) -> Result<Put> {
+pub(super) fn put(name: &OrganisationName, record: &OrganisationRecord) -> Result<Put> {
     let tag = Tag::hashed("tenant", record.tenant.clone());
-    Ok(Put::new(ORGANISATION, name.as_str(), encode(record)?).tag(tag))
+    let put = Put::new(ORGANISATION, name.as_str(), encode(record)?).tag(tag);
+    let tags = record.erasure.as_ref().and_then(Erasure::tag);
+    Ok(tags.into_iter().fold(put, Put::tag))
+}
+
+/// Refuses a change of an organisation that is erased, and one that would erase it.
+fn changeable(
+    name: &OrganisationName,
+    record: &OrganisationRecord,
+    change: &OrganisationChange,
+) -> Result<()> {
+    match change.state {
+        _ if record.erasure.is_some() => Err(erased(name)),
+        Some(OrganisationState::Erasing | OrganisationState::Erased) => {
+            Err(Error::bad_request("organisation-state-by-erasure"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn title(told: &str) -> Result<String> {
@@ -319,6 +348,6 @@ fn yes() -> bool {
     true
 }
 
-fn unknown() -> Error {
+pub(super) fn unknown() -> Error {
     Error::not_found("organisation-unknown")
 }

@@ -41,7 +41,7 @@ pub struct OrganisationChange {
     /// Whether it issues the samples, if the instance has them.
     #[serde(default)]
     pub samples: Option<bool>,
-    /// Its state.
+    /// Its state: `active` or `suspended`.
     #[serde(default)]
     pub state: Option<OrganisationState>,
 }
@@ -54,6 +54,10 @@ pub enum OrganisationState {
     Active,
     /// It only serves what others need to verify the credentials that it issued.
     Suspended,
+    /// It is being erased: what it has of people is being removed.
+    Erasing,
+    /// It was erased. For a time it serves what others need to verify the credentials that it issued.
+    Erased,
 }
 
 impl OrganisationState {
@@ -63,6 +67,8 @@ impl OrganisationState {
         match self {
             Self::Active => "active",
             Self::Suspended => "suspended",
+            Self::Erasing => "erasing",
+            Self::Erased => "erased",
         }
     }
 }
@@ -88,6 +94,45 @@ pub struct OrganisationView {
     pub did: String,
     /// When it was created, RFC 3339.
     pub created: String,
+    /// Its erasure, if one was ordered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erasure: Option<ErasureView>,
+}
+
+/// The erasure of an organisation.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct ErasureView {
+    /// When it began, RFC 3339.
+    pub begun: String,
+    /// Until when what others need to verify is kept, RFC 3339.
+    pub until: String,
+    /// Whether its keys and all its records are destroyed.
+    pub over: bool,
+}
+
+/// What the erasure of an organisation would make unverifiable, and when.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct ErasureForecast {
+    /// Until when what others need to verify would be kept, RFC 3339.
+    pub until: String,
+    /// The number of its credentials that are valid now.
+    pub valid_credentials: u64,
+    /// Whether there may be more: only the newest 2,000 credentials are looked through.
+    pub and_more: bool,
+    /// When the last of those credentials expires, RFC 3339; absent if none is valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_expires: Option<String>,
+}
+
+/// The order to erase an organisation.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ErasureOrder {
+    /// The name of the organisation, typed again.
+    pub confirm: String,
+    /// Whether to destroy at once what others need to verify, also of an organisation that is erased already.
+    #[serde(default)]
+    pub now: bool,
 }
 
 fn yes() -> bool {

@@ -16,6 +16,7 @@ use selfsame_openid4vc::issuer::credential::Status;
 use selfsame_store::{MAX_PAGE, Page};
 use serde_json::json;
 
+use super::erasure::{WithdrawnPlace, newest_stripped, stripped};
 pub use super::list_faces::{ListFace, ListPlace};
 use super::register::{ISSUED, IssuedRecord};
 pub use super::signing::CredentialKind;
@@ -30,7 +31,7 @@ const SIZE: u64 = 131_072;
 /// Changes within this number of seconds are published together.
 const COALESCED_SECONDS: u64 = 1;
 /// The kind of the records of the last anchored digest of each list.
-pub(super) const ANCHORED: &str = "anchored";
+pub(crate) const ANCHORED: &str = "anchored";
 /// Number of signed lists kept ready; other lists are signed on request.
 const SERVED_MAX: usize = 256;
 
@@ -96,6 +97,10 @@ impl Lists {
                 None => break,
             }
         }
+        for WithdrawnPlace { place, status } in stripped(&shared.store, tenant).await? {
+            let list = withdrawn.entry(place.list).or_default();
+            list.statuses.insert(place.index, status);
+        }
         // Places are allotted in order, and credentials issued nearly in order: requests may overtake each other.
         let newest = shared
             .store
@@ -106,7 +111,8 @@ impl Lists {
             .collect::<Result<Vec<u64>>>()?
             .into_iter()
             .max()
-            .unwrap_or_default();
+            .unwrap_or_default()
+            .max(newest_stripped(&shared.store, tenant).await?);
         let anchored = shared
             .store
             .list(tenant, ANCHORED, &Page::first(MAX_PAGE))

@@ -35,7 +35,7 @@ pub(super) struct IssuedRecord {
     offer: String,
     label: Option<String>,
     issued: UnixTime,
-    expires: UnixTime,
+    pub expires: UnixTime,
     pub place: ListPlace,
     pub status: CredentialStatus,
     /// The digest that a single-use credential's handle is registered under. The holder has the handle itself.

@@ -55,6 +55,11 @@ impl OpenOrganisations {
         opened.await.cloned()
     }
 
+    /// Closes an organisation. Who holds it now may finish.
+    pub fn close(&self, name: &OrganisationName) {
+        self.held().remove(name);
+    }
+
     /// The issuers that are open now.
     pub fn issuers(&self) -> Vec<Arc<Issuer>> {
         let held = self.held();

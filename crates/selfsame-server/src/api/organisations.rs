@@ -2,7 +2,9 @@
 
 use axum::extract::State;
 use selfsame_core::organisation::OrganisationName;
-use selfsame_core::organisation::view::{NewOrganisation, OrganisationChange, OrganisationView};
+use selfsame_core::organisation::view::{
+    ErasureForecast, ErasureOrder, NewOrganisation, OrganisationChange, OrganisationView,
+};
 use selfsame_driver::Error;
 use selfsame_driver::paging::{Listing, Paging};
 
@@ -43,4 +45,23 @@ pub async fn change(
     let name = OrganisationName::parse(&name)?;
     let changed = organisations.change(&name, &change).await?;
     json(&organisations.view(&changed)?)
+}
+
+/// What the erasure of an organisation would make unverifiable, and when.
+#[utoipa::path(get, path = "/api/organisations/{name}/erasure", operation_id = "organisations_forecast_erasure", tag = "organisations", params(("name" = String, Path)), responses((status = 200, body = ErasureForecast)))]
+pub async fn forecast(State(server): State<Server>, Path(name): Path<String>) -> Handled {
+    let name = OrganisationName::parse(&name)?;
+    json(&server.app().erasure_forecast(&name).await?)
+}
+
+/// Erases an organisation for good. What it has of people is removed at once. What others need to verify the
+/// credentials that it issued is kept for a time, or with `now` destroyed too.
+#[utoipa::path(post, path = "/api/organisations/{name}/erase", operation_id = "organisations_erase", tag = "organisations", params(("name" = String, Path)), request_body = ErasureOrder, responses((status = 200, body = OrganisationView)))]
+pub async fn erase(
+    State(server): State<Server>,
+    Path(name): Path<String>,
+    Json(order): Json<ErasureOrder>,
+) -> Handled {
+    let name = OrganisationName::parse(&name)?;
+    json(&server.app().erase_organisation(&name, &order).await?)
 }

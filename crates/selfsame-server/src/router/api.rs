@@ -5,8 +5,8 @@ use selfsame_http::route::{described, get, post, tagged};
 use super::group::Route;
 use super::openapi;
 use crate::api::{
-    audit, dids, instance, issuer, organisations, people, registry, saved, types, verifier, wallet,
-    webhooks,
+    audit, dids, export, instance, issuer, organisations, people, registry, saved, types, verifier,
+    wallet, webhooks,
 };
 use crate::supervision;
 
@@ -39,6 +39,21 @@ pub fn organisations() -> Vec<Route> {
         described(organisations::__path_list, organisations::list),
         described(organisations::__path_show, organisations::show),
         described(organisations::__path_change, organisations::change),
+        described(organisations::__path_forecast, organisations::forecast),
+        described(organisations::__path_erase, organisations::erase),
+    ]
+}
+
+/// The exports of organisations, for those who run the instance.
+pub fn exports() -> Vec<Route> {
+    vec![described(export::__path_named, export::named)]
+}
+
+/// The export of an organisation, for those who work for it; it takes as long as the organisation is.
+pub fn own_export() -> Vec<Route> {
+    vec![
+        described(export::__path_own, export::own),
+        get("/organisation/export", export::own),
     ]
 }
 

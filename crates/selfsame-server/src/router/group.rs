@@ -37,6 +37,8 @@ pub struct Routes {
     lane: Option<Lane>,
     /// Whether each organisation has these addresses.
     of_organisations: bool,
+    /// Whether they answer when the organisation is erased too.
+    outlives: bool,
     /// What those who work for an organisation need rights in, to use these addresses.
     area: Option<Area>,
     /// The largest body, in bytes.
@@ -67,6 +69,7 @@ impl Routes {
             routes,
             lane: None,
             of_organisations: false,
+            outlives: false,
             area: None,
             body_max: audience.body_max(),
             read_with_any: false,
@@ -102,6 +105,18 @@ impl Routes {
     pub fn of_organisations(mut self) -> Self {
         self.of_organisations = true;
         self
+    }
+
+    /// Lets them answer when the organisation is erased too.
+    pub fn outliving(mut self) -> Self {
+        self.outlives = true;
+        self
+    }
+
+    /// Whether they answer when the organisation is erased too.
+    #[cfg(test)]
+    pub fn is_outliving(&self) -> bool {
+        self.outlives
     }
 
     /// Whether each organisation has these addresses.
@@ -230,11 +245,19 @@ struct Guard {
     admission: Admission,
     server: Server,
     of_organisations: bool,
+    outlives: bool,
     area: Option<Area>,
     read_with_any: bool,
 }
 
 impl Guard {
+    /// The refusal of a request to an organisation that is erased.
+    async fn erased(&self, called: Option<&Called>) -> Option<Problem> {
+        let called = called.filter(|_| !self.outlives)?;
+        let standing = self.server.app().is_not_erased(called.name()).await;
+        standing.err().map(Problem::from)
+    }
+
     /// What this request needs.
     fn needed(&self, method: &Method) -> Option<Needed> {
         self.area
@@ -275,6 +298,9 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     }
     let answer = async |request: Request| {
         let needed = guard.needed(request.method());
+        if let Some(refusal) = guard.erased(called.as_ref()).await {
+            return refusal.into_response();
+        }
         if *audience != Audience::Protocol
             && let Some(refusal) = door::foreign_origin(server.origin(), &request)
         {
@@ -351,6 +377,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
         routes,
         lane,
         of_organisations,
+        outlives,
         area,
         body_max,
         read_with_any,
@@ -396,6 +423,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
         admission,
         server: server.clone(),
         of_organisations,
+        outlives,
         area,
         read_with_any,
     };

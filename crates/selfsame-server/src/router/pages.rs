@@ -146,6 +146,8 @@ pub fn organisations() -> Vec<Route> {
         get("/organisations", organisations::list),
         post("/organisations", organisations::create),
         post("/organisations/{name}", organisations::change),
+        get("/organisations/{name}/erase", organisations::erasure::page),
+        post("/organisations/{name}/erase", organisations::erasure::erase),
     ]
 }
 

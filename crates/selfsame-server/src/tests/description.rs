@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use http::StatusCode;
 use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
 use selfsame_audit::{AuditEntry, ChainAnchor};
-use selfsame_core::organisation::view::{NewOrganisation, OrganisationChange, OrganisationView};
+use selfsame_core::organisation::view::{
+    ErasureForecast, ErasureOrder, NewOrganisation, OrganisationChange, OrganisationView,
+};
 use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::paging::Listing;
 use selfsame_http::route::openapi::Example;
@@ -284,6 +286,9 @@ fn organisations_examples(examples: &mut Checked) {
     examples.response::<OrganisationView>("organisations_get");
     examples.request::<OrganisationChange>("organisations_change");
     examples.response::<OrganisationView>("organisations_change");
+    examples.response::<ErasureForecast>("organisations_forecast_erasure");
+    examples.request::<ErasureOrder>("organisations_erase");
+    examples.response::<OrganisationView>("organisations_erase");
     examples.response::<Listed<TypeSummary>>("types_list");
     examples.request::<TypeDefinition>("types_create");
     examples.response::<TypeSummary>("types_create");

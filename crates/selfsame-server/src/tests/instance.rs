@@ -230,6 +230,7 @@ async fn open_as(
         },
         registry,
         resolver,
+        organisations: selfsame_core::config::OrganisationsConfig::default(),
     };
     let (app, token) = App::open(config, Parts { store, net, ledger })
         .await

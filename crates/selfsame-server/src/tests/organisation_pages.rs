@@ -218,3 +218,38 @@ async fn the_navigation_of_an_organisations_pages_leads_to_its_own_pages() {
     let nobody = instance.call(get("/")).await.body;
     assert!(!nobody.contains("href=\"/organisation\""));
 }
+
+#[tokio::test]
+async fn an_organisation_is_erased_on_a_page_that_says_what_becomes_unverifiable_and_asks_for_the_name()
+ {
+    let instance = with_acme().await;
+    let page = read(&instance, "/o/acme/organisation").await.body;
+    assert!(page.contains("href=\"/o/acme/organisation/export\""));
+    assert!(page.contains("href=\"/organisations/acme/erase\""));
+    let path = "/organisations/acme/erase";
+    let asked = read(&instance, path).await.body;
+    assert!(
+        asked.contains("No credential that it issued is valid now"),
+        "{asked}"
+    );
+    assert!(asked.contains("all its credentials become unverifiable"));
+    let typo = send(&instance, path, &[("confirm", "acne")]).await;
+    assert_eq!(typo.status, StatusCode::BAD_REQUEST);
+    check(path, &typo.body);
+    assert!(
+        typo.body.contains("id=\"confirm-problem\""),
+        "{}",
+        typo.body
+    );
+    let erased = send(&instance, path, &[("confirm", "acme")]).await;
+    assert_eq!(erased.status, StatusCode::SEE_OTHER, "{}", erased.body);
+    let page = read(&instance, erased.header("location")).await.body;
+    assert!(page.contains("This organisation was erased on"), "{page}");
+    assert!(!page.contains("href=\"/o/acme/organisation/export\""));
+    let rest = read(&instance, path).await.body;
+    assert!(rest.contains("Destroy it now"), "{rest}");
+    let hastened = send(&instance, path, &[("confirm", "acme"), ("now", "true")]).await;
+    assert_eq!(hastened.status, StatusCode::SEE_OTHER, "{}", hastened.body);
+    let list = read(&instance, "/organisations").await.body;
+    assert!(list.contains("/o/acme/audit") && !list.contains("/o/acme/people"));
+}

@@ -126,13 +126,18 @@ fn each_address_of_operators_states_a_right_but_those_about_oneself() {
 }
 
 #[test]
-fn what_any_right_opens_is_only_read_and_is_the_page_of_an_organisation() {
+fn what_any_right_opens_is_only_read_and_is_the_page_of_an_organisation_and_its_export() {
     let of_any: Vec<_> = addresses(false)
         .into_iter()
         .filter(|(_, _, needed)| matches!(needed, Some(Needed::Any)))
         .map(|(method, path, _)| format!("{method} {path}"))
         .collect();
-    assert_eq!(of_any, ["GET /organisation"]);
+    let read = [
+        "GET /organisation",
+        "GET /api/export",
+        "GET /organisation/export",
+    ];
+    assert_eq!(of_any, read);
     let open = Routes::of(Audience::Operator, Vec::new());
     let open = open
         .needing(Area::Organisations)

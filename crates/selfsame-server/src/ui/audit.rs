@@ -1,7 +1,5 @@
 //! The page of an organisation's audit trail, and its download.
 
-pub mod acts;
-
 use axum::body::{Body, Bytes};
 use axum::extract::FromRequestParts;
 use axum::response::IntoResponse as _;
@@ -11,7 +9,7 @@ use http::request::Parts;
 use selfsame_audit::{AuditFilter, Trail};
 use selfsame_core::organisation::OrganisationName;
 use selfsame_driver::Error;
-use selfsame_pages::audit::{AuditPage, ShownTrail};
+use selfsame_pages::audit::{AuditPage, ShownTrail, acts};
 
 use super::Frame;
 use crate::api::audit::NDJSON;

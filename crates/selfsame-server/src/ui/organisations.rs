@@ -1,5 +1,7 @@
 //! Organisations: the list of the instance's, and the page of each with its changes.
 
+pub mod erasure;
+
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_core::organisation::view::{NewOrganisation, OrganisationChange, OrganisationState};
@@ -145,8 +147,8 @@ pub async fn framed(
     let record = hosted.ok_or_else(unknown)?.record;
     Ok(FrameOrganisation {
         title: record.title,
-        issuer: record.issuer,
-        verifier: record.verifier,
+        issuer: record.issuer && record.erasure.is_none(),
+        verifier: record.verifier && record.erasure.is_none(),
         may_switch: authority.is_some_and(may_see_all),
     })
 }
@@ -224,6 +226,7 @@ fn main(server: &Server) -> OrganisationShown {
         identifier: main.organisation.identifier.clone(),
         dids: issuers.into_iter().chain(verifiers).collect(),
         created: None,
+        erasure: None,
     }
 }
 
@@ -306,6 +309,7 @@ fn wrong(problem: &Problem) -> Option<WrongField> {
         | "organisation-name-suggested"
         | "organisation-name-taken"
         | "organisation-name-unmade" => "name",
+        "organisation-name-not-typed" => "confirm",
         "organisation-without-role" => "roles",
         "did-method-unsupported" | "did-web-origin" => "did_method",
         _ => return None,

@@ -9,6 +9,7 @@ use crate::backend::OutboxId;
 use crate::backend::{Backlog, DEAD_LETTER_SECONDS, SealedEntry, SealedLetter};
 use crate::error::{Result, StoreError};
 use crate::record::Window;
+use crate::tenant::TenantId;
 
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
@@ -123,6 +124,17 @@ impl Outbox {
             self.dead.remove(seq);
         }
         old.len()
+    }
+
+    /// Removes entries and dead letters of a tenant, at most `limit` of each.
+    pub(super) fn erase(&mut self, tenant: &TenantId, limit: usize) -> usize {
+        let own = |entry: &SealedEntry| entry.tenant == *tenant;
+        let pending = self.pending.values().filter(|(_, entry)| own(entry));
+        let pending: Vec<_> = pending.map(|(_, entry)| entry.id).take(limit).collect();
+        let dead = self.dead.values().filter(|letter| own(&letter.entry));
+        let dead: Vec<_> = dead.map(|letter| letter.seq).take(limit).collect();
+        let removed = pending.into_iter().filter_map(|id| self.take(id)).count();
+        removed + dead.iter().filter_map(|seq| self.dead.remove(seq)).count()
     }
 
     fn take(&mut self, id: OutboxId) -> Option<(u64, SealedEntry)> {

@@ -6,9 +6,10 @@ use selfsame_crypto::time::UnixTime;
 
 use super::events::Events;
 use super::outbox::Outbox;
-use crate::backend::{BatchOutcome, Place, SealedRecord, Weight, Write};
+use crate::backend::{BatchOutcome, Place, SealedRecord, Weight, Write, stays};
 use crate::error::{Result, StoreError};
 use crate::record::Expect;
+use crate::store::key_place;
 use crate::tenant::TenantId;
 
 #[derive(Debug, Default)]
@@ -150,7 +151,26 @@ impl State {
             }
             Write::Leap(by) => self.counters.values_mut().for_each(|next| *next += by),
             Write::Purge(limit) => outcome.purged += self.purge(now, limit),
+            Write::Erase {
+                tenant,
+                keep,
+                limit,
+            } => outcome.purged += self.erase(&tenant, keep.as_deref(), limit),
         }
+    }
+
+    fn erase(&mut self, tenant: &TenantId, keep: Option<&[String]>, limit: usize) -> u64 {
+        let mut removed = 0;
+        if keep.is_none() {
+            self.remove(&key_place(tenant));
+            self.counters.retain(|(owner, _), _| owner != tenant);
+            removed = self.outbox.erase(tenant, limit);
+        }
+        let own = self.records.keys().filter(|place| place.tenant == *tenant);
+        let gone = own.filter(|place| !stays(&place.kind, keep)).take(limit);
+        let gone: Vec<Place> = gone.cloned().collect();
+        gone.iter().for_each(|place| self.remove(place));
+        (removed + gone.len()) as u64
     }
 
     fn next_seq(&mut self) -> u64 {

@@ -1,5 +1,6 @@
 //! Executes the writes of a batch in SQL.
 
+mod erase;
 mod events;
 mod outbox;
 
@@ -111,6 +112,11 @@ impl<'a> Apply<'a> {
                     self.run("UPDATE totals SET generation = generation + ?1", [sql(by)])?;
                 }
                 Write::Purge(limit) => outcome.purged += self.purge(limit)?,
+                Write::Erase {
+                    tenant,
+                    keep,
+                    limit,
+                } => outcome.purged += self.erase(&tenant, keep.as_deref(), limit)?,
             }
         }
         Ok(outcome)

@@ -11,9 +11,9 @@ use super::{entry, file, schema, tenant};
 use crate::error::{Result, StoreError};
 use crate::looked::{Looked, Tell};
 use crate::outbox;
-use crate::store::{COPIED, KEY_KIND};
+use crate::store::COPIED;
 use crate::tenant::TenantId;
-use crate::vault::{TenantKeys, Vault, bound};
+use crate::vault::{KEY_KIND, TenantKeys, Vault, bound};
 
 const RECORDS: &str = "SELECT seq, tenant, kind, id, version, value FROM records ORDER BY seq";
 const RECORD: &str = "SELECT seq, tenant, kind, id, version, value FROM records
@@ -90,7 +90,7 @@ impl StoreFile {
         let Some(kept) = self.kept(tenant, kind, id)? else {
             return Ok(None);
         };
-        self.opened(&kept).map(Some)
+        self.opened(&kept)
     }
 
     /// Whether the file is a copy that has not been started from yet.
@@ -124,10 +124,10 @@ impl StoreFile {
             return Ok(true);
         }
         match self.keys(&TenantId::instance()) {
-            Ok(_) => Ok(true),
+            Ok(Some(_)) => Ok(true),
             Err(StoreError::WrongKey) => Ok(false),
             // If there is no such record, the file is empty and fits every key.
-            Err(StoreError::Tampered("key")) => {
+            Ok(None) => {
                 let records = "SELECT EXISTS (SELECT 1 FROM records)";
                 let some: bool = self.connection.query_row(records, [], |row| row.get(0))?;
                 Ok(!some)
@@ -175,9 +175,10 @@ impl StoreFile {
         while let Some(row) = rows.next()? {
             looked.one(tell);
             let opens = match entry(row) {
-                Ok(sealed) => self
-                    .keys(&sealed.tenant)
-                    .and_then(|keys| outbox::open(&keys, &sealed)),
+                Ok(sealed) => match self.keys(&sealed.tenant) {
+                    Ok(Some(keys)) => outbox::open(&keys, &sealed).map(drop),
+                    other => other.map(drop),
+                },
                 Err(error) => Err(error.into()),
             };
             if opens.is_err() {
@@ -190,18 +191,21 @@ impl StoreFile {
         Ok(())
     }
 
-    fn opened(&self, kept: &FileRecord) -> Result<Vec<u8>> {
-        let keys = self.keys(&kept.tenant)?;
+    fn opened(&self, kept: &FileRecord) -> Result<Option<Vec<u8>>> {
         let bound = bound(&kept.tenant, &kept.kind, &kept.id, kept.version);
-        keys.open(&bound, &kept.value)
+        match self.keys(&kept.tenant)? {
+            Some(keys) => keys.open(&bound, &kept.value).map(Some),
+            None => Ok(None),
+        }
     }
 
-    fn keys(&self, tenant: &TenantId) -> Result<Arc<TenantKeys>> {
+    /// `None` for a tenant that is being destroyed: the sum shows a key that was removed from outside.
+    fn keys(&self, tenant: &TenantId) -> Result<Option<Arc<TenantKeys>>> {
         if let Some(keys) = self.vault.cached(tenant) {
-            return Ok(keys);
+            return Ok(Some(keys));
         }
         let kept = self.kept(tenant, KEY_KIND, "")?;
-        self.unwrapped(&kept.ok_or(StoreError::Tampered("key"))?)
+        kept.map(|kept| self.unwrapped(&kept)).transpose()
     }
 
     fn unwrapped(&self, kept: &FileRecord) -> Result<Arc<TenantKeys>> {

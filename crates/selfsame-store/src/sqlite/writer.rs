@@ -171,6 +171,7 @@ fn pages(batch: &SealedBatch) -> usize {
         Write::Put { value, .. } | Write::Update { value, .. } => 4 + value.len() / 4_096,
         Write::Enqueue(entry) => 4 + entry.sealed.len() / 4_096,
         Write::Expect(..) => 0,
+        Write::Erase { limit, .. } => *limit,
         _ => 3,
     };
     batch.writes.iter().map(of).sum()

@@ -170,7 +170,8 @@ fn each_once(writes: &[Write]) -> Result<()> {
             | Write::Enqueue(_)
             | Write::Reserve(..)
             | Write::Leap(_)
-            | Write::Purge(_) => {}
+            | Write::Purge(_)
+            | Write::Erase { .. } => {}
         }
     }
     if repeats(places) || repeats(entries) {

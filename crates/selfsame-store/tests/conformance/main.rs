@@ -1,5 +1,6 @@
 //! The conformance suite: one list of checks, run against every back end.
 
+mod erasure;
 mod events;
 mod ground;
 mod ledger;
@@ -74,6 +75,12 @@ checks! {
         positions_do_not_begin_again_after_all_other_events_were_purged,
         the_number_of_events_kept_is_bounded,
         a_cursor_of_another_history_is_not_known;
+    erasure:
+        records_of_all_kinds_but_those_kept_are_erased_in_portions,
+        a_destroyed_tenant_is_unreadable_from_the_first_portion_on,
+        a_destruction_goes_on_after_reopening_and_leaves_no_row,
+        the_calls_of_a_destroyed_tenant_stop_and_those_of_others_go_on,
+        the_instance_itself_is_neither_erased_nor_destroyed;
     model:
         any_sequence_of_batches_does_what_the_model_does;
     ledger:

@@ -39,6 +39,8 @@ enum Move {
     },
     Wait(u64),
     Purge,
+    /// All records of a tenant are erased.
+    Erase(usize),
     Reopen,
 }
 
@@ -72,6 +74,7 @@ fn moves() -> impl Strategy<Value = Move> {
         10 => commit.prop_map(|(actions, deferred)| Move::Commit { actions, deferred }),
         2 => (1..4_u64).prop_map(Move::Wait),
         1 => Just(Move::Purge),
+        1 => (0..2_usize).prop_map(Move::Erase),
         1 => Just(Move::Reopen),
     ]
 }
@@ -129,6 +132,11 @@ async fn play(ground: Ground, moves: Vec<Move>) {
                     .purge_expired(game.ground.now(), 100)
                     .await
                     .unwrap();
+            }
+            Move::Erase(owner) => {
+                let tenant = tenant(TENANTS[owner]);
+                while game.store.erase(&tenant, &[], 2).await.unwrap() > 0 {}
+                game.model.retain(|(of, _), _| *of != owner);
             }
             Move::Reopen => {
                 let Game {

@@ -78,6 +78,7 @@ impl World {
             origin: "http://localhost:9/".parse().unwrap(),
             trust: TrustConfig::default(),
             resolver: ResolverConfig::default(),
+            organisations: selfsame_core::config::OrganisationsConfig::default(),
         };
         let resources = Resources {
             keys: Keys::new(store.clone()),

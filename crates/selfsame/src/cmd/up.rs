@@ -92,7 +92,7 @@ pub struct Up {
     /// An issuer to trust, as DID or URL; without it, only this instance is trusted. May be repeated.
     #[arg(long)]
     trust_issuer: Vec<String>,
-    /// A settings file in TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[registry]`, `[tls]`,
+    /// A settings file in TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[organisations]`, `[registry]`, `[tls]`,
     /// `[health]`, `[limits]`. On SIGHUP, `[trust]` is read again. For a supervisor, `[health] listen` serves `/livez`
     /// on a separate thread.
     #[arg(long)]
@@ -273,6 +273,7 @@ impl Up {
         }
         launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
+        launch.organisations = file.organisations;
         launch.custody = self.master_key.custody(&launch.data)?;
         launch.token = self.token;
         launch.tls = self.certificate.source();

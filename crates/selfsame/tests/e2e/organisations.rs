@@ -116,3 +116,48 @@ fn a_suspended_organisation_is_verified_but_issues_nothing_until_it_is_reinstate
     assert_eq!(code, 0, "{complaints}");
     assert!(printed.contains("openid-credential-offer://"), "{printed}");
 }
+
+#[test]
+fn an_organisation_is_exported_and_erased_by_command() {
+    let (world, _) = with_acme();
+    let person = world.person("maja");
+    take(&person, &offered(&world, "/o/acme"));
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("acme.ndjson");
+    let file = file.to_str().unwrap();
+    let export = ["organisation", "export", "acme", "--out", file];
+    let (code, printed, complaints) = run(&mut command(&world, &export));
+    assert_eq!(code, 0, "{printed}{complaints}");
+    let exported = std::fs::read_to_string(file).unwrap();
+    let lines: Vec<Value> = exported
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let has = |kind: &str| lines.iter().any(|line| line["kind"] == kind);
+    assert!(
+        has("header") && has("did") && has("credential"),
+        "{exported}"
+    );
+    let end = json!({"kind": "end", "lines": lines.len()});
+    assert_eq!(lines.last(), Some(&end));
+
+    // Nothing is typed: standard input is empty.
+    let (code, _, complaints) = run(&mut command(&world, &["organisation", "erase", "acme"]));
+    assert_eq!(code, 2, "{complaints}");
+    assert!(
+        complaints.contains("1 credential that it issued is valid now"),
+        "{complaints}"
+    );
+    let erase = ["organisation", "erase", "acme", "--yes", "--now", "--json"];
+    let (code, printed, complaints) = run(&mut command(&world, &erase));
+    assert_eq!(code, 0, "{printed}{complaints}");
+    let began = Instant::now();
+    let state = || get(&world.operator, "/api/organisations/acme");
+    while state()["erasure"]["over"] != true {
+        assert!(began.elapsed() < Duration::from_secs(60), "{}", state());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let (code, _, complaints) = run(&mut command(&world, &export));
+    assert_ne!(code, 0);
+    assert!(complaints.contains("was erased"), "{complaints}");
+}

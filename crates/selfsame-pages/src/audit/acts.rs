@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 /// Forms and views of pages, and the operation of the API that does the same.
-pub const SAME: [(&str, &str); 30] = [
+pub const SAME: [(&str, &str); 32] = [
     ("POST /issuer/new", "POST /api/issuer/offers"),
     (
         "POST /issuer/issued/{credential}/status",
@@ -38,6 +38,11 @@ pub const SAME: [(&str, &str); 30] = [
         "POST /organisations/{name}",
         "PATCH /api/organisations/{name}",
     ),
+    (
+        "POST /organisations/{name}/erase",
+        "POST /api/organisations/{name}/erase",
+    ),
+    ("GET /organisation/export", "GET /api/export"),
     ("POST /types/new", "POST /api/types"),
     ("POST /types/edit/{id}", "PUT /api/types/{id}"),
     ("POST /types/import", "POST /api/types/import"),
@@ -69,13 +74,28 @@ pub const SAME: [(&str, &str); 30] = [
     ),
 ];
 /// Acts that the API does not have.
-pub const OWN: [(&str, &str); 2] = [
+pub const OWN: [(&str, &str); 5] = [
     (
         "GET /verifier/view/{id}/result",
         "Shows the result of a request",
     ),
     ("POST /operator/sign-out", "Signs out"),
+    (
+        "ERASE /organisations/{name}",
+        "Removed what an erased organisation had of people",
+    ),
+    (
+        "CLOSE /organisations/{name}",
+        "Stopped serving what an erased organisation had published",
+    ),
+    (
+        "DESTROY /organisations/{name}",
+        "Destroyed the keys and all records of an erased organisation",
+    ),
 ];
+
+/// What acts of the instance itself begin with.
+pub const OF_THE_INSTANCE: [&str; 3] = ["ERASE ", "CLOSE ", "DESTROY "];
 
 /// What each act is, in words, by the API's description. It is read once.
 pub fn all(description: &'static str) -> &'static BTreeMap<String, String> {
