@@ -78,11 +78,12 @@ pub async fn run(
         progress,
         figures: Vec::new(),
     };
-    let data = OrganisationsData::new(scratch);
+    let data = OrganisationsData::new(scratch, "pairs");
     let [.., most] = plan.spread();
-    data.grow(&mut bench, most).await?;
+    data.fill(&bench, most).await?;
     pairs::measure(&mut bench, &data).await?;
     bulk::measure(&mut bench, &data).await?;
+    let data = OrganisationsData::new(scratch, "starting");
     starting::measure(&mut bench, &data).await?;
     Ok(Report {
         bench: NAME,

@@ -1,8 +1,7 @@
 //! One data directory with organisations, of which servers are started one after another.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -11,7 +10,6 @@ use super::OrganisationsBench;
 use crate::Error;
 use crate::client::BenchClient;
 use crate::process::ServerProcess;
-use crate::report::Figure;
 
 /// The credential type of each organisation.
 pub const TYPE: &str = "staff-pass";
@@ -21,8 +19,6 @@ const AT_ONCE: usize = 8;
 /// The data of all servers of the bench.
 pub struct OrganisationsData {
     data: PathBuf,
-    /// The number of organisations in it.
-    created: AtomicUsize,
 }
 
 /// A server with its client.
@@ -34,11 +30,10 @@ pub struct Site {
 }
 
 impl OrganisationsData {
-    /// An empty one.
-    pub fn new(scratch: &Path) -> Self {
+    /// An empty directory of this name.
+    pub fn new(scratch: &Path, name: &str) -> Self {
         Self {
-            data: scratch.join("organisations"),
-            created: AtomicUsize::new(0),
+            data: scratch.join(name),
         }
     }
 
@@ -56,21 +51,18 @@ impl OrganisationsData {
         Ok(Site { server, client })
     }
 
-    /// Creates organisations until there are `count`.
+    /// Creates this number of organisations in the empty directory; returns the time it took.
     #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-    pub async fn grow(
+    pub async fn fill(
         &self,
-        bench: &mut OrganisationsBench<'_>,
+        bench: &OrganisationsBench<'_>,
         count: usize,
-    ) -> Result<(), Error> {
-        let first = self.created.load(Ordering::Relaxed);
+    ) -> Result<Duration, Error> {
         let site = self.start(bench, None).await?;
-        bench
-            .progress
-            .begin("creating organisations", count.saturating_sub(first) as u64);
-        let began = std::time::Instant::now();
+        bench.progress.begin("creating organisations", count as u64);
+        let began = Instant::now();
         let mut creating = JoinSet::new();
-        for number in first..count {
+        for number in 0..count {
             let (client, token) = (site.client.clone(), site.server.operator.clone());
             creating.spawn(async move { create(&client, &token, number).await });
             if creating.len() >= AT_ONCE {
@@ -81,16 +73,7 @@ impl OrganisationsData {
         while !creating.is_empty() {
             ended(&mut creating).await?;
         }
-        let took = began.elapsed();
-        self.created.store(count, Ordering::Relaxed);
-        if first == 0 {
-            bench.push(Figure::new(
-                "created_s",
-                rate(count, took),
-                "organisations/s",
-            ));
-        }
-        Ok(())
+        Ok(began.elapsed())
     }
 }
 

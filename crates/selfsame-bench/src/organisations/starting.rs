@@ -1,7 +1,7 @@
 //! The start of an instance that hosts many organisations.
 
 use super::OrganisationsBench;
-use super::data::OrganisationsData;
+use super::data::{OrganisationsData, rate};
 use crate::Error;
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
@@ -11,7 +11,13 @@ pub async fn measure(
     bench: &mut OrganisationsBench<'_>,
     data: &OrganisationsData,
 ) -> Result<(), Error> {
-    data.grow(bench, bench.plan.organisations).await?;
+    let count = bench.plan.organisations;
+    let took = data.fill(bench, count).await?;
+    bench.push(Figure::new(
+        "created_s",
+        rate(count, took),
+        "organisations/s",
+    ));
     bench.progress.begin("starting", bench.plan.starts as u64);
     let mut ready = Sample::default();
     for _ in 0..bench.plan.starts {
