@@ -56,6 +56,14 @@ impl Instance {
         })
     }
 
+    /// The same instance, on behalf of this organisation.
+    pub fn of(self, organisation: OrganisationName) -> Self {
+        Self {
+            organisation: Some(organisation),
+            ..self
+        }
+    }
+
     /// A client without a token.
     pub fn anybody(&self) -> Result<Client, Failure> {
         Client::new(self.instance.clone(), None, self.roots.read()?)

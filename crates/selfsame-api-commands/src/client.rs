@@ -27,11 +27,12 @@ const LONG: CallLimits = CallLimits {
 };
 
 /// The resources that each organisation has.
-const OF_ORGANISATIONS: [&str; 9] = [
+const OF_ORGANISATIONS: [&str; 10] = [
     "/api/audit",
     "/api/export",
     "/api/issuer",
     "/api/keys",
+    "/api/look",
     "/api/me",
     "/api/people",
     "/api/types",

@@ -2,6 +2,7 @@
 
 mod erase;
 mod export;
+mod look;
 
 use clap::{Args, Subcommand, ValueEnum};
 use selfsame_core::organisation::view::{
@@ -85,6 +86,10 @@ enum OrganisationVerb {
         #[command(flatten)]
         instance: Instance,
     },
+    /// Give an organisation a logo, or remove it.
+    Logo(look::Logo),
+    /// Give an organisation a colour, or remove it.
+    Colour(look::Colour),
     /// Suspend an organisation: it only serves what others need to verify the credentials that it issued.
     #[command(after_help = "Example: selfsame organisation suspend acme")]
     Suspend {
@@ -174,6 +179,8 @@ impl Organisation {
                 };
                 changed(&name, &change, &instance).await?;
             }
+            OrganisationVerb::Logo(logo) => return logo.run().await,
+            OrganisationVerb::Colour(colour) => return colour.run().await,
             OrganisationVerb::Suspend { name, instance } => {
                 changed(&name, &state(OrganisationState::Suspended), &instance).await?;
             }

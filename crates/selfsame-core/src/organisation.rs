@@ -2,6 +2,8 @@
 
 mod erasing;
 mod erasure;
+mod logos;
+pub mod look;
 mod name;
 mod records;
 pub mod view;

@@ -4,6 +4,7 @@ use axum::extract::RawQuery;
 use axum::response::{IntoResponse as _, Response};
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG};
 use http::{HeaderMap, StatusCode};
+use selfsame_core::organisation::look::LogoFile;
 use selfsame_http::error::{Handled, Problem};
 use selfsame_http::extract::{Path, Raw, bearer, is_kind};
 use selfsame_http::negotiation::is_known;
@@ -103,18 +104,28 @@ pub async fn type_document(
     Ok(served_for_ever(types.document(&id, version, kind).await?))
 }
 
+/// The logo of the organisation.
+pub async fn logo(RolesHere(roles): RolesHere, Path(digest): Path<String>) -> Handled {
+    let LogoFile { media, bytes } = roles.logo(&digest).await?;
+    Ok(unchanging(&media, bytes))
+}
+
 /// A document whose bytes never change.
 fn served_for_ever(document: Picture) -> Response {
+    unchanging(document.media, document.bytes)
+}
+
+fn unchanging(media: &str, bytes: Vec<u8>) -> Response {
     let about = [
-        (CONTENT_TYPE, document.media),
+        (CONTENT_TYPE, media),
         (CACHE_CONTROL, "public, max-age=31536000, immutable"),
         // An image that is opened on its own runs nothing, whatever it contains.
         (
             CONTENT_SECURITY_POLICY,
-            "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+            "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox",
         ),
     ];
-    open_to_all((about, document.bytes).into_response())
+    open_to_all((about, bytes).into_response())
 }
 
 /// A Token Status List: signed and kept ready, public, cached by its ETag.

@@ -184,6 +184,26 @@ where
     )
 }
 
+/// The logo of each organisation, for wallets.
+pub fn logos<S: ServerState>() -> Vec<Route<S>>
+where
+    RolesHere: FromRequestParts<S>,
+{
+    tagged(
+        "organisations",
+        vec![
+            get("/logo/{digest}", issuer::logo)
+                .named("organisations_logo")
+                .gives(
+                    "image/png",
+                    "The organisation's logo with this SHA-256 digest; its bytes never change.",
+                )
+                .by("docs/organisations.md")
+                .or(&["image/jpeg", "image/webp", "image/svg+xml"]),
+        ],
+    )
+}
+
 /// Status lists, for verifiers.
 pub fn status_lists<S: ServerState>() -> Vec<Route<S>>
 where

@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
+use selfsame_core::Shared;
 use selfsame_core::certificate::Certificate;
 use selfsame_core::identity::Identity;
-use selfsame_core::organisation::{Organisation, OrganisationRecord};
+use selfsame_core::organisation::look::OrganisationLook;
+use selfsame_core::organisation::{Organisation, OrganisationRecord, Organisations};
 use selfsame_driver::Result;
 use selfsame_types::{OwnTypes, Owner, TypeSet, Types};
 
@@ -42,6 +44,8 @@ pub(crate) struct OrganisationFacts {
     pub title: Arc<str>,
     /// Whether it issues the samples, if the instance has them.
     pub samples: bool,
+    /// How it looks; that of the organisation that every instance has is read where it is needed.
+    pub look: OrganisationLook,
     /// How often it was changed.
     pub changes: u64,
 }
@@ -52,6 +56,7 @@ impl OrganisationFacts {
         Self {
             title: record.title.as_str().into(),
             samples: record.samples,
+            look: record.look.clone(),
             changes: record.changes,
         }
     }
@@ -61,6 +66,17 @@ impl Context {
     /// The organisation's name for people.
     pub(crate) fn title(&self) -> Arc<str> {
         self.facts().title.clone()
+    }
+
+    /// How the organisation looks now.
+    pub(crate) async fn look(&self, shared: &Arc<Shared>) -> Result<OrganisationLook> {
+        match self.organisation.name.is_main() {
+            true => {
+                let organisations = Organisations::new(shared.clone());
+                organisations.look(&self.organisation.name).await
+            }
+            false => Ok(self.facts().look.clone()),
+        }
     }
 
     /// From now on these facts hold, unless a later change has brought others.

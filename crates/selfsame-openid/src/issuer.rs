@@ -27,10 +27,11 @@ use crate::context::Context;
 use crate::delegations::Delegations;
 use crate::issuer::lists::Lists;
 use crate::issuer::memory::DocumentsId;
-use crate::issuer::metadata::MadeDocuments;
+use crate::issuer::metadata::{MadeDocuments, display};
 use crate::view::issuer::{Delegation, NewDelegation};
 use selfsame_core::Shared;
 use selfsame_core::identity::Identity;
+use selfsame_core::organisation::look::OrganisationLook;
 
 pub(crate) use anchors::anchor;
 pub use erasure::ValidIssued;
@@ -52,9 +53,10 @@ pub struct Issuer {
     memory: Arc<IssuerMemory>,
 }
 
-/// What an issuer issues, as its types and its title were at one time.
+/// What an issuer issues, as its types, its title and its look were at one time.
 struct Current {
     title: Arc<str>,
+    look: OrganisationLook,
     types: Arc<TypeSet>,
     settings: IssuerSettings,
     documents: DocumentsId,
@@ -71,17 +73,23 @@ struct CurrentParts<'a> {
 
 impl CurrentParts<'_> {
     /// The documents that describe these types.
-    fn documents(&self, title: &str, types: &TypeSet) -> Result<MadeDocuments> {
+    fn documents(
+        &self,
+        title: &str,
+        look: &OrganisationLook,
+        types: &TypeSet,
+    ) -> Result<MadeDocuments> {
+        let display = display(self.context, title, look)?;
         let key = signing::published_key(self.context, self.identity);
         let listed: Vec<_> = types.listed(self.shared.clock.now()).cloned().collect();
-        MadeDocuments::new(self.context, title, &key, &listed)
+        MadeDocuments::new(self.context, display, &key, &listed)
     }
 }
 
 impl Current {
-    fn new(parts: &CurrentParts<'_>, types: Arc<TypeSet>) -> Result<Self> {
+    fn new(parts: &CurrentParts<'_>, look: OrganisationLook, types: Arc<TypeSet>) -> Result<Self> {
         let title = parts.context.title();
-        let made = parts.documents(&title, &types)?;
+        let made = parts.documents(&title, &look, &types)?;
         let documents = parts.memory.documents.hold(made.published);
         let settings = IssuerSettings {
             metadata: made.enforced,
@@ -94,6 +102,7 @@ impl Current {
         };
         Ok(Self {
             title,
+            look,
             types,
             settings,
             documents,
@@ -138,7 +147,8 @@ impl Issuer {
             key: &key,
             memory: &memory,
         };
-        let current = RwLock::new(Arc::new(Current::new(&parts, types)?));
+        let look = context.look(&shared).await?;
+        let current = RwLock::new(Arc::new(Current::new(&parts, look, types)?));
         let lists = Arc::new(Lists::open(shared.clone(), context.clone(), identity.clone()).await?);
         Ok(Self {
             shared,
@@ -156,17 +166,19 @@ impl Issuer {
         &self.context.organisation.issuer
     }
 
-    /// Its public documents, made again if its types or its title have changed.
+    /// Its public documents, made again if its types, its title or its look have changed.
     ///
     /// # Errors
     /// The store's.
     pub async fn published(&self) -> Result<Arc<Published>> {
-        let current = self.current().await?;
+        let look = self.context.look(&self.shared).await?;
+        let current = self.current_with(look).await?;
         let documents = &self.memory.documents;
         if let Some(held) = documents.find(current.documents) {
             return Ok(held);
         }
-        let made = self.parts().documents(&current.title, &current.types)?;
+        let parts = self.parts();
+        let made = parts.documents(&current.title, &current.look, &current.types)?;
         documents.hold_as(current.documents, made.published.clone());
         Ok(made.published)
     }
@@ -207,12 +219,19 @@ impl Issuer {
 
     /// What it issues now, made again if its types or its title have changed.
     async fn current(&self) -> Result<Arc<Current>> {
+        // How it looks matters to its documents alone.
+        let look = self.latest().look.clone();
+        self.current_with(look).await
+    }
+
+    async fn current_with(&self, look: OrganisationLook) -> Result<Arc<Current>> {
         let types = self.context.types_now().await?;
         let latest = self.latest();
-        if latest.types.stamp == types.stamp && latest.title == self.context.title() {
+        let is_same = latest.types.stamp == types.stamp && latest.look == look;
+        if is_same && latest.title == self.context.title() {
             return Ok(latest);
         }
-        let current = Arc::new(Current::new(&self.parts(), types)?);
+        let current = Arc::new(Current::new(&self.parts(), look, types)?);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = current.clone();
         Ok(current)
     }

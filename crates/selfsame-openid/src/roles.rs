@@ -11,6 +11,7 @@ use selfsame_core::config::NamedDid;
 use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, Wish};
 use selfsame_core::machine::Machine as _;
+use selfsame_core::organisation::look::OrganisationLook;
 use selfsame_core::organisation::{
     HostedOrganisation, Organisation, Organisations, erased, web_path,
 };
@@ -42,6 +43,8 @@ pub struct OrganisationRoles {
     pub verifier: Option<Arc<Verifier>>,
     /// Its issuer as long as it issues nothing any more, for those who check what it issued.
     former_issuer: Option<Arc<Issuer>>,
+    /// What is kept of the organisations.
+    pub(crate) organisations: Organisations,
 }
 
 /// The roles of the organisations of one instance.
@@ -95,6 +98,7 @@ impl Roles {
             facts: RwLock::new(OrganisationFacts {
                 title: config.issuer.name.as_str().into(),
                 samples: true,
+                look: OrganisationLook::default(),
                 changes: 0,
             }),
         });
@@ -119,9 +123,10 @@ impl Roles {
         config.issuer.did = None;
         config.issuer.certificate = None;
         config.verifier.certificate = None;
+        let organisations = Organisations::new(shared.clone());
         Ok(Self {
             dids: Dids::new(shared.clone()),
-            organisations: Organisations::new(shared.clone()),
+            organisations: organisations.clone(),
             types,
             shared: shared.clone(),
             wanted,
@@ -131,6 +136,7 @@ impl Roles {
                 issuer,
                 verifier,
                 former_issuer: None,
+                organisations,
             }),
             open: OpenOrganisations::default(),
             memory,
@@ -175,6 +181,7 @@ impl Roles {
             issuer,
             verifier: verifies.then(|| open.verifier.clone()),
             former_issuer,
+            organisations: self.organisations.clone(),
         }))
     }
 

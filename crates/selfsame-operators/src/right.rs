@@ -20,6 +20,8 @@ pub enum Area {
     People,
     /// The audit trail.
     Audit,
+    /// What an organisation decides about itself: its logo and its colour.
+    Settings,
     /// The organisations of the instance.
     Organisations,
     /// The DIDs of the instance.
@@ -34,13 +36,14 @@ pub enum Area {
 
 impl Area {
     /// All areas, in the order of the enum.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Issuer,
         Self::Verifier,
         Self::Types,
         Self::Webhooks,
         Self::People,
         Self::Audit,
+        Self::Settings,
         Self::Organisations,
         Self::Dids,
         Self::Wallets,
@@ -58,6 +61,7 @@ impl Area {
             Self::Webhooks => "webhooks",
             Self::People => "people",
             Self::Audit => "audit",
+            Self::Settings => "settings",
             Self::Organisations => "organisations",
             Self::Dids => "dids",
             Self::Wallets => "wallets",

@@ -37,6 +37,8 @@ const OWNER: Rights = Rights::of(&[
     Area::Audit.read(),
     Area::Webhooks.read(),
     Area::Webhooks.write(),
+    Area::Settings.read(),
+    Area::Settings.write(),
 ]);
 const ISSUER: Rights = Rights::of(&[
     Area::Issuer.read(),
@@ -48,7 +50,12 @@ const VERIFIER: Rights = Rights::of(&[
     Area::Verifier.write(),
     Area::Types.read(),
 ]);
-const AUDITOR: Rights = Rights::of(&[Area::Audit.read(), Area::People.read(), Area::Types.read()]);
+const AUDITOR: Rights = Rights::of(&[
+    Area::Audit.read(),
+    Area::People.read(),
+    Area::Types.read(),
+    Area::Settings.read(),
+]);
 /// What an administrator may do where the instance is run.
 const ADMINISTRATOR: Rights = Rights::of(&[
     Area::Audit.read(),
@@ -62,6 +69,8 @@ const ADMINISTRATOR: Rights = Rights::of(&[
     Area::Registry.write(),
     Area::Webhooks.read(),
     Area::Webhooks.write(),
+    Area::Settings.read(),
+    Area::Settings.write(),
     Area::Instance.read(),
     Area::Instance.write(),
 ]);

@@ -1,5 +1,7 @@
 //! What every page shows around its content: its title, the navigation, and who is signed in.
 
+use crate::look::OwnLook;
+
 /// What the holder of the operator token is called.
 const OPERATOR: &str = "Operator";
 
@@ -25,6 +27,8 @@ pub struct Frame {
 pub struct FrameOrganisation {
     /// Its name for people.
     pub title: String,
+    /// How it looks.
+    pub look: OwnLook,
     /// Whether it issues credentials.
     pub issuer: bool,
     /// Whether it requests presentations.
@@ -324,6 +328,7 @@ mod tests {
     fn the_navigation_of_an_organisation_leads_to_its_own_pages() {
         let organisation = FrameOrganisation {
             title: "Acme Corporation".to_owned(),
+            look: OwnLook::default(),
             issuer: true,
             verifier: false,
             may_switch: true,

@@ -1,6 +1,9 @@
 //! How a card's face looks: its colours, by a style sheet of their own, its picture and its logo.
 
-use selfsame_types::{TypeDefinition, contrast};
+use selfsame_core::organisation::look::LookView;
+use selfsame_types::TypeDefinition;
+use selfsame_types::color::{contrast, readable_on};
+use url::Url;
 
 /// The colours of a card without colours of its own.
 pub const DEFAULT: [&str; 2] = selfsame_types::editor::DEFAULT_COLORS;
@@ -22,10 +25,7 @@ impl CardLook {
         let background = background
             .filter(|color| digits(color).is_some())
             .unwrap_or(default);
-        let readable = match contrast(background, light) {
-            Some(contrast) if contrast < 4.5 => "#000000",
-            _ => light,
-        };
+        let readable = readable_on(background).unwrap_or(light);
         let text = text
             .filter(|color| digits(color).is_some())
             .unwrap_or(readable);
@@ -57,6 +57,48 @@ impl CardLook {
             ..look
         }
     }
+}
+
+/// How an organisation looks on pages: its logo, and the colour behind its name.
+#[derive(Clone, Debug, Default)]
+pub struct OwnLook {
+    /// The path of its logo here; empty without one.
+    pub logo: String,
+    /// Its colour, `#rrggbb`; empty without one.
+    pub colour: String,
+}
+
+impl OwnLook {
+    /// The look of this organisation of the instance.
+    pub fn of(look: &LookView) -> Self {
+        let logo = look.logo.as_deref().and_then(own_path);
+        Self {
+            logo: logo.unwrap_or_default(),
+            colour: look.colour.clone().unwrap_or_default(),
+        }
+    }
+
+    /// The class of what has its colour, after a space; empty without one.
+    pub fn class(&self) -> String {
+        let card = self.card();
+        card.map_or_else(String::new, |card| format!(" {}", card.class))
+    }
+
+    /// The name of the style sheet of its colour.
+    pub fn sheet(&self) -> Option<String> {
+        self.card().map(|card| card.sheet())
+    }
+
+    fn card(&self) -> Option<CardLook> {
+        let colour = Some(self.colour.as_str()).filter(|colour| !colour.is_empty())?;
+        Some(CardLook::of(Some(colour), None))
+    }
+}
+
+/// The path of a logo that this instance serves.
+pub fn own_path(logo: &str) -> Option<String> {
+    let address = Url::parse(logo).ok()?;
+    Some(address.path().to_owned())
 }
 
 /// The style sheet with this name, `card-rrggbb-rrggbb.css`: a background that becomes a little darker or lighter away

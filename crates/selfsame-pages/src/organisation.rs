@@ -4,10 +4,13 @@ pub mod erasure;
 
 use askama::Template;
 use selfsame_core::config::DidMethod;
+use selfsame_core::organisation::look::LookView;
 use selfsame_core::organisation::view::{ErasureView, OrganisationState, OrganisationView};
 use selfsame_driver::paging::Listing;
 
 use crate::{Frame, WrongFields};
+
+pub use crate::look::OwnLook;
 
 /// The organisations of the instance, with the form to create one.
 #[derive(Template)]
@@ -37,6 +40,8 @@ pub struct TypedOrganisation {
     pub samples: bool,
     /// The method of its DID; empty for the default.
     pub method: String,
+    /// Its colour.
+    pub colour: String,
 }
 
 impl TypedOrganisation {
@@ -102,6 +107,8 @@ pub struct OrganisationShown {
     pub here: String,
     /// Its name for people.
     pub title: String,
+    /// How it looks.
+    pub look: OwnLook,
     /// Whether it issues credentials.
     pub issuer: bool,
     /// Whether it requests presentations.
@@ -122,7 +129,12 @@ pub struct OrganisationShown {
 
 impl From<OrganisationView> for OrganisationShown {
     fn from(view: OrganisationView) -> Self {
+        let look = OwnLook::of(&LookView {
+            logo: view.logo,
+            colour: view.colour,
+        });
         Self {
+            look,
             here: format!("/o/{}", view.name),
             name: view.name,
             title: view.title,
@@ -158,6 +170,8 @@ impl OrganisationShown {
 pub struct OrganisationRights {
     /// Change it, suspend and reinstate it.
     pub administer: bool,
+    /// Change how it looks.
+    pub settle: bool,
     /// See its people.
     pub people: bool,
     /// See its credential types.
@@ -170,7 +184,7 @@ pub struct OrganisationRights {
 
 /// A change of an organisation that was refused.
 pub struct RefusedChange {
-    /// The form: `title` or `roles`.
+    /// The form: `title`, `roles` or `look`.
     pub form: &'static str,
     /// What was typed.
     pub typed: TypedOrganisation,
@@ -208,6 +222,7 @@ impl OrganisationPage {
                 issuer: one.issuer,
                 verifier: one.verifier,
                 samples: one.samples,
+                colour: one.look.colour.clone(),
                 ..TypedOrganisation::default()
             },
             one,

@@ -231,6 +231,11 @@ fn described(area: Area) -> (&'static str, Option<&'static str>, Option<&'static
             Some("Invite people, change roles, create and revoke API keys"),
         ),
         Area::Audit => ("Audit trail", Some("Read the audit trail"), None),
+        Area::Settings => (
+            "Settings of the organisation",
+            Some("See its logo and its colour"),
+            Some("Change its logo and its colour"),
+        ),
         Area::Organisations => (
             "Organisations",
             Some("See the organisations"),

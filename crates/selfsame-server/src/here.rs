@@ -127,6 +127,11 @@ impl Here {
         self.roles.verifier().map_err(Problem::from)
     }
 
+    /// Its roles.
+    pub fn roles(&self) -> &OrganisationRoles {
+        &self.roles
+    }
+
     /// The tenant whose webhooks are sent its events.
     pub fn webhook_owner(&self) -> WebhookOwner {
         App::webhook_owner(&self.roles.organisation)

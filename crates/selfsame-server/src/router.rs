@@ -68,6 +68,7 @@ fn of_every_instance() -> Vec<Routes> {
             .of_organisations()
             .outliving()
             .read_by_all_who_work_here(),
+        pages_of(Area::Settings, pages::settings()).receiving(UPLOAD_MAX),
         pages_of(Area::Webhooks, pages::webhooks()),
         api(Area::Instance, api::instance()),
         api(Area::Dids, api::dids()),
@@ -77,10 +78,12 @@ fn of_every_instance() -> Vec<Routes> {
             .needing(Area::Organisations)
             .of_organisations()
             .read_by_all_who_work_here(),
+        api_of(Area::Settings, api::settings()).receiving(UPLOAD_MAX),
         api_of(Area::Webhooks, api::webhooks()),
         api_of(Area::People, api::people()),
         api_of(Area::Audit, api::audit()).outliving(),
         Routes::of(Audience::OperatorApi, api::oneself()).of_organisations(),
+        Routes::of(Audience::PublicApi, endpoints::logos()).of_organisations(),
         Routes::of(Audience::PublicApi, endpoints::resolution()),
         Routes::of(Audience::PublicApi, api::description()),
     ]

@@ -1,7 +1,6 @@
 //! Checks of a type's file. Every refusal names its place, such as `claims[2].pattern`, and says what to do.
 
 mod claims;
-mod color;
 mod names;
 
 use oxilangtag::LanguageTag;
@@ -9,10 +8,9 @@ use selfsame_credential::Format;
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use url::Url;
 
-use crate::image::picture;
+use crate::color::{self, contrast};
+use crate::image::{CARD_IMAGE_BYTES_MAX, picture};
 use crate::model::{Card, CardImage, GENERAL_TYPE, Labels, TypeDefinition};
-
-pub use color::contrast;
 
 /// Maximum number of days for which a credential can be valid: a hundred years.
 const VALIDITY_MAX: u64 = 36_525;
@@ -26,8 +24,6 @@ const TEXT_MAX: usize = 500;
 const LANGUAGES_MAX: usize = 40;
 /// Maximum number of bytes of a URI.
 const URI_MAX: usize = 500;
-/// Maximum number of bytes of an image of a card.
-pub(crate) const CARD_IMAGE_BYTES_MAX: usize = 64 * 1024;
 /// Maximum number of claims on a card's front.
 const FRONT_MAX: usize = 3;
 /// Maximum number of typical requests.

@@ -10,8 +10,7 @@ mod rows;
 use selfsame_credential::Format;
 use selfsame_driver::Reason;
 
-use crate::check::CARD_IMAGE_BYTES_MAX;
-use crate::image::data_uri;
+use crate::image::{CARD_IMAGE_BYTES_MAX, data_uri};
 use crate::import::slug;
 use crate::model::{CardImage, Labels, TypeDefinition};
 

@@ -7,6 +7,8 @@ use imagesize::ImageType;
 use selfsame_crypto::encoding;
 use selfsame_driver::Reason;
 
+/// Maximum size of an image of a card, and of a logo, in bytes.
+pub const CARD_IMAGE_BYTES_MAX: usize = 64 * 1024;
 /// Maximum number of pixels of one side.
 const SIDE_MAX: usize = 4_096;
 /// Maximum number of pixels.

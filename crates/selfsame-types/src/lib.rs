@@ -4,18 +4,19 @@
 //! records of an organisation's types. Does not own: who may change a type, how credentials are issued, HTTP.
 
 mod check;
+pub mod color;
 pub mod editor;
 pub mod file;
 mod fill;
 pub mod form;
-mod image;
+pub mod image;
 pub mod import;
 pub mod model;
 pub mod project;
 mod records;
 pub mod samples;
 
-pub use check::{Checked, check, contrast};
+pub use check::{Checked, check};
 pub use fill::split;
 pub use image::Picture;
 pub use model::{ClaimKind, CredentialType, TypeClaim, TypeDefinition, text_of};

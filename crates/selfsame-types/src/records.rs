@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 use utoipa::ToSchema;
 
-use crate::check::{CARD_IMAGE_BYTES_MAX, check};
-use crate::image::{Picture, picture};
+use crate::check::check;
+use crate::image::{CARD_IMAGE_BYTES_MAX, Picture, picture};
 use crate::model::{Addresses, CredentialType, TypeDefinition, TypeState};
 use crate::project::Documents;
 use set::SetMember;

@@ -22,6 +22,7 @@ use url::Url;
 
 use crate::Wallet;
 use crate::cards::CARD;
+use crate::logo::own_logo;
 use crate::quota::Shelf;
 use crate::refusal::refusal;
 use crate::view::{AnswerRequest, Answered, Asker, Person, RequestPreview, ShareSet};
@@ -253,10 +254,19 @@ impl Wallet {
             trusted: asked.verifier.authenticated && self.trusts_verifier(&client_id),
             client_id,
             name: name(asked),
+            logo: self.logo(asked),
             prefix: asked.verifier.prefix.clone(),
             host: host(&asked.request.response_uri),
             authenticated: asked.verifier.authenticated,
         }
+    }
+
+    /// The verifier's logo, if its signature vouches for the address.
+    fn logo(&self, asked: &AwaitingConsent) -> Option<String> {
+        let own = self.shared.config.origin.origin();
+        let logo = asked.request.metadata.logo_uri.as_ref();
+        let logo = logo.filter(|_| asked.verifier.authenticated)?;
+        own_logo(&own, logo, &asked.request.response_uri)
     }
 }
 

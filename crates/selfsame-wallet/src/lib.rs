@@ -8,6 +8,7 @@ mod cards;
 pub mod config;
 mod history;
 mod keys;
+mod logo;
 mod quota;
 mod receive;
 mod refusal;

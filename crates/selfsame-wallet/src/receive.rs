@@ -14,13 +14,14 @@ use selfsame_oauth::ServerMetadata;
 use selfsame_openid4vc::wallet::metadata::AuthorizationServer;
 use selfsame_openid4vc::wallet::offer::OfferSource;
 use selfsame_openid4vc::wallet::{self, Binding};
-use selfsame_openid4vc::wire::metadata::Configuration;
+use selfsame_openid4vc::wire::metadata::{Configuration, IssuerMetadata};
 use selfsame_openid4vc::wire::offer::{CredentialOffer, InputMode};
 use selfsame_store::Batch;
 use url::Url;
 
 use crate::cards::Look;
 use crate::history::KEPT;
+use crate::logo::own_logo;
 use crate::refusal::refusal;
 use crate::view::{
     AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
@@ -55,6 +56,7 @@ impl Wallet {
                 .display
                 .first()
                 .and_then(|display| display.name.as_deref().map(readable)),
+            issuer_logo: self.logo_of(&known.issuer),
             trusted: self.trusts_issuer(&offer.credential_issuer),
             credentials: offered(&offer, &known),
             tx_code: tx_code.map(|code| TxCodePrompt {
@@ -66,6 +68,15 @@ impl Wallet {
                 description: code.description.as_deref().map(readable),
             }),
         })
+    }
+
+    fn logo_of(&self, issuer: &IssuerMetadata) -> Option<String> {
+        let logo = issuer.display.first()?.logo.as_ref()?;
+        let (own, logo) = (
+            self.shared.config.origin.origin(),
+            Url::parse(&logo.uri).ok()?,
+        );
+        own_logo(&own, &logo, &issuer.credential_endpoint)
     }
 
     /// Accepts an offer, and returns the cards received.

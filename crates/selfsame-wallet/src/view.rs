@@ -126,6 +126,9 @@ pub struct OfferPreview {
     pub issuer: String,
     /// The issuer's own name for itself.
     pub issuer_name: Option<String>,
+    /// The address of the issuer's logo, if it is an organisation of this instance: nothing is loaded from elsewhere.
+    #[serde(default)]
+    pub issuer_logo: Option<String>,
     /// Whether this wallet's configuration trusts the issuer.
     pub trusted: bool,
     /// The credentials offered.
@@ -211,6 +214,10 @@ pub struct Asker {
     /// Its name for itself; only `trusted` vouches for it.
     #[serde(default)]
     pub name: Option<String>,
+    /// The address of its logo, if it is an organisation of this instance that signed the request: nothing is loaded from
+    /// elsewhere.
+    #[serde(default)]
+    pub logo: Option<String>,
     /// The host the answer goes to.
     pub host: String,
     /// Whether a signature proves the verifier's identity.

@@ -11,6 +11,7 @@ use selfsame_store::{Batch, Expect, Page, Put, Record, StoreError, Tag, TenantId
 use serde::{Deserialize, Serialize};
 
 use super::erasure::{Erasure, erased};
+use super::look::OrganisationLook;
 use super::view::{NewOrganisation, OrganisationChange, OrganisationState, OrganisationView};
 use super::{OrganisationName, TENANT};
 use crate::config::{DidMethod, NamedDid};
@@ -40,6 +41,9 @@ pub struct OrganisationRecord {
     /// Whether it issues the samples, if the instance has them.
     #[serde(default = "yes")]
     pub samples: bool,
+    /// How it looks.
+    #[serde(default)]
+    pub look: OrganisationLook,
     /// Its state.
     pub state: OrganisationState,
     created: UnixTime,
@@ -131,6 +135,7 @@ impl Organisations {
             issuer: new.issuer,
             verifier: new.verifier,
             samples: new.samples,
+            look: OrganisationLook::default(),
             state: OrganisationState::Active,
             created: ctx.now(),
             did: identity.did().to_string(),
@@ -164,12 +169,9 @@ impl Organisations {
         name: &OrganisationName,
         change: &OrganisationChange,
     ) -> Result<HostedOrganisation> {
-        let HostedOrganisation {
-            mut record,
-            version,
-            ..
-        } = self.find(name).await?.ok_or_else(unknown)?;
-        changeable(name, &record, change)?;
+        let mut hosted = self.find(name).await?.ok_or_else(unknown)?;
+        changeable(name, &hosted.record, change)?;
+        let record = &mut hosted.record;
         if let Some(told) = &change.title {
             record.title = title(told)?;
         }
@@ -179,10 +181,23 @@ impl Organisations {
         record.samples = change.samples.unwrap_or(record.samples);
         record.state = change.state.unwrap_or(record.state);
         at_least_one_role(record.issuer, record.verifier)?;
+        self.store_changed(hosted).await
+    }
+
+    /// Stores a changed record, unless others have changed it since it was read.
+    pub(super) async fn store_changed(
+        &self,
+        changed: HostedOrganisation,
+    ) -> Result<HostedOrganisation> {
+        let HostedOrganisation {
+            name,
+            mut record,
+            version,
+        } = changed;
         record.changes = record.changes.saturating_add(1);
         let batch = Batch::new(TenantId::instance())
             .expect(ORGANISATION, name.as_str(), Expect::Version(version))
-            .put(put(name, &record)?);
+            .put(put(&name, &record)?);
         match self.shared.store.commit(batch).await {
             Ok(_) => {}
             Err(StoreError::Conflict { .. }) => {
@@ -191,7 +206,7 @@ impl Organisations {
             Err(other) => return Err(other.into()),
         }
         tracing::info!(organisation = %name, state = record.state.as_str(), "organisation changed");
-        self.find(name).await?.ok_or_else(unknown)
+        self.find(&name).await?.ok_or_else(unknown)
     }
 
     /// The organisation with this name.
@@ -255,12 +270,15 @@ impl Organisations {
         let HostedOrganisation { name, record, .. } = hosted;
         let origin = &self.shared.config.origin;
         let place = super::Organisation::named(name.clone(), hosted.tenant()?, origin)?;
+        let look = record.look.view(&place)?;
         Ok(OrganisationView {
             name: name.to_string(),
             title: record.title.clone(),
             issuer: record.issuer,
             verifier: record.verifier,
             samples: record.samples,
+            logo: look.logo,
+            colour: look.colour,
             state: record.state,
             identifier: place.identifier,
             did: record.did.clone(),

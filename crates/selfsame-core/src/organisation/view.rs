@@ -86,6 +86,12 @@ pub struct OrganisationView {
     pub verifier: bool,
     /// Whether it issues the samples, if the instance has them.
     pub samples: bool,
+    /// The address of its logo.
+    #[serde(default)]
+    pub logo: Option<String>,
+    /// Its colour, `#rrggbb`.
+    #[serde(default)]
+    pub colour: Option<String>,
     /// Its state.
     pub state: OrganisationState,
     /// Its identifier as an issuer in OpenID4VCI, which all its addresses begin with.

@@ -19,10 +19,13 @@ const PERMISSIONS: HeaderValue = HeaderValue::from_static(
     "camera=(self), clipboard-write=(self), geolocation=(), microphone=(), payment=(), usb=()",
 );
 
-/// Adds the headers; keeps a handler's own caching, referrer and opener headers.
+/// Adds the headers; keeps a handler's own caching, referrer, opener and content security headers.
 pub fn secure(origin: &Origin, response: &mut Response) {
     let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, CONTENT_SECURITY);
+    // An image that is opened on its own has a narrower policy.
+    headers
+        .entry(CONTENT_SECURITY_POLICY)
+        .or_insert(CONTENT_SECURITY);
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(HeaderName::from_static("permissions-policy"), PERMISSIONS);
     headers

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use selfsame_core::organisation::look::OrganisationLook;
 use selfsame_credential::Format;
 use selfsame_crypto::{Algorithm, Jwk, json};
 use selfsame_did::method::{METHODS, Method};
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::issuer::metadata::{IssuerDescription, Offering, build, server};
-use selfsame_openid4vc::wire::metadata::{Display, IssuerMetadata};
+use selfsame_openid4vc::wire::metadata::{Display, Image, IssuerMetadata};
 use selfsame_types::CredentialType;
+use selfsame_types::color::readable_on;
 use selfsame_types::project::credential_metadata;
 use serde_json::json as object;
 
@@ -44,13 +46,13 @@ impl Published {
 }
 
 impl MadeDocuments {
-    /// The documents of this configuration, this title and these types.
+    /// The documents of this configuration, this display of the issuer, and these types.
     ///
     /// # Errors
     /// If they break a rule of the specification.
     pub fn new(
         context: &Context,
-        title: &str,
+        display: Display,
         key: &Jwk,
         types: &[Arc<CredentialType>],
     ) -> Result<Self> {
@@ -63,10 +65,7 @@ impl MadeDocuments {
             nonce_endpoint: endpoint("issuer/nonce")?,
             credential_endpoint: endpoint("issuer/credential")?,
             batch_size: u32::try_from(config.batch_size).unwrap_or(1),
-            display: vec![Display {
-                name: Some(title.to_owned()),
-                ..Display::default()
-            }],
+            display: vec![display],
             credentials: offerings(config, types)?,
         };
         let issuer = build(&description).map_err(refusal)?;
@@ -82,6 +81,23 @@ impl MadeDocuments {
             enforced: issuer.without_display(),
         })
     }
+}
+
+/// An issuer's display in its metadata (OpenID4VCI 1.0 §12.2.4: `name` and `logo`; the list of members is open, so that
+/// its colours have the names that those of credentials have).
+pub(super) fn display(context: &Context, title: &str, look: &OrganisationLook) -> Result<Display> {
+    let logo = look.logo_url(&context.organisation)?;
+    let text = look.colour.as_deref().and_then(readable_on);
+    Ok(Display {
+        name: Some(title.to_owned()),
+        logo: logo.map(|uri| Image {
+            uri: uri.into(),
+            alt_text: Some(title.to_owned()),
+        }),
+        background_color: look.colour.clone(),
+        text_color: text.map(str::to_owned),
+        ..Display::default()
+    })
 }
 
 fn offerings(

@@ -97,7 +97,12 @@ impl Verifier {
         let spender = self.spender_of(new, &wanted.query).await?;
         let ctx = self.shared.clock.ctx();
         let id = encoding::base64url_encode(&ctx.random::<16>("request/id"));
-        let draft = self.draft(&id, new, &wanted)?;
+        let mut draft = self.draft(&id, new, &wanted)?;
+        // A request that nobody signs proves no name, so it shows no logo either.
+        if draft.client.is_signed() {
+            let look = self.context.look(&self.shared).await?;
+            draft.metadata.logo_uri = look.logo_url(&self.context.organisation)?;
+        }
         let created = request::create(draft, &ctx).map_err(refusal)?;
         let uri = request::link(&created.asked, None).map_err(refusal)?;
         let expires = created.asked.expires;

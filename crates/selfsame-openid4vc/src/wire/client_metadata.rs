@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use url::Url;
 
 /// Maximum length of a verifier's name, in characters.
 pub const NAME_MAX: usize = 120;
+/// Maximum length of the address of a logo, in bytes; a logo in a longer `data:` URI is not read.
+const ADDRESS_MAX: usize = 2_000;
 /// Maximum length of a request's purpose, in characters.
 pub const PURPOSE_MAX: usize = 300;
 
@@ -30,6 +33,20 @@ pub struct ClientMetadata {
         skip_serializing_if = "Option::is_none"
     )]
     pub client_name: Option<String>,
+    /// The address of the verifier's logo (RFC 7591 §2), which a profile may add as well.
+    #[serde(
+        default,
+        deserialize_with = "address",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub logo_uri: Option<Url>,
+}
+
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Url>, D::Error> {
+    let value = Option::<Value>::deserialize(deserializer)?;
+    let text = value.as_ref().and_then(Value::as_str);
+    let text = text.filter(|text| text.len() <= ADDRESS_MAX);
+    Ok(text.and_then(|text| Url::parse(text).ok()))
 }
 
 fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
@@ -78,6 +95,21 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_logo_has_an_address_or_there_is_none() {
+        let of = |logo: Value| {
+            let metadata = json!({"vp_formats_supported": {}, "logo_uri": logo});
+            let read: ClientMetadata = serde_json::from_value(metadata).unwrap();
+            read.logo_uri.map(String::from)
+        };
+        let logo = "https://harbour.example/logo.png";
+        assert_eq!(of(json!(logo)).as_deref(), Some(logo));
+        let long = format!("https://harbour.example/{}", "x".repeat(ADDRESS_MAX));
+        for nothing in [json!("logo.png"), json!(long), json!(7), json!(null)] {
+            assert_eq!(of(nothing), None);
+        }
+    }
 
     #[test]
     fn what_a_verifier_calls_itself_is_one_line_of_bounded_length() {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 /// Forms and views of pages, and the operation of the API that does the same.
-pub const SAME: [(&str, &str); 32] = [
+pub const SAME: [(&str, &str); 33] = [
     ("POST /issuer/new", "POST /api/issuer/offers"),
     (
         "POST /issuer/issued/{credential}/status",
@@ -43,6 +43,7 @@ pub const SAME: [(&str, &str); 32] = [
         "POST /api/organisations/{name}/erase",
     ),
     ("GET /organisation/export", "GET /api/export"),
+    ("POST /organisation/look", "PATCH /api/look"),
     ("POST /types/new", "POST /api/types"),
     ("POST /types/edit/{id}", "PUT /api/types/{id}"),
     ("POST /types/import", "POST /api/types/import"),

@@ -7,6 +7,7 @@ use selfsame_openid::view::saved::{SavedRequest, VisitorsRequest};
 use selfsame_openid::view::verifier::RequestState;
 
 use super::asked::{AskedGroup, groups};
+use crate::look::OwnLook;
 use crate::{Frame, qr, wallet};
 
 /// What the address of a visit says.
@@ -24,6 +25,7 @@ pub struct VisitParts {
 pub struct AskPage {
     frame: Frame,
     verifier: String,
+    look: OwnLook,
     name: String,
     title: String,
     purpose: String,
@@ -38,6 +40,7 @@ impl AskPage {
         Self {
             frame: frame.titled(&definition.title),
             verifier: asking.verifier,
+            look: asking.look,
             name: definition.name,
             title: definition.title,
             purpose: definition.purpose,
@@ -51,6 +54,8 @@ impl AskPage {
 pub struct Asking {
     /// The verifier's name.
     pub verifier: String,
+    /// How its organisation looks.
+    pub look: OwnLook,
     /// The saved request.
     pub saved: SavedRequest,
 }
@@ -61,6 +66,7 @@ pub struct Asking {
 pub struct AskedRequestPage {
     frame: Frame,
     verifier: String,
+    look: OwnLook,
     title: String,
     request: VisitorsRequest,
     to: Option<String>,
@@ -101,6 +107,7 @@ impl AskedRequestPage {
             wallet_href: frame.roles.wallet.then(link),
             frame: frame.titled(&definition.title),
             verifier: asking.verifier,
+            look: asking.look,
             title: definition.title,
             qr: qr::svg(&request.uri),
             request,

@@ -5,7 +5,7 @@ use selfsame_wallet::view::{OfferPreview, OfferedCredential};
 use url::Url;
 
 use crate::Frame;
-use crate::look::CardLook;
+use crate::look::{CardLook, own_path};
 use crate::text::short_name;
 
 /// An offer to a wallet.
@@ -15,6 +15,7 @@ pub struct OfferPreviewPage {
     frame: Frame,
     uri: String,
     issuer_name: String,
+    issuer_logo: Option<String>,
     offered: Vec<Offered>,
     preview: OfferPreview,
     problem: Option<String>,
@@ -43,6 +44,7 @@ impl OfferPreviewPage {
             },
             uri,
             issuer_name: named.unwrap_or_else(|| short_name(&preview.issuer)),
+            issuer_logo: preview.issuer_logo.as_deref().and_then(own_path),
             offered: preview
                 .credentials
                 .iter()

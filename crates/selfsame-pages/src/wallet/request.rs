@@ -7,6 +7,7 @@ use selfsame_core::view::readable;
 use selfsame_wallet::view::{RequestPreview, Share, ShareSet};
 
 use crate::Frame;
+use crate::look::own_path;
 use crate::text::bare_name;
 
 /// A request to a wallet, with what would be shown.
@@ -62,6 +63,12 @@ impl RequestPreviewPage {
     fn heading(&self) -> Option<&str> {
         let asker = &self.preview.verifier;
         asker.name.as_deref().filter(|_| asker.authenticated)
+    }
+
+    /// The logo beside that name.
+    fn logo(&self) -> Option<String> {
+        self.heading()?;
+        self.preview.verifier.logo.as_deref().and_then(own_path)
     }
 
     fn leaves(&self, query: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use selfsame_core::organisation::OrganisationName;
+use selfsame_core::organisation::look::{LookChange, LookView};
 use selfsame_core::organisation::view::{
     ErasureForecast, ErasureOrder, NewOrganisation, OrganisationChange, OrganisationView,
 };
@@ -11,6 +12,7 @@ use selfsame_driver::paging::{Listing, Paging};
 use super::{created, json};
 use crate::error::Handled;
 use crate::extract::{Json, Path, Query};
+use crate::here::Here;
 use crate::server::Server;
 
 /// Creates an organisation with a key and a DID of its own. A DID of the registry is anchored there before the response.
@@ -64,4 +66,16 @@ pub async fn erase(
 ) -> Handled {
     let name = OrganisationName::parse(&name)?;
     json(&server.app().erase_organisation(&name, &order).await?)
+}
+
+/// How the organisation looks: its logo and its colour.
+#[utoipa::path(get, path = "/api/look", operation_id = "organisations_get_look", tag = "organisations", responses((status = 200, body = LookView)))]
+pub async fn look(server: Here) -> Handled {
+    json(&server.roles().look().await?)
+}
+
+/// Changes the logo or the colour of the organisation.
+#[utoipa::path(patch, path = "/api/look", operation_id = "organisations_change_look", tag = "organisations", request_body = LookChange, responses((status = 200, body = LookView)))]
+pub async fn change_look(server: Here, Json(change): Json<LookChange>) -> Handled {
+    json(&server.roles().change_look(&change).await?)
 }

@@ -57,6 +57,17 @@ pub fn own_export() -> Vec<Route> {
     ]
 }
 
+/// What an organisation decides about itself, for its programs.
+pub fn settings() -> Vec<Route> {
+    vec![
+        described(organisations::__path_look, organisations::look),
+        described(
+            organisations::__path_change_look,
+            organisations::change_look,
+        ),
+    ]
+}
+
 /// The people and the API keys of an organisation.
 pub fn people() -> Vec<Route> {
     vec![

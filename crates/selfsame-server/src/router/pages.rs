@@ -156,6 +156,11 @@ pub fn organisation() -> Vec<Route> {
     vec![get("/organisation", organisations::page)]
 }
 
+/// What an organisation decides about itself.
+pub fn settings() -> Vec<Route> {
+    vec![post("/organisation/look", organisations::change_look)]
+}
+
 /// Webhooks and their deliveries.
 pub fn webhooks() -> Vec<Route> {
     vec![

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use http::StatusCode;
 use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
 use selfsame_audit::{AuditEntry, ChainAnchor};
+use selfsame_core::organisation::look::{LookChange, LookView};
 use selfsame_core::organisation::view::{
     ErasureForecast, ErasureOrder, NewOrganisation, OrganisationChange, OrganisationView,
 };
@@ -289,6 +290,9 @@ fn organisations_examples(examples: &mut Checked) {
     examples.response::<ErasureForecast>("organisations_forecast_erasure");
     examples.request::<ErasureOrder>("organisations_erase");
     examples.response::<OrganisationView>("organisations_erase");
+    examples.response::<LookView>("organisations_get_look");
+    examples.request::<LookChange>("organisations_change_look");
+    examples.response::<LookView>("organisations_change_look");
     examples.response::<Listed<TypeSummary>>("types_list");
     examples.request::<TypeDefinition>("types_create");
     examples.response::<TypeSummary>("types_create");

@@ -112,6 +112,9 @@ async fn the_documents_of_a_type_are_public_and_never_change() {
             answer.header("cache-control"),
             "public, max-age=31536000, immutable"
         );
+        // What an image contains runs nothing, even if it is opened on its own.
+        let policy = answer.header("content-security-policy");
+        assert!(policy.ends_with("sandbox"), "{path}: {policy}");
     }
     for absent in [
         "/types/membership/2",
@@ -195,14 +198,14 @@ async fn the_pages_issue_and_request_a_type_of_ones_own() {
 }
 
 /// The name, the file name and the content of a file of a form.
-struct Upload<'a> {
-    field: &'a str,
-    name: &'a str,
-    text: &'a str,
+pub struct Upload<'a> {
+    pub field: &'a str,
+    pub name: &'a str,
+    pub text: &'a str,
 }
 
 /// A form with files, as browsers send it.
-fn form_with(fields: &[(&str, &str)], upload: Option<Upload<'_>>) -> String {
+pub fn form_with(fields: &[(&str, &str)], upload: Option<Upload<'_>>) -> String {
     let mut body = String::new();
     for (name, value) in fields {
         body.push_str(&format!(

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse as _, Redirect};
 use http::{HeaderName, HeaderValue};
 use selfsame_openid::verifier::{VisitedPlace, Visitor};
 use selfsame_openid::view::saved::RequestOpening;
+use selfsame_pages::organisation::OwnLook;
 use selfsame_pages::verifier::ask::{AskPage, AskedRequestPage, Asking, VisitParts};
 use serde::Deserialize;
 
@@ -102,6 +103,7 @@ async fn asking(server: &Here, name: &str, from: Option<&str>) -> Result<Asking,
     let verifier = server.verifier()?;
     Ok(Asking {
         verifier: verifier.name(),
+        look: OwnLook::of(&server.roles().look().await?),
         saved: verifier.visited_request(name, from).await?,
     })
 }

@@ -4,13 +4,15 @@ pub mod erasure;
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
+use selfsame_core::organisation::look::{LookChange, LookView};
 use selfsame_core::organisation::view::{NewOrganisation, OrganisationChange, OrganisationState};
 use selfsame_core::organisation::{Organisation, OrganisationName};
 use selfsame_driver::{Error, ErrorKind};
+use selfsame_openid::look::logo_uri;
 use selfsame_operators::{Area, Authority};
 use selfsame_pages::organisation::{
     OrganisationList, OrganisationPage, OrganisationRights, OrganisationShown, OrganisationsPage,
-    RefusedChange, TypedOrganisation,
+    OwnLook, RefusedChange, TypedOrganisation,
 };
 use selfsame_pages::{FrameOrganisation, WrongField};
 use serde::Deserialize;
@@ -19,6 +21,7 @@ use super::correction::refused;
 use super::{Frame, ListPosition};
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Path, Query, Working};
+use crate::here::Here;
 use crate::server::Server;
 
 /// Whether the organisation was just created.
@@ -109,6 +112,37 @@ pub async fn change(
         .await
 }
 
+/// Changes the logo or the colour of the organisation that was called.
+pub async fn change_look(server: Here, working: Working, frame: Frame, form: Form) -> Handled {
+    let changed = match look(&form) {
+        Ok(change) => server.roles().change_look(&change).await,
+        Err(error) => Err(error),
+    };
+    let Err(error) = changed else {
+        let there = format!("{}/organisation", server.prefix);
+        return Ok(Redirect::to(&there).into_response());
+    };
+    let problem = Problem::from(error);
+    let wrong = wrong(&problem).ok_or_else(|| problem.clone())?;
+    let page = shown(&server, &working.authority, &working.organisation, frame).await?;
+    let again = page.refused(RefusedChange {
+        form: "look",
+        typed: typed(&form),
+        wrong: wrong.into(),
+    });
+    Ok(refused(&problem, super::html(&again)?))
+}
+
+/// The form's change of a look. No file leaves the logo as it is; no colour removes it.
+fn look(form: &Form) -> selfsame_driver::Result<LookChange> {
+    let file = form.file("logo").map(|file| logo_uri(&file.bytes));
+    let removed = form.checked("remove_logo").then(String::new);
+    Ok(LookChange {
+        logo: file.transpose()?.or(removed),
+        colour: Some(form.one("colour").unwrap_or_default().to_owned()),
+    })
+}
+
 /// A change of an organisation that was refused.
 struct ChangeProblem {
     form: &'static str,
@@ -144,9 +178,15 @@ pub async fn framed(
     authority: Option<&Authority>,
 ) -> Handled<FrameOrganisation> {
     let hosted = server.app().organisations().find(name).await?;
-    let record = hosted.ok_or_else(unknown)?.record;
+    let hosted = hosted.ok_or_else(unknown)?;
+    let view = server.app().organisations().view(&hosted)?;
+    let record = hosted.record;
     Ok(FrameOrganisation {
         title: record.title,
+        look: OwnLook::of(&LookView {
+            logo: view.logo,
+            colour: view.colour,
+        }),
         issuer: record.issuer && record.erasure.is_none(),
         verifier: record.verifier && record.erasure.is_none(),
         may_switch: authority.is_some_and(may_see_all),
@@ -170,7 +210,10 @@ async fn listed(
     let app = server.app();
     let is_first = at.is_first();
     let list = OrganisationList {
-        main: is_first.then(|| main(server)),
+        main: match is_first {
+            true => Some(main(server).await?),
+            false => None,
+        },
         others: app.organisations().list(&at.into()).await?,
         may_create: may_change(&working.authority),
         place: format!("{}o/", app.config().origin),
@@ -185,7 +228,7 @@ async fn shown(
     frame: Frame,
 ) -> Handled<OrganisationPage> {
     let one = match name.is_main() {
-        true => main(server),
+        true => main(server).await?,
         false => {
             let organisations = server.app().organisations();
             let hosted = organisations.find(name).await?.ok_or_else(unknown)?;
@@ -193,19 +236,24 @@ async fn shown(
         }
     };
     let metadata = Organisation::metadata_address(&one.identifier)?;
+    let rights = rights(authority, name);
+    Ok(OrganisationPage::of(frame, one, &metadata, rights))
+}
+
+fn rights(authority: &Authority, name: &OrganisationName) -> OrganisationRights {
     let may = |right| authority.may(name, right);
-    let rights = OrganisationRights {
+    OrganisationRights {
         administer: may_change(authority),
+        settle: may(Area::Settings.write()),
         people: may(Area::People.read()),
         types: may(Area::Types.read()),
         issue: may(Area::Issuer.read()),
         verify: may(Area::Verifier.read()),
-    };
-    Ok(OrganisationPage::of(frame, one, &metadata, rights))
+    }
 }
 
 /// The organisation that every instance has, as its settings describe it.
-fn main(server: &Server) -> OrganisationShown {
+async fn main(server: &Server) -> Handled<OrganisationShown> {
     let (main, config) = (server.app().main(), server.app().config());
     let issuer = main.issuer.as_ref();
     let verifier = main.verifier.as_ref();
@@ -215,7 +263,8 @@ fn main(server: &Server) -> OrganisationShown {
     };
     let issuers = issuer.map(|own| ("Issuer’s DID", own.identity().did().to_string()));
     let verifiers = verifier.map(|own| ("Verifier’s DID", own.identity().did().to_string()));
-    OrganisationShown {
+    Ok(OrganisationShown {
+        look: OwnLook::of(&main.look().await?),
         name: main.organisation.name.to_string(),
         here: String::new(),
         title: title.clone(),
@@ -227,7 +276,7 @@ fn main(server: &Server) -> OrganisationShown {
         dids: issuers.into_iter().chain(verifiers).collect(),
         created: None,
         erasure: None,
-    }
+    })
 }
 
 fn typed(form: &Form) -> TypedOrganisation {
@@ -239,6 +288,7 @@ fn typed(form: &Form) -> TypedOrganisation {
         verifier: form.checked("verifier"),
         samples: form.checked("samples"),
         method: text("did_method"),
+        colour: text("colour"),
     }
 }
 
@@ -311,6 +361,8 @@ fn wrong(problem: &Problem) -> Option<WrongField> {
         | "organisation-name-unmade" => "name",
         "organisation-name-not-typed" => "confirm",
         "organisation-without-role" => "roles",
+        "logo-refused" => "logo",
+        "colour-malformed" => "colour",
         "did-method-unsupported" | "did-web-origin" => "did_method",
         _ => return None,
     };

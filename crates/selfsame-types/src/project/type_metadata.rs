@@ -4,8 +4,7 @@ use selfsame_credential::ClaimPath;
 use serde_json::{Map, Value, json};
 
 use super::{Located, integrity, located};
-use crate::check::CARD_IMAGE_BYTES_MAX;
-use crate::image::picture;
+use crate::image::{CARD_IMAGE_BYTES_MAX, picture};
 use crate::model::{Addresses, CardImage, CredentialType, text_of};
 
 /// The document that is served for the type.

@@ -62,6 +62,38 @@ fn a_credential_of_an_organisation_is_valid_to_its_verifier_until_it_revokes_it(
 }
 
 #[test]
+fn a_wallet_shows_the_logo_of_an_organisation_of_its_instance_beside_its_name() {
+    let (world, _) = with_acme();
+    let file = world.file("acme.svg");
+    let drawing = r#"<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9z"/></svg>"#;
+    std::fs::write(&file, drawing).unwrap();
+    let file = file.to_str().unwrap();
+    for arguments in [["logo", "acme", file], ["colour", "acme", "#1f4e79"]] {
+        let arguments = [&["organisation"], &arguments[..]].concat();
+        let (code, printed, complaints) = run(&mut command(&world, &arguments));
+        assert_eq!(code, 0, "{printed}{complaints}");
+    }
+    let shown = get(&world.operator, "/api/organisations/acme");
+    assert_eq!(shown["colour"], "#1f4e79");
+    let logo = text(&shown, "logo");
+    let person = world.person("maja");
+    let offer = json!({"offer": offered(&world, "/o/acme")["uri"]});
+    let preview = post(&person, "/api/wallet/offers/preview", &offer);
+    assert_eq!(preview["issuer_logo"], logo, "{preview}");
+    let asked = json!({"type": "immunization", "client_id_prefix": "decentralized_identifier"});
+    let asked = post(&world.operator, "/o/acme/api/verifier/requests", &asked);
+    let request = json!({"request": asked["uri"]});
+    let preview = post(&person, "/api/wallet/requests/preview", &request);
+    assert_eq!(preview["verifier"]["logo"], logo, "{preview}");
+    let wrong = ["organisation", "colour", "acme", "red"];
+    let (code, _, complaints) = run(&mut command(&world, &wrong));
+    assert!(
+        code != 0 && complaints.contains("six hexadecimal digits"),
+        "{complaints}"
+    );
+}
+
+#[test]
 fn the_first_organisation_neither_finds_nor_trusts_what_another_one_issued() {
     let (world, _) = with_acme();
     let person = world.person("maja");

@@ -1,0 +1,72 @@
+//! Logos that people see beside the name of an issuer or a verifier. As the name, a logo is the party's own word.
+
+use url::{Origin, Url};
+
+/// What the path of a logo has after the base of its organisation, before a digest.
+const LOGO: &str = "/logo/";
+
+/// The logo of an organisation of this instance, at one of whose endpoints the logo's owner is called. A wallet loads
+/// nothing from elsewhere, since a fetch would tell when a person looks at a request; and nobody shows the logo of
+/// another organisation.
+pub(crate) fn own_logo(own: &Origin, logo: &Url, endpoint: &Url) -> Option<String> {
+    let is_here = logo.origin() == *own && endpoint.origin() == *own;
+    let (base, digest) = logo.path().split_once(LOGO)?;
+    let rest = endpoint.path().strip_prefix(base)?;
+    let is_its_own = rest.starts_with("/issuer/") || rest.starts_with("/verifier/");
+    let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_plain = logo.query().is_none() && logo.fragment().is_none();
+    (is_here && is_its_own && is_digest && is_plain).then(|| logo.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIGEST: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+    fn shown(logo: &str, endpoint: &str) -> bool {
+        let own: Url = "https://host.example/".parse().unwrap();
+        let logo = logo.replace("DIGEST", DIGEST).parse().unwrap();
+        own_logo(&own.origin(), &logo, &endpoint.parse().unwrap()).is_some()
+    }
+
+    #[test]
+    fn an_organisation_of_this_instance_shows_its_own_logo() {
+        for (logo, endpoint) in [
+            (
+                "https://host.example/logo/DIGEST",
+                "https://host.example/issuer/credential",
+            ),
+            (
+                "https://host.example/o/acme/logo/DIGEST",
+                "https://host.example/o/acme/verifier/responses/1",
+            ),
+        ] {
+            assert!(shown(logo, endpoint), "{logo}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_loaded_from_elsewhere_and_nobody_shows_anothers_logo() {
+        let acme = "https://host.example/o/acme/verifier/responses/1";
+        for (logo, endpoint) in [
+            (
+                "https://elsewhere.example/logo/DIGEST",
+                "https://elsewhere.example/issuer/credential",
+            ),
+            (
+                "https://host.example/logo/DIGEST",
+                "https://elsewhere.example/verifier/responses/1",
+            ),
+            ("https://host.example/logo/DIGEST", acme),
+            ("https://host.example/o/ac/logo/DIGEST", acme),
+            ("https://host.example/o/other/logo/DIGEST", acme),
+            ("https://host.example/o/acme/logo/DIGEST?x=1", acme),
+            ("https://host.example/o/acme/operator/sign-out", acme),
+            ("https://host.example/o/acme/logo/../operator", acme),
+            ("data:image/png;base64,AAAA", acme),
+        ] {
+            assert!(!shown(logo, endpoint), "{logo} {endpoint}");
+        }
+    }
+}
