@@ -9,7 +9,7 @@ use crate::{
     evidence::Need,
     issuer_key::{self, Claimed, Finding, IssuerIdentity, Leaf},
     validity::{BadTime, Validity},
-    verdict::{Trust, Verdict},
+    verdict::{Policy, Trust, Verdict},
 };
 
 pub(crate) const ALGORITHM: Law = Law::new("algorithm", "RFC 8725 §3.1", BrokenRule::Invalid);
@@ -232,9 +232,9 @@ fn in_general(
     if !identity.is_trusted(court.policy) {
         return list.fails(&ISSUER_TRUSTED, unlisted(identity, court));
     }
-    let allowed = identity.id.and_then(|id| court.policy.issuer_types.get(id));
-    let is_allowed = |name: &&&str| match allowed {
-        Some(allowed) => allowed.iter().any(|allowed| allowed == **name),
+    let lists = allowed_types(identity, court.policy);
+    let is_allowed = |name: &&&str| match &lists {
+        Some(lists) => lists.iter().any(|allowed| allowed == **name),
         None => true,
     };
     match types.iter().find(|name| !is_allowed(name)) {
@@ -249,6 +249,22 @@ fn in_general(
             list.fails(&ISSUER_TRUSTED, detail);
         }
     }
+}
+
+/// The types that an issuer may issue under the names by which the policy trusts it, which for the subject of a
+/// certificate may be several; none if it may issue any.
+fn allowed_types(identity: &IssuerIdentity<'_>, policy: &Policy) -> Option<Vec<String>> {
+    let is_it = |name: &&String| identity.is_among(std::slice::from_ref(*name));
+    let names: Vec<&String> = match &policy.trusted_issuers {
+        Trust::Listed(listed) => listed.iter().filter(is_it).collect(),
+        Trust::Any => policy.issuer_types.keys().filter(is_it).collect(),
+    };
+    let lists: Option<Vec<_>> = names
+        .into_iter()
+        .map(|name| policy.issuer_types.get(name))
+        .collect();
+    let lists = lists.filter(|lists| !lists.is_empty())?;
+    Some(lists.into_iter().flatten().cloned().collect())
 }
 
 /// Whether the credential is signed by an issuer that the policy trusts to issue it, whatever its current status is.

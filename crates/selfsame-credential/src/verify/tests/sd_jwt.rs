@@ -751,6 +751,30 @@ fn an_issuer_known_by_its_certificate_alone_is_listed_by_name_or_hash() {
 }
 
 #[test]
+fn an_issuer_known_by_its_certificate_is_trusted_for_the_types_that_the_policy_names() {
+    let authority = Authority::new();
+    let scene = authority.scene(None);
+    let sd_jwt = SdJwt::parse(&scene).unwrap();
+    let vct = sd_jwt.payload()["vct"].as_str().unwrap();
+    let (name, other) = ("x509_san_dns:issuer.example", "x509_san_dns:other.example");
+    let judged = |entry: &str, types: &[&str]| {
+        let types = types.iter().map(|name| (*name).to_owned()).collect();
+        let policy = Policy {
+            trust_anchors: vec![authority.der.clone()],
+            trusted_issuers: Trust::Listed(vec![name.to_owned(), other.to_owned()]),
+            issuer_types: [(entry.to_owned(), types)].into(),
+            ..policy()
+        };
+        judge(&scene, None, &policy)
+    };
+    assert_valid(&judged(name, &[vct]));
+    assert_valid(&judged(other, &["urn:example:other"]));
+    for types in [&["urn:example:other"][..], &[]] {
+        assert_fails(&judged(name, types), "issuer_trusted", Outcome::Untrusted);
+    }
+}
+
+#[test]
 fn an_iss_that_is_no_string_does_not_count_as_absent() {
     let authority = Authority::new();
     let policy = Policy {
