@@ -4,6 +4,7 @@
 //! own: who may call an address, its limits and its errors' format, which `selfsame-server` gives to each list of
 //! routes; the API and the pages; nor the meaning of a request, which is a use case's.
 
+pub mod called;
 pub mod hosted;
 mod instance;
 pub mod issuer;

@@ -8,10 +8,10 @@ use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
 use http::{Method, StatusCode};
 use selfsame_audit::{Act, AuditResult, AuditedActor};
+use selfsame_endpoints::called;
 use selfsame_operators::{Actor, Authority};
 
 use crate::error::{Handled, Problem};
-use crate::here;
 use crate::peer::Peer;
 use crate::server::Server;
 
@@ -59,7 +59,7 @@ impl Audited {
         }
         let from = request.extensions().get::<Peer>();
         let act = Act {
-            organisation: here::organisation(request.extensions()),
+            organisation: called::organisation(request.extensions()),
             actor: actor(&authority.actor),
             act: format!("{} {route}", request.method()),
             object: object(route, request.uri().path()),

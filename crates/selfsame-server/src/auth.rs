@@ -13,6 +13,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode};
 use selfsame_core::organisation::OrganisationName;
 use selfsame_driver::Reason;
+use selfsame_endpoints::called::{self, Called};
 use selfsame_http::extract::bearer;
 use selfsame_http::form;
 use selfsame_http::negotiation::follows;
@@ -23,7 +24,6 @@ use selfsame_wallet::view::Person;
 use crate::audited::Audited;
 use crate::cookie::{self, Jar};
 use crate::error::{Handled, Problem};
-use crate::here::{self, Called};
 use crate::server::Server;
 
 /// Whom the request speaks for. The gate of the route group places it in the request's extensions.
@@ -163,7 +163,7 @@ pub async fn operator(
         return sign_in_first(&request, "/operator", reason);
     };
     let authority = Arc::new(authority);
-    let organisation = here::organisation(request.extensions());
+    let organisation = called::organisation(request.extensions());
     let act = Audited::of(server, &authority, &request);
     if let Some(Err(missing)) = needed.map(|needed| authority.meets(&organisation, needed)) {
         let refusal = Problem::from(missing);

@@ -6,6 +6,7 @@ use axum::extract::FromRequestParts;
 use http::StatusCode;
 use http::request::Parts;
 use selfsame_core::organisation::OrganisationName;
+use selfsame_endpoints::called;
 use selfsame_operators::Authority;
 use selfsame_wallet::view::Person;
 
@@ -13,7 +14,6 @@ pub use selfsame_http::extract::{Form, Json, Path, Query, Raw, UploadedFile, is_
 
 use crate::auth::Seat;
 use crate::error::Problem;
-use crate::here;
 
 /// The person who owns the wallet.
 pub struct Owner(pub Person);
@@ -54,7 +54,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Working {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
-        let organisation = here::organisation(&parts.extensions);
+        let organisation = called::organisation(&parts.extensions);
         match parts.extensions.get::<Seat>().and_then(Seat::authority) {
             Some(authority) => Ok(Self {
                 authority: authority.clone(),

@@ -22,6 +22,7 @@ use axum::response::{Html, IntoResponse};
 use http::request::Parts;
 use selfsame_app::config::Config;
 use selfsame_core::organisation::OrganisationName;
+use selfsame_endpoints::called::{self, Called};
 pub use selfsame_http::listing::ListPosition;
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_operators::Actor;
@@ -32,7 +33,6 @@ use selfsame_pages::{
 
 use crate::auth::{self, Seat};
 use crate::error::{Handled, Problem};
-use crate::here::{self, Called};
 use crate::server::Server;
 
 impl FromRequestParts<Server> for Frame {
@@ -44,7 +44,7 @@ impl FromRequestParts<Server> for Frame {
         Ok(Self::new(FrameParts {
             path: parts.uri.path(),
             form,
-            here: here::prefix(&parts.extensions),
+            here: called::prefix(&parts.extensions),
             roles: roles(server.app().config()),
             organisation: organisation(server, parts).await?,
             visitor: visitor(server, parts).await,

@@ -8,6 +8,7 @@ use axum::extract::{Extension, RawQuery, State};
 use http::header::{REFERRER_POLICY, REFRESH, SET_COOKIE};
 use http::{HeaderMap, HeaderValue};
 use selfsame_crypto::SecretString;
+use selfsame_endpoints::called::path_at;
 use selfsame_http::form;
 use selfsame_operators::Authority;
 use selfsame_pages::operator::{
@@ -22,7 +23,6 @@ use crate::auth;
 use crate::cookie::{self, Jar};
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Query, Working};
-use crate::here::path_at;
 use crate::peer::Peer;
 use crate::server::Server;
 use session::{Browser, SIGNED_IN, first_page};

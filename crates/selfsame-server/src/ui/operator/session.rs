@@ -4,6 +4,7 @@ use http::header::SET_COOKIE;
 use http::{HeaderMap, HeaderValue};
 use selfsame_accounts::{KNOWN_SECONDS, NewSession, Whence};
 use selfsame_driver::Error;
+use selfsame_endpoints::called::path_at;
 use selfsame_operators::{Area, Authority};
 use selfsame_pages::InstanceRoles;
 
@@ -11,7 +12,6 @@ use crate::audited;
 use crate::auth;
 use crate::cookie::{self, Jar};
 use crate::error::Handled;
-use crate::here::path_at;
 use crate::peer::Peer;
 use crate::server::Server;
 use crate::ui::Frame;
