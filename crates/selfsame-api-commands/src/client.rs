@@ -27,7 +27,7 @@ const LONG: CallLimits = CallLimits {
 };
 
 /// The resources that each organisation has.
-const OF_ORGANISATIONS: [&str; 10] = [
+const OF_ORGANISATIONS: [&str; 11] = [
     "/api/audit",
     "/api/export",
     "/api/issuer",
@@ -35,6 +35,7 @@ const OF_ORGANISATIONS: [&str; 10] = [
     "/api/look",
     "/api/me",
     "/api/people",
+    "/api/trust",
     "/api/types",
     "/api/verifier",
     "/api/webhooks",

@@ -3,6 +3,7 @@
 mod erase;
 mod export;
 mod look;
+mod trust;
 
 use clap::{Args, Subcommand, ValueEnum};
 use selfsame_core::organisation::view::{
@@ -90,6 +91,8 @@ enum OrganisationVerb {
     Logo(look::Logo),
     /// Give an organisation a colour, or remove it.
     Colour(look::Colour),
+    /// Show and change which issuers the verifier of an organisation trusts.
+    Trust(trust::OrganisationTrust),
     /// Suspend an organisation: it only serves what others need to verify the credentials that it issued.
     #[command(after_help = "Example: selfsame organisation suspend acme")]
     Suspend {
@@ -181,6 +184,7 @@ impl Organisation {
             }
             OrganisationVerb::Logo(logo) => return logo.run().await,
             OrganisationVerb::Colour(colour) => return colour.run().await,
+            OrganisationVerb::Trust(trust) => return trust.run().await,
             OrganisationVerb::Suspend { name, instance } => {
                 changed(&name, &state(OrganisationState::Suspended), &instance).await?;
             }

@@ -155,12 +155,7 @@ impl TrustConfig {
     /// `BadRequest`, with the setting and what to do.
     pub fn check(&self) -> Result<()> {
         let is_web = |url: &Url| matches!(url.scheme(), "http" | "https");
-        let is_issuer = |text: &&String| match text.split_once(':') {
-            Some(("did", _)) => Did::parse(text).is_ok(),
-            Some(("x509_san_dns" | "x509_hash", name)) => !name.is_empty(),
-            _ => Url::parse(text).is_ok(),
-        };
-        if let Some(wrong) = self.issuers.iter().find(|text| !is_issuer(text)) {
+        if let Some(wrong) = self.issuers.iter().find(|text| !Self::is_issuer(text)) {
             return Err(Error::bad_request("trusted-issuer-malformed").with("issuer", wrong));
         }
         let is_listed = |issuer: &&String| self.issuers.contains(issuer);
@@ -176,6 +171,17 @@ impl TrustConfig {
                 .with("path", wrong.path()));
         }
         Ok(())
+    }
+
+    /// Whether a text can name an issuer: a DID, a URL of the web, or the name of a certificate.
+    #[must_use]
+    pub fn is_issuer(text: &str) -> bool {
+        match text.split_once(':') {
+            Some(("did", _)) => Did::parse(text).is_ok(),
+            Some(("x509_san_dns" | "x509_hash", name)) => !name.is_empty(),
+            Some(("http" | "https", _)) => Url::parse(text).is_ok(),
+            _ => false,
+        }
     }
 
     /// Whether an address of the settings may be called: over TLS, or plainly on this machine and at a listed origin.

@@ -6,6 +6,7 @@ mod logos;
 pub mod look;
 mod name;
 mod records;
+pub mod trust;
 pub mod view;
 
 use selfsame_driver::{Error, Result};

@@ -300,6 +300,8 @@ impl Correspondent for Verifiers {
 
     async fn carry_out(self: Arc<Self>, shared: &Arc<Shared>, leased: &Leased) -> Result<()> {
         let verifier = self.0.verifier_of(&leased.tenant).await?;
+        // What comes of the call may be judged.
+        verifier.trust().now().await?;
         verifier.carry_out(shared, leased).await
     }
 

@@ -34,6 +34,7 @@ use selfsame_core::config::NamedDid;
 use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, is_portable};
 use selfsame_core::machine::At;
+use selfsame_core::organisation::trust::{OrganisationTrust, TrustInAll};
 use selfsame_core::record_cache::RecordCache;
 
 use judging::Judging;
@@ -60,6 +61,7 @@ pub struct Verifier {
     dids: Dids,
     records: Arc<RequestCache>,
     judging: Judging,
+    trust: OrganisationTrust,
 }
 
 /// The requests of all verifiers of an instance that are held in memory. Versions of records are unique in a store, so
@@ -123,6 +125,8 @@ impl Verifier {
         identity: Arc<Identity>,
         records: Arc<RequestCache>,
     ) -> Self {
+        let tenant = context.organisation.verifier.clone();
+        let trust = OrganisationTrust::new(shared.clone(), tenant);
         Self {
             dids: Dids::new(shared.clone()),
             shared,
@@ -130,7 +134,14 @@ impl Verifier {
             identity,
             records,
             judging: Judging::default(),
+            trust,
         }
+    }
+
+    /// The issuers that its organisation trusts.
+    #[must_use]
+    pub fn trust(&self) -> &OrganisationTrust {
+        &self.trust
     }
 
     /// The tenant of its records.
@@ -189,15 +200,16 @@ impl Verifier {
         ClientId::DecentralizedIdentifier(self.client_did()).to_string()
     }
 
-    /// The policy for credentials: from the configuration, and the issuers trusted now.
+    /// The policy for credentials: from the configuration, and the issuers trusted now, by the instance and by the
+    /// organisation as its list was read before.
     fn policy(&self, max_status_age: u64) -> Policy {
         let config = &self.context.config;
         let trusted = self.shared.trust.now();
-        let mut issuers = trusted.issuers.clone();
-        issuers.extend_from_slice(self.context.own_issuers());
+        let entries = &self.trust.latest().entries;
+        let all = TrustInAll::of(&trusted, self.context.own_issuers(), entries);
         Policy {
-            trusted_issuers: Trust::Listed(issuers),
-            issuer_types: trusted.types.clone(),
+            trusted_issuers: Trust::Listed(all.issuers),
+            issuer_types: all.types,
             trust_anchors: trusted.anchors.clone(),
             // A list fetched for this verification may be a second old by the clock.
             max_status_age: Some(max_status_age.max(1)),

@@ -20,7 +20,7 @@ pub enum Area {
     People,
     /// The audit trail.
     Audit,
-    /// What an organisation decides about itself: its logo and its colour.
+    /// What an organisation decides about itself: its logo, its colour, and the issuers it trusts.
     Settings,
     /// The organisations of the instance.
     Organisations,

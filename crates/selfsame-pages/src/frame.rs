@@ -255,9 +255,9 @@ fn section(path: &str) -> &'static str {
         Some("registry" | "browse") => "registry",
         Some("resolver") => "resolver",
         Some("operator") => "operator",
-        Some("organisation" | "organisations" | "types" | "people" | "webhooks" | "audit") => {
-            "organisation"
-        }
+        Some(
+            "organisation" | "organisations" | "trust" | "types" | "people" | "webhooks" | "audit",
+        ) => "organisation",
         _ => "home",
     }
 }

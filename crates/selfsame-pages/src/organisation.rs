@@ -1,6 +1,7 @@
 //! Organisations: the list of an instance's with the form to create one, and the page of each.
 
 pub mod erasure;
+pub mod trust;
 
 use askama::Template;
 use selfsame_core::config::DidMethod;

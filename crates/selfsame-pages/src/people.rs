@@ -233,8 +233,8 @@ fn described(area: Area) -> (&'static str, Option<&'static str>, Option<&'static
         Area::Audit => ("Audit trail", Some("Read the audit trail"), None),
         Area::Settings => (
             "Settings of the organisation",
-            Some("See its logo and its colour"),
-            Some("Change its logo and its colour"),
+            Some("See its logo, its colour and its trusted issuers"),
+            Some("Change its logo, its colour and its trusted issuers"),
         ),
         Area::Organisations => (
             "Organisations",

@@ -11,6 +11,7 @@ pub mod organisations;
 pub mod people;
 pub mod registry;
 pub mod saved;
+pub mod trust;
 pub mod types;
 pub mod verifier;
 pub mod wallet;

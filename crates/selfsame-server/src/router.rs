@@ -115,6 +115,8 @@ fn of_verifiers() -> Vec<Routes> {
         of(Audience::Operator, pages::verifier()).needing(Area::Verifier),
         of(Audience::OperatorStream, api::verifier_streams()).needing(Area::Verifier),
         api_of(Area::Verifier, api::verifier()),
+        api_of(Area::Settings, api::trust()),
+        pages_of(Area::Settings, pages::trust()),
         api_of(Area::Verifier, api::saved_requests()),
         of(Audience::OperatorWait, api::verifier_waits()).needing(Area::Verifier),
         of(Audience::Public, pages::same_device()),

@@ -21,6 +21,7 @@ mod saved;
 mod saved_pages;
 mod sockets;
 mod surface;
+mod trust;
 mod types;
 mod wallets;
 mod webhook_pages;

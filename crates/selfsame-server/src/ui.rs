@@ -12,6 +12,7 @@ pub mod reference;
 pub mod registry;
 pub mod resolver;
 pub mod saved;
+pub mod trust;
 pub mod types;
 pub mod verifier;
 pub mod wallet;

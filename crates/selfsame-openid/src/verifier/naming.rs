@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use selfsame_core::organisation::trust::TrustList;
 use selfsame_credential::validity::Validity;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Result;
@@ -18,6 +19,8 @@ pub(super) struct KnownNames {
     own_issuers: Vec<String>,
     /// The name of its own organisation as an issuer.
     own_name: Arc<str>,
+    /// The issuers that its organisation trusts.
+    trusted: Arc<TrustList>,
 }
 
 impl Verifier {
@@ -27,6 +30,7 @@ impl Verifier {
             types: self.context.types_now().await?,
             own_issuers: self.context.own_issuers().to_vec(),
             own_name: self.context.title(),
+            trusted: self.trust.now().await?,
         })
     }
 
@@ -54,9 +58,18 @@ impl KnownNames {
         verdict.credential = claims.map(|claims| self.credential(claims));
     }
 
+    /// The organisation's own name, or the one that it has given to an issuer that it trusts.
+    fn name_of(&self, issuer: &str) -> Option<String> {
+        if self.own_issuers.iter().any(|own| own == issuer) {
+            return Some(self.own_name.to_string());
+        }
+        let mut entries = self.trusted.entries.iter();
+        let entry = entries.find(|entry| entry.issuer == issuer)?;
+        Some(entry.name.clone())
+    }
+
     fn credential(&self, claims: &Map<String, Value>) -> NamedCredential {
         let issuer = issuer(claims);
-        let is_own = |issuer: &&str| self.own_issuers.iter().any(|own| own == issuer);
         let (kind, known) = match text(claims, "vct") {
             Some(vct) => (vct, self.types.like_vct(vct)),
             None => {
@@ -68,7 +81,7 @@ impl KnownNames {
         NamedCredential {
             kind: kind.to_owned(),
             title: known.map(|one| one.name().to_owned()),
-            issuer_name: issuer.filter(is_own).map(|_| self.own_name.to_string()),
+            issuer_name: issuer.and_then(|issuer| self.name_of(issuer)),
             issuer: issuer.map(str::to_owned),
             valid_until: expires(claims).map(UnixTime::rfc3339),
         }
@@ -117,6 +130,7 @@ mod tests {
             types: Arc::new(TypeSet::of_samples("urn:selfsame:credential:")),
             own_issuers: vec![OWN.to_owned()],
             own_name: "Clinic at the Lake".into(),
+            trusted: Arc::default(),
         };
         names.credential(claims.as_object().unwrap())
     }

@@ -47,6 +47,7 @@ impl Verifier {
     pub async fn response(self: &Arc<Self>, id: &str, body: &[u8]) -> Result<Receipt> {
         let _place = self.judging.enter(id)?;
         let response = AuthorizationResponse::parse(body).map_err(refusal)?;
+        self.trust.now().await?;
         let driven = self
             .shared
             .drive(&Responding(self), self.at(id), response)

@@ -1,5 +1,6 @@
 //! Saved requests of a verifier: stored, listed, opened by programs and by visitors of their link.
 
+use selfsame_core::organisation::trust::TrustInAll;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::hash::{ct_eq, sha256};
 use selfsame_crypto::time::UnixTime;
@@ -404,14 +405,15 @@ impl Verifier {
         Ok(compiled)
     }
 
-    /// With advice for each named issuer that the instance does not trust: naming it here does not make it trusted.
+    /// With advice for each named issuer that is not trusted: naming it here does not make it trusted.
     async fn preview_of(&self, compiled: &CompiledRequest) -> Result<RequestCheck> {
         let types = self.context.types_now().await?;
         let mut found = preview(compiled, &types);
         let trusted = self.shared.trust.now();
-        let own = self.context.own_issuers();
+        let entries = &self.trust.now().await?.entries;
+        let all = TrustInAll::of(&trusted, self.context.own_issuers(), entries);
         let mut unknown: Vec<&String> = compiled.issuers.values().flatten().collect();
-        unknown.retain(|name| !trusted.issuers.contains(name) && !own.contains(name));
+        unknown.retain(|name| !all.issuers.contains(name));
         unknown.sort();
         unknown.dedup();
         let advice = unknown

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 /// Forms and views of pages, and the operation of the API that does the same.
-pub const SAME: [(&str, &str); 33] = [
+pub const SAME: [(&str, &str); 35] = [
     ("POST /issuer/new", "POST /api/issuer/offers"),
     (
         "POST /issuer/issued/{credential}/status",
@@ -44,6 +44,8 @@ pub const SAME: [(&str, &str); 33] = [
     ),
     ("GET /organisation/export", "GET /api/export"),
     ("POST /organisation/look", "PATCH /api/look"),
+    ("POST /trust", "POST /api/trust"),
+    ("POST /trust/{id}/remove", "DELETE /api/trust/{id}"),
     ("POST /types/new", "POST /api/types"),
     ("POST /types/edit/{id}", "PUT /api/types/{id}"),
     ("POST /types/import", "POST /api/types/import"),

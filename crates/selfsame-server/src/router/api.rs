@@ -5,8 +5,8 @@ use selfsame_http::route::{described, get, post, tagged};
 use super::group::Route;
 use super::openapi;
 use crate::api::{
-    audit, dids, export, instance, issuer, organisations, people, registry, saved, types, verifier,
-    wallet, webhooks,
+    audit, dids, export, instance, issuer, organisations, people, registry, saved, trust, types,
+    verifier, wallet, webhooks,
 };
 use crate::supervision;
 
@@ -92,6 +92,15 @@ pub fn audit() -> Vec<Route> {
         described(audit::__path_list, audit::list),
         described(audit::__path_export, audit::export),
         described(audit::__path_anchors, audit::anchors),
+    ]
+}
+
+/// The issuers that an organisation trusts, for its programs.
+pub fn trust() -> Vec<Route> {
+    vec![
+        described(trust::__path_list, trust::list),
+        described(trust::__path_add, trust::add),
+        described(trust::__path_remove, trust::remove),
     ]
 }
 

@@ -11,7 +11,7 @@ use crate::extract::Query;
 use crate::server::Server;
 use crate::ui::{
     Frame, ask, audit, home, issuer, operator, organisations, people, reference, registry,
-    resolver, saved, types, verifier, wallet, webhooks,
+    resolver, saved, trust, types, verifier, wallet, webhooks,
 };
 
 /// Pages for anyone.
@@ -159,6 +159,15 @@ pub fn organisation() -> Vec<Route> {
 /// What an organisation decides about itself.
 pub fn settings() -> Vec<Route> {
     vec![post("/organisation/look", organisations::change_look)]
+}
+
+/// The issuers that an organisation trusts.
+pub fn trust() -> Vec<Route> {
+    vec![
+        get("/trust", trust::page),
+        post("/trust", trust::add),
+        post("/trust/{id}/remove", trust::remove),
+    ]
 }
 
 /// Webhooks and their deliveries.

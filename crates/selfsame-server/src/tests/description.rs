@@ -7,6 +7,7 @@ use http::StatusCode;
 use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
 use selfsame_audit::{AuditEntry, ChainAnchor};
 use selfsame_core::organisation::look::{LookChange, LookView};
+use selfsame_core::organisation::trust::{NewTrustedIssuer, TrustedIssuer};
 use selfsame_core::organisation::view::{
     ErasureForecast, ErasureOrder, NewOrganisation, OrganisationChange, OrganisationView,
 };
@@ -234,6 +235,9 @@ fn verifiers_examples(examples: &mut Checked) {
     examples.response::<SavedRequest>("verifier_replace_saved");
     examples.request::<RequestOpening>("verifier_open_saved");
     examples.response::<VerificationRequest>("verifier_open_saved");
+    examples.response::<Listed<TrustedIssuer>>("verifier_list_trusted_issuers");
+    examples.request::<NewTrustedIssuer>("verifier_trust_issuer");
+    examples.response::<TrustedIssuer>("verifier_trust_issuer");
     examples.request::<verifier::Bare>("verifier_verify_credential");
     examples.response::<CredentialVerdict>("verifier_verify_credential");
 }

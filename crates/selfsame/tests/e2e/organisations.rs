@@ -119,6 +119,57 @@ fn the_first_organisation_neither_finds_nor_trusts_what_another_one_issued() {
 }
 
 #[test]
+fn an_organisation_accepts_what_an_issuer_on_its_own_list_issued_and_no_more_than_its_types() {
+    let (world, _) = with_acme();
+    let person = world.person("maja");
+    take(&person, &offered(&world, ""));
+    let issued = get(
+        &world.operator,
+        "/.well-known/openid-credential-issuer/issuer",
+    );
+    let configurations = &issued["credential_configurations_supported"];
+    let vct = text(&configurations["immunization_sd_jwt_vc"], "vct");
+    let issuer = text(&get(&world.operator, "/api/status"), "did");
+    let trust = |arguments: &[&str]| {
+        let arguments = [&["organisation", "trust", "acme"], arguments].concat();
+        let (code, printed, complaints) = run(&mut command(&world, &arguments));
+        assert_eq!(code, 0, "{printed}{complaints}");
+        printed
+    };
+    let asked = || {
+        let asked = json!({"type": "immunization"});
+        let asked = post(&world.operator, "/o/acme/api/verifier/requests", &asked);
+        let given = json!({"request": asked["uri"], "policy": "newest"});
+        drop(person.send("POST", "/api/wallet/requests/answer", Some(&given)));
+        let path = format!("/o/acme/api/verifier/requests/{}", text(&asked, "id"));
+        get(&world.operator, &path)
+    };
+    let refused = asked();
+    assert_eq!(
+        refused["refused"]["last"]["outcome"], "untrusted",
+        "{refused}"
+    );
+    let add = ["--add", &issuer, "--title", "The first one", "--type"];
+    trust(&[&add[..], &["urn:example:other"]].concat());
+    let refused = asked();
+    assert_eq!(
+        refused["refused"]["last"]["outcome"], "untrusted",
+        "{refused}"
+    );
+    let printed = trust(&[&add[..], &[&vct]].concat());
+    assert!(
+        printed.contains("The first one") && printed.contains(&vct),
+        "{printed}"
+    );
+    let answered = asked();
+    assert_eq!(answered["verdict"]["outcome"], "valid", "{answered}");
+    let shown = &answered["verdict"]["credentials"][0]["credential"];
+    assert_eq!(shown["issuer_name"], "The first one", "{shown}");
+    assert!(!trust(&["--remove", &issuer]).contains(&issuer));
+    assert_eq!(asked()["refused"]["last"]["outcome"], "untrusted");
+}
+
+#[test]
 fn a_suspended_organisation_is_verified_but_issues_nothing_until_it_is_reinstated() {
     let (world, _) = with_acme();
     let act = |verb: &str| {
