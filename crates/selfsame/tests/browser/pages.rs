@@ -96,6 +96,8 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
         "organisation-issuer",
         instance.page("o/ministry-of-health/issuer"),
     ));
+    desk.settle("o/ministry-of-health").await;
+    pages.push(("trust", browser.address().await));
     desk.hook().await;
     pages.push(("webhook", browser.address().await));
 
