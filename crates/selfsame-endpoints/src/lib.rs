@@ -1,6 +1,6 @@
 //! Protocol endpoints: what other wallets, issuers, verifiers, resolvers and readers of a registry call.
 //!
-//! Owns: the addresses of specifications and their descriptions, the parameters and the form of each answer. Does not
+//! Owns: the addresses of specifications and their descriptions, which organisation is called, the parameters and the form of each answer. Does not
 //! own: who may call an address, its limits and its errors' format, which `selfsame-server` gives to each list of
 //! routes; the API and the pages; nor the meaning of a request, which is a use case's.
 

@@ -69,11 +69,12 @@ enum ExportSection {
     People,
     Keys,
     Webhooks,
+    TrustedIssuers,
     Audit,
 }
 
 impl ExportSection {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Organisation,
         Self::Dids,
         Self::Types,
@@ -82,6 +83,7 @@ impl ExportSection {
         Self::People,
         Self::Keys,
         Self::Webhooks,
+        Self::TrustedIssuers,
         Self::Audit,
     ];
 
@@ -96,6 +98,7 @@ impl ExportSection {
             Self::People => "person",
             Self::Keys => "api_key",
             Self::Webhooks => "webhook",
+            Self::TrustedIssuers => "trusted_issuer",
             Self::Audit => "audit_entry",
         }
     }
@@ -109,6 +112,7 @@ impl ExportSection {
             Self::Requests => Area::Verifier.read(),
             Self::People | Self::Keys => Area::People.read(),
             Self::Webhooks => Area::Webhooks.read(),
+            Self::TrustedIssuers => Area::Settings.read(),
             Self::Audit => Area::Audit.read(),
         })
     }
@@ -313,6 +317,13 @@ impl App {
                 let items = self.webhooks.endpoints(&owner).await?;
                 values(Listing { items, next: None })
             }
+            ExportSection::TrustedIssuers => match self.exporting(name).await?.verifier() {
+                Ok(verifier) => {
+                    let items = verifier.trust().now().await?.entries.clone();
+                    values(Listing { items, next: None })
+                }
+                Err(_) => Ok(whole(Vec::new())),
+            },
             ExportSection::Audit => {
                 let filter = AuditFilter {
                     after: paging.after,

@@ -56,6 +56,8 @@ async fn filled(instance: &Instance) -> Vec<String> {
     posted(instance, "/o/acme/api/verifier/requests", request).await;
     let key = json!({"name": "admissions", "scopes": ["issuer:write"]});
     let key = posted(instance, "/o/acme/api/keys", key).await;
+    let trusted = json!({"issuer": "did:web:pharmacy.example", "name": "Pharmacy"});
+    posted(instance, "/o/acme/api/trust", trusted).await;
     let hook = json!({"url": "https://receiver.example/hook"});
     let hook = posted(instance, "/o/acme/api/webhooks", hook).await;
     let uri = offer["uri"].as_str().unwrap().to_owned();
@@ -99,6 +101,7 @@ async fn an_export_has_a_line_for_each_record_and_no_secret() {
                 "organisation",
                 "person",
                 "request",
+                "trusted_issuer",
                 "type",
                 "webhook",
             ];
@@ -169,12 +172,26 @@ async fn an_export_leaves_out_what_the_caller_may_not_read_and_says_so() {
         (
             &issuer,
             "/o/acme/organisation/export",
-            vec!["request", "person", "api_key", "webhook", "audit_entry"],
+            vec![
+                "request",
+                "person",
+                "api_key",
+                "webhook",
+                "trusted_issuer",
+                "audit_entry",
+            ],
         ),
         (
             &administrator,
             PATH,
-            vec!["type", "credential", "request", "webhook", "audit_entry"],
+            vec![
+                "type",
+                "credential",
+                "request",
+                "webhook",
+                "trusted_issuer",
+                "audit_entry",
+            ],
         ),
     ] {
         let answer = instance.call(get(path).cookie(cookie)).await;

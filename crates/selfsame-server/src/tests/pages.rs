@@ -93,6 +93,7 @@ async fn pages_are_whole_and_hold_nothing_inline_or_foreign() {
         "/organisations",
         "/organisation",
         "/webhooks",
+        "/trust",
         "/resolver?did=did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
     ] {
         let answer = instance.call(get(path).cookie(&cookies)).await;

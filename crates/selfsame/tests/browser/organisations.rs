@@ -8,6 +8,14 @@ use crate::{
 
 pub const MINISTRY: &str = "Ministry of Health";
 
+/// Chooses a file as a person does in the dialog of the system.
+const CHOOSE_LOGO: &str = r##"
+const drawing = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><circle cx="12" cy="12" r="11" fill="#1f4e79"/><path d="M10 5h4v5h5v4h-5v5h-4v-5H5v-4h5z" fill="#fff"/></svg>';
+const chosen = new DataTransfer();
+chosen.items.add(new File([drawing], 'ministry.svg', {type: 'image/svg+xml'}));
+document.querySelector('#logo').files = chosen.files;
+return null;"##;
+
 impl Desk<'_> {
     /// Creates an organisation with the suggested name, and ends on its page.
     pub async fn organise(&self, title: &str) {
@@ -18,6 +26,24 @@ impl Desk<'_> {
         browser.set("#title", title).await;
         browser.press("Create the organisation").await;
         browser.expect("The organisation is created.").await;
+    }
+
+    /// Gives the organisation of this path a logo, a colour and an issuer that it trusts, and ends on the list of such issuers.
+    pub async fn settle(&self, organisation: &str) {
+        let Self(instance, browser) = self;
+        browser
+            .open(&instance.page(&format!("{organisation}/organisation")))
+            .await;
+        browser.press("Change the logo or the colour").await;
+        browser.evaluate(CHOOSE_LOGO).await;
+        browser.set("#colour", "#FFD400").await;
+        browser.press("Save").await;
+        browser.expect("#ffd400").await;
+        browser.press("Trusted issuers").await;
+        browser.set("#issuer", "did:web:pharmacy.example").await;
+        browser.set("#name", "Pharmacy at the Lake").await;
+        browser.press("Trust this issuer").await;
+        browser.expect("Pharmacy at the Lake").await;
     }
 
     /// Creates a webhook, and ends on its page, where a test waits to be sent.

@@ -45,6 +45,12 @@ const PAGES: [(&str, &str); 27] = [
     ("webhooks", "webhooks"),
 ];
 
+/// Pages of the organisation that the story creates.
+const OWN_PAGES: [(&str, &str); 2] = [
+    ("organisation-issuer", "o/ministry-of-health/issuer"),
+    ("trust", "o/ministry-of-health/trust"),
+];
+
 /// Error pages, with their statuses.
 const REFUSALS: [(&str, &str); 3] = [("over", "410"), ("forbidden", "403"), ("lost", "404")];
 
@@ -58,6 +64,7 @@ const DEVICES: [(&str, (u32, u32)); 2] = [("desk", (1200, 800)), ("phone", (360,
 async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, String)> {
     let mut pages: Vec<_> = PAGES
         .iter()
+        .chain(&OWN_PAGES)
         .map(|(name, path)| (*name, instance.page(path)))
         .collect();
     let desk = Desk::open(instance, browser).await;
@@ -92,10 +99,7 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
 
     desk.organise(MINISTRY).await;
     pages.push(("organisation-new", browser.address().await));
-    pages.push((
-        "organisation-issuer",
-        instance.page("o/ministry-of-health/issuer"),
-    ));
+    desk.settle("o/ministry-of-health").await;
     desk.hook().await;
     pages.push(("webhook", browser.address().await));
 

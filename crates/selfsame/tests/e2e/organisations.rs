@@ -122,14 +122,14 @@ fn the_first_organisation_neither_finds_nor_trusts_what_another_one_issued() {
 fn an_organisation_accepts_what_an_issuer_on_its_own_list_issued_and_no_more_than_its_types() {
     let (world, _) = with_acme();
     let person = world.person("maja");
-    take(&person, &offered(&world, ""));
+    let card = take(&person, &offered(&world, "")).remove(0);
+    let issuer = text(&card, "issuer");
     let issued = get(
         &world.operator,
         "/.well-known/openid-credential-issuer/issuer",
     );
     let configurations = &issued["credential_configurations_supported"];
     let vct = text(&configurations["immunization_sd_jwt_vc"], "vct");
-    let issuer = text(&get(&world.operator, "/api/status"), "did");
     let trust = |arguments: &[&str]| {
         let arguments = [&["organisation", "trust", "acme"], arguments].concat();
         let (code, printed, complaints) = run(&mut command(&world, &arguments));
