@@ -50,13 +50,14 @@ const PAGES: [(&str, &str); 31] = [
 ];
 
 /// Pages of the story's organisation.
-const OWN_PAGES: [(&str, &str); 9] = [
+const OWN_PAGES: [(&str, &str); 10] = [
     ("organisation-issuer", "issuer"),
     ("organisation-types", "types"),
     ("organisation-verifier", "verifier"),
     ("organisation-people", "people"),
     ("organisation-webhooks", "webhooks"),
     ("organisation-audit", "audit"),
+    ("trust", "trust"),
     ("type", "types/view/library-card"),
     ("type-edit", "types/edit/library-card"),
     ("type-form", "issuer/new/library-card"),
@@ -173,7 +174,6 @@ async fn organisation(desk: &Desk<'_>) -> Vec<(&'static str, String)> {
     pages.push(("ask", link));
     pages.extend(OWN_PAGES.map(|(name, path)| (name, own(path))));
     desk.settle("o/ministry-of-health").await;
-    pages.push(("trust", browser.address().await));
     pages
 }
 
