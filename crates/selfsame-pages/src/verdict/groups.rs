@@ -22,7 +22,7 @@ use RuleSubject::{Form, Holder, Issuer, Question, Status, Time};
 /// A rule, its subject, and what it says in words.
 type RuleWords = (&'static str, RuleSubject, &'static str);
 
-const RULES: [RuleWords; 43] = [
+const RULES: [RuleWords; 44] = [
     ("well_formed", Form, "It can be read"),
     ("type_header", Form, "Its header says what it is"),
     ("digest_algorithm", Form, "Its digests are of a known kind"),
@@ -71,6 +71,11 @@ const RULES: [RuleWords; 43] = [
     ),
     ("issuer_signature", Issuer, "Its issuer signed it"),
     ("issuer_trusted", Issuer, "This verifier trusts its issuer"),
+    (
+        "issuer_trusted_for_request",
+        Issuer,
+        "Its issuer is one of those that the request names",
+    ),
     ("key_binding", Holder, "Its holder proves that it is theirs"),
     (
         "presentation_type",
