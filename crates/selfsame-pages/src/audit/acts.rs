@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 /// Forms and views of pages, and the operation of the API that does the same.
-pub const SAME: [(&str, &str); 35] = [
+pub const SAME: [(&str, &str); 39] = [
     ("POST /issuer/new", "POST /api/issuer/offers"),
     (
         "POST /issuer/issued/{credential}/status",
@@ -27,6 +27,22 @@ pub const SAME: [(&str, &str); 35] = [
         "POST /api/verifier/requests/{id}/revoke",
     ),
     ("GET /verifier/view/{id}", "GET /api/verifier/requests/{id}"),
+    (
+        "POST /verifier/saved/new",
+        "POST /api/verifier/saved-requests",
+    ),
+    (
+        "POST /verifier/saved/{name}",
+        "PUT /api/verifier/saved-requests/{name}",
+    ),
+    (
+        "POST /verifier/saved/{name}/open",
+        "POST /api/verifier/saved-requests/{name}/open",
+    ),
+    (
+        "POST /verifier/saved/{name}/delete",
+        "DELETE /api/verifier/saved-requests/{name}",
+    ),
     ("POST /operator/invitations", "POST /api/wallet/invitations"),
     ("POST /people/invitations", "POST /api/people/invitations"),
     ("POST /people/view/{id}/roles", "PUT /api/people/{id}/roles"),

@@ -215,3 +215,23 @@ fn each_form_has_the_words_of_its_operation_and_is_an_address() {
     }
     assert_eq!(known["POST /people/invitations"], "Invites a person");
 }
+
+#[test]
+fn each_form_of_those_who_work_for_an_organisation_has_words() {
+    let groups = groups(&Roles::ALL);
+    let theirs = groups
+        .iter()
+        .filter(|group| group.needed(&Method::POST).is_some());
+    let routes = theirs.flat_map(|group| &group.routes);
+    let forms = routes.filter(|route| route.method == Method::POST);
+    let acts: Vec<_> = forms.map(|form| format!("POST {}", form.path)).collect();
+    let known = words::all(openapi::text());
+    let without: Vec<_> = acts
+        .iter()
+        .filter(|act| !known.contains_key(*act))
+        .collect();
+    assert!(
+        acts.len() > 30 && without.is_empty(),
+        "{without:?} of {acts:?}"
+    );
+}

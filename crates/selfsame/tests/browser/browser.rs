@@ -166,7 +166,12 @@ impl Browser {
 
     /// Presses the element that a selector finds, such as one whose button is its own affair.
     pub async fn press_element(&self, selector: &str) {
-        let pressed = self.element(selector).await.click().await;
+        let element = self.element(selector).await;
+        // The page's head stays at the top, and may cover what was scrolled there.
+        let centre =
+            format!("document.querySelector(\"{selector}\").scrollIntoView({{block: 'center'}})");
+        self.evaluate(&centre).await;
+        let pressed = element.click().await;
         pressed.unwrap_or_else(|error| panic!("press {selector}: {error}"));
     }
 
@@ -280,6 +285,15 @@ impl Browser {
             .select_by_label(option)
             .await
             .unwrap_or_else(|error| panic!("choose {option}: {error}"));
+    }
+
+    /// Chooses an option, by its text, of the list that a selector finds, for pages where two lists have the same label.
+    pub async fn pick(&self, selector: &str, option: &str) {
+        let field = self.element(selector).await;
+        field
+            .select_by_label(option)
+            .await
+            .unwrap_or_else(|error| panic!("choose {option} of {selector}: {error}"));
     }
 
     /// Ticks or unticks the box, or picks the radio button, with this label.

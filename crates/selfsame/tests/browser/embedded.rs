@@ -13,13 +13,22 @@ const PAGE: &str = include_str!("../../../../docs/examples/embed.html");
 const SCRIPT: &str = include_str!("../../../../docs/examples/embed.js");
 /// The verifier of the example.
 const VERIFIER: &str = "https://verifier.example";
-const BUTTON: &str = "selfsame-request";
+pub const BUTTON: &str = "selfsame-request";
 
 /// The example page on an origin of its own, for as long as the test runs.
 fn shop(verifier: &str) -> String {
+    shop_with(PAGE.replace(VERIFIER, verifier))
+}
+
+/// The example page with another request behind its button.
+pub fn shop_of(verifier: &str, request: &str) -> String {
+    let page = PAGE.replace(&format!("{VERIFIER}/ask/age-check"), request);
+    shop_with(page.replace(VERIFIER, verifier))
+}
+
+fn shop_with(page: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let origin = format!("http://{}", listener.local_addr().expect("its address"));
-    let page = PAGE.replace(VERIFIER, verifier);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             serve(&stream, &page);

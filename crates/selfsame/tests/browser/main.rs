@@ -8,6 +8,7 @@ mod embedded;
 mod instance;
 mod live;
 mod organisations;
+mod own;
 mod pages;
 mod people;
 mod process;

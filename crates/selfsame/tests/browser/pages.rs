@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Pages that exist from the start.
-const PAGES: [(&str, &str); 27] = [
+const PAGES: [(&str, &str); 31] = [
     ("start", ""),
     ("api", "api"),
     ("issuer", "issuer"),
@@ -43,6 +43,23 @@ const PAGES: [(&str, &str); 27] = [
     ("organisation-main", "organisation"),
     ("organisations", "organisations"),
     ("webhooks", "webhooks"),
+    ("types", "types"),
+    ("type-sample", "types/view/immunization"),
+    ("type-new", "types/new"),
+    ("type-copy", "types/new?from=immunization"),
+];
+
+/// Pages of the story's organisation.
+const OWN_PAGES: [(&str, &str); 9] = [
+    ("organisation-issuer", "issuer"),
+    ("organisation-types", "types"),
+    ("organisation-verifier", "verifier"),
+    ("organisation-people", "people"),
+    ("organisation-webhooks", "webhooks"),
+    ("organisation-audit", "audit"),
+    ("type", "types/view/library-card"),
+    ("type-edit", "types/edit/library-card"),
+    ("type-form", "issuer/new/library-card"),
 ];
 
 /// Error pages, with their statuses.
@@ -90,12 +107,7 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     let to_refuse = desk.ask("Blood group only").await;
     let revoked = browser.address().await;
 
-    desk.organise(MINISTRY).await;
-    pages.push(("organisation-new", browser.address().await));
-    pages.push((
-        "organisation-issuer",
-        instance.page("o/ministry-of-health/issuer"),
-    ));
+    pages.extend(organisation(&desk).await);
     desk.settle("o/ministry-of-health").await;
     pages.push(("trust", browser.address().await));
     desk.hook().await;
@@ -131,6 +143,37 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     pages.push(("forbidden", result));
     pages.push(("lost", instance.page("nowhere/at/all")));
     browser.expect_no_errors().await;
+    pages
+}
+
+/// Pages of an organisation with a type and a saved request of its own, and those of a person who is asked.
+async fn organisation(desk: &Desk<'_>) -> Vec<(&'static str, String)> {
+    let Desk(instance, browser) = desk;
+    let own = |path: &str| instance.page(&format!("o/ministry-of-health/{path}"));
+    desk.organise(MINISTRY).await;
+    let mut pages = vec![
+        ("organisation-new", browser.address().await),
+        ("organisation", own("organisation")),
+        (
+            "organisation-erase",
+            instance.page("organisations/ministry-of-health/erase"),
+        ),
+    ];
+    browser.press_about("Choose credential types").await;
+    desk.describe_card().await;
+    desk.choose_logo().await;
+    desk.publish_card().await;
+    browser.press("New version").await;
+    browser.press("Save draft").await;
+    browser.expect("The draft is saved.").await;
+    let link = desk.save_request("https://shop.example").await;
+    pages.push(("saved-request", browser.address().await));
+    browser.open(&link).await;
+    browser.press("Continue with a wallet").await;
+    browser.expect("Open in my wallet here").await;
+    pages.push(("asked", browser.address().await));
+    pages.push(("ask", link));
+    pages.extend(OWN_PAGES.map(|(name, path)| (name, own(path))));
     pages
 }
 
@@ -182,6 +225,21 @@ return found;";
 /// Controls that are too small for a finger on a phone (WCAG 2.2 §2.5.8), except links within text.
 const SMALL: &str = "return [...document.querySelectorAll('button, input:not([type=hidden]), select, summary, a.button, nav a')].filter(e => e.checkVisibility() && !e.classList.contains('visually-hidden')).filter(e => { const target = (e.type === 'checkbox' || e.type === 'radio') ? e.closest('label') : e; const r = target.getBoundingClientRect(); return r.height < 24 || r.width < 24; }).map(e => e.outerHTML.slice(0, 120))";
 
+/// Opens what is folded; returns whether there was any.
+const UNFOLDS: &str = "const folded = [...document.querySelectorAll('details:not([open])')]; for (const one of folded) one.open = true; return folded.length > 0";
+
+/// The faults of the page as it is now.
+async fn seen(browser: &Browser, picture: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (what, script) in FAULTS {
+        let found = browser.evaluate(script).await;
+        if found != json!([]) {
+            faults.push(format!("{picture} {what}: {found}"));
+        }
+    }
+    faults
+}
+
 #[tokio::test]
 #[ignore = "needs Chromium: `cargo xtask test` runs it"]
 async fn every_page_fits_a_phone_and_a_desk_in_light_and_dark() {
@@ -196,11 +254,11 @@ async fn every_page_fits_a_phone_and_a_desk_in_light_and_dark() {
                 browser.open(address).await;
                 let picture = format!("{name}-{device}-{scheme_name}");
                 browser.picture(&picture, size).await;
-                for (what, script) in FAULTS {
-                    let found = browser.evaluate(script).await;
-                    if found != json!([]) {
-                        faults.push(format!("{picture} {what}: {found}"));
-                    }
+                faults.extend(seen(&browser, &picture).await);
+                if browser.evaluate(UNFOLDS).await == true {
+                    let picture = format!("{picture}-unfolded");
+                    browser.picture(&picture, size).await;
+                    faults.extend(seen(&browser, &picture).await);
                 }
                 expect_own(&browser, &instance).await;
                 let errors = browser.errors().await;
