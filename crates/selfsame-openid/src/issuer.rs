@@ -199,8 +199,8 @@ impl Issuer {
 
     /// Its name for people.
     #[must_use]
-    pub fn name(&self) -> &str {
-        &self.context.config.issuer.name
+    pub fn name(&self) -> Arc<str> {
+        self.context.title()
     }
 
     /// Its credential types.

@@ -39,7 +39,7 @@ pub async fn page(server: Here, frame: Frame, Query(after): Query<After>) -> Han
         all: &all,
         published: &published,
         drafts: &drafts,
-        issuer: issuer.name(),
+        issuer: &issuer.name(),
         done: after.done.as_deref(),
     };
     super::html(&TypesPage::of(frame, &lists))
@@ -62,7 +62,7 @@ pub async fn view(
             .map(AsRef::as_ref)
             .collect(),
         one,
-        issuer: issuer.name(),
+        issuer: &issuer.name(),
         done: after.done.as_deref(),
     };
     super::html(&TypePage::of(frame, shown))

@@ -290,6 +290,8 @@ async fn an_organisation_issues_its_own_card_asks_for_it_on_another_site_and_rev
     desk.found_library().await;
     desk.describe_card().await;
     desk.choose_logo().await;
+    let issuer = "return document.querySelector('[data-card] .face-foot').innerText";
+    assert_eq!(at_desk.evaluate(issuer).await, LIBRARY);
     desk.publish_card().await;
     let offer = desk.offer_card().await;
     accept_card(&phone, &offer).await;

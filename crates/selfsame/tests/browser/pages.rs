@@ -196,11 +196,12 @@ async fn expect_own(browser: &Browser, instance: &Instance) {
 }
 
 /// Faults that no page may have, and the script that finds them.
-const FAULTS: [(&str, &str); 4] = [
+const FAULTS: [(&str, &str); 5] = [
     ("is wider than the screen", WIDER),
     ("has fields without a label", UNLABELLED),
     ("has text that is hard to read", FAINT),
     ("has what is too small to press", SMALL),
+    ("has fields too narrow to read what is typed", NARROW),
 ];
 
 const WIDER: &str = "const width = document.documentElement.clientWidth; if (document.documentElement.scrollWidth <= width) return []; return [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > width + 1).map(e => e.outerHTML.slice(0, 120))";
@@ -224,6 +225,8 @@ return found;";
 
 /// Controls that are too small for a finger on a phone (WCAG 2.2 §2.5.8), except links within text.
 const SMALL: &str = "return [...document.querySelectorAll('button, input:not([type=hidden]), select, summary, a.button, nav a')].filter(e => e.checkVisibility() && !e.classList.contains('visually-hidden')).filter(e => { const target = (e.type === 'checkbox' || e.type === 'radio') ? e.closest('label') : e; const r = target.getBoundingClientRect(); return r.height < 24 || r.width < 24; }).map(e => e.outerHTML.slice(0, 120))";
+
+const NARROW: &str = "return [...document.querySelectorAll('input[type=text], input[type=email], input[type=date], select, textarea')].filter(e => e.checkVisibility() && e.getBoundingClientRect().width < 80).map(e => e.outerHTML.slice(0, 120))";
 
 /// Opens what is folded; returns whether there was any.
 const UNFOLDS: &str = "const folded = [...document.querySelectorAll('details:not([open])')]; for (const one of folded) one.open = true; return folded.length > 0";

@@ -207,7 +207,7 @@ async fn show(server: &Here, frame: Frame, form: TypeForm, around: Around<'_>) -
         form,
         id: around.id,
         version,
-        issuer: issuer.name(),
+        issuer: &issuer.name(),
         problems: around.problems,
         left_out: around.left_out,
         notice: around.notice,
