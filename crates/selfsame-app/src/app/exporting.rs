@@ -195,7 +195,7 @@ impl App {
     /// empty. A part that is not the last ends with a line of the kind `more`.
     ///
     /// # Errors
-    /// As those of the export as one stream; `BadRequest` for a position that is none.
+    /// Those of the export as one stream; `BadRequest` for a position that is none.
     pub async fn exported(
         self: Arc<Self>,
         wish: ExportWish,
