@@ -298,15 +298,19 @@ impl Browser {
 
     /// Ticks or unticks the box, or picks the radio button, with this label.
     pub async fn tick(&self, label: &str) {
-        let field = self.field(label).await;
-        if self.hand == Hand::Keyboard {
-            self.reach(&field).await.expect("the box");
-            return self.keys(SPACE).await;
+        for _ in 0..RENEWALS_MAX {
+            let field = self.field(label).await;
+            if self.hand == Hand::Keyboard {
+                self.reach(&field).await.expect("the box");
+                return self.keys(SPACE).await;
+            }
+            match field.click().await {
+                Ok(()) => return,
+                Err(error) if error.is_stale_element_reference() => {}
+                Err(error) => panic!("tick {label}: {error}"),
+            }
         }
-        field
-            .click()
-            .await
-            .unwrap_or_else(|error| panic!("tick {label}: {error}"));
+        panic!("tick {label}: the page takes it away again and again");
     }
 
     /// Types keys into the focused element; `\u{E004}` is Tab, `\u{E007}` Enter.

@@ -56,6 +56,8 @@ async fn a_clerk_is_invited_signs_in_issues_and_may_not_see_people() {
     accept(&clerks, &invitation).await;
     clerks.expect("Choose a credential to issue").await;
     clerks.press("Sign out").await;
+    // Signing out is done before the next page is opened.
+    clerks.expect("Prove it anywhere.").await;
     clerks.open(&instance.page("issuer")).await;
     clerks.expect("SIGN IN TO CONTINUE").await;
     clerks.fill("E-mail address", CLERK).await;
