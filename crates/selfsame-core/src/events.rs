@@ -134,9 +134,7 @@ impl Events {
         batch: Batch,
         event: Event,
     ) -> std::result::Result<Committed, StoreError> {
-        let committed = self.0.store.commit(event.told_in(batch)).await?;
-        self.told(&[event]);
-        Ok(committed)
+        self.commit_all(batch, &[event]).await
     }
 
     /// Commits a batch with the events it tells.

@@ -39,7 +39,7 @@ pub struct OrganisationRecord {
     #[serde(default)]
     pub was_issuer: bool,
     /// Whether it issues the samples, if the instance has them.
-    #[serde(default = "yes")]
+    #[serde(default = "super::view::yes")]
     pub samples: bool,
     /// How it looks.
     #[serde(default)]
@@ -360,10 +360,6 @@ fn at_least_one_role(issuer: bool, verifier: bool) -> Result<()> {
 
 fn taken(name: &OrganisationName) -> Error {
     Error::new(ErrorKind::Conflict, "organisation-name-taken").with("name", name)
-}
-
-fn yes() -> bool {
-    true
 }
 
 pub(super) fn unknown() -> Error {

@@ -141,6 +141,6 @@ pub struct ErasureOrder {
     pub now: bool,
 }
 
-fn yes() -> bool {
+pub(super) fn yes() -> bool {
     true
 }
