@@ -14,7 +14,7 @@ use crate::meter::Meter;
 use crate::record::Expect;
 pub use crate::record::Window;
 use crate::tenant::TenantId;
-use crate::vault::KEY_KIND;
+pub use crate::vault::KEY_KIND;
 
 /// The file with the records of an instance, in its data directory and in a backup.
 pub const STORE_FILE: &str = "store.sqlite";
@@ -170,7 +170,7 @@ pub enum Write {
 }
 
 /// Whether an erasure leaves records of this kind.
-pub(crate) fn stays(kind: &str, keep: Option<&[String]>) -> bool {
+pub fn stays(kind: &str, keep: Option<&[String]>) -> bool {
     keep.is_some_and(|keep| kind == KEY_KIND || keep.iter().any(|kept| kept == kind))
 }
 

@@ -69,14 +69,17 @@ impl StoreError {
     }
 
     /// A copy of the error, for another caller it concerns.
-    pub(crate) fn again(&self) -> Self {
+    #[must_use]
+    pub fn again(&self) -> Self {
         match self {
             Self::Full(reason) => Self::Full(reason.clone()),
             other => Self::Storage(other.to_string()),
         }
     }
 
-    pub(crate) fn conflict(kind: &str, id: &str) -> Self {
+    /// A conflict at the thing of this kind with this identifier.
+    #[must_use]
+    pub fn conflict(kind: &str, id: &str) -> Self {
         Self::Conflict {
             kind: kind.to_owned(),
             id: id.to_owned(),

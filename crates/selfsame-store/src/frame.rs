@@ -1,7 +1,7 @@
 //! Joins byte strings into one, so that different lists never give the same bytes.
 
 /// Joins the parts, each preceded by its length.
-pub(crate) fn join(parts: &[&[u8]]) -> Vec<u8> {
+pub fn join(parts: &[&[u8]]) -> Vec<u8> {
     let mut joined = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
     for part in parts {
         add(&mut joined, part);
@@ -10,14 +10,14 @@ pub(crate) fn join(parts: &[&[u8]]) -> Vec<u8> {
 }
 
 /// Appends a part, preceded by its length.
-pub(crate) fn add(joined: &mut Vec<u8>, part: &[u8]) {
+pub fn add(joined: &mut Vec<u8>, part: &[u8]) {
     // Every part is far below 4 GiB: the store checks its limits before framing.
     joined.extend_from_slice(&u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
     joined.extend_from_slice(part);
 }
 
 /// Splits bytes made by [`join`] into their parts; `None` if [`join`] did not make them.
-pub(crate) fn split(mut joined: &[u8]) -> Option<Vec<&[u8]>> {
+pub fn split(mut joined: &[u8]) -> Option<Vec<&[u8]>> {
     let mut parts = Vec::new();
     while !joined.is_empty() {
         let (length, rest) = joined.split_first_chunk::<4>()?;

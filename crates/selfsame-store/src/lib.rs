@@ -4,7 +4,7 @@
 pub mod backend;
 mod batch;
 mod error;
-mod frame;
+pub mod frame;
 pub mod ledger;
 mod looked;
 mod memory;
@@ -14,6 +14,7 @@ mod outbox;
 mod record;
 mod sqlite;
 mod store;
+pub mod sum;
 mod tenant;
 mod vault;
 

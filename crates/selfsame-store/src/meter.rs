@@ -48,7 +48,8 @@ impl Meter {
         Duration::from_micros(u64::from(self.last_micros.load(Ordering::Relaxed)))
     }
 
-    pub(crate) fn record(&self, took: Duration) {
+    /// Counts a durable commit that took this long.
+    pub fn record(&self, took: Duration) {
         self.commits.fetch_add(1, Ordering::Relaxed);
         let micros = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
         self.spent_micros

@@ -17,7 +17,7 @@ use crate::tenant::TenantId;
 const SUMMED: u8 = 1;
 
 /// The kind of the records that hold the tenants' keys.
-pub(crate) const KEY_KIND: &str = "selfsame.key";
+pub const KEY_KIND: &str = "selfsame.key";
 
 /// The size of a generation of unwrapped keys. The cache holds at most two generations.
 const GENERATION: usize = 2_048;

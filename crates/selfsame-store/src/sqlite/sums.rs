@@ -16,10 +16,7 @@ use super::{file, schema};
 use crate::error::{Result, StoreError};
 use crate::frame;
 use crate::looked::Looked;
-
-/// The sum of elements modulo 2²⁵⁶, the least significant limb first.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-struct Sum([u64; 4]);
+use crate::sum::Sum;
 
 /// The summed tables and their columns.
 const SUMMED: [(&str, &[&str]); 4] = [
@@ -69,37 +66,6 @@ struct Totals {
     rows: i64,
     generation: i64,
     mac: Vec<u8>,
-}
-
-impl Sum {
-    fn of(bytes: &[u8]) -> Option<Self> {
-        let (limbs, rest) = bytes.as_chunks::<8>();
-        let limbs: [[u8; 8]; 4] = limbs.try_into().ok()?;
-        rest.is_empty().then(|| Self(limbs.map(u64::from_le_bytes)))
-    }
-
-    fn to_bytes(self) -> [u8; 32] {
-        let mut bytes = [0; 32];
-        for (to, limb) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(self.0) {
-            *to = limb.to_le_bytes();
-        }
-        bytes
-    }
-
-    fn plus(mut self, other: Self) -> Self {
-        let mut carry = false;
-        for (to, more) in self.0.iter_mut().zip(other.0) {
-            let (sum, first) = to.overflowing_add(more);
-            let (sum, second) = sum.overflowing_add(u64::from(carry));
-            (*to, carry) = (sum, first | second);
-        }
-        self
-    }
-
-    /// The additive inverse.
-    fn negative(self) -> Self {
-        Self(self.0.map(|limb| !limb)).plus(Self([1, 0, 0, 0]))
-    }
 }
 
 impl Sums {
@@ -483,24 +449,4 @@ fn arguments<'a>(row: &'a Context<'_>) -> impl Iterator<Item = ValueRef<'a>> {
 fn argument(row: &Context<'_>, at: usize) -> rusqlite::Result<Sum> {
     let no_sum = || rusqlite::Error::UserFunctionError("this is no sum".into());
     Sum::of(row.get_raw(at).as_blob()?).ok_or_else(no_sum)
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn sum() -> impl Strategy<Value = Sum> {
-        prop::array::uniform4(prop_oneof![any::<u64>(), Just(u64::MAX), Just(0)]).prop_map(Sum)
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_added_and_taken_away_in_any_order_leaves_what_was((a, b, c) in (sum(), sum(), sum())) {
-            let back = a.plus(b).plus(c).plus(b.negative()).plus(c.negative());
-            prop_assert_eq!(back, a);
-            prop_assert_eq!(Sum::of(&a.to_bytes()), Some(a));
-        }
-    }
 }
