@@ -1,1 +1,22 @@
-//! x
+//! Owns an instance's records in PostgreSQL: a back end of the store that several processes share. Does not own what is
+//! sealed in the rows, nor which process executes which call.
+
+mod address;
+mod backend;
+mod commit;
+mod failure;
+mod group;
+mod guard;
+mod parameters;
+mod pool;
+mod process;
+mod rows;
+mod schema;
+mod script;
+mod sequence;
+mod sums;
+mod sweep;
+mod writer;
+
+pub use address::Address;
+pub use backend::Postgres;

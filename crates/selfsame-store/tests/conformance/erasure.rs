@@ -2,7 +2,7 @@
 
 use selfsame_store::{Batch, NewOutbox, Page, Put, Store, StoreError, Tag, TenantId};
 
-use crate::ground::{Ground, tenant};
+use super::ground::{Ground, tenant};
 
 fn tag() -> Tag {
     Tag::hashed("color", "red")

@@ -3,7 +3,7 @@
 use selfsame_store::backend::{EVENT_SECONDS, EVENTS_MAX};
 use selfsame_store::{Batch, Expect, Put, Store};
 
-use crate::ground::{Ground, tenant};
+use super::ground::{Ground, tenant};
 
 fn batch() -> Batch {
     Batch::new(tenant("anna"))

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use async_trait::async_trait;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::Backend;
-use selfsame_store::ledger::{LedgerStore, MemoryLedger, SqliteLedger};
 use selfsame_store::{Memory, Record, Result, Sqlite, Store, TenantId, Vault};
 use tempfile::TempDir;
 
@@ -16,48 +16,84 @@ pub const START: u64 = 1_700_000_000;
 
 /// A back end with a clock that the check sets.
 pub struct Ground {
-    kind: Kind,
+    home: Box<dyn Home>,
     clock: Arc<AtomicU64>,
 }
 
-enum Kind {
-    Memory(Arc<Memory>),
-    Sqlite(TempDir),
+/// Where a back end keeps its data.
+#[async_trait]
+pub trait Home: Send + Sync {
+    /// Opens the back end. The one opened before must have been dropped.
+    async fn open(&self) -> Arc<dyn Backend>;
+    /// Another, empty one.
+    fn another(&self) -> Box<dyn Home>;
+    /// The data files; none for a back end without files.
+    async fn files(&self) -> Vec<PathBuf>;
+}
+
+struct InMemory(Arc<Memory>);
+
+#[async_trait]
+impl Home for InMemory {
+    async fn open(&self) -> Arc<dyn Backend> {
+        self.0.clone()
+    }
+
+    fn another(&self) -> Box<dyn Home> {
+        Box::new(Self(Arc::new(Memory::new())))
+    }
+
+    async fn files(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+}
+
+struct InFile(TempDir);
+
+#[async_trait]
+impl Home for InFile {
+    async fn open(&self) -> Arc<dyn Backend> {
+        Arc::new(Sqlite::open(self.0.path().join("store.db")).unwrap())
+    }
+
+    fn another(&self) -> Box<dyn Home> {
+        Box::new(Self(TempDir::new().unwrap()))
+    }
+
+    async fn files(&self) -> Vec<PathBuf> {
+        let files = std::fs::read_dir(self.0.path()).unwrap();
+        files.map(|file| file.unwrap().path()).collect()
+    }
 }
 
 impl Ground {
-    pub fn memory() -> Self {
+    pub fn at(home: Box<dyn Home>) -> Self {
         Self {
-            kind: Kind::Memory(Arc::new(Memory::new())),
+            home,
             clock: Arc::new(AtomicU64::new(START)),
         }
     }
 
+    pub fn memory() -> Self {
+        Self::at(Box::new(InMemory(Arc::new(Memory::new()))))
+    }
+
     pub fn sqlite() -> Self {
-        Self {
-            kind: Kind::Sqlite(TempDir::new().unwrap()),
-            clock: Arc::new(AtomicU64::new(START)),
-        }
+        Self::at(Box::new(InFile(TempDir::new().unwrap())))
     }
 
     /// Another empty back end of this kind.
     pub fn another(&self) -> Self {
-        match self.kind {
-            Kind::Memory(_) => Self::memory(),
-            Kind::Sqlite(_) => Self::sqlite(),
-        }
+        Self::at(self.home.another())
     }
 
     /// Opens the back end, possibly again; the one opened before must have been dropped.
-    pub fn backend(&self) -> Arc<dyn Backend> {
-        match &self.kind {
-            Kind::Memory(memory) => memory.clone(),
-            Kind::Sqlite(dir) => Arc::new(Sqlite::open(dir.path().join("store.db")).unwrap()),
-        }
+    pub async fn backend(&self) -> Arc<dyn Backend> {
+        self.home.open().await
     }
 
     pub async fn store(&self) -> Store {
-        self.front(self.backend()).await
+        self.front(self.backend().await).await
     }
 
     pub async fn front(&self, backend: Arc<dyn Backend>) -> Store {
@@ -75,24 +111,9 @@ impl Ground {
         .await
     }
 
-    pub fn ledger(&self) -> Arc<dyn LedgerStore> {
-        match &self.kind {
-            Kind::Memory(_) => Arc::new(MemoryLedger::new()),
-            Kind::Sqlite(dir) => {
-                Arc::new(SqliteLedger::open(dir.path().join("ledger.db")).unwrap())
-            }
-        }
-    }
-
     /// The data files; empty for a back end without files.
-    pub fn files(&self) -> Vec<PathBuf> {
-        match &self.kind {
-            Kind::Memory(_) => Vec::new(),
-            Kind::Sqlite(dir) => std::fs::read_dir(dir.path())
-                .unwrap()
-                .map(|file| file.unwrap().path())
-                .collect(),
-        }
+    pub async fn files(&self) -> Vec<PathBuf> {
+        self.home.files().await
     }
 
     pub fn now(&self) -> UnixTime {

@@ -1,12 +1,35 @@
 //! The ledger: blocks follow each other, no entry occurs twice, no block is half written.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use selfsame_crypto::hash::sha256;
 use selfsame_store::StoreError;
-use selfsame_store::ledger::{Block, Entry, Head, KEPT_HEIGHTS, LedgerStore, TreeChanges};
+use selfsame_store::ledger::{
+    Block, Entry, Head, KEPT_HEIGHTS, LedgerStore, MemoryLedger, SqliteLedger, TreeChanges,
+};
+use tempfile::TempDir;
 
-use crate::ground::Ground;
+/// Where a ledger keeps its data: in a file of this directory, or in memory.
+pub struct Ledger(Option<TempDir>);
+
+impl Ledger {
+    pub fn memory() -> Self {
+        Self(None)
+    }
+
+    pub fn sqlite() -> Self {
+        Self(Some(TempDir::new().unwrap()))
+    }
+
+    fn open(&self) -> Arc<dyn LedgerStore> {
+        match &self.0 {
+            None => Arc::new(MemoryLedger::new()),
+            Some(dir) => Arc::new(SqliteLedger::open(dir.path().join("ledger.db")).unwrap()),
+        }
+    }
+}
+
 
 fn block(height: u64, entries: &[u8], writes: &[(&str, &str)]) -> Block {
     let entries = entries
@@ -40,8 +63,9 @@ fn value(ledger: &dyn LedgerStore, key: &str) -> Option<String> {
         .map(|value| String::from_utf8(value).unwrap())
 }
 
-pub async fn blocks_are_appended_in_order(ground: Ground) {
-    let ledger = ground.ledger();
+pub async fn blocks_are_appended_in_order(ledger: Ledger) {
+    let place = ledger;
+    let ledger = place.open();
     assert_eq!(ledger.head().unwrap(), None);
     assert!(conflicts(ledger.append(block(0, &[], &[])).await));
     assert!(conflicts(ledger.append(block(2, &[], &[])).await));
@@ -81,8 +105,9 @@ pub async fn blocks_are_appended_in_order(ground: Ground) {
     assert_eq!(ledger.meter().commits(), 2);
 }
 
-pub async fn an_entry_is_never_taken_twice(ground: Ground) {
-    let ledger = ground.ledger();
+pub async fn an_entry_is_never_taken_twice(ledger: Ledger) {
+    let place = ledger;
+    let ledger = place.open();
     ledger.append(block(1, &[1], &[])).await.unwrap();
     assert!(conflicts(
         ledger.append(block(2, &[2, 1], &[("a", "1")])).await
@@ -100,8 +125,9 @@ pub async fn an_entry_is_never_taken_twice(ground: Ground) {
     );
 }
 
-pub async fn entries_are_found_by_number_and_hash(ground: Ground) {
-    let ledger = ground.ledger();
+pub async fn entries_are_found_by_number_and_hash(ledger: Ledger) {
+    let place = ledger;
+    let ledger = place.open();
     ledger.append(block(1, &[1, 2], &[])).await.unwrap();
     ledger.append(block(2, &[3], &[])).await.unwrap();
     assert_eq!(ledger.by_hash(&[3; 32]).unwrap(), Some(3));
@@ -125,8 +151,9 @@ pub async fn entries_are_found_by_number_and_hash(ground: Ground) {
     );
 }
 
-pub async fn nodes_of_the_tree_outlive_it_for_a_while(ground: Ground) {
-    let ledger = ground.ledger();
+pub async fn nodes_of_the_tree_outlive_it_for_a_while(ledger: Ledger) {
+    let place = ledger;
+    let ledger = place.open();
     let mut first = block(1, &[], &[]);
     first.tree.nodes = vec![
         (b"old".to_vec(), b"1".to_vec()),
@@ -149,8 +176,9 @@ pub async fn nodes_of_the_tree_outlive_it_for_a_while(ground: Ground) {
     assert!(!has("old") && has("kept") && has("new"));
 }
 
-pub async fn keys_are_found_by_their_place(ground: Ground) {
-    let ledger = ground.ledger();
+pub async fn keys_are_found_by_their_place(ledger: Ledger) {
+    let place = ledger;
+    let ledger = place.open();
     let digest = "0f".repeat(32);
     let keys = [
         "did/a".to_owned(),
@@ -171,8 +199,9 @@ pub async fn keys_are_found_by_their_place(ground: Ground) {
     assert_eq!(value(&*ledger, "did/a"), Some("other".into()));
 }
 
-pub async fn a_value_that_holds_its_transactions_hash_comes_back_as_it_was(ground: Ground) {
-    let ledger = ground.ledger();
+pub async fn a_value_that_holds_its_transactions_hash_comes_back_as_it_was(ledger: Ledger) {
+    let place = ledger;
+    let ledger = place.open();
     // As in deterministic CBOR: a string of 32 bytes, among other values.
     let receipt = |hash: u8| [&[0x84, 0x01, 0x58, 0x20][..], &[hash; 32], &[0x07]].concat();
     let mut first = block(1, &[1, 2], &[]);

@@ -8,7 +8,7 @@ use proptest::test_runner::{Config, TestRunner};
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::{Batch, Expect, Page, Put, Record, Store, StoreError, Tag};
 
-use crate::ground::{Ground, read_as, tenant};
+use super::ground::{Ground, read_as, tenant};
 
 const KIND: &str = "thing";
 const TENANTS: [&str; 2] = ["anna", "ben"];

@@ -4,7 +4,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::DEAD_LETTER_SECONDS;
 use selfsame_store::{Batch, NewOutbox, OutboxId, Page, Put, Store, StoreError};
 
-use crate::ground::{Ground, tenant};
+use super::ground::{Ground, tenant};
 
 fn call(destination: &str, subject: &str, key: &str) -> NewOutbox {
     let payload = key.as_bytes().to_vec();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use tokio::task::JoinSet;
 
-use crate::ground::{Ground, read_as, tenant};
+use super::ground::{Ground, read_as, tenant};
 
 const KIND: &str = "code";
 

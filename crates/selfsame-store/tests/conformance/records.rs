@@ -5,7 +5,7 @@ use selfsame_store::{
     Batch, Expect, MAX_PAGE, Page, Put, Record, Store, StoreError, Tag, TenantId,
 };
 
-use crate::ground::{Ground, read_as, tenant};
+use super::ground::{Ground, read_as, tenant};
 
 const KIND: &str = "card";
 
@@ -422,7 +422,7 @@ pub async fn tenants_do_not_see_each_other(ground: Ground) {
 
 pub async fn a_value_moved_elsewhere_does_not_open(ground: Ground) {
     let (anna, ben) = (tenant("anna"), tenant("ben"));
-    let backend = ground.backend();
+    let backend = ground.backend().await;
     let store = ground.front(backend.clone()).await;
     for who in [&anna, &ben] {
         let batch = Batch::new(who.clone())
@@ -487,7 +487,7 @@ pub async fn a_value_moved_elsewhere_does_not_open(ground: Ground) {
 }
 
 pub async fn nothing_of_a_value_or_a_hashed_tag_is_kept_in_the_clear(ground: Ground) {
-    let (backend, anna) = (ground.backend(), tenant("anna"));
+    let (backend, anna) = (ground.backend().await, tenant("anna"));
     let store = ground.front(backend.clone()).await;
     let record = Put::new(KIND, "1", b"very secret value".to_vec())
         .tag(Tag::hashed("mail", "secret@example.org"));
@@ -501,7 +501,7 @@ pub async fn nothing_of_a_value_or_a_hashed_tag_is_kept_in_the_clear(ground: Gro
         .unwrap()
         .unwrap();
     assert!(!contains(&kept.value, b"secret"));
-    for file in ground.files() {
+    for file in ground.files().await {
         let bytes = std::fs::read(&file).unwrap();
         assert!(!contains(&bytes, b"secret"), "{}", file.display());
     }
@@ -512,7 +512,7 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
 }
 
 pub async fn another_master_key_is_refused(ground: Ground) {
-    let backend = ground.backend();
+    let backend = ground.backend().await;
     drop(ground.front(backend.clone()).await);
     assert!(matches!(
         ground.front_under(backend.clone(), [2; 32]).await,

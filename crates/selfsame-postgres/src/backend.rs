@@ -1,0 +1,267 @@
+//! The back end: reads go through a pool, writes through the one writer of this process.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use deadpool_postgres::Pool;
+use selfsame_crypto::seal::{SealingKey, random_seed};
+use selfsame_crypto::time::UnixTime;
+use selfsame_store::backend::{
+    Backend, Backlog, BatchOutcome, DEAD_LETTER_SECONDS, EVENT_SECONDS, OutboxId, Place,
+    SealedBatch, SealedEntry, SealedLetter, SealedRecord, StoredEvent, Weight, Window,
+};
+use selfsame_store::{Meter, Result, StoreError, TenantId};
+use tokio::time::timeout;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+use uuid::Uuid;
+
+use crate::address::Address;
+use crate::failure::{Attempt, Failure};
+use crate::pool::{connection, pool};
+use crate::rows::{self, sql};
+use crate::writer::Writer;
+use crate::{guard, schema};
+
+/// A read that takes longer has a dead connection: the database's own limit is shorter.
+const SILENCE: Duration = Duration::from_secs(12);
+/// How often the tables are tried to be made while another process makes them.
+const STARTS: usize = 20;
+const START_PAUSE: Duration = Duration::from_millis(100);
+
+/// Keeps everything in a PostgreSQL database.
+pub struct Postgres {
+    name: String,
+    readers: Pool,
+    writer: Writer,
+    meter: Arc<Meter>,
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Postgres({})", self.name)
+    }
+}
+
+impl Postgres {
+    /// Connects to the database, and makes the tables if there are none. At most `connections` connections are used for
+    /// reading, and one for writing.
+    ///
+    /// # Errors
+    /// If the database cannot be reached in time or refuses the user, or its tables are of another release.
+    pub async fn open(address: &Address, connections: usize) -> Result<Self> {
+        let readers = pool(address, connections)?;
+        made(&readers, &address.schema)
+            .await
+            .map_err(Failure::into_error)?;
+        let meter = Arc::new(Meter::default());
+        let mut process = [0; 16];
+        process.copy_from_slice(&random_seed()[..16]);
+        let writer = Writer::start(pool(address, 1)?, Uuid::from_bytes(process), meter.clone())?;
+        Ok(Self {
+            name: address.to_string(),
+            readers,
+            writer,
+            meter,
+        })
+    }
+
+    /// Reads. If the connection is found to be lost, once more with another one.
+    async fn rows(
+        &self,
+        statement: &str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>> {
+        let mut again = true;
+        loop {
+            match self.attempt(statement, parameters).await {
+                Ok(rows) => return Ok(rows),
+                Err(Failure::Lost(reason)) if again => {
+                    tracing::debug!(reason, "a connection to the database was lost; reading again");
+                    again = false;
+                }
+                Err(failure) => return Err(failure.into_error()),
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        statement: &str,
+        parameters: &[&(dyn ToSql + Sync)],
+    ) -> Attempt<Vec<Row>> {
+        let client = connection(&self.readers).await?;
+        let read = async {
+            let prepared = client.prepare_cached(statement).await?;
+            Attempt::Ok(client.query(&prepared, parameters).await?)
+        };
+        let read = match timeout(SILENCE, read).await {
+            Ok(read) => read,
+            Err(_) => Err(Failure::Lost("no answer in time".to_owned())),
+        };
+        if matches!(read, Err(Failure::Lost(_))) {
+            // A connection that is lost must not go back to the pool.
+            drop(deadpool_postgres::Object::take(client));
+        }
+        read
+    }
+}
+
+async fn made(readers: &Pool, schema_name: &str) -> Attempt<()> {
+    let mut tries = 0;
+    loop {
+        let client = connection(readers).await?;
+        match guard::tables(&client, schema_name).await {
+            Err(Failure::Raced) if tries < STARTS => tries += 1,
+            made => return made,
+        }
+        tokio::time::sleep(START_PAUSE).await;
+    }
+}
+
+fn all<T>(rows: &[Row], map: impl FnMut(&Row) -> Attempt<T>) -> Result<Vec<T>> {
+    let mapped: Attempt<Vec<T>> = rows.iter().map(map).collect();
+    mapped.map_err(Failure::into_error)
+}
+
+fn first<T>(rows: &[Row], map: impl FnMut(&Row) -> Attempt<T>) -> Result<Option<T>> {
+    Ok(all(rows.get(..1).unwrap_or_default(), map)?.pop())
+}
+
+/// The query for this direction and the sequence number to start from.
+fn directed(queries: [&'static str; 2], window: Window) -> (&'static str, i64) {
+    let [oldest_first, newest_first] = queries;
+    match (window.newest_first, window.after) {
+        (false, after) => (oldest_first, sql(after.unwrap_or(0))),
+        (true, after) => (newest_first, sql(after.unwrap_or(u64::MAX))),
+    }
+}
+
+#[async_trait]
+impl Backend for Postgres {
+    async fn read(&self, place: &Place, now: UnixTime) -> Result<Option<SealedRecord>> {
+        let found = self
+            .rows(schema::READ, &[&rows::key(place), &sql(now.0)])
+            .await?;
+        first(&found, rows::record)
+    }
+
+    async fn version(&self, place: &Place, now: UnixTime) -> Result<Option<u64>> {
+        let found = self
+            .rows(schema::VERSION, &[&rows::key(place), &sql(now.0)])
+            .await?;
+        first(&found, |row| Ok(row.try_get::<_, i64>(0)?.cast_unsigned()))
+    }
+
+    async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>> {
+        let (query, from) = directed(schema::FIND, window);
+        let limit = sql(window.limit as u64);
+        let found = self
+            .rows(query, &[&tag, &from, &sql(now.0), &limit])
+            .await?;
+        all(&found, rows::record)
+    }
+
+    async fn list(
+        &self,
+        tenant: &TenantId,
+        kind: &str,
+        window: Window,
+        now: UnixTime,
+    ) -> Result<Vec<SealedRecord>> {
+        let (query, from) = directed(schema::LIST, window);
+        let (tenant, limit) = (tenant.as_str(), sql(window.limit as u64));
+        let found = self
+            .rows(query, &[&tenant, &kind, &from, &sql(now.0), &limit])
+            .await?;
+        all(&found, rows::record)
+    }
+
+    async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight> {
+        let found = self
+            .rows(schema::WEIGHT, &[&tenant.as_str(), &kind, &sql(most)])
+            .await?;
+        let weight = first(&found, |row| {
+            Ok(Weight {
+                records: row.try_get::<_, i64>(0)?.cast_unsigned(),
+                bytes: row.try_get::<_, i64>(1)?.cast_unsigned(),
+            })
+        })?;
+        Ok(weight.unwrap_or_default())
+    }
+
+    async fn guard(&self, key: SealingKey, _kept: bool) -> Result<()> {
+        self.writer.guard(key).await
+    }
+
+    fn generation(&self) -> Option<u64> {
+        Some(self.writer.generation())
+    }
+
+    async fn commit(&self, batch: SealedBatch) -> Result<BatchOutcome> {
+        self.writer.commit(batch).await
+    }
+
+    async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>> {
+        let found = self
+            .rows(schema::DUE, &[&sql(now.0), &sql(limit as u64)])
+            .await?;
+        all(&found, |row| {
+            Ok(OutboxId(row.try_get::<_, i64>(0)?.cast_unsigned()))
+        })
+    }
+
+    async fn entry(&self, id: OutboxId, now: UnixTime) -> Result<Option<SealedEntry>> {
+        let found = self
+            .rows(schema::ENTRY, &[&id.0.cast_signed(), &sql(now.0)])
+            .await?;
+        first(&found, rows::entry)
+    }
+
+    async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>> {
+        let (query, from) = directed(schema::LETTERS, window);
+        let found = self
+            .rows(query, &[&from, &sql(window.limit as u64)])
+            .await?;
+        all(&found, rows::letter)
+    }
+
+    async fn backlog(&self) -> Result<Backlog> {
+        let found = self.rows(schema::BACKLOG, &[]).await?;
+        let backlog = first(&found, |row| {
+            Ok(Backlog {
+                pending: row.try_get::<_, i64>(0)?.cast_unsigned(),
+                dead: row.try_get::<_, i64>(1)?.cast_unsigned(),
+            })
+        })?;
+        Ok(backlog.unwrap_or_default())
+    }
+
+    async fn events(&self, window: Window) -> Result<Vec<StoredEvent>> {
+        let (query, from) = directed(schema::EVENTS, window);
+        let found = self
+            .rows(query, &[&from, &sql(window.limit as u64)])
+            .await?;
+        all(&found, |row| Ok(rows::event_row(row)?.into()))
+    }
+
+    async fn has_expired(&self, now: UnixTime) -> Result<bool> {
+        let before = |age| sql(now.minus(age).0);
+        let (letters, events) = (before(DEAD_LETTER_SECONDS), before(EVENT_SECONDS));
+        let found = self
+            .rows(schema::HAS_EXPIRED, &[&sql(now.0), &letters, &events])
+            .await?;
+        Ok(first(&found, |row| Ok(row.try_get(0)?))?.unwrap_or(false))
+    }
+
+    async fn copy(&self, _to: &Path, _mark: SealedBatch) -> Result<()> {
+        Err(StoreError::Malformed("copy: the data are in PostgreSQL"))
+    }
+
+    fn meter(&self) -> &Meter {
+        &self.meter
+    }
+}

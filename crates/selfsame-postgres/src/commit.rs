@@ -1,0 +1,314 @@
+//! One transaction, in two exchanges with the database: what a group touches is read and locked, then everything that
+//! has changed is written and committed.
+
+use std::time::Duration;
+
+use deadpool_postgres::Client;
+use futures_util::future::{FutureExt, BoxFuture, join_all};
+use selfsame_store::backend::{BatchOutcome, OutboxId, SealedBatch, Write};
+use selfsame_store::{Result, StoreError};
+use tokio::time::timeout;
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+use crate::failure::{Attempt, Failure};
+use crate::group::{Changes, CounterName, Doomed, Judged, Rows, Touched, judge};
+use crate::parameters::{CounterColumns, EntryParameters, EventColumns, RecordParameters};
+use crate::process::Seat;
+use crate::rows::{Lane, entry_row, record_row};
+use crate::schema;
+use crate::script::{Parameters, Script};
+use crate::sequence::Sequence;
+use crate::sums::Sums;
+use crate::sweep;
+
+/// A database that takes longer to answer is given up: its own limits are shorter.
+pub(crate) const SILENCE: Duration = Duration::from_secs(12);
+
+/// What a transaction needs beside its batches.
+pub(crate) struct Desk<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) sums: &'a Sums,
+    pub(crate) sequence: &'a Sequence,
+}
+
+/// A transaction whose commit has been sent.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) answers: Vec<Result<BatchOutcome>>,
+    /// The row of this process if the commit takes effect.
+    pub(crate) seat: Seat,
+}
+
+/// How a transaction went.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Committed(Sent),
+    /// No batch changed anything, so nothing was written.
+    Unchanged(Vec<Result<BatchOutcome>>),
+    /// The connection was lost after the commit was sent: it may or may not have taken effect.
+    Unknown(Sent, Failure),
+}
+
+impl Desk<'_> {
+    /// Writes a group.
+    ///
+    /// # Errors
+    /// If nothing was written. The connection must not be used again unless the failure is `Raced`.
+    pub(crate) async fn write(&self, batches: &[SealedBatch], seat: &Seat) -> Attempt<Outcome> {
+        let doomed = match batches {
+            [batch] => sweep::look(self.client, batch).await?,
+            _ => Doomed::default(),
+        };
+        let touched = Touched::of(batches, &doomed);
+        let rows = match timeout(SILENCE, self.lock(&touched, seat)).await {
+            Ok(Ok(rows)) => rows,
+            Ok(Err(failure)) => return Err(self.roll_back(failure).await),
+            Err(_) => return Err(silent()),
+        };
+        let Judged { answers, changes } = judge(batches, &doomed, rows, self.sequence);
+        if changes.is_empty() {
+            self.client.batch_execute("ROLLBACK").await?;
+            return Ok(Outcome::Unchanged(answers));
+        }
+        let seat = seat.after(changes.tally(self.sums), changes.leap);
+        let is_durable = batches.iter().any(|batch| batch.durable);
+        let mut sent = Sent { answers, seat };
+        let changed = timeout(SILENCE, self.change(&changes, &sent.seat, is_durable)).await;
+        match changed.unwrap_or_else(|_| Err(silent())) {
+            Ok(heads) => {
+                add_heads(&mut sent.answers, batches, &heads);
+                Ok(Outcome::Committed(sent))
+            }
+            Err(failure @ Failure::Lost(_)) => Ok(Outcome::Unknown(sent, failure)),
+            Err(failure) => Err(self.roll_back(failure).await),
+        }
+    }
+
+    async fn roll_back(&self, failure: Failure) -> Failure {
+        match failure {
+            Failure::Lost(_) => failure,
+            _ => match self.client.batch_execute("ROLLBACK").await {
+                Ok(()) => failure,
+                Err(error) => error.into(),
+            },
+        }
+    }
+
+    async fn query(&self, statement: &str, parameters: Parameters<'_>) -> Attempt<Vec<Row>> {
+        let prepared = self.client.prepare_cached(statement).await?;
+        Ok(self.client.query(&prepared, parameters).await?)
+    }
+
+    /// Prepares statements that this connection has not prepared yet, so that sending all of them is one exchange.
+    async fn prepare(&self, statements: &[&str]) -> Attempt<()> {
+        let prepared = statements
+            .iter()
+            .map(|statement| self.client.prepare_cached(statement));
+        for prepared in join_all(prepared).await {
+            prepared?;
+        }
+        Ok(())
+    }
+
+    /// Begins a transaction; reads and locks the rows. All statements are sent at once.
+    async fn lock(&self, touched: &Touched<'_>, seat: &Seat) -> Attempt<Rows> {
+        let places: Vec<_> = touched.records.keys().copied().collect();
+        let ids: Vec<_> = touched.entries.iter().map(|id| id.0.cast_signed()).collect();
+        let lanes: Vec<&[u8]> = touched.lanes.iter().map(|lane| &lane[..]).collect();
+        let tenants: Vec<_> = touched.counters.iter().map(|name| &*name.tenant).collect();
+        let counters: Vec<_> = touched.counters.iter().map(|name| &*name.counter).collect();
+        let process: [&(dyn ToSql + Sync); 1] = [&seat.process];
+        let place: [&(dyn ToSql + Sync); 1] = [&places];
+        let id: [&(dyn ToSql + Sync); 1] = [&ids];
+        let lane: [&(dyn ToSql + Sync); 1] = [&lanes];
+        let counter: [&(dyn ToSql + Sync); 2] = [&tenants, &counters];
+        let mut statements: Vec<(&str, Parameters<'_>)> = vec![(schema::LOCK_PROCESS, &process)];
+        let wanted = [
+            (places.is_empty(), schema::LOCK_RECORDS, &place[..]),
+            (ids.is_empty(), schema::LOCK_ENTRIES, &id[..]),
+            (lanes.is_empty(), schema::LOCK_HEADS, &lane[..]),
+            (lanes.is_empty(), schema::NEWEST_IN_LANES, &lane[..]),
+            (tenants.is_empty(), schema::LOCK_COUNTERS, &counter[..]),
+        ];
+        let wanted = wanted.into_iter().filter(|(is_empty, ..)| !is_empty);
+        statements.extend(wanted.map(|(_, statement, parameters)| (statement, parameters)));
+        let found = self.exchange("BEGIN", &statements, None).await?;
+        let mut rows = Rows::default();
+        for ((statement, _), found) in statements.iter().zip(&found) {
+            match *statement {
+                schema::LOCK_PROCESS => same_seat(found, seat)?,
+                statement => self.take(statement, found, &mut rows)?,
+            }
+        }
+        Ok(rows)
+    }
+
+    fn take(&self, statement: &str, found: &[Row], rows: &mut Rows) -> Attempt<()> {
+        for row in found {
+            match statement {
+                schema::LOCK_RECORDS => {
+                    rows.records.insert(row.try_get(0)?, record_row(row, 1)?);
+                }
+                schema::LOCK_ENTRIES => {
+                    let (id, entry) = entry_row(row)?;
+                    rows.entries.insert(id, entry);
+                }
+                schema::LOCK_HEADS => {
+                    let lane = Lane::try_from(row.try_get::<_, &[u8]>(0)?);
+                    rows.headed.extend(lane);
+                }
+                schema::NEWEST_IN_LANES => {
+                    let newest: Option<i64> = row.try_get(0)?;
+                    self.sequence.follow(newest.unwrap_or(0));
+                }
+                _ => {
+                    let name = CounterName {
+                        tenant: row.try_get(0)?,
+                        counter: row.try_get(1)?,
+                    };
+                    rows.counters.insert(name, row.try_get(2)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends all statements at once, between `first` and `last`, and then waits for their answers.
+    async fn exchange(
+        &self,
+        first: &str,
+        statements: &[(&str, Parameters<'_>)],
+        last: Option<&str>,
+    ) -> Attempt<Vec<Vec<Row>>> {
+        let texts: Vec<_> = statements.iter().map(|(statement, _)| *statement).collect();
+        self.prepare(&texts).await?;
+        let mut sent: Vec<BoxFuture<'_, Attempt<Vec<Row>>>> = Vec::new();
+        if !first.is_empty() {
+            sent.push(self.plain(first).boxed());
+        }
+        for (statement, parameters) in statements {
+            sent.push(self.query(statement, parameters).boxed());
+        }
+        if let Some(last) = last {
+            sent.push(self.plain(last).boxed());
+        }
+        let answers = join_all(sent).await;
+        let mut rows = Vec::with_capacity(answers.len());
+        for answer in answers {
+            rows.push(answer?);
+        }
+        if !first.is_empty() {
+            rows.remove(0);
+        }
+        Ok(rows)
+    }
+
+    async fn plain(&self, statement: &str) -> Attempt<Vec<Row>> {
+        self.client.batch_execute(statement).await?;
+        Ok(Vec::new())
+    }
+
+    /// Writes the changes and commits. Returns the entries that became the first of their lanes.
+    async fn change(
+        &self,
+        changes: &Changes<'_>,
+        seat: &Seat,
+        is_durable: bool,
+    ) -> Attempt<Vec<OutboxId>> {
+        let records = RecordParameters::of(changes)?;
+        let entries = EntryParameters::of(changes);
+        let [counters, gone] = CounterColumns::of(changes);
+        let events = EventColumns::of(changes);
+        let told = i64::try_from(changes.events.len()).unwrap_or(i64::MAX);
+        let gone_events: Vec<i64> = changes.gone_events.iter().map(|event| event.seq).collect();
+        let lanes: Vec<&[u8]> = changes.disturbed.iter().map(|lane| &lane[..]).collect();
+        let (sum, mac) = (seat.tally.sum.to_bytes(), seat.mac(self.sums));
+        let (sum, mac) = (&sum[..], &mac[..]);
+        let mut script = Script::default();
+        script.records(&records);
+        script.entries(&entries);
+        script.add(&lanes, schema::PROMOTE, [&lanes]);
+        script.add(&gone.tenant, schema::DELETE_COUNTERS, [&gone.tenant, &gone.counter]);
+        script.add(
+            &counters.tenant,
+            schema::SET_COUNTERS,
+            [&counters.tenant, &counters.counter, &counters.next],
+        );
+        script.add(&gone_events, schema::DELETE_EVENTS, [&gone_events]);
+        script.add(
+            &events.place,
+            schema::INSERT_EVENTS,
+            [
+                &told,
+                &events.place,
+                &events.stamp,
+                &events.at,
+                &events.tenant,
+                &events.kind,
+                &events.id,
+            ],
+        );
+        let row = &seat.tally.rows;
+        script.add(
+            &[()],
+            schema::SET_PROCESS,
+            [&seat.process, &sum, row, &seat.generation, &mac],
+        );
+        let first = match is_durable {
+            true => "",
+            false => "SET LOCAL synchronous_commit = off",
+        };
+        let statements = script.statements();
+        let found = self.exchange(first, &statements, Some("COMMIT")).await?;
+        let promoted = statements
+            .iter()
+            .zip(&found)
+            .filter(|((statement, _), _)| *statement == schema::PROMOTE);
+        let ids = promoted.flat_map(|(_, rows)| rows).map(|row| {
+            let id: i64 = row.try_get(0)?;
+            Ok(OutboxId(id.cast_unsigned()))
+        });
+        ids.collect()
+    }
+}
+
+fn silent() -> Failure {
+    Failure::Lost("no answer in time".to_owned())
+}
+
+/// Whether the row of this process is as it left it.
+fn same_seat(found: &[Row], seat: &Seat) -> Attempt<()> {
+    let generation: Option<i64> = match found.first() {
+        Some(row) => Some(row.try_get(0)?),
+        None => None,
+    };
+    match generation == Some(seat.generation) {
+        true => Ok(()),
+        false => Err(Failure::Final(StoreError::Storage(
+            "another process took this one for dead: start it again".to_owned(),
+        ))),
+    }
+}
+
+/// Tells each batch which of the entries that it enqueued became the first of their lanes.
+fn add_heads(
+    answers: &mut [Result<BatchOutcome>],
+    batches: &[SealedBatch],
+    heads: &[OutboxId],
+) {
+    if heads.is_empty() {
+        return;
+    }
+    for (answer, batch) in answers.iter_mut().zip(batches) {
+        let Ok(outcome) = answer else { continue };
+        for write in &batch.writes {
+            if let Write::Enqueue(entry) = write
+                && heads.contains(&entry.id)
+                && !outcome.heads.contains(&entry.id)
+            {
+                outcome.heads.push(entry.id);
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! The start: the tables are made, all rows are compared with the sum, and this process takes its seat.
+
+use deadpool_postgres::Client;
+use futures_util::TryStreamExt;
+use selfsame_store::{Result, StoreError};
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+use uuid::Uuid;
+
+use crate::failure::{Attempt, Failure};
+use crate::process::{ProcessRow, Seat};
+use crate::rows::{entry_row, event_row, place, record_row};
+use crate::schema;
+use crate::sequence::Sequence;
+use crate::sums::{Sums, Tally};
+
+const APPLICATION: &str = "selfsame store";
+
+/// Makes the tables if they do not exist. Of several starters one makes them, and the others wait for it.
+///
+/// # Errors
+/// `Foreign` or `OtherLayout` for tables that are not of this release.
+pub(crate) async fn tables(client: &Client, schema_name: &str) -> Attempt<()> {
+    let create = format!("CREATE SCHEMA IF NOT EXISTS {schema_name}");
+    client.batch_execute(&create).await?;
+    client.batch_execute(schema::LAYOUTS).await?;
+    client.batch_execute("BEGIN").await?;
+    let made = locked(client).await;
+    let end = if made.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    client.batch_execute(end).await?;
+    made
+}
+
+async fn locked(client: &Client) -> Attempt<()> {
+    let row = client.query_one(schema::LOCK_LAYOUT, &[]).await?;
+    let (application, found): (String, i32) = (row.try_get(0)?, row.try_get(1)?);
+    if application != APPLICATION {
+        let foreign = StoreError::Foreign("the schema of the database".into());
+        return Err(foreign.into());
+    }
+    match found {
+        schema::LAYOUT => Ok(()),
+        0 => {
+            client.batch_execute(schema::TABLES).await?;
+            client.execute(schema::SET_LAYOUT, &[&schema::LAYOUT]).await?;
+            Ok(())
+        }
+        found => Err(Failure::Final(StoreError::OtherLayout {
+            found: found.cast_unsigned(),
+            known: schema::LAYOUT.cast_unsigned(),
+        })),
+    }
+}
+
+/// Compares all rows with the sum of the processes.
+///
+/// # Errors
+/// `Tampered` if a row was removed, put back, moved or changed from outside.
+pub(crate) async fn compare(client: &Client, sums: &Sums, sequence: &Sequence) -> Attempt<()> {
+    // All statements see the same moment, while other processes go on.
+    client
+        .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0")
+        .await?;
+    let compared = compared(client, sums, sequence).await;
+    client.batch_execute("ROLLBACK").await?;
+    compared
+}
+
+async fn compared(client: &Client, sums: &Sums, sequence: &Sequence) -> Attempt<()> {
+    let mut summed = Tally::default();
+    let processes = client.query(schema::PROCESSES, &[]).await?;
+    for row in &processes {
+        let row = ProcessRow::of(row)?;
+        row.check(sums)?;
+        summed = summed.plus(row.seat.tally);
+    }
+    let found = all(client, sums, sequence).await?;
+    if found == summed {
+        return Ok(());
+    }
+    tracing::error!(
+        rows = found.rows,
+        summed = summed.rows,
+        "rows of the store were removed, put back, moved or changed from outside"
+    );
+    Err(Failure::Final(StoreError::Tampered("set of records")))
+}
+
+/// The sum over all rows.
+async fn all(client: &Client, sums: &Sums, sequence: &Sequence) -> Attempt<Tally> {
+    let mut tally = Tally::default();
+    each(client, schema::ALL_RECORDS, |row| {
+        let record = record_row(row, 3)?;
+        sequence.follow(record.seq);
+        tally.add(sums.record(&place(row, 0)?, &record));
+        Ok(())
+    })
+    .await?;
+    each(client, schema::ALL_COUNTER_ROWS, |row| {
+        let (tenant, counter): (&str, &str) = (row.try_get(0)?, row.try_get(1)?);
+        tally.add(sums.counter(tenant, counter, row.try_get(2)?));
+        Ok(())
+    })
+    .await?;
+    each(client, schema::ALL_ENTRIES, |row| {
+        let (id, entry) = entry_row(row)?;
+        sequence.follow(entry.seq);
+        tally.add(sums.entry(id, &entry));
+        Ok(())
+    })
+    .await?;
+    each(client, schema::ALL_EVENTS, |row| {
+        let event = event_row(row)?;
+        tally.add(sums.event(&event.place, event.stamp, event.at));
+        Ok(())
+    })
+    .await?;
+    Ok(tally)
+}
+
+/// Calls `row` with each row, without holding all of them.
+async fn each(
+    client: &Client,
+    statement: &str,
+    mut row: impl FnMut(&Row) -> Attempt<()>,
+) -> Attempt<()> {
+    let none: [&(dyn ToSql + Sync); 0] = [];
+    let rows = client.query_raw(statement, none).await?;
+    let mut rows = std::pin::pin!(rows);
+    while let Some(found) = rows.try_next().await? {
+        row(&found)?;
+    }
+    Ok(())
+}
+
+/// Takes a seat for this process, and the seats of processes that are gone. Returns the seat.
+///
+/// # Errors
+/// `InUse` if another process uses the database.
+pub(crate) async fn sit(client: &Client, sums: &Sums, process: Uuid) -> Attempt<Seat> {
+    client.batch_execute("BEGIN").await?;
+    let sat = seated(client, sums, process).await;
+    let end = if sat.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    client.batch_execute(end).await?;
+    sat
+}
+
+async fn seated(client: &Client, sums: &Sums, process: Uuid) -> Attempt<Seat> {
+    // The row of the layout is a lock: only one process at a time takes a seat.
+    client.query_one(schema::LOCK_LAYOUT, &[]).await?;
+    let live: i64 = client.query_one(schema::LIVE_PROCESSES, &[]).await?.try_get(0)?;
+    if live > 0 {
+        return Err(Failure::Final(StoreError::InUse("the database".into())));
+    }
+    let mut seat = Seat::new(process);
+    let mut gone = Vec::new();
+    for row in client.query(schema::LOCK_PROCESSES, &[]).await? {
+        let row = ProcessRow::of(&row)?;
+        row.check(sums)?;
+        seat.tally = seat.tally.plus(row.seat.tally);
+        seat.generation = seat.generation.saturating_add(row.seat.generation);
+        gone.push(row.seat.process);
+    }
+    client.execute(schema::DELETE_PROCESSES, &[&gone]).await?;
+    let (sum, mac) = (seat.tally.sum.to_bytes(), seat.mac(sums));
+    let (sum, mac) = (&sum[..], &mac[..]);
+    let rows = seat.tally.rows;
+    client
+        .execute(
+            schema::ADD_PROCESS,
+            &[&process, &sum, &rows, &seat.generation, &mac],
+        )
+        .await?;
+    Ok(seat)
+}
+
+/// The database's time, in microseconds since 1970.
+pub(crate) async fn clock(client: &Client) -> Attempt<i64> {
+    Ok(client.query_one(schema::CLOCK, &[]).await?.try_get(0)?)
+}
+
+/// Whether the row of this process is still there, and how many commits it counts.
+pub(crate) async fn counted(client: &Client, process: Uuid) -> Result<Option<i64>, Failure> {
+    client.batch_execute("BEGIN").await?;
+    // Waits for a transaction of a lost connection that has not ended yet.
+    let found = client.query_opt(schema::LOCK_PROCESS, &[&process]).await;
+    client.batch_execute("COMMIT").await?;
+    match found? {
+        Some(row) => Ok(Some(row.try_get(0)?)),
+        None => Ok(None),
+    }
+}

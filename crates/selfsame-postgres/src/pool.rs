@@ -1,0 +1,100 @@
+//! Connections: a bounded pool, each connection prepared in the same way.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{
+    Client, Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts,
+};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use selfsame_store::{Result, StoreError};
+use tokio_postgres::NoTls;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::address::{Address, Encryption};
+use crate::failure::Attempt;
+
+/// How long a request waits for a connection, or for a new one to be made.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// What a connection is told first. The database gives up a statement, the wait for a lock, and a transaction whose
+/// process is gone.
+const LIMITS: &str = "SET statement_timeout = '10s'; SET lock_timeout = '3s';
+    SET idle_in_transaction_session_timeout = '15s';";
+
+/// Helps PostgreSQL's planner, which knows nothing about new tables. Other databases need not know these settings.
+const PLANS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;";
+
+/// Makes a pool of at most this many connections. Nothing is connected yet.
+pub(crate) fn pool(address: &Address, size: usize) -> Result<Pool> {
+    let manage = ManagerConfig {
+        recycling_method: RecyclingMethod::Fast,
+    };
+    let config = address.config.clone();
+    let manager = match &address.encryption {
+        Encryption::Plain => Manager::from_config(config, NoTls, manage),
+        Encryption::Verified(authorities) => {
+            let tls = MakeRustlsConnect::new(tls(authorities.as_deref())?);
+            Manager::from_config(config, tls, manage)
+        }
+    };
+    let begin = format!("SET search_path TO {}; {LIMITS}", address.schema);
+    let begin = Arc::new(begin);
+    let timeouts = Timeouts {
+        wait: Some(WAIT),
+        create: Some(WAIT),
+        recycle: Some(WAIT),
+    };
+    Pool::builder(manager)
+        .max_size(size)
+        .runtime(Runtime::Tokio1)
+        .timeouts(timeouts)
+        .post_create(Hook::async_fn(move |client, _| {
+            let begin = begin.clone();
+            Box::pin(async move {
+                client
+                    .batch_execute(&begin)
+                    .await
+                    .map_err(HookError::Backend)?;
+                if client.batch_execute(PLANS).await.is_err() {
+                    tracing::debug!("the database has no settings for PostgreSQL's planner");
+                }
+                Ok(())
+            })
+        }))
+        .build()
+        .map_err(|error| StoreError::Storage(error.to_string()))
+}
+
+/// A connection of the pool.
+pub(crate) async fn connection(pool: &Pool) -> Attempt<Client> {
+    Ok(pool.get().await?)
+}
+
+fn tls(authorities: Option<&std::path::Path>) -> Result<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    match authorities {
+        Some(path) => {
+            let unreadable = |error| {
+                StoreError::Storage(format!("sslrootcert, {}: {error}", path.display()))
+            };
+            let found = CertificateDer::pem_file_iter(path).map_err(unreadable)?;
+            for certificate in found {
+                let certificate = certificate.map_err(unreadable)?;
+                let added = roots.add(certificate);
+                added.map_err(|error| StoreError::Storage(format!("sslrootcert: {error}")))?;
+            }
+        }
+        None => {
+            let found = rustls_native_certs::load_native_certs();
+            roots.add_parsable_certificates(found.certs);
+        }
+    }
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| StoreError::Storage(error.to_string()))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}

@@ -1,0 +1,77 @@
+//! This process among those that share the database: its row, which holds its part of the sum and counts its commits.
+//!
+//! The row is locked by each transaction that writes, so nobody takes the process for dead meanwhile, and after a lost
+//! connection its count says whether the last commit took effect.
+
+use selfsame_store::sum::Sum;
+use selfsame_store::{Result, StoreError};
+use tokio_postgres::Row;
+use uuid::Uuid;
+
+use crate::failure::{Attempt, Failure};
+use crate::sums::{Sums, Tally};
+
+/// What the row of this process says.
+#[derive(Clone, Debug)]
+pub(crate) struct Seat {
+    pub(crate) process: Uuid,
+    pub(crate) tally: Tally,
+    pub(crate) generation: i64,
+}
+
+/// The row of a process as found.
+#[derive(Debug)]
+pub(crate) struct ProcessRow {
+    pub(crate) seat: Seat,
+    mac: Vec<u8>,
+}
+
+impl ProcessRow {
+    /// Columns `process, sum, rows, generation, mac`.
+    pub(crate) fn of(row: &Row) -> Attempt<Self> {
+        let sum: &[u8] = row.try_get(1)?;
+        let sum = Sum::of(sum).ok_or(Failure::Final(StoreError::Tampered("sum")))?;
+        let tally = Tally {
+            sum,
+            rows: row.try_get(2)?,
+        };
+        let seat = Seat {
+            process: row.try_get(0)?,
+            tally,
+            generation: row.try_get(3)?,
+        };
+        let mac = row.try_get(4)?;
+        Ok(Self { seat, mac })
+    }
+
+    /// Whether a process wrote the row that has the key.
+    pub(crate) fn check(&self, sums: &Sums) -> Result<()> {
+        match self.seat.mac(sums)[..] == self.mac[..] {
+            true => Ok(()),
+            false => Err(StoreError::Tampered("sum of all records")),
+        }
+    }
+}
+
+impl Seat {
+    pub(crate) fn new(process: Uuid) -> Self {
+        Self {
+            process,
+            tally: Tally::default(),
+            generation: 0,
+        }
+    }
+
+    /// The seat after one more commit.
+    pub(crate) fn after(&self, tally: Tally, leap: i64) -> Self {
+        Self {
+            process: self.process,
+            tally: self.tally.plus(tally),
+            generation: self.generation.saturating_add(leap).saturating_add(1),
+        }
+    }
+
+    pub(crate) fn mac(&self, sums: &Sums) -> [u8; 32] {
+        sums.mac(self.process, &self.tally, self.generation)
+    }
+}

@@ -1,0 +1,275 @@
+//! The layout of the tables, and every statement.
+//!
+//! They use what every database has that speaks PostgreSQL's protocol, distributed ones included; `docs/postgres.md`
+//! lists the rules, and a test holds the statements to them.
+
+/// The number of this layout.
+pub(crate) const LAYOUT: i32 = 1;
+
+/// The table that tells the layout. It exists before the others, so that one starter at a time makes them.
+pub(crate) const LAYOUTS: &str = "
+CREATE TABLE IF NOT EXISTS layout (
+    one integer PRIMARY KEY CHECK (one = 1),
+    application text NOT NULL,
+    layout integer NOT NULL
+);
+INSERT INTO layout (one, application, layout) VALUES (1, 'selfsame store', 0) ON CONFLICT DO NOTHING;
+";
+
+/// `place` is a hash of tenant, kind and identifier: short, and spread over all of its values. `seq` is the time of
+/// insertion. Each record lists its own tag keys, which saves an index of tags by record.
+pub(crate) const TABLES: &str = "
+CREATE TABLE records (
+    place uuid PRIMARY KEY,
+    tenant text NOT NULL,
+    kind text NOT NULL,
+    id text NOT NULL,
+    seq bigint NOT NULL,
+    version bigint NOT NULL,
+    expires bigint,
+    tags bytea NOT NULL,
+    value bytea NOT NULL
+);
+CREATE INDEX records_by_kind ON records (tenant, kind, seq);
+CREATE INDEX records_by_expiry ON records (expires) WHERE expires IS NOT NULL;
+CREATE TABLE tags (
+    tag bytea NOT NULL,
+    seq bigint NOT NULL,
+    place uuid NOT NULL,
+    PRIMARY KEY (tag, seq, place)
+);
+CREATE TABLE counters (
+    tenant text NOT NULL,
+    counter text NOT NULL,
+    next bigint NOT NULL,
+    PRIMARY KEY (tenant, counter)
+);
+CREATE TABLE outbox (
+    id bigint PRIMARY KEY,
+    seq bigint NOT NULL,
+    tenant text NOT NULL,
+    lane bytea NOT NULL,
+    head boolean NOT NULL,
+    not_before bigint NOT NULL,
+    attempts integer NOT NULL,
+    created bigint NOT NULL,
+    buried bigint,
+    reason text,
+    sealed bytea NOT NULL
+);
+CREATE INDEX outbox_due ON outbox (not_before) WHERE head;
+CREATE UNIQUE INDEX outbox_heads ON outbox (lane) WHERE head;
+CREATE INDEX outbox_lanes ON outbox (lane, seq) WHERE buried IS NULL;
+CREATE INDEX outbox_dead ON outbox (seq) WHERE buried IS NOT NULL;
+CREATE INDEX outbox_by_tenant ON outbox (tenant);
+CREATE TABLE events (
+    seq bigint PRIMARY KEY,
+    stamp bigint NOT NULL,
+    at bigint NOT NULL,
+    tenant text NOT NULL,
+    kind text NOT NULL,
+    id text NOT NULL
+);
+CREATE TABLE positions (
+    one integer PRIMARY KEY CHECK (one = 1),
+    newest bigint NOT NULL
+);
+INSERT INTO positions (one, newest) VALUES (1, 0);
+CREATE TABLE processes (
+    process uuid PRIMARY KEY,
+    sum bytea NOT NULL,
+    rows bigint NOT NULL,
+    generation bigint NOT NULL,
+    mac bytea NOT NULL,
+    seen timestamptz NOT NULL
+);
+";
+
+pub(crate) const LOCK_LAYOUT: &str =
+    "SELECT application, layout FROM layout WHERE one = 1 FOR UPDATE";
+pub(crate) const SET_LAYOUT: &str = "UPDATE layout SET layout = $1 WHERE one = 1";
+
+// Reading.
+
+pub(crate) const READ: &str = "SELECT id, seq, version, expires, value FROM records
+    WHERE place = $1 AND (expires IS NULL OR expires > $2)";
+
+pub(crate) const VERSION: &str = "SELECT version FROM records
+    WHERE place = $1 AND (expires IS NULL OR expires > $2)";
+
+pub(crate) const FIND: [&str; 2] = [
+    "SELECT r.id, r.seq, r.version, r.expires, r.value FROM tags t JOIN records r ON r.place = t.place
+    WHERE t.tag = $1 AND t.seq > $2 AND (r.expires IS NULL OR r.expires > $3) ORDER BY t.seq LIMIT $4",
+    "SELECT r.id, r.seq, r.version, r.expires, r.value FROM tags t JOIN records r ON r.place = t.place
+    WHERE t.tag = $1 AND t.seq < $2 AND (r.expires IS NULL OR r.expires > $3) ORDER BY t.seq DESC LIMIT $4",
+];
+
+pub(crate) const LIST: [&str; 2] = [
+    "SELECT id, seq, version, expires, value FROM records
+    WHERE tenant = $1 AND kind = $2 AND seq > $3 AND (expires IS NULL OR expires > $4) ORDER BY seq LIMIT $5",
+    "SELECT id, seq, version, expires, value FROM records
+    WHERE tenant = $1 AND kind = $2 AND seq < $3 AND (expires IS NULL OR expires > $4) ORDER BY seq DESC LIMIT $5",
+];
+
+pub(crate) const WEIGHT: &str = "SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM (
+    SELECT octet_length(value) AS bytes FROM records
+    WHERE tenant = $1 AND kind = $2 ORDER BY seq LIMIT $3) AS oldest";
+
+pub(crate) const DUE: &str =
+    "SELECT id FROM outbox WHERE head AND not_before <= $1 ORDER BY not_before, seq LIMIT $2";
+
+pub(crate) const ENTRY: &str =
+    "SELECT id, tenant, lane, not_before, attempts, created, sealed FROM outbox
+    WHERE id = $1 AND head AND not_before <= $2";
+
+pub(crate) const LETTERS: [&str; 2] = [
+    "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, reason, buried FROM outbox
+    WHERE buried IS NOT NULL AND seq > $1 ORDER BY seq LIMIT $2",
+    "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, reason, buried FROM outbox
+    WHERE buried IS NOT NULL AND seq < $1 ORDER BY seq DESC LIMIT $2",
+];
+
+pub(crate) const BACKLOG: &str = "SELECT
+    (SELECT count(*) FROM outbox WHERE buried IS NULL), (SELECT count(*) FROM outbox WHERE buried IS NOT NULL)";
+
+pub(crate) const EVENTS: [&str; 2] = [
+    "SELECT seq, stamp, at, tenant, kind, id FROM events WHERE seq > $1 ORDER BY seq LIMIT $2",
+    "SELECT seq, stamp, at, tenant, kind, id FROM events WHERE seq < $1 ORDER BY seq DESC LIMIT $2",
+];
+
+pub(crate) const HAS_EXPIRED: &str = "SELECT EXISTS (SELECT 1 FROM records WHERE expires <= $1)
+    OR EXISTS (SELECT 1 FROM outbox WHERE buried < $2)
+    OR coalesce((SELECT at < $3 AND seq < (SELECT newest FROM positions WHERE one = 1)
+        FROM events ORDER BY seq LIMIT 1), false)";
+
+// The first half of a commit: what its batches touch is read and locked.
+
+pub(crate) const LOCK_PROCESS: &str =
+    "SELECT generation FROM processes WHERE process = $1 FOR UPDATE";
+
+pub(crate) const LOCK_RECORDS: &str = "SELECT place, seq, version, expires, tags FROM records
+    WHERE place = ANY($1) ORDER BY place FOR UPDATE";
+
+pub(crate) const LOCK_ENTRIES: &str =
+    "SELECT id, seq, tenant, lane, not_before, attempts, created, buried, reason FROM outbox
+    WHERE id = ANY($1) ORDER BY id FOR UPDATE";
+
+pub(crate) const LOCK_HEADS: &str =
+    "SELECT lane FROM outbox WHERE lane = ANY($1) AND head ORDER BY lane FOR UPDATE";
+
+/// Sent after the heads are locked, so that it sees what those committed who held them before.
+pub(crate) const NEWEST_IN_LANES: &str =
+    "SELECT max(seq) FROM outbox WHERE lane = ANY($1) AND buried IS NULL";
+
+pub(crate) const LOCK_COUNTERS: &str = "SELECT tenant, counter, next FROM counters
+    WHERE (tenant, counter) IN (SELECT * FROM unnest($1::text[], $2::text[])) ORDER BY tenant, counter FOR UPDATE";
+
+// The second half: what has changed is written.
+
+pub(crate) const INSERT_RECORDS: &str =
+    "INSERT INTO records (place, tenant, kind, id, seq, version, expires, tags, value)
+    SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[],
+        $8::bytea[], $9::bytea[])";
+
+pub(crate) const UPDATE_RECORDS: &str = "UPDATE records AS r
+    SET seq = n.seq, version = n.version, expires = n.expires, tags = n.tags, value = n.value
+    FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[], $6::bytea[])
+        AS n (place, seq, version, expires, tags, value)
+    WHERE r.place = n.place";
+
+pub(crate) const DELETE_RECORDS: &str = "DELETE FROM records WHERE place = ANY($1)";
+
+pub(crate) const INSERT_TAGS: &str = "INSERT INTO tags (tag, seq, place)
+    SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::uuid[])";
+
+pub(crate) const DELETE_TAGS: &str = "DELETE FROM tags
+    WHERE (tag, seq, place) IN (SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::uuid[]))";
+
+pub(crate) const INSERT_ENTRIES: &str =
+    "INSERT INTO outbox (id, seq, tenant, lane, head, not_before, attempts, created, sealed)
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::boolean[], $6::bigint[],
+        $7::integer[], $8::bigint[], $9::bytea[])";
+
+pub(crate) const UPDATE_ENTRIES: &str = "UPDATE outbox AS o
+    SET seq = n.seq, head = o.head AND n.buried IS NULL, not_before = n.not_before, attempts = n.attempts,
+        buried = n.buried, reason = n.reason
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::bigint[], $6::text[])
+        AS n (id, seq, not_before, attempts, buried, reason)
+    WHERE o.id = n.id";
+
+pub(crate) const DELETE_ENTRIES: &str = "DELETE FROM outbox WHERE id = ANY($1)";
+
+/// Makes the first pending entry of each lane its head.
+pub(crate) const PROMOTE: &str = "UPDATE outbox SET head = true
+    WHERE NOT head AND id IN (SELECT (SELECT o.id FROM outbox AS o WHERE o.lane = l.lane AND o.buried IS NULL
+        ORDER BY o.seq LIMIT 1) FROM unnest($1::bytea[]) AS l (lane)) RETURNING id";
+
+pub(crate) const SET_COUNTERS: &str = "INSERT INTO counters (tenant, counter, next)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
+    ON CONFLICT (tenant, counter) DO UPDATE SET next = excluded.next";
+
+pub(crate) const DELETE_COUNTERS: &str = "DELETE FROM counters
+    WHERE (tenant, counter) IN (SELECT * FROM unnest($1::text[], $2::text[]))";
+
+/// Positions follow each other without a gap, over all processes: the row of the newest one is locked until the commit,
+/// and this is the last but one statement before it.
+pub(crate) const INSERT_EVENTS: &str = "WITH newest AS (
+        UPDATE positions SET newest = newest + $1 WHERE one = 1 RETURNING newest)
+    INSERT INTO events (seq, stamp, at, tenant, kind, id)
+    SELECT newest.newest - $1 + n.place, n.stamp, n.at, n.tenant, n.kind, n.id FROM newest,
+        unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[])
+        AS n (place, stamp, at, tenant, kind, id)";
+
+pub(crate) const DELETE_EVENTS: &str = "DELETE FROM events WHERE seq = ANY($1)";
+
+pub(crate) const SET_PROCESS: &str = "UPDATE processes
+    SET sum = $2, rows = $3, generation = $4, mac = $5, seen = now() WHERE process = $1";
+
+// Sweeps: what is to be removed is looked for first.
+
+pub(crate) const EXPIRED: &str =
+    "SELECT tenant, kind, id FROM records WHERE expires <= $1 ORDER BY expires LIMIT $2";
+
+pub(crate) const OLD_LETTERS: &str =
+    "SELECT id FROM outbox WHERE buried < $1 ORDER BY seq LIMIT $2";
+
+/// Removes no event between two that stay, even if a clock was set back; and the newest one stays.
+pub(crate) const OLD_EVENTS: &str = "SELECT seq, stamp, at, tenant, kind, id FROM events
+    WHERE (seq <= (SELECT max(seq) FROM (SELECT seq, at FROM events ORDER BY seq LIMIT $2) AS oldest WHERE at < $1)
+        OR seq <= (SELECT newest FROM positions WHERE one = 1) - $3)
+    AND seq < (SELECT newest FROM positions WHERE one = 1) ORDER BY seq LIMIT $2 FOR UPDATE";
+
+/// Kind by kind, so that no portion of an erasure passes over all rows that stay.
+pub(crate) const NEXT_KIND: &str =
+    "SELECT kind FROM records WHERE tenant = $1 AND kind > $2 ORDER BY kind LIMIT 1";
+
+pub(crate) const OF_KINDS: &str = "SELECT tenant, kind, id FROM records
+    WHERE tenant = $1 AND kind = ANY($2) LIMIT $3";
+
+pub(crate) const COUNTERS_OF: &str = "SELECT tenant, counter FROM counters WHERE tenant = $1";
+pub(crate) const ALL_COUNTERS: &str = "SELECT tenant, counter FROM counters";
+pub(crate) const ENTRIES_OF: &str =
+    "SELECT id FROM outbox WHERE tenant = $1 ORDER BY seq LIMIT $2";
+
+// The processes and their sums.
+
+pub(crate) const PROCESSES: &str = "SELECT process, sum, rows, generation, mac FROM processes";
+pub(crate) const LOCK_PROCESSES: &str =
+    "SELECT process, sum, rows, generation, mac FROM processes ORDER BY process FOR UPDATE";
+pub(crate) const LIVE_PROCESSES: &str =
+    "SELECT count(*) FROM processes WHERE seen > now() - interval '15 seconds'";
+pub(crate) const DELETE_PROCESSES: &str = "DELETE FROM processes WHERE process = ANY($1)";
+pub(crate) const ADD_PROCESS: &str =
+    "INSERT INTO processes (process, sum, rows, generation, mac, seen) VALUES ($1, $2, $3, $4, $5, now())";
+pub(crate) const BEAT: &str = "UPDATE processes SET seen = now() WHERE process = $1";
+pub(crate) const LEAVE: &str =
+    "UPDATE processes SET seen = now() - interval '1 day' WHERE process = $1";
+pub(crate) const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
+/// The rows that are summed, as [`crate::sums`] takes them.
+pub(crate) const ALL_RECORDS: &str =
+    "SELECT tenant, kind, id, seq, version, expires, tags FROM records";
+pub(crate) const ALL_COUNTER_ROWS: &str = "SELECT tenant, counter, next FROM counters";
+pub(crate) const ALL_ENTRIES: &str =
+    "SELECT id, seq, tenant, lane, not_before, attempts, created, buried, reason FROM outbox";
+pub(crate) const ALL_EVENTS: &str = "SELECT seq, stamp, at, tenant, kind, id FROM events";

@@ -1,0 +1,375 @@
+//! The only writer of this process: a thread that takes everything queued into each transaction, so that one commit of
+//! the database serves all batches that arrived meanwhile. There is no timer.
+//!
+//! A transaction that lost a race is done again. After a lost connection the writer connects again; the count of commits
+//! in the row of this process tells whether the last transaction took effect, so a batch is never written twice, and its
+//! caller gets the true answer.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use deadpool_postgres::{Client, Pool};
+use selfsame_crypto::seal::SealingKey;
+use selfsame_store::backend::{BatchOutcome, SealedBatch, Write};
+use selfsame_store::{Meter, Result, StoreError};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, timeout};
+use uuid::Uuid;
+
+use crate::commit::{Desk, Outcome, SILENCE, Sent};
+use crate::failure::{Attempt, Failure};
+use crate::guard;
+use crate::pool::connection;
+use crate::process::Seat;
+use crate::schema;
+use crate::sequence::Sequence;
+use crate::sums::Sums;
+
+/// The maximum number of queued batches. Beyond it callers wait, and after the deadline they get `Busy`.
+const QUEUE: usize = 1_024;
+/// The maximum number of batches in one transaction, and of bytes of their values after which none is added.
+const GROUP: usize = 256;
+const GROUP_BYTES: usize = 16 << 20;
+/// How long a batch is tried, races and lost connections included.
+const DEADLINE: Duration = Duration::from_secs(15);
+/// How often an idle process says that it is alive.
+const BEAT: Duration = Duration::from_secs(5);
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The queue of the writer thread.
+pub(crate) struct Writer {
+    queue: Option<mpsc::Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+    generation: Arc<AtomicU64>,
+}
+
+enum Job {
+    Guard(SealingKey, oneshot::Sender<Result<()>>),
+    Write(Waiting),
+}
+
+struct Waiting {
+    batch: SealedBatch,
+    answer: oneshot::Sender<Result<BatchOutcome>>,
+}
+
+impl Writer {
+    pub(crate) fn start(pool: Pool, process: Uuid, meter: Arc<Meter>) -> Result<Self> {
+        let (queue, jobs) = mpsc::channel(QUEUE);
+        let generation = Arc::new(AtomicU64::new(0));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let counted = generation.clone();
+        let thread = std::thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || {
+                let [a, b, ..] = *process.as_bytes();
+                let mut thread = WriterThread {
+                    pool,
+                    process,
+                    meter,
+                    generation: counted,
+                    sequence: Sequence::new(u16::from_be_bytes([a, b])),
+                    client: None,
+                    seated: None,
+                };
+                runtime.block_on(thread.run(jobs));
+            })?;
+        Ok(Self {
+            queue: Some(queue),
+            thread: Some(thread),
+            generation,
+        })
+    }
+
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    pub(crate) async fn guard(&self, key: SealingKey) -> Result<()> {
+        let (answer, answered) = oneshot::channel();
+        self.ask(Job::Guard(key, answer)).await?;
+        // The comparison reads every row.
+        answered.await.map_err(|_| stopped())?
+    }
+
+    pub(crate) async fn commit(&self, batch: SealedBatch) -> Result<BatchOutcome> {
+        let (answer, answered) = oneshot::channel();
+        self.ask(Job::Write(Waiting { batch, answer })).await?;
+        // The thread keeps its own deadline; this one is for a thread that hangs.
+        match timeout(DEADLINE + SILENCE, answered).await {
+            Ok(answer) => answer.map_err(|_| stopped())?,
+            Err(_) => Err(StoreError::Deadline),
+        }
+    }
+
+    async fn ask(&self, job: Job) -> Result<()> {
+        let queue = self.queue.as_ref().ok_or_else(stopped)?;
+        let asked = timeout(DEADLINE, queue.send(job)).await;
+        let asked = asked.map_err(|_| StoreError::Busy)?;
+        asked.map_err(|_| stopped())
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn stopped() -> StoreError {
+    StoreError::Storage("the writer has stopped".to_owned())
+}
+
+struct WriterThread {
+    pool: Pool,
+    process: Uuid,
+    meter: Arc<Meter>,
+    generation: Arc<AtomicU64>,
+    sequence: Sequence,
+    client: Option<Client>,
+    seated: Option<Seated>,
+}
+
+/// What the writer has once the rows were compared with the sum.
+struct Seated {
+    sums: Sums,
+    seat: Seat,
+}
+
+impl WriterThread {
+    async fn run(&mut self, mut jobs: mpsc::Receiver<Job>) {
+        loop {
+            let job = match timeout(BEAT, jobs.recv()).await {
+                Ok(Some(job)) => job,
+                Ok(None) => break,
+                Err(_) => {
+                    self.say(schema::BEAT).await;
+                    continue;
+                }
+            };
+            match job {
+                Job::Guard(key, answer) => {
+                    let _ = answer.send(self.guard(key).await);
+                }
+                Job::Write(waiting) => self.group(waiting, &mut jobs).await,
+            }
+        }
+        self.say(schema::LEAVE).await;
+    }
+
+    /// Says something of this process to the database. If it is not there, a commit will find out.
+    async fn say(&mut self, statement: &str) {
+        if self.seated.is_none() {
+            return;
+        }
+        let process = self.process;
+        let said = async {
+            let client = self.connected().await?;
+            client.execute(statement, &[&process]).await?;
+            Attempt::Ok(())
+        };
+        if !matches!(timeout(SILENCE, said).await, Ok(Ok(()))) {
+            self.client = None;
+        }
+    }
+
+    async fn connected(&mut self) -> Attempt<&Client> {
+        if self.client.as_ref().is_none_or(|client| client.is_closed()) {
+            self.client = None;
+            let client = connection(&self.pool).await?;
+            self.sequence.set_clock(guard::clock(&client).await?);
+            self.client = Some(client);
+        }
+        self.client
+            .as_ref()
+            .ok_or_else(|| Failure::Lost("no connection".to_owned()))
+    }
+
+    async fn guard(&mut self, key: SealingKey) -> Result<()> {
+        let sums = Sums::new(key);
+        let guarded = async {
+            let process = self.process;
+            self.connected().await?;
+            let client = self
+                .client
+                .as_ref()
+                .ok_or_else(|| Failure::Lost("no connection".to_owned()))?;
+            guard::compare(client, &sums, &self.sequence).await?;
+            guard::sit(client, &sums, process).await
+        };
+        let seat = guarded.await.map_err(Failure::into_error)?;
+        self.counted(&seat);
+        self.seated = Some(Seated { sums, seat });
+        Ok(())
+    }
+
+    fn counted(&self, seat: &Seat) {
+        let generation = seat.generation.cast_unsigned();
+        self.generation.store(generation, Ordering::Release);
+    }
+
+    /// Writes this batch, and those that wait with it.
+    async fn group(&mut self, first: Waiting, jobs: &mut mpsc::Receiver<Job>) {
+        let mut bytes = weight(&first.batch);
+        let is_alone = is_sweep(&first.batch);
+        let (mut batches, mut answers) = (vec![first.batch], vec![first.answer]);
+        let mut then = None;
+        while !is_alone && batches.len() < GROUP && bytes < GROUP_BYTES {
+            match jobs.try_recv() {
+                Ok(Job::Write(next)) if is_sweep(&next.batch) => {
+                    then = Some(next);
+                    break;
+                }
+                Ok(Job::Write(next)) => {
+                    bytes = bytes.saturating_add(weight(&next.batch));
+                    batches.push(next.batch);
+                    answers.push(next.answer);
+                }
+                Ok(Job::Guard(_, answer)) => {
+                    let _ = answer.send(Err(StoreError::Malformed("guard: it is on guard")));
+                }
+                Err(_) => break,
+            }
+        }
+        self.finish(&batches, answers).await;
+        if let Some(next) = then {
+            self.finish(&[next.batch], vec![next.answer]).await;
+        }
+    }
+
+    async fn finish(
+        &mut self,
+        batches: &[SealedBatch],
+        waiting: Vec<oneshot::Sender<Result<BatchOutcome>>>,
+    ) {
+        match self.until_done(batches).await {
+            Ok(answers) => {
+                for (waiting, answer) in waiting.into_iter().zip(answers) {
+                    let _ = waiting.send(answer);
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, batches = batches.len(), "a commit failed");
+                for waiting in waiting {
+                    let _ = waiting.send(Err(error.again()));
+                }
+            }
+        }
+    }
+
+    /// Tries until the group is written, or refused, or its time is over.
+    async fn until_done(&mut self, batches: &[SealedBatch]) -> Result<Vec<Result<BatchOutcome>>> {
+        let end = Instant::now() + DEADLINE;
+        let mut pause = FIRST_PAUSE;
+        let mut unknown: Option<Sent> = None;
+        loop {
+            let failure = match self.attempt(batches, &mut unknown).await {
+                Ok(answers) => return Ok(answers),
+                Err(failure) => failure,
+            };
+            if let Failure::Lost(reason) = &failure {
+                tracing::warn!(reason, "the connection to the database is lost");
+                self.client = None;
+            }
+            if matches!(failure, Failure::Final(_)) {
+                return Err(failure.into_error());
+            }
+            if Instant::now() + pause > end {
+                return Err(match unknown {
+                    Some(_) => StoreError::Deadline,
+                    None => failure.into_error(),
+                });
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// One attempt. `unknown` is the last transaction, if its commit was sent and its answer lost.
+    async fn attempt(
+        &mut self,
+        batches: &[SealedBatch],
+        unknown: &mut Option<Sent>,
+    ) -> Attempt<Vec<Result<BatchOutcome>>> {
+        let process = self.process;
+        let gone = || Failure::Final(StoreError::Malformed("commit before the guard"));
+        let connected = timeout(SILENCE, self.connected()).await;
+        connected.map_err(|_| Failure::Lost("no connection in time".to_owned()))??;
+        let (client, Some(seated)) = (&self.client, &mut self.seated) else {
+            return Err(gone());
+        };
+        let client = client.as_ref().ok_or_else(gone)?;
+        if let Some(sent) = unknown.take() {
+            let counted = timeout(SILENCE, guard::counted(client, process)).await;
+            match counted {
+                Ok(Ok(counted)) if counted == Some(sent.seat.generation) => {
+                    return Ok(self.settled(sent));
+                }
+                Ok(Ok(_)) => {}
+                Ok(Err(failure)) => {
+                    *unknown = Some(sent);
+                    return Err(failure);
+                }
+                Err(_) => {
+                    *unknown = Some(sent);
+                    return Err(Failure::Lost("no answer in time".to_owned()));
+                }
+            }
+        }
+        let desk = Desk {
+            client,
+            sums: &seated.sums,
+            sequence: &self.sequence,
+        };
+        let begun = Instant::now();
+        match desk.write(batches, &seated.seat).await? {
+            Outcome::Committed(sent) => {
+                if batches.iter().any(|batch| batch.durable) {
+                    self.meter.record(begun.elapsed());
+                }
+                Ok(self.settled(sent))
+            }
+            Outcome::Unchanged(answers) => Ok(answers),
+            Outcome::Unknown(sent, failure) => {
+                *unknown = Some(sent);
+                Err(failure)
+            }
+        }
+    }
+
+    fn settled(&mut self, sent: Sent) -> Vec<Result<BatchOutcome>> {
+        self.counted(&sent.seat);
+        if let Some(seated) = &mut self.seated {
+            seated.seat = sent.seat;
+        }
+        sent.answers
+    }
+}
+
+/// Sweeps look for rows first, and are written alone.
+fn is_sweep(batch: &SealedBatch) -> bool {
+    let sweeps = |write: &Write| {
+        matches!(
+            write,
+            Write::Purge(_) | Write::Erase { .. } | Write::Leap(_)
+        )
+    };
+    batch.writes.iter().any(sweeps)
+}
+
+fn weight(batch: &SealedBatch) -> usize {
+    let bytes = batch.writes.iter().map(|write| match write {
+        Write::Put { value, .. } | Write::Update { value, .. } => value.len(),
+        Write::Enqueue(entry) => entry.sealed.len(),
+        _ => 0,
+    });
+    bytes.sum()
+}

@@ -1,0 +1,156 @@
+//! A PostgreSQL server of the test's own, in a temporary directory. It stops with the process that started it.
+
+use std::net::TcpListener;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// A running server.
+pub struct Server {
+    directory: TempDir,
+    port: u16,
+    next: AtomicU32,
+}
+
+impl Server {
+    /// The server that all tests of this executable share. It does not wait for its disk.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Server> = OnceLock::new();
+        SHARED.get_or_init(|| Self::start(&["fsync=off"]))
+    }
+
+    /// Makes a cluster and starts a server with these settings.
+    pub fn start(settings: &[&str]) -> Self {
+        let directory = TempDir::new().unwrap();
+        let owner = owner();
+        if let Some(owner) = &owner {
+            chown(directory.path(), Some(owner.user), Some(owner.group)).unwrap();
+        }
+        let data = directory.path().join("data");
+        let made = as_owner(&owner, &program("initdb"))
+            .args(["--auth=trust", "--username=postgres", "--encoding=UTF8"])
+            .args(["--locale=C", "--no-sync", "--pgdata"])
+            .arg(&data)
+            .current_dir(directory.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let server = Self {
+            directory,
+            port: free_port(),
+            next: AtomicU32::new(0),
+        };
+        server.run(owner, settings);
+        server
+    }
+
+    /// Starts the process from a thread that never ends: the kernel stops the server with the thread that started it.
+    fn run(&self, owner: Option<Owner>, settings: &[&str]) {
+        let mut command = as_owner(&owner, &program("postgres"));
+        command
+            .arg("-D")
+            .arg(self.directory.path().join("data"))
+            .arg("-k")
+            .arg(self.directory.path())
+            .args(["-p", &self.port.to_string()])
+            .args(["-c", "listen_addresses=127.0.0.1"])
+            .args(settings.iter().flat_map(|setting| ["-c", *setting]))
+            .current_dir(self.directory.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(std::fs::File::create(self.directory.path().join("log")).unwrap());
+        std::thread::spawn(move || {
+            let mut child = command.spawn().unwrap();
+            let _ = child.wait();
+        });
+        for _ in 0..600 {
+            if self.answers() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let log = std::fs::read_to_string(self.directory.path().join("log"));
+        panic!("the server did not start: {log:?}");
+    }
+
+    fn answers(&self) -> bool {
+        let asked = Command::new(program("pg_isready"))
+            .args(["-h", "127.0.0.1", "-p", &self.port.to_string()])
+            .stdout(Stdio::null())
+            .status();
+        asked.is_ok_and(|status| status.success())
+    }
+
+    /// The address of a schema that does not exist yet.
+    pub fn fresh(&self) -> String {
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        self.address(&format!("test_{number}"))
+    }
+
+    /// The address of this schema.
+    pub fn address(&self, schema: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres?schema={schema}", self.port)
+    }
+
+    /// The directory of the server, with its data and its log.
+    pub fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+/// The user that runs the server if this process is root's, for whom PostgreSQL refuses to run.
+struct Owner {
+    user: u32,
+    group: u32,
+}
+
+fn owner() -> Option<Owner> {
+    let id = |flag: &str, user: &[&str]| {
+        let asked = Command::new("id").arg(flag).args(user).output().ok()?;
+        String::from_utf8(asked.stdout).ok()?.trim().parse().ok()
+    };
+    if id("-u", &[]) != Some(0) {
+        return None;
+    }
+    Some(Owner {
+        user: id("-u", &["postgres"])?,
+        group: id("-g", &["postgres"])?,
+    })
+}
+
+fn as_owner(owner: &Option<Owner>, program: &Path) -> Command {
+    let mut command = Command::new("setpriv");
+    if let Some(owner) = owner {
+        command
+            .args([format!("--reuid={}", owner.user), format!("--regid={}", owner.group)])
+            .arg("--clear-groups");
+    }
+    command.arg("--pdeathsig=INT").arg("--").arg(program);
+    command
+}
+
+/// A program of PostgreSQL: on PATH, or where Debian keeps the newest version.
+fn program(name: &str) -> PathBuf {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let mut found: Vec<PathBuf> = versions
+        .filter_map(|version| Some(version.ok()?.path().join("bin").join(name)))
+        .filter(|path| path.exists())
+        .collect();
+    found.sort();
+    found.pop().unwrap_or_else(|| name.into())
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
