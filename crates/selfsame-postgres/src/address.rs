@@ -82,7 +82,9 @@ impl Address {
 
     fn of(mut config: Config, own: Own) -> Result<Self> {
         if config.get_hosts().is_empty() {
-            return Err(StoreError::Malformed("address of the database: it names no host"));
+            return Err(StoreError::Malformed(
+                "address of the database: it names no host",
+            ));
         }
         let is_local = config.get_hosts().iter().all(is_local);
         let encryption = encryption(&own, is_local)?;
@@ -193,7 +195,10 @@ mod tests {
         assert_eq!(of("postgres://me@db.example/x"), Encryption::Verified(None));
         assert_eq!(of("postgres://me@127.0.0.1/x"), Encryption::Plain);
         assert_eq!(of("postgres:///x?host=/run/postgresql"), Encryption::Plain);
-        assert_eq!(of("postgres://me@db.example/x?sslmode=disable"), Encryption::Plain);
+        assert_eq!(
+            of("postgres://me@db.example/x?sslmode=disable"),
+            Encryption::Plain
+        );
         let named = of("postgres://me@localhost/x?sslrootcert=/etc/ca%20one.pem");
         assert_eq!(named, Encryption::Verified(Some("/etc/ca one.pem".into())));
         let mixed = of("postgres://me@localhost,db.example/x");
@@ -214,7 +219,10 @@ mod tests {
         assert_eq!(address.to_string(), "postgres://db.example/cards");
         let address = address.with_password(b"0ther");
         let shown = format!("{address:?}");
-        assert!(!shown.contains("s3cret") && !shown.contains("0ther"), "{shown}");
+        assert!(
+            !shown.contains("s3cret") && !shown.contains("0ther"),
+            "{shown}"
+        );
         for wrong in [
             "postgres://me:s3cret@db.example:port/x",
             "postgres://me:s3cret@db.example/x?unknown=1",

@@ -70,17 +70,16 @@ impl Postgres {
     }
 
     /// Reads. If the connection is found to be lost, once more with another one.
-    async fn rows(
-        &self,
-        statement: &str,
-        parameters: &[&(dyn ToSql + Sync)],
-    ) -> Result<Vec<Row>> {
+    async fn rows(&self, statement: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
         let mut again = true;
         loop {
             match self.attempt(statement, parameters).await {
                 Ok(rows) => return Ok(rows),
                 Err(Failure::Lost(reason)) if again => {
-                    tracing::debug!(reason, "a connection to the database was lost; reading again");
+                    tracing::debug!(
+                        reason,
+                        "a connection to the database was lost; reading again"
+                    );
                     again = false;
                 }
                 Err(failure) => return Err(failure.into_error()),

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use deadpool_postgres::Client;
-use futures_util::future::{FutureExt, BoxFuture, join_all};
+use futures_util::future::{BoxFuture, FutureExt, join_all};
 use selfsame_store::backend::{BatchOutcome, OutboxId, SealedBatch, Write};
 use selfsame_store::{Result, StoreError};
 use tokio::time::timeout;
@@ -114,7 +114,11 @@ impl Desk<'_> {
     /// Begins a transaction; reads and locks the rows. All statements are sent at once.
     async fn lock(&self, touched: &Touched<'_>, seat: &Seat) -> Attempt<Rows> {
         let places: Vec<_> = touched.records.keys().copied().collect();
-        let ids: Vec<_> = touched.entries.iter().map(|id| id.0.cast_signed()).collect();
+        let ids: Vec<_> = touched
+            .entries
+            .iter()
+            .map(|id| id.0.cast_signed())
+            .collect();
         let lanes: Vec<&[u8]> = touched.lanes.iter().map(|lane| &lane[..]).collect();
         let tenants: Vec<_> = touched.counters.iter().map(|name| &*name.tenant).collect();
         let counters: Vec<_> = touched.counters.iter().map(|name| &*name.counter).collect();
@@ -229,7 +233,11 @@ impl Desk<'_> {
         script.records(&records);
         script.entries(&entries);
         script.add(&lanes, schema::PROMOTE, [&lanes]);
-        script.add(&gone.tenant, schema::DELETE_COUNTERS, [&gone.tenant, &gone.counter]);
+        script.add(
+            &gone.tenant,
+            schema::DELETE_COUNTERS,
+            [&gone.tenant, &gone.counter],
+        );
         script.add(
             &counters.tenant,
             schema::SET_COUNTERS,
@@ -292,11 +300,7 @@ fn same_seat(found: &[Row], seat: &Seat) -> Attempt<()> {
 }
 
 /// Tells each batch which of the entries that it enqueued became the first of their lanes.
-fn add_heads(
-    answers: &mut [Result<BatchOutcome>],
-    batches: &[SealedBatch],
-    heads: &[OutboxId],
-) {
+fn add_heads(answers: &mut [Result<BatchOutcome>], batches: &[SealedBatch], heads: &[OutboxId]) {
     if heads.is_empty() {
         return;
     }

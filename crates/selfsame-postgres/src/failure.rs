@@ -61,9 +61,10 @@ impl From<deadpool_postgres::PoolError> for Failure {
         match error {
             PoolError::Backend(error) => match error.code() {
                 // Who signs in, and where, does not get right by waiting.
-                Some(code) if refuses(code) => {
-                    Self::Final(StoreError::Storage(format!("the database: {}", reason(&error))))
-                }
+                Some(code) if refuses(code) => Self::Final(StoreError::Storage(format!(
+                    "the database: {}",
+                    reason(&error)
+                ))),
                 _ => Self::Lost(reason(&error)),
             },
             PoolError::Timeout(_) => Self::Final(StoreError::Busy),

@@ -8,7 +8,6 @@ mod judging;
 mod outbox;
 mod touched;
 
-pub(crate) use changes::{Changes, EntryChange, NewRecord, RecordChange};
+pub(crate) use changes::{Changes, EntryChange, RecordChange};
 pub(crate) use judging::{Judged, judge};
 pub(crate) use touched::{CounterName, Doomed, Rows, Touched};
-

@@ -2,7 +2,7 @@
 
 use deadpool_postgres::Client;
 use futures_util::TryStreamExt;
-use selfsame_store::{Result, StoreError};
+use selfsame_store::StoreError;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -42,7 +42,9 @@ async fn locked(client: &Client) -> Attempt<()> {
         schema::LAYOUT => Ok(()),
         0 => {
             client.batch_execute(schema::TABLES).await?;
-            client.execute(schema::SET_LAYOUT, &[&schema::LAYOUT]).await?;
+            client
+                .execute(schema::SET_LAYOUT, &[&schema::LAYOUT])
+                .await?;
             Ok(())
         }
         found => Err(Failure::Final(StoreError::OtherLayout {
@@ -59,7 +61,9 @@ async fn locked(client: &Client) -> Attempt<()> {
 pub(crate) async fn compare(client: &Client, sums: &Sums, sequence: &Sequence) -> Attempt<()> {
     // All statements see the same moment, while other processes go on.
     client
-        .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0")
+        .batch_execute(
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0",
+        )
         .await?;
     let compared = compared(client, sums, sequence).await;
     client.batch_execute("ROLLBACK").await?;
@@ -148,7 +152,10 @@ pub(crate) async fn sit(client: &Client, sums: &Sums, process: Uuid) -> Attempt<
 async fn seated(client: &Client, sums: &Sums, process: Uuid) -> Attempt<Seat> {
     // The row of the layout is a lock: only one process at a time takes a seat.
     client.query_one(schema::LOCK_LAYOUT, &[]).await?;
-    let live: i64 = client.query_one(schema::LIVE_PROCESSES, &[]).await?.try_get(0)?;
+    let live: i64 = client
+        .query_one(schema::LIVE_PROCESSES, &[&process])
+        .await?
+        .try_get(0)?;
     if live > 0 {
         return Err(Failure::Final(StoreError::InUse("the database".into())));
     }
@@ -180,7 +187,7 @@ pub(crate) async fn clock(client: &Client) -> Attempt<i64> {
 }
 
 /// Whether the row of this process is still there, and how many commits it counts.
-pub(crate) async fn counted(client: &Client, process: Uuid) -> Result<Option<i64>, Failure> {
+pub(crate) async fn counted(client: &Client, process: Uuid) -> Attempt<Option<i64>> {
     client.batch_execute("BEGIN").await?;
     // Waits for a transaction of a lost connection that has not ended yet.
     let found = client.query_opt(schema::LOCK_PROCESS, &[&process]).await;

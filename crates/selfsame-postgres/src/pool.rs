@@ -77,9 +77,8 @@ fn tls(authorities: Option<&std::path::Path>) -> Result<ClientConfig> {
     let mut roots = RootCertStore::empty();
     match authorities {
         Some(path) => {
-            let unreadable = |error| {
-                StoreError::Storage(format!("sslrootcert, {}: {error}", path.display()))
-            };
+            let unreadable =
+                |error| StoreError::Storage(format!("sslrootcert, {}: {error}", path.display()));
             let found = CertificateDer::pem_file_iter(path).map_err(unreadable)?;
             for certificate in found {
                 let certificate = certificate.map_err(unreadable)?;

@@ -235,9 +235,12 @@ pub(crate) const OLD_LETTERS: &str =
 
 /// Removes no event between two that stay, even if a clock was set back; and the newest one stays.
 pub(crate) const OLD_EVENTS: &str = "SELECT seq, stamp, at, tenant, kind, id FROM events
-    WHERE (seq <= (SELECT max(seq) FROM (SELECT seq, at FROM events ORDER BY seq LIMIT $2) AS oldest WHERE at < $1)
-        OR seq <= (SELECT newest FROM positions WHERE one = 1) - $3)
-    AND seq < (SELECT newest FROM positions WHERE one = 1) ORDER BY seq LIMIT $2 FOR UPDATE";
+    WHERE seq <= (SELECT max(seq) FROM (SELECT seq, at FROM events ORDER BY seq LIMIT $2) AS oldest WHERE at < $1)
+    AND seq < (SELECT newest FROM positions WHERE one = 1) ORDER BY seq FOR UPDATE";
+
+/// Events beyond the number kept.
+pub(crate) const EXCESS_EVENTS: &str = "SELECT seq, stamp, at, tenant, kind, id FROM events
+    WHERE seq <= (SELECT newest FROM positions WHERE one = 1) - $1 ORDER BY seq LIMIT $2 FOR UPDATE";
 
 /// Kind by kind, so that no portion of an erasure passes over all rows that stay.
 pub(crate) const NEXT_KIND: &str =
@@ -248,8 +251,7 @@ pub(crate) const OF_KINDS: &str = "SELECT tenant, kind, id FROM records
 
 pub(crate) const COUNTERS_OF: &str = "SELECT tenant, counter FROM counters WHERE tenant = $1";
 pub(crate) const ALL_COUNTERS: &str = "SELECT tenant, counter FROM counters";
-pub(crate) const ENTRIES_OF: &str =
-    "SELECT id FROM outbox WHERE tenant = $1 ORDER BY seq LIMIT $2";
+pub(crate) const ENTRIES_OF: &str = "SELECT id FROM outbox WHERE tenant = $1 ORDER BY seq LIMIT $2";
 
 // The processes and their sums.
 
@@ -257,10 +259,9 @@ pub(crate) const PROCESSES: &str = "SELECT process, sum, rows, generation, mac F
 pub(crate) const LOCK_PROCESSES: &str =
     "SELECT process, sum, rows, generation, mac FROM processes ORDER BY process FOR UPDATE";
 pub(crate) const LIVE_PROCESSES: &str =
-    "SELECT count(*) FROM processes WHERE seen > now() - interval '15 seconds'";
+    "SELECT count(*) FROM processes WHERE process <> $1 AND seen > now() - interval '15 seconds'";
 pub(crate) const DELETE_PROCESSES: &str = "DELETE FROM processes WHERE process = ANY($1)";
-pub(crate) const ADD_PROCESS: &str =
-    "INSERT INTO processes (process, sum, rows, generation, mac, seen) VALUES ($1, $2, $3, $4, $5, now())";
+pub(crate) const ADD_PROCESS: &str = "INSERT INTO processes (process, sum, rows, generation, mac, seen) VALUES ($1, $2, $3, $4, $5, now())";
 pub(crate) const BEAT: &str = "UPDATE processes SET seen = now() WHERE process = $1";
 pub(crate) const LEAVE: &str =
     "UPDATE processes SET seen = now() - interval '1 day' WHERE process = $1";

@@ -16,6 +16,9 @@ use crate::group::{CounterName, Doomed};
 use crate::rows::{event_row, place, sql};
 use crate::schema;
 
+/// The number of events beyond those kept that one sweep removes.
+const EXCESS: usize = 4_096;
+
 /// Looks for what the sweeps of this batch remove. Nothing for a batch without a sweep.
 pub(crate) async fn look(client: &Client, batch: &SealedBatch) -> Attempt<Doomed> {
     let mut doomed = Doomed::default();
@@ -72,20 +75,18 @@ fn ids(rows: &[Row]) -> Attempt<Vec<OutboxId>> {
     rows.iter().map(id).collect()
 }
 
-async fn purge(
-    client: &Client,
-    now: UnixTime,
-    limit: usize,
-    doomed: &mut Doomed,
-) -> Attempt<()> {
+async fn purge(client: &Client, now: UnixTime, limit: usize, doomed: &mut Doomed) -> Attempt<()> {
     let limit = sql(limit as u64);
     let before = |age| sql(now.minus(age).0);
     let (letters, events) = (before(DEAD_LETTER_SECONDS), before(EVENT_SECONDS));
     doomed.only_expired = true;
     doomed.records = places(&query(client, schema::EXPIRED, &[&sql(now.0), &limit]).await?)?;
     doomed.entries = ids(&query(client, schema::OLD_LETTERS, &[&letters, &limit]).await?)?;
-    let kept = sql(EVENTS_MAX);
-    let old = query(client, schema::OLD_EVENTS, &[&events, &limit, &kept]).await?;
+    let (kept, excess) = (sql(EVENTS_MAX), sql(EXCESS as u64));
+    let mut old = query(client, schema::EXCESS_EVENTS, &[&kept, &excess]).await?;
+    if old.is_empty() {
+        old = query(client, schema::OLD_EVENTS, &[&events, &limit]).await?;
+    }
     doomed.events = old.iter().map(event_row).collect::<Attempt<_>>()?;
     Ok(())
 }

@@ -36,6 +36,8 @@ const GROUP_BYTES: usize = 16 << 20;
 const DEADLINE: Duration = Duration::from_secs(15);
 /// How often an idle process says that it is alive.
 const BEAT: Duration = Duration::from_secs(5);
+/// After this many events, those beyond the number kept are removed.
+const TRIMMED: usize = 1_024;
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -47,7 +49,7 @@ pub(crate) struct Writer {
 }
 
 enum Job {
-    Guard(SealingKey, oneshot::Sender<Result<()>>),
+    Guard(Box<SealingKey>, oneshot::Sender<Result<()>>),
     Write(Waiting),
 }
 
@@ -76,6 +78,7 @@ impl Writer {
                     sequence: Sequence::new(u16::from_be_bytes([a, b])),
                     client: None,
                     seated: None,
+                    told: 0,
                 };
                 runtime.block_on(thread.run(jobs));
             })?;
@@ -92,7 +95,7 @@ impl Writer {
 
     pub(crate) async fn guard(&self, key: SealingKey) -> Result<()> {
         let (answer, answered) = oneshot::channel();
-        self.ask(Job::Guard(key, answer)).await?;
+        self.ask(Job::Guard(Box::new(key), answer)).await?;
         // The comparison reads every row.
         answered.await.map_err(|_| stopped())?
     }
@@ -136,6 +139,8 @@ struct WriterThread {
     sequence: Sequence,
     client: Option<Client>,
     seated: Option<Seated>,
+    /// The number of events told since those beyond the number kept were removed.
+    told: usize,
 }
 
 /// What the writer has once the rows were compared with the sum.
@@ -157,7 +162,7 @@ impl WriterThread {
             };
             match job {
                 Job::Guard(key, answer) => {
-                    let _ = answer.send(self.guard(key).await);
+                    let _ = answer.send(self.guard(*key).await);
                 }
                 Job::Write(waiting) => self.group(waiting, &mut jobs).await,
             }
@@ -216,32 +221,48 @@ impl WriterThread {
         self.generation.store(generation, Ordering::Release);
     }
 
+    /// Removes events beyond the number kept, now and then.
+    async fn trim(&mut self, batches: &[SealedBatch]) {
+        let writes = batches.iter().flat_map(|batch| &batch.writes);
+        let told = writes.filter(|write| matches!(write, Write::Event(..)));
+        self.told = self.told.saturating_add(told.count());
+        if let (true, Some(batch)) = (self.told >= TRIMMED, batches.first()) {
+            self.told = 0;
+            let purge = SealedBatch {
+                now: batch.now,
+                durable: false,
+                writes: vec![Write::Purge(0)],
+            };
+            if let Err(error) = self.until_done(&[purge]).await {
+                tracing::warn!(%error, "events beyond the number kept were not removed");
+            }
+        }
+    }
+
     /// Writes this batch, and those that wait with it.
     async fn group(&mut self, first: Waiting, jobs: &mut mpsc::Receiver<Job>) {
         let mut bytes = weight(&first.batch);
         let is_alone = is_sweep(&first.batch);
         let (mut batches, mut answers) = (vec![first.batch], vec![first.answer]);
         let mut then = None;
-        while !is_alone && batches.len() < GROUP && bytes < GROUP_BYTES {
+        while then.is_none() && !is_alone && batches.len() < GROUP && bytes < GROUP_BYTES {
             match jobs.try_recv() {
-                Ok(Job::Write(next)) if is_sweep(&next.batch) => {
-                    then = Some(next);
-                    break;
-                }
-                Ok(Job::Write(next)) => {
+                Ok(Job::Write(next)) if !is_sweep(&next.batch) => {
                     bytes = bytes.saturating_add(weight(&next.batch));
                     batches.push(next.batch);
                     answers.push(next.answer);
                 }
-                Ok(Job::Guard(_, answer)) => {
-                    let _ = answer.send(Err(StoreError::Malformed("guard: it is on guard")));
-                }
+                Ok(job) => then = Some(job),
                 Err(_) => break,
             }
         }
         self.finish(&batches, answers).await;
-        if let Some(next) = then {
-            self.finish(&[next.batch], vec![next.answer]).await;
+        match then {
+            Some(Job::Write(next)) => self.finish(&[next.batch], vec![next.answer]).await,
+            Some(Job::Guard(key, answer)) => {
+                let _ = answer.send(self.guard(*key).await);
+            }
+            None => {}
         }
     }
 
@@ -250,6 +271,7 @@ impl WriterThread {
         batches: &[SealedBatch],
         waiting: Vec<oneshot::Sender<Result<BatchOutcome>>>,
     ) {
+        self.trim(batches).await;
         match self.until_done(batches).await {
             Ok(answers) => {
                 for (waiting, answer) in waiting.into_iter().zip(answers) {

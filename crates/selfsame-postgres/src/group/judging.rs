@@ -25,7 +25,7 @@ pub(crate) fn judge<'a>(
     batches: &'a [SealedBatch],
     doomed: &'a Doomed,
     rows: Rows,
-    sequence: &Sequence,
+    sequence: &'a Sequence,
 ) -> Judged<'a> {
     let mut judging = Judging {
         records: HashMap::new(),

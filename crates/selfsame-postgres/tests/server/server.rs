@@ -40,7 +40,11 @@ impl Server {
             .stdin(Stdio::null())
             .output()
             .unwrap();
-        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        assert!(
+            made.status.success(),
+            "{}",
+            String::from_utf8_lossy(&made.stderr)
+        );
         let server = Self {
             directory,
             port: free_port(),
@@ -95,16 +99,15 @@ impl Server {
 
     /// The address of this schema.
     pub fn address(&self, schema: &str) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/postgres?schema={schema}", self.port)
+        format!(
+            "postgres://postgres@127.0.0.1:{}/postgres?schema={schema}",
+            self.port
+        )
     }
 
     /// The directory of the server, with its data and its log.
     pub fn directory(&self) -> &Path {
         self.directory.path()
-    }
-
-    pub fn port(&self) -> u16 {
-        self.port
     }
 }
 
@@ -132,7 +135,10 @@ fn as_owner(owner: &Option<Owner>, program: &Path) -> Command {
     let mut command = Command::new("setpriv");
     if let Some(owner) = owner {
         command
-            .args([format!("--reuid={}", owner.user), format!("--regid={}", owner.group)])
+            .args([
+                format!("--reuid={}", owner.user),
+                format!("--regid={}", owner.group),
+            ])
             .arg("--clear-groups");
     }
     command.arg("--pdeathsig=INT").arg("--").arg(program);
@@ -141,7 +147,9 @@ fn as_owner(owner: &Option<Owner>, program: &Path) -> Command {
 
 /// A program of PostgreSQL: on PATH, or where Debian keeps the newest version.
 fn program(name: &str) -> PathBuf {
-    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
+    let versions = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten();
     let mut found: Vec<PathBuf> = versions
         .filter_map(|version| Some(version.ok()?.path().join("bin").join(name)))
         .filter(|path| path.exists())

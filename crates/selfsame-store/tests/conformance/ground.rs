@@ -8,8 +8,7 @@ use async_trait::async_trait;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::Backend;
-use selfsame_store::{Memory, Record, Result, Sqlite, Store, TenantId, Vault};
-use tempfile::TempDir;
+use selfsame_store::{Record, Result, Store, TenantId, Vault};
 
 /// The start time of the suite's clock.
 pub const START: u64 = 1_700_000_000;
@@ -31,55 +30,12 @@ pub trait Home: Send + Sync {
     async fn files(&self) -> Vec<PathBuf>;
 }
 
-struct InMemory(Arc<Memory>);
-
-#[async_trait]
-impl Home for InMemory {
-    async fn open(&self) -> Arc<dyn Backend> {
-        self.0.clone()
-    }
-
-    fn another(&self) -> Box<dyn Home> {
-        Box::new(Self(Arc::new(Memory::new())))
-    }
-
-    async fn files(&self) -> Vec<PathBuf> {
-        Vec::new()
-    }
-}
-
-struct InFile(TempDir);
-
-#[async_trait]
-impl Home for InFile {
-    async fn open(&self) -> Arc<dyn Backend> {
-        Arc::new(Sqlite::open(self.0.path().join("store.db")).unwrap())
-    }
-
-    fn another(&self) -> Box<dyn Home> {
-        Box::new(Self(TempDir::new().unwrap()))
-    }
-
-    async fn files(&self) -> Vec<PathBuf> {
-        let files = std::fs::read_dir(self.0.path()).unwrap();
-        files.map(|file| file.unwrap().path()).collect()
-    }
-}
-
 impl Ground {
     pub fn at(home: Box<dyn Home>) -> Self {
         Self {
             home,
             clock: Arc::new(AtomicU64::new(START)),
         }
-    }
-
-    pub fn memory() -> Self {
-        Self::at(Box::new(InMemory(Arc::new(Memory::new()))))
-    }
-
-    pub fn sqlite() -> Self {
-        Self::at(Box::new(InFile(TempDir::new().unwrap())))
     }
 
     /// Another empty back end of this kind.

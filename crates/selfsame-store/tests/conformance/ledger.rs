@@ -30,7 +30,6 @@ impl Ledger {
     }
 }
 
-
 fn block(height: u64, entries: &[u8], writes: &[(&str, &str)]) -> Block {
     let entries = entries
         .iter()
