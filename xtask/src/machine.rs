@@ -1,5 +1,6 @@
 //! Programs and libraries that the tests need from the machine, installed with the system's package manager.
 
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
 /// A program or library that the tests start or build with, and its Debian package.
@@ -19,6 +20,8 @@ enum Probe {
     Starts,
     /// A library's header that the C compiler finds.
     Header,
+    /// A program on PATH, or a directory.
+    Installed,
 }
 
 const PROGRAMS: &[Program] = &[
@@ -45,6 +48,12 @@ const PROGRAMS: &[Program] = &[
         probe: Probe::Asks("version"),
         package: "openssl",
         purpose: "speaks TLS with ours",
+    },
+    Program {
+        names: &["postgres", "/usr/lib/postgresql"],
+        probe: Probe::Installed,
+        package: "postgresql",
+        purpose: "keeps an instance's records",
     },
     Program {
         names: &["gnutls-serv"],
@@ -76,6 +85,7 @@ impl Program {
             Probe::Asks(question) => answers(name, question),
             Probe::Starts => asked(name, "-?").is_some(),
             Probe::Header => has_header(name),
+            Probe::Installed => Path::new(name).is_dir() || answers(name, "--version"),
         })
     }
 }
@@ -96,7 +106,9 @@ pub fn prepare(with_browser: bool) -> Result<(), String> {
         } else {
             ""
         };
-        println!("    a C compiler,{browser} Java, OpenSSL, GnuTLS, NSS and wolfSSL are there");
+        println!(
+            "    a C compiler,{browser} Java, OpenSSL, GnuTLS, NSS, wolfSSL and PostgreSQL are there"
+        );
         return Ok(());
     }
     for program in &missing {

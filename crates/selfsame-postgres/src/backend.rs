@@ -21,13 +21,11 @@ use uuid::Uuid;
 
 use crate::address::Address;
 use crate::failure::{Attempt, Failure};
-use crate::pool::{connection, pool};
+use crate::pool::{SILENCE, connection, pool};
 use crate::rows::{self, sql};
 use crate::writer::Writer;
 use crate::{guard, schema};
 
-/// A read that takes longer has a dead connection: the database's own limit is shorter.
-const SILENCE: Duration = Duration::from_secs(12);
 /// How often the tables are tried to be made while another process makes them.
 const STARTS: usize = 20;
 const START_PAUSE: Duration = Duration::from_millis(100);

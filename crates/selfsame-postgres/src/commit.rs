@@ -1,8 +1,6 @@
 //! One transaction, in two exchanges with the database: what a group touches is read and locked, then everything that
 //! has changed is written and committed.
 
-use std::time::Duration;
-
 use deadpool_postgres::Client;
 use futures_util::future::{BoxFuture, FutureExt, join_all};
 use selfsame_store::backend::{BatchOutcome, OutboxId, SealedBatch, Write};
@@ -14,6 +12,7 @@ use tokio_postgres::types::ToSql;
 use crate::failure::{Attempt, Failure};
 use crate::group::{Changes, CounterName, Doomed, Judged, Rows, Touched, judge};
 use crate::parameters::{CounterColumns, EntryParameters, EventColumns, RecordParameters};
+use crate::pool::SILENCE;
 use crate::process::Seat;
 use crate::rows::{Lane, entry_row, record_row};
 use crate::schema;
@@ -21,9 +20,6 @@ use crate::script::{Parameters, Script};
 use crate::sequence::Sequence;
 use crate::sums::Sums;
 use crate::sweep;
-
-/// A database that takes longer to answer is given up: its own limits are shorter.
-pub(crate) const SILENCE: Duration = Duration::from_secs(12);
 
 /// What a transaction needs beside its batches.
 pub(crate) struct Desk<'a> {

@@ -11,3 +11,6 @@ mod touched;
 pub(crate) use changes::{Changes, EntryChange, RecordChange};
 pub(crate) use judging::{Judged, judge};
 pub(crate) use touched::{CounterName, Doomed, Rows, Touched};
+
+#[cfg(test)]
+mod tests;

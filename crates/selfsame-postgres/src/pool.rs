@@ -19,10 +19,14 @@ use crate::failure::Attempt;
 /// How long a request waits for a connection, or for a new one to be made.
 const WAIT: Duration = Duration::from_secs(5);
 
+/// How long the answer to one exchange is waited for. Then the connection is given up: the database's limits are shorter.
+/// After a fault that leaves connections open and silent, this is how long it lasts until full rate.
+pub(crate) const SILENCE: Duration = Duration::from_secs(4);
+
 /// What a connection is told first. The database gives up a statement, the wait for a lock, and a transaction whose
 /// process is gone.
-const LIMITS: &str = "SET statement_timeout = '10s'; SET lock_timeout = '3s';
-    SET idle_in_transaction_session_timeout = '15s';";
+const LIMITS: &str = "SET statement_timeout = '3s'; SET lock_timeout = '2s';
+    SET idle_in_transaction_session_timeout = '4s';";
 
 /// Helps PostgreSQL's planner, which knows nothing about new tables. Other databases need not know these settings.
 const PLANS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;";

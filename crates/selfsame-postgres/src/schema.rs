@@ -274,3 +274,38 @@ pub(crate) const ALL_COUNTER_ROWS: &str = "SELECT tenant, counter, next FROM cou
 pub(crate) const ALL_ENTRIES: &str =
     "SELECT id, seq, tenant, lane, not_before, attempts, created, buried, reason FROM outbox";
 pub(crate) const ALL_EVENTS: &str = "SELECT seq, stamp, at, tenant, kind, id FROM events";
+
+#[cfg(test)]
+mod tests {
+    /// What some databases lack that speak PostgreSQL's protocol, or where all processes would wait for each other.
+    const NOT_USED: [&str; 14] = [
+        "advisory",
+        "listen",
+        "notify",
+        "serial",
+        "nextval",
+        "generated",
+        "create trigger",
+        "create function",
+        "create extension",
+        "create type",
+        "unlogged",
+        "lock table",
+        "with hold",
+        "ctid",
+    ];
+
+    #[test]
+    fn the_statements_use_what_every_database_has_that_speaks_this_protocol() {
+        let source = include_str!("schema.rs");
+        let statements = source.split("#[cfg(test)]").next().unwrap();
+        let code = statements
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let code = code.collect::<Vec<_>>().join("\n").to_lowercase();
+        assert!(code.contains("for update") && code.contains("insert into"));
+        for word in NOT_USED {
+            assert!(!code.contains(word), "{word}");
+        }
+    }
+}

@@ -18,10 +18,10 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
-use crate::commit::{Desk, Outcome, SILENCE, Sent};
+use crate::commit::{Desk, Outcome, Sent};
 use crate::failure::{Attempt, Failure};
 use crate::guard;
-use crate::pool::connection;
+use crate::pool::{SILENCE, connection};
 use crate::process::Seat;
 use crate::schema;
 use crate::sequence::Sequence;

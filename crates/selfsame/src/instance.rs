@@ -34,6 +34,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
+use crate::database::Database;
 use crate::operator_token::{Keeping, OperatorToken};
 use crate::private_directory;
 use crate::serving::Serving;
@@ -51,6 +52,8 @@ const BARE: &str = "write --origin as https://issuer.example/";
 pub struct Launch {
     /// The data directory.
     pub data: PathBuf,
+    /// The database that keeps the records, in place of a file in that directory.
+    pub database: Option<Database>,
     /// The address it listens on.
     pub listen: SocketAddr,
     /// The public base of its URLs; derived from `listen` by default.
@@ -137,6 +140,7 @@ impl Launch {
         Self {
             custody: Custody::BesideTheData,
             data,
+            database: None,
             listen,
             origin: None,
             roles: Roles::ALL,
@@ -190,7 +194,10 @@ impl Launch {
         let health = self.health.map(bind_health).transpose()?;
         let origin = self.public_origin(bound)?;
         // First, because this locks the data: a second process must not replace the certificate of a running one.
-        let store = records::open(&self.data, &self.custody).await?;
+        let store = match &self.database {
+            Some(database) => database.open(&self.data, &self.custody).await?,
+            None => records::open(&self.data, &self.custody).await?,
+        };
         let tls = match &self.tls {
             Some(source) => Some(source.load(&self.data, &store, &origin).await?),
             None => None,

@@ -1,6 +1,7 @@
 //! The `selfsame` command: parses the command line, runs one subcommand, maps its end to an exit code.
 
 mod cmd;
+mod database;
 mod instance;
 mod operator_token;
 mod scenario;

@@ -21,6 +21,7 @@ use selfsame_wallet::config::WalletConfig;
 use serde::Deserialize;
 use url::Url;
 
+use crate::database::DatabaseSettings;
 use crate::{private_directory, private_file};
 
 pub use limits::LimitSettings;
@@ -48,6 +49,8 @@ pub struct Settings {
     pub resolver: ResolverConfig,
     /// `[organisations]`.
     pub organisations: OrganisationsConfig,
+    /// `[database]`.
+    pub database: Option<DatabaseSettings>,
     /// `[registry]`.
     pub registry: RegistrySettings,
     /// `[tls]`.

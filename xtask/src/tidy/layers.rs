@@ -54,6 +54,10 @@ const PLACES: &[Place] = &[
         ..place("selfsame-tls", 2)
     },
     place("selfsame-store", 3),
+    Place {
+        beside: &["selfsame-store"],
+        ..place("selfsame-postgres", 3)
+    },
     place("selfsame-anoncreds-roles", 3),
     place("selfsame-tls-io", 3),
     Place {

@@ -15,6 +15,7 @@ pub struct Server {
     directory: TempDir,
     port: u16,
     next: AtomicU32,
+    settings: Vec<String>,
 }
 
 impl Server {
@@ -49,13 +50,18 @@ impl Server {
             directory,
             port: free_port(),
             next: AtomicU32::new(0),
+            settings: settings
+                .iter()
+                .map(|setting| (*setting).to_owned())
+                .collect(),
         };
-        server.run(owner, settings);
+        server.run();
         server
     }
 
-    /// Starts the process from a thread that never ends: the kernel stops the server with the thread that started it.
-    fn run(&self, owner: Option<Owner>, settings: &[&str]) {
+    /// Starts the process from a thread that ends with it: the kernel stops the server with the thread that started it.
+    pub fn run(&self) {
+        let owner = owner();
         let mut command = as_owner(&owner, &program("postgres"));
         command
             .arg("-D")
@@ -64,7 +70,7 @@ impl Server {
             .arg(self.directory.path())
             .args(["-p", &self.port.to_string()])
             .args(["-c", "listen_addresses=127.0.0.1"])
-            .args(settings.iter().flat_map(|setting| ["-c", *setting]))
+            .args(self.settings.iter().flat_map(|setting| ["-c", setting]))
             .current_dir(self.directory.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -91,6 +97,34 @@ impl Server {
         asked.is_ok_and(|status| status.success())
     }
 
+    /// Sends a signal to the server, and waits until it is gone. `INT` stops it; `KILL` is a crash of all its processes.
+    pub fn end(&self, signal: &str) {
+        let pid_file = self.directory.path().join("data/postmaster.pid");
+        let pid = std::fs::read_to_string(&pid_file).unwrap();
+        let pid = pid.lines().next().unwrap().to_owned();
+        let children = Command::new("pgrep").args(["-P", &pid]).output().unwrap();
+        let mut pids = vec![pid];
+        if signal == "KILL" {
+            let children = String::from_utf8(children.stdout).unwrap();
+            pids.extend(children.lines().map(str::to_owned));
+        }
+        Command::new("kill")
+            .arg(format!("-{signal}"))
+            .args(&pids)
+            .status()
+            .unwrap();
+        for _ in 0..600 {
+            if !pids
+                .iter()
+                .any(|pid| Path::new("/proc").join(pid).join("exe").exists())
+            {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("the server did not stop");
+    }
+
     /// The address of a schema that does not exist yet.
     pub fn fresh(&self) -> String {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -99,10 +133,16 @@ impl Server {
 
     /// The address of this schema.
     pub fn address(&self, schema: &str) -> String {
-        format!(
-            "postgres://postgres@127.0.0.1:{}/postgres?schema={schema}",
-            self.port
-        )
+        self.through(self.port, schema)
+    }
+
+    /// The address of this schema at another port, where something forwards to this server.
+    pub fn through(&self, port: u16, schema: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{port}/postgres?schema={schema}")
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// The directory of the server, with its data and its log.

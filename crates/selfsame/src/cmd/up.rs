@@ -22,6 +22,7 @@ use url::Url;
 
 use crate::cmd::demo;
 use crate::cmd::registry::{EngineAt, loopback};
+use crate::database::DatabaseOptions;
 use crate::instance::{Launch, Running};
 use crate::operator_token::OperatorToken;
 use crate::private_directory;
@@ -40,6 +41,7 @@ const WITHOUT_IT: &str = "the first scenario calls the instance at its own origi
 #[derive(Args)]
 #[command(after_help = "Example: selfsame up
          selfsame up --validators 4        runs the registry as a network of four nodes on this machine
+         selfsame up --database postgres://selfsame@localhost/selfsame        keeps the records in PostgreSQL
 
 Four processes on this machine:
          selfsame up --role registry
@@ -92,8 +94,10 @@ pub struct Up {
     /// An issuer to trust, as DID or URL; without it, only this instance is trusted. May be repeated.
     #[arg(long)]
     trust_issuer: Vec<String>,
-    /// A settings file in TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[organisations]`, `[registry]`, `[tls]`,
-    /// `[health]`, `[limits]`. On SIGHUP, `[trust]` is read again. For a supervisor, `[health] listen` serves `/livez`
+    #[command(flatten)]
+    database: DatabaseOptions,
+    /// A settings file in TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[organisations]`, `[database]`,
+    /// `[registry]`, `[tls]`, `[health]`, `[limits]`. On SIGHUP, `[trust]` is read again. For a supervisor, `[health] listen` serves `/livez`
     /// on a separate thread.
     #[arg(long)]
     config: Option<PathBuf>,
@@ -274,6 +278,7 @@ impl Up {
         launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
         launch.organisations = file.organisations;
+        launch.database = self.database.database(file.database)?;
         launch.custody = self.master_key.custody(&launch.data)?;
         launch.token = self.token;
         launch.tls = self.certificate.source();

@@ -1,0 +1,206 @@
+//! A PostgreSQL database that keeps the records of an instance, in place of a file in its data directory.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use selfsame_postgres::{Address, Postgres};
+use selfsame_store::backend::STORE_FILE;
+use selfsame_store::{Store, StoreError, Vault};
+use selfsame_terminal::exit::Failure;
+use selfsame_terminal::master_key::{self, Custody};
+use serde::Deserialize;
+
+/// The number of connections for reading, if no setting says otherwise.
+const CONNECTIONS: usize = 8;
+const MAX_CONNECTIONS: usize = 500;
+
+const FORM: &str =
+    "write it as postgres://USER@HOST:PORT/DATABASE, and the password in a file (docs/postgres.md)";
+const REACH: &str = "check that the server runs and that its address, user, password and certificate are right (docs/postgres.md)";
+const ITS_KEY: &str = "use the master key with which the records were written: copy the file to this machine, or name it (--master-key-file)";
+const ONE_PROCESS: &str = "stop the other process; after a crash, wait for 15 seconds";
+const NOT_EMPTY: &str = "name another directory (--data), or leave out --database";
+
+/// Options that name a database.
+#[derive(Args, Default)]
+pub struct DatabaseOptions {
+    /// The PostgreSQL database that keeps the records, as postgres://USER@HOST/DATABASE; default: a file in the data
+    /// directory.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "SELFSAME_DATABASE",
+        hide_env_values = true
+    )]
+    database: Option<String>,
+    /// The file with the password for the database.
+    #[arg(long, value_name = "FILE", requires = "database")]
+    database_password_file: Option<PathBuf>,
+}
+
+/// `[database]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DatabaseSettings {
+    /// The address, as `--database` takes it.
+    pub url: String,
+    /// The file with the password.
+    pub password_file: Option<PathBuf>,
+    /// The maximum number of connections for reading.
+    pub connections: Option<usize>,
+}
+
+/// A database that keeps the records.
+pub struct Database {
+    address: Address,
+    connections: usize,
+}
+
+impl DatabaseOptions {
+    /// The database of the options, or of the settings file.
+    ///
+    /// # Errors
+    /// If the address is malformed, or the password cannot be read.
+    pub fn database(self, file: Option<DatabaseSettings>) -> Result<Option<Database>, Failure> {
+        let connections = file.as_ref().and_then(|file| file.connections);
+        let settings = match self.database {
+            Some(url) => DatabaseSettings {
+                url,
+                password_file: self.database_password_file,
+                connections,
+            },
+            None => match file {
+                Some(file) => file,
+                None => return Ok(None),
+            },
+        };
+        settings.database().map(Some)
+    }
+}
+
+impl DatabaseSettings {
+    fn database(self) -> Result<Database, Failure> {
+        let address = Address::parse(&self.url);
+        let address =
+            address.map_err(|error| Failure::environment(error.to_string()).hint(FORM))?;
+        let connections = self.connections.unwrap_or(CONNECTIONS);
+        if !(1..=MAX_CONNECTIONS).contains(&connections) {
+            return Err(Failure::environment(format!(
+                "[database] connections: {connections} is not between 1 and {MAX_CONNECTIONS}"
+            )));
+        }
+        let address = match &self.password_file {
+            Some(file) => address.with_password(password(file)?.trim_ascii_end()),
+            None => address,
+        };
+        Ok(Database {
+            address,
+            connections,
+        })
+    }
+}
+
+fn password(file: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(file).map_err(|error| {
+        Failure::environment(format!("{}: {error}", file.display()))
+            .hint("give the file with the password for the database (--database-password-file)")
+    })
+}
+
+impl Database {
+    /// Opens the records with the master key of this data directory.
+    ///
+    /// # Errors
+    /// If the database cannot be reached, another process uses it, or the records cannot be read with this key.
+    pub async fn open(&self, data: &Path, custody: &Custody) -> Result<Store, Failure> {
+        let file = data.join(STORE_FILE);
+        if file.exists() {
+            return Err(Failure::environment(format!(
+                "{}: this directory has records of its own, which would not be used",
+                file.display()
+            ))
+            .hint(NOT_EMPTY));
+        }
+        let opened = async {
+            let backend = Postgres::open(&self.address, self.connections).await?;
+            let vault = Vault::from_master(master_key::load(custody, data).map_err(Opening::Key)?);
+            Ok(Store::open(Arc::new(backend), vault).await?)
+        };
+        opened.await.map_err(|failed| self.unusable(failed))
+    }
+
+    fn unusable(&self, failed: Opening) -> Failure {
+        let error = match failed {
+            Opening::Key(failure) => return failure,
+            Opening::Store(error) => error,
+        };
+        let hint = match error {
+            StoreError::WrongKey => ITS_KEY,
+            StoreError::InUse(_) => ONE_PROCESS,
+            StoreError::OtherLayout { .. } => "use the release that wrote the records",
+            StoreError::Tampered(_) => "restore the database from a backup",
+            _ => REACH,
+        };
+        Failure::environment(format!("{}: {error}", self.address)).hint(hint)
+    }
+}
+
+/// What prevents records from being opened.
+enum Opening {
+    Key(Failure),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Opening {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(url: &str) -> DatabaseSettings {
+        DatabaseSettings {
+            url: url.to_owned(),
+            password_file: None,
+            connections: None,
+        }
+    }
+
+    #[test]
+    fn a_wrong_address_is_told_without_its_password() {
+        let failure = settings("postgres://me:s3cret@db.example:port/x").database();
+        let failure = failure.err().unwrap();
+        assert!(!failure.to_string().contains("s3cret"), "{failure}");
+        assert_eq!(failure.what_to_do(), Some(FORM));
+    }
+
+    #[test]
+    fn the_option_wins_over_the_file_and_takes_its_number_of_connections() {
+        let options = DatabaseOptions {
+            database: Some("postgres://me@localhost/one".to_owned()),
+            database_password_file: None,
+        };
+        let file = DatabaseSettings {
+            connections: Some(3),
+            ..settings("postgres://me@localhost/two")
+        };
+        let database = options.database(Some(file)).unwrap().unwrap();
+        assert_eq!(database.address.to_string(), "postgres://localhost/one");
+        assert_eq!(database.connections, 3);
+        let none = DatabaseOptions::default().database(None).unwrap();
+        assert!(none.is_none());
+    }
+
+    #[tokio::test]
+    async fn records_in_the_directory_are_not_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(STORE_FILE), "").unwrap();
+        let database = settings("postgres://me@localhost/x").database().unwrap();
+        let opened = database.open(folder.path(), &Custody::BesideTheData).await;
+        assert_eq!(opened.err().unwrap().what_to_do(), Some(NOT_EMPTY));
+    }
+}
