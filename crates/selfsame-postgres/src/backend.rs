@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -20,6 +20,7 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::address::Address;
+use crate::copying::copy;
 use crate::failure::{Attempt, Failure};
 use crate::pool::{SILENCE, connection, pool};
 use crate::rows::{self, sql};
@@ -36,6 +37,7 @@ pub struct Postgres {
     readers: Pool,
     writer: Writer,
     meter: Arc<Meter>,
+    sum_key: OnceLock<Arc<SealingKey>>,
 }
 
 impl fmt::Debug for Postgres {
@@ -64,6 +66,7 @@ impl Postgres {
             readers,
             writer,
             meter,
+            sum_key: OnceLock::new(),
         })
     }
 
@@ -191,7 +194,11 @@ impl Backend for Postgres {
     }
 
     async fn guard(&self, key: SealingKey, _kept: bool) -> Result<()> {
-        self.writer.guard(key).await
+        let key = Arc::new(key);
+        self.writer.guard(key.clone()).await?;
+        // A second guard is under the same key.
+        let _ = self.sum_key.set(key);
+        Ok(())
     }
 
     fn generation(&self) -> Option<u64> {
@@ -254,8 +261,18 @@ impl Backend for Postgres {
         Ok(first(&found, |row| Ok(row.try_get(0)?))?.unwrap_or(false))
     }
 
-    async fn copy(&self, _to: &Path, _mark: SealedBatch) -> Result<()> {
-        Err(StoreError::Malformed("copy: the data are in PostgreSQL"))
+    async fn copy(&self, to: &Path, mark: SealedBatch) -> Result<()> {
+        let key = self.sum_key.get().cloned();
+        let key = key.ok_or(StoreError::Malformed("copy before the guard"))?;
+        let copied = async {
+            let client = connection(&self.readers).await?;
+            let copied = copy(&client, key, to, mark).await;
+            if copied.is_err() {
+                drop(deadpool_postgres::Object::take(client));
+            }
+            copied
+        };
+        copied.await.map_err(Failure::into_error)
     }
 
     fn meter(&self) -> &Meter {

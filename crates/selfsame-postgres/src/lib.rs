@@ -4,6 +4,7 @@
 mod address;
 mod backend;
 mod commit;
+mod copying;
 mod failure;
 mod group;
 mod guard;

@@ -270,9 +270,12 @@ pub(crate) const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 
 /// The rows that are summed, as [`crate::sums`] takes them.
 pub(crate) const ALL_RECORDS: &str =
     "SELECT tenant, kind, id, seq, version, expires, tags FROM records";
+pub(crate) const COPIED_RECORDS: &str =
+    "SELECT tenant, kind, id, seq, version, expires, tags, value FROM records";
 pub(crate) const ALL_COUNTER_ROWS: &str = "SELECT tenant, counter, next FROM counters";
 pub(crate) const ALL_ENTRIES: &str =
     "SELECT id, seq, tenant, lane, not_before, attempts, created, buried, reason FROM outbox";
+pub(crate) const COPIED_ENTRIES: &str = "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, reason, buried FROM outbox";
 pub(crate) const ALL_EVENTS: &str = "SELECT seq, stamp, at, tenant, kind, id FROM events";
 
 #[cfg(test)]

@@ -45,8 +45,8 @@ impl Tally {
 }
 
 impl Sums {
-    pub(crate) fn new(key: SealingKey) -> Self {
-        Self(Arc::new(key))
+    pub(crate) fn new(key: Arc<SealingKey>) -> Self {
+        Self(key)
     }
 
     fn element(&self, parts: &[&[u8]]) -> Sum {

@@ -49,7 +49,7 @@ pub(crate) struct Writer {
 }
 
 enum Job {
-    Guard(Box<SealingKey>, oneshot::Sender<Result<()>>),
+    Guard(Arc<SealingKey>, oneshot::Sender<Result<()>>),
     Write(Waiting),
 }
 
@@ -93,9 +93,9 @@ impl Writer {
         self.generation.load(Ordering::Acquire)
     }
 
-    pub(crate) async fn guard(&self, key: SealingKey) -> Result<()> {
+    pub(crate) async fn guard(&self, key: Arc<SealingKey>) -> Result<()> {
         let (answer, answered) = oneshot::channel();
-        self.ask(Job::Guard(Box::new(key), answer)).await?;
+        self.ask(Job::Guard(key, answer)).await?;
         // The comparison reads every row.
         answered.await.map_err(|_| stopped())?
     }
@@ -162,7 +162,7 @@ impl WriterThread {
             };
             match job {
                 Job::Guard(key, answer) => {
-                    let _ = answer.send(self.guard(*key).await);
+                    let _ = answer.send(self.guard(key).await);
                 }
                 Job::Write(waiting) => self.group(waiting, &mut jobs).await,
             }
@@ -198,7 +198,7 @@ impl WriterThread {
             .ok_or_else(|| Failure::Lost("no connection".to_owned()))
     }
 
-    async fn guard(&mut self, key: SealingKey) -> Result<()> {
+    async fn guard(&mut self, key: Arc<SealingKey>) -> Result<()> {
         let sums = Sums::new(key);
         let guarded = async {
             let process = self.process;
@@ -260,7 +260,7 @@ impl WriterThread {
         match then {
             Some(Job::Write(next)) => self.finish(&[next.batch], vec![next.answer]).await,
             Some(Job::Guard(key, answer)) => {
-                let _ = answer.send(self.guard(*key).await);
+                let _ = answer.send(self.guard(key).await);
             }
             None => {}
         }

@@ -16,6 +16,7 @@ mod sqlite;
 mod store;
 pub mod sum;
 mod tenant;
+pub mod transfer;
 mod vault;
 
 pub use backend::OutboxId;

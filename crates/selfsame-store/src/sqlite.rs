@@ -7,6 +7,7 @@ pub(crate) mod offline;
 pub(crate) mod readers;
 mod schema;
 mod sums;
+pub(crate) mod transfer;
 mod writer;
 
 use std::fs::File;

@@ -212,7 +212,7 @@ fn a_sweep_removes_only_what_is_still_to_be_removed() {
 
 #[test]
 fn what_a_group_adds_to_the_sum_is_what_its_rows_differ_by() {
-    let sums = Sums::new(SealingKey::from_bytes([3; 32]));
+    let sums = Sums::new(std::sync::Arc::new(SealingKey::from_bytes([3; 32])));
     let batches = [
         batch(vec![put("1", 2), Write::Delete(place("2"))]),
         batch(vec![put("1", 3), put("3", 4)]),

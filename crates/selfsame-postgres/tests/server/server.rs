@@ -1,5 +1,7 @@
 //! A PostgreSQL server of the test's own, in a temporary directory. It stops with the process that started it.
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
 use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
@@ -143,6 +145,21 @@ impl Server {
 
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Executes a statement as somebody else who has access to the schema of this address.
+    pub fn execute(&self, url: &str, statement: &str) {
+        let (base, schema) = url.split_once("?schema=").unwrap();
+        let done = Command::new(program("psql"))
+            .args([base, "-v", "ON_ERROR_STOP=1", "-c"])
+            .arg(format!("SET search_path TO {schema}; {statement}"))
+            .output()
+            .unwrap();
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
     }
 
     /// The directory of the server, with its data and its log.

@@ -73,6 +73,10 @@ impl Sums {
         Self(Arc::new(key))
     }
 
+    pub(super) fn sharing(key: Arc<SealingKey>) -> Self {
+        Self(key)
+    }
+
     /// Maintains the sum on this connection from now on. The file must have this release's layout.
     pub(super) fn keep(&self, connection: &Connection) -> Result<()> {
         self.teach(connection)?;
@@ -140,6 +144,13 @@ impl Sums {
             made_again(connection)?;
         }
         tags_are_whole(connection)
+    }
+
+    /// Gives a file that has no sum yet the sum over its rows.
+    pub(super) fn begin_anew(&self, connection: &mut Connection) -> Result<()> {
+        self.teach(connection)?;
+        let (sum, rows) = self.all(connection)?;
+        self.first(connection, sum, rows)
     }
 
     fn element(&self, row: &[u8]) -> Sum {
