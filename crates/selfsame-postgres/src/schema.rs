@@ -259,7 +259,7 @@ pub(crate) const PROCESSES: &str = "SELECT process, sum, rows, generation, mac F
 pub(crate) const LOCK_PROCESSES: &str =
     "SELECT process, sum, rows, generation, mac FROM processes ORDER BY process FOR UPDATE";
 pub(crate) const LIVE_PROCESSES: &str =
-    "SELECT count(*) FROM processes WHERE process <> $1 AND seen > now() - interval '15 seconds'";
+    "SELECT count(*) FROM processes WHERE process <> $1 AND seen > now() - interval '10 seconds'";
 pub(crate) const DELETE_PROCESSES: &str = "DELETE FROM processes WHERE process = ANY($1)";
 pub(crate) const ADD_PROCESS: &str = "INSERT INTO processes (process, sum, rows, generation, mac, seen) VALUES ($1, $2, $3, $4, $5, now())";
 pub(crate) const BEAT: &str = "UPDATE processes SET seen = now() WHERE process = $1";

@@ -35,7 +35,10 @@ const GROUP_BYTES: usize = 16 << 20;
 /// How long a batch is tried, races and lost connections included.
 const DEADLINE: Duration = Duration::from_secs(15);
 /// How often an idle process says that it is alive.
-const BEAT: Duration = Duration::from_secs(5);
+const BEAT: Duration = Duration::from_secs(3);
+/// How long a start waits for a process that may have crashed: longer than one that is alive is silent.
+const STALE: Duration = Duration::from_secs(11);
+const RETRY: Duration = Duration::from_secs(1);
 /// After this many events, those beyond the number kept are removed.
 const TRIMMED: usize = 1_024;
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -208,7 +211,16 @@ impl WriterThread {
                 .as_ref()
                 .ok_or_else(|| Failure::Lost("no connection".to_owned()))?;
             guard::compare(client, &sums, &self.sequence).await?;
-            guard::sit(client, &sums, process).await
+            let mut waited = Duration::ZERO;
+            loop {
+                match guard::sit(client, &sums, process).await {
+                    // A process that crashed is taken for alive until it has been silent for a while.
+                    Err(Failure::Final(StoreError::InUse(_))) if waited < STALE => {}
+                    sat => break sat,
+                }
+                tokio::time::sleep(RETRY).await;
+                waited += RETRY;
+            }
         };
         let seat = guarded.await.map_err(Failure::into_error)?;
         self.counted(&seat);

@@ -19,7 +19,7 @@ const FORM: &str =
     "write it as postgres://USER@HOST:PORT/DATABASE, and the password in a file (docs/postgres.md)";
 const REACH: &str = "check that the server runs and that its address, user, password and certificate are right (docs/postgres.md)";
 const ITS_KEY: &str = "use the master key with which the records were written: copy the file to this machine, or name it (--master-key-file)";
-const ONE_PROCESS: &str = "stop the other process; after a crash, wait for 15 seconds";
+const ONE_PROCESS: &str = "stop the other process";
 const NOT_EMPTY: &str = "name another directory (--data), or leave out --database";
 
 /// Options that name a database.

@@ -28,7 +28,7 @@ pub fn copied(world: &World) -> String {
     text(&made, "directory")
 }
 
-fn restored(copy: &str, data: &Path) -> (i32, String) {
+pub fn restored(copy: &str, data: &Path) -> (i32, String) {
     let mut command = selfsame();
     command.args(["restore", copy, "--data"]).arg(data);
     let (code, _, complaints) = run(&mut command);

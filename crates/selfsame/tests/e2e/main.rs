@@ -36,6 +36,9 @@ mod operating;
 mod organisations;
 mod over;
 mod people;
+mod postgres;
+#[path = "../../../selfsame-postgres/tests/server/server.rs"]
+mod postgres_server;
 mod races;
 mod refusals;
 mod requests;
