@@ -185,13 +185,20 @@ impl WriterThread {
             Attempt::Ok(())
         };
         if !matches!(timeout(SILENCE, said).await, Ok(Ok(()))) {
-            self.client = None;
+            self.lose();
+        }
+    }
+
+    /// Drops the connection. It must not go back to the pool: it may be open and silent.
+    fn lose(&mut self) {
+        if let Some(client) = self.client.take() {
+            drop(Client::take(client));
         }
     }
 
     async fn connected(&mut self) -> Attempt<&Client> {
         if self.client.as_ref().is_none_or(|client| client.is_closed()) {
-            self.client = None;
+            self.lose();
             let client = connection(&self.pool).await?;
             self.sequence.set_clock(guard::clock(&client).await?);
             self.client = Some(client);
@@ -311,7 +318,7 @@ impl WriterThread {
             };
             if let Failure::Lost(reason) = &failure {
                 tracing::warn!(reason, "the connection to the database is lost");
-                self.client = None;
+                self.lose();
             }
             if matches!(failure, Failure::Final(_)) {
                 return Err(failure.into_error());
