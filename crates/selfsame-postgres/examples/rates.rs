@@ -95,7 +95,9 @@ async fn insert(store: &Store, tenant: &TenantId, from: usize) -> Outcome<f64> {
 async fn main() -> Outcome<()> {
     let mut arguments = std::env::args().skip(1);
     let place = arguments.next().ok_or("name a database")?;
-    let count = arguments.next().map_or(Ok(100_000), |count| count.parse())?;
+    let count = arguments
+        .next()
+        .map_or(Ok(100_000), |count| count.parse())?;
     let backend: Arc<dyn Backend> = match place.strip_prefix("sqlite:") {
         Some(file) => Arc::new(Sqlite::open(file)?),
         None => Arc::new(Postgres::open(&Address::parse(&place)?, 8).await?),
@@ -105,7 +107,11 @@ async fn main() -> Outcome<()> {
     let tenant = TenantId::parse("bench")?;
     println!("load_s {:.0}", load(&store, &tenant, count).await?);
     let [median, p99] = look_up(&store, &tenant, count).await?;
-    println!("lookup_ms {:.3} p99 {:.3}", median.as_secs_f64() * 1e3, p99.as_secs_f64() * 1e3);
+    println!(
+        "lookup_ms {:.3} p99 {:.3}",
+        median.as_secs_f64() * 1e3,
+        p99.as_secs_f64() * 1e3
+    );
     println!("inserts_s {:.0}", insert(&store, &tenant, count).await?);
     println!("commit_ms {:?}", store.commit_time());
     Ok(())

@@ -21,10 +21,10 @@ use uuid::Uuid;
 
 use crate::address::Address;
 use crate::copying::copy;
-use crate::failure::{Attempt, Failure};
+use crate::failure::{DatabaseFailure, DatabaseResult};
 use crate::pool::{SILENCE, connection, pool};
 use crate::rows::{self, sql};
-use crate::writer::Writer;
+use crate::writer::CommitWriter;
 use crate::{guard, schema};
 
 /// How often the tables are tried to be made while another process makes them.
@@ -35,7 +35,7 @@ const START_PAUSE: Duration = Duration::from_millis(100);
 pub struct Postgres {
     name: String,
     readers: Pool,
-    writer: Writer,
+    writer: CommitWriter,
     meter: Arc<Meter>,
     sum_key: OnceLock<Arc<SealingKey>>,
 }
@@ -56,11 +56,12 @@ impl Postgres {
         let readers = pool(address, connections)?;
         made(&readers, &address.schema)
             .await
-            .map_err(Failure::into_error)?;
+            .map_err(DatabaseFailure::into_error)?;
         let meter = Arc::new(Meter::default());
         let mut process = [0; 16];
         process.copy_from_slice(&random_seed()[..16]);
-        let writer = Writer::start(pool(address, 1)?, Uuid::from_bytes(process), meter.clone())?;
+        let writer =
+            CommitWriter::start(pool(address, 1)?, Uuid::from_bytes(process), meter.clone())?;
         Ok(Self {
             name: address.to_string(),
             readers,
@@ -76,7 +77,7 @@ impl Postgres {
         loop {
             match self.attempt(statement, parameters).await {
                 Ok(rows) => return Ok(rows),
-                Err(Failure::Lost(reason)) if again => {
+                Err(DatabaseFailure::Lost(reason)) if again => {
                     tracing::debug!(
                         reason,
                         "a connection to the database was lost; reading again"
@@ -92,17 +93,17 @@ impl Postgres {
         &self,
         statement: &str,
         parameters: &[&(dyn ToSql + Sync)],
-    ) -> Attempt<Vec<Row>> {
+    ) -> DatabaseResult<Vec<Row>> {
         let client = connection(&self.readers).await?;
         let read = async {
             let prepared = client.prepare_cached(statement).await?;
-            Attempt::Ok(client.query(&prepared, parameters).await?)
+            DatabaseResult::Ok(client.query(&prepared, parameters).await?)
         };
         let read = match timeout(SILENCE, read).await {
             Ok(read) => read,
-            Err(_) => Err(Failure::Lost("no answer in time".to_owned())),
+            Err(_) => Err(DatabaseFailure::Lost("no answer in time".to_owned())),
         };
-        if matches!(read, Err(Failure::Lost(_))) {
+        if matches!(read, Err(DatabaseFailure::Lost(_))) {
             // A connection that is lost must not go back to the pool.
             drop(deadpool_postgres::Object::take(client));
         }
@@ -110,24 +111,24 @@ impl Postgres {
     }
 }
 
-async fn made(readers: &Pool, schema_name: &str) -> Attempt<()> {
+async fn made(readers: &Pool, schema_name: &str) -> DatabaseResult<()> {
     let mut tries = 0;
     loop {
         let client = connection(readers).await?;
         match guard::tables(&client, schema_name).await {
-            Err(Failure::Raced) if tries < STARTS => tries += 1,
+            Err(DatabaseFailure::Raced) if tries < STARTS => tries += 1,
             made => return made,
         }
         tokio::time::sleep(START_PAUSE).await;
     }
 }
 
-fn all<T>(rows: &[Row], map: impl FnMut(&Row) -> Attempt<T>) -> Result<Vec<T>> {
-    let mapped: Attempt<Vec<T>> = rows.iter().map(map).collect();
-    mapped.map_err(Failure::into_error)
+fn all<T>(rows: &[Row], map: impl FnMut(&Row) -> DatabaseResult<T>) -> Result<Vec<T>> {
+    let mapped: DatabaseResult<Vec<T>> = rows.iter().map(map).collect();
+    mapped.map_err(DatabaseFailure::into_error)
 }
 
-fn first<T>(rows: &[Row], map: impl FnMut(&Row) -> Attempt<T>) -> Result<Option<T>> {
+fn first<T>(rows: &[Row], map: impl FnMut(&Row) -> DatabaseResult<T>) -> Result<Option<T>> {
     Ok(all(rows.get(..1).unwrap_or_default(), map)?.pop())
 }
 
@@ -266,13 +267,13 @@ impl Backend for Postgres {
         let key = key.ok_or(StoreError::Malformed("copy before the guard"))?;
         let copied = async {
             let client = connection(&self.readers).await?;
-            let copied = copy(&client, key, to, mark).await;
+            let copied = copy(&client, (*key).clone(), to, mark).await;
             if copied.is_err() {
                 drop(deadpool_postgres::Object::take(client));
             }
             copied
         };
-        copied.await.map_err(Failure::into_error)
+        copied.await.map_err(DatabaseFailure::into_error)
     }
 
     fn meter(&self) -> &Meter {

@@ -9,49 +9,53 @@ use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use crate::failure::{Attempt, Failure};
-use crate::group::{Changes, CounterName, Doomed, Judged, Rows, Touched, judge};
+use crate::failure::{DatabaseFailure, DatabaseResult};
+use crate::group::{CounterName, Doomed, FoundRows, JudgedGroup, RowChanges, Touched, judge};
 use crate::parameters::{CounterColumns, EntryParameters, EventColumns, RecordParameters};
 use crate::pool::SILENCE;
-use crate::process::Seat;
-use crate::rows::{Lane, entry_row, record_row};
+use crate::process::ProcessSeat;
+use crate::rows::{LaneKey, entry_row, record_row};
 use crate::schema;
 use crate::script::{Parameters, Script};
 use crate::sequence::Sequence;
-use crate::sums::Sums;
+use crate::sums::RowSums;
 use crate::sweep;
 
 /// What a transaction needs beside its batches.
-pub(crate) struct Desk<'a> {
+pub(crate) struct Transaction<'a> {
     pub(crate) client: &'a Client,
-    pub(crate) sums: &'a Sums,
+    pub(crate) sums: &'a RowSums,
     pub(crate) sequence: &'a Sequence,
 }
 
 /// A transaction whose commit has been sent.
 #[derive(Debug)]
-pub(crate) struct Sent {
+pub(crate) struct SentCommit {
     pub(crate) answers: Vec<Result<BatchOutcome>>,
     /// The row of this process if the commit takes effect.
-    pub(crate) seat: Seat,
+    pub(crate) seat: ProcessSeat,
 }
 
 /// How a transaction went.
 #[derive(Debug)]
-pub(crate) enum Outcome {
-    Committed(Sent),
+pub(crate) enum CommitOutcome {
+    Committed(SentCommit),
     /// No batch changed anything, so nothing was written.
     Unchanged(Vec<Result<BatchOutcome>>),
     /// The connection was lost after the commit was sent: it may or may not have taken effect.
-    Unknown(Sent, Failure),
+    Unknown(SentCommit, DatabaseFailure),
 }
 
-impl Desk<'_> {
+impl Transaction<'_> {
     /// Writes a group.
     ///
     /// # Errors
     /// If nothing was written. The connection must not be used again unless the failure is `Raced`.
-    pub(crate) async fn write(&self, batches: &[SealedBatch], seat: &Seat) -> Attempt<Outcome> {
+    pub(crate) async fn write(
+        &self,
+        batches: &[SealedBatch],
+        seat: &ProcessSeat,
+    ) -> DatabaseResult<CommitOutcome> {
         let doomed = match batches {
             [batch] => sweep::look(self.client, batch).await?,
             _ => Doomed::default(),
@@ -62,28 +66,28 @@ impl Desk<'_> {
             Ok(Err(failure)) => return Err(self.roll_back(failure).await),
             Err(_) => return Err(silent()),
         };
-        let Judged { answers, changes } = judge(batches, &doomed, rows, self.sequence);
+        let JudgedGroup { answers, changes } = judge(batches, &doomed, rows, self.sequence);
         if changes.is_empty() {
             self.client.batch_execute("ROLLBACK").await?;
-            return Ok(Outcome::Unchanged(answers));
+            return Ok(CommitOutcome::Unchanged(answers));
         }
         let seat = seat.after(changes.tally(self.sums), changes.leap);
         let is_durable = batches.iter().any(|batch| batch.durable);
-        let mut sent = Sent { answers, seat };
+        let mut sent = SentCommit { answers, seat };
         let changed = timeout(SILENCE, self.change(&changes, &sent.seat, is_durable)).await;
         match changed.unwrap_or_else(|_| Err(silent())) {
             Ok(heads) => {
                 add_heads(&mut sent.answers, batches, &heads);
-                Ok(Outcome::Committed(sent))
+                Ok(CommitOutcome::Committed(sent))
             }
-            Err(failure @ Failure::Lost(_)) => Ok(Outcome::Unknown(sent, failure)),
+            Err(failure @ DatabaseFailure::Lost(_)) => Ok(CommitOutcome::Unknown(sent, failure)),
             Err(failure) => Err(self.roll_back(failure).await),
         }
     }
 
-    async fn roll_back(&self, failure: Failure) -> Failure {
+    async fn roll_back(&self, failure: DatabaseFailure) -> DatabaseFailure {
         match failure {
-            Failure::Lost(_) => failure,
+            DatabaseFailure::Lost(_) => failure,
             _ => match self.client.batch_execute("ROLLBACK").await {
                 Ok(()) => failure,
                 Err(error) => error.into(),
@@ -91,13 +95,13 @@ impl Desk<'_> {
         }
     }
 
-    async fn query(&self, statement: &str, parameters: Parameters<'_>) -> Attempt<Vec<Row>> {
+    async fn query(&self, statement: &str, parameters: Parameters<'_>) -> DatabaseResult<Vec<Row>> {
         let prepared = self.client.prepare_cached(statement).await?;
         Ok(self.client.query(&prepared, parameters).await?)
     }
 
     /// Prepares statements that this connection has not prepared yet, so that sending all of them is one exchange.
-    async fn prepare(&self, statements: &[&str]) -> Attempt<()> {
+    async fn prepare(&self, statements: &[&str]) -> DatabaseResult<()> {
         let prepared = statements
             .iter()
             .map(|statement| self.client.prepare_cached(statement));
@@ -108,7 +112,7 @@ impl Desk<'_> {
     }
 
     /// Begins a transaction; reads and locks the rows. All statements are sent at once.
-    async fn lock(&self, touched: &Touched<'_>, seat: &Seat) -> Attempt<Rows> {
+    async fn lock(&self, touched: &Touched<'_>, seat: &ProcessSeat) -> DatabaseResult<FoundRows> {
         let places: Vec<_> = touched.records.keys().copied().collect();
         let ids: Vec<_> = touched
             .entries
@@ -134,7 +138,7 @@ impl Desk<'_> {
         let wanted = wanted.into_iter().filter(|(is_empty, ..)| !is_empty);
         statements.extend(wanted.map(|(_, statement, parameters)| (statement, parameters)));
         let found = self.exchange("BEGIN", &statements, None).await?;
-        let mut rows = Rows::default();
+        let mut rows = FoundRows::default();
         for ((statement, _), found) in statements.iter().zip(&found) {
             match *statement {
                 schema::LOCK_PROCESS => same_seat(found, seat)?,
@@ -144,7 +148,7 @@ impl Desk<'_> {
         Ok(rows)
     }
 
-    fn take(&self, statement: &str, found: &[Row], rows: &mut Rows) -> Attempt<()> {
+    fn take(&self, statement: &str, found: &[Row], rows: &mut FoundRows) -> DatabaseResult<()> {
         for row in found {
             match statement {
                 schema::LOCK_RECORDS => {
@@ -155,7 +159,7 @@ impl Desk<'_> {
                     rows.entries.insert(id, entry);
                 }
                 schema::LOCK_HEADS => {
-                    let lane = Lane::try_from(row.try_get::<_, &[u8]>(0)?);
+                    let lane = LaneKey::try_from(row.try_get::<_, &[u8]>(0)?);
                     rows.headed.extend(lane);
                 }
                 schema::NEWEST_IN_LANES => {
@@ -180,10 +184,10 @@ impl Desk<'_> {
         first: &str,
         statements: &[(&str, Parameters<'_>)],
         last: Option<&str>,
-    ) -> Attempt<Vec<Vec<Row>>> {
+    ) -> DatabaseResult<Vec<Vec<Row>>> {
         let texts: Vec<_> = statements.iter().map(|(statement, _)| *statement).collect();
         self.prepare(&texts).await?;
-        let mut sent: Vec<BoxFuture<'_, Attempt<Vec<Row>>>> = Vec::new();
+        let mut sent: Vec<BoxFuture<'_, DatabaseResult<Vec<Row>>>> = Vec::new();
         if !first.is_empty() {
             sent.push(self.plain(first).boxed());
         }
@@ -204,7 +208,7 @@ impl Desk<'_> {
         Ok(rows)
     }
 
-    async fn plain(&self, statement: &str) -> Attempt<Vec<Row>> {
+    async fn plain(&self, statement: &str) -> DatabaseResult<Vec<Row>> {
         self.client.batch_execute(statement).await?;
         Ok(Vec::new())
     }
@@ -212,10 +216,10 @@ impl Desk<'_> {
     /// Writes the changes and commits. Returns the entries that became the first of their lanes.
     async fn change(
         &self,
-        changes: &Changes<'_>,
-        seat: &Seat,
+        changes: &RowChanges<'_>,
+        seat: &ProcessSeat,
         is_durable: bool,
-    ) -> Attempt<Vec<OutboxId>> {
+    ) -> DatabaseResult<Vec<OutboxId>> {
         let records = RecordParameters::of(changes)?;
         let entries = EntryParameters::of(changes);
         let [counters, gone] = CounterColumns::of(changes);
@@ -277,19 +281,19 @@ impl Desk<'_> {
     }
 }
 
-fn silent() -> Failure {
-    Failure::Lost("no answer in time".to_owned())
+fn silent() -> DatabaseFailure {
+    DatabaseFailure::Lost("no answer in time".to_owned())
 }
 
 /// Whether the row of this process is as it left it.
-fn same_seat(found: &[Row], seat: &Seat) -> Attempt<()> {
+fn same_seat(found: &[Row], seat: &ProcessSeat) -> DatabaseResult<()> {
     let generation: Option<i64> = match found.first() {
         Some(row) => Some(row.try_get(0)?),
         None => None,
     };
     match generation == Some(seat.generation) {
         true => Ok(()),
-        false => Err(Failure::Final(StoreError::Storage(
+        false => Err(DatabaseFailure::Final(StoreError::Storage(
             "another process took this one for dead: start it again".to_owned(),
         ))),
     }

@@ -1,151 +1,187 @@
-//! Copies: all rows as of one moment, in a file that an instance can start from.
+//! Copies: all rows as of one moment, written as ordinary batches to a file that an instance can start from.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use deadpool_postgres::Client;
 use futures_util::TryStreamExt;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
-use selfsame_store::backend::SealedBatch;
-use selfsame_store::transfer::{Burial, NewFile, StoredRow};
-use selfsame_store::{Result, StoreError};
-use tokio::sync::mpsc;
-use tokio_postgres::Row;
+use selfsame_store::backend::{Backend, SealedBatch, Write, frame};
+use selfsame_store::{Sqlite, StoreError};
 use tokio_postgres::types::ToSql;
 
-use crate::failure::{Attempt, Failure};
+use crate::failure::{DatabaseFailure, DatabaseResult};
 use crate::process::ProcessRow;
 use crate::rows::{self, record_row};
 use crate::schema;
 
-/// The number of rows that wait to be written to the file.
-const AHEAD: usize = 256;
+/// The number of writes in a batch, and of bytes of their values after which none is added.
+const BATCH: usize = 500;
+const BATCH_BYTES: usize = 4 << 20;
+
+const BEGIN: &str =
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0;
+    SET LOCAL idle_in_transaction_session_timeout = 0";
 
 /// Writes all rows to a new file, while commits continue.
 pub(crate) async fn copy(
     client: &Client,
-    key: Arc<SealingKey>,
+    key: SealingKey,
     to: &Path,
     mark: SealedBatch,
-) -> Attempt<()> {
-    client
-        .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0")
-        .await?;
-    let copied = snapshot(client, key, to, mark).await;
-    client.batch_execute("ROLLBACK").await?;
-    copied
-}
-
-async fn snapshot(
-    client: &Client,
-    key: Arc<SealingKey>,
-    to: &Path,
-    mark: SealedBatch,
-) -> Attempt<()> {
-    let mut generation = 0_u64;
-    for row in client.query(schema::PROCESSES, &[]).await? {
-        let counted = ProcessRow::of(&row)?.seat.generation.cast_unsigned();
-        generation = generation.saturating_add(counted);
+) -> DatabaseResult<()> {
+    if to.exists() {
+        let exists = StoreError::Storage(format!("{} exists", to.display()));
+        return Err(exists.into());
     }
-    let (sender, receiver) = mpsc::channel(AHEAD);
-    let path = to.to_owned();
-    let writing =
-        tokio::task::spawn_blocking(move || write(&path, key, receiver, generation, mark));
-    let read = all(client, &sender).await;
-    if read.is_err() {
-        // Without its end, the file is removed.
-        drop(sender);
-        let _ = writing.await;
-        return read;
+    let file = Sqlite::open(to)?;
+    let filled = async {
+        file.guard(key, false).await?;
+        client.batch_execute(BEGIN).await?;
+        let mut copy = Copy {
+            client,
+            file: &file,
+            now: mark.now,
+            writes: Vec::new(),
+            bytes: 0,
+        };
+        copy.fill().await?;
+        client.batch_execute("ROLLBACK").await?;
+        file.commit(mark).await?;
+        DatabaseResult::Ok(())
+    };
+    let filled = filled.await;
+    let closed = file.close();
+    if filled.is_err() {
+        // Half a copy is worse than none.
+        std::fs::remove_file(to).map_err(StoreError::from)?;
     }
-    let ended = sender.send(None).await;
-    drop(sender);
-    let written = writing.await;
-    let written = written.map_err(|_| cut_off())?;
-    written?;
-    ended.map_err(|_| cut_off())
+    filled?;
+    Ok(closed?)
 }
 
-fn cut_off() -> Failure {
-    Failure::Final(StoreError::Storage("a copy was cut off".to_owned()))
+struct Copy<'a> {
+    client: &'a Client,
+    file: &'a Sqlite,
+    now: UnixTime,
+    writes: Vec<Write>,
+    bytes: usize,
 }
 
-type Rows = mpsc::Sender<Option<StoredRow>>;
+impl Copy<'_> {
+    async fn fill(&mut self) -> DatabaseResult<()> {
+        let mut generation = 0_u64;
+        for row in self.client.query(schema::PROCESSES, &[]).await? {
+            let counted = ProcessRow::of(&row)?.seat.generation.cast_unsigned();
+            generation = generation.saturating_add(counted);
+        }
+        // Before there are counters, which it would raise too.
+        self.add(Write::Leap(generation), 0).await?;
+        self.flush().await?;
+        self.records().await?;
+        self.counters().await?;
+        self.outbox().await?;
+        self.events().await
+    }
 
-/// Writes the file. `None` is the end of the rows.
-#[allow(clippy::too_many_arguments, reason = "a thread's whole work")]
-fn write(
-    path: &Path,
-    key: Arc<SealingKey>,
-    mut rows: mpsc::Receiver<Option<StoredRow>>,
-    generation: u64,
-    mark: SealedBatch,
-) -> Result<()> {
-    let mut file = NewFile::create(path, key)?;
-    while let Some(row) = rows.blocking_recv() {
-        match row {
-            Some(row) => file.add(row)?,
-            None => return file.finish(generation, mark),
+    async fn add(&mut self, write: Write, bytes: usize) -> DatabaseResult<()> {
+        self.writes.push(write);
+        self.bytes = self.bytes.saturating_add(bytes);
+        match self.writes.len() >= BATCH || self.bytes >= BATCH_BYTES {
+            true => self.flush().await,
+            false => Ok(()),
         }
     }
-    file.abandon()?;
-    Err(StoreError::Storage("a copy was cut off".to_owned()))
-}
 
-async fn all(client: &Client, rows: &Rows) -> Attempt<()> {
-    each(client, schema::COPIED_RECORDS, rows, |row| {
-        let record = record_row(row, 3)?;
-        Ok(StoredRow::Record {
-            place: rows::place(row, 0)?,
-            seq: record.seq.cast_unsigned(),
-            version: record.version.cast_unsigned(),
-            expires: record.expires.map(|at| UnixTime(at.cast_unsigned())),
-            tags: record.tags,
-            value: row.try_get(7)?,
-        })
-    })
-    .await?;
-    each(client, schema::ALL_COUNTER_ROWS, rows, |row| {
-        let next: i64 = row.try_get(2)?;
-        Ok(StoredRow::Counter {
-            tenant: rows::tenant(row.try_get(0)?)?,
-            counter: row.try_get(1)?,
-            next: next.cast_unsigned(),
-        })
-    })
-    .await?;
-    each(client, schema::COPIED_ENTRIES, rows, |row| {
-        let (seq, reason, at): (i64, Option<String>, Option<i64>) =
-            (row.try_get(7)?, row.try_get(8)?, row.try_get(9)?);
-        Ok(StoredRow::Entry {
-            entry: rows::entry(row)?,
-            seq: seq.cast_unsigned(),
-            buried: at.map(|at| Burial {
-                at: UnixTime(at.cast_unsigned()),
-                reason: reason.unwrap_or_default(),
-            }),
-        })
-    })
-    .await?;
-    each(client, schema::ALL_EVENTS, rows, |row| {
-        Ok(StoredRow::Event(rows::event_row(row)?.into()))
-    })
-    .await
-}
-
-async fn each(
-    client: &Client,
-    statement: &str,
-    rows: &Rows,
-    map: impl Fn(&Row) -> Attempt<StoredRow>,
-) -> Attempt<()> {
-    let none: [&(dyn ToSql + Sync); 0] = [];
-    let found = client.query_raw(statement, none).await?;
-    let mut found = std::pin::pin!(found);
-    while let Some(row) = found.try_next().await? {
-        let sent = rows.send(Some(map(&row)?)).await;
-        sent.map_err(|_| cut_off())?;
+    async fn flush(&mut self) -> DatabaseResult<()> {
+        let batch = SealedBatch {
+            now: self.now,
+            durable: false,
+            writes: std::mem::take(&mut self.writes),
+        };
+        self.bytes = 0;
+        if !batch.writes.is_empty() {
+            self.file.commit(batch).await?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    async fn records(&mut self) -> DatabaseResult<()> {
+        let found = rows_of(self.client, schema::COPIED_RECORDS).await?;
+        let mut found = std::pin::pin!(found);
+        while let Some(row) = found.try_next().await? {
+            let record = record_row(&row, 3)?;
+            let tags = frame::split(&record.tags);
+            let tags = tags.ok_or(DatabaseFailure::Final(StoreError::Tampered("list of tags")))?;
+            let value: Vec<u8> = row.try_get(7)?;
+            let bytes = value.len();
+            let put = Write::Put {
+                place: rows::place(&row, 0)?,
+                version: record.version.cast_unsigned(),
+                value,
+                tags: tags.into_iter().map(<[u8]>::to_vec).collect(),
+                expires: record.expires.map(|at| UnixTime(at.cast_unsigned())),
+            };
+            self.add(put, bytes).await?;
+        }
+        self.flush().await
+    }
+
+    async fn counters(&mut self) -> DatabaseResult<()> {
+        for row in self.client.query(schema::ALL_COUNTER_ROWS, &[]).await? {
+            let next: i64 = row.try_get(2)?;
+            let tenant = rows::tenant(row.try_get(0)?)?;
+            let reserve = Write::Reserve(tenant, row.try_get(1)?, next.cast_unsigned());
+            self.add(reserve, 0).await?;
+        }
+        self.flush().await
+    }
+
+    async fn outbox(&mut self) -> DatabaseResult<()> {
+        let now = self.now;
+        let found = rows_of(self.client, schema::COPIED_ENTRIES).await?;
+        let mut found = std::pin::pin!(found);
+        while let Some(row) = found.try_next().await? {
+            let (entry, buried): (_, Option<i64>) = (rows::entry(&row)?, row.try_get(9)?);
+            let (id, bytes) = (entry.id, entry.sealed.len());
+            self.add(Write::Enqueue(entry), bytes).await?;
+            if let Some(at) = buried {
+                // A condition of a batch is checked before its writes, so the entry must be there before.
+                self.flush().await?;
+                self.now = UnixTime(at.cast_unsigned());
+                let reason: Option<String> = row.try_get(8)?;
+                self.add(Write::Bury(id, reason.unwrap_or_default()), 0)
+                    .await?;
+                self.flush().await?;
+                self.now = now;
+            }
+        }
+        self.flush().await
+    }
+
+    /// Their order stays, and their positions begin with one: a reader with a cursor is told to begin anew.
+    async fn events(&mut self) -> DatabaseResult<()> {
+        let now = self.now;
+        let found = rows_of(self.client, schema::COPIED_EVENTS).await?;
+        let mut found = std::pin::pin!(found);
+        while let Some(row) = found.try_next().await? {
+            let event = rows::event_row(&row)?;
+            let at = UnixTime(event.at.cast_unsigned());
+            if self.now != at {
+                self.flush().await?;
+                self.now = at;
+            }
+            self.add(Write::Event(event.place, event.stamp.cast_unsigned()), 0)
+                .await?;
+        }
+        self.flush().await?;
+        self.now = now;
+        Ok(())
+    }
+}
+
+/// The rows of a statement, one after the other.
+async fn rows_of(client: &Client, statement: &str) -> DatabaseResult<tokio_postgres::RowStream> {
+    let none: [&(dyn ToSql + Sync); 0] = [];
+    Ok(client.query_raw(statement, none).await?)
 }

@@ -7,7 +7,7 @@ use tokio_postgres::error::SqlState;
 
 /// Why a statement or transaction did not succeed.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum DatabaseFailure {
     /// It lost against another transaction, which may be one of another process. Nothing was written: do it again.
     Raced,
     /// The connection is gone, or the server is about to stop: connect again.
@@ -16,9 +16,9 @@ pub(crate) enum Failure {
     Final(StoreError),
 }
 
-pub(crate) type Attempt<T> = Result<T, Failure>;
+pub(crate) type DatabaseResult<T> = Result<T, DatabaseFailure>;
 
-impl Failure {
+impl DatabaseFailure {
     /// What a caller is told who cannot try again.
     pub(crate) fn into_error(self) -> StoreError {
         match self {
@@ -29,13 +29,13 @@ impl Failure {
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for DatabaseFailure {
     fn from(error: StoreError) -> Self {
         Self::Final(error)
     }
 }
 
-impl From<tokio_postgres::Error> for Failure {
+impl From<tokio_postgres::Error> for DatabaseFailure {
     fn from(error: tokio_postgres::Error) -> Self {
         let Some(code) = error.code() else {
             return Self::Lost(reason(&error));
@@ -55,7 +55,7 @@ impl From<tokio_postgres::Error> for Failure {
     }
 }
 
-impl From<deadpool_postgres::PoolError> for Failure {
+impl From<deadpool_postgres::PoolError> for DatabaseFailure {
     fn from(error: deadpool_postgres::PoolError) -> Self {
         use deadpool_postgres::PoolError;
         match error {

@@ -8,9 +8,9 @@ mod judging;
 mod outbox;
 mod touched;
 
-pub(crate) use changes::{Changes, EntryChange, RecordChange};
-pub(crate) use judging::{Judged, judge};
-pub(crate) use touched::{CounterName, Doomed, Rows, Touched};
+pub(crate) use changes::{EntryChange, RecordChange, RowChanges};
+pub(crate) use judging::{JudgedGroup, judge};
+pub(crate) use touched::{CounterName, Doomed, FoundRows, Touched};
 
 #[cfg(test)]
 mod tests;

@@ -7,12 +7,12 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
-use crate::failure::{Attempt, Failure};
-use crate::process::{ProcessRow, Seat};
+use crate::failure::{DatabaseFailure, DatabaseResult};
+use crate::process::{ProcessRow, ProcessSeat};
 use crate::rows::{entry_row, event_row, place, record_row};
 use crate::schema;
 use crate::sequence::Sequence;
-use crate::sums::{Sums, Tally};
+use crate::sums::{RowSums, Tally};
 
 const APPLICATION: &str = "selfsame store";
 
@@ -20,7 +20,7 @@ const APPLICATION: &str = "selfsame store";
 ///
 /// # Errors
 /// `Foreign` or `OtherLayout` for tables that are not of this release.
-pub(crate) async fn tables(client: &Client, schema_name: &str) -> Attempt<()> {
+pub(crate) async fn tables(client: &Client, schema_name: &str) -> DatabaseResult<()> {
     let create = format!("CREATE SCHEMA IF NOT EXISTS {schema_name}");
     client.batch_execute(&create).await?;
     client.batch_execute(schema::LAYOUTS).await?;
@@ -31,7 +31,7 @@ pub(crate) async fn tables(client: &Client, schema_name: &str) -> Attempt<()> {
     made
 }
 
-async fn locked(client: &Client) -> Attempt<()> {
+async fn locked(client: &Client) -> DatabaseResult<()> {
     let row = client.query_one(schema::LOCK_LAYOUT, &[]).await?;
     let (application, found): (String, i32) = (row.try_get(0)?, row.try_get(1)?);
     if application != APPLICATION {
@@ -47,7 +47,7 @@ async fn locked(client: &Client) -> Attempt<()> {
                 .await?;
             Ok(())
         }
-        found => Err(Failure::Final(StoreError::OtherLayout {
+        found => Err(DatabaseFailure::Final(StoreError::OtherLayout {
             found: found.cast_unsigned(),
             known: schema::LAYOUT.cast_unsigned(),
         })),
@@ -58,7 +58,11 @@ async fn locked(client: &Client) -> Attempt<()> {
 ///
 /// # Errors
 /// `Tampered` if a row was removed, put back, moved or changed from outside.
-pub(crate) async fn compare(client: &Client, sums: &Sums, sequence: &Sequence) -> Attempt<()> {
+pub(crate) async fn compare(
+    client: &Client,
+    sums: &RowSums,
+    sequence: &Sequence,
+) -> DatabaseResult<()> {
     // All statements see the same moment, while other processes go on.
     client
         .batch_execute(
@@ -70,7 +74,7 @@ pub(crate) async fn compare(client: &Client, sums: &Sums, sequence: &Sequence) -
     compared
 }
 
-async fn compared(client: &Client, sums: &Sums, sequence: &Sequence) -> Attempt<()> {
+async fn compared(client: &Client, sums: &RowSums, sequence: &Sequence) -> DatabaseResult<()> {
     let mut summed = Tally::default();
     let processes = client.query(schema::PROCESSES, &[]).await?;
     for row in &processes {
@@ -87,11 +91,13 @@ async fn compared(client: &Client, sums: &Sums, sequence: &Sequence) -> Attempt<
         summed = summed.rows,
         "rows of the store were removed, put back, moved or changed from outside"
     );
-    Err(Failure::Final(StoreError::Tampered("set of records")))
+    Err(DatabaseFailure::Final(StoreError::Tampered(
+        "set of records",
+    )))
 }
 
 /// The sum over all rows.
-async fn all(client: &Client, sums: &Sums, sequence: &Sequence) -> Attempt<Tally> {
+async fn all(client: &Client, sums: &RowSums, sequence: &Sequence) -> DatabaseResult<Tally> {
     let mut tally = Tally::default();
     each(client, schema::ALL_RECORDS, |row| {
         let record = record_row(row, 3)?;
@@ -126,8 +132,8 @@ async fn all(client: &Client, sums: &Sums, sequence: &Sequence) -> Attempt<Tally
 async fn each(
     client: &Client,
     statement: &str,
-    mut row: impl FnMut(&Row) -> Attempt<()>,
-) -> Attempt<()> {
+    mut row: impl FnMut(&Row) -> DatabaseResult<()>,
+) -> DatabaseResult<()> {
     let none: [&(dyn ToSql + Sync); 0] = [];
     let rows = client.query_raw(statement, none).await?;
     let mut rows = std::pin::pin!(rows);
@@ -141,7 +147,11 @@ async fn each(
 ///
 /// # Errors
 /// `InUse` if another process uses the database.
-pub(crate) async fn sit(client: &Client, sums: &Sums, process: Uuid) -> Attempt<Seat> {
+pub(crate) async fn sit(
+    client: &Client,
+    sums: &RowSums,
+    process: Uuid,
+) -> DatabaseResult<ProcessSeat> {
     client.batch_execute("BEGIN").await?;
     let sat = seated(client, sums, process).await;
     let end = if sat.is_ok() { "COMMIT" } else { "ROLLBACK" };
@@ -149,7 +159,7 @@ pub(crate) async fn sit(client: &Client, sums: &Sums, process: Uuid) -> Attempt<
     sat
 }
 
-async fn seated(client: &Client, sums: &Sums, process: Uuid) -> Attempt<Seat> {
+async fn seated(client: &Client, sums: &RowSums, process: Uuid) -> DatabaseResult<ProcessSeat> {
     // The row of the layout is a lock: only one process at a time takes a seat.
     client.query_one(schema::LOCK_LAYOUT, &[]).await?;
     let live: i64 = client
@@ -157,9 +167,11 @@ async fn seated(client: &Client, sums: &Sums, process: Uuid) -> Attempt<Seat> {
         .await?
         .try_get(0)?;
     if live > 0 {
-        return Err(Failure::Final(StoreError::InUse("the database".into())));
+        return Err(DatabaseFailure::Final(StoreError::InUse(
+            "the database".into(),
+        )));
     }
-    let mut seat = Seat::new(process);
+    let mut seat = ProcessSeat::new(process);
     let mut gone = Vec::new();
     for row in client.query(schema::LOCK_PROCESSES, &[]).await? {
         let row = ProcessRow::of(&row)?;
@@ -182,12 +194,12 @@ async fn seated(client: &Client, sums: &Sums, process: Uuid) -> Attempt<Seat> {
 }
 
 /// The database's time, in microseconds since 1970.
-pub(crate) async fn clock(client: &Client) -> Attempt<i64> {
+pub(crate) async fn clock(client: &Client) -> DatabaseResult<i64> {
     Ok(client.query_one(schema::CLOCK, &[]).await?.try_get(0)?)
 }
 
 /// Whether the row of this process is still there, and how many commits it counts.
-pub(crate) async fn counted(client: &Client, process: Uuid) -> Attempt<Option<i64>> {
+pub(crate) async fn counted(client: &Client, process: Uuid) -> DatabaseResult<Option<i64>> {
     client.batch_execute("BEGIN").await?;
     // Waits for a transaction of a lost connection that has not ended yet.
     let found = client.query_opt(schema::LOCK_PROCESS, &[&process]).await;

@@ -1,10 +1,11 @@
 //! Changes as columns: one array for each column of a statement.
 
-use selfsame_store::{StoreError, frame};
+use selfsame_store::StoreError;
+use selfsame_store::backend::frame;
 use uuid::Uuid;
 
-use crate::failure::{Attempt, Failure};
-use crate::group::{Changes, EntryChange, RecordChange};
+use crate::failure::{DatabaseFailure, DatabaseResult};
+use crate::group::{EntryChange, RecordChange, RowChanges};
 
 /// Columns of `INSERT_RECORDS`; the last ones are those of `UPDATE_RECORDS`.
 #[derive(Default)]
@@ -82,9 +83,9 @@ pub(crate) struct EventColumns<'a> {
 }
 
 impl<'a> TagColumns<'a> {
-    fn add(&mut self, tags: &'a [u8], seq: i64, place: Uuid) -> Attempt<()> {
+    fn add(&mut self, tags: &'a [u8], seq: i64, place: Uuid) -> DatabaseResult<()> {
         let tags = frame::split(tags);
-        for tag in tags.ok_or(Failure::Final(StoreError::Tampered("list of tags")))? {
+        for tag in tags.ok_or(DatabaseFailure::Final(StoreError::Tampered("list of tags")))? {
             self.tag.push(tag);
             self.seq.push(seq);
             self.place.push(place);
@@ -94,7 +95,7 @@ impl<'a> TagColumns<'a> {
 }
 
 impl<'a> RecordParameters<'a> {
-    pub(crate) fn of(changes: &'a Changes<'a>) -> Attempt<Self> {
+    pub(crate) fn of(changes: &'a RowChanges<'a>) -> DatabaseResult<Self> {
         let mut parameters = Self::default();
         for (key, change) in &changes.records {
             parameters.add(*key, change)?;
@@ -116,7 +117,7 @@ impl<'a> RecordParameters<'a> {
         Ok(parameters)
     }
 
-    fn add(&mut self, key: Uuid, change: &'a RecordChange<'a>) -> Attempt<()> {
+    fn add(&mut self, key: Uuid, change: &'a RecordChange<'a>) -> DatabaseResult<()> {
         let before = change.before.as_ref();
         let Some(after) = &change.after else {
             self.removed.push(key);
@@ -152,7 +153,7 @@ impl<'a> RecordParameters<'a> {
 }
 
 impl<'a> EntryParameters<'a> {
-    pub(crate) fn of(changes: &'a Changes<'a>) -> Self {
+    pub(crate) fn of(changes: &'a RowChanges<'a>) -> Self {
         let mut parameters = Self::default();
         for (id, change) in &changes.entries {
             parameters.add(id.0.cast_signed(), change);
@@ -187,7 +188,7 @@ impl<'a> EntryParameters<'a> {
 
 impl<'a> CounterColumns<'a> {
     /// The counters that have a number after the changes, and those that are gone.
-    pub(crate) fn of(changes: &'a Changes<'a>) -> [Self; 2] {
+    pub(crate) fn of(changes: &'a RowChanges<'a>) -> [Self; 2] {
         let [mut set, mut gone] = [Self::default(), Self::default()];
         for (name, change) in &changes.counters {
             let columns = match change.after {
@@ -205,7 +206,7 @@ impl<'a> CounterColumns<'a> {
 }
 
 impl<'a> EventColumns<'a> {
-    pub(crate) fn of(changes: &'a Changes<'a>) -> Self {
+    pub(crate) fn of(changes: &'a RowChanges<'a>) -> Self {
         let mut columns = Self::default();
         for (place, event) in (1..).zip(&changes.events) {
             columns.place.push(place);

@@ -14,7 +14,7 @@ use tokio_postgres::NoTls;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address::{Address, Encryption};
-use crate::failure::Attempt;
+use crate::failure::DatabaseResult;
 
 /// How long a request waits for a connection, or for a new one to be made.
 const WAIT: Duration = Duration::from_secs(5);
@@ -73,7 +73,7 @@ pub(crate) fn pool(address: &Address, size: usize) -> Result<Pool> {
 }
 
 /// A connection of the pool.
-pub(crate) async fn connection(pool: &Pool) -> Attempt<Client> {
+pub(crate) async fn connection(pool: &Pool) -> DatabaseResult<Client> {
     Ok(pool.get().await?)
 }
 

@@ -3,17 +3,17 @@
 //! The row is locked by each transaction that writes, so nobody takes the process for dead meanwhile, and after a lost
 //! connection its count says whether the last commit took effect.
 
-use selfsame_store::sum::Sum;
+use selfsame_store::backend::sum::Sum;
 use selfsame_store::{Result, StoreError};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::failure::{Attempt, Failure};
-use crate::sums::{Sums, Tally};
+use crate::failure::{DatabaseFailure, DatabaseResult};
+use crate::sums::{RowSums, Tally};
 
 /// What the row of this process says.
 #[derive(Clone, Debug)]
-pub(crate) struct Seat {
+pub(crate) struct ProcessSeat {
     pub(crate) process: Uuid,
     pub(crate) tally: Tally,
     pub(crate) generation: i64,
@@ -22,20 +22,20 @@ pub(crate) struct Seat {
 /// The row of a process as found.
 #[derive(Debug)]
 pub(crate) struct ProcessRow {
-    pub(crate) seat: Seat,
+    pub(crate) seat: ProcessSeat,
     mac: Vec<u8>,
 }
 
 impl ProcessRow {
     /// Columns `process, sum, rows, generation, mac`.
-    pub(crate) fn of(row: &Row) -> Attempt<Self> {
+    pub(crate) fn of(row: &Row) -> DatabaseResult<Self> {
         let sum: &[u8] = row.try_get(1)?;
-        let sum = Sum::of(sum).ok_or(Failure::Final(StoreError::Tampered("sum")))?;
+        let sum = Sum::of(sum).ok_or(DatabaseFailure::Final(StoreError::Tampered("sum")))?;
         let tally = Tally {
             sum,
             rows: row.try_get(2)?,
         };
-        let seat = Seat {
+        let seat = ProcessSeat {
             process: row.try_get(0)?,
             tally,
             generation: row.try_get(3)?,
@@ -45,7 +45,7 @@ impl ProcessRow {
     }
 
     /// Whether a process wrote the row that has the key.
-    pub(crate) fn check(&self, sums: &Sums) -> Result<()> {
+    pub(crate) fn check(&self, sums: &RowSums) -> Result<()> {
         match self.seat.mac(sums)[..] == self.mac[..] {
             true => Ok(()),
             false => Err(StoreError::Tampered("sum of all records")),
@@ -53,7 +53,7 @@ impl ProcessRow {
     }
 }
 
-impl Seat {
+impl ProcessSeat {
     pub(crate) fn new(process: Uuid) -> Self {
         Self {
             process,
@@ -71,7 +71,7 @@ impl Seat {
         }
     }
 
-    pub(crate) fn mac(&self, sums: &Sums) -> [u8; 32] {
+    pub(crate) fn mac(&self, sums: &RowSums) -> [u8; 32] {
         sums.mac(self.process, &self.tally, self.generation)
     }
 }

@@ -2,17 +2,18 @@
 
 use selfsame_crypto::hash;
 use selfsame_crypto::time::UnixTime;
+use selfsame_store::backend::frame;
 use selfsame_store::backend::{
     OutboxId, Place, SealedEntry, SealedLetter, SealedRecord, StoredEvent,
 };
-use selfsame_store::{StoreError, TenantId, frame};
+use selfsame_store::{StoreError, TenantId};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
-use crate::failure::{Attempt, Failure};
+use crate::failure::{DatabaseFailure, DatabaseResult};
 
 /// Identifies a lane.
-pub(crate) type Lane = [u8; 16];
+pub(crate) type LaneKey = [u8; 16];
 
 /// A record without its value, which is bound to tenant, kind, identifier and version.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -29,7 +30,7 @@ pub(crate) struct RecordRow {
 pub(crate) struct EntryRow {
     pub(crate) seq: i64,
     pub(crate) tenant: String,
-    pub(crate) lane: Lane,
+    pub(crate) lane: LaneKey,
     pub(crate) not_before: i64,
     pub(crate) attempts: i32,
     pub(crate) created: i64,
@@ -68,17 +69,17 @@ pub(crate) fn key(place: &Place) -> Uuid {
     Uuid::from_bytes(half)
 }
 
-pub(crate) fn tenant(name: String) -> Attempt<TenantId> {
-    TenantId::try_from(name).map_err(|_| Failure::Final(StoreError::Tampered("tenant")))
+pub(crate) fn tenant(name: String) -> DatabaseResult<TenantId> {
+    TenantId::try_from(name).map_err(|_| DatabaseFailure::Final(StoreError::Tampered("tenant")))
 }
 
-fn lane(bytes: &[u8]) -> Attempt<Lane> {
+fn lane(bytes: &[u8]) -> DatabaseResult<LaneKey> {
     let lane = bytes.try_into();
-    lane.map_err(|_| Failure::Final(StoreError::Tampered("lane")))
+    lane.map_err(|_| DatabaseFailure::Final(StoreError::Tampered("lane")))
 }
 
 /// Columns `tenant, kind, id`, from `first` on.
-pub(crate) fn place(row: &Row, first: usize) -> Attempt<Place> {
+pub(crate) fn place(row: &Row, first: usize) -> DatabaseResult<Place> {
     Ok(Place {
         tenant: tenant(row.try_get(first)?)?,
         kind: row.try_get(first + 1)?,
@@ -87,7 +88,7 @@ pub(crate) fn place(row: &Row, first: usize) -> Attempt<Place> {
 }
 
 /// Columns `id, seq, version, expires, value`.
-pub(crate) fn record(row: &Row) -> Attempt<SealedRecord> {
+pub(crate) fn record(row: &Row) -> DatabaseResult<SealedRecord> {
     let expires: Option<i64> = row.try_get(3)?;
     Ok(SealedRecord {
         id: row.try_get(0)?,
@@ -99,7 +100,7 @@ pub(crate) fn record(row: &Row) -> Attempt<SealedRecord> {
 }
 
 /// Columns `seq, version, expires, tags`, from `first` on.
-pub(crate) fn record_row(row: &Row, first: usize) -> Attempt<RecordRow> {
+pub(crate) fn record_row(row: &Row, first: usize) -> DatabaseResult<RecordRow> {
     Ok(RecordRow {
         seq: row.try_get(first)?,
         version: row.try_get(first + 1)?,
@@ -109,7 +110,7 @@ pub(crate) fn record_row(row: &Row, first: usize) -> Attempt<RecordRow> {
 }
 
 /// Columns `id, tenant, lane, not_before, attempts, created, sealed`.
-pub(crate) fn entry(row: &Row) -> Attempt<SealedEntry> {
+pub(crate) fn entry(row: &Row) -> DatabaseResult<SealedEntry> {
     let attempts: i32 = row.try_get(4)?;
     Ok(SealedEntry {
         id: OutboxId(unsigned(row.try_get(0)?)),
@@ -123,7 +124,7 @@ pub(crate) fn entry(row: &Row) -> Attempt<SealedEntry> {
 }
 
 /// The columns of [`entry`], and `seq, reason, buried`.
-pub(crate) fn letter(row: &Row) -> Attempt<SealedLetter> {
+pub(crate) fn letter(row: &Row) -> DatabaseResult<SealedLetter> {
     Ok(SealedLetter {
         entry: entry(row)?,
         seq: unsigned(row.try_get(7)?),
@@ -133,7 +134,7 @@ pub(crate) fn letter(row: &Row) -> Attempt<SealedLetter> {
 }
 
 /// Columns `id, seq, tenant, lane, not_before, attempts, created, buried, reason`.
-pub(crate) fn entry_row(row: &Row) -> Attempt<(OutboxId, EntryRow)> {
+pub(crate) fn entry_row(row: &Row) -> DatabaseResult<(OutboxId, EntryRow)> {
     let id = OutboxId(unsigned(row.try_get(0)?));
     let entry = EntryRow {
         seq: row.try_get(1)?,
@@ -149,7 +150,7 @@ pub(crate) fn entry_row(row: &Row) -> Attempt<(OutboxId, EntryRow)> {
 }
 
 /// Columns `seq, stamp, at, tenant, kind, id`.
-pub(crate) fn event_row(row: &Row) -> Attempt<EventRow> {
+pub(crate) fn event_row(row: &Row) -> DatabaseResult<EventRow> {
     Ok(EventRow {
         seq: row.try_get(0)?,
         stamp: row.try_get(1)?,

@@ -270,12 +270,19 @@ pub(crate) const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 
 /// The rows that are summed, as [`crate::sums`] takes them.
 pub(crate) const ALL_RECORDS: &str =
     "SELECT tenant, kind, id, seq, version, expires, tags FROM records";
+/// In the order of insertion within each kind of a tenant, which is that of an index.
 pub(crate) const COPIED_RECORDS: &str =
-    "SELECT tenant, kind, id, seq, version, expires, tags, value FROM records";
+    "SELECT tenant, kind, id, seq, version, expires, tags, value FROM records
+    ORDER BY tenant, kind, seq";
 pub(crate) const ALL_COUNTER_ROWS: &str = "SELECT tenant, counter, next FROM counters";
 pub(crate) const ALL_ENTRIES: &str =
     "SELECT id, seq, tenant, lane, not_before, attempts, created, buried, reason FROM outbox";
-pub(crate) const COPIED_ENTRIES: &str = "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, reason, buried FROM outbox";
+/// The dead letters come first.
+pub(crate) const COPIED_ENTRIES: &str =
+    "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, reason, buried FROM outbox
+    ORDER BY buried IS NULL, seq";
+pub(crate) const COPIED_EVENTS: &str =
+    "SELECT seq, stamp, at, tenant, kind, id FROM events ORDER BY seq";
 pub(crate) const ALL_EVENTS: &str = "SELECT seq, stamp, at, tenant, kind, id FROM events";
 
 #[cfg(test)]

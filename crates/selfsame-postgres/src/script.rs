@@ -10,9 +10,9 @@ pub(crate) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// Statements that write.
 #[derive(Default)]
-pub(crate) struct Script<'a>(Vec<Line<'a>>);
+pub(crate) struct Script<'a>(Vec<ScriptLine<'a>>);
 
-struct Line<'a> {
+struct ScriptLine<'a> {
     statement: &'static str,
     parameters: Vec<&'a (dyn ToSql + Sync)>,
 }
@@ -27,7 +27,7 @@ impl<'a> Script<'a> {
     ) {
         if !column.is_empty() {
             let parameters = parameters.to_vec();
-            self.0.push(Line {
+            self.0.push(ScriptLine {
                 statement,
                 parameters,
             });

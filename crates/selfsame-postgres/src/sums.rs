@@ -7,16 +7,16 @@
 use std::sync::Arc;
 
 use selfsame_crypto::seal::SealingKey;
+use selfsame_store::backend::frame;
+use selfsame_store::backend::sum::Sum;
 use selfsame_store::backend::{OutboxId, Place};
-use selfsame_store::frame;
-use selfsame_store::sum::Sum;
 use uuid::Uuid;
 
 use crate::rows::{EntryRow, RecordRow};
 
 /// Computes elements and sums with a key.
 #[derive(Clone)]
-pub(crate) struct Sums(Arc<SealingKey>);
+pub(crate) struct RowSums(Arc<SealingKey>);
 
 /// A sum and the number of rows in it. Both are those of what was added, less what was taken away.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -44,7 +44,7 @@ impl Tally {
     }
 }
 
-impl Sums {
+impl RowSums {
     pub(crate) fn new(key: Arc<SealingKey>) -> Self {
         Self(key)
     }

@@ -11,7 +11,7 @@ use selfsame_store::backend::{
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use crate::failure::Attempt;
+use crate::failure::DatabaseResult;
 use crate::group::{CounterName, Doomed};
 use crate::rows::{event_row, place, sql};
 use crate::schema;
@@ -20,7 +20,7 @@ use crate::schema;
 const EXCESS: usize = 4_096;
 
 /// Looks for what the sweeps of this batch remove. Nothing for a batch without a sweep.
-pub(crate) async fn look(client: &Client, batch: &SealedBatch) -> Attempt<Doomed> {
+pub(crate) async fn look(client: &Client, batch: &SealedBatch) -> DatabaseResult<Doomed> {
     let mut doomed = Doomed::default();
     for write in &batch.writes {
         match write {
@@ -51,12 +51,12 @@ async fn query(
     client: &Client,
     statement: &str,
     parameters: &[&(dyn ToSql + Sync)],
-) -> Attempt<Vec<Row>> {
+) -> DatabaseResult<Vec<Row>> {
     let prepared = client.prepare_cached(statement).await?;
     Ok(client.query(&prepared, parameters).await?)
 }
 
-fn names(rows: &[Row]) -> Attempt<Vec<CounterName>> {
+fn names(rows: &[Row]) -> DatabaseResult<Vec<CounterName>> {
     let name = |row: &Row| {
         Ok(CounterName {
             tenant: row.try_get(0)?,
@@ -66,16 +66,21 @@ fn names(rows: &[Row]) -> Attempt<Vec<CounterName>> {
     rows.iter().map(name).collect()
 }
 
-fn places(rows: &[Row]) -> Attempt<Vec<Place>> {
+fn places(rows: &[Row]) -> DatabaseResult<Vec<Place>> {
     rows.iter().map(|row| place(row, 0)).collect()
 }
 
-fn ids(rows: &[Row]) -> Attempt<Vec<OutboxId>> {
+fn ids(rows: &[Row]) -> DatabaseResult<Vec<OutboxId>> {
     let id = |row: &Row| Ok(OutboxId(row.try_get::<_, i64>(0)?.cast_unsigned()));
     rows.iter().map(id).collect()
 }
 
-async fn purge(client: &Client, now: UnixTime, limit: usize, doomed: &mut Doomed) -> Attempt<()> {
+async fn purge(
+    client: &Client,
+    now: UnixTime,
+    limit: usize,
+    doomed: &mut Doomed,
+) -> DatabaseResult<()> {
     let limit = sql(limit as u64);
     let before = |age| sql(now.minus(age).0);
     let (letters, events) = (before(DEAD_LETTER_SECONDS), before(EVENT_SECONDS));
@@ -87,7 +92,7 @@ async fn purge(client: &Client, now: UnixTime, limit: usize, doomed: &mut Doomed
     if old.is_empty() {
         old = query(client, schema::OLD_EVENTS, &[&events, &limit]).await?;
     }
-    doomed.events = old.iter().map(event_row).collect::<Attempt<_>>()?;
+    doomed.events = old.iter().map(event_row).collect::<DatabaseResult<_>>()?;
     Ok(())
 }
 
@@ -98,7 +103,7 @@ struct Erasure<'a> {
 }
 
 impl Erasure<'_> {
-    async fn look(&self, keep: Option<&[String]>, doomed: &mut Doomed) -> Attempt<()> {
+    async fn look(&self, keep: Option<&[String]>, doomed: &mut Doomed) -> DatabaseResult<()> {
         let tenant = self.tenant.as_str();
         let limit = sql(self.limit as u64);
         if keep.is_none() {
@@ -119,7 +124,7 @@ impl Erasure<'_> {
     }
 
     /// The kinds of which records are removed.
-    async fn kinds(&self, keep: Option<&[String]>) -> Attempt<Vec<String>> {
+    async fn kinds(&self, keep: Option<&[String]>) -> DatabaseResult<Vec<String>> {
         let (mut kinds, mut after) = (Vec::new(), String::new());
         loop {
             let parameters: [&(dyn ToSql + Sync); 2] = [&self.tenant.as_str(), &after];

@@ -18,14 +18,14 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
-use crate::commit::{Desk, Outcome, Sent};
-use crate::failure::{Attempt, Failure};
+use crate::commit::{CommitOutcome, SentCommit, Transaction};
+use crate::failure::{DatabaseFailure, DatabaseResult};
 use crate::guard;
 use crate::pool::{SILENCE, connection};
-use crate::process::Seat;
+use crate::process::ProcessSeat;
 use crate::schema;
 use crate::sequence::Sequence;
-use crate::sums::Sums;
+use crate::sums::RowSums;
 
 /// The maximum number of queued batches. Beyond it callers wait, and after the deadline they get `Busy`.
 const QUEUE: usize = 1_024;
@@ -45,13 +45,13 @@ const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The queue of the writer thread.
-pub(crate) struct Writer {
-    queue: Option<mpsc::Sender<Job>>,
+pub(crate) struct CommitWriter {
+    queue: Option<mpsc::Sender<WriterTask>>,
     thread: Option<JoinHandle<()>>,
     generation: Arc<AtomicU64>,
 }
 
-enum Job {
+enum WriterTask {
     Guard(Arc<SealingKey>, oneshot::Sender<Result<()>>),
     Write(Waiting),
 }
@@ -61,7 +61,7 @@ struct Waiting {
     answer: oneshot::Sender<Result<BatchOutcome>>,
 }
 
-impl Writer {
+impl CommitWriter {
     pub(crate) fn start(pool: Pool, process: Uuid, meter: Arc<Meter>) -> Result<Self> {
         let (queue, jobs) = mpsc::channel(QUEUE);
         let generation = Arc::new(AtomicU64::new(0));
@@ -98,14 +98,15 @@ impl Writer {
 
     pub(crate) async fn guard(&self, key: Arc<SealingKey>) -> Result<()> {
         let (answer, answered) = oneshot::channel();
-        self.ask(Job::Guard(key, answer)).await?;
+        self.ask(WriterTask::Guard(key, answer)).await?;
         // The comparison reads every row.
         answered.await.map_err(|_| stopped())?
     }
 
     pub(crate) async fn commit(&self, batch: SealedBatch) -> Result<BatchOutcome> {
         let (answer, answered) = oneshot::channel();
-        self.ask(Job::Write(Waiting { batch, answer })).await?;
+        self.ask(WriterTask::Write(Waiting { batch, answer }))
+            .await?;
         // The thread keeps its own deadline; this one is for a thread that hangs.
         match timeout(DEADLINE + SILENCE, answered).await {
             Ok(answer) => answer.map_err(|_| stopped())?,
@@ -113,7 +114,7 @@ impl Writer {
         }
     }
 
-    async fn ask(&self, job: Job) -> Result<()> {
+    async fn ask(&self, job: WriterTask) -> Result<()> {
         let queue = self.queue.as_ref().ok_or_else(stopped)?;
         let asked = timeout(DEADLINE, queue.send(job)).await;
         let asked = asked.map_err(|_| StoreError::Busy)?;
@@ -121,7 +122,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for CommitWriter {
     fn drop(&mut self) {
         self.queue = None;
         if let Some(thread) = self.thread.take() {
@@ -148,12 +149,12 @@ struct WriterThread {
 
 /// What the writer has once the rows were compared with the sum.
 struct Seated {
-    sums: Sums,
-    seat: Seat,
+    sums: RowSums,
+    seat: ProcessSeat,
 }
 
 impl WriterThread {
-    async fn run(&mut self, mut jobs: mpsc::Receiver<Job>) {
+    async fn run(&mut self, mut jobs: mpsc::Receiver<WriterTask>) {
         loop {
             let job = match timeout(BEAT, jobs.recv()).await {
                 Ok(Some(job)) => job,
@@ -164,10 +165,10 @@ impl WriterThread {
                 }
             };
             match job {
-                Job::Guard(key, answer) => {
+                WriterTask::Guard(key, answer) => {
                     let _ = answer.send(self.guard(key).await);
                 }
-                Job::Write(waiting) => self.group(waiting, &mut jobs).await,
+                WriterTask::Write(waiting) => self.group(waiting, &mut jobs).await,
             }
         }
         self.say(schema::LEAVE).await;
@@ -182,7 +183,7 @@ impl WriterThread {
         let said = async {
             let client = self.connected().await?;
             client.execute(statement, &[&process]).await?;
-            Attempt::Ok(())
+            DatabaseResult::Ok(())
         };
         if !matches!(timeout(SILENCE, said).await, Ok(Ok(()))) {
             self.lose();
@@ -196,7 +197,7 @@ impl WriterThread {
         }
     }
 
-    async fn connected(&mut self) -> Attempt<&Client> {
+    async fn connected(&mut self) -> DatabaseResult<&Client> {
         if self.client.as_ref().is_none_or(|client| client.is_closed()) {
             self.lose();
             let client = connection(&self.pool).await?;
@@ -205,37 +206,37 @@ impl WriterThread {
         }
         self.client
             .as_ref()
-            .ok_or_else(|| Failure::Lost("no connection".to_owned()))
+            .ok_or_else(|| DatabaseFailure::Lost("no connection".to_owned()))
     }
 
     async fn guard(&mut self, key: Arc<SealingKey>) -> Result<()> {
-        let sums = Sums::new(key);
+        let sums = RowSums::new(key);
         let guarded = async {
             let process = self.process;
             self.connected().await?;
             let client = self
                 .client
                 .as_ref()
-                .ok_or_else(|| Failure::Lost("no connection".to_owned()))?;
+                .ok_or_else(|| DatabaseFailure::Lost("no connection".to_owned()))?;
             guard::compare(client, &sums, &self.sequence).await?;
             let mut waited = Duration::ZERO;
             loop {
                 match guard::sit(client, &sums, process).await {
                     // A process that crashed is taken for alive until it has been silent for a while.
-                    Err(Failure::Final(StoreError::InUse(_))) if waited < STALE => {}
+                    Err(DatabaseFailure::Final(StoreError::InUse(_))) if waited < STALE => {}
                     sat => break sat,
                 }
                 tokio::time::sleep(RETRY).await;
                 waited += RETRY;
             }
         };
-        let seat = guarded.await.map_err(Failure::into_error)?;
+        let seat = guarded.await.map_err(DatabaseFailure::into_error)?;
         self.counted(&seat);
         self.seated = Some(Seated { sums, seat });
         Ok(())
     }
 
-    fn counted(&self, seat: &Seat) {
+    fn counted(&self, seat: &ProcessSeat) {
         let generation = seat.generation.cast_unsigned();
         self.generation.store(generation, Ordering::Release);
     }
@@ -259,14 +260,14 @@ impl WriterThread {
     }
 
     /// Writes this batch, and those that wait with it.
-    async fn group(&mut self, first: Waiting, jobs: &mut mpsc::Receiver<Job>) {
+    async fn group(&mut self, first: Waiting, jobs: &mut mpsc::Receiver<WriterTask>) {
         let mut bytes = weight(&first.batch);
         let is_alone = is_sweep(&first.batch);
         let (mut batches, mut answers) = (vec![first.batch], vec![first.answer]);
         let mut then = None;
         while then.is_none() && !is_alone && batches.len() < GROUP && bytes < GROUP_BYTES {
             match jobs.try_recv() {
-                Ok(Job::Write(next)) if !is_sweep(&next.batch) => {
+                Ok(WriterTask::Write(next)) if !is_sweep(&next.batch) => {
                     bytes = bytes.saturating_add(weight(&next.batch));
                     batches.push(next.batch);
                     answers.push(next.answer);
@@ -277,8 +278,8 @@ impl WriterThread {
         }
         self.finish(&batches, answers).await;
         match then {
-            Some(Job::Write(next)) => self.finish(&[next.batch], vec![next.answer]).await,
-            Some(Job::Guard(key, answer)) => {
+            Some(WriterTask::Write(next)) => self.finish(&[next.batch], vec![next.answer]).await,
+            Some(WriterTask::Guard(key, answer)) => {
                 let _ = answer.send(self.guard(key).await);
             }
             None => {}
@@ -310,17 +311,17 @@ impl WriterThread {
     async fn until_done(&mut self, batches: &[SealedBatch]) -> Result<Vec<Result<BatchOutcome>>> {
         let end = Instant::now() + DEADLINE;
         let mut pause = FIRST_PAUSE;
-        let mut unknown: Option<Sent> = None;
+        let mut unknown: Option<SentCommit> = None;
         loop {
             let failure = match self.attempt(batches, &mut unknown).await {
                 Ok(answers) => return Ok(answers),
                 Err(failure) => failure,
             };
-            if let Failure::Lost(reason) = &failure {
+            if let DatabaseFailure::Lost(reason) = &failure {
                 tracing::warn!(reason, "the connection to the database is lost");
                 self.lose();
             }
-            if matches!(failure, Failure::Final(_)) {
+            if matches!(failure, DatabaseFailure::Final(_)) {
                 return Err(failure.into_error());
             }
             if Instant::now() + pause > end {
@@ -338,12 +339,12 @@ impl WriterThread {
     async fn attempt(
         &mut self,
         batches: &[SealedBatch],
-        unknown: &mut Option<Sent>,
-    ) -> Attempt<Vec<Result<BatchOutcome>>> {
+        unknown: &mut Option<SentCommit>,
+    ) -> DatabaseResult<Vec<Result<BatchOutcome>>> {
         let process = self.process;
-        let gone = || Failure::Final(StoreError::Malformed("commit before the guard"));
+        let gone = || DatabaseFailure::Final(StoreError::Malformed("commit before the guard"));
         let connected = timeout(SILENCE, self.connected()).await;
-        connected.map_err(|_| Failure::Lost("no connection in time".to_owned()))??;
+        connected.map_err(|_| DatabaseFailure::Lost("no connection in time".to_owned()))??;
         let (client, Some(seated)) = (&self.client, &mut self.seated) else {
             return Err(gone());
         };
@@ -361,32 +362,32 @@ impl WriterThread {
                 }
                 Err(_) => {
                     *unknown = Some(sent);
-                    return Err(Failure::Lost("no answer in time".to_owned()));
+                    return Err(DatabaseFailure::Lost("no answer in time".to_owned()));
                 }
             }
         }
-        let desk = Desk {
+        let desk = Transaction {
             client,
             sums: &seated.sums,
             sequence: &self.sequence,
         };
         let begun = Instant::now();
         match desk.write(batches, &seated.seat).await? {
-            Outcome::Committed(sent) => {
+            CommitOutcome::Committed(sent) => {
                 if batches.iter().any(|batch| batch.durable) {
                     self.meter.record(begun.elapsed());
                 }
                 Ok(self.settled(sent))
             }
-            Outcome::Unchanged(answers) => Ok(answers),
-            Outcome::Unknown(sent, failure) => {
+            CommitOutcome::Unchanged(answers) => Ok(answers),
+            CommitOutcome::Unknown(sent, failure) => {
                 *unknown = Some(sent);
                 Err(failure)
             }
         }
     }
 
-    fn settled(&mut self, sent: Sent) -> Vec<Result<BatchOutcome>> {
+    fn settled(&mut self, sent: SentCommit) -> Vec<Result<BatchOutcome>> {
         self.counted(&sent.seat);
         if let Some(seated) = &mut self.seated {
             seated.seat = sent.seat;

@@ -1,5 +1,8 @@
 //! The interface to back ends. They store data that is already sealed and hashed.
 
+pub mod frame;
+pub mod sum;
+
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;
@@ -14,10 +17,12 @@ use crate::meter::Meter;
 use crate::record::Expect;
 pub use crate::record::Window;
 use crate::tenant::TenantId;
-pub use crate::vault::KEY_KIND;
 
 /// The file with the records of an instance, in its data directory and in a backup.
 pub const STORE_FILE: &str = "store.sqlite";
+
+/// The kind of the records that hold the tenants' keys.
+pub const KEY_KIND: &str = "selfsame.key";
 
 /// How long a dead letter is kept before [`crate::Store::purge_expired`] removes it, in seconds.
 pub const DEAD_LETTER_SECONDS: u64 = 30 * 24 * 60 * 60;

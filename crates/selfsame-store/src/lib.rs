@@ -4,7 +4,6 @@
 pub mod backend;
 mod batch;
 mod error;
-pub mod frame;
 pub mod ledger;
 mod looked;
 mod memory;
@@ -14,9 +13,7 @@ mod outbox;
 mod record;
 mod sqlite;
 mod store;
-pub mod sum;
 mod tenant;
-pub mod transfer;
 mod vault;
 
 pub use backend::OutboxId;

@@ -10,10 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 
-use crate::backend::OutboxId;
 use crate::backend::{
-    Backend, Backlog, BatchOutcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord,
-    StoredEvent, Weight,
+    Backend, Backlog, BatchOutcome, OutboxId, Place, SealedBatch, SealedEntry, SealedLetter,
+    SealedRecord, StoredEvent, Weight,
 };
 use crate::error::Result;
 use crate::meter::{Meter, timed};

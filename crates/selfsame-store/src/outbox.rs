@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_crypto::time::UnixTime;
 
-use crate::backend::{OutboxId, SealedEntry, SealedLetter, Write};
+use crate::backend::{OutboxId, SealedEntry, SealedLetter, Write, frame};
 use crate::error::{Result, StoreError};
-use crate::frame;
 use crate::tenant::TenantId;
 use crate::vault::{TenantKeys, bound};
 

@@ -7,7 +7,6 @@ pub(crate) mod offline;
 pub(crate) mod readers;
 mod schema;
 mod sums;
-pub(crate) mod transfer;
 mod writer;
 
 use std::fs::File;
@@ -19,10 +18,9 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 
-use crate::backend::OutboxId;
 use crate::backend::{
-    Backend, Backlog, BatchOutcome, DEAD_LETTER_SECONDS, EVENT_SECONDS, Place, SealedBatch,
-    SealedEntry, SealedLetter, SealedRecord, StoredEvent, Weight,
+    Backend, Backlog, BatchOutcome, DEAD_LETTER_SECONDS, EVENT_SECONDS, OutboxId, Place,
+    SealedBatch, SealedEntry, SealedLetter, SealedRecord, StoredEvent, Weight,
 };
 use crate::error::{Result, StoreError};
 use crate::meter::Meter;
@@ -58,6 +56,14 @@ impl Sqlite {
             meter,
             _lock: lock,
         })
+    }
+
+    /// Closes the file, and leaves it complete on its own, without a log or a lock beside it.
+    pub fn close(self) -> Result<()> {
+        let path = self.path.clone();
+        drop(self);
+        Connection::open(&path)?.pragma_update(None, "journal_mode", "DELETE")?;
+        Ok(std::fs::remove_file(file::beside(&path, ".lock"))?)
     }
 
     /// Checks a file that is not being written for damage. Refuses files of another kind or layout.

@@ -17,13 +17,15 @@ use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 
-use crate::backend::{Backend, BatchOutcome, Place, SealedBatch, SealedRecord, Weight, Write};
+use crate::backend::{
+    Backend, BatchOutcome, KEY_KIND, Place, SealedBatch, SealedRecord, Weight, Write,
+};
 use crate::batch::{Batch, Committed};
 use crate::error::{Result, StoreError};
 use crate::outbox::{Fresh, Leases};
 use crate::record::{Expect, Page, Record, Tag};
 use crate::tenant::TenantId;
-use crate::vault::{KEY_KIND, TenantKeys, Vault, bound};
+use crate::vault::{TenantKeys, Vault, bound};
 
 /// The prefix of the store's own kinds, which callers cannot use.
 const OWN_KINDS: &str = "selfsame.";
@@ -100,11 +102,7 @@ impl Store {
             version,
             value,
         };
-        let batch = SealedBatch {
-            now: self.now(),
-            durable: true,
-            writes: vec![expect, update],
-        };
+        let batch = self.durable(vec![expect, update]);
         self.write(batch).await.map(drop)
     }
 
@@ -174,6 +172,15 @@ impl Store {
             .into_iter()
             .map(|sealed| open(&keys, tenant, kind, sealed))
             .collect()
+    }
+
+    /// A batch whose commit waits for the disk.
+    fn durable(&self, writes: Vec<Write>) -> SealedBatch {
+        SealedBatch {
+            now: self.now(),
+            durable: true,
+            writes,
+        }
     }
 
     /// Lets the back end write, and notes whether the disk was full.
@@ -310,11 +317,7 @@ impl Store {
             tags: Vec::new(),
             expires: None,
         };
-        let batch = SealedBatch {
-            now: self.now(),
-            durable: true,
-            writes: vec![expect, put],
-        };
+        let batch = self.durable(vec![expect, put]);
         match self.write(batch).await {
             // Another task was faster; its key is just as good.
             Ok(_) | Err(StoreError::Conflict { .. }) => {}

@@ -8,16 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use selfsame_crypto::seal::{SealError, SealingKey, random_seed};
 use zeroize::Zeroizing;
 
+use crate::backend::frame;
 use crate::error::{Result, StoreError};
-use crate::frame;
 use crate::tenant::TenantId;
 
 /// A mark after the instance's own key once the store's rows are summed. It is sealed with the key, so that only a
 /// holder of the master key can remove it to present the file as one that never had a sum.
 const SUMMED: u8 = 1;
-
-/// The kind of the records that hold the tenants' keys.
-pub const KEY_KIND: &str = "selfsame.key";
 
 /// The size of a generation of unwrapped keys. The cache holds at most two generations.
 const GENERATION: usize = 2_048;

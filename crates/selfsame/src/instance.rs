@@ -194,10 +194,7 @@ impl Launch {
         let health = self.health.map(bind_health).transpose()?;
         let origin = self.public_origin(bound)?;
         // First, because this locks the data: a second process must not replace the certificate of a running one.
-        let store = match &self.database {
-            Some(database) => database.open(&self.data, &self.custody).await?,
-            None => records::open(&self.data, &self.custody).await?,
-        };
+        let store = self.records().await?;
         let tls = match &self.tls {
             Some(source) => Some(source.load(&self.data, &store, &origin).await?),
             None => None,
@@ -260,6 +257,13 @@ impl Launch {
             node,
             _temporary: self.temporary,
         })
+    }
+
+    async fn records(&self) -> Result<Store, Failure> {
+        match &self.database {
+            Some(database) => database.open(&self.data, &self.custody).await,
+            None => records::open(&self.data, &self.custody).await,
+        }
     }
 
     fn keeping(&self) -> Keeping {

@@ -49,6 +49,24 @@ pub const ROWS: &[Row] = &[
         These(&[]),
         "it is outside the workspace, and no step builds it",
     ),
+    row(
+        "crates/selfsame-store/tests/conformance/",
+        These(&[
+            "selfsame-store/conformance",
+            "selfsame-postgres/conformance",
+        ]),
+        SHARED,
+    ),
+    row(
+        "crates/selfsame-postgres/tests/server/",
+        These(&[
+            "selfsame-postgres/conformance",
+            "selfsame-postgres/copies",
+            "selfsame-postgres/faults",
+            "selfsame/e2e",
+        ]),
+        SHARED,
+    ),
     // Documents.
     row("LICENSE", These(&[]), DOCUMENT),
     row("ARCHITECTURE.md", These(&[]), DOCUMENT),

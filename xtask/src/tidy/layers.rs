@@ -357,7 +357,10 @@ const HOMES: &[(&str, &[&str])] = &[
     ("regex-lite", &["selfsame-types"]),
     ("roxmltree", &["selfsame-types"]),
     ("rusqlite", &["selfsame-store"]),
-    ("rustls-native-certs", &["selfsame-net"]),
+    (
+        "rustls-native-certs",
+        &["selfsame-net", "selfsame-postgres"],
+    ),
     ("rustls-webpki", &["selfsame-crypto", "selfsame-tls"]),
     ("syn", &["xtask"]),
     ("tendermint", &["selfsame-abci"]),

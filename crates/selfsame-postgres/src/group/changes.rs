@@ -6,18 +6,18 @@ use selfsame_store::backend::{OutboxId, Place};
 use uuid::Uuid;
 
 use super::touched::CounterName;
-use crate::rows::{EntryRow, EventRow, Lane, RecordRow};
-use crate::sums::{Sums, Tally};
+use crate::rows::{EntryRow, EventRow, LaneKey, RecordRow};
+use crate::sums::{RowSums, Tally};
 
 /// The changes of a group, each row once.
 #[derive(Debug, Default)]
-pub(crate) struct Changes<'a> {
+pub(crate) struct RowChanges<'a> {
     pub(crate) records: BTreeMap<Uuid, RecordChange<'a>>,
     /// Records whose absence was a condition. Nobody may add them before the commit.
     pub(crate) absent: BTreeMap<Uuid, &'a Place>,
     pub(crate) entries: BTreeMap<OutboxId, EntryChange<'a>>,
     /// Lanes whose head may have changed, so that another entry becomes it.
-    pub(crate) disturbed: BTreeSet<Lane>,
+    pub(crate) disturbed: BTreeSet<LaneKey>,
     pub(crate) counters: BTreeMap<CounterName, CounterChange>,
     pub(crate) events: Vec<NewEvent<'a>>,
     pub(crate) gone_events: Vec<&'a EventRow>,
@@ -66,7 +66,7 @@ pub(crate) struct NewEvent<'a> {
     pub(crate) at: i64,
 }
 
-impl Changes<'_> {
+impl RowChanges<'_> {
     pub(crate) fn is_empty(&self) -> bool {
         self.records.is_empty()
             && self.absent.is_empty()
@@ -78,7 +78,7 @@ impl Changes<'_> {
     }
 
     /// What the changes add to the sum over all rows.
-    pub(crate) fn tally(&self, sums: &Sums) -> Tally {
+    pub(crate) fn tally(&self, sums: &RowSums) -> Tally {
         let mut tally = Tally::default();
         for change in self.records.values() {
             if let Some(before) = &change.before {

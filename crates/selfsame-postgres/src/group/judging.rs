@@ -3,35 +3,36 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use selfsame_crypto::time::UnixTime;
+use selfsame_store::backend::frame;
 use selfsame_store::backend::{BatchOutcome, OutboxId, Place, SealedBatch, Write};
-use selfsame_store::{Expect, Result, StoreError, frame};
+use selfsame_store::{Expect, Result, StoreError};
 use uuid::Uuid;
 
-use super::changes::{Changes, CounterChange, NewEvent, NewRecord, RecordChange};
-use super::outbox::Lanes;
-use super::touched::{CounterName, Doomed, Rows};
+use super::changes::{CounterChange, NewEvent, NewRecord, RecordChange, RowChanges};
+use super::outbox::TouchedLanes;
+use super::touched::{CounterName, Doomed, FoundRows};
 use crate::rows::{RecordRow, key, sql};
 use crate::sequence::Sequence;
 
 /// The answers to the batches, in their order, and the changes of those that succeeded.
 #[derive(Debug)]
-pub(crate) struct Judged<'a> {
+pub(crate) struct JudgedGroup<'a> {
     pub(crate) answers: Vec<Result<BatchOutcome>>,
-    pub(crate) changes: Changes<'a>,
+    pub(crate) changes: RowChanges<'a>,
 }
 
 /// Judges the batches against the rows found.
 pub(crate) fn judge<'a>(
     batches: &'a [SealedBatch],
     doomed: &'a Doomed,
-    rows: Rows,
+    rows: FoundRows,
     sequence: &'a Sequence,
-) -> Judged<'a> {
+) -> JudgedGroup<'a> {
     let mut judging = Judging {
         records: HashMap::new(),
         found: rows.records,
         absent: BTreeMap::new(),
-        lanes: Lanes::new(rows.entries, rows.headed),
+        lanes: TouchedLanes::new(rows.entries, rows.headed),
         counters: BTreeMap::new(),
         counted: rows.counters,
         events: Vec::new(),
@@ -43,7 +44,7 @@ pub(crate) fn judge<'a>(
         .iter()
         .map(|batch| judging.batch(batch, doomed))
         .collect();
-    Judged {
+    JudgedGroup {
         answers,
         changes: judging.finish(),
     }
@@ -54,7 +55,7 @@ struct Judging<'a> {
     records: HashMap<Uuid, Written<'a>>,
     found: HashMap<Uuid, RecordRow>,
     absent: BTreeMap<Uuid, &'a Place>,
-    lanes: Lanes<'a>,
+    lanes: TouchedLanes<'a>,
     counters: BTreeMap<CounterName, CounterChange>,
     counted: HashMap<CounterName, i64>,
     events: Vec<NewEvent<'a>>,
@@ -246,7 +247,7 @@ impl<'a> Judging<'a> {
         removed + doomed.events.len() as u64
     }
 
-    fn finish(mut self) -> Changes<'a> {
+    fn finish(mut self) -> RowChanges<'a> {
         let mut records = BTreeMap::new();
         for (key, written) in self.records {
             let before = self.found.remove(&key);
@@ -261,7 +262,7 @@ impl<'a> Judging<'a> {
             }
         }
         let (entries, disturbed): (BTreeMap<OutboxId, _>, BTreeSet<_>) = self.lanes.finish();
-        Changes {
+        RowChanges {
             records,
             absent: self.absent,
             entries,

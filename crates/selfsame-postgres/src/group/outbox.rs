@@ -7,19 +7,19 @@ use selfsame_store::backend::{OutboxId, SealedEntry};
 use selfsame_store::{Result, StoreError};
 
 use super::changes::EntryChange;
-use crate::rows::{EntryRow, Lane, sql};
+use crate::rows::{EntryRow, LaneKey, sql};
 
 /// The entries that a group touches, and what is known of their lanes.
-pub(super) struct Lanes<'a> {
+pub(super) struct TouchedLanes<'a> {
     found: HashMap<OutboxId, EntryRow>,
     changes: BTreeMap<OutboxId, EntryChange<'a>>,
-    headed: HashSet<Lane>,
+    headed: HashSet<LaneKey>,
     /// Lanes from whose head this group may take an entry away.
-    disturbed: BTreeSet<Lane>,
+    disturbed: BTreeSet<LaneKey>,
 }
 
-impl<'a> Lanes<'a> {
-    pub(super) fn new(found: HashMap<OutboxId, EntryRow>, headed: HashSet<Lane>) -> Self {
+impl<'a> TouchedLanes<'a> {
+    pub(super) fn new(found: HashMap<OutboxId, EntryRow>, headed: HashSet<LaneKey>) -> Self {
         Self {
             found,
             changes: BTreeMap::new(),
@@ -140,7 +140,7 @@ impl<'a> Lanes<'a> {
         true
     }
 
-    pub(super) fn finish(mut self) -> (BTreeMap<OutboxId, EntryChange<'a>>, BTreeSet<Lane>) {
+    pub(super) fn finish(mut self) -> (BTreeMap<OutboxId, EntryChange<'a>>, BTreeSet<LaneKey>) {
         self.changes
             .retain(|_, change| change.before.is_some() || change.after.is_some());
         (self.changes, self.disturbed)

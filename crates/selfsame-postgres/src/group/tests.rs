@@ -6,7 +6,7 @@ use selfsame_store::{Expect, StoreError, TenantId};
 use super::*;
 use crate::rows::{EntryRow, RecordRow, key};
 use crate::sequence::Sequence;
-use crate::sums::Sums;
+use crate::sums::RowSums;
 
 const NOW: UnixTime = UnixTime(1_700_000_000);
 
@@ -87,7 +87,7 @@ fn of_two_batches_of_a_group_that_expect_the_same_the_first_one_wins() {
         ])
     };
     let batches = [spend(8), spend(9)];
-    let mut rows = Rows::default();
+    let mut rows = FoundRows::default();
     rows.records.insert(key(&place("1")), row(5, None));
     let (doomed, sequence) = (Doomed::default(), Sequence::new(0));
     let judged = judge(&batches, &doomed, rows, &sequence);
@@ -110,7 +110,7 @@ fn a_refused_batch_leaves_nothing_and_a_later_one_sees_what_an_earlier_one_wrote
     ]);
     let batches = [refused, adds, follows];
     let (doomed, sequence) = (Doomed::default(), Sequence::new(0));
-    let judged = judge(&batches, &doomed, Rows::default(), &sequence);
+    let judged = judge(&batches, &doomed, FoundRows::default(), &sequence);
     assert_eq!(succeeded(&judged.answers), [false, true, true]);
     assert!(!judged.changes.records.contains_key(&key(&place("2"))));
     assert_eq!(judged.changes.records.len(), 2);
@@ -123,7 +123,7 @@ fn an_absence_that_was_a_condition_is_guarded_until_the_commit() {
         put("2", 1),
     ])];
     let (doomed, sequence) = (Doomed::default(), Sequence::new(0));
-    let judged = judge(&batches, &doomed, Rows::default(), &sequence);
+    let judged = judge(&batches, &doomed, FoundRows::default(), &sequence);
     let guarded: Vec<_> = judged
         .changes
         .absent
@@ -139,7 +139,7 @@ fn an_expired_record_is_absent_and_a_new_one_takes_its_row_at_the_end() {
         Write::Expect(place("1"), Expect::Absent),
         put("1", 2),
     ])];
-    let mut rows = Rows::default();
+    let mut rows = FoundRows::default();
     rows.records.insert(key(&place("1")), row(1, Some(5)));
     let (doomed, sequence) = (Doomed::default(), Sequence::new(0));
     let judged = judge(&batches, &doomed, rows, &sequence);
@@ -158,7 +158,7 @@ fn only_the_first_entry_of_a_lane_without_a_head_becomes_its_head() {
         ]),
         batch(vec![Write::Enqueue(entry(3, 1))]),
     ];
-    let mut rows = Rows::default();
+    let mut rows = FoundRows::default();
     rows.headed.insert([2; 16]);
     let (doomed, sequence) = (Doomed::default(), Sequence::new(0));
     let judged = judge(&batches, &doomed, rows, &sequence);
@@ -182,7 +182,7 @@ fn behind_an_entry_that_goes_the_database_finds_the_next_head() {
         batch(vec![Write::Enqueue(entry(2, 1))]),
         batch(vec![Write::Settle(OutboxId(1))]),
     ];
-    let mut rows = Rows::default();
+    let mut rows = FoundRows::default();
     rows.entries.insert(OutboxId(1), entry_row(1));
     rows.headed.insert([1; 16]);
     let (doomed, sequence) = (Doomed::default(), Sequence::new(0));
@@ -200,7 +200,7 @@ fn a_sweep_removes_only_what_is_still_to_be_removed() {
         only_expired: true,
         ..Doomed::default()
     };
-    let mut rows = Rows::default();
+    let mut rows = FoundRows::default();
     // The second one was written anew after the sweep found it, and the third is gone.
     rows.records.insert(key(&place("1")), row(1, Some(5)));
     rows.records.insert(key(&place("2")), row(1, None));
@@ -212,14 +212,14 @@ fn a_sweep_removes_only_what_is_still_to_be_removed() {
 
 #[test]
 fn what_a_group_adds_to_the_sum_is_what_its_rows_differ_by() {
-    let sums = Sums::new(std::sync::Arc::new(SealingKey::from_bytes([3; 32])));
+    let sums = RowSums::new(std::sync::Arc::new(SealingKey::from_bytes([3; 32])));
     let batches = [
         batch(vec![put("1", 2), Write::Delete(place("2"))]),
         batch(vec![put("1", 3), put("3", 4)]),
         batch(vec![Write::Delete(place("3"))]),
     ];
     let (first, second) = (row(1, None), row(1, None));
-    let mut rows = Rows::default();
+    let mut rows = FoundRows::default();
     rows.records.insert(key(&place("1")), first.clone());
     rows.records.insert(key(&place("2")), second.clone());
     let (doomed, sequence) = (Doomed::default(), Sequence::new(0));

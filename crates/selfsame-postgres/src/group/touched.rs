@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use selfsame_store::backend::{OutboxId, Place, SealedBatch, Write};
 use uuid::Uuid;
 
-use crate::rows::{EntryRow, EventRow, Lane, RecordRow, key};
+use crate::rows::{EntryRow, EventRow, LaneKey, RecordRow, key};
 
 /// Rows that a sweep has found. The batch that asks for the sweep removes them.
 #[derive(Debug, Default)]
@@ -32,17 +32,17 @@ pub(crate) struct CounterName {
 pub(crate) struct Touched<'a> {
     pub(crate) records: BTreeMap<Uuid, &'a Place>,
     pub(crate) entries: BTreeSet<OutboxId>,
-    pub(crate) lanes: BTreeSet<Lane>,
+    pub(crate) lanes: BTreeSet<LaneKey>,
     pub(crate) counters: BTreeSet<CounterName>,
 }
 
 /// The rows that were found and locked.
 #[derive(Debug, Default)]
-pub(crate) struct Rows {
+pub(crate) struct FoundRows {
     pub(crate) records: HashMap<Uuid, RecordRow>,
     pub(crate) entries: HashMap<OutboxId, EntryRow>,
     /// The lanes that have a head.
-    pub(crate) headed: HashSet<Lane>,
+    pub(crate) headed: HashSet<LaneKey>,
     pub(crate) counters: HashMap<CounterName, i64>,
 }
 

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use selfsame_crypto::time::UnixTime;
 
 use super::page;
-use crate::backend::OutboxId;
-use crate::backend::{Backlog, DEAD_LETTER_SECONDS, SealedEntry, SealedLetter};
+use crate::backend::{Backlog, DEAD_LETTER_SECONDS, OutboxId, SealedEntry, SealedLetter};
 use crate::error::{Result, StoreError};
 use crate::record::Window;
 use crate::tenant::TenantId;

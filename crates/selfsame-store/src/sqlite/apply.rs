@@ -8,9 +8,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use selfsame_crypto::time::UnixTime;
 
 use super::{schema, sql};
-use crate::backend::{BatchOutcome, DEAD_LETTER_SECONDS, Place, SealedBatch, Write};
+use crate::backend::{BatchOutcome, DEAD_LETTER_SECONDS, Place, SealedBatch, Write, frame};
 use crate::error::{Result, StoreError};
-use crate::frame;
 use crate::record::Expect;
 use crate::tenant::TenantId;
 

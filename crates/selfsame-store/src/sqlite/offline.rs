@@ -8,12 +8,13 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::sums::{self, Sums};
 use super::{entry, file, schema, tenant};
+use crate::backend::KEY_KIND;
 use crate::error::{Result, StoreError};
 use crate::looked::{Looked, Tell};
 use crate::outbox;
 use crate::store::COPIED;
 use crate::tenant::TenantId;
-use crate::vault::{KEY_KIND, TenantKeys, Vault, bound};
+use crate::vault::{TenantKeys, Vault, bound};
 
 const RECORDS: &str = "SELECT seq, tenant, kind, id, version, value FROM records ORDER BY seq";
 const RECORD: &str = "SELECT seq, tenant, kind, id, version, value FROM records

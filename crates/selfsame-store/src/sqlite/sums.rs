@@ -13,10 +13,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use selfsame_crypto::seal::SealingKey;
 
 use super::{file, schema};
+use crate::backend::{frame, sum::Sum};
 use crate::error::{Result, StoreError};
-use crate::frame;
 use crate::looked::Looked;
-use crate::sum::Sum;
 
 /// The summed tables and their columns.
 const SUMMED: [(&str, &[&str]); 4] = [
@@ -71,10 +70,6 @@ struct Totals {
 impl Sums {
     pub(super) fn new(key: SealingKey) -> Self {
         Self(Arc::new(key))
-    }
-
-    pub(super) fn sharing(key: Arc<SealingKey>) -> Self {
-        Self(key)
     }
 
     /// Maintains the sum on this connection from now on. The file must have this release's layout.
@@ -144,13 +139,6 @@ impl Sums {
             made_again(connection)?;
         }
         tags_are_whole(connection)
-    }
-
-    /// Gives a file that has no sum yet the sum over its rows.
-    pub(super) fn begin_anew(&self, connection: &mut Connection) -> Result<()> {
-        self.teach(connection)?;
-        let (sum, rows) = self.all(connection)?;
-        self.first(connection, sum, rows)
     }
 
     fn element(&self, row: &[u8]) -> Sum {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Store;
-use crate::backend::{SealedBatch, Write};
+use crate::backend::Write;
 use crate::error::{Result, StoreError};
 use crate::tenant::TenantId;
 
@@ -72,11 +72,7 @@ async fn reserve(
     count: u64,
 ) -> Result<Range<u64>> {
     let writes = vec![Write::Reserve(tenant.clone(), counter.to_owned(), count)];
-    let batch = SealedBatch {
-        now: store.now(),
-        durable: true,
-        writes,
-    };
+    let batch = store.durable(writes);
     let mut outcome = store.write(batch).await?;
     outcome
         .reserved

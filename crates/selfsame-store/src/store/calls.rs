@@ -3,8 +3,7 @@
 use selfsame_crypto::time::UnixTime;
 
 use super::Store;
-use crate::backend::Backlog;
-use crate::backend::OutboxId;
+use crate::backend::{Backlog, OutboxId};
 use crate::error::Result;
 use crate::outbox::{self, DeadLetter, Leased};
 use crate::record::Page;

@@ -62,11 +62,7 @@ impl Store {
     /// As [`Store::commit`].
     pub async fn begin_with_copy(&self, leap: u64) -> Result<()> {
         let mark = place(&TenantId::instance(), COPIED, "");
-        let batch = SealedBatch {
-            now: self.now(),
-            durable: true,
-            writes: vec![Write::Leap(leap), Write::Delete(mark)],
-        };
+        let batch = self.durable(vec![Write::Leap(leap), Write::Delete(mark)]);
         self.write(batch).await.map(drop)
     }
 }

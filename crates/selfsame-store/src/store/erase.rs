@@ -1,7 +1,7 @@
 //! Erasure: the rows of a tenant are removed in portions, so that the commits of other tenants do not wait.
 
 use super::Store;
-use crate::backend::{SealedBatch, Write};
+use crate::backend::Write;
 use crate::error::{Result, StoreError};
 use crate::tenant::TenantId;
 
@@ -39,11 +39,7 @@ impl Store {
             keep,
             limit,
         };
-        let batch = SealedBatch {
-            now: self.now(),
-            durable: true,
-            writes: vec![erase],
-        };
+        let batch = self.durable(vec![erase]);
         Ok(self.write(batch).await?.purged)
     }
 }

@@ -5,13 +5,11 @@ use std::sync::Arc;
 use selfsame_crypto::time::UnixTime;
 
 use super::{OWN_KINDS, Store, place};
-use crate::backend::{Place, SealedBatch, Write};
+use crate::backend::{Place, SealedBatch, Write, frame};
 use crate::batch::{Batch, BatchStep, Committed};
 use crate::error::{Result, StoreError};
-use crate::frame;
 use crate::outbox::{self, NewOutbox};
-use crate::record::Expect;
-use crate::record::{Put, Tag};
+use crate::record::{Expect, Put, Tag};
 use crate::tenant::TenantId;
 use crate::vault::{TenantKeys, bound};
 

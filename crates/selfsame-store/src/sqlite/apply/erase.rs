@@ -3,10 +3,9 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::{Apply, sql};
-use crate::backend::stays;
+use crate::backend::{KEY_KIND, stays};
 use crate::error::Result;
 use crate::tenant::TenantId;
-use crate::vault::KEY_KIND;
 
 impl Apply<'_> {
     /// Removes at most `limit` records of a tenant, and without `keep` as many outbox entries, and overwrites their bytes.

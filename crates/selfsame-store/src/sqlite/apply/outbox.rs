@@ -7,8 +7,7 @@ use rusqlite::{OptionalExtension, params};
 use selfsame_crypto::time::UnixTime;
 
 use super::{Apply, sql};
-use crate::backend::OutboxId;
-use crate::backend::SealedEntry;
+use crate::backend::{OutboxId, SealedEntry};
 use crate::error::{Result, StoreError};
 
 impl Apply<'_> {
