@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+// The suite draws batches at random.
+use proptest as _;
 use selfsame_postgres::{Address, Postgres};
 use selfsame_store::backend::Backend;
 use server::Server;

@@ -1,6 +1,11 @@
 //! Real faults between a process and its database: nothing that was acknowledged is lost, nothing is done twice, and
 //! after the fault the process goes on without a restart.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a fault is measured in real time"
+)]
+
 #[path = "server/proxy.rs"]
 mod proxy;
 #[path = "server/server.rs"]
