@@ -1,0 +1,179 @@
+//! The address of a wallet: a file, or a database of a PostgreSQL server.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::error::WalletError;
+
+/// Where a wallet is. Not shown as a whole: it may contain a password.
+#[derive(Clone)]
+pub struct Address(pub(crate) Place);
+
+#[derive(Clone)]
+pub(crate) enum Place {
+    File(PathBuf),
+    Postgres(Box<PostgresPlace>),
+}
+
+/// A database, and the schema in it.
+#[derive(Clone)]
+pub(crate) struct PostgresPlace {
+    pub config: tokio_postgres::Config,
+    pub schema: Option<String>,
+}
+
+/// What Askar has in such an address for itself; reading does not need it.
+const OF_ASKAR: [&str; 6] = [
+    "admin_account",
+    "admin_password",
+    "idle_timeout",
+    "max_connections",
+    "min_connections",
+    "statement-cache-capacity",
+];
+
+const ADDRESS_BYTES_MAX: usize = 8192;
+
+impl FromStr for Address {
+    type Err = WalletError;
+
+    /// Reads the path of a file, `sqlite://` with one, or `postgres://`, as Askar and its agents write them.
+    fn from_str(text: &str) -> Result<Self, WalletError> {
+        if text.len() > ADDRESS_BYTES_MAX || text.contains('\0') {
+            return Err(WalletError::Address("it is too long, or has a null byte"));
+        }
+        if let Some(rest) = text.strip_prefix("sqlite:") {
+            let path = rest.split(['?', '#']).next().unwrap_or_default();
+            let path = path.strip_prefix("//").unwrap_or(path);
+            return file(&decoded(path)?);
+        }
+        if text.starts_with("postgres:") || text.starts_with("postgresql:") {
+            return postgres(text);
+        }
+        match text.contains("://") {
+            true => Err(WalletError::Address("it is neither sqlite nor postgres")),
+            false => file(text),
+        }
+    }
+}
+
+fn file(path: &str) -> Result<Address, WalletError> {
+    match path {
+        "" => Err(WalletError::Address("it names no file")),
+        ":memory:" => Err(WalletError::Address("it is in the memory of its agent")),
+        _ => Ok(Address(Place::File(PathBuf::from(path)))),
+    }
+}
+
+fn postgres(text: &str) -> Result<Address, WalletError> {
+    let (base, query) = text.split_once('?').unwrap_or((text, ""));
+    let mut schema = None;
+    let mut kept = Vec::new();
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        match name {
+            "schema" => schema = Some(decoded(value)?),
+            "sslmode" if !["disable", "allow", "prefer"].contains(&value) => {
+                return Err(WalletError::Unsupported(
+                    "TLS to the PostgreSQL server; lead the connection through a tunnel and set sslmode=disable".to_owned(),
+                ));
+            }
+            "sslmode" => {}
+            _ if OF_ASKAR.contains(&name) => {}
+            _ => kept.push(pair),
+        }
+    }
+    let address = format!("{base}?{}&sslmode=disable", kept.join("&"));
+    let mut config = tokio_postgres::Config::from_str(&address)
+        .map_err(|_| WalletError::Address("it is not one of PostgreSQL"))?;
+    if config.get_dbname().is_none() {
+        return Err(WalletError::Address("it names no database"));
+    }
+    config.application_name("selfsame");
+    let place = PostgresPlace { config, schema };
+    Ok(Address(Place::Postgres(Box::new(place))))
+}
+
+/// Decodes `%` and two hexadecimal digits.
+fn decoded(text: &str) -> Result<String, WalletError> {
+    let wrong = || WalletError::Address("a `%` in it has no two hexadecimal digits after it");
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || char::from(rest.next()?).to_digit(16);
+        let (high, low) = (digit().ok_or_else(wrong)?, digit().ok_or_else(wrong)?);
+        let value = high.saturating_mul(16).saturating_add(low);
+        bytes.push(u8::try_from(value).map_err(|_| wrong())?);
+    }
+    String::from_utf8(bytes).map_err(|_| WalletError::Address("it is not UTF-8"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> PathBuf {
+        match text.parse::<Address>().map(|address| address.0) {
+            Ok(Place::File(path)) => path,
+            _ => panic!("{text} is a file"),
+        }
+    }
+
+    #[test]
+    fn a_file_is_named_by_its_path_or_as_the_agent_names_it() {
+        for (text, expected) in [
+            ("wallet.db", "wallet.db"),
+            ("/var/wallet.db", "/var/wallet.db"),
+            ("sqlite:///var/wallet.db", "/var/wallet.db"),
+            ("sqlite://wallet.db", "wallet.db"),
+            ("sqlite:wallet.db?cache=shared", "wallet.db"),
+            ("sqlite:///var/my%20wallet.db", "/var/my wallet.db"),
+        ] {
+            assert_eq!(path(text), PathBuf::from(expected));
+        }
+    }
+
+    #[test]
+    fn a_database_is_named_as_the_agent_names_it_with_what_is_for_askar_alone() {
+        let text = "postgres://user:pass@db.example:5433/wallets?schema=one&max_connections=5&admin_account=x&connect_timeout=3";
+        let Ok(Address(Place::Postgres(place))) = text.parse() else {
+            panic!("it is an address");
+        };
+        assert_eq!(place.schema.as_deref(), Some("one"));
+        assert_eq!(place.config.get_dbname(), Some("wallets"));
+        assert_eq!(place.config.get_user(), Some("user"));
+        assert_eq!(place.config.get_ports(), [5433]);
+    }
+
+    #[test]
+    fn other_addresses_are_refused() {
+        let long = "x".repeat(ADDRESS_BYTES_MAX + 1);
+        for text in [
+            "",
+            "sqlite://",
+            "sqlite://:memory:",
+            "sqlite://a%2",
+            "sqlite://a%ff",
+            "mysql://host/db",
+            "postgres://host:port/db",
+            "postgres://host",
+            "postgres://host/db?unknown=1",
+            "a\0b",
+            &long,
+        ] {
+            let refused = text.parse::<Address>().err();
+            assert!(matches!(refused, Some(WalletError::Address(_))), "{text}");
+        }
+    }
+
+    #[test]
+    fn tls_is_not_left_out_silently() {
+        let text = "postgres://host/db?sslmode=require";
+        let refused = text.parse::<Address>().err();
+        assert!(matches!(refused, Some(WalletError::Unsupported(_))));
+    }
+}
