@@ -67,6 +67,7 @@ fn file(path: &str) -> Result<Address, WalletError> {
 
 fn postgres(text: &str) -> Result<Address, WalletError> {
     let (base, query) = text.split_once('?').unwrap_or((text, ""));
+    let mut base = base.to_owned();
     let mut schema = None;
     let mut kept = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -79,11 +80,16 @@ fn postgres(text: &str) -> Result<Address, WalletError> {
                 ));
             }
             "sslmode" => {}
+            "host" => {
+                base = without_host(&base);
+                kept.push(pair);
+            }
             _ if OF_ASKAR.contains(&name) => {}
             _ => kept.push(pair),
         }
     }
-    let address = format!("{base}?{}&sslmode=disable", kept.join("&"));
+    kept.push("sslmode=disable");
+    let address = format!("{base}?{}", kept.join("&"));
     let mut config = tokio_postgres::Config::from_str(&address)
         .map_err(|_| WalletError::Address("it is not one of PostgreSQL"))?;
     if config.get_dbname().is_none() {
@@ -92,6 +98,15 @@ fn postgres(text: &str) -> Result<Address, WalletError> {
     config.application_name("selfsame");
     let place = PostgresPlace { config, schema };
     Ok(Address(Place::Postgres(Box::new(place))))
+}
+
+/// A host in the query, such as the folder of a socket, replaces the one before the path. Its port goes too: another
+/// one is in the query.
+fn without_host(base: &str) -> String {
+    let (scheme, rest) = base.split_once("//").unwrap_or((base, ""));
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let user = authority.rsplit_once('@').map(|(user, _)| format!("{user}@"));
+    format!("{scheme}//{}/{path}", user.unwrap_or_default())
 }
 
 /// Decodes `%` and two hexadecimal digits.
@@ -147,6 +162,18 @@ mod tests {
         assert_eq!(place.config.get_dbname(), Some("wallets"));
         assert_eq!(place.config.get_user(), Some("user"));
         assert_eq!(place.config.get_ports(), [5433]);
+    }
+
+    #[test]
+    fn a_host_in_the_query_replaces_the_one_before_the_path() {
+        let text = "postgres://user:p%40ss@localhost:1/db?host=/run/postgresql&port=5433";
+        let Ok(Address(Place::Postgres(place))) = text.parse() else {
+            panic!("it is an address");
+        };
+        let socket = tokio_postgres::config::Host::Unix("/run/postgresql".into());
+        assert_eq!(place.config.get_hosts(), [socket]);
+        assert_eq!(place.config.get_ports(), [5433]);
+        assert_eq!(place.config.get_password(), Some(&b"p@ss"[..]));
     }
 
     #[test]

@@ -47,7 +47,7 @@ async fn refused(folder: &TempDir) -> WalletError {
 }
 
 /// The names and contents of all files in a folder.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
     let file = |entry: fs::DirEntry| {
         let name = entry.file_name().into_string().unwrap();

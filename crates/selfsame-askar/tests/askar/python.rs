@@ -4,22 +4,27 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use selfsame_askar::{StoreKey, Wallet, WalletError};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::read::{Expected, Whole, address, assert_equal, open, whole};
 use crate::server::Server;
+use crate::vectors::{PASSPHRASE, RAW, VECTORS, folder};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/askar/wallets.py");
-const RAW: &str = "2v337EK4aaxq26ex2B6JvDeZ8DSo1GnvjELyV6CqgZbM";
 const OTHER: &str = "4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi";
-const PASSPHRASE: &str = "korrekt Pferd \u{2713}";
 
 /// Lets Askar make a wallet, and returns what it says is in it.
+fn made(address: &str, method: &str, key: &str, content: &str) -> Vec<Expected> {
+    let job = json!({"address": address, "method": method, "key": key, "content": content});
+    serde_json::from_slice(&said(&job)).unwrap()
+}
+
+/// Lets Askar do a job, and returns what it says in JSON.
 #[allow(
     clippy::disallowed_methods,
     reason = "xtask tells by the environment where Python is"
 )]
-fn made(address: &str, method: &str, key: &str, content: &str) -> Vec<Expected> {
+fn said(job: &Value) -> Vec<u8> {
     let python = std::env::var("SELFSAME_ASKAR_PYTHON")
         .expect("where Python with Askar is: cargo xtask cross askar says so");
     let mut child = Command::new(python)
@@ -28,13 +33,12 @@ fn made(address: &str, method: &str, key: &str, content: &str) -> Vec<Expected> 
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let job = json!({"address": address, "method": method, "key": key, "content": content});
     let mut input = child.stdin.take().unwrap();
     input.write_all(job.to_string().as_bytes()).unwrap();
     drop(input);
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
-    serde_json::from_slice(&output.stdout).unwrap()
+    output.stdout
 }
 
 async fn read(at: &str, key: &str) -> Whole {
@@ -125,4 +129,19 @@ async fn what_is_no_wallet_in_postgresql_is_told_apart() {
     assert!(matches!(newer, Some(WalletError::Unsupported(_))));
     let nobody = open(&address("postgres://localhost:1/x"), RAW).await.err();
     assert!(matches!(nobody, Some(WalletError::Unreachable(_))));
+}
+
+/// Makes the vectors anew. The keys in them are new ones each time, so nothing can be checked with it.
+#[test]
+#[ignore = "writes vectors/askar"]
+fn write_the_vectors() {
+    for vector in VECTORS {
+        let path = folder().join(vector.file);
+        let path = path.to_str().unwrap();
+        let job = json!({
+            "address": format!("sqlite://{path}"), "method": vector.method, "key": vector.key,
+            "content": vector.content, "shrink": path,
+        });
+        std::fs::write(format!("{path}.json"), said(&job)).unwrap();
+    }
 }

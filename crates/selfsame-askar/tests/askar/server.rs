@@ -64,6 +64,10 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        let path = self.directory.path();
+        let mut stop = program(path, "pg_ctl");
+        stop.args(["stop", "--mode=immediate", "--silent", "-D"]);
+        let _ = stop.arg(path.join("data")).status();
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,6 +1,7 @@
 """Makes a wallet with Askar, reads it back with Askar, and prints what is in it as JSON.
 
-Reads a job from standard input: {"address", "method", "key", "content": "large" | "small" | "tiny"}.
+Reads a job from standard input: {"address", "method", "key", "content": "large" | "small" | "tiny"}. With "shrink", the
+path of the same file, SQLite then writes its rows anew in small pages.
 The hash of each record is computed here from the description in src/tally.rs, without our code.
 """
 
@@ -8,6 +9,7 @@ import asyncio
 import base64
 import hashlib
 import json
+import sqlite3
 import sys
 
 from aries_askar import Key, KeyAlg, Store
@@ -125,12 +127,19 @@ async def main():
     await fill(store, "first", job["content"], read)
     if job["content"] != "tiny":
         second = await store.create_profile("zweite \u2713")
-        await fill(store, second, "small", read)
+        await fill(store, second, {"large": "small", "small": "tiny"}[job["content"]], read)
     await asyncio.sleep(0.1)
     for profile in {one["profile"] for one in records}:
         await check(store, profile, records)
     await store.close()
-    json.dump(records, sys.stdout)
+    if job.get("shrink"):
+        with sqlite3.connect(job["shrink"]) as file:
+            for statement in ("journal_mode = DELETE", "page_size = 512"):
+                file.execute("PRAGMA " + statement)
+            file.execute("VACUUM")
+            file.execute("PRAGMA journal_mode = WAL")
+    lines = [json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in records]
+    print("[" + ",\n".join(lines) + "]")
 
 
 asyncio.run(main())
