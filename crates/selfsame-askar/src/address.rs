@@ -7,10 +7,10 @@ use crate::error::WalletError;
 
 /// Where a wallet is. Not shown as a whole: it may contain a password.
 #[derive(Clone)]
-pub struct Address(pub(crate) Place);
+pub struct Address(pub(crate) WalletPlace);
 
 #[derive(Clone)]
-pub(crate) enum Place {
+pub(crate) enum WalletPlace {
     File(PathBuf),
     Postgres(Box<PostgresPlace>),
 }
@@ -61,7 +61,7 @@ fn file(path: &str) -> Result<Address, WalletError> {
     match path {
         "" => Err(WalletError::Address("it names no file")),
         ":memory:" => Err(WalletError::Address("it is in the memory of its agent")),
-        _ => Ok(Address(Place::File(PathBuf::from(path)))),
+        _ => Ok(Address(WalletPlace::File(PathBuf::from(path)))),
     }
 }
 
@@ -97,7 +97,7 @@ fn postgres(text: &str) -> Result<Address, WalletError> {
     }
     config.application_name("selfsame");
     let place = PostgresPlace { config, schema };
-    Ok(Address(Place::Postgres(Box::new(place))))
+    Ok(Address(WalletPlace::Postgres(Box::new(place))))
 }
 
 /// A host in the query, such as the folder of a socket, replaces the one before the path. Its port goes too: another
@@ -105,7 +105,9 @@ fn postgres(text: &str) -> Result<Address, WalletError> {
 fn without_host(base: &str) -> String {
     let (scheme, rest) = base.split_once("//").unwrap_or((base, ""));
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-    let user = authority.rsplit_once('@').map(|(user, _)| format!("{user}@"));
+    let user = authority
+        .rsplit_once('@')
+        .map(|(user, _)| format!("{user}@"));
     format!("{scheme}//{}/{path}", user.unwrap_or_default())
 }
 
@@ -133,7 +135,7 @@ mod tests {
 
     fn path(text: &str) -> PathBuf {
         match text.parse::<Address>().map(|address| address.0) {
-            Ok(Place::File(path)) => path,
+            Ok(WalletPlace::File(path)) => path,
             _ => panic!("{text} is a file"),
         }
     }
@@ -155,7 +157,7 @@ mod tests {
     #[test]
     fn a_database_is_named_as_the_agent_names_it_with_what_is_for_askar_alone() {
         let text = "postgres://user:pass@db.example:5433/wallets?schema=one&max_connections=5&admin_account=x&connect_timeout=3";
-        let Ok(Address(Place::Postgres(place))) = text.parse() else {
+        let Ok(Address(WalletPlace::Postgres(place))) = text.parse() else {
             panic!("it is an address");
         };
         assert_eq!(place.schema.as_deref(), Some("one"));
@@ -167,7 +169,7 @@ mod tests {
     #[test]
     fn a_host_in_the_query_replaces_the_one_before_the_path() {
         let text = "postgres://user:p%40ss@localhost:1/db?host=/run/postgresql&port=5433";
-        let Ok(Address(Place::Postgres(place))) = text.parse() else {
+        let Ok(Address(WalletPlace::Postgres(place))) = text.parse() else {
             panic!("it is an address");
         };
         let socket = tokio_postgres::config::Host::Unix("/run/postgresql".into());

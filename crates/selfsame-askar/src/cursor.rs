@@ -11,13 +11,13 @@ pub(crate) const KEY_BYTES_MAX: usize = 64 * 1024;
 /// A place in the order of a profile's items: by kind, then by category and name as they are stored. It stays valid
 /// while items are added and removed. Not secret: it has what anybody who has the file can read.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct Cursor {
+pub struct RecordCursor {
     pub(crate) kind: i16,
     pub(crate) category: Vec<u8>,
     pub(crate) name: Vec<u8>,
 }
 
-impl Cursor {
+impl RecordCursor {
     /// The place before the first item.
     pub(crate) fn start() -> Self {
         Self {
@@ -29,7 +29,7 @@ impl Cursor {
 }
 
 /// The text of a cursor: base64url of the kind, the length of the category, the category, the name.
-impl fmt::Display for Cursor {
+impl fmt::Display for RecordCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let length = u32::try_from(self.category.len()).unwrap_or(u32::MAX);
         let bytes = [
@@ -47,7 +47,7 @@ impl fmt::Display for Cursor {
 #[error("not a place in a wallet")]
 pub struct NoCursor;
 
-impl FromStr for Cursor {
+impl FromStr for RecordCursor {
     type Err = NoCursor;
 
     fn from_str(text: &str) -> Result<Self, NoCursor> {
@@ -73,18 +73,18 @@ mod tests {
 
     #[test]
     fn a_cursor_reads_back_and_other_texts_are_refused() {
-        let cursor = Cursor {
+        let cursor = RecordCursor {
             kind: 2,
             category: vec![1, 2],
             name: vec![3],
         };
-        for cursor in [cursor, Cursor::start()] {
+        for cursor in [cursor, RecordCursor::start()] {
             assert_eq!(cursor.to_string().parse(), Ok(cursor));
         }
         for text in ["", "!", "AAI", "AAIAAAAF"] {
-            assert_eq!(text.parse::<Cursor>(), Err(NoCursor), "{text}");
+            assert_eq!(text.parse::<RecordCursor>(), Err(NoCursor), "{text}");
         }
         let long = "A".repeat(KEY_BYTES_MAX * 2 + 4);
-        assert_eq!(long.parse::<Cursor>(), Err(NoCursor));
+        assert_eq!(long.parse::<RecordCursor>(), Err(NoCursor));
     }
 }

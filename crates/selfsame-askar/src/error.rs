@@ -61,10 +61,9 @@ impl WalletError {
             }
             Self::Changed => "stop the agent, or read a copy of its file",
             Self::Damaged(_) => "read another copy of the wallet",
-            Self::Unsupported(_)
-            | Self::NoProfile
-            | Self::Database(_)
-            | Self::Machine(_) => return None,
+            Self::Unsupported(_) | Self::NoProfile | Self::Database(_) | Self::Machine(_) => {
+                return None;
+            }
         })
     }
 }
@@ -75,12 +74,12 @@ pub struct Unread {
     /// The item's number in the database.
     pub item: i64,
     /// The part that is not as it should be.
-    pub part: Part,
+    pub part: ItemPart,
 }
 
 /// A part of an item.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Part {
+pub enum ItemPart {
     /// The kind is neither that of a key nor that of an item.
     Kind,
     /// The category does not open, or is not text.
@@ -99,7 +98,7 @@ pub enum Part {
     Size,
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for ItemPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Kind => "its kind is unknown",

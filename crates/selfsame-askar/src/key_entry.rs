@@ -5,7 +5,7 @@ use minicbor::data::Type;
 use selfsame_crypto::Secret;
 use serde::Deserialize;
 
-use crate::record::{Record, RecordKind, RecordTag};
+use crate::record::{RecordKind, RecordTag, WalletRecord};
 
 /// The category of keys.
 const CATEGORY: &str = "cryptokey";
@@ -47,7 +47,7 @@ pub enum KeyEntryError {
 
 impl KeyEntry {
     /// The key of a record; `None` if the record is no key.
-    pub fn of(record: &Record) -> Option<Result<Self, KeyEntryError>> {
+    pub fn of(record: &WalletRecord) -> Option<Result<Self, KeyEntryError>> {
         (record.kind == RecordKind::Key).then(|| {
             if record.category == CATEGORY {
                 Self::parse(record.value.expose(), &record.tags)
@@ -164,7 +164,10 @@ fn params(bytes: &[u8]) -> Option<KeyEntry> {
     let count = from.map().ok()??;
     for _ in 0..count {
         let is_second = match from.str().ok()? {
-            "meta" => entry.metadata.replace(from.str().ok()?.to_owned()).is_some(),
+            "meta" => entry
+                .metadata
+                .replace(from.str().ok()?.to_owned())
+                .is_some(),
             "ref" => entry.reference.replace(reference(&mut from)?).is_some(),
             "data" => {
                 let data = Secret::new(from.bytes().ok()?.to_vec());

@@ -30,13 +30,13 @@ mod tally;
 mod wallet;
 
 pub use address::Address;
-pub use cursor::Cursor;
-pub use error::{Part, Unread, WalletError};
+pub use cursor::RecordCursor;
+pub use error::{ItemPart, Unread, WalletError};
 pub use expiry::Expiry;
 pub use key_entry::{KeyEntry, KeyEntryError};
 pub use profile_key::ProfileKey;
 pub use protection::{Protection, StoreKey};
-pub use record::{Record, RecordKind, RecordTag};
+pub use record::{RecordKind, RecordTag, WalletRecord};
 pub use summary::{ProfileSummary, Summary};
 pub use tally::{Tally, record_hash};
-pub use wallet::{Batch, Profile, Wallet};
+pub use wallet::{RecordBatch, Wallet, WalletProfile};

@@ -5,9 +5,9 @@ use selfsame_crypto::chacha20_poly1305::ChaChaKey;
 use selfsame_crypto::hash::hmac_sha256;
 use selfsame_crypto::{Secret, SecretString};
 
-use crate::error::{Part, WalletError};
+use crate::error::{ItemPart, WalletError};
 use crate::expiry::Expiry;
-use crate::record::{Record, RecordKind, RecordTag};
+use crate::record::{RecordKind, RecordTag, WalletRecord};
 use crate::sealed::{SealedItem, SealedTag, StoredExpiry};
 
 /// The key of a profile is much shorter.
@@ -59,15 +59,21 @@ impl ProfileKey {
     }
 
     /// Opens an item with its tags.
-    pub(crate) fn open(&self, item: SealedItem, tags: Vec<SealedTag>) -> Result<Record, Part> {
-        let kind = RecordKind::of(item.kind).ok_or(Part::Kind)?;
-        let category = opened_text(&self.category, item.category).ok_or(Part::Category)?;
-        let name = opened_text(&self.name, item.name).ok_or(Part::Name)?;
-        let sealed = item.value.ok_or(Part::Size)?;
-        let value = self.value_key(&category, &name).ok_or(Part::Value)?;
-        let value = value.open(sealed).map_err(|_| Part::Value)?;
-        let tags = tags.into_iter().map(|tag| self.tag(tag).ok_or(Part::Tag));
-        Ok(Record {
+    pub(crate) fn open(
+        &self,
+        item: SealedItem,
+        tags: Vec<SealedTag>,
+    ) -> Result<WalletRecord, ItemPart> {
+        let kind = RecordKind::of(item.kind).ok_or(ItemPart::Kind)?;
+        let category = opened_text(&self.category, item.category).ok_or(ItemPart::Category)?;
+        let name = opened_text(&self.name, item.name).ok_or(ItemPart::Name)?;
+        let sealed = item.value.ok_or(ItemPart::Size)?;
+        let value = self.value_key(&category, &name).ok_or(ItemPart::Value)?;
+        let value = value.open(sealed).map_err(|_| ItemPart::Value)?;
+        let tags = tags
+            .into_iter()
+            .map(|tag| self.tag(tag).ok_or(ItemPart::Tag));
+        Ok(WalletRecord {
             kind,
             value,
             tags: tags.collect::<Result<_, _>>()?,
@@ -104,11 +110,11 @@ impl ProfileKey {
     }
 }
 
-fn expiry(stored: StoredExpiry) -> Result<Option<Expiry>, Part> {
+fn expiry(stored: StoredExpiry) -> Result<Option<Expiry>, ItemPart> {
     match stored {
         StoredExpiry::Never => Ok(None),
         StoredExpiry::At(expiry) => Ok(Some(expiry)),
-        StoredExpiry::Unclear => Err(Part::Expiry),
+        StoredExpiry::Unclear => Err(ItemPart::Expiry),
     }
 }
 
@@ -118,12 +124,12 @@ fn opened_text(key: &ChaChaKey, sealed: Vec<u8>) -> Option<String> {
 }
 
 /// The members of the map.
-struct Members<'b> {
+struct KeyMembers<'b> {
     version: &'b str,
     keys: [Option<&'b [u8]>; MEMBERS.len()],
 }
 
-impl<'b> Members<'b> {
+impl<'b> KeyMembers<'b> {
     fn key(&self, name: &str) -> Option<&'b [u8]> {
         let mut named = MEMBERS.iter().zip(self.keys);
         let (_, key) = named.find(|(member, _)| **member == name)?;
@@ -132,7 +138,7 @@ impl<'b> Members<'b> {
 }
 
 /// Reads the map. `None` if a member is missing, unknown or there twice, or if bytes are left over.
-fn members(bytes: &[u8]) -> Option<Members<'_>> {
+fn members(bytes: &[u8]) -> Option<KeyMembers<'_>> {
     let mut from = Decoder::new(bytes);
     let count = from.map().ok()??;
     let mut version = None;
@@ -153,7 +159,7 @@ fn members(bytes: &[u8]) -> Option<Members<'_>> {
         }
     }
     let is_whole = from.position() == bytes.len();
-    is_whole.then_some(Members {
+    is_whole.then_some(KeyMembers {
         version: version?,
         keys,
     })

@@ -178,9 +178,8 @@ mod tests {
 
     #[test]
     fn a_raw_key_is_32_bytes_however_many_characters_it_has() {
-        let text = |bytes: &[u8]| {
-            StoreKey::text(selfsame_crypto::encoding::base58_encode(bytes).into())
-        };
+        let text =
+            |bytes: &[u8]| StoreKey::text(selfsame_crypto::encoding::base58_encode(bytes).into());
         let mut short = [7; 32];
         (short[0], short[1]) = (0, 1);
         let characters = selfsame_crypto::encoding::base58_encode(&short).len();

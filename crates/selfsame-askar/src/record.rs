@@ -6,7 +6,7 @@ use crate::expiry::Expiry;
 
 /// A record, exactly as it is stored.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Record {
+pub struct WalletRecord {
     /// Who wrote it: the key management, or the agent.
     pub kind: RecordKind,
     /// The category, in which the name is unique.

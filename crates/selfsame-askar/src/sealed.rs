@@ -1,10 +1,10 @@
 //! Rows as they are stored, which a profile's key opens.
 
-use crate::cursor::Cursor;
+use crate::cursor::RecordCursor;
 use crate::expiry::Expiry;
 
 /// What an item needs, before it is loaded.
-pub(crate) struct Head {
+pub(crate) struct ItemHead {
     pub id: i64,
     /// The length of category and name.
     pub key_bytes: u64,
@@ -26,8 +26,8 @@ pub(crate) struct SealedItem {
 
 impl SealedItem {
     /// The place of this item.
-    pub(crate) fn cursor(&self) -> Cursor {
-        Cursor {
+    pub(crate) fn cursor(&self) -> RecordCursor {
+        RecordCursor {
             kind: self.kind,
             category: self.category.clone(),
             name: self.name.clone(),
@@ -59,8 +59,7 @@ pub(crate) struct SealedProfile {
 }
 
 /// The three entries of a wallet's configuration.
-#[derive(Default)]
-pub(crate) struct Config {
+pub(crate) struct StoreConfig {
     pub version: Option<String>,
     pub key: Option<String>,
     pub default_profile: Option<String>,

@@ -3,45 +3,51 @@
 mod postgres;
 mod sqlite;
 
-use crate::address::{Address, Place};
-use crate::cursor::Cursor;
+use crate::address::{Address, WalletPlace};
+use crate::cursor::RecordCursor;
 use crate::error::WalletError;
-use crate::sealed::{Config, Head, SealedItem, SealedProfile, SealedTag, Totals};
+use crate::sealed::{ItemHead, SealedItem, SealedProfile, SealedTag, StoreConfig, Totals};
 use postgres::PostgresSource;
 use sqlite::SqliteSource;
 
 /// The longest name of a profile, and the longest key of one, in bytes.
 const PROFILE_BYTES_MAX: i64 = 8192;
 
+/// The three entries of the configuration. One that is too long counts as missing.
+const CONFIG: &str = "SELECT
+    (SELECT value FROM config WHERE name = 'version' AND octet_length(value) <= 8192),
+    (SELECT value FROM config WHERE name = 'key' AND octet_length(value) <= 8192),
+    (SELECT value FROM config WHERE name = 'default_profile' AND octet_length(value) <= 8192)";
+
 /// A wallet's database.
-pub(crate) enum Source {
+pub(crate) enum WalletSource {
     Sqlite(SqliteSource),
     Postgres(PostgresSource),
 }
 
 /// Which profiles are asked for.
-pub(crate) enum Asked<'a> {
+pub(crate) enum ProfilesAsked<'a> {
     /// Those after this one, by their numbers.
     After(i64),
     Named(&'a str),
 }
 
 /// Which items are asked for.
-pub(crate) struct Page<'a> {
+pub(crate) struct ItemPage<'a> {
     pub profile: i64,
-    pub after: &'a Cursor,
+    pub after: &'a RecordCursor,
     pub limit: u16,
 }
 
-impl Source {
+impl WalletSource {
     pub async fn open(address: &Address) -> Result<Self, WalletError> {
         match &address.0 {
-            Place::File(path) => SqliteSource::open(path).await.map(Self::Sqlite),
-            Place::Postgres(place) => PostgresSource::open(place).await.map(Self::Postgres),
+            WalletPlace::File(path) => SqliteSource::open(path).await.map(Self::Sqlite),
+            WalletPlace::Postgres(place) => PostgresSource::open(place).await.map(Self::Postgres),
         }
     }
 
-    pub async fn config(&self) -> Result<Config, WalletError> {
+    pub async fn config(&self) -> Result<StoreConfig, WalletError> {
         match self {
             Self::Sqlite(source) => source.config().await,
             Self::Postgres(source) => source.config().await,
@@ -51,7 +57,7 @@ impl Source {
     /// At most `limit` profiles, in the order of their numbers.
     pub async fn profiles(
         &self,
-        asked: &Asked<'_>,
+        asked: &ProfilesAsked<'_>,
         limit: u16,
     ) -> Result<Vec<SealedProfile>, WalletError> {
         match self {
@@ -61,7 +67,7 @@ impl Source {
     }
 
     /// The sizes of the next items, in the order of cursors.
-    pub async fn heads(&self, page: &Page<'_>) -> Result<Vec<Head>, WalletError> {
+    pub async fn heads(&self, page: &ItemPage<'_>) -> Result<Vec<ItemHead>, WalletError> {
         match self {
             Self::Sqlite(source) => source.heads(page).await,
             Self::Postgres(source) => source.heads(page).await,

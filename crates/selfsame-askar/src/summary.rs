@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::error::{Part, WalletError};
+use crate::error::{ItemPart, WalletError};
 use crate::key_entry::KeyEntry;
-use crate::record::{Record, RecordKind};
+use crate::record::{RecordKind, WalletRecord};
 use crate::sealed::Totals;
 use crate::tally::{Tally, record_hash};
-use crate::wallet::{Profile, Wallet};
+use crate::wallet::{Wallet, WalletProfile};
 
 /// Categories that are named in a summary; further ones are counted together.
 const CATEGORIES: usize = 1000;
@@ -88,8 +88,8 @@ impl Wallet {
         })
     }
 
-    async fn counted(&self, profile: &Profile) -> Result<Counted, WalletError> {
-        let mut counted = Counted::of(profile);
+    async fn counted(&self, profile: &WalletProfile) -> Result<ProfileCount, WalletError> {
+        let mut counted = ProfileCount::of(profile);
         let mut after = None;
         loop {
             let batch = self.batch(profile, after.as_ref()).await?;
@@ -110,14 +110,14 @@ impl Wallet {
 }
 
 /// A profile while it is counted.
-struct Counted {
+struct ProfileCount {
     summary: ProfileSummary,
     tally: Tally,
     seen: Totals,
 }
 
-impl Counted {
-    fn of(profile: &Profile) -> Self {
+impl ProfileCount {
+    fn of(profile: &WalletProfile) -> Self {
         Self {
             summary: ProfileSummary {
                 name: profile.name().to_owned(),
@@ -135,7 +135,7 @@ impl Counted {
         }
     }
 
-    fn add(&mut self, record: &Record) {
+    fn add(&mut self, record: &WalletRecord) {
         self.tally.add(record_hash(record));
         let expires = u64::from(record.expiry.is_some());
         self.summary.expiring = self.summary.expiring.saturating_add(expires);
@@ -145,7 +145,7 @@ impl Counted {
                 let algorithm = key.algorithm.as_deref().unwrap_or("unknown");
                 self.name(RecordKind::Key, algorithm);
             }
-            Some(Err(_)) => self.miss(format!("the key {:?}: {}", record.name, Part::Key)),
+            Some(Err(_)) => self.miss(format!("the key {:?}: {}", record.name, ItemPart::Key)),
         }
     }
 

@@ -3,7 +3,7 @@
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::Sha256;
 
-use crate::record::{Record, RecordTag};
+use crate::record::{RecordTag, WalletRecord};
 
 /// Which hash this is. A change of what is hashed changes it.
 const RECORD: &[u8] = b"selfsame askar record 1\n";
@@ -15,7 +15,7 @@ const PROFILE: &[u8] = b"selfsame askar profile 1\n";
 /// Texts and bytes have their length before them, and numbers are of 8 bytes with the highest first. The expiry is a
 /// byte 0, or a byte 1 and the microseconds from 1970. The tags are their number and then each of them, ordered by
 /// name, value and storage: the byte 1 if the value is stored as it is, otherwise 0; the name; the value.
-pub fn record_hash(record: &Record) -> [u8; 32] {
+pub fn record_hash(record: &WalletRecord) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(RECORD);
     hash.update(&[record.kind as u8]);
@@ -101,13 +101,13 @@ mod tests {
     use crate::{Expiry, RecordKind};
     use selfsame_crypto::{Secret, SecretString};
 
-    fn record() -> Record {
+    fn record() -> WalletRecord {
         let tag = |name: &str, value: &str, plaintext| RecordTag {
             name: name.to_owned(),
             value: SecretString::from(value),
             plaintext,
         };
-        Record {
+        WalletRecord {
             kind: RecordKind::Item,
             category: "connection".to_owned(),
             name: "one".to_owned(),
@@ -129,7 +129,7 @@ mod tests {
         let mut reordered = record();
         reordered.tags.reverse();
         assert_eq!(record_hash(&reordered), hash);
-        let changes: [fn(&mut Record); 9] = [
+        let changes: [fn(&mut WalletRecord); 9] = [
             |one| one.kind = RecordKind::Key,
             |one| one.category.push('s'),
             |one| one.name.insert(0, 'n'),
@@ -152,7 +152,7 @@ mod tests {
         }
         let moved = |category: &str, name: &str| {
             let (category, name) = (category.to_owned(), name.to_owned());
-            record_hash(&Record {
+            record_hash(&WalletRecord {
                 category,
                 name,
                 ..record()

@@ -1,13 +1,13 @@
 //! An open wallet: its profiles, and the records of each in batches.
 
 use crate::address::Address;
-use crate::cursor::{Cursor, KEY_BYTES_MAX};
-use crate::error::{Part, Unread, WalletError};
+use crate::cursor::{KEY_BYTES_MAX, RecordCursor};
+use crate::error::{ItemPart, Unread, WalletError};
 use crate::profile_key::ProfileKey;
 use crate::protection::{Protection, StoreKey, Unlocked};
-use crate::record::Record;
-use crate::sealed::{Head, SealedProfile, SealedTag, Totals};
-use crate::source::{Asked, Page, Source};
+use crate::record::WalletRecord;
+use crate::sealed::{ItemHead, SealedProfile, SealedTag, Totals};
+use crate::source::{ItemPage, ProfilesAsked, WalletSource};
 
 /// The version of the format that Askar has written so far.
 const VERSION: &str = "1";
@@ -24,7 +24,7 @@ const TAG_BYTES: u64 = 128;
 
 /// A wallet, open for reading. All answers are from one snapshot of it.
 pub struct Wallet {
-    source: Source,
+    source: WalletSource,
     unlocked: Unlocked,
     protection: Protection,
     default_profile: Option<String>,
@@ -32,7 +32,7 @@ pub struct Wallet {
 
 /// A profile of a wallet: records with a key of their own, such as a tenant's.
 #[derive(Debug)]
-pub struct Profile {
+pub struct WalletProfile {
     id: i64,
     name: String,
     key: Result<ProfileKey, WalletError>,
@@ -40,13 +40,13 @@ pub struct Profile {
 
 /// Some records of a profile.
 #[derive(Debug)]
-pub struct Batch {
+pub struct RecordBatch {
     /// Those that could be read.
-    pub records: Vec<Record>,
+    pub records: Vec<WalletRecord>,
     /// Those that could not.
     pub unread: Vec<Unread>,
     /// From where to go on; `None` after the last one.
-    pub next: Option<Cursor>,
+    pub next: Option<RecordCursor>,
     /// The rows that were seen, read or not.
     pub(crate) seen: Totals,
 }
@@ -57,7 +57,7 @@ impl Wallet {
     /// # Errors
     /// If it is not there, is no wallet, or needs another key.
     pub async fn open(address: &Address, key: StoreKey) -> Result<Self, WalletError> {
-        let source = Source::open(address).await?;
+        let source = WalletSource::open(address).await?;
         let config = source.config().await?;
         match config.version.as_deref() {
             Some(VERSION) => {}
@@ -99,8 +99,11 @@ impl Wallet {
     ///
     /// # Errors
     /// If the database fails. A profile whose key is damaged is an error when its records are read.
-    pub async fn profiles(&self, after: Option<&Profile>) -> Result<Vec<Profile>, WalletError> {
-        let after = Asked::After(after.map_or(i64::MIN, |profile| profile.id));
+    pub async fn profiles(
+        &self,
+        after: Option<&WalletProfile>,
+    ) -> Result<Vec<WalletProfile>, WalletError> {
+        let after = ProfilesAsked::After(after.map_or(i64::MIN, |profile| profile.id));
         let page = self.source.profiles(&after, PROFILES).await?;
         Ok(page.into_iter().map(|one| self.profile_of(one)).collect())
     }
@@ -109,8 +112,8 @@ impl Wallet {
     ///
     /// # Errors
     /// If there is none.
-    pub async fn profile(&self, name: &str) -> Result<Profile, WalletError> {
-        let named = self.source.profiles(&Asked::Named(name), 1).await?;
+    pub async fn profile(&self, name: &str) -> Result<WalletProfile, WalletError> {
+        let named = self.source.profiles(&ProfilesAsked::Named(name), 1).await?;
         let named = named.into_iter().next();
         named
             .map(|one| self.profile_of(one))
@@ -124,12 +127,12 @@ impl Wallet {
     /// If the key of the profile is damaged, or the database fails.
     pub async fn batch(
         &self,
-        profile: &Profile,
-        after: Option<&Cursor>,
-    ) -> Result<Batch, WalletError> {
+        profile: &WalletProfile,
+        after: Option<&RecordCursor>,
+    ) -> Result<RecordBatch, WalletError> {
         let key = profile.key.as_ref().map_err(Clone::clone)?;
-        let start = Cursor::start();
-        let page = Page {
+        let start = RecordCursor::start();
+        let page = ItemPage {
             profile: profile.id,
             after: after.unwrap_or(&start),
             limit: RECORDS,
@@ -141,26 +144,31 @@ impl Wallet {
         heads.truncate(fitting);
         let ids: Vec<i64> = heads.iter().map(|head| head.id).collect();
         let small = heads.iter().filter(|head| head.is_small());
-        let tagged: Vec<i64> = small.filter(|head| head.tags > 0).map(|head| head.id).collect();
+        let tagged: Vec<i64> = small
+            .filter(|head| head.tags > 0)
+            .map(|head| head.id)
+            .collect();
         let items = self.source.items(&ids, RECORD_BYTES_MAX).await?;
         let mut tags = self.source.tags(&tagged).await?;
         tags.sort_by_key(|tag| tag.item);
-        let mut batch = Batch {
+        let mut batch = RecordBatch {
             records: Vec::with_capacity(items.len()),
             unread: Vec::new(),
             next: None,
             seen: Totals {
                 items: items.len() as u64,
-                tags: heads.iter().fold(0, |sum, head| head.tags.saturating_add(sum)),
+                tags: heads
+                    .iter()
+                    .fold(0, |sum, head| head.tags.saturating_add(sum)),
             },
         };
         let last = items.last().map(|item| item.cursor());
         for item in items {
             let id = item.id;
             let head = heads.iter().find(|head| head.id == id);
-            let opened = match head.is_some_and(Head::is_small) {
+            let opened = match head.is_some_and(ItemHead::is_small) {
                 true => key.open(item, tags_of(&mut tags, id)),
-                false => Err(Part::Size),
+                false => Err(ItemPart::Size),
             };
             match opened {
                 Ok(record) => batch.records.push(record),
@@ -184,12 +192,11 @@ impl Wallet {
         )))
     }
 
-    fn profile_of(&self, sealed: SealedProfile) -> Profile {
-        let damaged =
-            || WalletError::Damaged(format!("the key of the profile {:?}", sealed.name));
+    fn profile_of(&self, sealed: SealedProfile) -> WalletProfile {
+        let damaged = || WalletError::Damaged(format!("the key of the profile {:?}", sealed.name));
         let opened = sealed.key.and_then(|key| self.unlocked.open(key));
         let key = opened.ok_or_else(damaged);
-        Profile {
+        WalletProfile {
             key: key.and_then(|key| ProfileKey::parse(key.expose())),
             id: sealed.id,
             name: sealed.name,
@@ -201,7 +208,10 @@ impl Wallet {
         if matches!(self.protection, Protection::None) {
             return Ok(());
         }
-        let first = self.source.profiles(&Asked::After(i64::MIN), PROFILES).await?;
+        let first = self
+            .source
+            .profiles(&ProfilesAsked::After(i64::MIN), PROFILES)
+            .await?;
         let mut keys = first.into_iter().filter_map(|profile| profile.key);
         let mut any = false;
         let opens = keys.any(|key| {
@@ -215,14 +225,14 @@ impl Wallet {
     }
 }
 
-impl Profile {
+impl WalletProfile {
     /// The name.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-impl Head {
+impl ItemHead {
     fn bytes(&self) -> u64 {
         let tags = self.tags.saturating_mul(TAG_BYTES);
         let all = self.key_bytes.saturating_add(self.value_bytes);
@@ -235,7 +245,7 @@ impl Head {
 }
 
 /// How many of these fit into a batch: at least one. Of one that is too large nothing is loaded but its key.
-fn fitting(heads: &[Head]) -> Result<usize, WalletError> {
+fn fitting(heads: &[ItemHead]) -> Result<usize, WalletError> {
     let mut bytes = 0_u64;
     let mut count = 0_usize;
     for head in heads {

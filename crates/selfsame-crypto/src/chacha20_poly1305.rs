@@ -25,8 +25,10 @@ impl ChaChaKey {
     pub fn open(&self, mut sealed: Vec<u8>) -> Result<Secret, SealError> {
         let nonce = sealed.first_chunk::<NONCE_LEN>().ok_or(SealError)?;
         let nonce = Nonce::assume_unique_for_key(*nonce);
-        let opened = (self.0.open_within(nonce, Aad::empty(), &mut sealed, NONCE_LEN..))
-            .map(|plain| plain.len());
+        let opened = (self
+            .0
+            .open_within(nonce, Aad::empty(), &mut sealed, NONCE_LEN..))
+        .map(|plain| plain.len());
         match opened {
             Ok(length) => {
                 sealed.truncate(length);

@@ -113,6 +113,7 @@ pub const ROWS: &[Row] = &[
         ]),
         VECTORS,
     ),
+    row("vectors/askar/", These(&["selfsame-askar/askar"]), VECTORS),
     row(
         "vectors/dcql/",
         These(&["selfsame-openid4vc/dcql_vectors", "selfsame-testkit"]),
@@ -197,6 +198,11 @@ pub const ROWS: &[Row] = &[
         "crates/selfsame-bench/openssl/",
         These(&["selfsame/bench"]),
         "the bench's end with OpenSSL",
+    ),
+    row(
+        "crates/selfsame-askar/tests/askar/requirements.txt",
+        These(&["selfsame-askar/askar", "xtask/unit"]),
+        PINNED,
     ),
     row(
         "crates/selfsame-credential/tests/package/requirements.txt",

@@ -92,7 +92,7 @@ fn what_is_no_map_of_these_members_is_no_entry() {
 
 #[test]
 fn only_records_of_the_kind_of_keys_are_keys() {
-    let mut record = Record {
+    let mut record = WalletRecord {
         kind: RecordKind::Item,
         category: CATEGORY.to_owned(),
         name: "k".to_owned(),

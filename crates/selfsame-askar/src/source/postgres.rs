@@ -7,11 +7,13 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{FromSql, Type};
 use tokio_postgres::{Client, NoTls, Row};
 
-use super::{Asked, PROFILE_BYTES_MAX, Page, misfit};
+use super::{CONFIG, ItemPage, PROFILE_BYTES_MAX, ProfilesAsked, misfit};
 use crate::address::PostgresPlace;
 use crate::error::WalletError;
 use crate::expiry::Expiry;
-use crate::sealed::{Config, Head, SealedItem, SealedProfile, SealedTag, StoredExpiry, Totals};
+use crate::sealed::{
+    ItemHead, SealedItem, SealedProfile, SealedTag, StoreConfig, StoredExpiry, Totals,
+};
 
 /// How long the server may take to let us in.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -31,7 +33,8 @@ impl PostgresSource {
             config.connect_timeout(CONNECT);
         }
         config.tcp_user_timeout(SILENCE);
-        let connected = tokio::time::timeout(CONNECT.saturating_mul(3), config.connect(NoTls)).await;
+        let connected =
+            tokio::time::timeout(CONNECT.saturating_mul(3), config.connect(NoTls)).await;
         let late = |_| WalletError::Unreachable("the server did not answer in time".to_owned());
         let (client, connection) = connected
             .map_err(late)?
@@ -48,27 +51,18 @@ impl PostgresSource {
         Ok(source)
     }
 
-    pub async fn config(&self) -> Result<Config, WalletError> {
-        let rows = self.0.query(
-            "SELECT name, value FROM config
-             WHERE name IN ('default_profile', 'key', 'version') AND octet_length(value) <= 8192",
-            &[],
-        ).await.map_err(failed)?;
-        let mut config = Config::default();
-        for row in rows {
-            let value: Option<String> = read(&row, 1)?;
-            match read::<&str>(&row, 0)? {
-                "default_profile" => config.default_profile = value,
-                "key" => config.key = value,
-                _ => config.version = value,
-            }
-        }
-        Ok(config)
+    pub async fn config(&self) -> Result<StoreConfig, WalletError> {
+        let row = self.0.query_one(CONFIG, &[]).await.map_err(failed)?;
+        Ok(StoreConfig {
+            version: read(&row, 0)?,
+            key: read(&row, 1)?,
+            default_profile: read(&row, 2)?,
+        })
     }
 
     pub async fn profiles(
         &self,
-        asked: &Asked<'_>,
+        asked: &ProfilesAsked<'_>,
         limit: u16,
     ) -> Result<Vec<SealedProfile>, WalletError> {
         let sql = |condition: &str| {
@@ -81,11 +75,11 @@ impl PostgresSource {
         let (limit, longest) = (i64::from(limit), PROFILE_BYTES_MAX);
         let longest = i32::try_from(longest).unwrap_or(i32::MAX);
         let rows = match asked {
-            Asked::After(id) => {
+            ProfilesAsked::After(id) => {
                 let sql = sql("id > $1");
                 self.0.query(&sql, &[id, &limit, &longest]).await
             }
-            Asked::Named(name) => {
+            ProfilesAsked::Named(name) => {
                 let sql = sql("name = $1");
                 self.0.query(&sql, &[name, &limit, &longest]).await
             }
@@ -100,7 +94,7 @@ impl PostgresSource {
         rows.map_err(failed)?.into_iter().map(profile).collect()
     }
 
-    pub async fn heads(&self, page: &Page<'_>) -> Result<Vec<Head>, WalletError> {
+    pub async fn heads(&self, page: &ItemPage<'_>) -> Result<Vec<ItemHead>, WalletError> {
         let after = page.after;
         let rows = self.0.query(
             "SELECT i.id, octet_length(i.category)::bigint + octet_length(i.name),
@@ -121,8 +115,9 @@ impl PostgresSource {
             ],
         ).await.map_err(failed)?;
         let head = |row: Row| {
-            let size = |column| u64::try_from(read::<i64>(&row, column)?).map_err(|_| misfit("a size"));
-            Ok(Head {
+            let size =
+                |column| u64::try_from(read::<i64>(&row, column)?).map_err(|_| misfit("a size"));
+            Ok(ItemHead {
                 id: read(&row, 0)?,
                 key_bytes: size(1)?,
                 value_bytes: size(2)?,
@@ -134,12 +129,16 @@ impl PostgresSource {
     }
 
     pub async fn items(&self, ids: &[i64], value_max: i64) -> Result<Vec<SealedItem>, WalletError> {
-        let rows = self.0.query(
-            "SELECT id, kind, category, name,
+        let rows = self
+            .0
+            .query(
+                "SELECT id, kind, category, name,
                     CASE WHEN octet_length(value)::bigint <= $2 THEN value END, expiry
              FROM items WHERE id = ANY($1) ORDER BY kind, category, name",
-            &[&ids, &value_max],
-        ).await.map_err(failed)?;
+                &[&ids, &value_max],
+            )
+            .await
+            .map_err(failed)?;
         let item = |row: Row| {
             Ok(SealedItem {
                 id: read(&row, 0)?,
@@ -157,11 +156,15 @@ impl PostgresSource {
     }
 
     pub async fn tags(&self, ids: &[i64]) -> Result<Vec<SealedTag>, WalletError> {
-        let rows = self.0.query(
-            "SELECT item_id, name, value, plaintext FROM items_tags
+        let rows = self
+            .0
+            .query(
+                "SELECT item_id, name, value, plaintext FROM items_tags
              WHERE item_id = ANY($1) ORDER BY item_id, id",
-            &[&ids],
-        ).await.map_err(failed)?;
+                &[&ids],
+            )
+            .await
+            .map_err(failed)?;
         let tag = |row: Row| {
             Ok(SealedTag {
                 item: read(&row, 0)?,
@@ -180,7 +183,8 @@ impl PostgresSource {
     pub async fn totals(&self) -> Result<Totals, WalletError> {
         let sql = "SELECT (SELECT COUNT(*) FROM items), (SELECT COUNT(*) FROM items_tags)";
         let row = self.0.query_one(sql, &[]).await.map_err(failed)?;
-        let count = |column| u64::try_from(read::<i64>(&row, column)?).map_err(|_| misfit("a count"));
+        let count =
+            |column| u64::try_from(read::<i64>(&row, column)?).map_err(|_| misfit("a count"));
         Ok(Totals {
             items: count(0)?,
             tags: count(1)?,

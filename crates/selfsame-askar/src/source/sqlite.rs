@@ -14,11 +14,13 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{FromSql, Value};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, params};
 
-use super::{Asked, PROFILE_BYTES_MAX, Page, misfit};
-use crate::cursor::Cursor;
+use super::{CONFIG, ItemPage, PROFILE_BYTES_MAX, ProfilesAsked, misfit};
+use crate::cursor::RecordCursor;
 use crate::error::WalletError;
 use crate::expiry::Expiry;
-use crate::sealed::{Config, Head, SealedItem, SealedProfile, SealedTag, StoredExpiry, Totals};
+use crate::sealed::{
+    ItemHead, SealedItem, SealedProfile, SealedTag, StoreConfig, StoredExpiry, Totals,
+};
 
 const TABLES: [&str; 4] = ["config", "profiles", "items", "items_tags"];
 /// How long an agent may hold the file.
@@ -50,35 +52,27 @@ impl SqliteSource {
         Ok(Self(Arc::new(Mutex::new(opened))))
     }
 
-    pub async fn config(&self) -> Result<Config, WalletError> {
+    pub async fn config(&self) -> Result<StoreConfig, WalletError> {
         self.ask(|connection| {
-            let mut config = Config::default();
-            let mut statement = connection.prepare(
-                "SELECT name, value FROM config
-                 WHERE name IN ('default_profile', 'key', 'version') AND octet_length(value) <= 8192",
-            )?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                let value: Option<String> = row.get(1)?;
-                match row.get::<_, String>(0)?.as_str() {
-                    "default_profile" => config.default_profile = value,
-                    "key" => config.key = value,
-                    _ => config.version = value,
-                }
-            }
-            Ok(config)
+            connection.query_row(CONFIG, [], |row| {
+                Ok(StoreConfig {
+                    version: row.get(0)?,
+                    key: row.get(1)?,
+                    default_profile: row.get(2)?,
+                })
+            })
         })
         .await
     }
 
     pub async fn profiles(
         &self,
-        asked: &Asked<'_>,
+        asked: &ProfilesAsked<'_>,
         limit: u16,
     ) -> Result<Vec<SealedProfile>, WalletError> {
         let (condition, value) = match asked {
-            Asked::After(id) => ("id > ?1", Value::Integer(*id)),
-            Asked::Named(name) => ("name = ?1", Value::Text((*name).to_owned())),
+            ProfilesAsked::After(id) => ("id > ?1", Value::Integer(*id)),
+            ProfilesAsked::Named(name) => ("name = ?1", Value::Text((*name).to_owned())),
         };
         let sql = format!(
             "SELECT id, CASE WHEN octet_length(name) <= ?3 THEN name END,
@@ -99,9 +93,9 @@ impl SqliteSource {
         .await
     }
 
-    pub async fn heads(&self, page: &Page<'_>) -> Result<Vec<Head>, WalletError> {
+    pub async fn heads(&self, page: &ItemPage<'_>) -> Result<Vec<ItemHead>, WalletError> {
         let (profile, limit) = (page.profile, page.limit);
-        let Cursor {
+        let RecordCursor {
             kind,
             category,
             name,
@@ -118,7 +112,7 @@ impl SqliteSource {
             )?;
             let after = params![profile, kind, category, name, limit];
             let rows = statement.query_map(after, |row| {
-                Ok(Head {
+                Ok(ItemHead {
                     id: row.get(0)?,
                     key_bytes: row.get(1)?,
                     value_bytes: row.get(2)?,
@@ -204,8 +198,9 @@ impl SqliteSource {
 
 impl OpenFile {
     fn open(path: PathBuf) -> Result<Self, WalletError> {
-        let unreachable =
-            |why: &dyn std::fmt::Display| WalletError::Unreachable(format!("{}: {why}", path.display()));
+        let unreachable = |why: &dyn std::fmt::Display| {
+            WalletError::Unreachable(format!("{}: {why}", path.display()))
+        };
         let stamp = Stamp::of(&path).map_err(|error| unreachable(&error))?;
         let closed = (!has_journal(&path)).then_some(stamp);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use selfsame_askar::{Part, Record, RecordKind, StoreKey, Unread, Wallet, WalletError};
+use selfsame_askar::{ItemPart, RecordKind, StoreKey, Unread, Wallet, WalletError, WalletRecord};
 use selfsame_crypto::Secret;
 use selfsame_crypto::encoding::base58_encode;
 use tempfile::TempDir;
@@ -18,8 +18,8 @@ fn key() -> String {
     base58_encode(&KEY)
 }
 
-fn record(name: &str, value: Vec<u8>) -> Record {
-    Record {
+fn record(name: &str, value: Vec<u8>) -> WalletRecord {
+    WalletRecord {
         kind: RecordKind::Item,
         category: "note".to_owned(),
         name: name.to_owned(),
@@ -64,7 +64,10 @@ async fn what_is_there_instead_of_a_wallet_is_told() {
     fs::write(folder.path().join("empty"), "").unwrap();
     for name in ["nothing", "."] {
         let error = open(&at(name), &key()).await.err();
-        assert!(matches!(error, Some(WalletError::Unreachable(_))), "{error:?}");
+        assert!(
+            matches!(error, Some(WalletError::Unreachable(_))),
+            "{error:?}"
+        );
     }
     for name in ["text", "empty"] {
         let error = open(&at(name), &key()).await.err();
@@ -126,17 +129,36 @@ async fn a_profile_with_a_damaged_key_does_not_hide_the_others() {
 
 #[tokio::test]
 async fn an_item_that_does_not_open_is_told_and_those_beside_it_are_read() {
-    let tag = "INSERT INTO items_tags (item_id, name, value, plaintext) VALUES (2, x'00', x'00', 0)";
+    let tag =
+        "INSERT INTO items_tags (item_id, name, value, plaintext) VALUES (2, x'00', x'00', 0)";
     for (sql, part) in [
-        ("UPDATE items SET kind = 3 WHERE id = 2", Part::Kind),
-        ("UPDATE items SET category = x'00' WHERE id = 2", Part::Category),
-        ("UPDATE items SET name = zeroblob(40) WHERE id = 2", Part::Name),
+        ("UPDATE items SET kind = 3 WHERE id = 2", ItemPart::Kind),
+        (
+            "UPDATE items SET category = x'00' WHERE id = 2",
+            ItemPart::Category,
+        ),
+        (
+            "UPDATE items SET name = zeroblob(40) WHERE id = 2",
+            ItemPart::Name,
+        ),
         // A value does not open under the name of another item.
-        ("UPDATE items SET value = (SELECT value FROM items WHERE id = 1) WHERE id = 2", Part::Value),
-        ("UPDATE items SET value = zeroblob(67108865) WHERE id = 2", Part::Size),
-        ("UPDATE items SET expiry = 'tomorrow' WHERE id = 2", Part::Expiry),
-        ("UPDATE items SET expiry = x'ff' WHERE id = 2", Part::Expiry),
-        (tag, Part::Tag),
+        (
+            "UPDATE items SET value = (SELECT value FROM items WHERE id = 1) WHERE id = 2",
+            ItemPart::Value,
+        ),
+        (
+            "UPDATE items SET value = zeroblob(67108865) WHERE id = 2",
+            ItemPart::Size,
+        ),
+        (
+            "UPDATE items SET expiry = 'tomorrow' WHERE id = 2",
+            ItemPart::Expiry,
+        ),
+        (
+            "UPDATE items SET expiry = x'ff' WHERE id = 2",
+            ItemPart::Expiry,
+        ),
+        (tag, ItemPart::Tag),
     ] {
         let folder = wallet_after(sql);
         let wallet = open(&file(&folder.path().join("wallet.db")), &key()).await;
@@ -167,7 +189,10 @@ async fn a_column_of_another_type_and_a_name_of_a_hundred_kilobytes_are_damage()
             Ok(wallet) => whole(&wallet).await.err(),
             Err(error) => Some(error),
         };
-        assert!(matches!(read, Some(WalletError::Damaged(_))), "{sql}: {read:?}");
+        assert!(
+            matches!(read, Some(WalletError::Damaged(_))),
+            "{sql}: {read:?}"
+        );
     }
 }
 
@@ -190,7 +215,9 @@ async fn a_changed_byte_is_told_or_changes_no_record_and_never_panics() {
     let folder = wallet_after("PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM");
     let path = folder.path().join("wallet.db");
     let sound = fs::read(&path).unwrap();
-    let expected = whole(&open(&file(&path), &key()).await.unwrap()).await.unwrap();
+    let expected = whole(&open(&file(&path), &key()).await.unwrap())
+        .await
+        .unwrap();
     let mut told = 0;
     for at in (0..sound.len()).step_by(3) {
         let mut damaged = sound.clone();
@@ -203,7 +230,7 @@ async fn a_changed_byte_is_told_or_changes_no_record_and_never_panics() {
         };
         match read.await {
             Ok(read) if read.unread.is_empty() => {
-                let records = |of: &crate::read::Whole| -> Vec<Record> {
+                let records = |of: &crate::read::Whole| -> Vec<WalletRecord> {
                     of.records.iter().map(|one| one.record.clone()).collect()
                 };
                 assert_eq!(records(&read), records(&expected), "byte {at}");
@@ -254,7 +281,9 @@ async fn an_agent_that_starts_while_a_closed_wallet_is_read_is_noticed() {
     let wallet = open(&file(&path), &key()).await.unwrap();
     let profile = wallet.profile("first").await.unwrap();
     let agent = rusqlite::Connection::open(&path).unwrap();
-    agent.execute_batch("DELETE FROM items WHERE id = 1").unwrap();
+    agent
+        .execute_batch("DELETE FROM items WHERE id = 1")
+        .unwrap();
     let batch = wallet.batch(&profile, None).await.err();
     assert_eq!(batch, Some(WalletError::Changed));
 }
@@ -266,7 +295,10 @@ async fn many_records_come_in_batches_of_a_few_megabytes_and_one_larger_one_come
     let writer = Writer::create(&path, KEY);
     let profile = writer.profile("first");
     for number in 0..12 {
-        writer.write(&profile, &record(&format!("{number}"), vec![1; 1024 * 1024]));
+        writer.write(
+            &profile,
+            &record(&format!("{number}"), vec![1; 1024 * 1024]),
+        );
     }
     writer.write(&profile, &record("large", vec![2; 9 * 1024 * 1024]));
     for number in 0..1200 {

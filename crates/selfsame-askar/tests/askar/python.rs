@@ -42,7 +42,9 @@ fn said(job: &Value) -> Vec<u8> {
 }
 
 async fn read(at: &str, key: &str) -> Whole {
-    whole(&open(&address(at), key).await.unwrap()).await.unwrap()
+    whole(&open(&address(at), key).await.unwrap())
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -100,7 +102,10 @@ async fn a_database_of_postgresql_is_read_record_by_record_as_askar_reads_it() {
     let wallet = open(&address(&at), RAW).await.unwrap();
     assert_equal(&whole(&wallet).await.unwrap(), &expected);
     let summary = wallet.summary().await.unwrap();
-    assert_eq!((summary.records, summary.unread), (expected.len() as u64, 0));
+    assert_eq!(
+        (summary.records, summary.unread),
+        (expected.len() as u64, 0)
+    );
     let wrong = open(&address(&at), OTHER).await;
     assert_eq!(wrong.err(), Some(WalletError::KeyWrong));
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use selfsame_askar::{
-    Address, Cursor, KeyEntry, Profile, Record, RecordKind, StoreKey, Unread, Wallet, WalletError,
-    record_hash,
+    Address, KeyEntry, RecordCursor, RecordKind, StoreKey, Unread, Wallet, WalletError,
+    WalletProfile, WalletRecord, record_hash,
 };
 use selfsame_crypto::encoding::{base64_decode, hex_encode};
 use serde::Deserialize;
@@ -26,7 +26,7 @@ pub async fn open(address: &Address, key: &str) -> Result<Wallet, WalletError> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfProfile {
     pub profile: String,
-    pub record: Record,
+    pub record: WalletRecord,
 }
 
 /// All that a wallet gives.
@@ -51,10 +51,10 @@ pub async fn whole(wallet: &Wallet) -> Result<Whole, WalletError> {
 
 async fn read_profile(
     wallet: &Wallet,
-    profile: &Profile,
+    profile: &WalletProfile,
     whole: &mut Whole,
 ) -> Result<(), WalletError> {
-    let mut after: Option<Cursor> = None;
+    let mut after: Option<RecordCursor> = None;
     loop {
         let batch = wallet.batch(profile, after.as_ref()).await?;
         let bytes: usize = (batch.records.iter())
@@ -120,7 +120,7 @@ pub fn assert_equal(whole: &Whole, expected: &[Expected]) {
     assert!(read.is_empty(), "{:?}", read.keys());
 }
 
-fn assert_one(record: &Record, expected: &Expected) {
+fn assert_one(record: &WalletRecord, expected: &Expected) {
     let name = &expected.name;
     let value = base64_decode(&expected.value).unwrap();
     assert!(record.value.expose() == value, "the value of {name}");
@@ -143,13 +143,16 @@ fn assert_one(record: &Record, expected: &Expected) {
 }
 
 /// The keys in these wallets have their algorithm in their name.
-fn assert_key(record: &Record) {
+fn assert_key(record: &WalletRecord) {
     let key = KeyEntry::of(record).unwrap().unwrap();
     let algorithm = key.algorithm.as_deref().unwrap();
     assert_eq!(record.name, format!("key {algorithm}"));
     let jwk: serde_json::Value =
         serde_json::from_slice(key.secret.as_ref().unwrap().expose()).unwrap();
-    assert!(jwk["d"].is_string() || jwk["k"].is_string(), "it is private");
+    assert!(
+        jwk["d"].is_string() || jwk["k"].is_string(),
+        "it is private"
+    );
     let metadata = (algorithm < "m").then(|| format!(r#"{{"did": "{algorithm}"}}"#));
     assert_eq!(key.metadata, metadata);
     assert_eq!(key.reference, None);

@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use selfsame_askar::{Expiry, Record, RecordKind, RecordTag, Tally, record_hash};
+use selfsame_askar::{Expiry, RecordKind, RecordTag, Tally, WalletRecord, record_hash};
 use selfsame_crypto::encoding::base58_encode;
 use selfsame_crypto::{Secret, SecretString};
 
@@ -20,7 +20,7 @@ fn tags() -> impl Strategy<Value = Vec<RecordTag>> {
 }
 
 /// A record. The number makes its name unique.
-fn record(number: usize) -> impl Strategy<Value = Record> {
+fn record(number: usize) -> impl Strategy<Value = WalletRecord> {
     let kind = prop_oneof![Just(RecordKind::Item), Just(RecordKind::Key)];
     let names = (kind, "[a-c]{0,2}", any::<String>());
     // The years 1 to 9999.
@@ -31,17 +31,19 @@ fn record(number: usize) -> impl Strategy<Value = Record> {
     });
     let expiry = proptest::option::of(expiry);
     let content = (vec(any::<u8>(), 0..2000), tags(), expiry);
-    (names, content).prop_map(move |((kind, category, name), (value, tags, expiry))| Record {
-        kind,
-        category,
-        name: format!("{name}{number}"),
-        value: Secret::new(value),
-        tags,
-        expiry,
-    })
+    (names, content).prop_map(
+        move |((kind, category, name), (value, tags, expiry))| WalletRecord {
+            kind,
+            category,
+            name: format!("{name}{number}"),
+            value: Secret::new(value),
+            tags,
+            expiry,
+        },
+    )
 }
 
-fn records() -> impl Strategy<Value = Vec<Record>> {
+fn records() -> impl Strategy<Value = Vec<WalletRecord>> {
     (0..12_usize).prop_flat_map(|count| (0..count).map(record).collect::<Vec<_>>())
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use aws_lc_rs::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, Nonce, UnboundKey};
 use minicbor::Encoder;
 use rusqlite::{Connection, params};
-use selfsame_askar::Record;
+use selfsame_askar::WalletRecord;
 use selfsame_crypto::hash::hmac_sha256;
 use selfsame_crypto::seal::random_seed;
 
@@ -64,7 +64,7 @@ impl Writer {
         }
     }
 
-    pub fn write(&self, profile: &WriterProfile, record: &Record) {
+    pub fn write(&self, profile: &WriterProfile, record: &WalletRecord) {
         let [category, name, items, tag_name, tag_value, tags] = &profile.keys;
         let searchable = |key, hmac, text: &str| {
             let mac = hmac_sha256(hmac, &[text.as_bytes()]);
@@ -80,7 +80,11 @@ impl Writer {
         let value_key = hmac_sha256(items, &parts);
         let expiry = record.expiry.map(|expiry| {
             let whole = expiry.rfc3339();
-            format!("{}.{:09}+00:00", whole.trim_end_matches('Z'), expiry.nanoseconds)
+            format!(
+                "{}.{:09}+00:00",
+                whole.trim_end_matches('Z'),
+                expiry.nanoseconds
+            )
         });
         let sql = "INSERT INTO items (profile_id, kind, category, name, value, expiry)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
@@ -99,8 +103,14 @@ impl Writer {
                 true => tag.value.expose().as_bytes().to_vec(),
                 false => searchable(tag_value, tags, tag.value.expose()),
             };
-            let sql = "INSERT INTO items_tags (item_id, name, value, plaintext) VALUES (?1, ?2, ?3, ?4)";
-            let row = params![item, searchable(tag_name, tags, &tag.name), value, tag.plaintext];
+            let sql =
+                "INSERT INTO items_tags (item_id, name, value, plaintext) VALUES (?1, ?2, ?3, ?4)";
+            let row = params![
+                item,
+                searchable(tag_name, tags, &tag.name),
+                value,
+                tag.plaintext
+            ];
             self.connection.execute(sql, row).unwrap();
         }
     }
