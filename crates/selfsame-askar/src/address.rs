@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use selfsame_crypto::SecretString;
+
 use crate::error::WalletError;
 
 /// Where a wallet is. Not shown as a whole: it may contain a password.
@@ -33,6 +35,20 @@ const OF_ASKAR: [&str; 6] = [
 ];
 
 const ADDRESS_BYTES_MAX: usize = 8192;
+
+impl Address {
+    /// The same address with this password, if it names a server and has no password. So the password need not be
+    /// where other users of the machine see it.
+    #[must_use]
+    pub fn or_password(mut self, password: &SecretString) -> Self {
+        if let WalletPlace::Postgres(place) = &mut self.0
+            && place.config.get_password().is_none()
+        {
+            place.config.password(password.expose());
+        }
+        self
+    }
+}
 
 impl FromStr for Address {
     type Err = WalletError;
@@ -176,6 +192,20 @@ mod tests {
         assert_eq!(place.config.get_hosts(), [socket]);
         assert_eq!(place.config.get_ports(), [5433]);
         assert_eq!(place.config.get_password(), Some(&b"p@ss"[..]));
+    }
+
+    #[test]
+    fn a_password_from_elsewhere_does_not_replace_the_one_in_the_address() {
+        for (text, expected) in [
+            ("postgres://user@host/db", "other"),
+            ("postgres://user:own@host/db", "own"),
+        ] {
+            let address: Address = text.parse().ok().expect("it is an address");
+            let WalletPlace::Postgres(place) = address.or_password(&"other".into()).0 else {
+                panic!("it is a server");
+            };
+            assert_eq!(place.config.get_password(), Some(expected.as_bytes()));
+        }
     }
 
     #[test]

@@ -113,7 +113,11 @@ pub const ROWS: &[Row] = &[
         ]),
         VECTORS,
     ),
-    row("vectors/askar/", These(&["selfsame-askar/askar"]), VECTORS),
+    row(
+        "vectors/askar/",
+        These(&["selfsame-askar/askar", "selfsame/askar_show"]),
+        VECTORS,
+    ),
     row(
         "vectors/dcql/",
         These(&["selfsame-openid4vc/dcql_vectors", "selfsame-testkit"]),
