@@ -96,7 +96,9 @@ impl Protection {
         let bytes = match self {
             Self::Passphrase { salt, cost } => {
                 argon2i(text, salt, *cost).map_err(|error| match error {
-                    PasswordError::TooLong => WalletError::KeyWrong,
+                    PasswordError::TooLong => {
+                        WalletError::Unsupported("a passphrase of more than 1,024 bytes".to_owned())
+                    }
                     PasswordError::Backend => {
                         WalletError::Machine("there is too little memory for Argon2i")
                     }

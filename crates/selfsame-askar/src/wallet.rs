@@ -6,7 +6,7 @@ use crate::error::{ItemPart, Unread, WalletError};
 use crate::profile_key::ProfileKey;
 use crate::protection::{Protection, StoreKey, Unlocked};
 use crate::record::WalletRecord;
-use crate::sealed::{ItemHead, SealedProfile, SealedTag, Totals};
+use crate::sealed::{ItemHead, SealedItem, SealedProfile, SealedTag, Totals};
 use crate::source::{ItemPage, ProfilesAsked, WalletSource};
 
 /// The version of the format that Askar has written so far.
@@ -143,26 +143,22 @@ impl Wallet {
         let is_last = is_last_page && fitting == heads.len();
         heads.truncate(fitting);
         let ids: Vec<i64> = heads.iter().map(|head| head.id).collect();
-        let small = heads.iter().filter(|head| head.is_small());
-        let tagged: Vec<i64> = small
-            .filter(|head| head.tags > 0)
-            .map(|head| head.id)
-            .collect();
         let items = self.source.items(&ids, RECORD_BYTES_MAX).await?;
+        let last = in_order(page.after, &items)?;
+        let tagged = heads.iter().filter(|head| head.is_small() && head.tags > 0);
+        let tagged: Vec<i64> = tagged.map(|head| head.id).collect();
         let mut tags = self.source.tags(&tagged).await?;
         tags.sort_by_key(|tag| tag.item);
+        let all_tags = heads.iter().map(|head| head.tags);
         let mut batch = RecordBatch {
             records: Vec::with_capacity(items.len()),
             unread: Vec::new(),
-            next: None,
+            next: last.filter(|_| !is_last),
             seen: Totals {
                 items: items.len() as u64,
-                tags: heads
-                    .iter()
-                    .fold(0, |sum, head| head.tags.saturating_add(sum)),
+                tags: all_tags.fold(0, u64::saturating_add),
             },
         };
-        let last = items.last().map(|item| item.cursor());
         for item in items {
             let id = item.id;
             let head = heads.iter().find(|head| head.id == id);
@@ -175,7 +171,6 @@ impl Wallet {
                 Err(part) => batch.unread.push(Unread { item: id, part }),
             }
         }
-        batch.next = last.filter(|_| !is_last);
         Ok(batch)
     }
 
@@ -239,12 +234,21 @@ impl ItemHead {
         all.saturating_add(self.tag_bytes).saturating_add(tags)
     }
 
+    /// The bytes that are loaded: of an item that is too large, not its tags, and not a value that alone is too large.
+    fn loaded(&self) -> u64 {
+        match (self.is_small(), self.value_bytes <= RECORD_BYTES_MAX) {
+            (true, _) => self.bytes(),
+            (false, true) => self.key_bytes.saturating_add(self.value_bytes),
+            (false, false) => self.key_bytes,
+        }
+    }
+
     fn is_small(&self) -> bool {
         self.bytes() <= RECORD_BYTES_MAX
     }
 }
 
-/// How many of these fit into a batch: at least one. Of one that is too large nothing is loaded but its key.
+/// How many of these fit into a batch: at least one.
 fn fitting(heads: &[ItemHead]) -> Result<usize, WalletError> {
     let mut bytes = 0_u64;
     let mut count = 0_usize;
@@ -255,17 +259,32 @@ fn fitting(heads: &[ItemHead]) -> Result<usize, WalletError> {
                 head.id
             )));
         }
-        let loaded = match head.is_small() {
-            true => head.bytes(),
-            false => head.key_bytes,
-        };
-        bytes = bytes.saturating_add(loaded);
+        bytes = bytes.saturating_add(head.loaded());
         if count > 0 && bytes > BATCH_BYTES {
             break;
         }
         count = count.saturating_add(1);
     }
     Ok(count)
+}
+
+/// The place of the last item. Each must be after the one before, so that reading ends: an index that is damaged may
+/// give items again.
+fn in_order(
+    after: &RecordCursor,
+    items: &[SealedItem],
+) -> Result<Option<RecordCursor>, WalletError> {
+    let mut last = None;
+    for item in items {
+        let place = item.cursor();
+        if place <= *last.as_ref().unwrap_or(after) {
+            return Err(WalletError::Damaged(
+                "an index gives its items out of order".to_owned(),
+            ));
+        }
+        last = Some(place);
+    }
+    Ok(last)
 }
 
 /// Takes the tags of an item out of those that are ordered by item.

@@ -233,6 +233,25 @@ mod tests {
     }
 
     #[test]
+    fn a_key_of_argon2i_depends_on_passphrase_salt_and_cost() {
+        let cost = |memory_kib, passes| Argon2iCost { memory_kib, passes };
+        let key = |text: &str, salt, cost| argon2i(&text.into(), &[salt; 16], cost).unwrap();
+        let one = key("open", 1, cost(64, 2));
+        assert_eq!(one, key("open", 1, cost(64, 2)));
+        for other in [
+            key("shut", 1, cost(64, 2)),
+            key("open", 2, cost(64, 2)),
+            key("open", 1, cost(128, 2)),
+            key("open", 1, cost(64, 3)),
+        ] {
+            assert_ne!(one, other);
+        }
+        let long = SecretString::new("p".repeat(1025));
+        let refused = argon2i(&long, &[1; 16], cost(64, 2));
+        assert_eq!(refused, Err(PasswordError::TooLong));
+    }
+
+    #[test]
     fn what_a_passphrase_is_stretched_with_is_kept_beside_its_salt_and_nothing_else_is_taken() {
         let drawn = Stretching::draw();
         let kept = drawn.to_bytes();

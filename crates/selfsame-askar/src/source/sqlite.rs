@@ -338,6 +338,10 @@ fn failed(error: &rusqlite::Error) -> WalletError {
             ErrorCode::DatabaseCorrupt => {
                 WalletError::Damaged("SQLite finds its pages malformed".to_owned())
             }
+            ErrorCode::ReadOnly => WalletError::Unreachable(
+                "its agent was killed while it wrote; let the agent open and close it once"
+                    .to_owned(),
+            ),
             ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
                 WalletError::Unreachable(error.to_string())
             }

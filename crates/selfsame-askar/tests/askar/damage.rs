@@ -209,6 +209,86 @@ async fn rows_that_no_profile_has_are_damage_to_a_summary() {
     }
 }
 
+#[tokio::test]
+async fn an_index_that_lost_an_item_or_a_tag_is_damage_to_a_summary() {
+    let lost = "PRAGMA writable_schema = ON;
+        CREATE UNIQUE INDEX other ON items (profile_id, kind, category, name) WHERE id <> 2;
+        DELETE FROM sqlite_schema WHERE name = 'ix_items_uniq';
+        UPDATE sqlite_schema SET name = 'ix_items_uniq',
+            sql = 'CREATE UNIQUE INDEX ix_items_uniq ON items (profile_id, kind, category, name)'
+        WHERE name = 'other'";
+    let lost_tags =
+        "INSERT INTO items_tags (item_id, name, value, plaintext) VALUES (2, x'00', x'00', 0);
+        PRAGMA writable_schema = ON;
+        CREATE INDEX other ON items_tags (item_id) WHERE item_id <> 2;
+        DELETE FROM sqlite_schema WHERE name = 'ix_items_tags_item_id';
+        UPDATE sqlite_schema SET name = 'ix_items_tags_item_id',
+            sql = 'CREATE INDEX ix_items_tags_item_id ON items_tags (item_id)'
+        WHERE name = 'other'";
+    for sql in [lost, lost_tags] {
+        let folder = wallet_after(sql);
+        let wallet = open(&file(&folder.path().join("wallet.db")), &key()).await;
+        let summary = wallet.unwrap().summary().await;
+        assert!(
+            matches!(summary, Err(WalletError::Damaged(_))),
+            "{summary:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_is_out_of_order_is_damage_and_reading_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wallet.db");
+    let writer = Writer::create(&path, KEY);
+    let profile = writer.profile("first");
+    for number in 0..12 {
+        let category = format!("category {number}");
+        let one = record(&format!("{number}"), Vec::new());
+        writer.write(&profile, &WalletRecord { category, ..one });
+    }
+    let misnamed = "DROP INDEX ix_items_uniq;
+        CREATE UNIQUE INDEX ix_items_uniq ON items (profile_id, kind, name, category);
+        PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET name = 'ix_items_uniq',
+            sql = 'CREATE UNIQUE INDEX ix_items_uniq ON items (profile_id, kind, category, name)'
+        WHERE name = 'ix_items_uniq'";
+    writer.connection.execute_batch(misnamed).unwrap();
+    drop(writer);
+    let wallet = open(&file(&path), &key()).await.unwrap();
+    let profile = wallet.profile("first").await.unwrap();
+    let batch = wallet.batch(&profile, None).await;
+    assert!(matches!(batch, Err(WalletError::Damaged(_))), "{batch:?}");
+}
+
+#[tokio::test]
+async fn an_agent_that_was_killed_while_it_wrote_has_to_mend_its_file_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("wallet.db");
+    let writer = Writer::create(&path, KEY);
+    let mode =
+        "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA cache_size = 1; BEGIN";
+    writer.connection.execute_batch(mode).unwrap();
+    let profile = writer.profile("first");
+    for number in 0..100 {
+        writer.write(&profile, &record(&format!("{number}"), vec![1; 4000]));
+    }
+    let copy = tempfile::tempdir().unwrap();
+    for (name, content) in files(folder.path()) {
+        fs::write(copy.path().join(name), content).unwrap();
+    }
+    let before = files(copy.path());
+    assert!(before.contains_key("wallet.db-journal"));
+    let error = open(&file(&copy.path().join("wallet.db")), &key())
+        .await
+        .err();
+    assert!(
+        matches!(error, Some(WalletError::Unreachable(_))),
+        "{error:?}"
+    );
+    assert_eq!(files(copy.path()), before);
+}
+
 /// Each byte of a file in turn, so all kinds of pages. What Askar does not authenticate is left out of the comparison.
 #[tokio::test]
 async fn a_changed_byte_is_told_or_changes_no_record_and_never_panics() {
