@@ -9,7 +9,7 @@ use crate::error::WalletError;
 
 /// Where a wallet is. Not shown as a whole: it may contain a password.
 #[derive(Clone)]
-pub struct Address(pub(crate) WalletPlace);
+pub struct WalletAddress(pub(crate) WalletPlace);
 
 #[derive(Clone)]
 pub(crate) enum WalletPlace {
@@ -36,7 +36,7 @@ const OF_ASKAR: [&str; 6] = [
 
 const ADDRESS_BYTES_MAX: usize = 8192;
 
-impl Address {
+impl WalletAddress {
     /// The same address with this password, if it names a server and has no password. So the password need not be
     /// where other users of the machine see it.
     #[must_use]
@@ -50,7 +50,7 @@ impl Address {
     }
 }
 
-impl FromStr for Address {
+impl FromStr for WalletAddress {
     type Err = WalletError;
 
     /// Reads the path of a file, `sqlite://` with one, or `postgres://`, as Askar and its agents write them.
@@ -73,15 +73,15 @@ impl FromStr for Address {
     }
 }
 
-fn file(path: &str) -> Result<Address, WalletError> {
+fn file(path: &str) -> Result<WalletAddress, WalletError> {
     match path {
         "" => Err(WalletError::Address("it names no file")),
         ":memory:" => Err(WalletError::Address("it is in the memory of its agent")),
-        _ => Ok(Address(WalletPlace::File(PathBuf::from(path)))),
+        _ => Ok(WalletAddress(WalletPlace::File(PathBuf::from(path)))),
     }
 }
 
-fn postgres(text: &str) -> Result<Address, WalletError> {
+fn postgres(text: &str) -> Result<WalletAddress, WalletError> {
     let (base, query) = text.split_once('?').unwrap_or((text, ""));
     let mut base = base.to_owned();
     let mut schema = None;
@@ -113,7 +113,7 @@ fn postgres(text: &str) -> Result<Address, WalletError> {
     }
     config.application_name("selfsame");
     let place = PostgresPlace { config, schema };
-    Ok(Address(WalletPlace::Postgres(Box::new(place))))
+    Ok(WalletAddress(WalletPlace::Postgres(Box::new(place))))
 }
 
 /// A host in the query, such as the folder of a socket, replaces the one before the path. Its port goes too: another
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn path(text: &str) -> PathBuf {
-        match text.parse::<Address>().map(|address| address.0) {
+        match text.parse::<WalletAddress>().map(|address| address.0) {
             Ok(WalletPlace::File(path)) => path,
             _ => panic!("{text} is a file"),
         }
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_database_is_named_as_the_agent_names_it_with_what_is_for_askar_alone() {
         let text = "postgres://user:pass@db.example:5433/wallets?schema=one&max_connections=5&admin_account=x&connect_timeout=3";
-        let Ok(Address(WalletPlace::Postgres(place))) = text.parse() else {
+        let Ok(WalletAddress(WalletPlace::Postgres(place))) = text.parse() else {
             panic!("it is an address");
         };
         assert_eq!(place.schema.as_deref(), Some("one"));
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn a_host_in_the_query_replaces_the_one_before_the_path() {
         let text = "postgres://user:p%40ss@localhost:1/db?host=/run/postgresql&port=5433";
-        let Ok(Address(WalletPlace::Postgres(place))) = text.parse() else {
+        let Ok(WalletAddress(WalletPlace::Postgres(place))) = text.parse() else {
             panic!("it is an address");
         };
         let socket = tokio_postgres::config::Host::Unix("/run/postgresql".into());
@@ -200,7 +200,9 @@ mod tests {
             ("postgres://user@host/db", "other"),
             ("postgres://user:own@host/db", "own"),
         ] {
-            let address: Address = text.parse().ok().expect("it is an address");
+            let Ok(address) = text.parse::<WalletAddress>() else {
+                panic!("it is an address");
+            };
             let WalletPlace::Postgres(place) = address.or_password(&"other".into()).0 else {
                 panic!("it is a server");
             };
@@ -224,7 +226,7 @@ mod tests {
             "a\0b",
             &long,
         ] {
-            let refused = text.parse::<Address>().err();
+            let refused = text.parse::<WalletAddress>().err();
             assert!(matches!(refused, Some(WalletError::Address(_))), "{text}");
         }
     }
@@ -232,7 +234,7 @@ mod tests {
     #[test]
     fn tls_is_not_left_out_silently() {
         let text = "postgres://host/db?sslmode=require";
-        let refused = text.parse::<Address>().err();
+        let refused = text.parse::<WalletAddress>().err();
         assert!(matches!(refused, Some(WalletError::Unsupported(_))));
     }
 }

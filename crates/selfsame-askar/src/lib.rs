@@ -29,7 +29,7 @@ mod summary;
 mod tally;
 mod wallet;
 
-pub use address::Address;
+pub use address::WalletAddress;
 pub use cursor::RecordCursor;
 pub use error::{ItemPart, Unread, WalletError};
 pub use expiry::Expiry;

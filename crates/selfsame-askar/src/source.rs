@@ -3,7 +3,7 @@
 mod postgres;
 mod sqlite;
 
-use crate::address::{Address, WalletPlace};
+use crate::address::{WalletAddress, WalletPlace};
 use crate::cursor::RecordCursor;
 use crate::error::WalletError;
 use crate::sealed::{ItemHead, SealedItem, SealedProfile, SealedTag, StoreConfig, Totals};
@@ -40,7 +40,7 @@ pub(crate) struct ItemPage<'a> {
 }
 
 impl WalletSource {
-    pub async fn open(address: &Address) -> Result<Self, WalletError> {
+    pub async fn open(address: &WalletAddress) -> Result<Self, WalletError> {
         match &address.0 {
             WalletPlace::File(path) => SqliteSource::open(path).await.map(Self::Sqlite),
             WalletPlace::Postgres(place) => PostgresSource::open(place).await.map(Self::Postgres),

@@ -1,6 +1,6 @@
 //! An open wallet: its profiles, and the records of each in batches.
 
-use crate::address::Address;
+use crate::address::WalletAddress;
 use crate::cursor::{KEY_BYTES_MAX, RecordCursor};
 use crate::error::{ItemPart, Unread, WalletError};
 use crate::profile_key::ProfileKey;
@@ -56,7 +56,7 @@ impl Wallet {
     ///
     /// # Errors
     /// If it is not there, is no wallet, or needs another key.
-    pub async fn open(address: &Address, key: StoreKey) -> Result<Self, WalletError> {
+    pub async fn open(address: &WalletAddress, key: StoreKey) -> Result<Self, WalletError> {
         let source = WalletSource::open(address).await?;
         let config = source.config().await?;
         match config.version.as_deref() {

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use selfsame_askar::{
-    Address, KeyEntry, RecordCursor, RecordKind, StoreKey, Unread, Wallet, WalletError,
+    KeyEntry, RecordCursor, RecordKind, StoreKey, Unread, Wallet, WalletAddress, WalletError,
     WalletProfile, WalletRecord, record_hash,
 };
 use selfsame_crypto::encoding::{base64_decode, hex_encode};
 use serde::Deserialize;
 
-pub fn address(of: &str) -> Address {
+pub fn address(of: &str) -> WalletAddress {
     of.parse().unwrap()
 }
 
-pub fn file(path: &Path) -> Address {
+pub fn file(path: &Path) -> WalletAddress {
     address(path.to_str().unwrap())
 }
 
-pub async fn open(address: &Address, key: &str) -> Result<Wallet, WalletError> {
+pub async fn open(address: &WalletAddress, key: &str) -> Result<Wallet, WalletError> {
     Wallet::open(address, StoreKey::text(key.into())).await
 }
 

@@ -1,6 +1,8 @@
 //! What is stored in a wallet of Askar, once it is opened, and the texts that lead to it.
 
-use selfsame_askar::{Address, Expiry, KeyEntry, ProfileKey, Protection, RecordCursor, RecordTag};
+use selfsame_askar::{
+    Expiry, KeyEntry, ProfileKey, Protection, RecordCursor, RecordTag, WalletAddress,
+};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::hex_encode;
 
@@ -54,7 +56,7 @@ pub fn askar_text(data: &[u8]) -> bool {
     let Ok(text) = str::from_utf8(data) else {
         return false;
     };
-    let address = text.parse::<Address>().is_ok();
+    let address = text.parse::<WalletAddress>().is_ok();
     let cursor = text.parse::<RecordCursor>().ok();
     if let Some(cursor) = &cursor {
         assert_eq!(cursor.to_string(), text, "a cursor has one form");

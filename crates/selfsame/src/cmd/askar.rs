@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use selfsame_askar::{Address, ProfileSummary, StoreKey, Summary, Wallet, WalletError};
+use selfsame_askar::{ProfileSummary, StoreKey, Summary, Wallet, WalletAddress, WalletError};
 use selfsame_crypto::SecretString;
 use selfsame_driver::{Reason, private_file};
 use selfsame_terminal::exit::{Answer, End, Failure};
@@ -61,7 +61,7 @@ impl Askar {
 
 impl Show {
     async fn run(self) -> End {
-        let mut address: Address = self.wallet.parse().map_err(failed)?;
+        let mut address: WalletAddress = self.wallet.parse().map_err(failed)?;
         if let Some(password) = self.password {
             address = address.or_password(&SecretString::new(password));
         }
