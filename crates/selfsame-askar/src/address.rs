@@ -1,9 +1,11 @@
 //! The address of a wallet: a file, or a database of a PostgreSQL server.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use selfsame_crypto::SecretString;
+use tokio_postgres::config::Host;
 
 use crate::error::WalletError;
 
@@ -85,17 +87,14 @@ fn postgres(text: &str) -> Result<WalletAddress, WalletError> {
     let (base, query) = text.split_once('?').unwrap_or((text, ""));
     let mut base = base.to_owned();
     let mut schema = None;
+    let mut may_be_open = false;
     let mut kept = Vec::new();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         match name {
             "schema" => schema = Some(decoded(value)?),
-            "sslmode" if !["disable", "allow", "prefer"].contains(&value) => {
-                return Err(WalletError::Unsupported(
-                    "TLS to the PostgreSQL server; lead the connection through a tunnel and set sslmode=disable".to_owned(),
-                ));
-            }
-            "sslmode" => {}
+            "sslmode" if !["disable", "allow", "prefer"].contains(&value) => return Err(no_tls()),
+            "sslmode" => may_be_open = value == "disable",
             "host" => {
                 base = without_host(&base);
                 kept.push(pair);
@@ -111,9 +110,30 @@ fn postgres(text: &str) -> Result<WalletAddress, WalletError> {
     if config.get_dbname().is_none() {
         return Err(WalletError::Address("it names no database"));
     }
+    if !may_be_open && !config.get_hosts().iter().all(is_here) {
+        return Err(no_tls());
+    }
     config.application_name("selfsame");
     let place = PostgresPlace { config, schema };
     Ok(WalletAddress(WalletPlace::Postgres(Box::new(place))))
+}
+
+/// A password and tags in plaintext do not cross a network by accident.
+fn no_tls() -> WalletError {
+    WalletError::Unsupported(
+        "TLS to a PostgreSQL server; lead the connection through a tunnel, or allow one without it with sslmode=disable"
+            .to_owned(),
+    )
+}
+
+fn is_here(host: &Host) -> bool {
+    match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => {
+            let address: Option<IpAddr> = name.parse().ok();
+            name == "localhost" || address.is_some_and(|address| address.is_loopback())
+        }
+    }
 }
 
 /// A host in the query, such as the folder of a socket, replaces the one before the path. Its port goes too: another
@@ -172,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_database_is_named_as_the_agent_names_it_with_what_is_for_askar_alone() {
-        let text = "postgres://user:pass@db.example:5433/wallets?schema=one&max_connections=5&admin_account=x&connect_timeout=3";
+        let text = "postgres://user:pass@127.0.0.1:5433/wallets?schema=one&max_connections=5&admin_account=x&connect_timeout=3";
         let Ok(WalletAddress(WalletPlace::Postgres(place))) = text.parse() else {
             panic!("it is an address");
         };
@@ -188,7 +208,7 @@ mod tests {
         let Ok(WalletAddress(WalletPlace::Postgres(place))) = text.parse() else {
             panic!("it is an address");
         };
-        let socket = tokio_postgres::config::Host::Unix("/run/postgresql".into());
+        let socket = Host::Unix("/run/postgresql".into());
         assert_eq!(place.config.get_hosts(), [socket]);
         assert_eq!(place.config.get_ports(), [5433]);
         assert_eq!(place.config.get_password(), Some(&b"p@ss"[..]));
@@ -197,8 +217,8 @@ mod tests {
     #[test]
     fn a_password_from_elsewhere_does_not_replace_the_one_in_the_address() {
         for (text, expected) in [
-            ("postgres://user@host/db", "other"),
-            ("postgres://user:own@host/db", "own"),
+            ("postgres://user@localhost/db", "other"),
+            ("postgres://user:own@localhost/db", "own"),
         ] {
             let Ok(address) = text.parse::<WalletAddress>() else {
                 panic!("it is an address");
@@ -233,8 +253,25 @@ mod tests {
 
     #[test]
     fn tls_is_not_left_out_silently() {
-        let text = "postgres://host/db?sslmode=require";
-        let refused = text.parse::<WalletAddress>().err();
-        assert!(matches!(refused, Some(WalletError::Unsupported(_))));
+        for text in [
+            "postgres://localhost/db?sslmode=require",
+            "postgres://db.example/db",
+            "postgres://192.0.2.1/db?sslmode=prefer",
+            "postgres://localhost/db?host=db.example",
+        ] {
+            let refused = text.parse::<WalletAddress>().err();
+            assert!(
+                matches!(refused, Some(WalletError::Unsupported(_))),
+                "{text}"
+            );
+        }
+        for text in [
+            "postgres://localhost/db",
+            "postgres://[::1]/db",
+            "postgres://db.example/db?host=/run/postgresql",
+            "postgres://db.example/db?sslmode=disable",
+        ] {
+            assert!(text.parse::<WalletAddress>().is_ok(), "{text}");
+        }
     }
 }

@@ -100,7 +100,7 @@ pub(super) fn key_seeds() -> Vec<Vec<u8>> {
 pub(super) fn text_seeds() -> Vec<Vec<u8>> {
     [
         "sqlite:///var/lib/agent/my%20wallet.db?cache=shared",
-        "postgres://user:p%40ss@db.example:5432/wallets?schema=one&max_connections=5",
+        "postgres://user:p%40ss@127.0.0.1:5432/wallets?schema=one&max_connections=5",
         "postgres://user@localhost/wallets?host=/run/postgresql&port=5433",
         "AAIAAAACAQID",
         "2027-03-23T11:14:48.111168304+00:00",

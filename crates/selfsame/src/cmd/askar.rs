@@ -33,7 +33,7 @@ enum AskarVerb {
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame askar show wallet.db --key-file wallet.key
-         selfsame askar show postgres://agent@db.example/wallets --key-file wallet.key --json
+         selfsame askar show postgres://agent@localhost/wallets --key-file wallet.key --json
 
 The password of a PostgreSQL server can be in PGPASSWORD. docs/askar.md says what is read, and what the hashes prove."
 )]
