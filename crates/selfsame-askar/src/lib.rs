@@ -38,5 +38,5 @@ pub use profile_key::ProfileKey;
 pub use protection::{Protection, StoreKey};
 pub use record::{RecordKind, RecordTag, WalletRecord};
 pub use summary::{ProfileSummary, Summary};
-pub use tally::{Tally, record_hash};
+pub use tally::{RecordTally, record_hash};
 pub use wallet::{RecordBatch, Wallet, WalletProfile};

@@ -8,7 +8,7 @@ use crate::error::{ItemPart, WalletError};
 use crate::key_entry::KeyEntry;
 use crate::record::{RecordKind, WalletRecord};
 use crate::sealed::Totals;
-use crate::tally::{Tally, record_hash};
+use crate::tally::{RecordTally, record_hash};
 use crate::wallet::{Wallet, WalletProfile};
 
 /// Categories that are named in a summary; further ones are counted together.
@@ -65,7 +65,7 @@ impl Wallet {
     /// If the database fails, if the key of a profile is damaged, or if there are rows that no profile has.
     pub async fn summary(&self) -> Result<Summary, WalletError> {
         let mut profiles: Vec<ProfileSummary> = Vec::new();
-        let (mut total, mut seen) = (Tally::default(), Totals::default());
+        let (mut total, mut seen) = (RecordTally::default(), Totals::default());
         let mut page = self.profiles(None).await?;
         while !page.is_empty() {
             for profile in &page {
@@ -112,7 +112,7 @@ impl Wallet {
 /// A profile while it is counted.
 struct ProfileCount {
     summary: ProfileSummary,
-    tally: Tally,
+    tally: RecordTally,
     seen: Totals,
 }
 
@@ -130,7 +130,7 @@ impl ProfileCount {
                 why_unread: Vec::new(),
                 hash: String::new(),
             },
-            tally: Tally::default(),
+            tally: RecordTally::default(),
             seen: Totals::default(),
         }
     }

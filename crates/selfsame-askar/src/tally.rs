@@ -55,13 +55,13 @@ fn number(hash: &mut Sha256, number: usize) {
 /// How many records, and the sum of their hashes modulo 2²⁵⁶, so that the order does not matter. It shows what was lost
 /// or mistaken; that nobody forged records so that their hashes have this sum, only the hash of each record shows.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Tally {
+pub struct RecordTally {
     /// The number of records.
     pub count: u64,
     sum: [u8; 32],
 }
 
-impl Tally {
+impl RecordTally {
     /// Adds a record by its hash.
     pub fn add(&mut self, hash: [u8; 32]) {
         self.count = self.count.saturating_add(1);
@@ -165,7 +165,7 @@ mod tests {
     fn a_tally_does_not_depend_on_the_order_and_counts_what_is_there_twice() {
         let hashes = [[0xff; 32], [0x80; 32], [1; 32]];
         let tally = |order: &[usize]| {
-            let mut tally = Tally::default();
+            let mut tally = RecordTally::default();
             for at in order {
                 tally.add(hashes[*at]);
             }
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(tally(&[0, 1, 2]), tally(&[2, 0, 1]));
         assert_ne!(tally(&[0, 1, 2]), tally(&[0, 1]));
         assert_ne!(tally(&[0, 1, 1]).sum, tally(&[0, 1]).sum);
-        let mut one = Tally::default();
+        let mut one = RecordTally::default();
         one.add([0xff; 32]);
         one.add({
             let mut one = [0; 32];
@@ -186,15 +186,15 @@ mod tests {
 
     #[test]
     fn a_record_that_moves_to_another_profile_changes_the_sum_of_all() {
-        let mut records = Tally::default();
+        let mut records = RecordTally::default();
         records.add([1; 32]);
-        let total = |first: &Tally, second: &Tally| {
-            let mut total = Tally::default();
+        let total = |first: &RecordTally, second: &RecordTally| {
+            let mut total = RecordTally::default();
             total.add_profile("first", first);
             total.add_profile("second", second);
             total
         };
-        let none = Tally::default();
+        let none = RecordTally::default();
         assert_ne!(total(&records, &none).sum, total(&none, &records).sum);
         assert_eq!(total(&records, &none).count, 1);
     }

@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use selfsame_askar::{Expiry, RecordKind, RecordTag, Tally, WalletRecord, record_hash};
+use selfsame_askar::{Expiry, RecordKind, RecordTag, RecordTally, WalletRecord, record_hash};
 use selfsame_crypto::encoding::base58_encode;
 use selfsame_crypto::{Secret, SecretString};
 
@@ -72,7 +72,7 @@ proptest! {
         });
         prop_assert!(read.unread.is_empty());
         let tally = |records: &[OfProfile]| {
-            let mut tally = Tally::default();
+            let mut tally = RecordTally::default();
             records.iter().for_each(|one| tally.add(record_hash(&one.record)));
             tally
         };
