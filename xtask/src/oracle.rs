@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    clients, openssl, package, peer, python, second,
+    askar, clients, openssl, package, peer, python, second,
     workspace::{cargo, root},
 };
 
@@ -97,17 +97,18 @@ impl Cross {
     }
 }
 
-/// `cargo xtask cross anoncreds [--count N] [--adx | --portable]`, or `… cross` with `tls`, `sd-jwt`, `openid4vc` or
-/// `clients`.
+/// `cargo xtask cross anoncreds [--count N] [--adx | --portable]`, or `… cross` with `tls`, `sd-jwt`, `openid4vc`,
+/// `clients` or `askar`.
 pub fn cross_command(arguments: &[String]) -> Result<bool, String> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let usage = "usage: cargo xtask cross anoncreds [--count N] [--adx | --portable], or cargo xtask cross tls | sd-jwt | openid4vc | clients";
+    let usage = "usage: cargo xtask cross anoncreds [--count N] [--adx | --portable], or cargo xtask cross tls | sd-jwt | openid4vc | clients | askar";
     match words.split_first() {
         Some((&"anoncreds", flags)) => cross(&Cross::parse(flags).ok_or(usage)?),
         Some((&"tls", [])) => second::cross(),
         Some((&"sd-jwt", [])) => package::cross(),
         Some((&"openid4vc", [])) => peer::cross(),
         Some((&"clients", [])) => clients::cross(),
+        Some((&"askar", [])) => askar::cross(),
         _ => Err(usage.to_owned()),
     }
 }

@@ -140,7 +140,7 @@ fn must_run(program: &str, arguments: &[&str]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{clients, package, second};
+    use crate::{askar, clients, package, second};
 
     #[test]
     fn every_package_is_pinned_by_a_hash() {
@@ -148,6 +148,7 @@ mod tests {
             (second::REQUIREMENTS, 3),
             (package::REQUIREMENTS, 7),
             (clients::REQUIREMENTS, 28),
+            (askar::REQUIREMENTS, 1),
         ] {
             let text = fs::read_to_string(root().join(list)).unwrap();
             let text = text.replace("\\\n", "");

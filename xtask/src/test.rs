@@ -5,6 +5,7 @@ mod lanes;
 use std::{fs, process::Command, time::Instant};
 
 use crate::{
+    askar,
     changed::{
         self, alone,
         plan::{Part, Scope},
@@ -116,8 +117,13 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "oracle",
-        purpose: "AnonCreds and SD-JWT VCs crossed with published libraries, TLS with its second implementation",
-        when: When::Suites(&["selfsame-anoncreds", "selfsame-credential", "selfsame-tls"]),
+        purpose: "AnonCreds, SD-JWT VCs and Askar's wallets crossed with published libraries, TLS with its second implementation",
+        when: When::Suites(&[
+            "selfsame-anoncreds",
+            "selfsame-askar",
+            "selfsame-credential",
+            "selfsame-tls",
+        ]),
         task: Task::Ours(cross),
     },
 ];
@@ -322,6 +328,7 @@ fn prepare(with_browser: bool, scope: &Scope) -> Result<bool, String> {
 fn cross(scope: &Scope) -> Result<bool, String> {
     let passed = !scope.has(&["selfsame-tls"]) || second::cross()?;
     let passed = passed && (!scope.has(&["selfsame-credential"]) || package::cross()?);
+    let passed = passed && (!scope.has(&["selfsame-askar"]) || askar::cross()?);
     Ok(
         passed
             && (!scope.has(&["selfsame-anoncreds"]) || oracle::cross(&oracle::Cross::default())?),

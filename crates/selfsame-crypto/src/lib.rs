@@ -17,6 +17,7 @@
 )]
 
 mod algorithm;
+pub mod chacha20_poly1305;
 pub mod ctx;
 mod der;
 mod ec;

@@ -1,4 +1,5 @@
 //! Password hashing and keys from passphrases, both with Argon2id. Salts are drawn from the system's randomness here.
+//! Argon2i is for reading what other programs sealed.
 
 use argon2::password_hash::{PasswordHash, PasswordHasher as _, PasswordVerifier as _, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -6,7 +7,7 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use crate::encoding::{base64url_decode, base64url_encode};
 use crate::generate::random;
 use crate::seal::SealingKey;
-use crate::secret::SecretString;
+use crate::secret::{Secret, SecretString};
 
 /// The minimum that OWASP's password storage cheat sheet recommends for Argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19_456;
@@ -34,7 +35,7 @@ pub enum PasswordError {
 pub fn hash(password: &SecretString) -> Result<String, PasswordError> {
     let password = checked(password)?;
     let salt = SaltString::encode_b64(&random::<16>()).map_err(|_| PasswordError::Backend)?;
-    let hash = argon2(MEMORY_KIB, PASSES)?
+    let hash = argon2(Algorithm::Argon2id, MEMORY_KIB, PASSES)?
         .hash_password(password, &salt)
         .map_err(|_| PasswordError::Backend)?;
     Ok(hash.to_string())
@@ -46,7 +47,7 @@ pub fn verify(phc: &str, password: &SecretString) -> bool {
     let (Ok(password), Ok(hash), Ok(argon2)) = (
         checked(password),
         PasswordHash::new(phc),
-        argon2(MEMORY_KIB, PASSES),
+        argon2(Algorithm::Argon2id, MEMORY_KIB, PASSES),
     ) else {
         return false;
     };
@@ -129,7 +130,7 @@ impl Stretching {
             Cost::OfKeys => (KEY_MEMORY_KIB, KEY_PASSES),
         };
         let mut key = [0_u8; 32];
-        argon2(memory, passes)?
+        argon2(Algorithm::Argon2id, memory, passes)?
             .hash_password_into(checked(passphrase)?, &self.salt, &mut key)
             .map_err(|_| PasswordError::Backend)?;
         Ok(SealingKey::from_bytes(key))
@@ -145,10 +146,39 @@ fn checked(password: &SecretString) -> Result<&[u8], PasswordError> {
     }
 }
 
-fn argon2(memory_kib: u32, passes: u32) -> Result<Argon2<'static>, PasswordError> {
+/// The cost of a key that another program derives with Argon2i, version 0x13, in one lane.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Argon2iCost {
+    /// The memory in KiB.
+    pub memory_kib: u32,
+    /// The number of passes.
+    pub passes: u32,
+}
+
+/// Derives 32 bytes from a passphrase with Argon2i (RFC 9106).
+///
+/// # Errors
+/// `TooLong`; `Backend` if there is not enough memory.
+pub fn argon2i(
+    passphrase: &SecretString,
+    salt: &[u8; 16],
+    cost: Argon2iCost,
+) -> Result<Secret, PasswordError> {
+    let mut key = vec![0_u8; 32];
+    argon2(Algorithm::Argon2i, cost.memory_kib, cost.passes)?
+        .hash_password_into(checked(passphrase)?, salt, &mut key)
+        .map_err(|_| PasswordError::Backend)?;
+    Ok(Secret::new(key))
+}
+
+fn argon2(
+    algorithm: Algorithm,
+    memory_kib: u32,
+    passes: u32,
+) -> Result<Argon2<'static>, PasswordError> {
     let params =
         Params::new(memory_kib, passes, LANES, None).map_err(|_| PasswordError::Backend)?;
-    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
+    Ok(Argon2::new(algorithm, Version::V0x13, params))
 }
 
 #[cfg(test)]
@@ -200,6 +230,25 @@ mod tests {
             ..of(1)
         };
         assert!(opened(dearer, "open").is_none());
+    }
+
+    #[test]
+    fn a_key_of_argon2i_depends_on_passphrase_salt_and_cost() {
+        let cost = |memory_kib, passes| Argon2iCost { memory_kib, passes };
+        let key = |text: &str, salt, cost| argon2i(&text.into(), &[salt; 16], cost).unwrap();
+        let one = key("open", 1, cost(64, 2));
+        assert_eq!(one, key("open", 1, cost(64, 2)));
+        for other in [
+            key("shut", 1, cost(64, 2)),
+            key("open", 2, cost(64, 2)),
+            key("open", 1, cost(128, 2)),
+            key("open", 1, cost(64, 3)),
+        ] {
+            assert_ne!(one, other);
+        }
+        let long = SecretString::new("p".repeat(1025));
+        let refused = argon2i(&long, &[1; 16], cost(64, 2));
+        assert_eq!(refused, Err(PasswordError::TooLong));
     }
 
     #[test]

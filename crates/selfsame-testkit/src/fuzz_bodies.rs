@@ -4,6 +4,7 @@
 //! A violated property panics. The same functions run under libFuzzer (`fuzz/`) and, for a short time, as a test.
 
 mod anoncreds;
+mod askar;
 mod credential;
 mod did;
 mod mutate;
@@ -18,6 +19,7 @@ mod types;
 mod witness;
 
 pub use anoncreds::{anoncreds, presentation};
+pub use askar::{askar_key, askar_text};
 pub use credential::{dcql, status_list};
 pub use did::{did_document, did_url, registrar_answer, resolver_answer};
 pub use mutate::Mutator;
@@ -42,7 +44,7 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 24] = [
+pub const TARGETS: [Target; 26] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -112,6 +114,16 @@ pub const TARGETS: [Target; 24] = [
         name: "presentation",
         body: presentation,
         seeds: anoncreds::presentation_seeds,
+    },
+    Target {
+        name: "askar_key",
+        body: askar_key,
+        seeds: askar::key_seeds,
+    },
+    Target {
+        name: "askar_text",
+        body: askar_text,
+        seeds: askar::text_seeds,
     },
     Target {
         name: "checkpoint",

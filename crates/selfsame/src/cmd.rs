@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod anoncreds;
+mod askar;
 mod backup;
 mod bench;
 mod check;
@@ -52,6 +53,8 @@ enum Verb {
     /// Run the steps of AnonCreds one by one, with messages in files or pipes.
     #[command(name = "anoncreds")]
     AnonCreds(anoncreds::AnonCreds),
+    /// Look into a wallet of Askar, which other agents store their records in.
+    Askar(askar::Askar),
     /// Print the completions for a shell.
     Completions(shell::Completions),
     /// Write the manual pages of all commands.
@@ -73,6 +76,7 @@ impl Cli {
             Verb::Restore(restore) => restore.run(),
             Verb::Check(check) => check.run().await,
             Verb::AnonCreds(step) => step.run(),
+            Verb::Askar(askar) => askar.run().await,
             Verb::Completions(completions) => completions.run(),
             Verb::Manual(manual) => manual.run(),
             Verb::Bench(bench) => bench.run().await,

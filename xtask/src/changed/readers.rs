@@ -132,6 +132,11 @@ pub const ROWS: &[Row] = &[
         VECTORS,
     ),
     row(
+        "vectors/askar/",
+        These(&["selfsame-askar/askar", "selfsame/askar_show"]),
+        VECTORS,
+    ),
+    row(
         "vectors/dcql/",
         These(&["selfsame-openid4vc/dcql_vectors", "selfsame-testkit"]),
         VECTORS,
@@ -215,6 +220,11 @@ pub const ROWS: &[Row] = &[
         "crates/selfsame-bench/openssl/",
         These(&["selfsame/bench"]),
         "the bench's end with OpenSSL",
+    ),
+    row(
+        "crates/selfsame-askar/tests/askar/requirements.txt",
+        These(&["selfsame-askar/askar", "xtask/unit"]),
+        PINNED,
     ),
     row(
         "crates/selfsame-credential/tests/package/requirements.txt",

@@ -59,6 +59,11 @@ const PLACES: &[Place] = &[
         ..place("selfsame-postgres", 3)
     },
     place("selfsame-anoncreds-roles", 3),
+    // Of ours it takes the cryptography alone; where records go is for others to say.
+    Place {
+        not: &["selfsame-credential", "selfsame-anoncreds", "selfsame-did"],
+        ..place("selfsame-askar", 3)
+    },
     place("selfsame-tls-io", 3),
     Place {
         not: &["selfsame-tls", "selfsame-registry"],
@@ -349,14 +354,14 @@ const HOMES: &[(&str, &[&str])] = &[
     ("imagesize", &["selfsame-types"]),
     ("indicatif", &["selfsame"]),
     ("metrics-exporter-prometheus", &["selfsame-http"]),
-    ("minicbor", &["selfsame-proof"]),
+    ("minicbor", &["selfsame-proof", "selfsame-askar"]),
     ("oxilangtag", &["selfsame-types"]),
     ("proc-macro2", &["xtask"]),
     ("proptest", &["selfsame-testkit"]),
     ("qrcode", &["selfsame-pages", "selfsame-terminal"]),
     ("regex-lite", &["selfsame-types"]),
     ("roxmltree", &["selfsame-types"]),
-    ("rusqlite", &["selfsame-store"]),
+    ("rusqlite", &["selfsame-store", "selfsame-askar"]),
     (
         "rustls-native-certs",
         &["selfsame-net", "selfsame-postgres"],
