@@ -27,7 +27,7 @@ use crate::operator_token::OperatorToken;
 use crate::private_directory;
 use crate::scenario::{self, Cast, Items, Scenario, Story};
 use crate::settings::{Settings, registry_token};
-use crate::tls::Certificate;
+use crate::tls::{Certificate, HostCertificates};
 use crate::trusting::Trusting;
 use selfsame_api_commands::{Client, Roots};
 
@@ -93,7 +93,7 @@ pub struct Up {
     #[arg(long)]
     trust_issuer: Vec<String>,
     /// A settings file in TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[organisations]`, `[registry]`, `[tls]`,
-    /// `[health]`, `[limits]`. On SIGHUP, `[trust]` is read again. For a supervisor, `[health] listen` serves `/livez`
+    /// `[health]`, `[limits]`. On SIGHUP, `[trust]` and `[[tls.hosts]]` are read again. For a supervisor, `[health] listen` serves `/livez`
     /// on a separate thread.
     #[arg(long)]
     config: Option<PathBuf>,
@@ -244,6 +244,11 @@ impl Up {
             _ => file.registry.nodes()?,
         };
         let mut launch = Launch::new(self.data, self.listen);
+        launch.tls_hosts = HostCertificates {
+            settings: self.config.clone(),
+            listed: file.tls.iter().flat_map(|tls| tls.hosts.clone()).collect(),
+        };
+        let node = file.tls.filter(|tls| tls.identity.is_some());
         launch.trusting = self.config.map(|path| Trusting {
             file: path,
             issuers: self.trust_issuer.clone(),
@@ -277,7 +282,7 @@ impl Up {
         launch.custody = self.master_key.custody(&launch.data)?;
         launch.token = self.token;
         launch.tls = self.certificate.source();
-        launch.nodes = file.tls.map(Arc::new);
+        launch.nodes = node.map(Arc::new);
         launch.plain_anywhere = self.certificate.plain_anywhere();
         launch.health = file.health.listen;
         launch.limits = file.limits.limits()?;
