@@ -1,14 +1,13 @@
 //! `selfsame organisation`: the organisations that an instance hosts beside its first one.
 
+mod create;
 mod erase;
 mod export;
 mod look;
 mod trust;
 
 use clap::{Args, Subcommand, ValueEnum};
-use selfsame_core::organisation::view::{
-    NewOrganisation, OrganisationChange, OrganisationState, OrganisationView,
-};
+use selfsame_core::organisation::view::{OrganisationChange, OrganisationState, OrganisationView};
 use selfsame_driver::paging::Listing;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
@@ -19,6 +18,7 @@ use crate::called::{Instance, segment};
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame organisation create acme --title 'Acme Corporation'
+         selfsame organisation create clinic --title 'Clinic at the Lake' --host id.clinic.example
          selfsame organisation suspend acme"
 )]
 pub struct Organisation {
@@ -28,29 +28,7 @@ pub struct Organisation {
 
 #[derive(Subcommand)]
 enum OrganisationVerb {
-    /// Create an organisation with a key, a DID, addresses and records of its own.
-    #[command(after_help = "Example: selfsame organisation create acme --title 'Acme Corporation'")]
-    Create {
-        /// Its name in addresses: lower-case letters, digits, and single hyphens between them.
-        name: String,
-        /// Its name for people.
-        #[arg(long)]
-        title: String,
-        /// The method of its DID; default: `selfsame` with a registry, else `jwk`.
-        #[arg(long)]
-        did_method: Option<String>,
-        /// It only issues credentials.
-        #[arg(long, conflicts_with = "verifier_only")]
-        issuer_only: bool,
-        /// It only asks for presentations.
-        #[arg(long)]
-        verifier_only: bool,
-        /// It does not issue the sample types, only its own.
-        #[arg(long)]
-        no_samples: bool,
-        #[command(flatten)]
-        instance: Instance,
-    },
+    Create(create::OrganisationCreation),
     /// Show all organisations.
     #[command(after_help = "Example: selfsame organisation list --json")]
     List {
@@ -128,27 +106,7 @@ impl Organisation {
     /// Runs the subcommand.
     pub async fn run(self) -> End {
         match self.verb {
-            OrganisationVerb::Create {
-                name,
-                title,
-                did_method,
-                issuer_only,
-                verifier_only,
-                no_samples,
-                instance,
-            } => {
-                let new = NewOrganisation {
-                    name,
-                    title,
-                    issuer: !verifier_only,
-                    verifier: !issuer_only,
-                    samples: !no_samples,
-                    did_method,
-                };
-                let operator = instance.operator()?;
-                let created: OrganisationView = operator.post("/api/organisations", &new).await?;
-                output::either(instance.json, &created, one);
-            }
+            OrganisationVerb::Create(create) => return create.run().await,
             OrganisationVerb::List { instance } => {
                 let all = all(&instance).await?;
                 output::either(instance.json, &all, |all| {

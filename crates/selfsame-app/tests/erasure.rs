@@ -151,6 +151,7 @@ impl Process {
             issuer: true,
             verifier: true,
             samples: true,
+            host: None,
             did_method: Some("web".to_owned()),
         };
         self.app.create_organisation(&new).await.unwrap();

@@ -43,8 +43,8 @@ pub struct Wish<'a> {
     pub tenant: TenantId,
     /// The method of its DID, if the settings name one.
     pub method: Option<DidMethod>,
-    /// The path below the origin where `did:web` is hosted.
-    pub web_path: &'a str,
+    /// The URL below which the document of a `did:web` is hosted.
+    pub web_url: &'a str,
     /// An existing DID.
     pub existing: Option<&'a str>,
     /// The DID to name in what it signs.
@@ -61,9 +61,9 @@ impl Wish<'_> {
             None => {
                 if let Some(told) = self.method.filter(|told| told.name() != kept.method()) {
                     tracing::warn!(
-                        "[{}] did_method is `{}`, but this data directory already has a DID, which stays: {kept}",
-                        self.web_path,
-                        told.name()
+                        "did_method is `{}` for {}, but this data directory already has a DID, which stays: {kept}",
+                        told.name(),
+                        self.web_url
                     );
                 }
                 Ok(())
@@ -115,8 +115,8 @@ impl Identity {
             None => {
                 let unless_named = DidMethod::unless_named(shared.registry.is_some());
                 let method = wish.method.unwrap_or(unless_named);
-                let (name, path) = (method.name(), wish.web_path);
-                shared.new_did(name, key.public(), path).await?
+                let (name, url) = (method.name(), wish.web_url);
+                shared.new_did(name, key.public(), url).await?
             }
         };
         let kid = kid_of(&did);
@@ -228,7 +228,7 @@ mod tests {
         Wish {
             tenant: TenantId::instance(),
             method: Some(DidMethod::of(&selfsame_did::web::METHOD)),
-            web_path: "issuer",
+            web_url: "https://issuer.example/issuer",
             existing,
             named: NamedDid::Portable,
         }

@@ -9,6 +9,7 @@ pub mod dids;
 pub mod events;
 mod fetches;
 pub mod gather;
+mod host_cache;
 pub mod identity;
 pub mod machine;
 pub mod newcomer;

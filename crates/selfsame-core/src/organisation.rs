@@ -1,7 +1,10 @@
 //! Organisations: each has keys, records, addresses and settings of its own on one instance.
 
+mod by_host;
 mod erasing;
 mod erasure;
+mod host;
+mod hosts;
 mod logos;
 pub mod look;
 mod name;
@@ -16,8 +19,9 @@ use url::Url;
 use crate::shared::below;
 
 pub use erasure::{Erasure, ErasureWork, Urgency, erased};
+pub use host::HostName;
 pub use name::OrganisationName;
-pub use records::{HostedOrganisation, OrganisationRecord, Organisations, web_path};
+pub use records::{HostedOrganisation, OrganisationRecord, Organisations, wish};
 
 /// What the names of the tenants of hosted organisations begin with.
 pub const TENANT: &str = "o-";
@@ -53,19 +57,45 @@ impl Organisation {
         })
     }
 
-    /// Another organisation, whose addresses stand below `/o/` and its name.
+    /// Another organisation, whose addresses stand below `/o/` and its name, or begin with a host of its own.
     ///
     /// # Errors
     /// `Internal` for an origin that no address can stand below.
-    pub fn named(name: OrganisationName, tenant: TenantId, origin: &Url) -> Result<Self> {
-        let identifier = below(origin, &format!("o/{name}"))?;
+    pub fn named(
+        name: OrganisationName,
+        tenant: TenantId,
+        origin: &Url,
+        host: Option<&HostName>,
+    ) -> Result<Self> {
+        let (base, identifier) = match host {
+            Some(host) => {
+                let own = host.beside(origin)?;
+                let identifier = below(&own, "issuer")?;
+                (own, identifier)
+            }
+            None => {
+                let base = below(origin, &format!("o/{name}/"))?;
+                (base, below(origin, &format!("o/{name}"))?)
+            }
+        };
         Ok(Self {
             issuer: tenant.clone(),
             verifier: tenant,
-            base: below(origin, &format!("o/{name}/"))?,
+            base,
             identifier: identifier.into(),
             name,
         })
+    }
+
+    /// Where its people work: on the instance's own host, wherever its addresses for others are.
+    ///
+    /// # Errors
+    /// `Internal` for an origin that no address can stand below.
+    pub fn workplace(&self, origin: &Url) -> Result<Url> {
+        match self.name.is_main() {
+            true => Ok(origin.clone()),
+            false => below(origin, &format!("o/{}/", self.name)),
+        }
     }
 
     /// The address of its issuer's metadata, which stands between the origin and its identifier's path (OpenID4VCI 1.0
@@ -106,12 +136,19 @@ mod tests {
         assert_eq!(url.as_str(), "https://host.example/issuer/token");
         let name = OrganisationName::parse("acme").unwrap();
         let tenant = TenantId::parse("o-1").unwrap();
-        let acme = Organisation::named(name, tenant, &origin).unwrap();
+        let acme = Organisation::named(name.clone(), tenant.clone(), &origin, None).unwrap();
         assert_eq!(acme.identifier, "https://host.example/o/acme");
         let metadata = Organisation::metadata_address(&acme.identifier).unwrap();
         let expected = "https://host.example/.well-known/openid-credential-issuer/o/acme";
         assert_eq!(metadata.as_str(), expected);
         let url = acme.url("issuer/token").unwrap();
         assert_eq!(url.as_str(), "https://host.example/o/acme/issuer/token");
+        let host = HostName::parse("id.acme.example").unwrap();
+        let acme = Organisation::named(name, tenant, &origin, Some(&host)).unwrap();
+        assert_eq!(acme.identifier, "https://id.acme.example/issuer");
+        let url = acme.url("issuer/token").unwrap();
+        assert_eq!(url.as_str(), "https://id.acme.example/issuer/token");
+        let workplace = acme.workplace(&origin).unwrap();
+        assert_eq!(workplace.as_str(), "https://host.example/o/acme/");
     }
 }

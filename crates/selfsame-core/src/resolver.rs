@@ -18,6 +18,7 @@ use selfsame_did::{
     ResolutionPlan,
 };
 use selfsame_driver::Reason;
+use selfsame_net::guard::is_own;
 use selfsame_net::{Cache, CacheSettings, Fresh, Net, NetError, Request};
 use url::Url;
 
@@ -290,7 +291,7 @@ impl Resolver {
             && self
                 .plain
                 .iter()
-                .any(|origin| origin.origin() == plain.origin());
+                .any(|origin| is_own(&origin.origin(), &plain));
         if own { plain } else { url.clone() }
     }
 }

@@ -14,6 +14,7 @@ use url::Url;
 use crate::config::SharedConfig;
 use crate::events::Events;
 use crate::fetches::Fetches;
+use crate::host_cache::HostCache;
 use crate::registry::RegistryClient;
 use crate::resolver::Resolver;
 use crate::trust::Trust;
@@ -55,6 +56,8 @@ pub struct Shared {
     pub resolver: Resolver,
     /// Caches of what verification fetches.
     pub(crate) fetched: Fetches,
+    /// Which organisations have host names.
+    pub(crate) hosts: HostCache,
     /// The parties it trusts.
     pub trust: Trust,
     /// The machines that get answers to calls; set once the roles exist, which own them.
@@ -101,6 +104,7 @@ impl Shared {
             work: CpuPool::new("work")?,
             reading: CpuPool::new("reading")?,
             fetched: Fetches::default(),
+            hosts: HostCache::default(),
             trust,
             correspondents: OnceLock::new(),
             config,

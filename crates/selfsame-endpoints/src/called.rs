@@ -2,20 +2,45 @@
 //!
 //! An organisation's addresses are those of the one that every instance has, below `/o/` and its name. Its public
 //! documents stand where the specifications put them for its identifier. Both are translated before routing, so that
-//! one list of routes serves all organisations.
+//! one list of routes serves all organisations. An organisation with a host of its own has the same addresses at that
+//! host, as they are; what its people work with stays on the instance's host.
 
 use axum::extract::Request;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use http::header::LOCATION;
 use http::uri::PathAndQuery;
-use http::{Extensions, Uri};
-use selfsame_core::organisation::OrganisationName;
+use http::{Extensions, HeaderValue, Method, Uri};
+use selfsame_core::organisation::{OrganisationName, Organisations};
+use selfsame_driver::{Error, Result};
 
 /// What the addresses of other organisations begin with.
 const BELOW: &str = "/o/";
 const WELL_KNOWN: &str = "/.well-known/";
+/// What the paths of pages begin with that each organisation has.
+const OF_EACH: [&str; 6] = [
+    "/issuer",
+    "/verifier",
+    "/people",
+    "/audit",
+    "/types",
+    "/webhooks",
+];
 
-/// The name of the organisation that an address names, among a request's extensions.
+/// The organisation that an address names, among a request's extensions.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Called(OrganisationName);
+pub struct Called {
+    name: OrganisationName,
+    at: CalledPlace,
+}
+
+/// What of an address names the organisation.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum CalledPlace {
+    /// The beginning of the path, on the instance's host.
+    Path,
+    /// A host of its own.
+    Host,
+}
 
 impl Called {
     /// The organisation whose address this request called, unless it is the one that every instance has.
@@ -23,14 +48,57 @@ impl Called {
         extensions.get::<Self>()
     }
 
-    /// Its name.
-    pub fn name(&self) -> &OrganisationName {
-        &self.0
+    /// This organisation, called at a host of its own.
+    pub(crate) fn at_host(name: OrganisationName) -> Self {
+        let at = CalledPlace::Host;
+        Self { name, at }
     }
 
-    /// The path of a page or an API address of this organisation, from that of the one that every instance has.
+    /// Its name.
+    pub fn name(&self) -> &OrganisationName {
+        &self.name
+    }
+
+    /// What of the address names it.
+    pub fn at(&self) -> CalledPlace {
+        self.at
+    }
+
+    /// The path of a page or an API address of this organisation where it was called, from that of the one that every
+    /// instance has.
     pub fn path(&self, path: &str) -> String {
-        path_at(&self.0, path)
+        match self.at {
+            CalledPlace::Path => path_at(&self.name, path),
+            CalledPlace::Host => path.to_owned(),
+        }
+    }
+
+    /// For a visitor who called an organisation on the instance's host that has a host of its own: the same page there.
+    /// Its cookies and forms belong to that host.
+    ///
+    /// # Errors
+    /// `NotFound` for a form that is sent here; the store's.
+    pub async fn moved(
+        &self,
+        organisations: &Organisations,
+        method: &Method,
+        uri: &Uri,
+    ) -> Result<Option<Response>> {
+        if self.at == CalledPlace::Host {
+            return Ok(None);
+        }
+        let found = organisations.find(&self.name).await?;
+        let Some(hosted) = found.filter(|hosted| hosted.record.host.is_some()) else {
+            return Ok(None);
+        };
+        if !matches!(*method, Method::GET | Method::HEAD) {
+            return Err(Error::not_found("address-unknown"));
+        }
+        let place = organisations.place(&hosted)?;
+        let target = uri.path_and_query();
+        let target = target.map_or("", |target| target.as_str().trim_start_matches('/'));
+        let there = format!("{}{target}", place.base);
+        Ok(Some(Redirect::permanent(&there).into_response()))
     }
 }
 
@@ -40,6 +108,18 @@ pub fn path_at(organisation: &OrganisationName, path: &str) -> String {
         true => path.to_owned(),
         false => format!("{BELOW}{organisation}{path}"),
     }
+}
+
+/// A response that leads on to a page of the organisation that was called, where it leads to one that each has.
+pub fn led(called: Option<&Called>, mut response: Response) -> Response {
+    if let (Some(called), Some(location)) = (called, response.headers().get(LOCATION))
+        && let Ok(path) = location.to_str()
+        && OF_EACH.iter().any(|page| path.starts_with(page))
+        && let Ok(location) = HeaderValue::from_str(&called.path(path))
+    {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    response
 }
 
 /// The organisation whose address a request called.
@@ -53,8 +133,8 @@ pub fn prefix(extensions: &Extensions) -> String {
     Called::of(extensions).map_or_else(String::new, |called| called.path(""))
 }
 
-/// Translates a request to an organisation's address into one to the address that the routes know.
-pub fn translate(mut request: Request) -> Request {
+/// Translates a request to an organisation's address on the instance's host into one to the address that the routes know.
+pub(crate) fn translate(mut request: Request) -> Request {
     if let Some((name, path)) = translated(request.uri().path()) {
         let query = request.uri().query();
         let target = query.map_or_else(|| path.clone(), |query| format!("{path}?{query}"));
@@ -63,7 +143,8 @@ pub fn translate(mut request: Request) -> Request {
             parts.path_and_query = Some(target);
             if let Ok(uri) = Uri::from_parts(parts) {
                 *request.uri_mut() = uri;
-                request.extensions_mut().insert(Called(name));
+                let at = CalledPlace::Path;
+                request.extensions_mut().insert(Called { name, at });
             }
         }
     }

@@ -4,6 +4,7 @@
 //! own: who may call an address, its limits and its errors' format, which `selfsame-server` gives to each list of
 //! routes; the API and the pages; nor the meaning of a request, which is a use case's.
 
+mod addressed;
 pub mod called;
 pub mod hosted;
 mod instance;
@@ -14,4 +15,5 @@ pub mod routes;
 pub mod verifier;
 pub mod von_network;
 
+pub use addressed::Addressed;
 pub use instance::{EndpointHost, Instance, RolesHere};

@@ -1,6 +1,7 @@
 //! The server's public origin, and where it may be served.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use url::{Host, Url};
 
@@ -13,6 +14,10 @@ pub struct Origin {
     secure: bool,
     loopback: bool,
 }
+
+/// The origin that a request called, among its extensions, if it is not the server's own.
+#[derive(Clone, Debug)]
+pub struct CalledOrigin(pub Arc<Origin>);
 
 /// Why an address cannot be the server's origin.
 #[derive(Debug, thiserror::Error)]
@@ -131,6 +136,33 @@ impl Origin {
         self.secure
     }
 
+    /// The origin of another host that is served beside this one: its scheme and its port.
+    pub fn beside(&self, host: &str) -> Self {
+        let port = self.authority_port();
+        let authority = format!("{host}{port}");
+        let scheme = if self.secure { "https" } else { "http" };
+        Self {
+            text: format!("{scheme}://{authority}"),
+            authority,
+            ..*self
+        }
+    }
+
+    /// The host that `authority` names, if it has the port of this origin.
+    pub fn host_of<'a>(&self, authority: &'a str) -> Option<&'a str> {
+        let host = authority.strip_suffix(self.authority_port())?;
+        (!host.contains(':')).then_some(host)
+    }
+
+    /// What stands after the host in the authority: nothing for the scheme's default port.
+    fn authority_port(&self) -> &str {
+        let end = self.authority.rfind(']').map_or(0, |end| end + 1);
+        match self.authority[end..].find(':') {
+            Some(at) => &self.authority[end + at..],
+            None => "",
+        }
+    }
+
     /// Whether `authority` is an alias of this origin: the same port on loopback, under any of its names.
     pub fn is_alias(&self, authority: &str) -> bool {
         let Ok(url) = Url::parse(&format!("http://{authority}/")) else {
@@ -216,6 +248,24 @@ mod tests {
             http.can_be_served(here, true),
             Err(OriginError::NeedlessCertificate)
         ));
+    }
+
+    #[test]
+    fn another_host_is_served_at_the_scheme_and_the_port_of_the_origin() {
+        for (own, beside) in [
+            ("https://id.example/", "https://id.clinic.example"),
+            ("https://id.example:8443/", "https://id.clinic.example:8443"),
+            ("http://127.0.0.1:7380/", "http://id.clinic.example:7380"),
+            ("http://[::1]:7380/", "http://id.clinic.example:7380"),
+        ] {
+            let own = origin(own).unwrap();
+            let clinic = own.beside("id.clinic.example");
+            assert_eq!(clinic.as_str(), beside);
+            assert_eq!(own.host_of(clinic.authority()), Some("id.clinic.example"));
+            assert_eq!(own.host_of("id.clinic.example:7"), None);
+        }
+        let own = origin("https://id.example/").unwrap();
+        assert_eq!(own.host_of("id.clinic.example:443"), None);
     }
 
     #[test]

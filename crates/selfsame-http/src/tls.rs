@@ -1,5 +1,6 @@
 //! The server's certificate: configured, or self-signed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -22,12 +23,28 @@ pub struct Tls {
     /// The chain in DER, the server's own certificate first.
     pub certificates: Vec<Vec<u8>>,
     config: Arc<ServerConfig>,
-    shown: Arc<ShownCertificate>,
+    shown: Arc<ShownCertificates>,
 }
 
-/// The certificate for new handshakes.
+/// The certificate of further hosts.
+#[derive(Clone, Debug)]
+pub struct TlsHost {
+    /// Their names in lower case; `*.` in place of a first label stands for any one label (RFC 9525 §6.3).
+    pub names: Vec<String>,
+    /// The certificate.
+    pub tls: Tls,
+}
+
+/// The certificates for new handshakes.
 #[derive(Debug)]
-struct ShownCertificate(RwLock<Arc<CertifiedKey>>);
+struct ShownCertificates(RwLock<Arc<CertificateChoice>>);
+
+/// The server's own certificate, and those of further hosts by their names.
+#[derive(Clone, Debug)]
+struct CertificateChoice {
+    own: Arc<CertifiedKey>,
+    hosts: BTreeMap<String, Arc<CertifiedKey>>,
+}
 
 /// A self-signed certificate, for the caller to store.
 pub struct SelfMade {
@@ -70,7 +87,11 @@ impl Tls {
         let certificates = chain.iter().map(|one| one.to_vec()).collect();
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let pair = CertifiedKey::from_der(chain, key, &provider).map_err(TlsError::Unusable)?;
-        let shown = Arc::new(ShownCertificate(RwLock::new(Arc::new(pair))));
+        let choice = CertificateChoice {
+            own: Arc::new(pair),
+            hosts: BTreeMap::new(),
+        };
+        let shown = Arc::new(ShownCertificates(RwLock::new(Arc::new(choice))));
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(TlsError::Unusable)?
@@ -86,18 +107,40 @@ impl Tls {
 
     /// Uses the certificate of `next` for new handshakes; open connections continue.
     pub fn renew(&self, next: &Self) {
-        let next = next.shown.now();
-        *self.shown.0.write().unwrap_or_else(PoisonError::into_inner) = next;
+        let own = next.shown.now().own.clone();
+        self.shown.change(|choice| choice.own = own);
     }
 
-    /// Whether the server's certificate is valid for `host`, a name or an address (RFC 9525 §6).
+    /// Uses these certificates for new handshakes of clients that name one of their hosts (RFC 6066 §3), in place of all
+    /// others but the server's own, which every other client gets.
+    pub fn renew_hosts(&self, hosts: &[TlsHost]) {
+        let named = hosts.iter().flat_map(|host| {
+            let pair = host.tls.shown.now().own.clone();
+            let names = host.names.iter().cloned();
+            names.map(move |name| (name, pair.clone()))
+        });
+        let named = named.collect();
+        self.shown.change(|choice| choice.hosts = named);
+    }
+
+    /// The certificate that a client which names this host gets, DER.
+    pub fn certificate_for(&self, host: &str) -> Option<Vec<u8>> {
+        let shown = self.shown.now();
+        let certificate = shown.of(Some(host)).cert.first();
+        certificate.map(|certificate| certificate.to_vec())
+    }
+
+    /// Whether the server's certificate is valid for `host`, a name or an address.
     pub fn is_for(&self, host: &str) -> bool {
-        let Some(own) = self.certificates.first() else {
-            return false;
-        };
-        let own = CertificateDer::from(own.as_slice());
+        let own = self.certificates.first();
+        own.is_some_and(|own| Self::covers(own, host))
+    }
+
+    /// Whether a certificate, DER, is valid for `host`, a name or an address (RFC 9525 §6).
+    pub fn covers(certificate: &[u8], host: &str) -> bool {
+        let certificate = CertificateDer::from(certificate);
         match (
-            ParsedCertificate::try_from(&own),
+            ParsedCertificate::try_from(&certificate),
             ServerName::try_from(bare(host)),
         ) {
             (Ok(own), Ok(name)) => verify_server_name(&own, &name).is_ok(),
@@ -142,15 +185,38 @@ impl Tls {
     }
 }
 
-impl ShownCertificate {
-    fn now(&self) -> Arc<CertifiedKey> {
+impl ShownCertificates {
+    fn now(&self) -> Arc<CertificateChoice> {
         Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn change(&self, change: impl FnOnce(&mut CertificateChoice)) {
+        let mut shown = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut shown));
     }
 }
 
-impl ResolvesServerCert for ShownCertificate {
-    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.now())
+impl CertificateChoice {
+    /// The certificate for this host; the server's own if it has none, and for clients that name no host.
+    fn of(&self, host: Option<&str>) -> &Arc<CertifiedKey> {
+        self.of_host(host.unwrap_or_default()).unwrap_or(&self.own)
+    }
+
+    fn of_host(&self, host: &str) -> Option<&Arc<CertifiedKey>> {
+        // Most servers have one certificate.
+        if self.hosts.is_empty() {
+            return None;
+        }
+        let host = host.to_ascii_lowercase();
+        let exact = self.hosts.get(&host);
+        let (_, rest) = host.split_once('.')?;
+        exact.or_else(|| self.hosts.get(&format!("*.{rest}")))
+    }
+}
+
+impl ResolvesServerCert for ShownCertificates {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.now().of(hello.server_name()).clone())
     }
 }
 
@@ -190,6 +256,129 @@ mod tests {
             assert!(tls.is_for(host), "{host}");
             assert!(!tls.is_for("other.example") && !tls.is_for("127.0.0.2"));
         }
+    }
+
+    fn tls_for(host: &str) -> Tls {
+        let made = Tls::self_made(host).unwrap();
+        let key = made.key_pem.expose().as_bytes();
+        Tls::from_pem(made.certificate_pem.as_bytes(), key).unwrap()
+    }
+
+    fn host(names: &[&str], tls: &Tls) -> TlsHost {
+        TlsHost {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            tls: tls.clone(),
+        }
+    }
+
+    /// Whose certificate a client gets that names this host, or none, in a real handshake.
+    async fn shown(server: &Tls, name: Option<&str>) -> Vec<u8> {
+        #[derive(Debug)]
+        struct AcceptsAll;
+
+        impl rustls::client::danger::ServerCertVerifier for AcceptsAll {
+            fn verify_server_cert(
+                &self,
+                _: &CertificateDer<'_>,
+                _: &[CertificateDer<'_>],
+                _: &ServerName<'_>,
+                _: &[u8],
+                _: rustls::pki_types::UnixTime,
+            ) -> Result<rustls::client::danger::ServerCertVerified, rustls::Error> {
+                Ok(rustls::client::danger::ServerCertVerified::assertion())
+            }
+
+            fn verify_tls12_signature(
+                &self,
+                _: &[u8],
+                _: &CertificateDer<'_>,
+                _: &rustls::DigitallySignedStruct,
+            ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error>
+            {
+                Ok(rustls::client::danger::HandshakeSignatureValid::assertion())
+            }
+
+            fn verify_tls13_signature(
+                &self,
+                _: &[u8],
+                _: &CertificateDer<'_>,
+                _: &rustls::DigitallySignedStruct,
+            ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error>
+            {
+                Ok(rustls::client::danger::HandshakeSignatureValid::assertion())
+            }
+
+            fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
+                vec![rustls::SignatureScheme::ECDSA_NISTP256_SHA256]
+            }
+        }
+
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let config = rustls::ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AcceptsAll))
+            .with_no_client_auth();
+        let (near, far) = tokio::io::duplex(64 * 1024);
+        // Clients name no host by an address (RFC 6066 §3).
+        let name = ServerName::try_from(name.unwrap_or("192.0.2.1").to_owned()).unwrap();
+        let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
+        let (client, served) =
+            tokio::join!(connector.connect(name, near), server.acceptor().accept(far));
+        served.unwrap();
+        let client = client.unwrap();
+        let certificates = client.get_ref().1.peer_certificates().unwrap();
+        certificates[0].to_vec()
+    }
+
+    #[tokio::test]
+    async fn a_client_gets_the_certificate_of_the_host_that_it_names_and_else_the_servers_own() {
+        let own = tls_for("id.example");
+        let (clinic, any) = (tls_for("id.clinic.example"), tls_for("a.school.example"));
+        own.renew_hosts(&[
+            host(&["id.clinic.example"], &clinic),
+            host(&["*.school.example", "school.example"], &any),
+        ]);
+        for (name, expected) in [
+            (Some("id.example"), &own),
+            (Some("id.clinic.example"), &clinic),
+            (Some("ID.Clinic.Example"), &clinic),
+            (Some("a.school.example"), &any),
+            (Some("school.example"), &any),
+            (Some("a.b.school.example"), &own),
+            (Some("clinic.example"), &own),
+            (Some("unknown.example"), &own),
+            (None, &own),
+        ] {
+            let shown = shown(&own, name).await;
+            assert_eq!(shown, expected.certificates[0], "{name:?}");
+        }
+        assert!(Tls::covers(
+            &own.certificate_for("id.clinic.example").unwrap(),
+            "id.clinic.example"
+        ));
+        assert!(!Tls::covers(
+            &own.certificate_for("unknown.example").unwrap(),
+            "unknown.example"
+        ));
+    }
+
+    #[tokio::test]
+    async fn new_certificates_are_shown_in_the_next_handshake() {
+        let own = tls_for("id.example");
+        let served = own.clone();
+        let clinic = tls_for("id.clinic.example");
+        own.renew_hosts(&[host(&["id.clinic.example"], &clinic)]);
+        let name = Some("id.clinic.example");
+        assert_eq!(shown(&served, name).await, clinic.certificates[0]);
+        let (next, next_own) = (tls_for("id.clinic.example"), tls_for("id.example"));
+        own.renew_hosts(&[host(&["id.clinic.example"], &next)]);
+        own.renew(&next_own);
+        assert_eq!(shown(&served, name).await, next.certificates[0]);
+        assert_eq!(shown(&served, None).await, next_own.certificates[0]);
+        own.renew_hosts(&[]);
+        assert_eq!(shown(&served, name).await, next_own.certificates[0]);
     }
 
     #[test]

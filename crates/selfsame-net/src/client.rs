@@ -37,6 +37,7 @@ pub struct Net(Arc<NetParts>);
 
 struct NetParts {
     own: PerThread<Pool>,
+    beside: PerThread<Pool>,
     public: PerThread<Pool>,
     /// Origins reached by connectors of their own instead of certificates.
     nodes: OnceLock<Vec<(Origin, PerThread<NodePool>)>>,
@@ -63,12 +64,18 @@ impl Net {
         let lower =
             |(name, addresses): (&String, &Vec<_>)| (name.to_ascii_lowercase(), addresses.clone());
         let hosts = Arc::new(settings.hosts.iter().map(lower).collect());
+        let domain = |origin: &Origin| match origin {
+            Origin::Tuple(scheme, host, _) if scheme == "https" => Some(host.clone()),
+            _ => None,
+        };
+        let own_hosts = Arc::new(settings.own_origins.iter().filter_map(domain).collect());
         let pool = |reach| {
-            let resolver = Resolver::new(reach, Arc::clone(&hosts));
+            let resolver = Resolver::new(reach, Arc::clone(&hosts), Arc::clone(&own_hosts));
             pool(&settings, tls.clone(), reach, resolver)
         };
         Ok(Self(Arc::new(NetParts {
             own: PerThread::new(|| pool(Reach::Own)),
+            beside: PerThread::new(|| pool(Reach::Beside)),
             public: PerThread::new(|| pool(Reach::Public)),
             gates: Gates::new(settings.max_in_flight, settings.max_waiting),
             limits: settings.limits,
@@ -217,6 +224,7 @@ impl Net {
         let answer = match (self.node(url), reach) {
             (Some(pool), _) => pool.request(request).await,
             (None, Reach::Own) => self.0.own.here().request(request).await,
+            (None, Reach::Beside) => self.0.beside.here().request(request).await,
             (None, Reach::Public) => self.0.public.here().request(request).await,
         };
         let response = answer.map_err(|error| explain(&error))?;
@@ -411,7 +419,7 @@ fn pool(settings: &Settings, tls: ClientConfig, reach: Reach, resolver: Resolver
     let builder = HttpsConnectorBuilder::new().with_tls_config(tls);
     let connector = match reach {
         Reach::Own => builder.https_or_http().enable_http1().wrap_connector(http),
-        Reach::Public => builder.https_only().enable_http1().wrap_connector(http),
+        Reach::Beside | Reach::Public => builder.https_only().enable_http1().wrap_connector(http),
     };
     pooled(settings, connector)
 }

@@ -7,6 +7,9 @@ use url::{Host, Origin, Url};
 /// Maximum length of a URL, in bytes.
 pub const MAX_URL_BYTES: usize = 8 * 1024;
 
+/// What names end with that mean this machine (RFC 6761 §6.3).
+pub const BELOW_LOCALHOST: &str = ".localhost";
+
 /// Why an address is refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum GuardRefusal {
@@ -41,6 +44,9 @@ pub enum GuardRefusal {
 pub enum Reach {
     /// One of the instance's own origins: any address, http too.
     Own,
+    /// A name that may be another one of the instance: https at the port of one of its own origins, to public addresses
+    /// and to that origin's. Whether it is, the certificate tells.
+    Beside,
     /// Any other origin: https to public addresses.
     Public,
 }
@@ -53,7 +59,7 @@ pub fn check_url(url: &Url, own_origins: &[Origin]) -> Result<Reach, GuardRefusa
     if !url.username().is_empty() || url.password().is_some() {
         return Err(GuardRefusal::UserInfo);
     }
-    if is_web(url) && own_origins.contains(&url.origin()) {
+    if is_web(url) && own_origins.iter().any(|own| is_own(own, url)) {
         return Ok(Reach::Own);
     }
     if url.scheme() != "https" {
@@ -64,6 +70,7 @@ pub fn check_url(url: &Url, own_origins: &[Origin]) -> Result<Reach, GuardRefusa
     }
     match url.host().ok_or(GuardRefusal::Host)? {
         Host::Domain(name) if is_local_name(name) => Err(GuardRefusal::LocalName),
+        Host::Domain(_) if own_origins.iter().any(|own| is_beside(own, url)) => Ok(Reach::Beside),
         Host::Domain(_) => Ok(Reach::Public),
         Host::Ipv4(address) if is_public_v4(address) => Ok(Reach::Public),
         Host::Ipv6(address) if is_public_v6(address) => Ok(Reach::Public),
@@ -71,12 +78,43 @@ pub fn check_url(url: &Url, own_origins: &[Origin]) -> Result<Reach, GuardRefusa
     }
 }
 
-/// Checks the target of a redirect like a first URL. In addition, an own origin may be reached only from an own origin.
+/// Checks the target of a redirect like a first URL. In addition, an own origin or its address may be reached only from an
+/// own origin.
 pub fn check_hop(from: Reach, to: &Url, own_origins: &[Origin]) -> Result<Reach, GuardRefusal> {
     match (from, check_url(to, own_origins)?) {
-        (Reach::Public, Reach::Own) => Err(GuardRefusal::Inward),
-        (_, reach) => Ok(reach),
+        (Reach::Own, reach) => Ok(reach),
+        (_, Reach::Own) => Err(GuardRefusal::Inward),
+        (_, Reach::Beside | Reach::Public) => Ok(Reach::Public),
     }
+}
+
+/// Whether a URL has this own origin, or is a name below `.localhost` at its scheme and port: such names mean this machine
+/// (RFC 6761 §6.3), and the port is this instance's.
+pub fn is_own(own: &Origin, url: &Url) -> bool {
+    let there = url.origin();
+    let (Origin::Tuple(scheme, host, port), Origin::Tuple(its_scheme, its_host, its_port)) =
+        (own, &there)
+    else {
+        return false;
+    };
+    let is_same = host == its_host || is_loopback(host) && is_below_localhost(its_host);
+    is_same && (scheme, port) == (its_scheme, its_port)
+}
+
+fn is_beside(own: &Origin, url: &Url) -> bool {
+    matches!(own, Origin::Tuple(scheme, _, port) if scheme == "https" && url.port_or_known_default() == Some(*port))
+}
+
+fn is_loopback(host: &Host<String>) -> bool {
+    match host {
+        Host::Domain(name) => name == "localhost" || name.ends_with(BELOW_LOCALHOST),
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.is_loopback(),
+    }
+}
+
+fn is_below_localhost(host: &Host<String>) -> bool {
+    matches!(host, Host::Domain(name) if name.ends_with(BELOW_LOCALHOST))
 }
 
 /// Whether an address is reachable from the whole Internet.
@@ -274,6 +312,42 @@ mod tests {
         assert_eq!(check_hop(Reach::Own, &inward, &own), Ok(Reach::Own));
         assert_eq!(check_hop(Reach::Own, &outward, &own), Ok(Reach::Public));
         assert_eq!(check_hop(Reach::Public, &outward, &own), Ok(Reach::Public));
+    }
+
+    #[test]
+    fn a_name_below_localhost_at_an_own_port_is_an_own_origin() {
+        assert_eq!(check("http://id.clinic.localhost:7380/a"), Ok(Reach::Own));
+        for (url, refusal) in [
+            ("http://id.clinic.localhost:7381/", GuardRefusal::Scheme),
+            ("https://id.clinic.localhost:7380/", GuardRefusal::LocalName),
+            ("http://localhost:7380/", GuardRefusal::Scheme),
+        ] {
+            assert_eq!(check(url), Err(refusal), "{url}");
+        }
+        let public = [Url::parse("https://id.example/").unwrap().origin()];
+        let url = Url::parse("https://id.clinic.localhost/").unwrap();
+        assert_eq!(check_url(&url, &public), Err(GuardRefusal::LocalName));
+    }
+
+    #[test]
+    fn a_name_at_the_port_of_an_own_origin_may_have_its_address_unless_a_redirect_leads_there() {
+        let own = [Url::parse("https://id.example/").unwrap().origin()];
+        let check = |url: &str| check_url(&Url::parse(url).unwrap(), &own);
+        assert_eq!(check("https://id.clinic.example/"), Ok(Reach::Beside));
+        assert_eq!(check("https://id.clinic.example:8443/"), Ok(Reach::Public));
+        assert_eq!(
+            check("http://id.clinic.example/"),
+            Err(GuardRefusal::Scheme)
+        );
+        assert_eq!(check("https://10.0.0.1/"), Err(GuardRefusal::Address));
+        let clinic = Url::parse("https://id.clinic.example/").unwrap();
+        for (from, reach) in [
+            (Reach::Own, Reach::Beside),
+            (Reach::Beside, Reach::Public),
+            (Reach::Public, Reach::Public),
+        ] {
+            assert_eq!(check_hop(from, &clinic, &own), Ok(reach));
+        }
     }
 
     #[test]

@@ -12,9 +12,7 @@ use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, Wish};
 use selfsame_core::machine::Machine as _;
 use selfsame_core::organisation::look::OrganisationLook;
-use selfsame_core::organisation::{
-    HostedOrganisation, Organisation, Organisations, erased, web_path,
-};
+use selfsame_core::organisation::{HostedOrganisation, Organisation, Organisations, erased, wish};
 use selfsame_core::{Correspondent, Shared, ShortLived};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Leased, Store, TenantId};
@@ -113,7 +111,8 @@ impl Roles {
         };
         let verifier = match wanted.verifier {
             true => {
-                let wish = verifiers_wish(&organisation, &config);
+                let url = organisation.url("verifier")?;
+                let wish = verifiers_wish(&organisation, url.as_str(), &config);
                 let identity = Arc::new(Identity::open(shared, &wish).await?);
                 Some(memory.verifier(shared, &context, identity))
             }
@@ -204,11 +203,9 @@ impl Roles {
     }
 
     async fn open_organisation(&self, hosted: &HostedOrganisation) -> Result<OpenOrganisation> {
-        let (shared, name) = (&self.shared, hosted.name.clone());
-        let origin = &shared.config.origin;
-        let organisation = Organisation::named(name, hosted.tenant()?, origin)?;
-        let path = web_path(&hosted.name);
-        let identity = Arc::new(Identity::open(shared, &hosted.wish(&path)?).await?);
+        let shared = &self.shared;
+        let organisation = hosted.organisation(&shared.config.origin)?;
+        let identity = Arc::new(Identity::open(shared, &wish(&organisation, None)).await?);
         self.dids.ensure_registered(&identity).await?;
         let context = Arc::new(Context {
             types: self.types.clone(),
@@ -342,25 +339,26 @@ async fn anchoring(roles: Arc<Roles>, mut stopping: watch::Receiver<bool>) {
 }
 
 /// What the identity of the first organisation's issuer is created from.
-fn issuers_wish<'a>(organisation: &Organisation, config: &'a RolesConfig) -> Wish<'a> {
+fn issuers_wish<'a>(organisation: &'a Organisation, config: &'a RolesConfig) -> Wish<'a> {
     Wish {
-        tenant: organisation.issuer.clone(),
-        method: config.issuer.did_method,
-        web_path: "issuer",
         existing: config.issuer.did.as_deref(),
         named: config.issuer.issuer_did,
+        ..wish(organisation, config.issuer.did_method)
     }
 }
 
 /// What the identity of the first organisation's verifier is created from.
-fn verifiers_wish(organisation: &Organisation, config: &RolesConfig) -> Wish<'static> {
+fn verifiers_wish<'a>(
+    organisation: &'a Organisation,
+    web_url: &'a str,
+    config: &RolesConfig,
+) -> Wish<'a> {
     Wish {
+        web_url,
         tenant: organisation.verifier.clone(),
-        method: config.verifier.did_method,
-        web_path: "verifier",
-        existing: None,
         // Which name a verifier asks under is a setting of each request.
         named: NamedDid::Own,
+        ..wish(organisation, config.verifier.did_method)
     }
 }
 

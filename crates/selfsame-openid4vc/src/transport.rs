@@ -1,19 +1,22 @@
 //! Decides which URLs of the other side may be used: https, and plain http for configured origins.
 
-use std::collections::BTreeSet;
+use url::{Host, Url};
 
-use url::Url;
+/// What names end with that mean this machine.
+const BELOW_LOCALHOST: &str = ".localhost";
 
 /// Allows https everywhere, and plain http only for exact, configured origins.
 #[derive(Clone, Debug, Default)]
 pub struct Transport {
-    plain: BTreeSet<String>,
+    plain: Vec<Url>,
 }
 
 impl Transport {
     /// Allows plain http for these origins.
+    ///
+    /// An origin on this machine stands for the names below `.localhost` at its port too (RFC 6761 §6.3).
     pub fn with_plain_origins<'a>(origins: impl IntoIterator<Item = &'a Url>) -> Self {
-        let plain = origins.into_iter().map(origin).collect();
+        let plain = origins.into_iter().cloned().collect();
         Self { plain }
     }
 
@@ -21,7 +24,7 @@ impl Transport {
     pub fn allows(&self, url: &Url) -> bool {
         let secure = match url.scheme() {
             "https" => true,
-            "http" => self.plain.contains(&origin(url)),
+            "http" => self.plain.iter().any(|plain| is_plain(plain, url)),
             _ => false,
         };
         secure && url.host().is_some() && url.username().is_empty() && url.password().is_none()
@@ -33,8 +36,20 @@ impl Transport {
     }
 }
 
-fn origin(url: &Url) -> String {
-    url.origin().ascii_serialization()
+/// Whether a plain URL has this origin, or is a name of this machine at its port.
+fn is_plain(plain: &Url, url: &Url) -> bool {
+    let is_loopback = match plain.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(BELOW_LOCALHOST),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    let is_local = || {
+        let host = url.host_str().unwrap_or_default();
+        let is_same = (plain.scheme(), plain.port()) == (url.scheme(), url.port());
+        is_same && host.ends_with(BELOW_LOCALHOST)
+    };
+    plain.origin() == url.origin() || is_loopback && is_local()
 }
 
 #[cfg(test)]
@@ -45,12 +60,18 @@ mod tests {
     fn plain_http_is_for_configured_origins_only() {
         let own = Url::parse("http://127.0.0.1:7380/").unwrap();
         let transport = Transport::with_plain_origins([&own]);
-        for good in ["https://a.example/x", "http://127.0.0.1:7380/issuer"] {
+        for good in [
+            "https://a.example/x",
+            "http://127.0.0.1:7380/issuer",
+            "http://id.clinic.localhost:7380/issuer",
+        ] {
             assert!(transport.parse(good).is_some(), "{good}");
         }
         for bad in [
             "http://127.0.0.1:7381/issuer",
             "http://localhost:7380/issuer",
+            "http://id.clinic.localhost:7381/issuer",
+            "http://id.clinic.localhost/issuer",
             "http://a.example/",
             "https://user@a.example/",
             "file:///etc/passwd",

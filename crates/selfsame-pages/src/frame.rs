@@ -15,6 +15,8 @@ pub struct Frame {
     pub form: String,
     /// What the paths of the organisation's pages begin with; empty for the one that every instance has.
     pub here: String,
+    /// What the addresses of the instance's own pages begin with; empty on the instance's own host.
+    pub instance: String,
     /// The roles of this instance, as far as the organisation has them.
     pub roles: InstanceRoles,
     /// The organisation whose page it is, unless it is the one that every instance has.
@@ -45,6 +47,8 @@ pub struct FrameParts<'a> {
     pub form: String,
     /// What the paths of the organisation's pages begin with.
     pub here: String,
+    /// What the addresses of the instance's own pages begin with; empty on the instance's own host.
+    pub instance: String,
     /// The roles of this instance.
     pub roles: InstanceRoles,
     /// The organisation whose page it is, unless it is the one that every instance has.
@@ -117,6 +121,7 @@ impl Frame {
             section: section(parts.path),
             form: parts.form,
             here: String::new(),
+            instance: parts.instance,
             roles: parts.roles,
             organisation: None,
             visitor: parts.visitor,
@@ -168,9 +173,9 @@ impl Frame {
     pub fn entries(&self) -> Vec<NavigationEntry> {
         let roles = &self.roles;
         let has_registry = roles.registry != RegistryPlace::Nowhere;
-        let (own, instances) = (self.here.as_str(), "");
+        let (own, instances) = (self.here.as_str(), self.instance.as_str());
         // Whoever has not signed in may do so as either.
-        let works_here = self.is_operator() || !self.is_holder();
+        let works_here = self.leads_operators();
         let holds_cards = self.is_holder() || !self.is_operator();
         [
             ("issuer", own, "Issuer", roles.issuer && works_here),
@@ -225,7 +230,9 @@ impl Frame {
 
     /// Whether the page leads to where operators sign in.
     pub fn leads_operators(&self) -> bool {
-        self.is_operator() || !self.is_holder()
+        // Their sessions belong to the instance's host.
+        let is_there = self.instance.is_empty();
+        is_there && (self.is_operator() || !self.is_holder())
     }
 
     /// Who is signed in, as text.
@@ -270,6 +277,7 @@ impl Frame {
             path: "/wallet",
             form: "token".to_owned(),
             here: String::new(),
+            instance: String::new(),
             roles: InstanceRoles {
                 issuer: true,
                 wallet: true,
@@ -322,6 +330,20 @@ mod tests {
         assert_eq!(labels(RegistryPlace::Here), ["Registry", "Resolver"]);
         assert_eq!(labels(RegistryPlace::Elsewhere), ["Registry", "Resolver"]);
         assert_eq!(labels(RegistryPlace::Nowhere), ["Resolver"]);
+    }
+
+    #[test]
+    fn the_navigation_at_a_host_of_an_organisation_leads_to_the_instance_and_not_to_those_who_work_there()
+     {
+        let mut frame = of("/ask/age", RegistryPlace::Here);
+        frame.instance = "https://id.example".to_owned();
+        frame.roles.wallet = true;
+        frame.roles.issuer = true;
+        let entries = frame.entries().into_iter();
+        let links: Vec<String> = entries.map(|entry| entry.href).collect();
+        let expected = ["https://id.example/wallet", "https://id.example/registry"];
+        assert_eq!(links, expected);
+        assert!(!frame.leads_operators());
     }
 
     #[test]

@@ -62,7 +62,7 @@ impl CardLook {
 /// How an organisation looks on pages: its logo, and the colour behind its name.
 #[derive(Clone, Debug, Default)]
 pub struct OwnLook {
-    /// The path of its logo here; empty without one.
+    /// The path of its logo after what the paths of its pages begin with; empty without one.
     pub logo: String,
     /// Its colour, `#rrggbb`; empty without one.
     pub colour: String,
@@ -72,8 +72,9 @@ impl OwnLook {
     /// The look of this organisation of the instance.
     pub fn of(look: &LookView) -> Self {
         let logo = look.logo.as_deref().and_then(own_path);
+        let path = logo.and_then(|path| path.rfind("/logo/").map(|at| path[at..].to_owned()));
         Self {
-            logo: logo.unwrap_or_default(),
+            logo: path.unwrap_or_default(),
             colour: look.colour.clone().unwrap_or_default(),
         }
     }

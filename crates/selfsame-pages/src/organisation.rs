@@ -33,6 +33,8 @@ pub struct TypedOrganisation {
     pub title: String,
     /// Its name in addresses.
     pub name: String,
+    /// Its own host; empty for none.
+    pub host: String,
     /// Whether it is to issue.
     pub issuer: bool,
     /// Whether it is to verify.
@@ -106,6 +108,8 @@ pub struct OrganisationShown {
     pub name: String,
     /// What the paths of its pages begin with.
     pub here: String,
+    /// Its own host, if it has one.
+    pub host: Option<String>,
     /// Its name for people.
     pub title: String,
     /// How it looks.
@@ -137,6 +141,7 @@ impl From<OrganisationView> for OrganisationShown {
         Self {
             look,
             here: format!("/o/{}", view.name),
+            host: view.host,
             name: view.name,
             title: view.title,
             issuer: view.issuer,
@@ -200,7 +205,7 @@ pub struct OrganisationPage {
     frame: Frame,
     one: OrganisationShown,
     metadata: String,
-    metadata_path: String,
+    metadata_href: String,
     rights: OrganisationRights,
     is_new: bool,
     open: &'static str,
@@ -226,9 +231,12 @@ impl OrganisationPage {
                 colour: one.look.colour.clone(),
                 ..TypedOrganisation::default()
             },
-            one,
             metadata: metadata.to_string(),
-            metadata_path: metadata.path().to_owned(),
+            metadata_href: match one.host {
+                Some(_) => metadata.to_string(),
+                None => metadata.path().to_owned(),
+            },
+            one,
             rights,
             is_new: false,
             open: "",

@@ -50,6 +50,14 @@ impl Audience {
         matches!(self, Self::Person | Self::PersonApi)
     }
 
+    /// Whether its members work for an organisation.
+    pub fn works_here(self) -> bool {
+        matches!(
+            self,
+            Self::Operator | Self::OperatorApi | Self::OperatorStream | Self::OperatorWait
+        )
+    }
+
     /// The token that its addresses take, if they take one.
     pub fn token(self) -> Option<Token> {
         match self {

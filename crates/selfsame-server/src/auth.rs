@@ -22,9 +22,9 @@ use selfsame_operators::{Area, Authority, Needed};
 use selfsame_wallet::view::Person;
 
 use crate::audited::Audited;
-use crate::cookie::{self, Jar};
 use crate::error::{Handled, Problem};
 use crate::server::Server;
+use selfsame_http::cookie::{self, Jar};
 
 /// Whom the request speaks for. The gate of the route group places it in the request's extensions.
 #[derive(Clone)]

@@ -10,7 +10,6 @@ mod assets;
 mod audience;
 mod audited;
 mod auth;
-mod cookie;
 mod endpoint_host;
 mod extract;
 mod figures;
@@ -34,7 +33,7 @@ pub use selfsame_http::limits::{Budget, ConnectionLimits};
 pub use selfsame_http::origin::{Origin, OriginError};
 pub use selfsame_http::peer::{Proxies, ProxyError};
 pub use selfsame_http::serve::nodes::NodePeer;
-pub use selfsame_http::tls::{SelfMade, Tls, TlsError};
+pub use selfsame_http::tls::{SelfMade, Tls, TlsError, TlsHost};
 pub use settings::{ServerLimits, ServerSettings};
 pub use start::serve;
 

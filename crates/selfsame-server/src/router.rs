@@ -54,6 +54,7 @@ fn of_every_instance() -> Vec<Routes> {
     vec![
         Routes::of(Audience::Supervisor, api::supervisor()),
         Routes::of(Audience::Public, pages::public()),
+        Routes::of(Audience::Public, pages::files()).at_each_host(),
         Routes::of(Audience::Stream, pages::public_streams()),
         Routes::of(Audience::Doorway, pages::operator_door()),
         Routes::of(Audience::Operator, pages::operator()),
@@ -121,7 +122,7 @@ fn of_verifiers() -> Vec<Routes> {
         of(Audience::OperatorWait, api::verifier_waits()).needing(Area::Verifier),
         of(Audience::Public, pages::same_device()),
         of(Audience::Doorway, pages::asked()),
-        Routes::of(Audience::Public, pages::embedded()),
+        Routes::of(Audience::Public, pages::embedded()).at_each_host(),
         of(Audience::Protocol, endpoints::presentation()),
         of(Audience::Protocol, endpoints::answers()).along(Lane::Answers),
     ]

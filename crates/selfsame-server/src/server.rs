@@ -17,11 +17,11 @@ use selfsame_ledger::browse::Browser;
 use selfsame_wallet::Wallet;
 use tokio::sync::watch;
 
-use crate::cookie::Names;
 use crate::error::{Handled, Problem};
 use crate::figures;
 use crate::peer::Peer;
 use crate::settings::ServerLimits;
+use selfsame_http::cookie::Names;
 
 /// The window in which one network's new wallets are counted.
 const REGISTRATIONS_WINDOW: Duration = Duration::from_secs(3600);

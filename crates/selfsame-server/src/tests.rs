@@ -8,6 +8,7 @@ mod description;
 mod doors;
 mod erasure;
 mod exports;
+mod hosts;
 mod instance;
 mod looks;
 mod nodes;

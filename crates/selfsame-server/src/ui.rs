@@ -25,6 +25,7 @@ use selfsame_app::config::Config;
 use selfsame_core::organisation::OrganisationName;
 use selfsame_endpoints::called::{self, Called};
 pub use selfsame_http::listing::ListPosition;
+use selfsame_http::origin::CalledOrigin;
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_operators::Actor;
 pub use selfsame_pages::Frame;
@@ -46,11 +47,18 @@ impl FromRequestParts<Server> for Frame {
             path: parts.uri.path(),
             form,
             here: called::prefix(&parts.extensions),
+            instance: instance(server, parts),
             roles: roles(server.app().config()),
             organisation: organisation(server, parts).await?,
             visitor: visitor(server, parts).await,
         }))
     }
+}
+
+/// What the instance's own addresses begin with on a page at another host.
+fn instance(server: &Server, parts: &Parts) -> String {
+    let elsewhere = parts.extensions.get::<CalledOrigin>();
+    elsewhere.map_or_else(String::new, |_| server.origin().as_str().to_owned())
 }
 
 async fn visitor(server: &Server, parts: &Parts) -> Visitor {

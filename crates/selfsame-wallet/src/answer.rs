@@ -22,7 +22,6 @@ use url::Url;
 
 use crate::Wallet;
 use crate::cards::CARD;
-use crate::logo::own_logo;
 use crate::quota::Shelf;
 use crate::refusal::refusal;
 use crate::view::{AnswerRequest, Answered, Asker, Person, RequestPreview, ShareSet};
@@ -73,7 +72,7 @@ impl Wallet {
         let selection = &offer.selection;
         Ok(RequestPreview {
             id,
-            verifier: self.asker(&asked),
+            verifier: self.asker(&asked).await?,
             purpose: asked.request.purpose.as_deref().map(readable),
             answerable: offer.is_answerable,
             shares: offer.shares,
@@ -248,25 +247,26 @@ impl Wallet {
         Ok(false)
     }
 
-    fn asker(&self, asked: &AwaitingConsent) -> Asker {
+    async fn asker(&self, asked: &AwaitingConsent) -> Result<Asker> {
         let client_id = asked.request.client_id.clone();
-        Asker {
+        Ok(Asker {
             trusted: asked.verifier.authenticated && self.trusts_verifier(&client_id),
             client_id,
             name: name(asked),
-            logo: self.logo(asked),
+            logo: self.logo(asked).await?,
             prefix: asked.verifier.prefix.clone(),
             host: host(&asked.request.response_uri),
             authenticated: asked.verifier.authenticated,
-        }
+        })
     }
 
     /// The verifier's logo, if its signature vouches for the address.
-    fn logo(&self, asked: &AwaitingConsent) -> Option<String> {
-        let own = self.shared.config.origin.origin();
+    async fn logo(&self, asked: &AwaitingConsent) -> Result<Option<String>> {
         let logo = asked.request.metadata.logo_uri.as_ref();
-        let logo = logo.filter(|_| asked.verifier.authenticated)?;
-        own_logo(&own, logo, &asked.request.response_uri)
+        match logo.filter(|_| asked.verifier.authenticated) {
+            Some(logo) => self.own_logo(logo, &asked.request.response_uri).await,
+            None => Ok(None),
+        }
     }
 }
 

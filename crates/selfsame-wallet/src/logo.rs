@@ -1,14 +1,47 @@
 //! Logos that people see beside the name of an issuer or a verifier. As the name, a logo is the party's own word.
 
+use selfsame_core::below;
+use selfsame_core::organisation::Organisations;
+use selfsame_driver::Result;
 use url::{Origin, Url};
+
+use crate::Wallet;
 
 /// What the path of a logo has after the base of its organisation, before a digest.
 const LOGO: &str = "/logo/";
 
+impl Wallet {
+    /// The logo of an organisation of this instance, at one of whose endpoints the logo's owner is called, at the instance's
+    /// own host.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(crate) async fn own_logo(&self, logo: &Url, endpoint: &Url) -> Result<Option<String>> {
+        let own = &self.shared.config.origin;
+        if let Some(shown) = own_logo(&own.origin(), logo, endpoint) {
+            return Ok(Some(shown));
+        }
+        // An organisation may have a host of its own, at the port of the instance.
+        let is_beside = (logo.scheme(), logo.port()) == (own.scheme(), own.port());
+        let Some(host) = logo.host_str().filter(|_| is_beside) else {
+            return Ok(None);
+        };
+        if own_logo(&logo.origin(), logo, endpoint).is_none() {
+            return Ok(None);
+        }
+        let found = Organisations::new(self.shared.clone())
+            .of_host(host)
+            .await?;
+        let path = found.map(|name| format!("o/{name}{}", logo.path()));
+        let shown = path.map(|path| below(own, &path)).transpose()?;
+        Ok(shown.map(String::from))
+    }
+}
+
 /// The logo of an organisation of this instance, at one of whose endpoints the logo's owner is called. A wallet loads
 /// nothing from elsewhere, since a fetch would tell when a person looks at a request; and nobody shows the logo of
 /// another organisation.
-pub(crate) fn own_logo(own: &Origin, logo: &Url, endpoint: &Url) -> Option<String> {
+fn own_logo(own: &Origin, logo: &Url, endpoint: &Url) -> Option<String> {
     let is_here = logo.origin() == *own && endpoint.origin() == *own;
     let (base, digest) = logo.path().split_once(LOGO)?;
     let rest = endpoint.path().strip_prefix(base)?;

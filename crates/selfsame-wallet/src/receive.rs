@@ -21,7 +21,6 @@ use url::Url;
 
 use crate::cards::Look;
 use crate::history::KEPT;
-use crate::logo::own_logo;
 use crate::refusal::refusal;
 use crate::view::{
     AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
@@ -56,7 +55,7 @@ impl Wallet {
                 .display
                 .first()
                 .and_then(|display| display.name.as_deref().map(readable)),
-            issuer_logo: self.logo_of(&known.issuer),
+            issuer_logo: self.logo_of(&known.issuer).await?,
             trusted: self.trusts_issuer(&offer.credential_issuer),
             credentials: offered(&offer, &known),
             tx_code: tx_code.map(|code| TxCodePrompt {
@@ -70,13 +69,13 @@ impl Wallet {
         })
     }
 
-    fn logo_of(&self, issuer: &IssuerMetadata) -> Option<String> {
-        let logo = issuer.display.first()?.logo.as_ref()?;
-        let (own, logo) = (
-            self.shared.config.origin.origin(),
-            Url::parse(&logo.uri).ok()?,
-        );
-        own_logo(&own, &logo, &issuer.credential_endpoint)
+    async fn logo_of(&self, issuer: &IssuerMetadata) -> Result<Option<String>> {
+        let display = issuer.display.first();
+        let logo = display.and_then(|display| display.logo.as_ref());
+        match logo.and_then(|logo| Url::parse(&logo.uri).ok()) {
+            Some(logo) => self.own_logo(&logo, &issuer.credential_endpoint).await,
+            None => Ok(None),
+        }
     }
 
     /// Accepts an offer, and returns the cards received.

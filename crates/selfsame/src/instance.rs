@@ -92,6 +92,8 @@ pub struct Launch {
     pub custody: Custody,
     /// The certificate of its listener.
     pub tls: Option<crate::tls::CertificateSource>,
+    /// Its certificates for further hosts.
+    pub tls_hosts: crate::tls::HostCertificates,
     /// DER certificates that are trusted in addition to the system's.
     pub roots: Vec<Vec<u8>>,
     /// Connections with nodes that authenticate by DIDs and credentials.
@@ -159,6 +161,7 @@ impl Launch {
             organisations: OrganisationsConfig::default(),
             open_registration: false,
             tls: None,
+            tls_hosts: crate::tls::HostCertificates::default(),
             roots: Vec::new(),
             nodes: None,
             token: OperatorToken::default(),
@@ -203,9 +206,9 @@ impl Launch {
         if self.temporary.is_none() {
             crate::tls::renew_on_hangup(self.tls.clone().zip(tls.clone()), &origin)?;
         }
-        let parts = self.parts(store, &origin, bound, tls.as_ref())?;
-        let mut roots = self.roots.clone();
-        roots.extend(tls.iter().flat_map(|tls| tls.certificates.clone()));
+        let mut roots = self.tls_hosts.load(tls.as_ref())?;
+        roots.extend(self.roots.clone());
+        let parts = self.parts(store, &origin, bound, &roots)?;
         let custody = self.custody.words();
         let net = parts.net.clone();
         let config = self.config(origin.clone());
@@ -222,6 +225,7 @@ impl Launch {
         if let Some(trusting) = &self.trusting {
             trusting.renew_on_hangup(&app)?;
         }
+        self.tls_hosts.watch(tls.as_ref(), &app).await?;
         let untold_token = keeping.keep(new_token, app.operator())?;
         let nodes = match &self.nodes {
             Some(settings) => settings.open(&app, &net).await?,
@@ -315,7 +319,7 @@ impl Launch {
         store: Store,
         origin: &Url,
         bound: SocketAddr,
-        tls: Option<&selfsame_server::Tls>,
+        roots: &[Vec<u8>],
     ) -> Result<Parts, Failure> {
         let ledger = if self.roles.registry && self.node.is_none() {
             Some(private_directory::ledger(&self.data)?)
@@ -328,10 +332,9 @@ impl Launch {
         own_origins.extend(self.resolver.addresses().map(Url::origin));
         own_origins.extend(self.witnesses.iter().map(|witness| witness.url.origin()));
         own_origins.extend(self.nodes.iter().flat_map(|nodes| nodes.origins()));
-        let extra_roots = tls.map(|tls| tls.certificates.clone()).unwrap_or_default();
         let net = Net::new(Settings {
             own_origins,
-            extra_roots: [extra_roots, self.roots.clone()].concat(),
+            extra_roots: roots.to_vec(),
             hosts: selfsame_net::localhost(Some(bound.ip())),
             ..Settings::default()
         })
@@ -421,8 +424,10 @@ impl TlsSettings {
 
     /// The node's configuration, from the current identity and policy files.
     async fn as_node(&self, resuming: &Resuming) -> Result<AsNode, Failure> {
+        let identity = self.identity.as_deref();
+        let identity = identity.ok_or_else(|| Failure::ours("a node has no identity"))?;
         let own = async || {
-            let material = node::material_of(&self.identity, HOOKS).await?;
+            let material = node::material_of(identity, HOOKS).await?;
             let files = (self.certificate.clone(), self.certificate_key.clone());
             Ok::<_, Failure>(Own {
                 certificate: OwnCertificate::of(files.0, files.1).read()?,

@@ -73,8 +73,8 @@ pub struct HealthSettings {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlsSettings {
-    /// The folder of the identity that it presents, as `selfsame tls identity` creates it.
-    pub identity: PathBuf,
+    /// The folder of the identity that it presents, as `selfsame tls identity` creates it. Without one, it is no node.
+    pub identity: Option<PathBuf>,
     /// The certificate chain's file (PEM), for peers that accept no DID or credential.
     pub certificate: Option<PathBuf>,
     /// The file of its private key (PEM).
@@ -87,6 +87,40 @@ pub struct TlsSettings {
     /// `[[tls.reach]]`: origins that are called with DIDs and credentials.
     #[serde(default)]
     pub reach: Vec<ReachSettings>,
+    /// `[[tls.hosts]]`: certificates of the listener for further hosts.
+    #[serde(default)]
+    pub hosts: Vec<HostCertificate>,
+}
+
+/// A certificate of the listener for further hosts.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostCertificate {
+    /// The hosts; `*.` in place of a first label stands for any one label.
+    pub names: Vec<String>,
+    /// The certificate chain's file (PEM).
+    pub certificate: PathBuf,
+    /// The file of its private key (PEM).
+    pub certificate_key: PathBuf,
+}
+
+impl TlsSettings {
+    /// Checks that what only a node has comes with an identity.
+    fn is_complete(&self) -> Result<(), Failure> {
+        let of_nodes = [
+            ("certificate", self.certificate.is_some()),
+            ("certificate_key", self.certificate_key.is_some()),
+            ("listen", self.listen.is_some()),
+            ("reach", !self.reach.is_empty()),
+        ];
+        match of_nodes.iter().find(|(_, is_set)| *is_set) {
+            Some((name, _)) if self.identity.is_none() => Err(Failure::environment(format!(
+                "[tls] {name} is for connections with nodes, which need an identity"
+            ))
+            .hint("name the folder that `selfsame tls identity` creates as [tls] identity; hosts of the listener are [[tls.hosts]]")),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// An origin that is called with DIDs and credentials in place of certificates.
@@ -298,8 +332,11 @@ impl Settings {
             *file = beside(directory, file)?;
         }
         if let Some(tls) = &mut settings.tls {
-            tls.identity = beside(directory, &tls.identity)?;
-            for file in tls.certificate.iter_mut().chain(&mut tls.certificate_key) {
+            tls.is_complete()?;
+            let own = tls.identity.iter_mut().chain(&mut tls.certificate);
+            let hosts = tls.hosts.iter_mut();
+            let hosts = hosts.flat_map(|host| [&mut host.certificate, &mut host.certificate_key]);
+            for file in own.chain(&mut tls.certificate_key).chain(hosts) {
                 *file = beside(directory, file)?;
             }
             tls.clients.relative_to(directory);
@@ -417,11 +454,32 @@ mod tests {
                     server = { trust_did = [\"did:web:b.example\"] }\n";
         let (directory, read) = settings(text);
         let tls = read.unwrap().tls.unwrap();
-        assert_eq!(tls.identity, directory.path().join("node"));
+        assert_eq!(tls.identity, Some(directory.path().join("node")));
         assert_eq!(tls.certificate, Some(directory.path().join("chain.pem")));
         assert_eq!(tls.certificate_key, Some(directory.path().join("key.pem")));
         assert_eq!(tls.reach.len(), 1);
         let (_, read) = settings(&text.replace("expect_anybody", "expect_everybody"));
+        assert!(read.is_err());
+        let (_, read) = settings(&text.replace("identity = \"node\"\n", ""));
+        let refused = read.err().unwrap();
+        assert!(
+            refused.message().contains("need an identity"),
+            "{refused:?}"
+        );
+    }
+
+    #[test]
+    fn certificates_of_further_hosts_are_listed_without_an_identity() {
+        let (directory, read) = settings(
+            "[[tls.hosts]]\nnames = [\"id.clinic.example\"]\n\
+             certificate = \"chain.pem\"\ncertificate_key = \"key.pem\"\n",
+        );
+        let tls = read.unwrap().tls.unwrap();
+        assert!(tls.identity.is_none());
+        assert_eq!(tls.hosts[0].names, ["id.clinic.example"]);
+        let chain = directory.path().join("chain.pem");
+        assert_eq!(tls.hosts[0].certificate, chain);
+        let (_, read) = settings("[[tls.hosts]]\nnames = [\"id.clinic.example\"]\n");
         assert!(read.is_err());
     }
 

@@ -1,5 +1,7 @@
 //! The listener's certificate: given, or self-signed and kept in the data directory.
 
+mod hosts;
+
 use std::path::{Display, Path, PathBuf};
 
 use clap::Args;
@@ -15,6 +17,8 @@ use url::Url;
 
 use crate::private_file;
 use crate::settings::is_content;
+
+pub use hosts::HostCertificates;
 
 /// The record with the key of a self-signed certificate.
 const KEY: &str = "tls_key";
@@ -81,7 +85,7 @@ impl CertificateSource {
         match self {
             Self::Given { certificates, key } => {
                 let tls = read(certificates, key)?;
-                if let Some(why) = refused(&tls, host, Clock::default().now()) {
+                if let Some(why) = refused(leaf(&tls), host, Clock::default().now()) {
                     let file = certificates.display();
                     output::complain(&format!("selfsame: {file}: {why}: clients will refuse it"));
                 }
@@ -137,10 +141,10 @@ fn host_of(origin: &Url) -> &str {
 /// The next certificate, unless clients would refuse it and accept the last one.
 fn better(file: &Display<'_>, next: Tls, last: &Tls, host: &str) -> Result<Tls, Failure> {
     let now = Clock::default().now();
-    match refused(&next, host, now) {
-        Some(why) if refused(last, host, now).is_none() => Err(Failure::environment(format!(
-            "{file}: {why}: clients will refuse it"
-        ))),
+    match refused(leaf(&next), host, now) {
+        Some(why) if refused(leaf(last), host, now).is_none() => Err(Failure::environment(
+            format!("{file}: {why}: clients will refuse it"),
+        )),
         _ => Ok(next),
     }
 }
@@ -211,10 +215,14 @@ fn read(certificates: &Path, key: &Path) -> Result<Tls, Failure> {
     })
 }
 
-/// Why clients will refuse this certificate at this host now, whoever signed it.
-fn refused(tls: &Tls, host: &str, now: UnixTime) -> Option<String> {
-    let own = tls.certificates.first()?;
-    if !tls.is_for(host) {
+/// The server's certificate.
+fn leaf(tls: &Tls) -> &[u8] {
+    tls.certificates.first().map_or(&[], Vec::as_slice)
+}
+
+/// Why clients will refuse this certificate, DER, at this host now, whoever signed it.
+fn refused(own: &[u8], host: &str, now: UnixTime) -> Option<String> {
+    if !Tls::covers(own, host) {
         return Some(format!("the certificate is not for {host}"));
     }
     let begin = x509::not_before(own)?;
@@ -307,18 +315,15 @@ mod tests {
         let key = made.key_pem.expose().as_bytes();
         let tls = Tls::from_pem(made.certificate_pem.as_bytes(), key).unwrap();
         let (today, later) = (UnixTime(1_790_000_000), UnixTime(4_000_000_000));
-        assert_eq!(refused(&tls, "one.example", today), None);
-        let early = refused(&tls, "one.example", UnixTime(1_000_000_000));
+        let tls = leaf(&tls);
+        assert_eq!(refused(tls, "one.example", today), None);
+        let early = refused(tls, "one.example", UnixTime(1_000_000_000));
         assert!(early.unwrap().contains("not valid before 2025"));
         assert!(
-            refused(&tls, "other.example", today)
+            refused(tls, "other.example", today)
                 .unwrap()
                 .contains("other.example")
         );
-        assert!(
-            refused(&tls, "one.example", later)
-                .unwrap()
-                .contains("2050")
-        );
+        assert!(refused(tls, "one.example", later).unwrap().contains("2050"));
     }
 }

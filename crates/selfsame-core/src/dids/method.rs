@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::record::{DID, DidRecord, did_id, put};
 use super::{Dids, OwnDid, key_type};
-use crate::shared::Shared;
+use crate::shared::{Shared, below};
 use crate::view::NewDid;
 
 pub use cheqd::Changing;
@@ -121,7 +121,8 @@ impl Dids {
         let batch = Batch::new(self.tenant.clone());
         let (key, _, batch) = keys.create(&self.tenant, kind, batch)?;
         let path = format!("{HOSTED}/{}", hex_encode(&clock.ctx().random::<8>("did")));
-        let did = self.shared.new_did(&new.method, key.public(), &path);
+        let url = below(&self.shared.config.origin, &path)?;
+        let did = self.shared.new_did(&new.method, key.public(), url.as_str());
         let record = DidRecord::new(did.await?, key.public());
         let batch = batch.expect(DID, &did_id(&record.did), Expect::Absent);
         Ok((record, batch))
@@ -134,10 +135,10 @@ impl Shared {
     /// # Errors
     /// `BadRequest` if the origin forms no `did:web`, or there is no registry, or the method needs a registrar; and the
     /// registry's errors.
-    pub async fn new_did(&self, method: &str, public: &PublicKey, web_path: &str) -> Result<Did> {
+    pub async fn new_did(&self, method: &str, public: &PublicKey, web_url: &str) -> Result<Did> {
         match Keeping::named(method)? {
             Keeping::OfKey(of_key) => Ok((of_key.create)(public)),
-            Keeping::Web => web::did(self, web_path),
+            Keeping::Web => web::of_url(web_url),
             Keeping::Selfsame => {
                 let network = self.own_registry()?.network().await?;
                 Ok(selfsame_did::selfsame::create(&network, public))

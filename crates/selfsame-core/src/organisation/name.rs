@@ -98,19 +98,7 @@ impl OrganisationName {
     /// look alike are one.
     #[must_use]
     pub fn skeleton(&self) -> String {
-        let joined = self
-            .0
-            .replace('-', "")
-            .replace("rn", "m")
-            .replace("vv", "w");
-        let alike = |letter| match letter {
-            '0' => 'o',
-            '1' | 'i' => 'l',
-            '5' => 's',
-            '8' => 'b',
-            other => other,
-        };
-        joined.chars().map(alike).collect()
+        skeleton(&self.0)
     }
 }
 
@@ -132,6 +120,19 @@ impl From<OrganisationName> for String {
     fn from(name: OrganisationName) -> Self {
         name.0
     }
+}
+
+/// What a label looks like: hyphens are left out, and characters that look alike are one.
+pub(super) fn skeleton(label: &str) -> String {
+    let joined = label.replace('-', "").replace("rn", "m").replace("vv", "w");
+    let alike = |letter| match letter {
+        '0' => 'o',
+        '1' | 'i' => 'l',
+        '5' => 's',
+        '8' => 'b',
+        other => other,
+    };
+    joined.chars().map(alike).collect()
 }
 
 #[cfg(test)]

@@ -9,11 +9,13 @@ use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Page, Put, Record, StoreError, Tag, TenantId};
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use super::erasure::{Erasure, erased};
+use super::hosts::{self, ReservedHost};
 use super::look::OrganisationLook;
 use super::view::{NewOrganisation, OrganisationChange, OrganisationState, OrganisationView};
-use super::{OrganisationName, TENANT};
+use super::{HostName, Organisation, OrganisationName, TENANT};
 use crate::config::{DidMethod, NamedDid};
 use crate::identity::{Identity, Wish};
 use crate::shared::Shared;
@@ -29,6 +31,9 @@ const NAMED: NamedDid = NamedDid::Portable;
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct OrganisationRecord {
     tenant: String,
+    /// Its own host, which its identifiers name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostName>,
     /// Its name for people.
     pub title: String,
     /// Whether it issues credentials.
@@ -87,12 +92,13 @@ impl HostedOrganisation {
         TenantId::parse(&self.record.tenant).map_err(Error::internal)
     }
 
-    /// What its identity is created from, and opened by.
+    /// Where its records and addresses are, on the instance with this origin.
     ///
     /// # Errors
-    /// Those of [`Self::tenant`].
-    pub fn wish<'a>(&self, web_path: &'a str) -> Result<Wish<'a>> {
-        Ok(wish(self.tenant()?, None, web_path))
+    /// Those of [`Self::tenant`], and `Internal` for an origin that no address can stand below.
+    pub fn organisation(&self, origin: &Url) -> Result<Organisation> {
+        let (name, host) = (self.name.clone(), self.record.host.as_ref());
+        Organisation::named(name, self.tenant()?, origin, host)
     }
 }
 
@@ -120,17 +126,21 @@ impl Organisations {
         let method = new.did_method.as_deref().map(DidMethod::named);
         let method = method.transpose()?;
         at_least_one_role(new.issuer, new.verifier)?;
+        let origin = &self.shared.config.origin;
         self.is_free(&name).await?;
+        let reserved = self.free_host(new.host.as_deref(), &name).await?;
+        let host = reserved.as_ref().map(|reserved| reserved.host.clone());
         let ctx = self.shared.clock.ctx();
         let tenant = format!(
             "{TENANT}{}",
             hex_encode(&ctx.random::<16>("organisation/tenant"))
         );
-        let path = web_path(&name);
         let id = TenantId::parse(&tenant).map_err(Error::internal)?;
-        let identity = Identity::open(&self.shared, &wish(id, method, &path)).await?;
+        let place = Organisation::named(name.clone(), id, origin, host.as_ref())?;
+        let identity = Identity::open(&self.shared, &wish(&place, method)).await?;
         let record = OrganisationRecord {
             tenant,
+            host,
             title,
             issuer: new.issuer,
             verifier: new.verifier,
@@ -149,10 +159,22 @@ impl Organisations {
             .expect(SKELETON, &name.skeleton(), Expect::Absent)
             .put(Put::new(SKELETON, name.skeleton(), Vec::new()))
             .put(put(&name, &record)?);
+        let batch = match &reserved {
+            Some(reserved) => reserved.within(batch)?,
+            None => batch,
+        };
         match self.shared.store.commit(batch).await {
             Ok(_) => {}
-            Err(StoreError::Conflict { .. }) => return Err(taken(&name)),
+            Err(StoreError::Conflict { .. }) => {
+                // Another request was faster, by the name or by the host.
+                self.is_free(&name).await?;
+                let host = record.host.as_ref();
+                return Err(host.map_or_else(|| taken(&name), hosts::taken));
+            }
             Err(other) => return Err(other.into()),
+        }
+        if let Some(host) = &record.host {
+            self.shared.hosts.forget(host.as_str());
         }
         tracing::info!(organisation = %name, did = record.did, "organisation created");
         let created = self.find(&name).await?.ok_or_else(unknown)?;
@@ -262,17 +284,25 @@ impl Organisations {
         }
     }
 
+    /// Where the records and the addresses of an organisation are.
+    ///
+    /// # Errors
+    /// Those of [`HostedOrganisation::organisation`].
+    pub fn place(&self, hosted: &HostedOrganisation) -> Result<Organisation> {
+        hosted.organisation(&self.shared.config.origin)
+    }
+
     /// An organisation as it is shown.
     ///
     /// # Errors
     /// `Internal` for an origin that no address can stand below.
     pub fn view(&self, hosted: &HostedOrganisation) -> Result<OrganisationView> {
         let HostedOrganisation { name, record, .. } = hosted;
-        let origin = &self.shared.config.origin;
-        let place = super::Organisation::named(name.clone(), hosted.tenant()?, origin)?;
+        let place = self.place(hosted)?;
         let look = record.look.view(&place)?;
         Ok(OrganisationView {
             name: name.to_string(),
+            host: record.host.as_ref().map(ToString::to_string),
             title: record.title.clone(),
             issuer: record.issuer,
             verifier: record.verifier,
@@ -285,6 +315,26 @@ impl Organisations {
             created: record.created.rfc3339(),
             erasure: record.erasure.as_ref().map(Erasure::view),
         })
+    }
+
+    /// The reservation of the host that a new organisation is to have.
+    async fn free_host(
+        &self,
+        told: Option<&str>,
+        name: &OrganisationName,
+    ) -> Result<Option<ReservedHost>> {
+        let Some(told) = told else {
+            return Ok(None);
+        };
+        let host = HostName::for_new(told, &self.shared.config.origin)?;
+        if ReservedHost::like(&self.shared.store, &host)
+            .await?
+            .is_some()
+        {
+            return Err(hosts::taken(&host));
+        }
+        let organisation = name.clone();
+        Ok(Some(ReservedHost { host, organisation }))
     }
 
     async fn is_free(&self, name: &OrganisationName) -> Result<()> {
@@ -300,17 +350,13 @@ impl Organisations {
 /// The kind of the records that reserve what a name looks like.
 const SKELETON: &str = "organisation_skeleton";
 
-/// The path below the origin where the `did:web` of an organisation is hosted.
+/// What the identity of an organisation is created from, and opened by.
 #[must_use]
-pub fn web_path(name: &OrganisationName) -> String {
-    format!("o/{name}")
-}
-
-fn wish(tenant: TenantId, method: Option<DidMethod>, web_path: &str) -> Wish<'_> {
+pub fn wish(place: &Organisation, method: Option<DidMethod>) -> Wish<'_> {
     Wish {
-        tenant,
+        tenant: place.issuer.clone(),
         method,
-        web_path,
+        web_url: &place.identifier,
         existing: None,
         named: NAMED,
     }
@@ -334,7 +380,12 @@ fn changeable(
         Some(OrganisationState::Erasing | OrganisationState::Erased) => {
             Err(Error::bad_request("organisation-state-by-erasure"))
         }
-        _ => Ok(()),
+        _ => match change.host.as_deref() {
+            Some(told) if Some(told) != record.host.as_ref().map(HostName::as_str) => {
+                Err(Error::bad_request("organisation-host-fixed").with("name", name))
+            }
+            _ => Ok(()),
+        },
     }
 }
 

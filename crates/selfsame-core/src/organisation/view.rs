@@ -23,6 +23,10 @@ pub struct NewOrganisation {
     /// The method of its DID. Default: `selfsame` with a registry, else `jwk`.
     #[serde(default)]
     pub did_method: Option<String>,
+    /// A host name of its own, such as `id.clinic.example`: its addresses and its identifiers begin with it. It can't be
+    /// changed later. Default: its addresses stand below `/o/` and its name.
+    #[serde(default)]
+    pub host: Option<String>,
 }
 
 /// What to change of an organisation; what is absent stays.
@@ -44,6 +48,9 @@ pub struct OrganisationChange {
     /// Its state: `active` or `suspended`.
     #[serde(default)]
     pub state: Option<OrganisationState>,
+    /// Its host name, which can't be changed: another one is refused.
+    #[serde(default)]
+    pub host: Option<String>,
 }
 
 /// The state of an organisation.
@@ -78,6 +85,9 @@ impl OrganisationState {
 pub struct OrganisationView {
     /// Its name in addresses.
     pub name: String,
+    /// Its own host name, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
     /// Its name for people.
     pub title: String,
     /// Whether it issues credentials.

@@ -6,18 +6,23 @@ use http::header::{HOST, ORIGIN};
 use http::{Method, StatusCode};
 
 use crate::error::{Face, Problem, write};
-use crate::origin::Origin;
+use crate::origin::{CalledOrigin, Origin};
 
 /// Paths that supervisors request by address, not by name; they reveal nothing.
 const ANY_HOST: [&str; 2] = ["/livez", "/readyz"];
 
-/// The refusal for a request that addresses another host than the configured one.
+/// Whether supervisors request this path, whatever host they address.
+pub fn is_at_any_host(path: &str) -> bool {
+    ANY_HOST.contains(&path)
+}
+
+/// The refusal for a request that addresses another host than the configured one, or one that was found to be served.
 ///
 /// A page that was loaded under a foreign name sends that name in Host, whatever address the name resolves to.
 pub fn foreign_host(origin: &Origin, request: &Request) -> Option<Response> {
-    let path = request.uri().path();
     let asked = authority(request);
-    if asked == Some(origin.authority()) || ANY_HOST.contains(&path) {
+    let is_served = request.extensions().get::<CalledOrigin>().is_some();
+    if is_served || asked == Some(origin.authority()) || is_at_any_host(request.uri().path()) {
         return None;
     }
     let looking = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -33,8 +38,10 @@ pub fn foreign_host(origin: &Origin, request: &Request) -> Option<Response> {
     Some(write(Face::Api, problem.into_response()))
 }
 
-/// The refusal for a write that a page of another origin sent.
+/// The refusal for a write that a page of another origin than the one that was called sent.
 pub fn foreign_origin(origin: &Origin, request: &Request) -> Option<Problem> {
+    let called = request.extensions().get::<CalledOrigin>();
+    let origin = called.map_or(origin, |called| &*called.0);
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let from_elsewhere = request
         .headers()
@@ -47,7 +54,7 @@ pub fn foreign_origin(origin: &Origin, request: &Request) -> Option<Problem> {
 }
 
 /// The host that the request addresses: the target's authority (HTTP/2, absolute form) or the only Host header.
-fn authority(request: &Request) -> Option<&str> {
+pub fn authority(request: &Request) -> Option<&str> {
     if let Some(authority) = request.uri().authority() {
         return Some(authority.as_str());
     }

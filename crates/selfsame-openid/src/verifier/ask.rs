@@ -24,6 +24,7 @@ use crate::config::ClientIdPrefix;
 use crate::refusal::refusal;
 use crate::saved::compile::may_be_asked;
 use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
+use selfsame_core::below;
 use selfsame_core::events::{Event, EventKind};
 
 /// Seconds for which a verdict can be read.
@@ -162,7 +163,14 @@ impl Verifier {
         let request_uri_method = request_uri_method(new, request_uri.is_some())?;
         let redirect_uri = match (new.same_device, &wanted.occasion.visit) {
             (true, Some(visit)) => Some(url(visit.result(id))?),
-            (true, None) => Some(url(format!("verifier/results/{id}"))?),
+            // The browser that made the request shows the result; only where its people work has it the cookie for that.
+            (true, None) => {
+                let workplace = self
+                    .context
+                    .organisation
+                    .workplace(&self.shared.config.origin)?;
+                Some(below(&workplace, &format!("verifier/results/{id}"))?)
+            }
             (false, _) => None,
         };
         Ok(Draft {

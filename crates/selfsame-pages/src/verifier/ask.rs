@@ -92,7 +92,8 @@ impl AskedRequestPage {
     /// The page of this request; `to` is the origin that may be told the result.
     pub fn of(frame: Frame, asking: Asking, request: VisitorsRequest, to: Option<String>) -> Self {
         let definition = asking.saved.definition;
-        let link = || wallet::link("/wallet/request", &request.uri);
+        let place = format!("{}/wallet/request", frame.instance);
+        let link = || wallet::link(&place, &request.uri);
         let query = to.as_ref().map(|from| {
             let mut query = url::form_urlencoded::Serializer::new(String::new());
             query.append_pair("from", from);

@@ -7,9 +7,9 @@ use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use http::header::LOCATION;
-use http::{HeaderValue, Method, StatusCode};
-use selfsame_endpoints::called::{Called, translate};
+use http::{Method, StatusCode, Uri};
+use selfsame_endpoints::Addressed;
+use selfsame_endpoints::called::{self, Called, CalledPlace};
 use selfsame_http::limits::Budget;
 use selfsame_http::middleware::admission::Admission;
 use selfsame_http::middleware::budget::{Gate, Passage};
@@ -19,7 +19,6 @@ use selfsame_http::negotiation::takes_json_alone;
 use selfsame_http::route::Abroad;
 use selfsame_http::shares::Shares;
 use selfsame_operators::{Area, Needed};
-use tower::util::MapRequest;
 
 use crate::audience::Audience;
 use crate::auth;
@@ -37,6 +36,8 @@ pub struct Routes {
     lane: Option<Lane>,
     /// Whether each organisation has these addresses.
     of_organisations: bool,
+    /// Whether they are at the host of each organisation that has one, though not below its path.
+    at_hosts: bool,
     /// Whether they answer when the organisation is erased too.
     outlives: bool,
     /// What those who work for an organisation need rights in, to use these addresses.
@@ -69,6 +70,7 @@ impl Routes {
             routes,
             lane: None,
             of_organisations: false,
+            at_hosts: false,
             outlives: false,
             area: None,
             body_max: audience.body_max(),
@@ -105,6 +107,12 @@ impl Routes {
     pub fn of_organisations(mut self) -> Self {
         self.of_organisations = true;
         self
+    }
+
+    /// Gives these addresses to each host, whatever organisation has it: they are the same everywhere.
+    pub fn at_each_host(mut self) -> Self {
+        self.at_hosts = true;
+        self.outliving()
     }
 
     /// Lets them answer when the organisation is erased too.
@@ -233,8 +241,13 @@ pub fn assemble(groups: Vec<Routes>, server: &Server) -> Router {
         .fallback(nowhere)
         .layer(from_fn_with_state(origin, around))
         .with_state(server.clone());
-    // Layers of a router see a request after it was routed, so the translation is around the whole.
-    Router::new().fallback_service(MapRequest::new(router, translate))
+    // Layers of a router see a request after it was routed, so what finds the organisation is around the whole.
+    let organisations = server.app().organisations().clone();
+    Router::new().fallback_service(Addressed::new(
+        router,
+        server.origin().clone(),
+        organisations,
+    ))
 }
 
 /// The checks in front of a group of addresses.
@@ -245,12 +258,32 @@ struct Guard {
     admission: Admission,
     server: Server,
     of_organisations: bool,
+    at_hosts: bool,
     outlives: bool,
     area: Option<Area>,
     read_with_any: bool,
 }
 
 impl Guard {
+    /// Whether its addresses are where an organisation was called. What people work with, whose sessions belong to the
+    /// instance's host, is there alone.
+    fn is_at(&self, called: &Called) -> bool {
+        match called.at() {
+            CalledPlace::Path => self.of_organisations,
+            CalledPlace::Host => {
+                self.at_hosts || self.of_organisations && !self.audience.works_here()
+            }
+        }
+    }
+
+    /// For a visitor: the same page at the host of the organisation, if it has one.
+    async fn moved(&self, called: Option<&Called>, method: &Method, uri: &Uri) -> Option<Response> {
+        let called = called.filter(|_| self.audience == Audience::Doorway)?;
+        let organisations = self.server.app().organisations();
+        let moved = called.moved(organisations, method, uri).await;
+        moved.unwrap_or_else(|error| Some(Problem::from(error).into_response()))
+    }
+
     /// The refusal of a request to an organisation that is erased.
     async fn erased(&self, called: Option<&Called>) -> Option<Problem> {
         let called = called.filter(|_| !self.outlives)?;
@@ -290,23 +323,30 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
         ..
     } = &*guard;
     let called = Called::of(request.extensions()).cloned();
-    if called.is_some() && !guard.of_organisations {
+    if called.as_ref().is_some_and(|called| !guard.is_at(called)) {
         return nowhere(request).await;
     }
     if let Some(page) = guard.page_instead(&request) {
-        return led_by(called.as_ref(), Redirect::to(page).into_response());
+        return called::led(called.as_ref(), Redirect::to(page).into_response());
     }
     let answer = async |request: Request| {
         let needed = guard.needed(request.method());
         if let Some(refusal) = guard.erased(called.as_ref()).await {
             return refusal.into_response();
         }
+        let (method, uri) = (request.method(), request.uri());
+        if let Some(there) = guard.moved(called.as_ref(), method, uri).await {
+            return there;
+        }
         if *audience != Audience::Protocol
             && let Some(refusal) = door::foreign_origin(server.origin(), &request)
         {
             return refusal.into_response();
         }
-        let back = way_back(request.uri().path());
+        let is_at_host = called
+            .as_ref()
+            .is_some_and(|called| called.at() == CalledPlace::Host);
+        let back = way_back(request.uri().path()).filter(|_| !is_at_host);
         let mut response = match audience {
             Audience::Operator
             | Audience::OperatorApi
@@ -329,29 +369,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
         }
         response
     };
-    led_by(called.as_ref(), admission.admit(request, answer).await)
-}
-
-/// What the paths of pages begin with that each organisation has.
-const OF_EACH: [&str; 6] = [
-    "/issuer",
-    "/verifier",
-    "/people",
-    "/audit",
-    "/types",
-    "/webhooks",
-];
-
-/// A response that leads on to a page of the organisation that was called, where it leads to one that each has.
-fn led_by(called: Option<&Called>, mut response: Response) -> Response {
-    if let (Some(called), Some(location)) = (called, response.headers().get(LOCATION))
-        && let Ok(path) = location.to_str()
-        && OF_EACH.iter().any(|page| path.starts_with(page))
-        && let Ok(location) = HeaderValue::from_str(&called.path(path))
-    {
-        response.headers_mut().insert(LOCATION, location);
-    }
-    response
+    called::led(called.as_ref(), admission.admit(request, answer).await)
 }
 
 /// Where people continue after a page failed: the part of the site that it belongs to.
@@ -377,6 +395,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
         routes,
         lane,
         of_organisations,
+        at_hosts,
         outlives,
         area,
         body_max,
@@ -423,6 +442,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
         admission,
         server: server.clone(),
         of_organisations,
+        at_hosts,
         outlives,
         area,
         read_with_any,

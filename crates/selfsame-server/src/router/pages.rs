@@ -22,8 +22,12 @@ pub fn public() -> Vec<Route> {
             reference::page(server, frame, openapi::text())
         }),
         get("/resolver", resolver::page).abroad(),
-        get("/assets/{version}/{name}", assets::serve),
     ]
+}
+
+/// The files of all pages.
+pub fn files() -> Vec<Route> {
+    vec![get("/assets/{version}/{name}", assets::serve)]
 }
 
 /// Event streams for anyone.

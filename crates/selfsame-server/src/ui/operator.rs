@@ -20,11 +20,11 @@ use serde::Deserialize;
 use super::Frame;
 use super::correction::{correctable, refused};
 use crate::auth;
-use crate::cookie::{self, Jar};
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Query, Working};
 use crate::peer::Peer;
 use crate::server::Server;
+use selfsame_http::cookie::{self, Jar};
 use session::{Browser, SIGNED_IN, first_page};
 
 /// A sign-in link's code.

@@ -257,16 +257,14 @@ async fn main(server: &Server) -> Handled<OrganisationShown> {
     let (main, config) = (server.app().main(), server.app().config());
     let issuer = main.issuer.as_ref();
     let verifier = main.verifier.as_ref();
-    let title = match issuer {
-        Some(_) => &config.issuer.name,
-        None => &config.verifier.name,
-    };
+    let title = issuer.map_or(&config.verifier.name, |_| &config.issuer.name);
     let issuers = issuer.map(|own| ("Issuer’s DID", own.identity().did().to_string()));
     let verifiers = verifier.map(|own| ("Verifier’s DID", own.identity().did().to_string()));
     Ok(OrganisationShown {
         look: OwnLook::of(&main.look().await?),
         name: main.organisation.name.to_string(),
         here: String::new(),
+        host: None,
         title: title.clone(),
         issuer: issuer.is_some(),
         verifier: verifier.is_some(),
@@ -284,6 +282,7 @@ fn typed(form: &Form) -> TypedOrganisation {
     TypedOrganisation {
         title: text("title"),
         name: text("name"),
+        host: text("host").trim().to_owned(),
         issuer: form.checked("issuer"),
         verifier: form.checked("verifier"),
         samples: form.checked("samples"),
@@ -299,6 +298,7 @@ fn new(typed: &TypedOrganisation) -> NewOrganisation {
         issuer: typed.issuer,
         verifier: typed.verifier,
         samples: typed.samples,
+        host: Some(typed.host.clone()).filter(|host| !host.is_empty()),
         did_method: Some(typed.method.clone()).filter(|method| !method.is_empty()),
     }
 }
@@ -359,6 +359,10 @@ fn wrong(problem: &Problem) -> Option<WrongField> {
         | "organisation-name-suggested"
         | "organisation-name-taken"
         | "organisation-name-unmade" => "name",
+        "organisation-host-malformed"
+        | "organisation-host-of-instance"
+        | "organisation-host-taken"
+        | "organisation-host-unreachable" => "host",
         "organisation-name-not-typed" => "confirm",
         "organisation-without-role" => "roles",
         "logo-refused" => "logo",

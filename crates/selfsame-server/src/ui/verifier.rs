@@ -11,10 +11,10 @@ use serde::Deserialize;
 
 use super::correction::{correctable, refused};
 use super::{Frame, ListPosition};
-use crate::cookie::{self, Jar};
 use crate::error::Handled;
 use crate::extract::{Form, Path, Query};
 use crate::here::Here;
+use selfsame_http::cookie::{self, Jar};
 
 /// How long, in seconds, the browser that made a request can view a result that arrived at the last moment.
 const RESULT_SECONDS: u64 = 3600;

@@ -28,7 +28,7 @@ use crate::operator_token::OperatorToken;
 use crate::private_directory;
 use crate::scenario::{self, Cast, Items, Scenario, Story};
 use crate::settings::{Settings, registry_token};
-use crate::tls::Certificate;
+use crate::tls::{Certificate, HostCertificates};
 use crate::trusting::Trusting;
 use selfsame_api_commands::{Client, Roots};
 
@@ -97,7 +97,7 @@ pub struct Up {
     #[command(flatten)]
     database: DatabaseOptions,
     /// A settings file in TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[organisations]`, `[database]`,
-    /// `[registry]`, `[tls]`, `[health]`, `[limits]`. On SIGHUP, `[trust]` is read again. For a supervisor, `[health] listen` serves `/livez`
+    /// `[registry]`, `[tls]`, `[health]`, `[limits]`. On SIGHUP, `[trust]` and `[[tls.hosts]]` are read again. For a supervisor, `[health] listen` serves `/livez`
     /// on a separate thread.
     #[arg(long)]
     config: Option<PathBuf>,
@@ -248,6 +248,11 @@ impl Up {
             _ => file.registry.nodes()?,
         };
         let mut launch = Launch::new(self.data, self.listen);
+        launch.tls_hosts = HostCertificates {
+            settings: self.config.clone(),
+            listed: file.tls.iter().flat_map(|tls| tls.hosts.clone()).collect(),
+        };
+        let node = file.tls.filter(|tls| tls.identity.is_some());
         launch.trusting = self.config.map(|path| Trusting {
             file: path,
             issuers: self.trust_issuer.clone(),
@@ -282,7 +287,7 @@ impl Up {
         launch.custody = self.master_key.custody(&launch.data)?;
         launch.token = self.token;
         launch.tls = self.certificate.source();
-        launch.nodes = file.tls.map(Arc::new);
+        launch.nodes = node.map(Arc::new);
         launch.plain_anywhere = self.certificate.plain_anywhere();
         launch.health = file.health.listen;
         launch.limits = file.limits.limits()?;

@@ -29,6 +29,7 @@ mod foreign;
 mod forks;
 mod full;
 mod guide;
+mod hosts;
 mod inward;
 mod issued;
 mod matrix;

@@ -41,7 +41,7 @@ pub fn started(data: &Path, arguments: &[&str]) -> (Up, Value) {
 
 /// Runs a command; returns the one line that it prints once it serves.
 #[track_caller]
-fn spoken(command: &mut Command) -> (Up, Value) {
+pub fn spoken(command: &mut Command) -> (Up, Value) {
     let mut up = Up(command.stdout(Stdio::piped()).spawn().unwrap());
     let mut line = String::new();
     let printed = up.0.stdout.as_mut().unwrap();

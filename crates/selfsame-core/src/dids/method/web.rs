@@ -3,6 +3,7 @@
 use selfsame_did::{Did, Document, Representation};
 use selfsame_driver::{Error, Result};
 use serde_json::Value;
+use url::Url;
 
 use crate::dids::record::DidRecord;
 use crate::dids::{Dids, ended};
@@ -39,7 +40,13 @@ impl DidRecord {
     }
 }
 
-pub(super) fn did(shared: &Shared, path: &str) -> Result<Did> {
-    selfsame_did::web::did_for(&below(&shared.config.origin, path)?)
+fn did(shared: &Shared, path: &str) -> Result<Did> {
+    of_url(below(&shared.config.origin, path)?.as_str())
+}
+
+/// The DID whose document is hosted below this URL.
+pub(super) fn of_url(url: &str) -> Result<Did> {
+    let url = Url::parse(url).map_err(Error::internal)?;
+    selfsame_did::web::did_for(&url)
         .map_err(|error| Error::bad_request("did-web-origin").with("detail", &error))
 }

@@ -10,11 +10,11 @@ use selfsame_pages::InstanceRoles;
 
 use crate::audited;
 use crate::auth;
-use crate::cookie::{self, Jar};
 use crate::error::Handled;
 use crate::peer::Peer;
 use crate::server::Server;
 use crate::ui::Frame;
+use selfsame_http::cookie::{self, Jar};
 
 /// The page of those who have signed in.
 pub const SIGNED_IN: &str = "/operator";

@@ -14,12 +14,12 @@ use selfsame_wallet::{KNOWN_SECONDS, Whence};
 use serde::Deserialize;
 
 use crate::auth;
-use crate::cookie::{self, Jar};
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Query};
 use crate::peer::Peer;
 use crate::server::Server;
 use crate::ui::{self, Frame};
+use selfsame_http::cookie::{self, Jar};
 
 /// The token of an invitation link.
 #[derive(Deserialize)]

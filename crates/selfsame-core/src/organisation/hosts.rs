@@ -1,0 +1,60 @@
+//! The records that reserve the host names of organisations.
+
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Record, Store, TenantId};
+use serde::{Deserialize, Serialize};
+
+use super::{HostName, OrganisationName};
+
+/// The kind of the records.
+const HOST: &str = "organisation_host";
+
+/// A host name that an organisation has. It stays for ever, as the organisation's name does: what the organisation issued
+/// names the host.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct ReservedHost {
+    pub host: HostName,
+    pub organisation: OrganisationName,
+}
+
+impl ReservedHost {
+    fn read(stored: &Record) -> Result<Self> {
+        decode(&stored.value)
+    }
+
+    /// The reservation of a name that looks like this one, if there is one.
+    pub async fn like(store: &Store, host: &HostName) -> Result<Option<Self>> {
+        let (instance, skeleton) = (TenantId::instance(), host.skeleton());
+        let found = store.read(&instance, HOST, &skeleton).await?;
+        found.as_ref().map(Self::read).transpose()
+    }
+
+    /// All reservations.
+    pub async fn all(store: &Store) -> Result<Vec<Self>> {
+        let (instance, mut page) = (TenantId::instance(), Page::first(MAX_PAGE));
+        let mut all = Vec::new();
+        loop {
+            let records = store.list(&instance, HOST, &page).await?;
+            for stored in &records {
+                all.push(Self::read(stored)?);
+            }
+            match records.last() {
+                Some(last) => page = page.after(last.cursor()),
+                None => return Ok(all),
+            }
+        }
+    }
+
+    /// The batch with the reservation, which fails if the name is not free any more.
+    pub fn within(&self, batch: Batch) -> Result<Batch> {
+        let skeleton = self.host.skeleton();
+        let batch = batch.expect(HOST, &skeleton, Expect::Absent);
+        Ok(batch.put(Put::new(HOST, skeleton, encode(self)?)))
+    }
+}
+
+/// The refusal of a host that an organisation has, or that looks like one.
+pub(super) fn taken(host: &HostName) -> Error {
+    Error::new(ErrorKind::Conflict, "organisation-host-taken").with("host", host)
+}

@@ -1,0 +1,265 @@
+//! An organisation with a host of its own: issuing, asking and verifying there, plainly and over TLS.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::instance::free_port;
+use crate::rig::{World, answer, command, get, post, run, selfsame, take, text, write_private};
+use crate::starting::{Up, spoken};
+
+const HOST: &str = "id.clinic.localhost";
+
+#[test]
+fn a_credential_of_an_organisation_names_its_host_and_is_verified_there() {
+    let world = World::start(&[]);
+    let create = [
+        "organisation",
+        "create",
+        "clinic",
+        "--title",
+        "Clinic",
+        "--host",
+        HOST,
+        "--did-method",
+        "web",
+        "--json",
+    ];
+    let (code, printed, complaints) = run(&mut command(&world, &create));
+    assert_eq!(code, 0, "{printed}{complaints}");
+    let created: Value = serde_json::from_str(&printed).unwrap();
+    let port = world.instance.origin.port().unwrap();
+    let did = format!("did:web:{HOST}%3A{port}:issuer");
+    assert_eq!(created["did"], json!(did));
+    let drawing = r#"<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0h9v9z"/></svg>"#;
+    let file = world.file("clinic.svg");
+    std::fs::write(&file, drawing).unwrap();
+    let logo = ["organisation", "logo", "clinic", file.to_str().unwrap()];
+    assert_eq!(run(&mut command(&world, &logo)).0, 0);
+
+    let person = world.person("maja");
+    let offer = json!({"type": "immunization", "examples": true, "by_reference": true});
+    let offer = post(&world.operator, "/o/clinic/api/issuer/offers", &offer);
+    let link = json!({"offer": offer["uri"]});
+    let preview = post(&person, "/api/wallet/offers/preview", &link);
+    assert_eq!(
+        preview["issuer"],
+        json!(format!("http://{HOST}:{port}/issuer"))
+    );
+    let logo = text(&preview, "issuer_logo");
+    let below = format!("{}o/clinic/logo/", world.instance.origin);
+    assert!(logo.starts_with(&below), "{logo}");
+    let card = take(&person, &offer).remove(0);
+    assert_eq!(card["issuer"], json!(did), "{card}");
+
+    let asked = json!({"type": "immunization", "client_id_prefix": "decentralized_identifier"});
+    let asked = post(&world.operator, "/o/clinic/api/verifier/requests", &asked);
+    let uri = text(&asked, "uri");
+    assert!(uri.contains(HOST), "{uri}");
+    answer(&person, &asked);
+    let request = format!("/o/clinic/api/verifier/requests/{}", text(&asked, "id"));
+    let verdict = get(&world.operator, &format!("{request}?wait=20"));
+    assert_eq!(verdict["verdict"]["outcome"], "valid", "{verdict}");
+    let list = world.anybody().request("GET", "/status/0");
+    let list = list.under(&format!("{HOST}:{port}")).send().unwrap();
+    assert_eq!(list.status, 200);
+}
+
+/// A folder with the settings and the certificates of an instance that ends TLS.
+struct Listener {
+    folder: tempfile::TempDir,
+    port: u16,
+}
+
+impl Listener {
+    fn new() -> Self {
+        let listener = Self {
+            folder: tempfile::tempdir().unwrap(),
+            port: free_port(),
+        };
+        listener.certify("own", "localhost");
+        listener.certify("clinic", HOST);
+        listener.list(&[HOST]);
+        listener
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A new certificate, which is its own root.
+    fn certify(&self, name: &str, host: &str) {
+        let made = rcgen::generate_simple_self_signed(vec![host.to_owned()]).unwrap();
+        std::fs::write(self.at(&format!("{name}.pem")), made.cert.pem()).unwrap();
+        let key = made.signing_key.serialize_pem();
+        write_private(&self.at(&format!("{name}.key")), &key);
+    }
+
+    /// Lists these hosts in the settings.
+    fn list(&self, names: &[&str]) {
+        let hosts = format!(
+            "[[tls.hosts]]\nnames = {names:?}\ncertificate = \"clinic.pem\"\ncertificate_key = \"clinic.key\"\n"
+        );
+        let text = if names.is_empty() { "" } else { hosts.as_str() };
+        std::fs::write(self.at("settings.toml"), text).unwrap();
+    }
+
+    /// Starts the instance; what it complains of goes to a file.
+    fn start(&self) -> (Up, Value) {
+        let mut command = selfsame();
+        command.args(["up", "--json", "--no-demo", "--listen"]);
+        command.arg(format!("127.0.0.1:{}", self.port));
+        command.args(["--origin", &format!("https://localhost:{}/", self.port)]);
+        command.arg("--config").arg(self.at("settings.toml"));
+        command.arg("--data").arg(self.at("data"));
+        command.arg("--tls-certificate").arg(self.at("own.pem"));
+        command.arg("--tls-key").arg(self.at("own.key"));
+        let complaints = std::fs::File::create(self.at("complaints")).unwrap();
+        command.stderr(Stdio::from(complaints));
+        spoken(&mut command)
+    }
+
+    fn complaints(&self) -> String {
+        std::fs::read_to_string(self.at("complaints")).unwrap()
+    }
+
+    /// A command to the instance as its operator.
+    #[track_caller]
+    fn told(&self, said: &Value, arguments: &[&str]) -> Value {
+        let mut command = selfsame();
+        command.args(arguments).arg("--json");
+        command.args(["--instance", &text(said, "origin")]);
+        command.args(["--token-file", &text(said, "operator_token_file")]);
+        let (code, printed, complaints) = run(command.arg("--tls-root").arg(self.at("own.pem")));
+        assert_eq!(code, 0, "{arguments:?}: {printed}{complaints}");
+        serde_json::from_str(&printed).unwrap()
+    }
+
+    /// Whether a client that trusts this root alone gets an answer at the host of the organisation.
+    fn is_answered(&self, root: &Path) -> bool {
+        let mut status = selfsame();
+        let host = format!("https://{HOST}:{}/", self.port);
+        status.args(["status", "--instance", &host, "--token-file"]);
+        status.arg(self.at("data/operator-token"));
+        let (code, printed, complaints) = run(status.arg("--tls-root").arg(root));
+        // The API of operators is not at this host.
+        assert_ne!(code, 0, "{printed}");
+        complaints.contains("there is nothing at this address")
+    }
+}
+
+fn hang_up(up: &Up) {
+    let id = up.0.id().to_string();
+    let told = Command::new("kill").args(["-HUP", &id]).status();
+    assert!(told.unwrap().success());
+}
+
+#[track_caller]
+fn soon(what: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !what() {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn an_organisation_issues_and_verifies_over_tls_at_its_host_with_a_certificate_of_its_own() {
+    let listener = Listener::new();
+    let (_up, said) = listener.start();
+    let told = |arguments: &[&str]| listener.told(&said, arguments);
+    told(&[
+        "organisation",
+        "create",
+        "clinic",
+        "--title",
+        "Clinic",
+        "--host",
+        HOST,
+        "--did-method",
+        "web",
+    ]);
+    let password = listener.at("password");
+    write_private(&password, "correct horse battery");
+    let password = password.to_str().unwrap();
+    let owner = ["--email", "maja@example.org", "--password-file", password];
+    let present = |link: &str| told(&[&["present", link], &owner[..]].concat());
+    told(&[&["wallet", "create"], &owner[..]].concat());
+    let offer = told(&[
+        "issue",
+        "immunization",
+        "--examples",
+        "--by-reference",
+        "--organisation",
+        "clinic",
+    ]);
+    assert!(text(&offer, "uri").contains(HOST), "{offer}");
+    let taken = present(&text(&offer, "uri"));
+    let did = format!("did:web:{HOST}%3A{}:issuer", listener.port);
+    assert_eq!(taken["items"][0]["issuer"], json!(did), "{taken}");
+    let request = told(&[
+        "request",
+        "create",
+        "--type",
+        "immunization",
+        "--organisation",
+        "clinic",
+    ]);
+    present(&text(&request, "uri"));
+    let id = text(&request, "id");
+    let shown = told(&["request", "show", &id, "--organisation", "clinic"]);
+    assert_eq!(shown["verdict"]["outcome"], "valid", "{shown}");
+}
+
+#[test]
+fn the_certificate_of_a_host_is_chosen_by_the_name_that_a_client_asks_for_and_read_again_after_a_hangup()
+ {
+    let listener = Listener::new();
+    listener.list(&[]);
+    let (up, said) = listener.start();
+    let host = [
+        "organisation",
+        "create",
+        "clinic",
+        "--title",
+        "Clinic",
+        "--host",
+        HOST,
+    ];
+    listener.told(&said, &host);
+    let (own, clinic) = (listener.at("own.pem"), listener.at("clinic.pem"));
+    assert!(!listener.is_answered(&own) && !listener.is_answered(&clinic));
+    listener.list(&[HOST]);
+    hang_up(&up);
+    soon(|| listener.is_answered(&clinic));
+    assert!(!listener.is_answered(&own));
+    let first = listener.at("first.pem");
+    std::fs::copy(&clinic, &first).unwrap();
+
+    std::fs::write(&clinic, "half written").unwrap();
+    hang_up(&up);
+    soon(|| {
+        listener
+            .complaints()
+            .contains("[[tls.hosts]] stay unchanged")
+    });
+    assert!(listener.is_answered(&first), "what was shown stays");
+
+    listener.certify("clinic", HOST);
+    hang_up(&up);
+    soon(|| listener.is_answered(&clinic));
+    assert!(!listener.is_answered(&first));
+    listener.told(&said, &["status"]);
+    drop(up);
+
+    listener.list(&[]);
+    let (_up, _) = listener.start();
+    let warned = format!("no certificate is for {HOST}");
+    assert!(
+        listener.complaints().contains(&warned),
+        "{}",
+        listener.complaints()
+    );
+}
