@@ -163,7 +163,7 @@ impl Evidence {
     /// Whether this key signed the JWS ([`Compact::verify`]).
     pub fn is_signed(&self, jws: &Compact, key: &PublicKey) -> bool {
         let digest = sha256_parts(&[
-            &sha256_parts(&[&[key.key_type() as u8], key.bytes()]),
+            &key.digest(),
             &sha256(jws.signing_input()),
             jws.signature(),
         ]);

@@ -60,7 +60,14 @@ fn claim() -> impl Strategy<Value = TypeClaim> {
 }
 
 fn label() -> impl Strategy<Value = Labels> {
-    prop::collection::btree_map("en|de|de-AT|fr", "[A-Za-z äöü\"'<>]{0,12}x", 0..3)
+    let texts = prop::collection::btree_map("en|de|de-AT|fr", "[A-Za-z äöü\"'<>]{0,12}x", 0..3);
+    texts.prop_map(|texts| {
+        let mut labels = Labels::new();
+        for (language, text) in &texts {
+            labels.insert(language, text);
+        }
+        labels
+    })
 }
 
 fn disclosed() -> impl Strategy<Value = Option<Disclosed>> {

@@ -572,7 +572,10 @@ fn published(owner: Owner<'_>, definition: TypeDefinition, version: u32) -> Resu
 fn vct(owner: Owner<'_>, definition: &TypeDefinition, version: u32) -> Result<String> {
     match &definition.vct {
         Some(vct) => Ok(vct.clone()),
-        None => Ok(Addresses::below(owner.base, &definition.id, version)?.metadata),
+        None => {
+            let addresses = Addresses::below(owner.base, &definition.id, version)?;
+            Ok(addresses.metadata().to_owned())
+        }
     }
 }
 

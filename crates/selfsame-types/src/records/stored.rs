@@ -69,7 +69,9 @@ pub(super) fn record_id(id: &str, version: u32) -> String {
 }
 
 impl VersionRecord {
-    pub fn credential_type(self, entry: &HeadEntry, base: &Url) -> Result<CredentialType> {
+    /// The type, without what reading it took beyond it: an instance holds those of many organisations.
+    pub fn credential_type(mut self, entry: &HeadEntry, base: &Url) -> Result<CredentialType> {
+        self.definition.shrink();
         let served = ServedDocuments {
             addresses: Addresses::below(base, &entry.id, entry.version)?,
             integrity: integrity(self.documents.metadata.as_bytes()),
