@@ -1,6 +1,7 @@
 //! Properties of credential types: their files, their examples, and the documents made from them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use selfsame_types::import::import;
@@ -111,7 +112,7 @@ fn definition() -> impl Strategy<Value = TypeDefinition> {
 
 fn metadata(definition: &TypeDefinition) -> String {
     let one = CredentialType {
-        definition: definition.clone(),
+        definition: Arc::new(definition.clone()),
         version: 1,
         state: TypeState::Published,
         vct: "urn:example:one".to_owned(),

@@ -1,6 +1,7 @@
 //! What describes a type of credential: its claims, its card, and the requests that verifiers typically make.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use selfsame_credential::Format;
 use selfsame_driver::Reason;
@@ -241,7 +242,7 @@ impl TypeState {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CredentialType {
     /// What its file says.
-    pub definition: TypeDefinition,
+    pub definition: Arc<TypeDefinition>,
     /// Its version, counted from 1.
     pub version: u32,
     /// Its state.

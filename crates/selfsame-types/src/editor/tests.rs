@@ -137,7 +137,7 @@ fn club() -> TypeForm {
 fn a_form_that_is_sent_back_unchanged_changes_nothing() {
     let own = read_toml(CLUB).unwrap();
     let samples = samples("");
-    for definition in samples.iter().map(|one| &one.definition).chain([&own]) {
+    for definition in samples.iter().map(|one| &*one.definition).chain([&own]) {
         let form = TypeForm::of(definition);
         let again = TypeForm::read(&Sent::of(&form), form.base.clone());
         assert_eq!(&again.definition(), definition, "{}", definition.id);

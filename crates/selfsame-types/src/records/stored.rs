@@ -5,6 +5,7 @@ use selfsame_driver::Result;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::definitions::Definitions;
 use crate::model::{Addresses, CredentialType, ServedDocuments, TypeDefinition, TypeState};
 use crate::project::{Documents, integrity};
 
@@ -70,7 +71,12 @@ pub(super) fn record_id(id: &str, version: u32) -> String {
 
 impl VersionRecord {
     /// The type, without what reading it took beyond it: an instance holds those of many organisations.
-    pub fn credential_type(mut self, entry: &HeadEntry, base: &Url) -> Result<CredentialType> {
+    pub fn credential_type(
+        mut self,
+        entry: &HeadEntry,
+        base: &Url,
+        definitions: &Definitions,
+    ) -> Result<CredentialType> {
         self.definition.shrink();
         let served = ServedDocuments {
             addresses: Addresses::below(base, &entry.id, entry.version)?,
@@ -82,7 +88,7 @@ impl VersionRecord {
             vct: self.vct,
             is_sample: false,
             served: Some(served),
-            definition: self.definition,
+            definition: definitions.share(self.definition)?,
         })
     }
 }
