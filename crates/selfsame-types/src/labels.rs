@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+// An instance holds those of many organisations, so they take no more memory than their texts need.
 /// A text for people by language: the key is a language tag (BCP 47), such as `en` or `de-AT`.
-///
-/// An instance holds those of many organisations, so they take no more memory than their texts need.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[schema(value_type = BTreeMap<String, String>)]
-#[serde(from = "BTreeMap<Box<str>, Box<str>>", into = "BTreeMap<Box<str>, Box<str>>")]
+#[serde(
+    from = "BTreeMap<Box<str>, Box<str>>",
+    into = "BTreeMap<Box<str>, Box<str>>"
+)]
 pub struct Labels(
     /// In the order of the languages.
     Box<[LabelEntry]>,

@@ -21,12 +21,12 @@ use url::Url;
 
 use crate::cards::Look;
 use crate::history::KEPT;
+use crate::known::{KnownIssuer, OfferingIssuer};
 use crate::logo::own_logo;
 use crate::refusal::refusal;
 use crate::view::{
     AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
 };
-use crate::known::{KnownIssuer, OfferingIssuer};
 use crate::{ISSUER_REST, Wallet};
 use flow::{Flow, FlowEnd};
 use selfsame_core::Recency;

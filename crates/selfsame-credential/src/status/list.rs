@@ -6,9 +6,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use selfsame_crypto::{
-    PublicKey, SignatureError, encoding::base64url_decode, jws, time::UnixTime,
-};
+use selfsame_crypto::{PublicKey, SignatureError, encoding::base64url_decode, jws, time::UnixTime};
 
 use super::{
     MAX_TOKEN_BYTES, Purpose, StatusError, Value,
@@ -139,7 +137,7 @@ impl List {
         self.issuer.as_deref()
     }
 
-    /// The signed token, for its header and its signature.
+    /// The signed token, for its header and its signature. Its payload was read and is not kept.
     pub fn token(&self) -> &jws::Compact {
         &self.token
     }

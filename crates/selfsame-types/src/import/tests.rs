@@ -160,7 +160,10 @@ fn an_oca_bundle_gives_labels_entries_and_the_branding() {
     );
     assert_eq!(definition.card.front, [["name"], ["born"]]);
     assert_eq!(claim(&imported, &["name"]).label.get("fr-CA"), Some("Nom"));
-    assert_eq!(claim(&imported, &["name"]).help.get("en"), Some("As in the register"));
+    assert_eq!(
+        claim(&imported, &["name"]).help.get("en"),
+        Some("As in the register")
+    );
     assert_eq!(claim(&imported, &["born"]).kind, ClaimKind::Date);
     assert_eq!(claim(&imported, &["photo"]).kind, ClaimKind::Image);
     assert_eq!(claim(&imported, &["tags"]).kind, ClaimKind::List);
@@ -169,7 +172,10 @@ fn an_oca_bundle_gives_labels_entries_and_the_branding() {
         (place.kind, place.values.len()),
         (ClaimKind::Enumeration, 2)
     );
-    assert_eq!(place.values[0].label.get("fr"), Some("Colombie-Britannique"));
+    assert_eq!(
+        place.values[0].label.get("fr"),
+        Some("Colombie-Britannique")
+    );
     let expected = [
         "import-ignored overlays[0].issuer",
         "import-date overlays[3].attribute_formats.born",

@@ -40,14 +40,16 @@ pub fn credential_metadata(one: &CredentialType, format: Format) -> Result<Value
 fn display(one: &CredentialType, language: &str) -> Value {
     let served = one.served.as_ref().map(|served| &served.addresses);
     let logo = served.and_then(|served| image(one.card.logo.as_ref()?, &served.logo(), language));
-    let background = served
-        .and_then(|served| image(one.card.background.as_ref()?, &served.background(), language));
+    let background = served.and_then(|served| {
+        image(
+            one.card.background.as_ref()?,
+            &served.background(),
+            language,
+        )
+    });
     let mut display = Map::new();
     for (name, value) in [
-        (
-            "name",
-            one.title.get(language).map(Value::from),
-        ),
+        ("name", one.title.get(language).map(Value::from)),
         ("locale", Some(language.into())),
         (
             "description",

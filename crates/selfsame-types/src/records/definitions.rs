@@ -47,13 +47,15 @@ mod tests {
     #[test]
     fn equal_definitions_are_held_once_and_none_longer_than_it_is_used() {
         let definitions = Definitions::default();
-        let [one, same, other] =
-            [1, 1, 2].map(|id| definitions.share(definition(id)).unwrap());
+        let [one, same, other] = [1, 1, 2].map(|id| definitions.share(definition(id)).unwrap());
         assert!(Arc::ptr_eq(&one, &same) && !Arc::ptr_eq(&one, &other));
         for id in 3..1_000 {
             definitions.share(definition(id)).unwrap();
         }
         assert!(definitions.0.lock().unwrap().len() < 20);
-        assert!(Arc::ptr_eq(&one, &definitions.share(definition(1)).unwrap()));
+        assert!(Arc::ptr_eq(
+            &one,
+            &definitions.share(definition(1)).unwrap()
+        ));
     }
 }
