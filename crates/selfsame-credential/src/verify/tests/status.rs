@@ -611,7 +611,7 @@ fn a_list_by_certificate_is_the_issuers_own_and_leads_to_an_anchor() {
     );
     let draft = lst.unwrap().finish(b"");
     let payload = draft.split('.').nth(1).unwrap();
-    let payload = selfsame_crypto::encoding::base64url_decode(payload).unwrap();
+    let payload = base64url_decode(payload).unwrap();
     let mut list: Value = serde_json::from_slice(&payload).unwrap();
     list.as_object_mut().unwrap().remove("iss");
     let judged = |iss: Option<&str>, by: &(PrivateKey, Vec<u8>)| {
