@@ -198,9 +198,15 @@ impl Shared {
             let fetch = Box::pin(async {
                 let accept = "application/statuslist+jwt, application/vc+jwt;q=0.9";
                 let response = self.fetched_document(&url, accept).await?;
-                let read = self.fetched.room.read(uri, &response, now).await;
+                let read = match self.same_list(&key, &response) {
+                    Some(same) => Ok(same),
+                    None => {
+                        let read = self.fetched.room.read(uri, &response, now).await;
+                        read.map(Arc::new)
+                    }
+                };
                 Ok(match read {
-                    Ok(list) => Fresh::new(Ok(Arc::new(list))),
+                    Ok(list) => Fresh::new(Ok(list)),
                     Err(error) => {
                         tracing::warn!(%error, uri, "a status list can't be read");
                         Fresh::negative(Err(error))
@@ -232,6 +238,16 @@ impl Shared {
             "the status list is too old, and no newer one is available",
             now,
         )
+    }
+
+    /// The cached list, if it was read from the same bytes: its issuer has not signed another one since.
+    fn same_list(&self, key: &String, response: &Response) -> Option<Arc<status::List>> {
+        let now = self.clock.now();
+        let (kept, _) = self.fetched.lists.at_hand(key, now)?.ok()?;
+        let list = kept.as_ref().as_ref().ok()?;
+        let content_type = response.content_type.as_deref();
+        let is_same = list.is_read_from(content_type, &response.body, now);
+        is_same.then(|| list.clone())
     }
 
     /// The status list at a URI and when it was fetched, if it is cached and fresh enough; never fetches.

@@ -1,6 +1,7 @@
 //! The parts that every use case needs: store, network, keys, clock, events, and the trust settings.
 
-use std::sync::{Arc, OnceLock, Weak};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use async_trait::async_trait;
 use selfsame_crypto::seal::SealingKey;
@@ -62,6 +63,8 @@ pub struct Shared {
     pub trust: Trust,
     /// The machines that get answers to calls; set once the roles exist, which own them.
     pub(crate) correspondents: OnceLock<Vec<Weak<dyn Correspondent>>>,
+    /// The symmetric keys of the instance that were needed, by purpose; a key never changes.
+    instance_keys: Mutex<HashMap<&'static str, SealingKey>>,
 }
 
 /// What the parts of an instance are made from.
@@ -107,6 +110,7 @@ impl Shared {
             hosts: HostCache::default(),
             trust,
             correspondents: OnceLock::new(),
+            instance_keys: Mutex::default(),
             config,
         })
     }
@@ -121,7 +125,16 @@ impl Shared {
     /// # Errors
     /// The store's.
     pub async fn instance_key(&self, purpose: &'static str) -> Result<SealingKey> {
-        instance_key(&self.store, &self.clock, purpose).await
+        let known = || {
+            let keys = self.instance_keys.lock();
+            keys.unwrap_or_else(PoisonError::into_inner)
+        };
+        if let Some(key) = known().get(purpose) {
+            return Ok(key.clone());
+        }
+        let key = instance_key(&self.store, &self.clock, purpose).await?;
+        known().insert(purpose, key.clone());
+        Ok(key)
     }
 
     /// The registry.

@@ -162,11 +162,7 @@ impl Evidence {
 
     /// Whether this key signed the JWS ([`Compact::verify`]).
     pub fn is_signed(&self, jws: &Compact, key: &PublicKey) -> bool {
-        let digest = sha256_parts(&[
-            &sha256_parts(&[&[key.key_type() as u8], key.bytes()]),
-            &sha256(jws.signing_input()),
-            jws.signature(),
-        ]);
+        let digest = sha256_parts(&[&key.digest(), &sha256(jws.signing_input()), jws.signature()]);
         if self.memory.genuine.knows(&digest) {
             return true;
         }

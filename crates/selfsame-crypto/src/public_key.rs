@@ -10,6 +10,7 @@ use crate::algorithm::{Algorithm, KeyType};
 use crate::ec::Curve;
 use crate::encoding::hex_encode;
 use crate::error::{KeyError, SignatureError};
+use crate::hash::sha256_parts;
 use crate::jwk::{Jwk, JwkParams};
 use crate::{ed25519, ml_dsa, p256, p384, rsa, secp256k1};
 
@@ -134,6 +135,11 @@ impl PublicKey {
     /// The key type.
     pub fn key_type(&self) -> KeyType {
         self.0.key_type
+    }
+
+    /// SHA-256 of its type and its bytes: what is kept to know it again takes less memory than the key.
+    pub fn digest(&self) -> [u8; 32] {
+        sha256_parts(&[&[self.key_type() as u8], self.bytes()])
     }
 
     /// The bare key: 32 bytes for Ed25519, the uncompressed point, PKCS#1 for RSA.

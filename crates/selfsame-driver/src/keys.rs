@@ -15,7 +15,56 @@ pub const KIND: &str = "key";
 /// Maximum number of unsealed keys in memory; others are unsealed again when needed.
 const CACHED_MAX: usize = 2_048;
 
-type Unsealed = HashMap<(TenantId, KeyHandle), Arc<PrivateKey>>;
+/// The unsealed keys, each with the tick of its last use.
+#[derive(Default)]
+struct Unsealed {
+    keys: HashMap<KeyPlace, UnsealedKey>,
+    tick: u64,
+}
+
+#[derive(Clone, Eq, Hash, PartialEq)]
+struct KeyPlace {
+    tenant: TenantId,
+    handle: KeyHandle,
+}
+
+impl KeyPlace {
+    fn of(tenant: &TenantId, handle: &KeyHandle) -> Self {
+        let (tenant, handle) = (tenant.clone(), handle.clone());
+        Self { tenant, handle }
+    }
+}
+
+struct UnsealedKey {
+    key: Arc<PrivateKey>,
+    used: u64,
+}
+
+impl Unsealed {
+    fn find(&mut self, at: &KeyPlace) -> Option<Arc<PrivateKey>> {
+        self.tick += 1;
+        let found = self.keys.get_mut(at)?;
+        found.used = self.tick;
+        Some(found.key.clone())
+    }
+
+    fn insert(&mut self, at: KeyPlace, key: Arc<PrivateKey>) {
+        self.tick += 1;
+        if self.keys.len() >= CACHED_MAX {
+            self.drop_idle();
+        }
+        let used = self.tick;
+        self.keys.insert(at, UnsealedKey { key, used });
+    }
+
+    /// Drops the keys that were not used for the longest time; they are unsealed again when needed.
+    fn drop_idle(&mut self) {
+        let mut uses: Vec<u64> = self.keys.values().map(|one| one.used).collect();
+        uses.sort_unstable();
+        let until = uses.get(CACHED_MAX / 16).copied().unwrap_or_default();
+        self.keys.retain(|_, one| one.used > until);
+    }
+}
 
 /// The key store; signs by handle.
 #[derive(Clone)]
@@ -104,13 +153,9 @@ impl Keys {
     /// # Errors
     /// `Internal` if there is no such key or the store fails.
     pub async fn unsealed(&self, tenant: &TenantId, handle: &KeyHandle) -> Result<Arc<PrivateKey>> {
-        let at = (tenant.clone(), handle.clone());
-        if let Some(key) = self
-            .cache
-            .lock()
-            .ok()
-            .and_then(|cache| cache.get(&at).cloned())
-        {
+        let at = KeyPlace::of(tenant, handle);
+        let found = self.cache.lock().ok();
+        if let Some(key) = found.and_then(|mut cache| cache.find(&at)) {
             return Ok(key);
         }
         let record = self
@@ -126,30 +171,21 @@ impl Keys {
     /// Drops a key from memory whose record was deleted.
     pub fn forget(&self, tenant: &TenantId, handle: &KeyHandle) {
         if let Ok(mut cache) = self.cache.lock() {
-            cache.remove(&(tenant.clone(), handle.clone()));
+            cache.keys.remove(&KeyPlace::of(tenant, handle));
         }
     }
 
     /// Drops all keys of a tenant from memory.
     pub fn forget_tenant(&self, tenant: &TenantId) {
         if let Ok(mut cache) = self.cache.lock() {
-            cache.retain(|(owner, _), _| owner != tenant);
+            cache.keys.retain(|place, _| place.tenant != *tenant);
         }
     }
 
     fn remember(&self, tenant: &TenantId, handle: &KeyHandle, key: &Arc<PrivateKey>) {
-        let Ok(mut cache) = self.cache.lock() else {
-            return;
-        };
-        if cache.len() >= CACHED_MAX {
-            // Drops every other key; a dropped one is unsealed again when needed.
-            let mut keep = false;
-            cache.retain(|_, _| {
-                keep = !keep;
-                keep
-            });
+        if let Ok(mut cache) = self.cache.lock() {
+            cache.insert(KeyPlace::of(tenant, handle), key.clone());
         }
-        cache.insert((tenant.clone(), handle.clone()), key.clone());
     }
 }
 
@@ -179,5 +215,28 @@ pub async fn instance_key(
             Ok(_) | Err(StoreError::Conflict { .. }) => {}
             Err(other) => return Err(other.into()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_keys_that_were_used_last_stay_unsealed() {
+        let key = Arc::new(PrivateKey::generate(KeyType::Ed25519).unwrap());
+        let handle = KeyHandle::of(key.public());
+        let at = |number: usize| {
+            let tenant = TenantId::parse(&format!("o-{number}")).unwrap();
+            KeyPlace::of(&tenant, &handle)
+        };
+        let mut unsealed = Unsealed::default();
+        for number in 0..3 * CACHED_MAX {
+            unsealed.insert(at(number), key.clone());
+            assert!(unsealed.find(&at(0)).is_some());
+            assert!(unsealed.keys.len() <= CACHED_MAX);
+        }
+        assert!(unsealed.find(&at(3 * CACHED_MAX - 1)).is_some());
+        assert!(unsealed.find(&at(1)).is_none());
     }
 }

@@ -17,7 +17,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_did::Did;
 use selfsame_driver::Result;
-use selfsame_openid4vc::issuer::IssuerSettings;
+use selfsame_openid4vc::issuer::{EnforcedMetadata, IssuerSettings};
 use selfsame_store::TenantId;
 use selfsame_types::{OwnTypes, TypeSet, TypeSummary};
 use serde::{Deserialize, Serialize};
@@ -90,9 +90,9 @@ impl Current {
     fn new(parts: &CurrentParts<'_>, look: OrganisationLook, types: Arc<TypeSet>) -> Result<Self> {
         let title = parts.context.title();
         let made = parts.documents(&title, &look, &types)?;
-        let documents = parts.memory.documents.hold(made.published);
+        let documents = parts.memory.documents.allot();
         let settings = IssuerSettings {
-            metadata: made.enforced,
+            metadata: EnforcedMetadata::of(&made.issuer),
             key: parts.key.clone(),
             nonce_lifetime: 300,
             token_lifetime: 600,
@@ -179,14 +179,15 @@ impl Issuer {
         }
         let parts = self.parts();
         let made = parts.documents(&current.title, &current.look, &current.types)?;
-        documents.hold_as(current.documents, made.published.clone());
-        Ok(made.published)
+        let published = Arc::new(made.published()?);
+        documents.hold(current.documents, published.clone());
+        Ok(published)
     }
 
     /// Its identifier.
     #[must_use]
     pub fn identifier(&self) -> String {
-        self.latest().settings.metadata.credential_issuer.clone()
+        self.context.organisation.identifier.clone()
     }
 
     /// The names under which it issues: its DIDs and its identifier.

@@ -4,6 +4,7 @@
 //! first kind, [`issue`] those of the second.
 
 pub mod credential;
+mod enforced;
 pub mod metadata;
 pub mod nonce;
 pub mod offer;
@@ -17,16 +18,15 @@ use selfsame_crypto::{ctx::Ctx, seal::SealingKey, time::UnixTime};
 use selfsame_oauth::{TokenRequest, TokenResponse};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    error::Error,
-    wire::{credential::CredentialResponse, metadata::IssuerMetadata},
-};
+use crate::{error::Error, wire::credential::CredentialResponse};
+
+pub use enforced::{EnforcedConfiguration, EnforcedMetadata, EnforcedProofs};
 
 /// The issuer's configuration.
 #[derive(Clone, Debug)]
 pub struct IssuerSettings {
-    /// The metadata that the issuer publishes and enforces.
-    pub metadata: IssuerMetadata,
+    /// What the issuer enforces of the metadata that it publishes.
+    pub metadata: EnforcedMetadata,
     /// The key that authenticates nonces and transaction codes.
     pub key: SealingKey,
     /// Lifetime of a nonce, in seconds.

@@ -56,7 +56,7 @@ impl TypesPage {
     pub fn of(frame: Frame, lists: &TypeLists<'_>) -> Self {
         let line = |one: &TypeSummary| {
             let draft = lists.drafts.iter().find(|draft| draft.id == one.id);
-            let published = lists.published.newest(&one.id).map(|one| &one.definition);
+            let published = lists.published.newest(&one.id).map(|one| &*one.definition);
             let definition = published.or(draft)?;
             Some(TypeLine {
                 id: one.id.clone(),

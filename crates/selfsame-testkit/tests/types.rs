@@ -1,6 +1,7 @@
 //! Properties of credential types: their files, their examples, and the documents made from them.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use selfsame_types::import::import;
@@ -60,7 +61,14 @@ fn claim() -> impl Strategy<Value = TypeClaim> {
 }
 
 fn label() -> impl Strategy<Value = Labels> {
-    prop::collection::btree_map("en|de|de-AT|fr", "[A-Za-z äöü\"'<>]{0,12}x", 0..3)
+    let texts = prop::collection::btree_map("en|de|de-AT|fr", "[A-Za-z äöü\"'<>]{0,12}x", 0..3);
+    texts.prop_map(|texts| {
+        let mut labels = Labels::new();
+        for (language, text) in &texts {
+            labels.insert(language, text);
+        }
+        labels
+    })
 }
 
 fn disclosed() -> impl Strategy<Value = Option<Disclosed>> {
@@ -104,7 +112,7 @@ fn definition() -> impl Strategy<Value = TypeDefinition> {
 
 fn metadata(definition: &TypeDefinition) -> String {
     let one = CredentialType {
-        definition: definition.clone(),
+        definition: Arc::new(definition.clone()),
         version: 1,
         state: TypeState::Published,
         vct: "urn:example:one".to_owned(),

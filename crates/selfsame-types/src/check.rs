@@ -64,7 +64,7 @@ impl Checked {
             self.refuse(many(place, LANGUAGES_MAX));
         }
         for (language, text) in labels.iter().take(LANGUAGES_MAX) {
-            if LanguageTag::parse(language.as_str()).is_err() {
+            if LanguageTag::parse(language).is_err() {
                 self.refuse(
                     Reason::new("type-language")
                         .with("place", place)

@@ -191,13 +191,9 @@ pub(crate) struct Languages {
 impl Languages {
     /// English or the title's first language, and the next language of any text that the form shows.
     fn of(base: &TypeDefinition) -> Self {
-        let first = match base
-            .title
-            .get_key_value("en")
-            .or_else(|| base.title.iter().next())
-        {
-            Some((language, _)) => language.clone(),
-            None => "en".to_owned(),
+        let first = match (base.title.get("en"), base.title.keys().next()) {
+            (None, Some(language)) => language,
+            _ => "en",
         };
         let of_claims = base.claims.iter().flat_map(|claim| {
             let inner = claim.claims.iter().map(|inner| &inner.label);
@@ -208,8 +204,9 @@ impl Languages {
             .chain(of_claims);
         let mut others = texts
             .flat_map(|labels| labels.keys())
-            .filter(|key| **key != first);
-        let second = others.next().cloned().unwrap_or_default();
+            .filter(|key| *key != first);
+        let second = others.next().unwrap_or_default().to_owned();
+        let first = first.to_owned();
         Self { first, second }
     }
 
@@ -218,7 +215,7 @@ impl Languages {
     }
 
     fn pair(&self, labels: &Labels) -> TextPair {
-        let of = |language: &str| labels.get(language).cloned().unwrap_or_default();
+        let of = |language: &str| labels.get(language).unwrap_or_default().to_owned();
         TextPair {
             first: of(&self.first),
             second: of(&self.second),

@@ -110,7 +110,7 @@ impl Draft {
         };
         if self.definition.title.is_empty() {
             let title = self.definition.id.replace('-', " ");
-            self.definition.title.insert("en".to_owned(), title);
+            self.definition.title.insert("en", &title);
         }
         Imported {
             definition: self.definition,
@@ -145,7 +145,7 @@ fn text(value: &Value) -> Option<String> {
 
 fn label(labels: &mut Labels, language: &str, value: Option<&Value>) {
     if let Some(text) = value.and_then(text) {
-        labels.insert(language.to_owned(), text);
+        labels.insert(language, &text);
     }
 }
 

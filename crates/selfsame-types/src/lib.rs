@@ -11,6 +11,7 @@ mod fill;
 pub mod form;
 pub mod image;
 pub mod import;
+mod labels;
 pub mod model;
 pub mod project;
 mod records;

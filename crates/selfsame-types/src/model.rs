@@ -1,7 +1,7 @@
 //! What describes a type of credential: its claims, its card, and the requests that verifiers typically make.
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use selfsame_credential::Format;
 use selfsame_driver::Reason;
@@ -9,15 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-/// A text for people by language: the key is a language tag (BCP 47), such as `en` or `de-AT`.
-pub type Labels = BTreeMap<String, String>;
-
-/// The text in English, or else the first one.
-#[must_use]
-pub fn text_of(labels: &Labels) -> &str {
-    let english = labels.get("en").or_else(|| labels.values().next());
-    english.map_or("", String::as_str)
-}
+pub use crate::labels::{Labels, text_of};
 
 /// A credential type as its file describes it. docs/credential-types.md explains each member.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
@@ -250,7 +242,7 @@ impl TypeState {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CredentialType {
     /// What its file says.
-    pub definition: TypeDefinition,
+    pub definition: Arc<TypeDefinition>,
     /// Its version, counted from 1.
     pub version: u32,
     /// Its state.
@@ -272,19 +264,10 @@ pub struct ServedDocuments {
     pub integrity: String,
 }
 
-/// The addresses of the documents of one version of a type.
+/// The addresses of the documents of one version of a type. The others stand below that of the type metadata.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Addresses {
-    /// The type metadata.
-    pub metadata: String,
-    /// The JSON Schema.
-    pub schema: String,
-    /// The JSON-LD context.
-    pub context: String,
-    /// The logo.
-    pub logo: String,
-    /// The background image.
-    pub background: String,
+    pub(crate) metadata: Box<str>,
 }
 
 impl Deref for CredentialType {
@@ -392,6 +375,21 @@ impl TypeDefinition {
         }
     }
 
+    /// Gives back the memory that reading it took beyond what it needs.
+    pub(crate) fn shrink(&mut self) {
+        self.w3c_types.shrink_to_fit();
+        self.formats.shrink_to_fit();
+        self.card.front.shrink_to_fit();
+        self.card.front.iter_mut().for_each(Vec::shrink_to_fit);
+        self.claims.shrink_to_fit();
+        self.claims.iter_mut().for_each(TypeClaim::shrink);
+        self.requests.shrink_to_fit();
+        for request in &mut self.requests {
+            request.claims.shrink_to_fit();
+            request.claims.iter_mut().for_each(Vec::shrink_to_fit);
+        }
+    }
+
     /// The claim at this path.
     #[must_use]
     pub fn claim(&self, path: &[String]) -> Option<&TypeClaim> {
@@ -420,6 +418,14 @@ impl TypeClaim {
             of: None,
             example: None,
         }
+    }
+
+    fn shrink(&mut self) {
+        self.path.shrink_to_fit();
+        self.values.shrink_to_fit();
+        self.claims.shrink_to_fit();
+        let inner = self.claims.iter_mut().chain(self.of.as_deref_mut());
+        inner.for_each(Self::shrink);
     }
 
     /// Its label in English, or else in its first language, or else its path.

@@ -37,17 +37,44 @@ impl Addresses {
     /// # Errors
     /// `Internal` for a base that no address can stand below.
     pub fn below(base: &Url, id: &str, version: u32) -> Result<Self> {
-        let at = |name: &str| {
-            let url = base.join(&format!("types/{id}/{version}{name}"));
-            Ok::<_, Error>(url.map_err(Error::internal)?.into())
-        };
+        let metadata = base.join(&format!("types/{id}/{version}"));
         Ok(Self {
-            metadata: at("")?,
-            schema: at("/schema")?,
-            context: at("/context")?,
-            logo: at("/logo")?,
-            background: at("/background")?,
+            metadata: String::from(metadata.map_err(Error::internal)?).into(),
         })
+    }
+
+    /// The type metadata.
+    #[must_use]
+    pub fn metadata(&self) -> &str {
+        &self.metadata
+    }
+
+    /// The JSON Schema.
+    #[must_use]
+    pub fn schema(&self) -> String {
+        self.at("schema")
+    }
+
+    /// The JSON-LD context.
+    #[must_use]
+    pub fn context(&self) -> String {
+        self.at("context")
+    }
+
+    /// The logo.
+    #[must_use]
+    pub fn logo(&self) -> String {
+        self.at("logo")
+    }
+
+    /// The background image.
+    #[must_use]
+    pub fn background(&self) -> String {
+        self.at("background")
+    }
+
+    fn at(&self, name: &str) -> String {
+        format!("{}/{name}", self.metadata)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The types of an organisation as records: drafts, which change, and published versions, which do not.
 
+mod definitions;
 mod set;
 mod stored;
 
@@ -18,6 +19,7 @@ use crate::check::check;
 use crate::image::{CARD_IMAGE_BYTES_MAX, Picture, picture};
 use crate::model::{Addresses, CredentialType, TypeDefinition, TypeState};
 use crate::project::Documents;
+use definitions::Definitions;
 use set::SetMember;
 use stored::{DRAFT, HEAD, HEAD_ID, HeadEntry, TypesHead, VERSION, VersionRecord, record_id};
 
@@ -132,6 +134,7 @@ pub struct Types {
     samples: Arc<TypeSet>,
     without_samples: Arc<TypeSet>,
     sets: Mutex<HashMap<TenantId, HeldSet>>,
+    definitions: Definitions,
 }
 
 /// A set that is kept.
@@ -151,6 +154,7 @@ impl Types {
             samples: Arc::new(samples),
             without_samples: Arc::default(),
             sets: Mutex::default(),
+            definitions: Definitions::default(),
         }
     }
 
@@ -187,7 +191,8 @@ impl Types {
         let mut members = Vec::new();
         for entry in &head.versions {
             let record = self.version(owner.tenant, entry).await?;
-            let one = Arc::new(record.credential_type(entry, owner.base)?);
+            let one = record.credential_type(entry, owner.base, &self.definitions)?;
+            let one = Arc::new(one);
             members.push(SetMember {
                 one,
                 superseded: entry.superseded,
@@ -316,7 +321,7 @@ impl OwnTypes<'_> {
         let published = set.newest(id);
         let mut shown = match (published, draft) {
             (Some(published), draft) => TypeSummary {
-                definition: Some(published.definition.clone()),
+                definition: Some(TypeDefinition::clone(&published.definition)),
                 has_draft: draft.is_some(),
                 draft,
                 ..TypeSummary::of(published)
@@ -554,7 +559,7 @@ fn published(owner: Owner<'_>, definition: TypeDefinition, version: u32) -> Resu
     let addresses = Addresses::below(owner.base, &definition.id, version)?;
     let vct = vct(owner, &definition, version)?;
     let one = CredentialType {
-        definition,
+        definition: Arc::new(definition),
         version,
         state: TypeState::Published,
         vct,
@@ -563,7 +568,7 @@ fn published(owner: Owner<'_>, definition: TypeDefinition, version: u32) -> Resu
     };
     Ok(VersionRecord {
         documents: Documents::of(&one, &addresses)?,
-        definition: one.definition,
+        definition: Arc::unwrap_or_clone(one.definition),
         vct: one.vct,
     })
 }
@@ -572,7 +577,10 @@ fn published(owner: Owner<'_>, definition: TypeDefinition, version: u32) -> Resu
 fn vct(owner: Owner<'_>, definition: &TypeDefinition, version: u32) -> Result<String> {
     match &definition.vct {
         Some(vct) => Ok(vct.clone()),
-        None => Ok(Addresses::below(owner.base, &definition.id, version)?.metadata),
+        None => {
+            let addresses = Addresses::below(owner.base, &definition.id, version)?;
+            Ok(addresses.metadata().to_owned())
+        }
     }
 }
 

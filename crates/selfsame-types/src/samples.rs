@@ -47,7 +47,7 @@ pub fn samples(vct_base: &str) -> Vec<Arc<CredentialType>> {
     let published = |definition: &TypeDefinition| {
         Arc::new(CredentialType {
             vct: format!("{vct_base}{}", definition.id),
-            definition: definition.clone(),
+            definition: Arc::new(definition.clone()),
             version: 1,
             state: TypeState::Published,
             is_sample: true,

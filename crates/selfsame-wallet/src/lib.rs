@@ -8,6 +8,7 @@ mod cards;
 pub mod config;
 mod history;
 mod keys;
+mod known;
 mod logo;
 mod quota;
 mod receive;
@@ -20,15 +21,13 @@ use std::sync::Arc;
 use selfsame_accounts::{Accounts, AccountsParts};
 use selfsame_core::organisation::Organisation;
 use selfsame_core::{Correspondent, Shared};
-use selfsame_crypto::json::weight_of;
 use selfsame_net::{Cache, CacheSettings};
-use selfsame_oauth::ServerMetadata;
 use selfsame_openid4vc::Transport;
-use selfsame_openid4vc::wire::metadata::IssuerMetadata;
 use selfsame_types::Types;
 
 use answer::Answering;
 use config::WalletConfig;
+use known::KnownIssuer;
 use quota::Quotas;
 use receive::Receiving;
 use trust::transport;
@@ -64,26 +63,12 @@ pub struct Wallet {
     answering: Arc<Answering>,
 }
 
-/// An issuer's documents, read and checked.
-struct KnownIssuer {
-    issuer: IssuerMetadata,
-    server: ServerMetadata,
-    /// Whether they were fetched for an offer of a credential that they do not describe.
-    lacks: bool,
-}
-
+/// The most issuers whose documents are kept.
+const ISSUERS: usize = 2_048;
 /// Bytes of memory that all issuers' documents may take together.
 const ISSUER_BYTES: usize = 32 * 1024 * 1024;
 /// Seconds during which an issuer whose documents do not fit an offer is not asked for them again.
 const ISSUER_REST: u64 = 5;
-
-impl KnownIssuer {
-    /// Twice the size of the documents as JSON: they are held as typed members, and some members are not serialised.
-    fn weight(&self) -> usize {
-        let both = weight_of(&self.issuer).saturating_add(weight_of(&self.server));
-        both.saturating_mul(2)
-    }
-}
 
 impl Wallet {
     /// The wallet on these parts.
@@ -97,7 +82,7 @@ impl Wallet {
             organisation,
         } = parts;
         let known = CacheSettings {
-            capacity: 256,
+            capacity: ISSUERS,
             max_bytes: ISSUER_BYTES,
             ttl: 300,
             negative_ttl: ISSUER_REST,

@@ -21,11 +21,12 @@ use url::Url;
 
 use crate::cards::Look;
 use crate::history::KEPT;
+use crate::known::{KnownIssuer, OfferingIssuer};
 use crate::refusal::refusal;
 use crate::view::{
     AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
 };
-use crate::{ISSUER_REST, KnownIssuer, Wallet};
+use crate::{ISSUER_REST, Wallet};
 use flow::{Flow, FlowEnd};
 use selfsame_core::Recency;
 use selfsame_core::view::readable;
@@ -57,7 +58,7 @@ impl Wallet {
                 .and_then(|display| display.name.as_deref().map(readable)),
             issuer_logo: self.logo_of(&known.issuer).await?,
             trusted: self.trusts_issuer(&offer.credential_issuer),
-            credentials: offered(&offer, &known),
+            credentials: offered(&offer, &known.issuer),
             tx_code: tx_code.map(|code| TxCodePrompt {
                 input_mode: match code.input_mode {
                     InputMode::Numeric => "numeric".to_owned(),
@@ -117,7 +118,7 @@ impl Wallet {
             bindings: &bindings,
         })
         .map_err(refusal)?;
-        let looks = known.looks(&offer.credential_configuration_ids);
+        let looks = looks(&known.issuer, &offer.credential_configuration_ids);
         let id = self.shared.clock.ctx().token("flow/id");
         let keys = bindings.into_iter().filter(|_| is_fresh);
         let now = self.shared.clock.now();
@@ -171,7 +172,7 @@ impl Wallet {
     /// such a fetch only as often as an unreachable issuer would: once in `ISSUER_REST` seconds.
     ///
     /// A copy older than `age_max` seconds is fetched again too; if that fails, the old copy is used.
-    async fn issuer_of(&self, offer: &CredentialOffer, age_max: u64) -> Result<Arc<KnownIssuer>> {
+    async fn issuer_of(&self, offer: &CredentialOffer, age_max: u64) -> Result<OfferingIssuer> {
         let key = issuer_key(offer);
         let now = self.shared.clock.now();
         let (mut known, mut fetched) = self.issuer_at_hand(&key, offer, Recency::any(now)).await?;
@@ -180,8 +181,9 @@ impl Wallet {
             let when = Recency { now, outdated };
             (known, fetched) = self.issuer_at_hand(&key, offer, when).await?;
         }
-        let Err(lacking) = wallet::metadata::check_offered(&known.issuer, offer) else {
-            return Ok(known);
+        let offering = known.offering(offer)?;
+        let Err(lacking) = wallet::metadata::check_offered(&offering.issuer, offer) else {
+            return Ok(offering);
         };
         if known.lacks && now < fetched.plus(ISSUER_REST) {
             return Err(refusal(lacking));
@@ -189,8 +191,9 @@ impl Wallet {
         let outdated = Some(fetched);
         let when = Recency { now, outdated };
         let (known, _) = self.issuer_at_hand(&key, offer, when).await?;
-        wallet::metadata::check_offered(&known.issuer, offer).map_err(refusal)?;
-        Ok(known)
+        let offering = known.offering(offer)?;
+        wallet::metadata::check_offered(&offering.issuer, offer).map_err(refusal)?;
+        Ok(offering)
     }
 
     async fn issuer_at_hand(
@@ -235,11 +238,7 @@ impl Wallet {
             wallet::metadata::servers(&issuer, offer, &self.transport).map_err(refusal)?;
         let (server, server_age) = self.fetch_server(&servers).await?;
         let lacks = wallet::metadata::check_offered(&issuer, offer).is_err();
-        let known = KnownIssuer {
-            issuer,
-            server,
-            lacks,
-        };
+        let known = KnownIssuer::new(issuer, &server, lacks)?;
         // RFC 9111 §4.2: cached no longer than both responses allow.
         Ok(Fresh::new(known)
             .at_most(age_of(&response))
@@ -335,15 +334,13 @@ impl Wallet {
     }
 }
 
-impl KnownIssuer {
-    /// How to show the cards of these configurations.
-    fn looks(&self, configurations: &[String]) -> BTreeMap<String, Look> {
-        let look = |id: &String| {
-            let configuration = self.issuer.configuration(id)?;
-            Some((id.clone(), Look::of(configuration).by(&self.issuer)))
-        };
-        configurations.iter().filter_map(look).collect()
-    }
+/// How to show the cards of these configurations.
+fn looks(issuer: &IssuerMetadata, configurations: &[String]) -> BTreeMap<String, Look> {
+    let look = |id: &String| {
+        let configuration = issuer.configuration(id)?;
+        Some((id.clone(), Look::of(configuration).by(issuer)))
+    };
+    configurations.iter().filter_map(look).collect()
 }
 
 /// The cache key of an issuer's documents; which of its authorization servers is used depends on the offer.
@@ -359,9 +356,9 @@ fn age_of(response: &Response) -> u64 {
     response.cache_max_age.unwrap_or(u64::MAX)
 }
 
-fn offered(offer: &CredentialOffer, known: &KnownIssuer) -> Vec<OfferedCredential> {
+fn offered(offer: &CredentialOffer, issuer: &IssuerMetadata) -> Vec<OfferedCredential> {
     let described = |id: &String| -> Option<OfferedCredential> {
-        let configuration: &Configuration = known.issuer.configuration(id)?;
+        let configuration: &Configuration = issuer.configuration(id)?;
         let look = Look::of(configuration);
         Some(OfferedCredential {
             configuration: id.clone(),

@@ -93,10 +93,10 @@ async fn a_type_of_ones_own_is_issued_requested_and_verified_in_every_format() {
         if format == "dc+sd-jwt" {
             assert!(!shown.contains("Example City"), "{shown}");
             assert_eq!(claims["vct#integrity"], served.integrity);
-            assert_eq!(claims["vct"], served.addresses.metadata);
+            assert_eq!(claims["vct"], served.addresses.metadata());
         }
         if format == "vc+jwt" {
-            let schema = json!({"id": served.addresses.schema, "type": "JsonSchema"});
+            let schema = json!({"id": served.addresses.schema(), "type": "JsonSchema"});
             assert_eq!(claims["credentialSchema"], schema, "{claims}");
         }
     }

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use selfsame_crypto::{PublicKey, SignatureError, jws, time::UnixTime};
+use selfsame_crypto::{PublicKey, SignatureError, encoding::base64url_decode, jws, time::UnixTime};
 
 use super::{
     MAX_TOKEN_BYTES, Purpose, StatusError, Value,
@@ -31,8 +31,8 @@ pub struct List {
     pub(super) issuer: Option<String>,
     pub(super) times: Times,
     pub(super) token: jws::Compact,
-    /// The key that was found to have signed it.
-    pub(super) judged: OnceLock<PublicKey>,
+    /// The digest of the key that was found to have signed it.
+    pub(super) judged: OnceLock<[u8; 32]>,
     /// Memory that is reserved as long as the list is kept.
     _held: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -59,6 +59,21 @@ impl List {
         Ok(list)
     }
 
+    /// Whether [`List::parse`] would read this very list from a response, without reading it again.
+    pub fn is_read_from(&self, content_type: Option<&str>, body: &[u8], now: UnixTime) -> bool {
+        let typ = match self.kind {
+            ListKind::Token(_) => token_list::TYP,
+            ListKind::Bitstring(_) => bitstring::TYP,
+        };
+        let signed = body.strip_prefix(self.token.signing_input());
+        let signature = signed.and_then(|rest| rest.strip_prefix(b"."));
+        let signature = signature.and_then(|text| str::from_utf8(text).ok());
+        let signature = signature.and_then(|text| base64url_decode(text).ok());
+        signature.is_some_and(|signature| signature == self.token.signature())
+            && content_type.is_none_or(|content_type| names(content_type, typ))
+            && self.is_current(now, SKEW).is_ok()
+    }
+
     /// Reads a list that was parsed before, whatever the time is.
     pub(crate) fn reread(uri: &str, token: &str) -> Result<Self, StatusError> {
         Self::read(uri, token.as_bytes()).map(|(list, _)| list)
@@ -70,7 +85,7 @@ impl List {
             return Err(StatusError::TooLarge);
         }
         let text = str::from_utf8(body).map_err(|_| StatusError::NotAToken("not text"))?;
-        let token = jws::Compact::parse_within(text, MAX_TOKEN_BYTES)
+        let mut token = jws::Compact::parse_within(text, MAX_TOKEN_BYTES)
             .map_err(|_| StatusError::NotAToken("not a JWT that can be verified"))?;
         let claims = token
             .claims()
@@ -87,6 +102,8 @@ impl List {
             }
             _ => return Err(StatusError::WrongType),
         };
+        // The list is kept, and has read all that the payload says.
+        token.payload = Vec::new();
         let list = Self {
             uri: uri.to_owned(),
             kind: read.kind,
@@ -120,7 +137,7 @@ impl List {
         self.issuer.as_deref()
     }
 
-    /// The signed token, for its header and its signature.
+    /// The signed token, for its header and its signature. Its payload was read and is not kept.
     pub fn token(&self) -> &jws::Compact {
         &self.token
     }
@@ -133,12 +150,13 @@ impl List {
     /// Whether this key signed it. A valid signature is remembered, so that a cached list is not hashed again for every
     /// credential.
     pub fn verify(&self, key: &PublicKey) -> Result<(), SignatureError> {
-        if self.judged.get() == Some(key) {
+        let digest = key.digest();
+        if self.judged.get() == Some(&digest) {
             return Ok(());
         }
         self.token.verify(key)?;
         // A second key with a valid signature is not remembered.
-        let _ = self.judged.set(key.clone());
+        let _ = self.judged.set(digest);
         Ok(())
     }
 

@@ -778,8 +778,21 @@ fn a_signature_that_was_judged_good_is_remembered_with_its_key_and_no_other() {
     assert!(list.verify(other.public()).is_err());
     assert_eq!(list.judged.get(), None);
     assert!(list.verify(own.public()).is_ok());
-    assert_eq!(list.judged.get(), Some(own.public()));
+    assert_eq!(list.judged.get(), Some(&own.public().digest()));
     assert!(list.verify(own.public()).is_ok());
     assert!(list.verify(other.public()).is_err());
-    assert_eq!(list.judged.get(), Some(own.public()));
+    assert_eq!(list.judged.get(), Some(&own.public().digest()));
+}
+
+#[test]
+fn a_list_is_known_again_by_its_bytes_as_long_as_it_is_current() {
+    let token = token_list(&Bits::new(Width::One, 8).unwrap());
+    let list = parse(&token).unwrap();
+    let media = Some("application/statuslist+jwt");
+    assert!(list.is_read_from(media, token.as_bytes(), NOW));
+    assert!(!list.is_read_from(Some("text/html"), token.as_bytes(), NOW));
+    assert!(!list.is_read_from(media, &token.as_bytes()[..token.len() - 2], NOW));
+    assert!(!list.is_read_from(media, &token.as_bytes()[1..], NOW));
+    let later = NOW.plus(2 * 3_600);
+    assert!(!list.is_read_from(media, token.as_bytes(), later));
 }

@@ -11,8 +11,8 @@ use super::metadata::Published;
 use super::offers::OfferRecord;
 use super::protocol::GrantRecord;
 
-/// Bytes of memory that all issuers' documents may take together.
-const DOCUMENTS_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of memory that all issuers' documents may take together. Making them again takes less than a request.
+const DOCUMENTS_BYTES: usize = 1024 * 1024;
 
 /// What all issuers share. Versions of records are unique in a store, so records of all organisations have one cache.
 #[derive(Default)]
@@ -35,15 +35,13 @@ pub(super) struct DocumentCache {
 }
 
 impl DocumentCache {
-    /// Holds documents, and drops those held for the longest time if all would be too large.
-    pub fn hold(&self, documents: Arc<Published>) -> DocumentsId {
-        let id = DocumentsId(self.given.fetch_add(1, Ordering::Relaxed));
-        self.hold_as(id, documents);
-        id
+    /// An identifier for documents that are made later.
+    pub fn allot(&self) -> DocumentsId {
+        DocumentsId(self.given.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Holds documents that were made again.
-    pub fn hold_as(&self, id: DocumentsId, documents: Arc<Published>) {
+    /// Holds documents, and drops those held for the longest time if all would be too large.
+    pub fn hold(&self, id: DocumentsId, documents: Arc<Published>) {
         let mut held = self.held();
         held.push_back((id, documents));
         let mut bytes: usize = held.iter().map(|(_, held)| held.bytes()).sum();
@@ -82,10 +80,15 @@ mod tests {
     fn the_documents_held_last_stay_within_the_bound() {
         let cache = DocumentCache::default();
         let large = DOCUMENTS_BYTES / 2;
-        let ids: Vec<_> = (0..3).map(|_| cache.hold(documents(large))).collect();
+        let hold = |bytes| {
+            let id = cache.allot();
+            cache.hold(id, documents(bytes));
+            id
+        };
+        let ids: Vec<_> = (0..3).map(|_| hold(large)).collect();
         assert!(cache.find(ids[0]).is_none());
         assert!(cache.find(ids[1]).is_some() && cache.find(ids[2]).is_some());
-        let too_large = cache.hold(documents(DOCUMENTS_BYTES + 1));
+        let too_large = hold(DOCUMENTS_BYTES + 1);
         assert!(cache.find(too_large).is_none());
     }
 }

@@ -9,12 +9,13 @@ use selfsame_crypto::{Algorithm, Jwk, json};
 use selfsame_did::method::{METHODS, Method};
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
+use selfsame_oauth::ServerMetadata;
 use selfsame_openid4vc::issuer::metadata::{IssuerDescription, Offering, build, server};
 use selfsame_openid4vc::wire::metadata::{Display, Image, IssuerMetadata};
 use selfsame_types::CredentialType;
 use selfsame_types::color::readable_on;
 use selfsame_types::project::credential_metadata;
-use serde_json::json as object;
+use serde_json::{Value, json as object};
 
 use crate::config::IssuerConfig;
 use crate::context::Context;
@@ -30,11 +31,11 @@ pub struct Published {
     pub jwt_vc_issuer: Arc<[u8]>,
 }
 
-/// The documents, and the metadata among them as the issuer itself needs it.
+/// The documents before they are encoded.
 pub(super) struct MadeDocuments {
-    pub published: Arc<Published>,
-    /// The metadata without what is for display: an instance may hold it for a thousand organisations.
-    pub enforced: IssuerMetadata,
+    pub issuer: IssuerMetadata,
+    server: ServerMetadata,
+    jwt_vc_issuer: Value,
 }
 
 impl Published {
@@ -68,17 +69,22 @@ impl MadeDocuments {
             display: vec![display],
             credentials: offerings(config, types)?,
         };
-        let issuer = build(&description).map_err(refusal)?;
-        let server = server(&description);
-        let jwt_vc_issuer = object!({"issuer": identifier, "jwks": {"keys": [key.to_value()]}});
-        let published = Published {
-            issuer: encode(&issuer)?.into(),
-            server: encode(&server)?.into(),
-            jwt_vc_issuer: encode(&jwt_vc_issuer)?.into(),
-        };
         Ok(Self {
-            published: Arc::new(published),
-            enforced: issuer.without_display(),
+            issuer: build(&description).map_err(refusal)?,
+            server: server(&description),
+            jwt_vc_issuer: object!({"issuer": identifier, "jwks": {"keys": [key.to_value()]}}),
+        })
+    }
+
+    /// The documents as they are published.
+    ///
+    /// # Errors
+    /// `Internal` if one cannot be JSON.
+    pub fn published(&self) -> Result<Published> {
+        Ok(Published {
+            issuer: encode(&self.issuer)?.into(),
+            server: encode(&self.server)?.into(),
+            jwt_vc_issuer: encode(&self.jwt_vc_issuer)?.into(),
         })
     }
 }

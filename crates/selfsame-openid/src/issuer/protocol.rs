@@ -143,12 +143,12 @@ impl Issuer {
             decoys: 2,
             // The terms of the samples have no vocabulary of their own.
             contexts: match &one.served {
-                Some(served) => vec![served.addresses.context.clone()],
+                Some(served) => vec![served.addresses.context()],
                 None => Vec::from_iter(kind.format.describe().undefined_terms.map(str::to_owned)),
             },
             schema: match &one.served {
                 Some(served) if kind.format.describe().names_schema => {
-                    Some(served.addresses.schema.clone())
+                    Some(served.addresses.schema())
                 }
                 _ => None,
             },

@@ -13,15 +13,12 @@ use selfsame_oauth::{Code, Error as OAuthError};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Given, Granted, Issuance, IssuanceState, IssuerSettings,
+    EnforcedConfiguration, Given, Granted, Issuance, IssuanceState, IssuerSettings,
     proof::{self, Holder, ProvenHolders},
 };
 use crate::{
     error::{CredentialCode, Error},
-    wire::{
-        credential::{CredentialRequest, CredentialResponse, WantedCredential},
-        metadata::Configuration,
-    },
+    wire::credential::{CredentialRequest, CredentialResponse, WantedCredential},
 };
 
 /// The content of the credentials of one data set.
@@ -82,7 +79,7 @@ pub fn dids_named(
     settings: &IssuerSettings,
 ) -> impl Iterator<Item = Did> {
     let proofs = request.proofs.as_deref().unwrap_or_default();
-    let few = proofs.len() <= settings.metadata.batch_size();
+    let few = proofs.len() <= settings.metadata.batch_size;
     proof::dids(if few { proofs } else { &[] })
 }
 
@@ -97,7 +94,7 @@ pub fn entries_needed(
     let configuration_id = configuration_of(granted, request, settings)?;
     let given = granted.issued.get(configuration_id);
     let given = given.map(Vec::as_slice).unwrap_or_default();
-    let most = settings.metadata.batch_size();
+    let most = settings.metadata.batch_size;
     Ok(match answer_to(request, given) {
         Some(_) => 0,
         None if given.is_empty() => copies(request).min(most),
@@ -246,7 +243,7 @@ pub(super) fn issue(
 // "Multiple Accesses to the Credential Endpoint": a token may be used several times, also for the same credential; some
 // wallets fetch their copies one by one. The total must not exceed what one request may ask for.
 fn check_further(call: &CredentialCall<'_>, given: &[Given]) -> Result<(), Error> {
-    let most = call.settings.metadata.batch_size();
+    let most = call.settings.metadata.batch_size;
     if given.is_empty() || (call.content.further_copies && is_within(call.request, given, most)) {
         return Ok(());
     }
@@ -279,22 +276,22 @@ fn thumbprint(holder: &Holder) -> String {
 
 fn prove(
     call: &CredentialCall<'_>,
-    configuration: &Configuration,
+    configuration: &EnforcedConfiguration,
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Result<Step<ProvenHolders>, Error> {
     let refuse = |reason: &str| Err(Error::credential(CredentialCode::InvalidProof, reason));
-    match (&configuration.proof_types_supported, &call.request.proofs) {
+    match (&configuration.proofs, &call.request.proofs) {
         (None, None) => Ok(Step::Done(ProvenHolders {
             holders: Vec::new(),
             nonces: Vec::new(),
         })),
         (None, Some(_)) => refuse("this credential accepts no proofs"),
         (Some(_), None) => refuse("proofs are required for this credential"),
-        (Some(_), Some(jwts)) => {
+        (Some(accepted), Some(jwts)) => {
             let rules = proof::Rules {
                 settings: call.settings,
-                configuration,
+                accepted,
                 granted: call.granted,
             };
             proof::verify(&rules, jwts, evidence, ctx.now())
@@ -310,7 +307,7 @@ enum CredentialDraft {
 
 fn sign(
     call: &CredentialCall<'_>,
-    configuration: &Configuration,
+    configuration: &EnforcedConfiguration,
     proven: &ProvenHolders,
     evidence: &Evidence,
     ctx: &Ctx,
@@ -351,18 +348,14 @@ fn sign(
 }
 
 struct One<'a> {
-    configuration: &'a Configuration,
+    configuration: &'a EnforcedConfiguration,
     holder: Option<&'a Holder>,
     position: usize,
     status: Option<&'a Status>,
 }
 
 fn draft(call: &CredentialCall<'_>, one: &One<'_>, ctx: &Ctx) -> Result<CredentialDraft, Error> {
-    let Some(format) = one.configuration.known_format() else {
-        return Err(Error::Setup(
-            "a configuration has an unsupported format".to_owned(),
-        ));
-    };
+    let format = one.configuration.format;
     match format.describe().profile {
         Profile::SdJwtVc => sd_jwt(call, one, ctx),
         Profile::W3c => w3c(call, one, format, ctx.now()),
@@ -414,10 +407,7 @@ fn w3c(
     now: UnixTime,
 ) -> Result<CredentialDraft, Error> {
     let content = call.content;
-    let definition = one.configuration.credential_definition.as_ref();
-    let types = definition
-        .map(|definition| definition.types.as_slice())
-        .unwrap_or_default();
+    let types = &one.configuration.types;
     // A key without a DID is given a did:jwk: a W3C credential identifies its subject by an identifier.
     let subject = one.holder.map(|holder| match &holder.did {
         Some(did) => did.as_str().to_owned(),

@@ -56,7 +56,7 @@ pub fn create(new: &NewOffer, settings: &IssuerSettings, ctx: &Ctx) -> Result<Ma
     let code = ctx.token("issuer/offer/code");
     let tx_code = new.tx_code.as_ref().map(|_| random_digits(ctx));
     let offer = CredentialOffer {
-        credential_issuer: settings.metadata.credential_issuer.clone(),
+        credential_issuer: settings.metadata.credential_issuer.to_string(),
         credential_configuration_ids: new.configuration_ids.clone(),
         grants: Some(Grants {
             pre_authorized_code: Some(PreAuthorizedCode {

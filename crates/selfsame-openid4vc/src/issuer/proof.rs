@@ -6,17 +6,14 @@ use selfsame_credential::{
     evidence::{Evidence, Need, Step},
     validity::Validity,
 };
-use selfsame_crypto::{Algorithm, PublicKey, jws::Compact, time::UnixTime, x509::Chain};
+use selfsame_crypto::{PublicKey, jws::Compact, time::UnixTime, x509::Chain};
 use selfsame_did::{Did, DidUrl, Relationship};
 use serde_json::{Map, Value};
 
-use super::{Granted, IssuerSettings, nonce};
+use super::{EnforcedProofs, Granted, IssuerSettings, nonce};
 use crate::{
     error::{CredentialCode, Error},
-    wire::{
-        credential::PROOF_TYP,
-        metadata::{Configuration, ProofType},
-    },
+    wire::credential::PROOF_TYP,
 };
 
 /// Maximum length of a proof, in bytes.
@@ -41,7 +38,7 @@ pub(super) struct ProvenHolders {
 /// The context that proofs are checked against.
 pub(super) struct Rules<'a> {
     pub settings: &'a IssuerSettings,
-    pub configuration: &'a Configuration,
+    pub accepted: &'a EnforcedProofs,
     pub granted: &'a Granted,
 }
 
@@ -57,11 +54,7 @@ pub(super) fn verify(
     evidence: &Evidence,
     now: UnixTime,
 ) -> Result<Step<ProvenHolders>, Error> {
-    let proof_type = rules
-        .configuration
-        .jwt_proof()
-        .ok_or_else(|| invalid("this credential accepts no proofs of the type jwt"))?;
-    if jwts.len() > rules.settings.metadata.batch_size() {
+    if jwts.len() > rules.settings.metadata.batch_size {
         return Err(invalid("there are more proofs than batch_size allows"));
     }
     let mut proofs = Vec::with_capacity(jwts.len());
@@ -69,7 +62,7 @@ pub(super) fn verify(
     for jwt in jwts {
         let proof = Compact::parse_within(jwt, MAX_PROOF)
             .map_err(|error| invalid(format!("a proof cannot be read: {error}")))?;
-        let named = check_header(rules, proof_type, &proof)?;
+        let named = check_header(rules.accepted, &proof)?;
         nonces.extend(check_claims(rules, &proof, now)?);
         proofs.push((proof, named));
     }
@@ -116,21 +109,12 @@ fn invalid(reason: impl Into<String>) -> Error {
     Error::credential(CredentialCode::InvalidProof, reason)
 }
 
-fn check_header(
-    rules: &Rules<'_>,
-    proof_type: &ProofType,
-    proof: &Compact,
-) -> Result<NamedKey, Error> {
+fn check_header(accepted: &EnforcedProofs, proof: &Compact) -> Result<NamedKey, Error> {
     let header = &proof.header;
     if !header.is_of_type(PROOF_TYP) {
         return Err(invalid("a proof's typ is not openid4vci-proof+jwt"));
     }
-    let listed = proof_type
-        .proof_signing_alg_values_supported
-        .iter()
-        .filter_map(Value::as_str)
-        .filter_map(|name| name.parse::<Algorithm>().ok());
-    if !listed.into_iter().any(|algorithm| algorithm == header.alg) {
+    if !accepted.algorithms.contains(&header.alg) {
         return Err(invalid("the metadata does not list a proof's algorithm"));
     }
     let named = match (&header.kid, &header.jwk, &header.x5c) {
@@ -154,11 +138,7 @@ fn check_header(
         NamedKey::Key(_) => "jwk".to_owned(),
         NamedKey::Did(url) => format!("did:{}", url.did.method()),
     };
-    let methods = rules
-        .configuration
-        .cryptographic_binding_methods_supported
-        .as_deref();
-    if !methods.unwrap_or_default().contains(&method) {
+    if !accepted.methods.iter().any(|listed| **listed == *method) {
         return Err(invalid(
             "the metadata does not list the way in which a proof names its key",
         ));
@@ -175,13 +155,13 @@ fn check_claims(
         Ok(Value::Object(claims)) => claims,
         _ => return Err(invalid("a proof's payload is not a JSON object")),
     };
-    if claims.get("aud").and_then(Value::as_str) != Some(&rules.settings.metadata.credential_issuer)
-    {
+    let own = &rules.settings.metadata.credential_issuer;
+    if claims.get("aud").and_then(Value::as_str) != Some(&**own) {
         return Err(invalid("a proof's aud is not this issuer"));
     }
     check_issuer(rules, &claims)?;
     check_time(rules, &claims, now)?;
-    if rules.settings.metadata.nonce_endpoint.is_none() {
+    if !rules.settings.metadata.needs_nonces {
         return Ok(None);
     }
     let nonce = match claims.get("nonce") {

@@ -218,18 +218,6 @@ impl IssuerMetadata {
         }
     }
 
-    /// The metadata without what is only shown to people.
-    #[must_use]
-    pub fn without_display(mut self) -> Self {
-        self.display = Vec::new();
-        for entry in self.credential_configurations_supported.values_mut() {
-            if let ConfigurationEntry::Known(configuration) = entry {
-                configuration.credential_metadata = None;
-            }
-        }
-        self
-    }
-
     /// Maximum number of proofs in one request.
     pub fn batch_size(&self) -> usize {
         self.batch_credential_issuance

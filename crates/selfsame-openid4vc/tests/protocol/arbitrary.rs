@@ -161,7 +161,7 @@ proptest! {
         let answer = |body| HttpAnswer { status, content_type: None, body };
         let redeeming = wallet::begin(&Accept {
             offer: &issuer.offer(SD_JWT).offer,
-            issuer: &issuer.settings.metadata,
+            issuer: &issuer.metadata,
             server: &issuer.server(),
             tx_code: None,
             bindings: &[holder.binding()],

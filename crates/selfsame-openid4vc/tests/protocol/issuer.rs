@@ -726,7 +726,7 @@ fn a_proof_with_an_algorithm_that_is_not_listed_is_refused() {
     for offering in description.credentials.values_mut() {
         offering.proof_algorithms = vec![selfsame_crypto::Algorithm::Es256];
     }
-    issuer.settings.metadata = selfsame_openid4vc::issuer::metadata::build(&description).unwrap();
+    issuer.publish(selfsame_openid4vc::issuer::metadata::build(&description).unwrap());
     assert_eq!(
         code(issuer.ask(SD_JWT, &[issuer.proof(&holder)])),
         "invalid_proof"
@@ -741,7 +741,7 @@ fn a_proof_may_name_its_algorithm_in_each_way_that_is_listed() {
         let header = with(&proof_header(&holder), json!({"alg": name}));
         issuer.ask(SD_JWT, &[holder.token(&header, &issuer.proof_claims())])
     };
-    let configuration = issuer.settings.metadata.configuration(SD_JWT).unwrap();
+    let configuration = issuer.metadata.configuration(SD_JWT).unwrap();
     let listed = &configuration
         .jwt_proof()
         .unwrap()
@@ -821,7 +821,7 @@ fn a_key_named_in_a_way_the_metadata_does_not_list_is_refused() {
             .binding_methods
             .retain(|method| method != "did:key");
     }
-    issuer.settings.metadata = selfsame_openid4vc::issuer::metadata::build(&description).unwrap();
+    issuer.publish(selfsame_openid4vc::issuer::metadata::build(&description).unwrap());
     let header = with(
         &proof_header(&holder),
         json!({"jwk": null, "kid": holder.kid}),

@@ -43,7 +43,7 @@ impl<'a> Wallet<'a> {
             .is_some_and(|grant| grant.tx_code.is_some());
         let begun = begin(&Accept {
             offer,
-            issuer: &issuer.settings.metadata,
+            issuer: &issuer.metadata,
             server: &issuer.server(),
             tx_code: is_coded.then_some(&code),
             bindings,
@@ -324,12 +324,12 @@ fn keys_that_the_issuer_does_not_take_are_refused_before_anything_is_sent() {
 /// An issuer whose metadata for a configuration has these members changed.
 fn describing(configuration: &str, members: &Value) -> Issuer {
     let mut issuer = Issuer::new();
-    let mut metadata = serde_json::to_value(&issuer.settings.metadata).unwrap();
+    let mut metadata = serde_json::to_value(&issuer.metadata).unwrap();
     let described = &mut metadata["credential_configurations_supported"][configuration];
     for (name, value) in members.as_object().unwrap() {
         described[name] = value.clone();
     }
-    issuer.settings.metadata = serde_json::from_value(metadata).unwrap();
+    issuer.publish(serde_json::from_value(metadata).unwrap());
     issuer
 }
 
@@ -399,7 +399,7 @@ fn fresh_keys_are_of_a_kind_that_the_issuer_takes_proofs_of() {
     ] {
         let proofs = json!({"jwt": {"proof_signing_alg_values_supported": algorithms}});
         let issuer = describing(W3C, &json!({"proof_types_supported": proofs}));
-        let metadata = &issuer.settings.metadata;
+        let metadata = &issuer.metadata;
         let made = issuer.offer(W3C);
         assert_eq!(wallet::kinds_of_keys(&made.offer, metadata), [kind]);
         let holder = Party::new(kind);
@@ -423,7 +423,7 @@ fn keys_of_a_kind_for_something_else_that_is_offered_make_no_further_copies() {
         configuration_ids: vec![SD_JWT.to_owned(), W3C.to_owned()],
         ..new_offer(SD_JWT)
     });
-    let kinds = wallet::kinds_of_keys(&both.offer, &issuer.settings.metadata);
+    let kinds = wallet::kinds_of_keys(&both.offer, &issuer.metadata);
     let holders: Vec<Party> = kinds.iter().map(|kind| Party::new(*kind)).collect();
     assert_eq!(holders.len(), 2);
     let bindings: Vec<Binding> = holders.iter().map(Party::binding).collect();
@@ -468,7 +468,7 @@ fn a_transaction_code_is_sent_if_and_only_if_it_is_asked_for() {
     let begin_with = |offer: &CredentialOffer, tx_code: Option<&SecretString>| {
         begin(&Accept {
             offer,
-            issuer: &issuer.settings.metadata,
+            issuer: &issuer.metadata,
             server: &issuer.server(),
             tx_code,
             bindings: &[holder.binding()],
@@ -768,7 +768,7 @@ fn fewer_credentials_than_keys_are_taken_each_for_its_key() {
     let bindings = [second.binding(), holder.binding()];
     let begun = begin(&Accept {
         offer: &made.offer,
-        issuer: &issuer.settings.metadata,
+        issuer: &issuer.metadata,
         server: &issuer.server(),
         tx_code: None,
         bindings: &bindings,

@@ -16,7 +16,7 @@ use selfsame_oauth::{ServerMetadata, TokenRequest};
 use selfsame_openid4vc::{
     Error, Transport,
     issuer::{
-        self, Granted, Issuance, IssuanceState, IssuerSettings, Redeemed,
+        self, EnforcedMetadata, Granted, Issuance, IssuanceState, IssuerSettings, Redeemed,
         credential::{CredentialAsked, CredentialContent},
         metadata::{IssuerDescription, Offering},
         offer::{MadeOffer, NewOffer},
@@ -24,7 +24,7 @@ use selfsame_openid4vc::{
     wallet::Binding,
     wire::{
         credential::{CredentialRequest, CredentialResponse, WantedCredential},
-        metadata::{ClaimDescription, CredentialMetadata, Display},
+        metadata::{ClaimDescription, CredentialMetadata, Display, IssuerMetadata},
         offer::CredentialOffer,
     },
 };
@@ -247,6 +247,7 @@ pub fn description() -> IssuerDescription {
 /// An issuer with its settings and the content of its credentials.
 pub struct Issuer {
     pub party: Party,
+    pub metadata: IssuerMetadata,
     pub settings: IssuerSettings,
     pub content: CredentialContent,
 }
@@ -254,8 +255,9 @@ pub struct Issuer {
 impl Issuer {
     pub fn new() -> Self {
         let party = Party::new(KeyType::Ed25519);
+        let metadata = issuer::metadata::build(&description()).unwrap();
         let settings = IssuerSettings {
-            metadata: issuer::metadata::build(&description()).unwrap(),
+            metadata: EnforcedMetadata::of(&metadata),
             key: SealingKey::from_bytes([9; 32]),
             nonce_lifetime: 300,
             token_lifetime: 600,
@@ -279,9 +281,16 @@ impl Issuer {
         };
         Self {
             party,
+            metadata,
             settings,
             content,
         }
+    }
+
+    /// Publishes other metadata, and enforces it.
+    pub fn publish(&mut self, metadata: IssuerMetadata) {
+        self.settings.metadata = EnforcedMetadata::of(&metadata);
+        self.metadata = metadata;
     }
 
     pub fn server(&self) -> ServerMetadata {

@@ -13,7 +13,7 @@ use crate::tenant::TenantId;
 const BLOCK: u64 = 1_024;
 const MAX_COUNT: u64 = 1 << 32;
 /// The maximum number of open blocks. Beyond it all are dropped, which leaves gaps.
-const MAX_OPEN: usize = 1_024;
+const MAX_OPEN: usize = 2_048;
 
 type CounterBlock = Arc<tokio::sync::Mutex<Range<u64>>>;
 

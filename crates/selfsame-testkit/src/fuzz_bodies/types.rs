@@ -1,5 +1,7 @@
 //! Files of credential types, and descriptions that types are imported from.
 
+use std::sync::Arc;
+
 use selfsame_types::import::import;
 use selfsame_types::project::Documents;
 
@@ -27,7 +29,7 @@ pub fn type_file(data: &[u8]) -> bool {
         );
         let one = CredentialType {
             vct: "urn:example:type".to_owned(),
-            definition,
+            definition: Arc::new(definition),
             version: 1,
             state: TypeState::Published,
             is_sample: false,

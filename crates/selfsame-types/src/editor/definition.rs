@@ -113,10 +113,10 @@ impl<'a> Texts<'a> {
 
     /// Replaces the texts in the form's languages. Those in further languages stay.
     fn set(&self, labels: &mut Labels, texts: &TextPair) {
-        labels.retain(|language, _| !self.before.has(language));
+        labels.retain(|language| !self.before.has(language));
         for (language, text) in [(self.second, &texts.second), (self.first, &texts.first)] {
             if !language.is_empty() && !text.is_empty() {
-                labels.insert(language.to_owned(), text.clone());
+                labels.insert(language, text);
             }
         }
     }
@@ -183,9 +183,9 @@ impl<'a> Texts<'a> {
         let known = old.iter().find(|choice| choice.value == value);
         let mut label_of = known.map(|choice| choice.label.clone()).unwrap_or_default();
         match label.trim() {
-            "" => label_of.remove(self.first),
-            label => label_of.insert(self.first.to_owned(), label.to_owned()),
-        };
+            "" => label_of.retain(|language| language != self.first),
+            label => label_of.insert(self.first, label),
+        }
         EnumerationValue {
             value: value.trim().to_owned(),
             label: label_of,

@@ -48,7 +48,7 @@ fn type_metadata_gives_claims_with_their_labels_and_their_disclosure() {
     }));
     let definition = &imported.definition;
     assert_eq!(definition.id, "club-membership");
-    assert_eq!(definition.title["de"], "Mitgliedschaft");
+    assert_eq!(definition.title.get("de"), Some("Mitgliedschaft"));
     assert_eq!(definition.card.background_color.as_deref(), Some("#123456"));
     assert_eq!(
         definition.extends.as_ref().unwrap().vct,
@@ -56,7 +56,7 @@ fn type_metadata_gives_claims_with_their_labels_and_their_disclosure() {
     );
     let given = claim(&imported, &["name", "given"]);
     assert!(given.required && given.disclosed == Some(Disclosed::Selectively));
-    assert_eq!(given.label["en"], "Given name");
+    assert_eq!(given.label.get("en"), Some("Given name"));
     let address = claim(&imported, &["address"]);
     assert_eq!((address.kind, address.claims.len()), (ClaimKind::Object, 1));
     let sports = claim(&imported, &["sports"]);
@@ -159,8 +159,11 @@ fn an_oca_bundle_gives_labels_entries_and_the_branding() {
         ("person", "Person")
     );
     assert_eq!(definition.card.front, [["name"], ["born"]]);
-    assert_eq!(claim(&imported, &["name"]).label["fr-CA"], "Nom");
-    assert_eq!(claim(&imported, &["name"]).help["en"], "As in the register");
+    assert_eq!(claim(&imported, &["name"]).label.get("fr-CA"), Some("Nom"));
+    assert_eq!(
+        claim(&imported, &["name"]).help.get("en"),
+        Some("As in the register")
+    );
     assert_eq!(claim(&imported, &["born"]).kind, ClaimKind::Date);
     assert_eq!(claim(&imported, &["photo"]).kind, ClaimKind::Image);
     assert_eq!(claim(&imported, &["tags"]).kind, ClaimKind::List);
@@ -169,7 +172,10 @@ fn an_oca_bundle_gives_labels_entries_and_the_branding() {
         (place.kind, place.values.len()),
         (ClaimKind::Enumeration, 2)
     );
-    assert_eq!(place.values[0].label["fr"], "Colombie-Britannique");
+    assert_eq!(
+        place.values[0].label.get("fr"),
+        Some("Colombie-Britannique")
+    );
     let expected = [
         "import-ignored overlays[0].issuer",
         "import-date overlays[3].attribute_formats.born",

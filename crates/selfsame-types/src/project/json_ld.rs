@@ -9,15 +9,16 @@ const DATE: &str = "http://www.w3.org/2001/XMLSchema#date";
 
 /// The context document.
 pub(super) fn document(one: &CredentialType, addresses: &Addresses) -> Value {
+    let address = addresses.context();
     let terms = TermContext {
-        address: &addresses.context,
+        address: &address,
         trail: String::new(),
     };
     let claims = one.claims.iter().filter(|claim| claim.is_in_credential());
     let mut context = terms.of(Branch::all(claims));
     context.insert("@version".to_owned(), json!(1.1));
     for name in one.w3c_types().iter().filter(|name| *name != GENERAL_TYPE) {
-        context.insert(name.clone(), format!("{}#{name}", addresses.context).into());
+        context.insert(name.clone(), format!("{address}#{name}").into());
     }
     json!({"@context": context})
 }

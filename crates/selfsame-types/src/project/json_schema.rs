@@ -11,7 +11,7 @@ pub(super) fn document(one: &CredentialType, addresses: &Addresses) -> Value {
     let subject = object(Branch::all(claims));
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": addresses.schema,
+        "$id": addresses.schema(),
         "title": one.name(),
         "description": one.summary(),
         "type": "object",

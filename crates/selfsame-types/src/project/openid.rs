@@ -39,21 +39,21 @@ pub fn credential_metadata(one: &CredentialType, format: Format) -> Result<Value
 
 fn display(one: &CredentialType, language: &str) -> Value {
     let served = one.served.as_ref().map(|served| &served.addresses);
-    let logo = served.and_then(|served| image(one.card.logo.as_ref()?, &served.logo, language));
-    let background = served
-        .and_then(|served| image(one.card.background.as_ref()?, &served.background, language));
+    let logo = served.and_then(|served| image(one.card.logo.as_ref()?, &served.logo(), language));
+    let background = served.and_then(|served| {
+        image(
+            one.card.background.as_ref()?,
+            &served.background(),
+            language,
+        )
+    });
     let mut display = Map::new();
     for (name, value) in [
-        (
-            "name",
-            one.title.get(language).map(|title| title.as_str().into()),
-        ),
+        ("name", one.title.get(language).map(Value::from)),
         ("locale", Some(language.into())),
         (
             "description",
-            one.description
-                .get(language)
-                .map(|text| text.as_str().into()),
+            one.description.get(language).map(Value::from),
         ),
         ("logo", logo),
         ("background_image", background),
@@ -74,7 +74,7 @@ fn display(one: &CredentialType, language: &str) -> Value {
 }
 
 fn image(image: &CardImage, address: &str, language: &str) -> Option<Value> {
-    let text = image.alt_text.get(language).map(String::as_str);
+    let text = image.alt_text.get(language);
     match text.unwrap_or_else(|| text_of(&image.alt_text)) {
         "" => Some(json!({"uri": address})),
         text => Some(json!({"uri": address, "alt_text": text})),

@@ -1,9 +1,11 @@
+use std::sync::Arc;
+
 use selfsame_credential::Format;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::file::read_json;
-use crate::model::TypeState;
+use crate::model::{TypeDefinition, TypeState};
 
 fn membership() -> CredentialType {
     let file = json!({
@@ -28,7 +30,7 @@ fn membership() -> CredentialType {
         ],
     });
     CredentialType {
-        definition: read_json(file.to_string().as_bytes()).unwrap(),
+        definition: Arc::new(read_json(file.to_string().as_bytes()).unwrap()),
         version: 2,
         state: TypeState::Published,
         vct: "https://club.example/types/membership/2".to_owned(),
@@ -136,7 +138,7 @@ fn the_context_gives_each_term_a_url() {
 
 #[test]
 fn anoncreds_takes_plain_claims_and_refuses_the_others_by_name() {
-    let mut one = membership().definition;
+    let mut one = TypeDefinition::clone(&membership().definition);
     let refused = attributes(&one).unwrap_err().to_string();
     assert!(
         refused.contains("anoncreds-list") && refused.contains("sports"),

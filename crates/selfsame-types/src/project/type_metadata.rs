@@ -40,11 +40,11 @@ fn display(one: &CredentialType, language: &str, addresses: &Addresses) -> Value
     let mut simple = Map::new();
     let card = &one.card;
     for (name, image, address) in [
-        ("logo", &card.logo, &addresses.logo),
-        ("background_image", &card.background, &addresses.background),
+        ("logo", &card.logo, addresses.logo()),
+        ("background_image", &card.background, addresses.background()),
     ] {
         if let Some(image) = image {
-            simple.insert(name.to_owned(), linked(image, address, language));
+            simple.insert(name.to_owned(), linked(image, &address, language));
         }
     }
     for (name, color) in [
@@ -57,10 +57,10 @@ fn display(one: &CredentialType, language: &str, addresses: &Addresses) -> Value
     }
     let mut display = Map::new();
     display.insert("locale".to_owned(), language.into());
-    let title = one.title.get(language).map_or(one.name(), String::as_str);
+    let title = one.title.get(language).unwrap_or(one.name());
     display.insert("name".to_owned(), title.into());
     if let Some(description) = one.description.get(language) {
-        display.insert("description".to_owned(), description.as_str().into());
+        display.insert("description".to_owned(), description.into());
     }
     if !simple.is_empty() {
         display.insert("rendering".to_owned(), json!({"simple": simple}));
@@ -75,7 +75,7 @@ fn linked(image: &CardImage, address: &str, language: &str) -> Value {
     if let Ok(picture) = picture(&image.uri, CARD_IMAGE_BYTES_MAX) {
         linked.insert("uri#integrity".to_owned(), integrity(&picture.bytes).into());
     }
-    let alternative = image.alt_text.get(language).map(String::as_str);
+    let alternative = image.alt_text.get(language);
     let alternative = alternative.unwrap_or_else(|| text_of(&image.alt_text));
     if !alternative.is_empty() {
         linked.insert("alt_text".to_owned(), alternative.into());
@@ -92,7 +92,7 @@ fn claim(located: &Located<'_>) -> Option<Value> {
         if let (Some(help), Some(members)) =
             (located.claim.help.get(language), display.as_object_mut())
         {
-            members.insert("description".to_owned(), help.as_str().into());
+            members.insert("description".to_owned(), help.into());
         }
         display
     });

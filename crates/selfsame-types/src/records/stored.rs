@@ -5,6 +5,7 @@ use selfsame_driver::Result;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::definitions::Definitions;
 use crate::model::{Addresses, CredentialType, ServedDocuments, TypeDefinition, TypeState};
 use crate::project::{Documents, integrity};
 
@@ -69,7 +70,14 @@ pub(super) fn record_id(id: &str, version: u32) -> String {
 }
 
 impl VersionRecord {
-    pub fn credential_type(self, entry: &HeadEntry, base: &Url) -> Result<CredentialType> {
+    /// The type, without what reading it took beyond it: an instance holds those of many organisations.
+    pub fn credential_type(
+        mut self,
+        entry: &HeadEntry,
+        base: &Url,
+        definitions: &Definitions,
+    ) -> Result<CredentialType> {
+        self.definition.shrink();
         let served = ServedDocuments {
             addresses: Addresses::below(base, &entry.id, entry.version)?,
             integrity: integrity(self.documents.metadata.as_bytes()),
@@ -80,7 +88,7 @@ impl VersionRecord {
             vct: self.vct,
             is_sample: false,
             served: Some(served),
-            definition: self.definition,
+            definition: definitions.share(self.definition)?,
         })
     }
 }
