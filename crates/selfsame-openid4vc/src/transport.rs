@@ -38,18 +38,17 @@ impl Transport {
 
 /// Whether a plain URL has this origin, or is a name of this machine at its port.
 fn is_plain(plain: &Url, url: &Url) -> bool {
+    let name = plain.domain().unwrap_or_default();
     let is_loopback = match plain.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(BELOW_LOCALHOST),
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
+        _ => name == "localhost" || name.ends_with(BELOW_LOCALHOST),
     };
-    let is_local = || {
-        let host = url.host_str().unwrap_or_default();
-        let is_same = (plain.scheme(), plain.port()) == (url.scheme(), url.port());
-        is_same && host.ends_with(BELOW_LOCALHOST)
-    };
-    plain.origin() == url.origin() || is_loopback && is_local()
+    let is_same = (plain.scheme(), plain.port()) == (url.scheme(), url.port());
+    let is_local = url
+        .host_str()
+        .is_some_and(|host| host.ends_with(BELOW_LOCALHOST));
+    plain.origin() == url.origin() || is_loopback && is_same && is_local
 }
 
 #[cfg(test)]

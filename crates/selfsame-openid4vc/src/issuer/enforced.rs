@@ -51,11 +51,11 @@ impl EnforcedMetadata {
     pub fn of(metadata: &IssuerMetadata) -> Self {
         let mut configurations: Vec<EnforcedConfiguration> = Vec::new();
         for (id, entry) in &metadata.credential_configurations_supported {
-            let ConfigurationEntry::Known(known) = entry else {
-                continue;
-            };
-            let enforced = EnforcedConfiguration::of(id, known);
-            configurations.extend(enforced.map(|enforced| enforced.sharing(&configurations)));
+            if let ConfigurationEntry::Known(known) = entry
+                && let Some(enforced) = EnforcedConfiguration::of(id, known)
+            {
+                configurations.push(enforced.sharing(&configurations));
+            }
         }
         Self {
             credential_issuer: metadata.credential_issuer.as_str().into(),
@@ -68,19 +68,17 @@ impl EnforcedMetadata {
     /// The configuration with this identifier.
     #[must_use]
     pub fn configuration(&self, id: &str) -> Option<&EnforcedConfiguration> {
-        let all = &self.configurations;
-        let place = all.binary_search_by(|one| (*one.id).cmp(id)).ok()?;
-        all.get(place)
+        self.configurations.iter().find(|one| &*one.id == id)
     }
 }
 
 impl EnforcedConfiguration {
     fn of(id: &str, configuration: &Configuration) -> Option<Self> {
         let format = configuration.known_format()?;
-        let types = match &configuration.credential_definition {
-            Some(definition) => definition.types.as_slice().into(),
-            None => Arc::default(),
-        };
+        let definition = configuration.credential_definition.as_ref();
+        let types = definition.map_or_else(Arc::default, |definition| {
+            definition.types.as_slice().into()
+        });
         Some(Self {
             id: id.into(),
             format,
@@ -93,17 +91,17 @@ impl EnforcedConfiguration {
     /// The configuration, which holds what it has in common with others together with them.
     fn sharing(mut self, others: &[Self]) -> Self {
         for other in others {
-            if self.vct == other.vct {
-                self.vct.clone_from(&other.vct);
-            }
-            if self.types == other.types {
-                self.types.clone_from(&other.types);
-            }
-            if self.proofs == other.proofs {
-                self.proofs.clone_from(&other.proofs);
-            }
+            share(&mut self.vct, &other.vct);
+            share(&mut self.types, &other.types);
+            share(&mut self.proofs, &other.proofs);
         }
         self
+    }
+}
+
+fn share<T: Clone + PartialEq>(own: &mut T, other: &T) {
+    if own == other {
+        own.clone_from(other);
     }
 }
 
@@ -111,19 +109,16 @@ impl EnforcedProofs {
     fn of(configuration: &Configuration) -> Option<Self> {
         let accepted = configuration.proof_types_supported.as_ref()?.get(JWT);
         let named = accepted.map(|proof| &proof.proof_signing_alg_values_supported);
-        let mut algorithms: Vec<Algorithm> = named
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .filter_map(|name| name.parse().ok())
-            .collect();
+        let named = named.into_iter().flatten().filter_map(Value::as_str);
+        let mut algorithms: Vec<Algorithm> = named.filter_map(|name| name.parse().ok()).collect();
         // An algorithm has several names.
         algorithms.dedup();
         let methods = configuration.cryptographic_binding_methods_supported.iter();
         let methods = methods.flatten().map(|method| method.as_str().into());
+        let (algorithms, methods) = (algorithms.into(), methods.collect());
         Some(Self {
-            algorithms: algorithms.into(),
-            methods: methods.collect(),
+            algorithms,
+            methods,
         })
     }
 }

@@ -2,19 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use selfsame_credential::{
-    evidence::{Evidence, Need, Step},
-    validity::Validity,
-};
+use selfsame_credential::evidence::{Evidence, Need, Step};
+use selfsame_credential::validity::Validity;
 use selfsame_crypto::{PublicKey, jws::Compact, time::UnixTime, x509::Chain};
 use selfsame_did::{Did, DidUrl, Relationship};
 use serde_json::{Map, Value};
 
 use super::{EnforcedProofs, Granted, IssuerSettings, nonce};
-use crate::{
-    error::{CredentialCode, Error},
-    wire::credential::PROOF_TYP,
-};
+use crate::error::{CredentialCode, Error};
+use crate::wire::credential::PROOF_TYP;
 
 /// Maximum length of a proof, in bytes.
 const MAX_PROOF: usize = 64 * 1024;
