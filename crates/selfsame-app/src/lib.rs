@@ -7,6 +7,7 @@ mod app;
 pub mod backup;
 pub mod config;
 mod connected;
+pub mod figures;
 pub mod newcomer;
 pub mod node;
 pub mod operator;

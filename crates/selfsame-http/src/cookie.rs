@@ -1,11 +1,15 @@
 //! Cookies: their attributes, and how they are read back.
 
+mod names;
+
 use std::fmt::Write as _;
 
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue};
 
 use crate::origin::Origin;
+
+pub use names::Names;
 
 /// A cookie to be set: HttpOnly, for the whole host and this browser session by default.
 pub struct Jar<'a> {

@@ -10,10 +10,8 @@ mod assets;
 mod audience;
 mod audited;
 mod auth;
-mod cookie;
 mod endpoint_host;
 mod extract;
-mod figures;
 mod followed;
 mod here;
 mod middleware;
@@ -39,4 +37,4 @@ pub use settings::{ServerLimits, ServerSettings};
 pub use start::serve;
 
 // What nearly every handler names.
-use selfsame_http::{error, peer, stream};
+use selfsame_http::{cookie, error, peer, stream};

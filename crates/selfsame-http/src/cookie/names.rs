@@ -1,8 +1,6 @@
 //! Session cookies: their names.
 
-use selfsame_http::origin::Origin;
-
-pub use selfsame_http::cookie::{Jar, read};
+use crate::origin::Origin;
 
 /// The names of this server's cookies.
 ///
