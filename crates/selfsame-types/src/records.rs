@@ -15,7 +15,7 @@ use url::Url;
 use utoipa::ToSchema;
 
 use crate::check::check;
-use crate::image::{CARD_IMAGE_BYTES_MAX, Picture, picture};
+use crate::image::{CARD_IMAGE_BYTES_MAX, Picture, pictogram, picture};
 use crate::model::{Addresses, CredentialType, TypeDefinition, TypeState};
 use crate::project::Documents;
 use set::SetMember;
@@ -482,6 +482,9 @@ impl OwnTypes<'_> {
         let set = self.all().await?;
         let one = set.at(id, version).ok_or_else(|| unknown(id))?;
         let image = match kind {
+            DocumentKind::Logo if one.card.logo.is_none() && !one.icon().is_empty() => {
+                return Ok(pictogram(one.icon()));
+            }
             DocumentKind::Logo => &one.card.logo,
             DocumentKind::Background => &one.card.background,
             DocumentKind::Metadata | DocumentKind::Schema | DocumentKind::Context => {
