@@ -19,6 +19,8 @@ pub struct Frame {
     pub roles: InstanceRoles,
     /// The organisation whose page it is, unless it is the one that every instance has.
     pub organisation: Option<FrameOrganisation>,
+    /// Whether the page leads nowhere else: it is for people who do not know this instance.
+    pub is_bare: bool,
     visitor: Visitor,
 }
 
@@ -119,6 +121,7 @@ impl Frame {
             here: String::new(),
             roles: parts.roles,
             organisation: None,
+            is_bare: false,
             visitor: parts.visitor,
         };
         match parts.organisation {
@@ -137,6 +140,22 @@ impl Frame {
         self.roles.verifier &= organisation.verifier;
         self.organisation = Some(organisation);
         self
+    }
+
+    /// The frame of a page for people who do not know this instance: it shows who asks, and leads nowhere else.
+    pub fn bare(self, title: &str, look: &OwnLook) -> Self {
+        let organisation = FrameOrganisation {
+            title: title.to_owned(),
+            look: look.clone(),
+            issuer: self.roles.issuer,
+            verifier: self.roles.verifier,
+            may_switch: false,
+        };
+        Self {
+            organisation: Some(organisation),
+            is_bare: true,
+            ..self
+        }
     }
 
     /// The frame with this title.
