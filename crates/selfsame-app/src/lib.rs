@@ -14,5 +14,5 @@ pub mod operator;
 pub mod tls;
 pub mod view;
 
-pub use app::{Access, App, ExportWish, Exported, Parts};
+pub use app::{Access, App, ExportWish, Exported, Parts, SeatAct, audited};
 pub use selfsame_openid::OrganisationRoles;

@@ -9,6 +9,7 @@ mod doors;
 mod erasure;
 mod exports;
 mod instance;
+mod issuing;
 mod looks;
 mod nodes;
 mod organisation_pages;
