@@ -50,7 +50,7 @@ struct ListActs {
     /// Only acts whose address contains this text.
     #[arg(long)]
     act: Option<String>,
-    /// Only acts on an object whose id begins like this.
+    /// Only acts on an object whose id begins like this, or on a credential of this type or with this number.
     #[arg(long)]
     object: Option<String>,
     /// Only acts from this time on: RFC 3339 or its beginning.
@@ -286,7 +286,8 @@ fn lines(verified: &Verified, report: &TrailReport) -> Vec<String> {
 }
 
 fn line(entry: &AuditEntry) -> String {
-    let object = entry.object.as_deref().unwrap_or("-");
+    let object = entry.detail.as_deref().or(entry.object.as_deref());
+    let object = object.unwrap_or("-");
     let result = match &entry.result {
         AuditResult::Done => "done".to_owned(),
         AuditResult::Refused(reason) => format!("refused: {reason}"),

@@ -177,7 +177,8 @@ fn preview_lines(preview: &RequestPreview) -> Vec<String> {
             choice
                 .claims
                 .iter()
-                .map(|claim| format!("    {}: {}", claim.label, claim.value)),
+                .filter(|claim| !claim.technical)
+                .map(|claim| format!("    {}: {}", claim.label, claim.in_full())),
         );
     }
     lines.extend(

@@ -1,14 +1,19 @@
 //! `selfsame revoke`: revokes, suspends or reinstates a credential.
 
+use std::io::{self, BufRead, IsTerminal as _, Read as _};
+
 use clap::Args;
 use selfsame_openid::view::issuer::IssuedCredential;
-use selfsame_terminal::exit::{Answer, End};
+use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 use serde_json::json;
 
 use crate::called::{Instance, segment};
 
-/// Revoke, suspend or reinstate a credential.
+/// Maximum length of an answer.
+const ANSWER_MAX: u64 = 64;
+
+/// Revoke, suspend or reinstate a credential. On a terminal the command names the credential and asks first.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame revoke 5Zr…   (the issuer's list of credentials shows the id)"
@@ -24,6 +29,9 @@ pub struct Revoke {
     /// End a suspension.
     #[arg(long)]
     reinstate: bool,
+    /// Do not ask first. Without a terminal the command never asks.
+    #[arg(long)]
+    yes: bool,
     #[command(flatten)]
     instance: Instance,
 }
@@ -36,15 +44,93 @@ impl Revoke {
             (_, true) => "valid",
             _ => "revoked",
         };
-        let path = format!("/api/issuer/credentials/{}/status", segment(&self.id));
-        let issued: IssuedCredential = self
-            .instance
-            .operator()?
-            .put(&path, &json!({"status": status}))
-            .await?;
+        let operator = self.instance.operator()?;
+        let path = format!("/api/issuer/credentials/{}", segment(&self.id));
+        if !self.yes && io::stdin().is_terminal() {
+            let issued: IssuedCredential = operator.get(&path).await?;
+            output::complain(&question(&issued, status));
+            if !agreed(&mut io::stdin().lock())? {
+                output::complain("nothing was changed");
+                return Ok(Answer::No);
+            }
+        }
+        let path = format!("{path}/status");
+        let issued: IssuedCredential = operator.put(&path, &json!({"status": status})).await?;
         output::either(self.instance.json, &issued, |issued| {
             vec![format!("{} {} is {status}", issued.type_id, issued.id)]
         });
         Ok(Answer::Yes)
+    }
+}
+
+/// The question before a change: which credential it is, whose, and what follows.
+fn question(issued: &IssuedCredential, status: &str) -> String {
+    let type_id = &issued.type_id;
+    let whose = match &issued.label {
+        Some(label) => format!("of {label}"),
+        None => format!("number {}", issued.status_index),
+    };
+    let day = issued.issued.split('T').next().unwrap_or_default();
+    // A change is published within a second, and then served lists grow old.
+    let within = issued.status_ttl.saturating_add(1);
+    let (act, follows) = match status {
+        "revoked" => (
+            "revoke",
+            "verifiers will refuse it within SECONDS; it can't be undone",
+        ),
+        "suspended" => (
+            "suspend",
+            "verifiers will refuse it within SECONDS, until you reinstate it",
+        ),
+        _ => ("reinstate", "verifiers will accept it again within SECONDS"),
+    };
+    let follows = follows.replace("SECONDS", &format!("{within} seconds"));
+    format!("{act} '{type_id}' {whose}, issued {day}? {follows} [y/N]")
+}
+
+/// Whether the answer is yes; anything else is no.
+fn agreed(input: &mut impl BufRead) -> Result<bool, Failure> {
+    let mut line = String::new();
+    let read = input.take(ANSWER_MAX).read_line(&mut line);
+    read.map_err(|error| Failure::environment(format!("standard input: {error}")))?;
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn issued(label: Option<&str>) -> IssuedCredential {
+        let one = json!({
+            "id": "one", "type": "hospital-badge", "format": "dc+sd-jwt", "offer": "offer",
+            "issued": "2026-11-20T10:00:00Z", "expires": "2027-11-20T10:00:00Z",
+            "status": "valid", "published": true, "status_list": "https://clinic.example/status/0",
+            "status_index": 27841, "status_ttl": 60, "label": label,
+        });
+        serde_json::from_value(one).unwrap()
+    }
+
+    #[test]
+    fn the_question_names_the_person_the_type_and_what_follows() {
+        assert_eq!(
+            question(&issued(Some("Ada Lovelace")), "revoked"),
+            "revoke 'hospital-badge' of Ada Lovelace, issued 2026-11-20? verifiers will refuse it within 61 seconds; it can't be undone [y/N]"
+        );
+        let suspend = question(&issued(None), "suspended");
+        assert!(suspend.starts_with("suspend 'hospital-badge' number 27841"));
+        assert!(question(&issued(None), "valid").contains("accept it again"));
+    }
+
+    #[test]
+    fn only_a_yes_is_a_yes() {
+        for (typed, is_yes) in [
+            ("y\n", true),
+            (" Yes \n", true),
+            ("n\n", false),
+            ("", false),
+            ("\n", false),
+        ] {
+            assert_eq!(agreed(&mut typed.as_bytes()).unwrap(), is_yes, "{typed:?}");
+        }
     }
 }

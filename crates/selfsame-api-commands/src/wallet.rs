@@ -150,8 +150,8 @@ fn card_line(card: &CardSummary) -> String {
 
 fn card_lines(card: &Card) -> Vec<String> {
     let mut lines = vec![format!("{}  {}", card_line(&card.summary), card.status)];
-    let claims = card.claims.iter();
-    lines.extend(claims.map(|claim| format!("  {}: {}", claim.label, claim.value)));
+    let claims = card.claims.iter().filter(|claim| !claim.technical);
+    lines.extend(claims.map(|claim| format!("  {}: {}", claim.label, claim.in_full())));
     lines
 }
 

@@ -5,6 +5,7 @@ mod backing_up;
 mod erasing;
 mod exporting;
 mod opening;
+mod seats;
 mod status;
 mod worker;
 
@@ -41,6 +42,7 @@ use selfsame_webhooks::Webhooks;
 use tokio::sync::watch;
 
 pub use exporting::{ExportWish, Exported};
+pub use seats::{SeatAct, audited};
 
 use crate::config::Config;
 use crate::connected::Connected;
@@ -81,6 +83,7 @@ pub struct App {
     roles: Arc<Roles>,
     operators: Operators,
     trail: Trail,
+    refused: seats::RefusedSignIns,
     wallet: Option<Arc<Wallet>>,
     webhooks: Webhooks,
     config: Config,
@@ -153,6 +156,8 @@ impl App {
             verifier: config.roles.verifier,
         };
         let roles = Arc::new(Roles::open(&shared, wanted, settings).await?);
+        let trail = Trail::new(shared.store.clone(), shared.clock.clone());
+        roles.note_own_acts(auditing::of_own_acts(trail.clone()));
         let wallet = wallet(&config, &shared, &roles);
         config.issuer.certificate_key = None;
         config.verifier.certificate_key = None;
@@ -167,7 +172,8 @@ impl App {
         let stopping = watch::channel(false).0;
         let app = Self {
             operators: operators(&shared),
-            trail: Trail::new(shared.store.clone(), shared.clock.clone()),
+            trail,
+            refused: seats::RefusedSignIns::default(),
             webhooks: Webhooks::new(shared.clone(), receiver_of, stopping.subscribe()),
             config,
             registry,

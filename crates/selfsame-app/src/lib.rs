@@ -7,11 +7,12 @@ mod app;
 pub mod backup;
 pub mod config;
 mod connected;
+pub mod figures;
 pub mod newcomer;
 pub mod node;
 pub mod operator;
 pub mod tls;
 pub mod view;
 
-pub use app::{Access, App, ExportWish, Exported, Parts};
+pub use app::{Access, App, ExportWish, Exported, Parts, SeatAct, audited};
 pub use selfsame_openid::OrganisationRoles;

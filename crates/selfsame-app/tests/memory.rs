@@ -83,6 +83,7 @@ fn staff_pass() -> TypeDefinition {
 /// Creates an organisation with one published type.
 async fn create(app: &App, number: usize) {
     let new = NewOrganisation {
+        host: None,
         name: name(number).as_str().to_owned(),
         title: format!("Office {number}"),
         issuer: true,

@@ -21,6 +21,9 @@ pub struct AuditEntry {
     /// On which object: the beginning of the id in the address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub object: Option<String>,
+    /// Which one that is, such as a credential's type and its number in the status list; nothing about its holder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     /// From which network address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
@@ -32,9 +35,10 @@ pub struct AuditEntry {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AuditedActor {
-    /// `token`, `person` or `key`; `instance` for what the instance does by itself.
+    /// `token`, `person` or `key`; `instance` for what the instance does by itself; `unknown` for a sign-in that was
+    /// refused and named nobody who is known.
     pub kind: String,
-    /// The id of the person or the key; absent for the operator token and the instance.
+    /// The id of the person or the key; absent for the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Their name at that time.
@@ -53,6 +57,28 @@ pub enum AuditResult {
 
 /// The hash of an entry.
 pub type EntryHash = [u8; 32];
+
+impl AuditedActor {
+    /// The instance, by itself.
+    #[must_use]
+    pub fn instance() -> Self {
+        Self::nameless("instance")
+    }
+
+    /// Somebody who is not known.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self::nameless("unknown")
+    }
+
+    fn nameless(kind: &str) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            id: None,
+            name: kind.to_owned(),
+        }
+    }
+}
 
 impl AuditEntry {
     /// Its hash: SHA-256 of its JSON, with the fields in the order above and without spaces. The random id hides the

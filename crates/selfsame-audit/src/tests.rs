@@ -52,6 +52,7 @@ fn act(organisation: &OrganisationName, object: &str) -> Act {
         },
         act: "POST /api/issuer/offers".to_owned(),
         object: Some(object.to_owned()),
+        detail: None,
         from: None,
     }
 }

@@ -41,6 +41,8 @@ pub struct Act {
     pub act: String,
     /// On which object.
     pub object: Option<String>,
+    /// Which one that is, in words for people.
+    pub detail: Option<String>,
     /// From which network address.
     pub from: Option<String>,
 }
@@ -56,7 +58,7 @@ pub struct AuditFilter {
     /// Only acts whose text contains this.
     #[serde(default)]
     pub act: Option<String>,
-    /// Only acts on an object whose id begins like this.
+    /// Only acts on an object whose id begins like this, or on a credential of this type or with this number.
     #[serde(default)]
     pub object: Option<String>,
     /// Only acts from this time on, RFC 3339 or its beginning, such as `2026-11`.
@@ -84,7 +86,9 @@ impl AuditFilter {
         }) && is(&self.act, &|act| entry.act.contains(act))
             && is(&self.object, &|object| {
                 let own = entry.object.as_deref();
+                let mut words = entry.detail.iter().flat_map(|detail| detail.split(' '));
                 own.is_some_and(|own| own.starts_with(object) || object.starts_with(own))
+                    || words.any(|word| word == object)
             })
             && is(&self.since, &|since| entry.at.as_str() >= since)
             && is(&self.until, &|until| entry.at.as_str() < until)
@@ -141,6 +145,7 @@ impl Trail {
             actor,
             act,
             object,
+            detail,
             from,
         } = act;
         let entry = AuditEntry {
@@ -150,6 +155,7 @@ impl Trail {
             actor,
             act,
             object,
+            detail,
             from,
             result,
         };
@@ -173,6 +179,19 @@ impl Trail {
     /// The store's.
     pub async fn write(&self, act: Act, result: AuditResult) -> Result<()> {
         let batch = self.entry(act, result)?;
+        self.store.commit(batch.deferred()).await?;
+        Ok(())
+    }
+
+    /// Writes entries with one result, in one commit, for acts that wrote nothing.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn write_all(&self, acts: Vec<Act>, result: &AuditResult) -> Result<()> {
+        let mut batch = Batch::new(home());
+        for act in acts {
+            batch = batch.and(self.entry(act, result.clone())?);
+        }
         self.store.commit(batch.deferred()).await?;
         Ok(())
     }

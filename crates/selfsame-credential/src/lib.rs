@@ -24,6 +24,7 @@ pub mod sd_jwt;
 pub mod signer;
 pub mod single_use;
 pub mod status;
+pub mod technical;
 #[cfg(test)]
 mod testing;
 pub mod validity;

@@ -6,6 +6,7 @@
 
 mod addressed;
 pub mod called;
+pub mod followed;
 pub mod hosted;
 mod instance;
 pub mod issuer;

@@ -6,8 +6,11 @@ use selfsame_core::Shared;
 use selfsame_core::certificate::Certificate;
 use selfsame_core::identity::Identity;
 use selfsame_core::organisation::look::OrganisationLook;
-use selfsame_core::organisation::{Organisation, OrganisationRecord, Organisations};
+use selfsame_core::organisation::{
+    Organisation, OrganisationName, OrganisationRecord, Organisations,
+};
 use selfsame_driver::Result;
+use selfsame_store::Batch;
 use selfsame_types::{OwnTypes, Owner, TypeSet, Types};
 
 use crate::config::RolesConfig;
@@ -26,9 +29,27 @@ pub struct Context {
     pub(crate) verifier_certificate: Option<Certificate>,
     /// The issuer of the same organisation; set once it exists.
     pub(crate) own_issuer: OnceLock<OwnIssuer>,
+    /// Makes the entries of the instance's own acts; set once the audit trail exists.
+    pub(crate) own_acts: Arc<OnceLock<Box<OwnActEntry>>>,
     /// What can change of the organisation.
     pub(crate) facts: RwLock<OrganisationFacts>,
 }
+
+/// An act of the instance itself in the name of an organisation.
+#[derive(Clone, Debug)]
+pub struct OwnAct {
+    /// The organisation.
+    pub organisation: OrganisationName,
+    /// What was done.
+    pub act: &'static str,
+    /// On which object, in words.
+    pub detail: String,
+    /// Why it was refused, if it was.
+    pub refused: Option<String>,
+}
+
+/// Makes the writes by which the audit trail gets an act.
+pub type OwnActEntry = dyn Fn(OwnAct) -> Result<Batch> + Send + Sync;
 
 /// The issuer of an organisation, as its verifier knows it.
 pub(crate) struct OwnIssuer {

@@ -13,7 +13,7 @@ use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, TenantId};
 use selfsame_types::{CredentialType, TypeSet};
 use serde::{Deserialize, Serialize};
 
-use crate::context::Context;
+use crate::context::{Context, OwnAct};
 use crate::view::issuer::{Delegation, DelegationState, NewDelegation};
 use selfsame_core::Shared;
 use selfsame_core::dids::Dids;
@@ -49,6 +49,15 @@ impl Delegations<'_> {
     /// # Errors
     /// `BadRequest` for a delegation that is not possible; the registry's.
     pub async fn delegate(&self, new: &NewDelegation) -> Result<Delegation> {
+        self.delegate_noted(new, None).await
+    }
+
+    /// The same; with `act`, it is the instance's own act, of which the audit trail gets an entry.
+    async fn delegate_noted(
+        &self,
+        new: &NewDelegation,
+        act: Option<&OwnAct>,
+    ) -> Result<Delegation> {
         let types = self.context.types_now().await?;
         let record = self.wanted(new, &types)?;
         let action = action(&record.action)?;
@@ -63,7 +72,8 @@ impl Delegations<'_> {
         };
         let batch = Batch::new(self.tenant().clone())
             .expect(DELEGATION, &name, Expect::Absent)
-            .put(Put::new(DELEGATION, &name, encode(&record)?));
+            .put(Put::new(DELEGATION, &name, encode(&record)?))
+            .and(self.entry(act, None)?);
         let operation = Operation::Delegate(given);
         let written = self.dids().write_as(self.issuer, operation, batch).await;
         match written {
@@ -71,7 +81,9 @@ impl Delegations<'_> {
                 tracing::info!(name, seq_no = receipt.seq_no, "delegated");
             }
             Err(error) if error.is_refusal() => {
-                let undone = Batch::new(self.tenant().clone()).delete(DELEGATION, &name);
+                let undone = Batch::new(self.tenant().clone())
+                    .delete(DELEGATION, &name)
+                    .and(self.entry(act, Some(error.reason.id()))?);
                 self.shared.store.commit(undone).await?;
                 return Err(error);
             }
@@ -146,7 +158,24 @@ impl Delegations<'_> {
             types: vec![one.id.clone()],
             until: None,
         };
-        self.delegate(&new).await.map(drop)
+        let act = OwnAct {
+            organisation: self.context.organisation.name.clone(),
+            act: "DELEGATE /issuer/delegations",
+            detail: format!("{} {verifier}", one.id),
+            refused: None,
+        };
+        self.delegate_noted(&new, Some(&act)).await.map(drop)
+    }
+
+    /// The write of an act's entry in the audit trail, if there is an act and a trail.
+    fn entry(&self, act: Option<&OwnAct>, refused: Option<&str>) -> Result<Batch> {
+        let Some((act, entry)) = act.zip(self.context.own_acts.get()) else {
+            return Ok(Batch::new(self.tenant().clone()));
+        };
+        entry(OwnAct {
+            refused: refused.map(str::to_owned),
+            ..act.clone()
+        })
     }
 
     /// Whether such a delegation was withdrawn, or is on its way to the registry.

@@ -15,4 +15,5 @@ pub mod saved;
 pub mod verifier;
 pub mod view;
 
+pub use context::{OwnAct, OwnActEntry};
 pub use roles::{OrganisationRoles, Roles};

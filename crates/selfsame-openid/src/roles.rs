@@ -21,7 +21,7 @@ use tokio::sync::{OnceCell, watch};
 
 use crate::certificate::Certificates;
 use crate::config::{RoleSet, RolesConfig};
-use crate::context::{Context, OrganisationFacts, OwnIssuer};
+use crate::context::{Context, OrganisationFacts, OwnActEntry, OwnIssuer};
 use crate::issuer::{Issuer, IssuerMemory, anchor};
 use crate::verifier::{RequestCache, Verifier};
 use open::{OpenOrganisation, OpenOrganisations};
@@ -55,6 +55,7 @@ pub struct Roles {
     pub main: Arc<OrganisationRoles>,
     organisations: Organisations,
     types: Arc<Types>,
+    own_acts: Arc<OnceLock<Box<OwnActEntry>>>,
     open: OpenOrganisations,
     memory: RoleMemory,
 }
@@ -81,11 +82,10 @@ impl Roles {
         let keys = &shared.keys;
         let certificates = Certificates::open(&mut config, wanted, &organisation, keys).await?;
         certificates.report(&shared.trust.now().anchors, shared.clock.now());
-        let samples = config
-            .issuer
-            .samples
-            .then_some(config.issuer.vct_base.as_str());
+        let issuing = &config.issuer;
+        let samples = issuing.samples.then_some(issuing.vct_base.as_str());
         let types = Arc::new(Types::new(shared.store.clone(), samples));
+        let own_acts: Arc<OnceLock<Box<OwnActEntry>>> = Arc::default();
         let context = Arc::new(Context {
             types: types.clone(),
             config: Arc::new(config.clone()),
@@ -93,6 +93,7 @@ impl Roles {
             issuer_certificate: certificates.issuer,
             verifier_certificate: certificates.verifier,
             own_issuer: OnceLock::new(),
+            own_acts: own_acts.clone(),
             facts: RwLock::new(OrganisationFacts {
                 title: config.issuer.name.as_str().into(),
                 samples: true,
@@ -127,6 +128,7 @@ impl Roles {
             dids: Dids::new(shared.clone()),
             organisations: organisations.clone(),
             types,
+            own_acts,
             shared: shared.clone(),
             wanted,
             config: Arc::new(config),
@@ -214,6 +216,7 @@ impl Roles {
             issuer_certificate: None,
             verifier_certificate: None,
             own_issuer: OnceLock::new(),
+            own_acts: self.own_acts.clone(),
             facts: RwLock::new(OrganisationFacts::of(&hosted.record)),
         });
         let verifier = self.memory.verifier(shared, &context, identity.clone());
@@ -258,6 +261,12 @@ impl Roles {
             });
         }
         Ok(kinds)
+    }
+
+    /// Has the instance's own acts written into the audit trail, by what this makes of them.
+    pub fn note_own_acts(&self, entry: Box<OwnActEntry>) {
+        // The first one stays.
+        let _ = self.own_acts.set(entry);
     }
 
     /// Starts the background tasks, which end when `stopping` becomes true.

@@ -7,7 +7,6 @@ mod client;
 pub mod request;
 pub mod response;
 pub mod selection;
-pub mod technical;
 
 use selfsame_credential::{
     ClaimPath, Held,

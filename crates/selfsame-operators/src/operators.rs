@@ -78,6 +78,19 @@ impl Operators {
         Ok(Some(Authority::person(Actor::Person { id, email }, roles)))
     }
 
+    /// The person with this e-mail address, if they work for an organisation. It takes the same steps whether they do.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn of_email(&self, email: &str) -> Result<Option<Authority>> {
+        let email = email.trim().to_lowercase();
+        let id = account_id(&email);
+        let roles = self.roles_of(&id).await?;
+        let is_known = !roles.is_empty();
+        let authority = || Authority::person(Actor::Person { id, email }, roles);
+        Ok(is_known.then(authority))
+    }
+
     /// Ends a session.
     ///
     /// # Errors

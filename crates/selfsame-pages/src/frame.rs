@@ -21,6 +21,8 @@ pub struct Frame {
     pub roles: InstanceRoles,
     /// The organisation whose page it is, unless it is the one that every instance has.
     pub organisation: Option<FrameOrganisation>,
+    /// Whether the page leads nowhere else: it is for people who do not know this instance.
+    pub is_bare: bool,
     visitor: Visitor,
 }
 
@@ -124,6 +126,7 @@ impl Frame {
             instance: parts.instance,
             roles: parts.roles,
             organisation: None,
+            is_bare: false,
             visitor: parts.visitor,
         };
         match parts.organisation {
@@ -142,6 +145,22 @@ impl Frame {
         self.roles.verifier &= organisation.verifier;
         self.organisation = Some(organisation);
         self
+    }
+
+    /// The frame of a page for people who do not know this instance: it shows who asks, and leads nowhere else.
+    pub fn bare(self, title: &str, look: &OwnLook) -> Self {
+        let organisation = FrameOrganisation {
+            title: title.to_owned(),
+            look: look.clone(),
+            issuer: self.roles.issuer,
+            verifier: self.roles.verifier,
+            may_switch: false,
+        };
+        Self {
+            organisation: Some(organisation),
+            is_bare: true,
+            ..self
+        }
     }
 
     /// The frame with this title.

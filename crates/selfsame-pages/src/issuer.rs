@@ -1,19 +1,22 @@
 //! The issuer's pages: types, a form made of claims, offers, and what was issued.
 
+mod issued;
 mod new;
 
 use std::sync::Arc;
 
 use askama::Template;
-use selfsame_core::view::CredentialUse;
 use selfsame_driver::paging::Listing;
 use selfsame_openid::view::issuer::{
-    CredentialStatus, Delegation, DelegationState, IssuedCredential, Offer, OfferState,
+    Delegation, DelegationState, IssuedCredential, Offer, OfferState,
 };
 use selfsame_types::{CredentialType, TypeSet};
 
-use crate::{Frame, qr, wallet};
+use crate::{Frame, WrongFields, qr, wallet};
 
+use issued::IssuedRow;
+
+pub use issued::IssuedPage;
 pub use new::{NewOfferPage, OfferForm, offer_of};
 
 /// The types, and what was issued, offered and delegated.
@@ -22,12 +25,28 @@ pub use new::{NewOfferPage, OfferForm, offer_of};
 pub struct IssuerPage {
     frame: Frame,
     types: Vec<Arc<CredentialType>>,
-    issued: Vec<Row>,
+    issued: Vec<IssuedRow>,
     next: Option<String>,
     offers: Vec<OfferLine>,
     older_offers: Option<String>,
     delegations: Vec<Delegation>,
     single_use: Vec<Arc<CredentialType>>,
+    delegating: DelegationForm,
+}
+
+/// What was typed into the form of a delegation, and what is wrong with it.
+#[derive(Default)]
+pub struct DelegationForm {
+    /// The delegate's DID.
+    pub to: String,
+    /// What the delegate may do.
+    pub action: String,
+    /// The id of the type.
+    pub type_id: String,
+    /// The last day.
+    pub until: String,
+    /// What is wrong.
+    pub wrong: WrongFields,
 }
 
 /// The lists of the issuer's page.
@@ -48,7 +67,10 @@ impl IssuerPage {
             offers,
             delegations,
         } = lists;
-        let issued_rows = issued.items.into_iter().map(|one| Row::of(one, types));
+        let issued_rows = issued
+            .items
+            .into_iter()
+            .map(|one| IssuedRow::of(one, types));
         let offer_lines = offers
             .items
             .into_iter()
@@ -66,6 +88,16 @@ impl IssuerPage {
                 .filter(|one| one.single_use)
                 .cloned()
                 .collect(),
+            delegating: DelegationForm::default(),
+        }
+    }
+
+    /// The page again, with a delegation that was refused.
+    pub fn refused(self, delegating: DelegationForm) -> Self {
+        Self {
+            frame: self.frame.failed("Issuer"),
+            delegating,
+            ..self
         }
     }
 }
@@ -89,81 +121,6 @@ impl OfferLine {
             title: types.title(&offer.type_id).to_owned(),
             what,
             state: offer.state.as_str().to_owned(),
-        }
-    }
-}
-
-/// A line of the list of issued credentials.
-struct Row {
-    id: String,
-    title: String,
-    format: String,
-    index: u64,
-    label: Option<String>,
-    issued: String,
-    expires: String,
-    status: &'static str,
-    published: bool,
-    used: Option<CredentialUse>,
-    /// Whether the type allows these changes.
-    revocable: bool,
-    suspendable: bool,
-}
-
-/// A possible change of a credential's status.
-struct StatusChange {
-    status: &'static str,
-    label: &'static str,
-    class: &'static str,
-}
-
-const REVOKE: StatusChange = StatusChange {
-    status: "revoked",
-    label: "Revoke",
-    class: "bad",
-};
-const SUSPEND: StatusChange = StatusChange {
-    status: "suspended",
-    label: "Suspend",
-    class: "",
-};
-const REINSTATE: StatusChange = StatusChange {
-    status: "valid",
-    label: "Reinstate",
-    class: "",
-};
-
-impl Row {
-    fn of(one: IssuedCredential, types: &TypeSet) -> Self {
-        let known = types.newest(&one.type_id);
-        Self {
-            title: types.title(&one.type_id).to_owned(),
-            revocable: known.is_none_or(|known| known.revocable),
-            suspendable: known.is_none_or(|known| known.suspendable),
-            id: one.id,
-            format: one.format,
-            index: one.status_index,
-            label: one.label,
-            issued: one.issued,
-            expires: one.expires,
-            status: match (one.status, &one.used) {
-                (CredentialStatus::Valid, Some(used)) if used.action == "spent" => "spent",
-                (CredentialStatus::Valid, Some(_)) | (CredentialStatus::Revoked, _) => "revoked",
-                (CredentialStatus::Valid, None) => "valid",
-                (CredentialStatus::Suspended, _) => "suspended",
-            },
-            published: one.published,
-            used: one.used,
-        }
-    }
-
-    fn changes(&self) -> Vec<StatusChange> {
-        let suspend = self.suspendable.then_some(SUSPEND);
-        let revoke = self.revocable.then_some(REVOKE);
-        match self.status {
-            "valid" => suspend.into_iter().chain(revoke).collect(),
-            "suspended" => std::iter::once(REINSTATE).chain(revoke).collect(),
-            _ => Vec::new(),
         }
     }
 }

@@ -2,11 +2,17 @@
 
 use std::fmt;
 
+use selfsame_wallet::view::ClaimLine;
 use serde::Serialize;
 
 /// An identifier from the API as text for people: `not_yet_valid` becomes "not yet valid".
 pub fn words(text: &(impl fmt::Display + ?Sized)) -> String {
     text.to_string().replace('_', " ")
+}
+
+/// Whether some of these lines belong to the protocol.
+pub fn has_technical(lines: &[ClaimLine]) -> bool {
+    lines.iter().any(|line| line.technical)
 }
 
 /// A reason as a complete sentence.

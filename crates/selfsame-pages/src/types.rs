@@ -207,7 +207,8 @@ impl VersionLine {
             state: one.state.as_str(),
             vct: one.vct.clone(),
             addresses: one.served.as_ref().map(|served| served.addresses.clone()),
-            has_logo: one.card.logo.is_some(),
+            // Without a logo, the pictogram is served as one.
+            has_logo: one.card.logo.is_some() || !one.icon().is_empty(),
         }
     }
 }

@@ -148,7 +148,7 @@ pub fn count(rules: &[RuleLine]) -> String {
 
 /// The claims of a presentation as lines, without technical members; in the order of our own types and with their labels.
 pub fn shown(verdict: &CredentialVerdict, types: &TypeSet) -> Option<Vec<ClaimLine>> {
-    const TECHNICAL: [&str; 14] = [
+    const TECHNICAL: [&str; 17] = [
         "iss",
         "iat",
         "nbf",
@@ -159,6 +159,9 @@ pub fn shown(verdict: &CredentialVerdict, types: &TypeSet) -> Option<Vec<ClaimLi
         "status",
         "sub",
         "jti",
+        "aud",
+        "aka_vcts",
+        "_sd",
         "_sd_alg",
         "id",
         single_use::CLAIM,
@@ -176,7 +179,7 @@ pub fn shown(verdict: &CredentialVerdict, types: &TypeSet) -> Option<Vec<ClaimLi
     let mut lines = Vec::new();
     for claim in known {
         if let Some(value) = at(claims, &claim.path) {
-            lines.push(ClaimLine::of(&claim.name(), value, &members(claim)));
+            lines.push(line_of(claim, value));
         }
     }
     let mut further = Further { known, lines };
@@ -187,6 +190,18 @@ pub fn shown(verdict: &CredentialVerdict, types: &TypeSet) -> Option<Vec<ClaimLi
     }
     let lines = further.lines;
     (!lines.is_empty()).then_some(lines)
+}
+
+/// The line of a claim, with the labels of its values.
+fn line_of(claim: &TypeClaim, value: &Value) -> ClaimLine {
+    let members = members(claim);
+    let line = ClaimLine::of(&claim.name(), value, &members);
+    let mut named = value.clone();
+    claim.name_values(&mut named);
+    match named == *value {
+        true => line,
+        false => line.in_words(&named, &members),
+    }
 }
 
 /// The type that a credential is of, if it is one of ours.
@@ -328,6 +343,28 @@ mod tests {
         let doses = lines[2].table.as_ref().unwrap();
         assert_eq!(doses.columns, ["Dose", "Date", "Lot"]);
         assert_eq!(doses.rows, [["1", "", "A"], ["2", "2026-01-01", ""]]);
+    }
+
+    #[test]
+    fn an_enumeration_has_the_label_of_its_value_and_the_value() {
+        let file = json!({
+            "id": "card", "title": {"en": "Card"}, "claims": [
+                {"path": ["level"], "kind": "enumeration", "label": {"en": "Level", "de": "Stufe"},
+                 "values": [{"value": "basic", "label": {"de": "Einfach", "en": "Basic membership"}}, {"value": "full"}]},
+            ],
+        });
+        let claim: TypeClaim = serde_json::from_value(file["claims"][0].clone()).unwrap();
+        let line = line_of(&claim, &json!("basic"));
+        assert_eq!((&*line.label, &*line.value), ("Level", "basic"));
+        assert_eq!(line.words.as_deref(), Some("Basic membership"));
+        assert_eq!(line_of(&claim, &json!("full")).words, None);
+        let list = TypeClaim {
+            kind: ClaimKind::List,
+            of: Some(Box::new(claim.clone())),
+            ..claim
+        };
+        let many = line_of(&list, &json!(["full", "basic"]));
+        assert_eq!(many.words.as_deref(), Some("full, Basic membership"));
     }
 
     #[test]

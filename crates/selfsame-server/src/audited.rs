@@ -7,9 +7,10 @@ use std::sync::Arc;
 use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
 use http::{Method, StatusCode};
-use selfsame_audit::{Act, AuditResult, AuditedActor};
+use selfsame_app::Access;
+use selfsame_audit::{Act, AuditResult};
 use selfsame_endpoints::called;
-use selfsame_operators::{Actor, Authority};
+use selfsame_operators::Authority;
 
 use crate::error::{Handled, Problem};
 use crate::peer::Peer;
@@ -25,8 +26,14 @@ const CLAIMS: [&str; 7] = [
     "/verifier/view/{id}",
     "/verifier/view/{id}/result",
 ];
-/// Where programs write to the registry by thousands; the registry's log has each transaction.
-const WRITTEN: &str = "/registry/transactions";
+/// Where programs write to the registry by thousands, and the registry's log has each transaction; and the sign-out,
+/// which writes its own entries.
+const NOT_HERE: [&str; 2] = ["/registry/transactions", "/operator/sign-out"];
+/// Addresses that change the status of an issued credential.
+const OF_CREDENTIALS: [&str; 2] = [
+    "/api/issuer/credentials/{id}/status",
+    "/issuer/issued/{credential}/status",
+];
 /// Forms that are drawn again with what was typed, and then change nothing.
 const DRAWN_AGAIN: [&str; 4] = [
     "POST /types/new",
@@ -47,6 +54,8 @@ const SHOWN: usize = 8;
 pub struct Audited {
     server: Server,
     act: Act,
+    /// The issued credential that it changes.
+    credential: Option<String>,
 }
 
 impl Audited {
@@ -54,24 +63,33 @@ impl Audited {
     pub fn of(server: &Server, authority: &Arc<Authority>, request: &Request) -> Option<Self> {
         let route = request.extensions().get::<MatchedPath>()?.as_str();
         let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
-        if (is_reading && !CLAIMS.contains(&route)) || route == WRITTEN {
+        if (is_reading && !CLAIMS.contains(&route)) || NOT_HERE.contains(&route) {
             return None;
         }
         let from = request.extensions().get::<Peer>();
         let act = Act {
             organisation: called::organisation(request.extensions()),
-            actor: actor(&authority.actor),
+            actor: selfsame_app::audited(&authority.actor),
             act: format!("{} {route}", request.method()),
             object: object(route, request.uri().path()),
+            detail: None,
             from: from.map(|peer| peer.address().to_string()),
         };
-        let server = server.clone();
-        Some(Self { server, act })
+        let whole = parameter(route, request.uri().path());
+        let credential = whole.filter(|_| OF_CREDENTIALS.contains(&route));
+        Some(Self {
+            server: server.clone(),
+            act,
+            credential: credential.map(str::to_owned),
+        })
     }
 
     /// Carries out a request. Its first commit writes the entry too. If it commits nothing, or fails after its first
     /// commit, an entry of its own tells the result.
-    pub async fn audited(self, request: impl Future<Output = Handled>) -> Handled {
+    pub async fn audited(mut self, request: impl Future<Output = Handled>) -> Handled {
+        if let Some(id) = self.credential.take() {
+            self.act.detail = self.named(&id).await;
+        }
         let trail = self.server.app().trail();
         let (response, is_written) = trail.during(self.act.clone(), request).await?;
         let result = result(&response);
@@ -95,6 +113,19 @@ impl Audited {
         }
     }
 
+    /// Which credential it is, in words.
+    async fn named(&self, id: &str) -> Option<String> {
+        let app = self.server.app();
+        let roles = match self.act.organisation.is_main() {
+            true => app.main().clone(),
+            false => app
+                .roles_of(&self.act.organisation, Access::Acting)
+                .await
+                .ok()?,
+        };
+        roles.issuer().ok()?.issued_name(id).await.ok()
+    }
+
     fn log(&self) {
         let Act {
             organisation,
@@ -105,24 +136,6 @@ impl Audited {
         } = &self.act;
         let object = object.as_deref().unwrap_or_default();
         tracing::info!(%organisation, actor = actor.kind, act, object, "operator");
-    }
-}
-
-/// Logs that a browser signed in as an operator.
-pub fn signed_in() {
-    tracing::info!("the operator: signed in");
-}
-
-fn actor(actor: &Actor) -> AuditedActor {
-    let (kind, id) = match actor {
-        Actor::Token => ("token", None),
-        Actor::Person { id, .. } => ("person", Some(id.clone())),
-        Actor::Key { id, .. } => ("key", Some(id.clone())),
-    };
-    AuditedActor {
-        kind: kind.to_owned(),
-        id,
-        name: actor.name().to_owned(),
     }
 }
 
@@ -145,10 +158,16 @@ fn of_status(response: &Response) -> Option<StatusCode> {
     (status.is_client_error() || status.is_server_error()).then_some(status)
 }
 
-/// The route's first parameter, as far as it may be seen.
-fn object(route: &str, path: &str) -> Option<String> {
+/// The route's first parameter.
+fn parameter<'a>(route: &str, path: &'a str) -> Option<&'a str> {
     let mut places = route.split('/').zip(path.split('/'));
     let (_, id) = places.find(|(pattern, _)| pattern.starts_with('{'))?;
+    Some(id)
+}
+
+/// The route's first parameter, as far as it may be seen.
+fn object(route: &str, path: &str) -> Option<String> {
+    let id = parameter(route, path)?;
     let takes = TAKING.iter().any(|begin| route.starts_with(begin))
         && !NAMED.iter().any(|begin| route.starts_with(begin));
     let shown = if takes { SHOWN } else { id.len() };

@@ -12,8 +12,6 @@ mod audited;
 mod auth;
 mod endpoint_host;
 mod extract;
-mod figures;
-mod followed;
 mod here;
 mod middleware;
 mod nodes;

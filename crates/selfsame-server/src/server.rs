@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
-use selfsame_app::App;
 use selfsame_app::backup::Backups;
+use selfsame_app::{App, figures};
 use selfsame_http::arrival::Bodies;
 use selfsame_http::metrics::Figures;
 use selfsame_http::origin::{Origin, OriginError};
@@ -18,7 +18,6 @@ use selfsame_wallet::Wallet;
 use tokio::sync::watch;
 
 use crate::error::{Handled, Problem};
-use crate::figures;
 use crate::peer::Peer;
 use crate::settings::ServerLimits;
 use selfsame_http::cookie::Names;

@@ -5,11 +5,11 @@ use std::time::Duration;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
+use selfsame_app::figures;
 use selfsame_http::supervision;
 
 use crate::auth;
 use crate::error::{Handled, Problem};
-use crate::figures;
 use crate::peer::Peer;
 use crate::server::Server;
 

@@ -10,6 +10,7 @@ mod erasure;
 mod exports;
 mod hosts;
 mod instance;
+mod issuing;
 mod looks;
 mod nodes;
 mod organisation_pages;

@@ -1,11 +1,14 @@
 //! Images in `data:` URIs: their format, their size, and what an SVG contains. Nothing is decoded: the header alone
 //! tells how many pixels a decoder would have to make room for.
 
+mod pictogram;
 mod svg;
 
 use imagesize::ImageType;
 use selfsame_crypto::encoding;
 use selfsame_driver::Reason;
+
+pub use pictogram::pictogram;
 
 /// Maximum size of an image of a card, and of a logo, in bytes.
 pub const CARD_IMAGE_BYTES_MAX: usize = 64 * 1024;

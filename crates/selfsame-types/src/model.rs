@@ -6,10 +6,20 @@ use std::sync::Arc;
 use selfsame_credential::Format;
 use selfsame_driver::Reason;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 pub use crate::labels::{Labels, text_of};
+
+/// What a way through objects leads to.
+fn inner<'a>(members: &'a mut Map<String, Value>, path: &[String]) -> Option<&'a mut Value> {
+    let (first, rest) = path.split_first()?;
+    let value = members.get_mut(first)?;
+    match rest {
+        [] => Some(value),
+        rest => inner(value.as_object_mut()?, rest),
+    }
+}
 
 /// A credential type as its file describes it. docs/credential-types.md explains each member.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
@@ -434,6 +444,31 @@ impl TypeClaim {
         match text_of(&self.label) {
             "" => self.path.join(" ").replace('_', " "),
             label => label.to_owned(),
+        }
+    }
+
+    /// Puts the labels of an enumeration's values in place of those values, also within this claim.
+    pub fn name_values(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                let named = self.values.iter().find(|one| one.value == *text);
+                let label = named.map_or("", |one| text_of(&one.label));
+                if !label.is_empty() {
+                    *text = label.to_owned();
+                }
+            }
+            Value::Array(elements) => {
+                let element = self.of.as_deref().unwrap_or(self);
+                elements.iter_mut().for_each(|one| element.name_values(one));
+            }
+            Value::Object(members) => {
+                for claim in &self.claims {
+                    if let Some(inner) = inner(members, &claim.path) {
+                        claim.name_values(inner);
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 

@@ -16,7 +16,7 @@ use url::Url;
 use utoipa::ToSchema;
 
 use crate::check::check;
-use crate::image::{CARD_IMAGE_BYTES_MAX, Picture, picture};
+use crate::image::{CARD_IMAGE_BYTES_MAX, Picture, pictogram, picture};
 use crate::model::{Addresses, CredentialType, TypeDefinition, TypeState};
 use crate::project::Documents;
 use definitions::Definitions;
@@ -487,6 +487,9 @@ impl OwnTypes<'_> {
         let set = self.all().await?;
         let one = set.at(id, version).ok_or_else(|| unknown(id))?;
         let image = match kind {
+            DocumentKind::Logo if one.card.logo.is_none() && !one.icon().is_empty() => {
+                return Ok(pictogram(one.icon()));
+            }
             DocumentKind::Logo => &one.card.logo,
             DocumentKind::Background => &one.card.background,
             DocumentKind::Metadata | DocumentKind::Schema | DocumentKind::Context => {
@@ -575,13 +578,11 @@ fn published(owner: Owner<'_>, definition: TypeDefinition, version: u32) -> Resu
 
 /// The SD-JWT VC type of a version: the one of the file, or else the address of its metadata.
 fn vct(owner: Owner<'_>, definition: &TypeDefinition, version: u32) -> Result<String> {
-    match &definition.vct {
-        Some(vct) => Ok(vct.clone()),
-        None => {
-            let addresses = Addresses::below(owner.base, &definition.id, version)?;
-            Ok(addresses.metadata().to_owned())
-        }
+    if let Some(vct) = &definition.vct {
+        return Ok(vct.clone());
     }
+    let addresses = Addresses::below(owner.base, &definition.id, version)?;
+    Ok(addresses.metadata().to_owned())
 }
 
 fn unknown(id: &str) -> Error {

@@ -16,14 +16,16 @@ use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::wallet::ReceivedCredential;
-use selfsame_openid4vc::wire::metadata::{Configuration, IssuerMetadata};
+use selfsame_openid4vc::wire::metadata::{
+    ClaimDescription, Configuration, Display as MetadataDisplay, IssuerMetadata,
+};
 use selfsame_store::{Batch, Put, Record, Tag, TenantId};
 use selfsame_types::samples;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Wallet;
-use crate::view::{CardSummary, ClaimLine, Display, MemberLabel, Person};
+use crate::view::{CardSummary, ClaimLine, Display, MemberLabel, NamedValue, NamedValues, Person};
 use selfsame_core::Shared;
 use selfsame_core::registry::UseKey;
 use selfsame_core::view::readable;
@@ -31,6 +33,8 @@ use selfsame_core::view::readable;
 /// The kind of the records that hold cards.
 pub(super) const CARD: &str = "card";
 const LABEL_MAX: usize = 120;
+/// Maximum number of values of a claim that are named.
+const VALUES_MAX: usize = 200;
 /// Maximum number of bytes of the address of a logo.
 const LOGO_ADDRESS_MAX: usize = 500;
 /// Seconds by which an issuer's clock may be ahead.
@@ -64,11 +68,17 @@ pub(super) struct Look {
     text_color: Option<String>,
     #[serde(default)]
     logo: Option<String>,
+    /// The pictogram that its logo is, by the logo's text alternative.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    icon: Option<String>,
     /// The issuer's own name for itself.
     #[serde(default)]
     pub issuer_name: Option<String>,
     /// Paths of claims with their labels.
     pub labels: Vec<(ClaimPath, String)>,
+    /// Claims with the names of their values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<NamedValues>,
 }
 
 impl Look {
@@ -77,7 +87,8 @@ impl Look {
         let Some(metadata) = &configuration.credential_metadata else {
             return Self::default();
         };
-        let display = metadata.display.first();
+        let display = MetadataDisplay::read(&metadata.display);
+        let logo = display.and_then(|display| display.logo.as_ref());
         Self {
             title: display
                 .and_then(|display| display.name.as_deref())
@@ -89,8 +100,10 @@ impl Look {
             text_color: display
                 .and_then(|display| display.text_color.clone())
                 .filter(|color| is_color(color)),
-            logo: display
-                .and_then(|display| display.logo.as_ref())
+            icon: logo
+                .and_then(|logo| logo.alt_text.clone())
+                .filter(|text| is_pictogram(text)),
+            logo: logo
                 .map(|logo| logo.uri.clone())
                 .filter(|uri| uri.len() <= LOGO_ADDRESS_MAX && uri.starts_with("http")),
             issuer_name: None,
@@ -98,9 +111,15 @@ impl Look {
                 .claims
                 .iter()
                 .filter_map(|claim| {
-                    let name = claim.display.first()?.name.as_deref()?;
+                    let name = MetadataDisplay::read(&claim.display)?.name.as_deref()?;
                     Some((claim.path.clone(), short(name)))
                 })
+                .take(100)
+                .collect(),
+            values: metadata
+                .claims
+                .iter()
+                .filter_map(named_values)
                 .take(100)
                 .collect(),
         }
@@ -108,7 +127,7 @@ impl Look {
 
     /// With the name that the issuer gives itself.
     pub fn by(mut self, issuer: &IssuerMetadata) -> Self {
-        let name = issuer.display.first().and_then(|one| one.name.as_deref());
+        let name = MetadataDisplay::read(&issuer.display).and_then(|one| one.name.as_deref());
         self.issuer_name = name.map(short).filter(|name| !name.is_empty());
         self
     }
@@ -118,8 +137,7 @@ impl Look {
     pub fn display(&self, types: &[String]) -> Display {
         let mut words = self.title.splitn(2, ' ');
         let first = words.next().unwrap_or_default();
-        let is_picture =
-            !first.is_empty() && !first.chars().any(|c| c.is_ascii() || c.is_alphabetic());
+        let is_picture = is_pictogram(first);
         let (icon, title) = match words.next() {
             Some(rest) if is_picture => (Some(first.to_owned()), rest.to_owned()),
             _ => (None, self.title.clone()),
@@ -128,8 +146,11 @@ impl Look {
             title,
             color: self.color.clone(),
             text_color: self.text_color.clone(),
-            logo: self.logo.clone(),
-            icon: icon.or_else(|| samples::icon(types).map(str::to_owned)),
+            // A pictogram needs no image.
+            logo: self.logo.clone().filter(|_| self.icon.is_none()),
+            icon: icon
+                .or_else(|| self.icon.clone())
+                .or_else(|| samples::icon(types).map(str::to_owned)),
         }
     }
 
@@ -153,6 +174,21 @@ impl Look {
             (!path.is_empty()).then_some(MemberLabel { path, label })
         });
         within.collect()
+    }
+
+    /// The line of the value at this path, in the issuer's words for it.
+    fn in_words(&self, path: &ClaimPath, value: &Value, line: ClaimLine) -> ClaimLine {
+        if self.values.is_empty() {
+            return line;
+        }
+        let mut named = value.clone();
+        for values in &self.values {
+            values.put_into(path.segments(), &mut named);
+        }
+        match named == *value {
+            true => line,
+            false => line.in_words(&named, &self.members(path)),
+        }
     }
 
     /// The label of the claim at this path.
@@ -260,7 +296,11 @@ impl CardRecord {
         let label = self.look.label(path);
         let line = match is_handle(path) {
             true => ClaimLine::of(&label, &"anyone you show this to can use it".into(), &[]),
-            false => ClaimLine::of(&label, value, &self.look.members(path)),
+            false => self.look.in_words(
+                path,
+                value,
+                ClaimLine::of(&label, value, &self.look.members(path)),
+            ),
         };
         line.at(path.to_value().as_array().cloned().unwrap_or_default())
     }
@@ -364,6 +404,26 @@ pub(crate) fn is_handle(path: &ClaimPath) -> bool {
     matches!(path.segments(), [Segment::Name(name)] if name == HANDLE)
 }
 
+/// The values of a claim with their names, if it has some.
+fn named_values(claim: &ClaimDescription) -> Option<NamedValues> {
+    let named = claim.values.iter().filter_map(|one| {
+        let name = MetadataDisplay::read(&one.display)?.name.as_deref()?;
+        Some(NamedValue {
+            value: one.value.clone(),
+            name: short(name),
+        })
+    });
+    let values: Vec<NamedValue> = named.take(VALUES_MAX).collect();
+    let path = claim.path.clone();
+    (!values.is_empty()).then_some(NamedValues { path, values })
+}
+
+/// Whether a text is a picture, such as an emoji, and no word.
+fn is_pictogram(text: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii() || c.is_alphabetic() || c.is_control();
+    !text.is_empty() && text.chars().count() <= 8 && !text.chars().any(is_letter)
+}
+
 fn short(text: &str) -> String {
     readable(text)
         .chars()
@@ -412,6 +472,55 @@ mod tests {
         let named = certified(&["issuer.example", "other.example"]);
         assert_eq!(by(&named), "x509_san_dns:issuer.example");
         assert!(by(&certified(&[])).starts_with("x509_hash:"));
+    }
+
+    fn look_of(metadata: Value) -> Look {
+        let configuration = json!({
+            "format": "dc+sd-jwt", "vct": "urn:x", "credential_metadata": metadata,
+        });
+        Look::of(&serde_json::from_value(configuration).unwrap())
+    }
+
+    #[test]
+    fn a_card_has_its_issuers_words_in_english_and_the_pictogram_that_is_its_logo() {
+        let logo = json!({"uri": "https://club.example/types/card/1/logo", "alt_text": "🎫"});
+        let look = look_of(json!({
+            "display": [
+                {"name": "Karte", "locale": "de"},
+                {"name": "Card", "locale": "en-GB", "logo": logo},
+            ],
+            "claims": [{
+                "path": ["level"],
+                "display": [{"name": "Stufe", "locale": "de"}, {"name": "Level", "locale": "en"}],
+                "values": [
+                    {"value": "basic", "display": [{"name": "Basic membership", "locale": "en"}]},
+                    {"value": "full"},
+                ],
+            }],
+        }));
+        let display = look.display(&[]);
+        assert_eq!(
+            (&*display.title, display.icon.as_deref()),
+            ("Card", Some("🎫"))
+        );
+        assert_eq!(display.logo, None);
+        let path = ClaimPath::of_names(["level"]).unwrap();
+        let line = |value: &str| {
+            let value = json!(value);
+            look.in_words(
+                &path,
+                &value,
+                ClaimLine::of(&look.label(&path), &value, &[]),
+            )
+        };
+        let basic = line("basic");
+        assert_eq!((&*basic.label, &*basic.value), ("Level", "basic"));
+        assert_eq!(basic.in_full(), "Basic membership (basic)");
+        assert_eq!(line("full").words, None);
+        let plain = json!({"uri": "https://club.example/logo.png", "alt_text": "A bird"});
+        let plain = look_of(json!({"display": [{"name": "Card", "logo": plain}]}));
+        let display = plain.display(&[]);
+        assert!(display.icon.is_none() && display.logo.is_some());
     }
 
     #[test]

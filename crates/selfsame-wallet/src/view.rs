@@ -1,6 +1,7 @@
 //! What the wallet takes and returns: people, cards, offers and requests. The API, the pages and the command line share
 //! these types.
 
+mod named;
 mod table;
 pub mod words;
 
@@ -15,6 +16,7 @@ use selfsame_core::view::{CredentialUse, readable};
 
 use words::{AnswerPolicy, CardStatus, ClientIdPrefix, HistoryKind, TxCodeInput};
 
+pub use named::{NamedValue, NamedValues};
 pub use selfsame_accounts::{Invitation, NewSession, Person};
 pub use table::{ClaimTable, MemberLabel, plain};
 
@@ -89,9 +91,15 @@ pub struct ClaimLine {
     pub label: String,
     /// Its value, as text.
     pub value: String,
-    /// Its value as a table, if it is an object or a list of objects.
+    /// The issuer's words for that value, if it has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
+    /// Its value as a table, if it is an object or a list of objects, in the issuer's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<ClaimTable>,
+    /// Whether it belongs to the protocol and is no claim.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub technical: bool,
 }
 
 impl ClaimLine {
@@ -108,7 +116,29 @@ impl ClaimLine {
             path: Vec::new(),
             label: readable(label),
             value: text.unwrap_or_else(|| readable(&plain(value))),
+            words: None,
             table: table.filter(|table| !table.is_wide()),
+            technical: false,
+        }
+    }
+
+    /// The line, with this value in place of its own for people to read.
+    #[must_use]
+    pub fn in_words(self, value: &Value, members: &[MemberLabel]) -> Self {
+        let shown = Self::of(&self.label, value, members);
+        Self {
+            words: Some(shown.value).filter(|words| *words != self.value),
+            table: shown.table,
+            ..self
+        }
+    }
+
+    /// Its value in the issuer's words, followed by the value itself, which is what others receive.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        match &self.words {
+            Some(words) => format!("{words} ({})", self.value),
+            None => self.value.clone(),
         }
     }
 

@@ -20,7 +20,7 @@ const ALLOWED: [(&str, &str); 6] = [
         "words that are no passwords",
     ),
     (
-        "crates/selfsame-openid4vc/src/holder/technical.rs",
+        "crates/selfsame-credential/src/technical.rs",
         "members of a credential",
     ),
     (

@@ -1,9 +1,26 @@
 //! The duties of the audit trail: chaining entries, and anchoring the chains in the registry.
 
-use selfsame_audit::ChainHead;
+use selfsame_audit::{Act, AuditResult, AuditedActor, ChainHead, Trail};
 use selfsame_driver::Result;
+use selfsame_openid::{OwnAct, OwnActEntry};
 
 use super::App;
+
+/// Makes the entries of what the instance does by itself in the name of organisations.
+pub(super) fn of_own_acts(trail: Trail) -> Box<OwnActEntry> {
+    Box::new(move |own: OwnAct| {
+        let act = Act {
+            organisation: own.organisation,
+            actor: AuditedActor::instance(),
+            act: own.act.to_owned(),
+            object: None,
+            detail: Some(own.detail),
+            from: None,
+        };
+        let refused = own.refused.map(AuditResult::Refused);
+        trail.entry(act, refused.unwrap_or(AuditResult::Done))
+    })
+}
 
 impl App {
     /// Chains the entries of the audit trail; a failure is only logged, since the next round tries again.

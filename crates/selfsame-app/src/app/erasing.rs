@@ -125,13 +125,10 @@ impl App {
         };
         Act {
             organisation: OrganisationName::main(),
-            actor: AuditedActor {
-                kind: "instance".to_owned(),
-                id: None,
-                name: "instance".to_owned(),
-            },
+            actor: AuditedActor::instance(),
             act: act.to_owned(),
             object: Some(hosted.name.to_string()),
+            detail: None,
             from: None,
         }
     }

@@ -66,6 +66,7 @@ enum ExportSection {
     Types,
     Credentials,
     Requests,
+    SavedRequests,
     People,
     Keys,
     Webhooks,
@@ -74,12 +75,13 @@ enum ExportSection {
 }
 
 impl ExportSection {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Organisation,
         Self::Dids,
         Self::Types,
         Self::Credentials,
         Self::Requests,
+        Self::SavedRequests,
         Self::People,
         Self::Keys,
         Self::Webhooks,
@@ -95,6 +97,7 @@ impl ExportSection {
             Self::Types => "type",
             Self::Credentials => "credential",
             Self::Requests => "request",
+            Self::SavedRequests => "saved_request",
             Self::People => "person",
             Self::Keys => "api_key",
             Self::Webhooks => "webhook",
@@ -109,7 +112,7 @@ impl ExportSection {
             Self::Organisation | Self::Dids => return None,
             Self::Types => Area::Types.read(),
             Self::Credentials => Area::Issuer.read(),
-            Self::Requests => Area::Verifier.read(),
+            Self::Requests | Self::SavedRequests => Area::Verifier.read(),
             Self::People | Self::Keys => Area::People.read(),
             Self::Webhooks => Area::Webhooks.read(),
             Self::TrustedIssuers => Area::Settings.read(),
@@ -309,6 +312,13 @@ impl App {
                 Ok(verifier) => values(verifier.requests(&paging).await?),
                 Err(_) => Ok(whole(Vec::new())),
             },
+            ExportSection::SavedRequests => match self.exporting(name).await?.verifier() {
+                Ok(verifier) => {
+                    let items = verifier.saved_requests().await?;
+                    values(Listing { items, next: None })
+                }
+                Err(_) => Ok(whole(Vec::new())),
+            },
             ExportSection::People => values(self.operators.people(name, &paging).await?),
             ExportSection::Keys => values(self.operators.keys(name, &paging).await?),
             ExportSection::Webhooks => {
@@ -348,7 +358,9 @@ impl App {
             // The organisation that every instance has is one of settings, and has no record.
             let roles = self.exporting(name).await?;
             let identifier = &roles.organisation.identifier;
-            return Ok(whole(vec![json!({"name": name, "identifier": identifier})]));
+            let look = roles.look().await?;
+            let main = json!({"name": name, "identifier": identifier, "look": look});
+            return Ok(whole(vec![main]));
         };
         let view = self.organisations().view(&hosted)?;
         Ok(whole(vec![value(&view)?]))

@@ -206,3 +206,27 @@ async fn on_one_device_the_result_is_for_whom_the_wallet_sends_back() {
         .await;
     assert_eq!(other.unwrap_err().kind, ErrorKind::NotFound);
 }
+
+#[tokio::test]
+async fn visitors_have_ten_thousand_requests_open_and_no_more() {
+    let scene = Scene::new().await;
+    scene.saves(&check_in("")).await;
+    let verifier = &scene.site.app.main().organisation.verifier;
+    let kept = scene.site.keep(verifier, "visitors_request", 9_999);
+    kept.await;
+    scene.visits().await;
+    let visitor = Visitor {
+        browser: BROWSER,
+        from: None,
+    };
+    let one_more = RequestOpening { reference: None };
+    let opened = scene
+        .verifier()
+        .open_for_visitor("check-in", &one_more, visitor);
+    let refused = opened.await.unwrap_err();
+    assert_eq!(refused.reason.id(), "visitors-too-many");
+    assert_eq!(refused.kind, ErrorKind::Unavailable { retry_after: 60 });
+    // Whoever works there can ask as before.
+    let asked = scene.verifier().open_saved_request("check-in", &one_more);
+    asked.await.unwrap();
+}

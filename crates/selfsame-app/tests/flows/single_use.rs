@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use selfsame_app::App;
+use selfsame_audit::AuditFilter;
 use selfsame_core::config::{NamedDid, TrustConfig};
+use selfsame_core::organisation::OrganisationName;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_credential::verdict::Outcome;
 use selfsame_crypto::{KeyType, PrivateKey, jws};
@@ -367,6 +369,16 @@ async fn an_organisation_uses_up_its_own_credentials_until_its_issuer_withdraws_
     let given = issuer.delegations().await.unwrap();
     let told: Vec<_> = given.iter().map(|one| (&*one.to, &*one.action)).collect();
     assert_eq!(told, [(&*clinic.did(), "consume")], "one is enough");
+    let filter = AuditFilter {
+        act: Some("DELEGATE ".to_owned()),
+        ..AuditFilter::default()
+    };
+    let main = OrganisationName::main();
+    let noted = clinic.app.trail().list(&main, &filter).await.unwrap().items;
+    assert_eq!(noted.len(), 1, "{noted:?}");
+    assert_eq!(noted[0].actor.kind, "instance");
+    let which = format!("prescription {}", clinic.did());
+    assert_eq!(noted[0].detail, Some(which));
     issuer.withdraw_delegation(&given[0].id).await.unwrap();
     assert_eq!(
         used_up_at_home(&clinic, &person).await,

@@ -23,7 +23,7 @@ use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_openid::view::issuer::{NewOffer, Offer};
 use selfsame_store::ledger::LedgerStore;
-use selfsame_store::{Batch, Put, Store, Vault};
+use selfsame_store::{Batch, Put, Store, TenantId, Vault};
 use selfsame_wallet::config::WalletConfig;
 use selfsame_wallet::view::{AcceptOffer, CardSummary, HistoryEntry, Person};
 use tokio::net::{TcpListener, TcpSocket};
@@ -208,6 +208,19 @@ impl Site {
             .create_offer(&new)
             .await
             .unwrap()
+    }
+
+    /// Adds `more` records of one kind for a tenant.
+    pub async fn keep(&self, tenant: &TenantId, kind: &'static str, more: usize) {
+        let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+        let store = Store::open(self.memory.clone(), vault).await.unwrap();
+        let put = |batch: Batch, number| batch.put(Put::new(kind, format!("seed{number}"), vec![]));
+        // A batch has a limit.
+        for first in (0..more).step_by(1_000) {
+            let numbers = first..more.min(first + 1_000);
+            let batch = numbers.fold(Batch::new(tenant.clone()), put);
+            store.commit(batch).await.unwrap();
+        }
     }
 
     pub async fn issued(&self) -> usize {

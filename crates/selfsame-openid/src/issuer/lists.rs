@@ -386,7 +386,8 @@ impl Lists {
         Ok(bits)
     }
 
-    fn ttl(&self) -> u64 {
+    /// For how many seconds verifiers may go on using a list.
+    pub(super) fn ttl(&self) -> u64 {
         self.context.config.issuer.status_ttl.max(2)
     }
 

@@ -142,6 +142,15 @@ impl Issuer {
         Ok(shown)
     }
 
+    /// Which credential this is: its type and its number in the status list. It says nothing about the holder.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn issued_name(&self, id: &str) -> Result<String> {
+        let (_, issued) = self.issued_record(id).await?;
+        Ok(format!("{} {}", issued.type_id, issued.place.index))
+    }
+
     async fn issued_record(&self, id: &str) -> Result<(u64, IssuedRecord)> {
         let record = self.shared.store.read(self.tenant(), ISSUED, id).await?;
         let record = record.ok_or_else(unknown)?;
@@ -222,6 +231,7 @@ impl Issuer {
                 None => self.lists.uri(record.place.list, ListFace::Token),
             },
             status_index: record.place.index,
+            status_ttl: self.lists.ttl(),
             label: record.label.clone(),
             kept: record.kept.clone(),
             used: None,

@@ -227,6 +227,9 @@ pub struct IssuedCredential {
     pub status_list: String,
     /// Its index in that list.
     pub status_index: u64,
+    /// For how many seconds a verifier may go on using that list, and so an earlier status.
+    #[serde(default)]
+    pub status_ttl: u64,
     /// The issuer's note.
     pub label: Option<String>,
     /// The claims that only the issuer keeps (`disclosed = "never"`).
@@ -248,6 +251,18 @@ pub enum CredentialStatus {
     Revoked,
     /// Suspended for now.
     Suspended,
+}
+
+impl CredentialStatus {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Revoked => "revoked",
+            Self::Suspended => "suspended",
+        }
+    }
 }
 
 /// A signed status list, ready to be served.

@@ -178,6 +178,33 @@ pub struct ClaimDescription {
     /// The claim's names, one per language.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub display: Vec<Display>,
+    /// The values that the claim can have, with their names. It is our own addition: the specification has no member for
+    /// it, and wallets ignore the members that they do not know (§12.2.4).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<ValueDescription>,
+}
+
+/// Display metadata of a value of a claim.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ValueDescription {
+    /// The value.
+    pub value: String,
+    /// Its names, one per language.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub display: Vec<Display>,
+}
+
+impl Display {
+    /// The one among these in the language of our pages, which is English, or else the first.
+    #[must_use]
+    pub fn read(all: &[Self]) -> Option<&Self> {
+        let is_english = |one: &&Self| {
+            let locale = one.locale.as_deref().unwrap_or_default();
+            let language = locale.split('-').next().unwrap_or_default();
+            language.eq_ignore_ascii_case("en")
+        };
+        all.iter().find(is_english).or_else(|| all.first())
+    }
 }
 
 /// An error in issuer metadata.

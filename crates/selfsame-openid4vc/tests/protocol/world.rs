@@ -194,6 +194,7 @@ fn offering(format: Format) -> Offering {
         path: ClaimPath::of_names(prefix.iter().copied().chain([name])).unwrap(),
         mandatory: true,
         display: vec![display(name)],
+        values: Vec::new(),
     };
     Offering {
         format,

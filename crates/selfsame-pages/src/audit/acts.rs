@@ -93,12 +93,19 @@ pub const SAME: [(&str, &str); 39] = [
     ),
 ];
 /// Acts that the API does not have.
-pub const OWN: [(&str, &str); 5] = [
+pub const OWN: [(&str, &str); 9] = [
     (
         "GET /verifier/view/{id}/result",
         "Shows the result of a request",
     ),
+    ("POST /operator/sign-in", "Signs in"),
+    ("GET /operator/sign-in", "Signs in by a link"),
+    ("POST /operator/invited", "Accepts an invitation"),
     ("POST /operator/sign-out", "Signs out"),
+    (
+        "DELEGATE /issuer/delegations",
+        "Let its own verifier use up credentials of a type",
+    ),
     (
         "ERASE /organisations/{name}",
         "Removed what an erased organisation had of people",
@@ -114,7 +121,7 @@ pub const OWN: [(&str, &str); 5] = [
 ];
 
 /// What acts of the instance itself begin with.
-pub const OF_THE_INSTANCE: [&str; 3] = ["ERASE ", "CLOSE ", "DESTROY "];
+pub const OF_THE_INSTANCE: [&str; 4] = ["DELEGATE ", "ERASE ", "CLOSE ", "DESTROY "];
 
 /// What each act is, in words, by the API's description. It is read once.
 pub fn all(description: &'static str) -> &'static BTreeMap<String, String> {

@@ -25,7 +25,6 @@ pub struct VisitParts {
 pub struct AskPage {
     frame: Frame,
     verifier: String,
-    look: OwnLook,
     name: String,
     title: String,
     purpose: String,
@@ -38,9 +37,10 @@ impl AskPage {
     pub fn of(frame: Frame, asking: Asking, found: &RequestCheck, visit: VisitParts) -> Self {
         let definition = asking.saved.definition;
         Self {
-            frame: frame.titled(&definition.title),
+            frame: frame
+                .titled(&definition.title)
+                .bare(&asking.verifier, &asking.look),
             verifier: asking.verifier,
-            look: asking.look,
             name: definition.name,
             title: definition.title,
             purpose: definition.purpose,
@@ -66,7 +66,6 @@ pub struct Asking {
 pub struct AskedRequestPage {
     frame: Frame,
     verifier: String,
-    look: OwnLook,
     title: String,
     request: VisitorsRequest,
     to: Option<String>,
@@ -106,9 +105,10 @@ impl AskedRequestPage {
         Self {
             again: format!("{}/ask/{}{query}", frame.here, definition.name),
             wallet_href: frame.roles.wallet.then(link),
-            frame: frame.titled(&definition.title),
+            frame: frame
+                .titled(&definition.title)
+                .bare(&asking.verifier, &asking.look),
             verifier: asking.verifier,
-            look: asking.look,
             title: definition.title,
             qr: qr::svg(&request.uri),
             request,

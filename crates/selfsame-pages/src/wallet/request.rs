@@ -152,6 +152,7 @@ impl AlternativeCard {
         let claims: Vec<&str> = choice
             .claims
             .iter()
+            .filter(|claim| !claim.technical)
             .map(|claim| claim.label.as_str())
             .collect();
         Some(Self {

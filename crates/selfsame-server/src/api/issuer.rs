@@ -19,9 +19,9 @@ use super::{Items, created, json};
 use crate::auth::Seat;
 use crate::error::Handled;
 use crate::extract::{Json, Path, Query};
-use crate::followed::{Followed, identified};
 use crate::here::Here;
 use crate::stream::respond;
+use selfsame_endpoints::followed::{Followed, identified};
 
 /// How long a stream waits after a credential was issued, so that many credentials cost one look at the offer.
 const GATHERED_FOR: Duration = Duration::from_millis(200);

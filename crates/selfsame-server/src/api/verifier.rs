@@ -21,9 +21,9 @@ use super::{created, json, told};
 use crate::auth::Seat;
 use crate::error::Handled;
 use crate::extract::{Json, Path, Query};
-use crate::followed::{Followed, identified};
 use crate::here::Here;
 use crate::stream::respond;
+use selfsame_endpoints::followed::{Followed, identified};
 
 /// The longest wait for a verdict, in seconds; a caller may ask again.
 const WAIT_MAX: u64 = 25;

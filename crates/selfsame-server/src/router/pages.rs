@@ -87,6 +87,7 @@ pub fn issuer() -> Vec<Route> {
         get("/issuer/new/{type}", issuer::new),
         post("/issuer/new", issuer::create),
         get("/issuer/view/{offer}", issuer::offer),
+        get("/issuer/issued/{credential}", issuer::issued),
         post("/issuer/issued/{credential}/status", issuer::set_status),
         post("/issuer/delegations", issuer::delegate),
         post(

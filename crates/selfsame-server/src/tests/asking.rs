@@ -195,3 +195,30 @@ async fn any_page_may_load_the_script_of_the_button() {
     let page = instance.call(get("/")).await;
     assert_eq!(page.header("access-control-allow-origin"), "");
 }
+
+#[tokio::test]
+async fn a_visitor_sees_who_asks_and_no_way_into_the_instance() {
+    let instance = with_check_in(|_| {}).await;
+    let look = json!({"logo": "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4="});
+    let changed = sent(&instance, Method::PATCH, "/api/look", &look).await;
+    assert_eq!(changed.status, StatusCode::OK, "{}", changed.body);
+    let browser = VisitorsBrowser::at(&instance, "").await;
+    let opened = browser.opens(&[]).await;
+    for path in ["/ask/check-in", opened.header("location")] {
+        let page = browser.sees(path).await.body;
+        assert!(
+            page.contains("<bdi>Selfsame Border Control</bdi>"),
+            "{page}"
+        );
+        assert!(page.contains("class=\"logo\" src=\"/logo/"), "{page}");
+        for way in [
+            "<nav",
+            "href=\"/\"",
+            "href=\"/operator\"",
+            "href=\"/api\"",
+            "href=\"/wallet\"",
+        ] {
+            assert!(!page.contains(way), "{way}: {page}");
+        }
+    }
+}

@@ -496,7 +496,7 @@ struct Heard(Arc<Mutex<Vec<String>>>);
 
 impl tracing::Subscriber for Heard {
     fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
-        metadata.target() == "selfsame_server::audited"
+        ["selfsame_server::audited", "selfsame_app::app::seats"].contains(&metadata.target())
     }
 
     fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {

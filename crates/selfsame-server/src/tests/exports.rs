@@ -54,6 +54,8 @@ async fn filled(instance: &Instance) -> Vec<String> {
     let offer = posted(instance, "/o/acme/api/issuer/offers", offer).await;
     let request = json!({"type": "immunization"});
     posted(instance, "/o/acme/api/verifier/requests", request).await;
+    let saved = json!({"name": "check-in", "title": "Check-in", "purpose": "To check you in", "questions": [{"alternatives": [{"type": "immunization"}]}]});
+    posted(instance, "/o/acme/api/verifier/saved-requests", saved).await;
     let key = json!({"name": "admissions", "scopes": ["issuer:write"]});
     let key = posted(instance, "/o/acme/api/keys", key).await;
     let trusted = json!({"issuer": "did:web:pharmacy.example", "name": "Pharmacy"});
@@ -101,6 +103,7 @@ async fn an_export_has_a_line_for_each_record_and_no_secret() {
                 "organisation",
                 "person",
                 "request",
+                "saved_request",
                 "trusted_issuer",
                 "type",
                 "webhook",
@@ -112,6 +115,24 @@ async fn an_export_has_a_line_for_each_record_and_no_secret() {
         }
         assert!(!answer.body.contains("whsec_") && !answer.body.contains("PRIVATE"));
     }
+}
+
+#[tokio::test]
+async fn the_export_of_the_main_organisation_has_its_look() {
+    let instance = Instance::start().await;
+    let look = json!({"colour": "#1f4e79", "logo": "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4="});
+    let change = call(Method::PATCH, "/api/look").bearer(&instance.token);
+    let changed = instance.call(change.json(&look.to_string())).await;
+    assert_eq!(changed.status, StatusCode::OK, "{}", changed.body);
+    let answer = instance.call(get("/api/export").bearer(&instance.token));
+    let lines = lines(&answer.await.body);
+    let main = lines.iter().find(|line| line["kind"] == "organisation");
+    let shown = &main.unwrap()["record"]["look"];
+    assert_eq!(shown["colour"], "#1f4e79");
+    assert!(
+        shown["logo"].as_str().unwrap().contains("/logo/"),
+        "{shown}"
+    );
 }
 
 #[tokio::test]
@@ -174,6 +195,7 @@ async fn an_export_leaves_out_what_the_caller_may_not_read_and_says_so() {
             "/o/acme/organisation/export",
             vec![
                 "request",
+                "saved_request",
                 "person",
                 "api_key",
                 "webhook",
@@ -188,6 +210,7 @@ async fn an_export_leaves_out_what_the_caller_may_not_read_and_says_so() {
                 "type",
                 "credential",
                 "request",
+                "saved_request",
                 "webhook",
                 "trusted_issuer",
                 "audit_entry",

@@ -1,6 +1,7 @@
 //! The pages on which people sign in, are invited, and get roles and API keys.
 
 use http::StatusCode;
+use selfsame_audit::{AuditFilter, AuditResult};
 use selfsame_core::organisation::OrganisationName;
 use selfsame_driver::paging::Paging;
 use selfsame_operators::{Authority, OperatorRole};
@@ -407,4 +408,72 @@ async fn a_key_made_by_the_page_is_shown_once_and_works_until_it_is_revoked() {
     let revoked = instance.sends(&owner, (AT, &revoke), &[]).await;
     assert_eq!(revoked.header("location"), format!("{AT}#keys"));
     assert_eq!(offers().await, StatusCode::UNAUTHORIZED);
+}
+
+/// What the trail of an organisation says of sign-ins, the newest first: who, what, and with which result.
+async fn seats(instance: &Instance, organisation: &OrganisationName) -> Vec<[String; 3]> {
+    let everything = AuditFilter::default();
+    let listed = instance.app.trail().list(organisation, &everything);
+    let seats = listed.await.unwrap().items.into_iter();
+    let seats = seats.filter(|entry| entry.act.contains("/operator/"));
+    seats
+        .map(|entry| {
+            assert_eq!(entry.from.as_deref(), Some("127.0.0.1"));
+            let result = match entry.result {
+                AuditResult::Done => "done".to_owned(),
+                AuditResult::Refused(reason) => reason,
+            };
+            [entry.actor.name, entry.act, result]
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn sign_ins_refused_ones_too_sign_outs_and_accepted_invitations_are_in_the_trail() {
+    let instance = with_acme().await;
+    let (main, email) = (OrganisationName::main(), "clerk@acme.example");
+    let invitation = instance.invitation(&acme(), OperatorRole::Issuer).await;
+    instance.accept(&invitation, email, PASSWORD).await;
+    let wrong = "a password in the wrong field";
+    instance.sign_in(email, wrong).await;
+    instance.sign_in(&format!("{wrong}@"), PASSWORD).await;
+    let fields = [("token", wrong)];
+    instance
+        .at_the_door("/operator", "/operator/sign-in", &fields)
+        .await;
+    let cookie = instance.sign_in(email, PASSWORD).await.cookie(SESSION);
+    let page = instance.call(get("/o/acme/issuer").cookie(&cookie)).await;
+    let out = post("/operator/sign-out").cookie(&cookie);
+    let out = out.form(form(&[("form_token", &page.form_token())]));
+    assert_eq!(instance.call(out).await.status, StatusCode::SEE_OTHER);
+    let entry = |who: &str, act: &str, result: &str| [who, act, result].map(str::to_owned);
+    let (signs_in, wrong_one) = ("POST /operator/sign-in", "sign-in-wrong");
+    assert_eq!(
+        seats(&instance, &acme()).await,
+        [
+            entry(email, "POST /operator/sign-out", "done"),
+            entry(email, signs_in, "done"),
+            entry(email, signs_in, wrong_one),
+            entry(email, "POST /operator/invited", "done"),
+        ]
+    );
+    let token = "operator-token-wrong";
+    let mains = [
+        entry("unknown", signs_in, token),
+        entry("unknown", signs_in, wrong_one),
+    ];
+    assert_eq!(seats(&instance, &main).await, mains);
+    let cookie = instance.operator_cookie().await;
+    let of_main = seats(&instance, &main).await;
+    assert_eq!(
+        of_main[0],
+        entry("operator token", "GET /operator/sign-in", "done")
+    );
+    let page = instance.page("/audit", &cookie).await;
+    assert!(
+        page.contains("Signs in by a link") && !page.contains(wrong),
+        "{page}"
+    );
+    let page = instance.page("/o/acme/audit", &cookie).await;
+    assert!(page.contains("Accepts an invitation") && !page.contains(wrong));
 }

@@ -11,9 +11,9 @@ use serde_json::json;
 
 use super::Frame;
 use crate::error::Handled;
-use crate::followed::{Followed, identified};
 use crate::server::Server;
 use crate::stream;
+use selfsame_endpoints::followed::{Followed, identified};
 
 /// The page.
 pub async fn page(State(server): State<Server>, frame: Frame) -> Handled {

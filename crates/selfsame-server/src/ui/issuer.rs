@@ -3,8 +3,10 @@
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_driver::paging::Paging;
 use selfsame_openid::view::issuer::{CredentialStatus, NewDelegation, Offer};
+use selfsame_pages::WrongField;
 use selfsame_pages::issuer::{
-    IssuerLists, IssuerPage, NewOfferPage, OfferForm, OfferPage, offer_of,
+    DelegationForm, IssuedPage, IssuerLists, IssuerPage, NewOfferPage, OfferForm, OfferPage,
+    offer_of,
 };
 use selfsame_types::CredentialType;
 use selfsame_types::form::{FormContent, SentForm};
@@ -26,7 +28,7 @@ impl SentForm for Values<'_> {
 }
 
 /// Pagination of both lists.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub struct IssuerPosition {
     after: Option<String>,
     #[serde(default, deserialize_with = "selfsame_driver::paging::at_least_one")]
@@ -51,6 +53,10 @@ impl IssuerPosition {
 
 /// Types, and what was issued.
 pub async fn page(server: Here, frame: Frame, Query(at): Query<IssuerPosition>) -> Handled {
+    super::html(&shown(&server, frame, at).await?)
+}
+
+async fn shown(server: &Here, frame: Frame, at: IssuerPosition) -> Handled<IssuerPage> {
     let issuer = server.issuer()?;
     let types = issuer.types().all().await?;
     let (issued, offers) = at.lists();
@@ -59,7 +65,7 @@ pub async fn page(server: Here, frame: Frame, Query(at): Query<IssuerPosition>) 
         offers: issuer.offers(&offers).await?,
         delegations: issuer.delegations().await?,
     };
-    super::html(&IssuerPage::of(frame, &types, lists))
+    Ok(IssuerPage::of(frame, &types, lists))
 }
 
 /// Whether the form is filled with sample data.
@@ -131,24 +137,69 @@ pub async fn offer(server: Here, frame: Frame, Path(id): Path<String>) -> Handle
     super::html(&OfferPage::of(frame, &title, offer))
 }
 
-/// Lets another party use up or revoke credentials on the issuer's behalf.
-pub async fn delegate(server: Here, form: Form) -> Handled {
-    // A calendar day: the delegation is valid until the end of it.
-    let until = form.one("until").map(|day| format!("{day}T23:59:59Z"));
+/// Lets another party use up or revoke credentials on the issuer's behalf. What can be corrected is said in the form.
+pub async fn delegate(server: Here, frame: Frame, form: Form) -> Handled {
+    let typed = |name| form.one(name).unwrap_or_default().trim().to_owned();
+    let (to, action, type_id, until) =
+        (typed("to"), typed("action"), typed("type"), typed("until"));
     let new = NewDelegation {
-        to: form.needed("to")?.trim().to_owned(),
-        action: form.needed("action")?.to_owned(),
-        types: vec![form.needed("type")?.to_owned()],
-        until,
+        to: to.clone(),
+        action: action.clone(),
+        types: vec![type_id.clone()],
+        // A calendar day: the delegation is valid until the end of it.
+        until: (!until.is_empty()).then(|| format!("{until}T23:59:59Z")),
     };
-    server.issuer()?.delegate(&new).await?;
-    Ok(Redirect::to("/issuer#delegations").into_response())
+    let Err(error) = server.issuer()?.delegate(&new).await else {
+        return Ok(Redirect::to("/issuer#delegations").into_response());
+    };
+    let (problem, _) = correctable(error)?;
+    let page = shown(&server, frame, IssuerPosition::default()).await?;
+    let wrong = wrong_delegation(&problem).into();
+    let again = DelegationForm {
+        to,
+        action,
+        type_id,
+        until,
+        wrong,
+    };
+    Ok(refused(&problem, super::html(&page.refused(again))?))
+}
+
+/// The field that an error is about.
+fn wrong_delegation(problem: &Problem) -> WrongField {
+    let field = match problem.reason().id() {
+        "delegation-end-malformed" => "until",
+        "delegation-to-other-method" | "delegation-to-other-network" => "to",
+        _ => "",
+    };
+    let told = problem.told();
+    let field = field.into();
+    WrongField { field, told }
 }
 
 /// Withdraws a delegation.
 pub async fn withdraw_delegation(server: Here, Path(id): Path<String>) -> Handled {
     server.issuer()?.withdraw_delegation(&id).await?;
     Ok(Redirect::to("/issuer#delegations").into_response())
+}
+
+/// The status to ask for.
+#[derive(Deserialize)]
+pub struct StatusQuery {
+    to: Option<CredentialStatus>,
+}
+
+/// An issued credential, and the question whether its status shall change.
+pub async fn issued(
+    server: Here,
+    frame: Frame,
+    Path(id): Path<String>,
+    Query(asked): Query<StatusQuery>,
+) -> Handled {
+    let issuer = server.issuer()?;
+    let types = issuer.types().all().await?;
+    let one = issuer.issued_credential(&id).await?;
+    super::html(&IssuedPage::of(frame, &types, one, asked.to))
 }
 
 /// Suspends, reinstates or revokes.
@@ -160,5 +211,5 @@ pub async fn set_status(server: Here, Path(id): Path<String>, form: Form) -> Han
         _ => return Err(Problem::bad_request("status-unknown")),
     };
     server.issuer()?.set_status(&id, status).await?;
-    Ok(Redirect::to("/issuer#issued").into_response())
+    Ok(Redirect::to(&format!("/issuer/issued/{id}")).into_response())
 }

@@ -4,7 +4,7 @@
 pub mod invited;
 mod session;
 
-use axum::extract::{Extension, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use http::header::{REFERRER_POLICY, REFRESH, SET_COOKIE};
 use http::{HeaderMap, HeaderValue};
 use selfsame_crypto::SecretString;
@@ -22,7 +22,6 @@ use super::correction::{correctable, refused};
 use crate::auth;
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Query, Working};
-use crate::peer::Peer;
 use crate::server::Server;
 use selfsame_http::cookie::{self, Jar};
 use session::{Browser, SIGNED_IN, first_page};
@@ -62,22 +61,18 @@ pub async fn page(
 }
 
 /// Takes a person's e-mail address and password, or the operator token.
-pub async fn sign_in(
-    State(server): State<Server>,
-    Extension(peer): Extension<Peer>,
-    frame: Frame,
-    headers: HeaderMap,
-    form: Form,
-) -> Handled {
-    let browser = Browser::of(&server, &headers, &frame);
+pub async fn sign_in(browser: Browser, frame: Frame, form: Form) -> Handled {
     let is_token = form.all("email").is_empty();
     let outcome = match is_token {
         true => by_token(&browser, &form, frame.home()).await,
-        false => by_password(&browser, peer, &form).await,
+        false => by_password(&browser, &form).await,
     };
     match outcome {
         Ok(response) => Ok(response),
-        Err(problem) => again(frame, &form, problem, is_token),
+        Err(problem) => {
+            let problem = browser.refused(form.one("email"), problem).await?;
+            again(frame, &form, problem, is_token)
+        }
     }
 }
 
@@ -96,22 +91,20 @@ fn again(frame: Frame, form: &Form, problem: Problem, is_token: bool) -> Handled
     Ok(refused(&problem, super::html(&page)?))
 }
 
-async fn by_token(browser: &Browser<'_>, form: &Form, home: &str) -> Handled {
+async fn by_token(browser: &Browser, form: &Form, home: &str) -> Handled {
     let operator = browser.server.app().operator();
     let session = operator.sign_in(form.needed("token")?).await?;
-    let cookie = browser.open(session.expose()).await?;
+    let cookie = browser.open_operators(&session).await?;
     let mut response = auth::back_to(form.one("next"), home);
     response.headers_mut().append(SET_COOKIE, cookie);
     Ok(response)
 }
 
-async fn by_password(browser: &Browser<'_>, peer: Peer, form: &Form) -> Handled {
+async fn by_password(browser: &Browser, form: &Form) -> Handled {
     let email = form.needed("email")?;
     let password = SecretString::from(form.verbatim("password")?);
     let accounts = browser.server.app().operators().accounts();
-    let session = accounts
-        .sign_in(email, password, &browser.whence(peer))
-        .await?;
+    let session = accounts.sign_in(email, password, &browser.whence()).await?;
     let next = form.one("next");
     browser.open_persons(&session, email, next).await
 }
@@ -121,26 +114,31 @@ async fn by_password(browser: &Browser<'_>, peer: Peer, form: &Form) -> Handled 
 /// It uses a page of ours instead of a redirect: a browser that comes from another site would follow a redirect
 /// without the new cookie, which is strict.
 pub async fn sign_in_by_link(
-    State(server): State<Server>,
+    browser: Browser,
     frame: Frame,
-    headers: HeaderMap,
     Query(SignInCode { code }): Query<SignInCode>,
 ) -> Handled {
     if code.is_empty() {
         return Ok(auth::back_to(None, "/operator"));
     }
-    let browser = Browser::of(&server, &headers, &frame);
-    let session = server.app().operator().sign_in_by_link(&code).await;
-    let session =
-        session.map_err(|error| Problem::from(error).go_on("/operator", "Sign in another way"))?;
-    let cookie = browser.open(session.expose()).await?;
+    let cookie = by_link(&browser, &code).await?;
     let on = HeaderValue::from_str(&format!("0; url={}", frame.home()));
-    let mut response = super::html(&signed_in(&server, frame))?;
+    let mut response = super::html(&signed_in(&browser.server, frame))?;
     let headers = response.headers_mut();
     headers.append(SET_COOKIE, cookie);
     headers.insert(REFRESH, on.map_err(selfsame_driver::Error::internal)?);
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     Ok(response)
+}
+
+async fn by_link(browser: &Browser, code: &str) -> Handled<HeaderValue> {
+    match browser.server.app().operator().sign_in_by_link(code).await {
+        Ok(session) => browser.open_operators(&session).await,
+        Err(error) => {
+            let problem = browser.refused(None, error.into()).await?;
+            Err(problem.go_on("/operator", "Sign in another way"))
+        }
+    }
 }
 
 /// Makes an invitation to create a wallet, and shows its link.
@@ -195,10 +193,13 @@ async fn person(
 }
 
 /// Ends the session.
-pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Handled {
+pub async fn sign_out(browser: Browser, work: Working, headers: HeaderMap) -> Handled {
+    let server = &browser.server;
     let name = &server.cookies().operator;
     if let Some(session) = cookie::read(&headers, name) {
-        auth::end_session(&server, &session).await?;
+        auth::end_session(server, &session).await?;
+        let act = browser.act();
+        server.app().seat_taken(&work.authority, act).await?;
     }
     let mut response = auth::back_to(None, "/");
     if let Some(gone) = Jar::strict(name).gone(server.origin()) {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::located;
 use crate::fill::claim_path;
-use crate::model::{CardImage, CredentialType, Labels, text_of};
+use crate::model::{CardImage, CredentialType, Labels, TypeClaim, text_of};
 
 /// The `credential_metadata` of a type in one format.
 ///
@@ -28,6 +28,7 @@ pub fn credential_metadata(one: &CredentialType, format: Format) -> Result<Value
             "path": path.to_value(),
             "mandatory": located.is_mandatory,
             "display": names(&located.claim.label),
+            "values": values(located.claim),
         }))
     });
     let displays = one.title.keys().map(|language| display(one, language));
@@ -39,7 +40,12 @@ pub fn credential_metadata(one: &CredentialType, format: Format) -> Result<Value
 
 fn display(one: &CredentialType, language: &str) -> Value {
     let served = one.served.as_ref().map(|served| &served.addresses);
-    let logo = served.and_then(|served| image(one.card.logo.as_ref()?, &served.logo(), language));
+    let logo = served.and_then(|served| match &one.card.logo {
+        Some(logo) => image(logo, &served.logo(), language),
+        // The text alternative of a pictogram is the pictogram itself.
+        None if one.icon().is_empty() => None,
+        None => Some(json!({"uri": served.logo(), "alt_text": one.icon()})),
+    });
     let background = served.and_then(|served| {
         image(
             one.card.background.as_ref()?,
@@ -79,6 +85,15 @@ fn image(image: &CardImage, address: &str, language: &str) -> Option<Value> {
         "" => Some(json!({"uri": address})),
         text => Some(json!({"uri": address, "alt_text": text})),
     }
+}
+
+/// The values of an enumeration, or of a list of such, that have names.
+fn values(claim: &TypeClaim) -> Vec<Value> {
+    let claim = claim.of.as_deref().unwrap_or(claim);
+    let named = claim.values.iter().filter(|one| !one.label.is_empty());
+    named
+        .map(|one| json!({"value": one.value, "display": names(&one.label)}))
+        .collect()
 }
 
 /// A name by language as display entries.

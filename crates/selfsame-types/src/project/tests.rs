@@ -189,3 +189,36 @@ fn an_issuers_metadata_names_what_is_within_objects_and_lists() {
     let path = json!(["credentialSubject", "doses", null, "lot"]);
     assert!(w3c.contains(&(path, json!("Lot"))), "{w3c:?}");
 }
+
+#[test]
+fn an_issuers_metadata_has_the_labels_of_values_and_the_pictogram_as_the_logo() {
+    let mut one = membership();
+    one.definition.card.logo = None;
+    one.definition.card.icon = Some("🎫".to_owned());
+    let level = json!({
+        "path": ["level"], "kind": "enumeration",
+        "values": [{"value": "basic", "label": {"en": "Basic"}}, {"value": "full"}],
+    });
+    let level = serde_json::from_value(level).unwrap();
+    one.definition.claims.push(level);
+    let base: Url = "https://club.example/".parse().unwrap();
+    let addresses = Addresses::below(&base, &one.id, one.version).unwrap();
+    let documents = Documents::of(&one, &addresses).unwrap();
+    let logo = addresses.logo();
+    one.served = Some(crate::model::ServedDocuments {
+        integrity: integrity(documents.metadata.as_bytes()),
+        addresses,
+    });
+    let metadata = credential_metadata(&one, Format::DEFAULT).unwrap();
+    let expected = json!({"uri": logo, "alt_text": "🎫"});
+    assert_eq!(metadata["display"][0]["logo"], expected);
+    let claims = metadata["claims"].as_array().unwrap();
+    let level = claims.last().unwrap();
+    let values = json!([{"value": "basic", "display": [{"name": "Basic", "locale": "en"}]}]);
+    assert_eq!(level["values"], values);
+    let document: Value = serde_json::from_str(&documents.metadata).unwrap();
+    let drawn = &document["display"][0]["rendering"]["simple"]["logo"];
+    let image = crate::image::pictogram("🎫");
+    assert_eq!(drawn["uri#integrity"], integrity(&image.bytes));
+    assert_eq!(drawn["uri"], logo);
+}

@@ -4,7 +4,7 @@ use selfsame_credential::ClaimPath;
 use serde_json::{Map, Value, json};
 
 use super::{Located, integrity, located};
-use crate::image::{CARD_IMAGE_BYTES_MAX, picture};
+use crate::image::{CARD_IMAGE_BYTES_MAX, pictogram, picture};
 use crate::model::{Addresses, CardImage, CredentialType, text_of};
 
 /// The document that is served for the type.
@@ -46,6 +46,15 @@ fn display(one: &CredentialType, language: &str, addresses: &Addresses) -> Value
         if let Some(image) = image {
             simple.insert(name.to_owned(), linked(image, &address, language));
         }
+    }
+    if card.logo.is_none() && !one.icon().is_empty() {
+        let drawn = pictogram(one.icon());
+        let logo = json!({
+            "uri": addresses.logo(),
+            "uri#integrity": integrity(&drawn.bytes),
+            "alt_text": one.icon(),
+        });
+        simple.insert("logo".to_owned(), logo);
     }
     for (name, color) in [
         ("background_color", &card.background_color),

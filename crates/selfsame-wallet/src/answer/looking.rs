@@ -447,7 +447,8 @@ pub(super) fn shown(fitting: &[Fitting], matches: &[(&str, &Match<usize>)]) -> S
             shown.one_use.extend(key.as_ref().map(OneUse::of));
         }
         shown.cards.push(choice.title);
-        let labels = choice.claims.into_iter().map(|claim| claim.label);
+        let claims = choice.claims.into_iter().filter(|claim| !claim.technical);
+        let labels = claims.map(|claim| claim.label);
         shown.claims.extend(labels);
     }
     shown

@@ -3,9 +3,9 @@
 
 use selfsame_credential::path::Segment;
 use selfsame_credential::single_use::HANDLE;
+use selfsame_credential::technical::{CredentialPart, KnownFacts, Technical};
 use selfsame_credential::{ClaimPath, Held};
 use selfsame_driver::{Error, Result};
-use selfsame_openid4vc::holder::technical::{CredentialPart, KnownFacts, Technical};
 use selfsame_types::samples;
 use serde_json::{Map, Value};
 
@@ -62,7 +62,7 @@ impl CardRecord {
         for line in self.all_lines(held) {
             let is_shown = shown.iter().any(|other| other.path == line.path);
             let is_handle = line.path == [HANDLE];
-            if !is_shown && !is_handle && !hidden.contains(&line.label) {
+            if !is_shown && !is_handle && !line.technical && !hidden.contains(&line.label) {
                 hidden.push(line.label);
             }
         }
@@ -117,9 +117,12 @@ impl Further<'_> {
             }
             value if self.technical.is(self.part, trail, value) => {}
             value => {
+                let technical = self.technical.is_protocol(self.part, trail);
                 let path = ClaimPath::new(trail.clone()).ok();
-                self.lines
-                    .extend(path.map(|path| self.card.line(&path, value)));
+                self.lines.extend(path.map(|path| ClaimLine {
+                    technical,
+                    ..self.card.line(&path, value)
+                }));
             }
         }
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::browser::{Browser, Scheme};
 use crate::embedded::{BUTTON, shop_of};
 use crate::instance::Instance;
+use crate::people::{self, CLERK};
 use crate::walk::{Desk, Phone};
 
 const LIBRARY: &str = "City Library";
@@ -197,8 +198,14 @@ impl Desk<'_> {
         let Self(_, browser) = self;
         browser.press("Issuer").await;
         browser.expect(CARD).await;
+        // On a phone, where the table is a list.
+        browser.resize(390, 844).await;
         browser.press_about("Revoke").await;
+        browser.expect("It can’t be undone.").await;
+        browser.picture("own-revoke", (390, 844)).await;
+        browser.press("Revoke this credential").await;
         browser.attribute(".badge.is-revoked", "class").await;
+        browser.resize(1200, 900).await;
         // The status list with the change is published within a second.
         tokio::time::sleep(Duration::from_millis(1_100)).await;
     }
@@ -218,6 +225,45 @@ impl Desk<'_> {
         browser.open(&instance.page("audit")).await;
         browser.expect("Creates an organisation").await;
     }
+}
+
+/// A clerk of the library and a program of it are let in, and each makes an offer; the trail says who did what.
+async fn let_in(desk: &Desk<'_>, clerks: &Browser) {
+    let Desk(instance, browser) = desk;
+    let people = "o/city-library/people";
+    let invitation = desk.invite_to(people, "Issuer").await;
+    people::accept(clerks, &invitation).await;
+    clerks.expect("Choose a credential to issue").await;
+    clerks.press("Issuer").await;
+    clerks.expect(CARD).await;
+    let offers = instance.page("o/city-library/api/issuer/offers");
+    let key = desk.create_key_of(people, "Counter", "Make offers").await;
+    let offered = format!(
+        "const offer = await fetch('{offers}', {{method: 'POST', headers: {{authorization: 'Bearer {key}', 'content-type': 'application/json'}}, body: JSON.stringify({{type: 'library-card', examples: true}})}}); return offer.status"
+    );
+    assert_eq!(browser.evaluate(&offered).await, 201);
+    browser.open(&instance.page("o/city-library/audit")).await;
+    let words = "return [...document.querySelectorAll('[data-label=What] b')].map(words => words.innerText)";
+    let said = browser.evaluate(words).await;
+    let newest = [
+        "Makes an offer, for one use or for many",
+        "Creates an API key",
+        "Accepts an invitation",
+        "Invites a person",
+    ];
+    for (place, words) in newest.iter().enumerate() {
+        let told = said[place].as_str().unwrap_or_default();
+        assert!(told.starts_with(words), "{place}: {told}");
+    }
+    let trail = browser.visible().await;
+    assert!(
+        trail.contains(CLERK) && trail.contains("Counter"),
+        "{trail}"
+    );
+    // The credential that was revoked is named by its type and number.
+    assert!(trail.contains("library-card "), "{trail}");
+    assert!(!trail.contains(&key), "{trail}");
+    browser.picture("own-people-trail", (1200, 900)).await;
 }
 
 /// Checks that the card in this place has its logo, and that it can be drawn.
@@ -310,6 +356,7 @@ async fn an_organisation_issues_its_own_card_asks_for_it_on_another_site_and_rev
     told(&at_hand, "Not proven: revoked.").await;
 
     desk.read_trail().await;
+    let_in(&desk, &at_hand).await;
     at_desk.expect_no_errors().await;
     at_hand.expect_no_errors().await;
 }

@@ -6,14 +6,19 @@ use crate::{
     walk::Desk,
 };
 
-const CLERK: &str = "clerk@example.org";
+pub const CLERK: &str = "clerk@example.org";
 const PASSWORD: &str = "a long walk in the rain";
 
 impl Desk<'_> {
     /// Invites a person to have a role; returns the link.
     pub async fn invite(&self, role: &str) -> String {
+        self.invite_to("people", role).await
+    }
+
+    /// Invites a person to have a role in the organisation with this page; returns the link.
+    pub async fn invite_to(&self, people: &str, role: &str) -> String {
         let Self(instance, browser) = self;
-        browser.open(&instance.page("people")).await;
+        browser.open(&instance.page(people)).await;
         browser.press("Invite a person").await;
         browser.tick(role).await;
         browser.press("Make the invitation").await;
@@ -23,8 +28,13 @@ impl Desk<'_> {
 
     /// Creates an API key with one right; returns it.
     pub async fn create_key(&self, name: &str, scope: &str) -> String {
+        self.create_key_of("people", name, scope).await
+    }
+
+    /// Creates an API key of the organisation with this page; returns it.
+    pub async fn create_key_of(&self, people: &str, name: &str, scope: &str) -> String {
         let Self(instance, browser) = self;
-        browser.open(&instance.page("people")).await;
+        browser.open(&instance.page(people)).await;
         browser.press("Create an API key").await;
         browser.set("#name", name).await;
         browser.tick(scope).await;

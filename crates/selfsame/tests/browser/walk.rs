@@ -96,6 +96,8 @@ impl<'a> Desk<'a> {
         let Self(instance, browser) = self;
         browser.open(&instance.page("issuer")).await;
         browser.press_about("Revoke").await;
+        browser.expect("It can’t be undone.").await;
+        browser.press("Revoke this credential").await;
         browser.attribute(".badge.is-revoked", "class").await;
         // The status list with the change is published within a second.
         tokio::time::sleep(Duration::from_millis(1_100)).await;

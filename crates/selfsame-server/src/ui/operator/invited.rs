@@ -1,7 +1,6 @@
 //! Accepting an invitation to work for an organisation.
 
-use axum::extract::{Extension, State};
-use http::HeaderMap;
+use axum::extract::State;
 use selfsame_crypto::SecretString;
 use selfsame_operators::Acceptance;
 use selfsame_pages::operator::{InvitedPage, ShownInvitation};
@@ -10,7 +9,6 @@ use serde::Deserialize;
 use super::session::Browser;
 use crate::error::Handled;
 use crate::extract::{Form, Query};
-use crate::peer::Peer;
 use crate::server::Server;
 use crate::ui::correction::{correctable, refused};
 use crate::ui::{self, Frame};
@@ -32,29 +30,31 @@ pub async fn page(
 }
 
 /// Accepts an invitation, and signs the person in.
-pub async fn accept(
-    State(server): State<Server>,
-    Extension(peer): Extension<Peer>,
-    frame: Frame,
-    headers: HeaderMap,
-    form: Form,
-) -> Handled {
+pub async fn accept(mut browser: Browser, frame: Frame, form: Form) -> Handled {
     let (token, email) = (form.needed("token")?, form.needed("email")?);
-    let browser = Browser::of(&server, &headers, &frame);
     let acceptance = Acceptance {
         token,
         email,
         password: SecretString::from(form.verbatim("password")?),
     };
-    let operators = server.app().operators();
-    match operators.accept(acceptance, &browser.whence(peer)).await {
-        Ok(session) => browser.open_persons(&session, email, None).await,
-        Err(error) => {
-            let (problem, text) = correctable(error)?;
-            let page = shown(&server, frame.failed("Invitation"), token).await?;
+    match accepted(&mut browser, acceptance).await {
+        Ok(response) => Ok(response),
+        Err(problem) => {
+            let problem = browser.refused(Some(email), problem).await?;
+            let (problem, text) = correctable(problem)?;
+            let page = shown(&browser.server, frame.failed("Invitation"), token).await?;
             Ok(refused(&problem, ui::html(&page.again(email, text))?))
         }
     }
+}
+
+async fn accepted(browser: &mut Browser, acceptance: Acceptance<'_>) -> Handled {
+    let (server, email) = (browser.server.clone(), acceptance.email);
+    let operators = server.app().operators();
+    let invited = operators.invited(acceptance.token).await?;
+    browser.joined = Some(invited.organisation);
+    let session = operators.accept(acceptance, &browser.whence()).await?;
+    browser.open_persons(&session, email, None).await
 }
 
 async fn shown(server: &Server, frame: Frame, token: &str) -> Handled<InvitedPage> {

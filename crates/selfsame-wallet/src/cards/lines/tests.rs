@@ -362,3 +362,52 @@ fn what_every_credential_has_makes_no_line() {
     let (vc, held) = card(Format::VcJwt, jwt(&json!({ "alg": "ES256" }), &credential));
     assert_eq!(labels(&vc, &held), ["credentialSubject.given_name"]);
 }
+
+#[test]
+fn what_belongs_to_the_protocol_is_marked_unless_it_needs_no_line_at_all() {
+    let integrity = "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+    let lines = |integrity: &str| {
+        let payload = json!({
+            "iss": "https://issuer.example", "vct": "urn:example", "vct#integrity": integrity,
+            "aka_vcts": ["urn:other"], "given_name": "Ada",
+        });
+        let header = json!({ "alg": "ES256", "typ": "dc+sd-jwt" });
+        let (card, held) = card(Format::SdJwtVc, jwt(&header, &payload) + "~");
+        let lines = card.all_lines(&held).into_iter();
+        lines
+            .map(|line| (line.label, line.technical))
+            .collect::<Vec<_>>()
+    };
+    let line = |label: &str, technical| (label.to_owned(), technical);
+    let expected = [
+        line("aka_vcts[0]", true),
+        line("given_name", false),
+        line("vct", true),
+    ];
+    assert_eq!(lines(integrity), expected);
+    // What is no hash may say something about a person.
+    let told = line("vct#integrity", true);
+    assert!(lines("sha256-Ada").contains(&told));
+    let credential = json!({
+        "@context": ["https://www.w3.org/ns/credentials/v2", "https://e.example/context"],
+        "type": ["VerifiableCredential"], "issuer": "did:example:issuer", "evidence": "told",
+        "credentialSchema": { "id": "https://e.example/schema", "type": "JsonSchema" },
+        "credentialSubject": { "id": HOLDER, "given_name": "Ada" },
+    });
+    let (vc, held) = card(Format::VcJwt, jwt(&json!({ "alg": "ES256" }), &credential));
+    let (technical, claims): (Vec<_>, Vec<_>) = vc
+        .all_lines(&held)
+        .into_iter()
+        .partition(|line| line.technical);
+    let values = |lines: &[ClaimLine]| {
+        lines
+            .iter()
+            .map(|line| line.value.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(values(&claims), ["Ada", "told"]);
+    assert_eq!(
+        values(&technical),
+        ["https://e.example/context", "https://e.example/schema"]
+    );
+}

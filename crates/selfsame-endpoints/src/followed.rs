@@ -3,9 +3,8 @@
 use axum::response::sse::Event;
 use http::HeaderMap;
 use selfsame_core::events::{EventReader, Events};
+use selfsame_http::error::Handled;
 use selfsame_http::stream::last_seen;
-
-use crate::error::Handled;
 
 /// The events that a client follows.
 pub struct Followed {

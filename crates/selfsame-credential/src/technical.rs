@@ -1,9 +1,9 @@
 //! Recognises the values in a credential that reveal nothing about a person: the members that every credential has,
 //! with the values they should have. A wallet shows everything else before it presents the credential.
 
-use selfsame_credential::path::Segment;
-use selfsame_credential::{Held, single_use};
-use selfsame_crypto::encoding::base64url_decode;
+use crate::path::Segment;
+use crate::{Held, single_use};
+use selfsame_crypto::encoding::{base64_decode, base64url_decode};
 use selfsame_crypto::{KeyHandle, time::UnixTime};
 use serde_json::Value;
 
@@ -24,6 +24,39 @@ const WORDS: [&str; 6] = [
     "suspension",
     "JsonSchema",
     "JsonSchemaCredential",
+];
+
+/// Members of a JWT, an SD-JWT and an SD-JWT VC that say nothing about their subject (RFC 7519 §4.1, RFC 7800 §3.1, RFC
+/// 9901 §4, draft-ietf-oauth-sd-jwt-vc §2.2.2). `sub` says who that is.
+const JWT: [&str; 14] = [
+    "iss",
+    "aud",
+    "iat",
+    "nbf",
+    "exp",
+    "jti",
+    "cnf",
+    "status",
+    "vct",
+    "vct#integrity",
+    "aka_vcts",
+    "_sd",
+    "_sd_alg",
+    single_use::CLAIM,
+];
+/// Members of a credential of the W3C that say nothing about its subject (VCDM 2.0 §4).
+const W3C: [&str; 11] = [
+    "@context",
+    "id",
+    "type",
+    "issuer",
+    "issuanceDate",
+    "expirationDate",
+    "validFrom",
+    "validUntil",
+    "credentialStatus",
+    "credentialSchema",
+    "proof",
 ];
 
 /// The part of a credential that contains a value.
@@ -86,12 +119,27 @@ impl<'a> Technical<'a> {
             (CredentialPart::Beside, _) => false,
             (CredentialPart::Claims, names) if self.is_at_the_top() => match names {
                 [single_use::CLAIM, "digest"] => is_single && text.is_some_and(is_digest),
+                ["vct#integrity"] => is_single && text.is_some_and(is_integrity),
                 // The verifier has named the type, unless it requested the credential by another of its types.
                 ["vct"] => is_single && self.held.claims().get("aka_vcts").is_none(),
                 [name] => is_single && self.is_registered(name, value),
                 _ => false,
             },
             (CredentialPart::Claims, names) => self.is_of_w3c(names, text),
+        }
+    }
+
+    /// Whether the value belongs to the protocol, whatever it is: people need not read it to know what the credential
+    /// says about them.
+    pub fn is_protocol(&self, part: CredentialPart, trail: &[Segment]) -> bool {
+        let Some(first) = trail.first().and_then(name) else {
+            return false;
+        };
+        match part {
+            CredentialPart::Header => true,
+            CredentialPart::Beside => JWT.contains(&first),
+            CredentialPart::Claims if self.is_at_the_top() => JWT.contains(&first),
+            CredentialPart::Claims => W3C.contains(&first),
         }
     }
 
@@ -167,6 +215,15 @@ impl<'a> Technical<'a> {
 
 fn is_digest(text: &str) -> bool {
     base64url_decode(text).is_ok_and(|digest| digest.len() == 32)
+}
+
+/// One hash of Subresource Integrity (§3.1), which is as long as its algorithm makes it.
+fn is_integrity(text: &str) -> bool {
+    let algorithms = [("sha256-", 32), ("sha384-", 48), ("sha512-", 64)];
+    algorithms.iter().any(|(name, length)| {
+        let hash = text.strip_prefix(name).map(base64_decode);
+        hash.is_some_and(|hash| hash.is_ok_and(|hash| hash.len() == *length))
+    })
 }
 
 fn name(segment: &Segment) -> Option<&str> {

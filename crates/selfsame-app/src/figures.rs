@@ -1,6 +1,6 @@
 //! The application's metrics.
 
-use selfsame_app::App;
+use crate::App;
 
 /// Sets the metrics that are looked up on each reading rather than counted as they happen.
 pub async fn note(app: &App) {

@@ -1,0 +1,173 @@
+//! The issuer's pages: the question before a credential's status changes, and the form of a delegation.
+
+use http::StatusCode;
+use selfsame_crypto::{KeyType, PrivateKey, jws};
+use selfsame_openid::view::issuer::NewOffer;
+use serde_json::{Value, json};
+
+use super::instance::{Answered, Instance, call, form, get, post};
+
+/// An instance with a credential of Ada Lovelace, and the operator's browser.
+struct IssuersDesk {
+    instance: Instance,
+    cookie: String,
+    /// The credential's id.
+    id: String,
+    /// The credential's number.
+    number: u64,
+}
+
+impl IssuersDesk {
+    async fn open() -> Self {
+        let instance = Instance::start().await;
+        let cookie = instance.operator_cookie().await;
+        instance.issue("Ada Lovelace").await;
+        let listed = get("/api/issuer/credentials").bearer(&instance.token);
+        let listed: Value = serde_json::from_str(&instance.call(listed).await.body).unwrap();
+        let issued = &listed["items"][0];
+        Self {
+            id: issued["id"].as_str().unwrap().to_owned(),
+            number: issued["status_index"].as_u64().unwrap(),
+            instance,
+            cookie,
+        }
+    }
+
+    async fn sees(&self, path: &str) -> Answered {
+        self.instance.call(get(path).cookie(&self.cookie)).await
+    }
+
+    async fn sends(&self, path: &str, fields: &[(&str, &str)]) -> Answered {
+        let token = self.sees("/verifier/saved/new").await.form_token();
+        let token = [("form_token", token.as_str())];
+        let fields = form(&[&token[..], fields].concat());
+        let sent = post(path).cookie(&self.cookie);
+        self.instance.call(sent.form(fields)).await
+    }
+}
+
+impl Instance {
+    /// Issues an immunization record to a wallet, with this note.
+    async fn issue(&self, label: &str) {
+        let issuer = self.app.main().issuer().unwrap();
+        let new = json!({"type": "immunization", "examples": true, "label": label});
+        let new: NewOffer = serde_json::from_value(new).unwrap();
+        let link = issuer.create_offer(&new).await.unwrap().uri;
+        let link = url::Url::parse(&link).unwrap();
+        let (_, offer) = link.query_pairs().next().unwrap();
+        let offer: Value = serde_json::from_str(&offer).unwrap();
+        let grant = "urn:ietf:params:oauth:grant-type:pre-authorized_code";
+        let code = offer["grants"][grant]["pre-authorized_code"].as_str();
+        let sent = form(&[
+            ("grant_type", grant),
+            ("pre-authorized_code", code.unwrap()),
+        ]);
+        let token = issuer.token(sent.as_bytes()).await.unwrap();
+        let holder = PrivateKey::generate(KeyType::P256).unwrap();
+        let proof = jws::Unsigned::new(
+            &json!({"typ": "openid4vci-proof+jwt", "alg": "ES256", "jwk": holder.public().to_jwk().to_value()}),
+            &json!({"aud": offer["credential_issuer"], "iat": self.app.clock().now().0, "nonce": issuer.nonce().c_nonce}),
+        );
+        let signature = holder.sign(proof.signing_input()).unwrap();
+        let body = json!({
+            "credential_configuration_id": offer["credential_configuration_ids"][0],
+            "proofs": {"jwt": [proof.finish(&signature)]},
+        });
+        let (token, body) = (token.access_token.expose(), body.to_string());
+        let issued = issuer.credential(token, body.as_bytes());
+        issued.await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn revoking_asks_by_name_first_and_the_trail_says_which_credential_it_was() {
+    let desk = IssuersDesk::open().await;
+    let path = format!("/issuer/issued/{}", desk.id);
+    let list = desk.sees("/issuer").await.body;
+    let link = format!("href=\"{path}?to=revoked\"");
+    assert!(
+        list.contains(&link) && !list.contains("/status\""),
+        "{list}"
+    );
+    let asked = desk.sees(&format!("{path}?to=revoked")).await.body;
+    for said in [
+        "Revoke <bdi>“Immunization record” of Ada Lovelace</bdi>?",
+        "Verifiers will refuse it within 61 seconds. It can’t be undone.",
+        "Revoke this credential",
+    ] {
+        assert!(asked.contains(said), "{said}: {asked}");
+    }
+    let sent = [("status", "revoked")];
+    let revoked = desk.sends(&format!("{path}/status"), &sent).await;
+    assert_eq!(revoked.status, StatusCode::SEE_OTHER, "{}", revoked.body);
+    assert_eq!(revoked.header("location"), path);
+    let shown = desk.sees(&path).await.body;
+    assert!(
+        shown.contains("is-revoked") && !shown.contains("?to="),
+        "{shown}"
+    );
+
+    let status = call(
+        http::Method::PUT,
+        &format!("/api/issuer/credentials/{}/status", desk.id),
+    );
+    let again = status
+        .bearer(&desk.instance.token)
+        .json(r#"{"status":"valid"}"#);
+    assert_eq!(desk.instance.call(again).await.status, StatusCode::CONFLICT);
+    for query in ["immunization".to_owned(), desk.number.to_string()] {
+        let trail = get(&format!("/api/audit?object={query}")).bearer(&desk.instance.token);
+        let trail: Value = serde_json::from_str(&desk.instance.call(trail).await.body).unwrap();
+        let items = trail["items"].as_array().unwrap();
+        let expected = format!("immunization {}", desk.number);
+        assert_eq!(items.len(), 2, "{trail}");
+        assert!(items.iter().all(|one| one["detail"] == expected), "{trail}");
+        assert!(!trail.to_string().contains("Ada"), "{trail}");
+    }
+    let page = desk.sees("/audit").await.body;
+    assert!(page.contains(&format!("immunization {}", desk.number)));
+}
+
+#[tokio::test]
+async fn a_suspended_credential_is_reinstated_after_a_question_too() {
+    let desk = IssuersDesk::open().await;
+    let path = format!("/issuer/issued/{}", desk.id);
+    let sent = [("status", "suspended")];
+    desk.sends(&format!("{path}/status"), &sent).await;
+    let shown = desk.sees(&path).await.body;
+    assert!(shown.contains("?to=valid") && shown.contains("?to=revoked"));
+    assert!(!shown.contains("?to=suspended"), "{shown}");
+    let asked = desk.sees(&format!("{path}?to=valid")).await.body;
+    assert!(
+        asked.contains("accept it again within 61 seconds"),
+        "{asked}"
+    );
+    let unknown = desk.sees("/issuer/issued/unknown?to=revoked").await;
+    assert_eq!(unknown.status, StatusCode::NOT_FOUND);
+    let wrong = desk.sees(&format!("{path}?to=lost")).await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn a_delegation_says_what_is_wrong_with_it_in_its_form() {
+    let desk = IssuersDesk::open().await;
+    let to = "did:web:pharmacy.example";
+    let fields = [
+        ("to", to),
+        ("action", "revoke"),
+        ("type", "prescription"),
+        ("until", "2030-01-31"),
+    ];
+    let refused = desk.sends("/issuer/delegations", &fields).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    for said in [
+        "<title>Error: Issuer",
+        "id=\"to-problem\" role=\"alert\"",
+        "value=\"did:web:pharmacy.example\"",
+        "<option value=\"revoke\" selected>",
+        "value=\"2030-01-31\"",
+        "<details open>",
+    ] {
+        assert!(refused.body.contains(said), "{said}: {}", refused.body);
+    }
+}
