@@ -193,14 +193,15 @@ fn an_issuers_metadata_names_what_is_within_objects_and_lists() {
 #[test]
 fn an_issuers_metadata_has_the_labels_of_values_and_the_pictogram_as_the_logo() {
     let mut one = membership();
-    one.definition.card.logo = None;
-    one.definition.card.icon = Some("🎫".to_owned());
+    let definition = Arc::make_mut(&mut one.definition);
+    definition.card.logo = None;
+    definition.card.icon = Some("🎫".to_owned());
     let level = json!({
         "path": ["level"], "kind": "enumeration",
         "values": [{"value": "basic", "label": {"en": "Basic"}}, {"value": "full"}],
     });
     let level = serde_json::from_value(level).unwrap();
-    one.definition.claims.push(level);
+    definition.claims.push(level);
     let base: Url = "https://club.example/".parse().unwrap();
     let addresses = Addresses::below(&base, &one.id, one.version).unwrap();
     let documents = Documents::of(&one, &addresses).unwrap();
