@@ -42,7 +42,7 @@ impl From<tokio_postgres::Error> for DatabaseFailure {
         };
         match code.code() {
             // Serialization, deadlock, a lock not had in time, a row of the same key, a table made by another starter.
-            "40001" | "40P01" | "55P03" | "23505" | "42P06" | "42P07" => Self::Raced,
+            "40001" | "40P01" | "55P03" | "23505" | "42P06" | "42P07" | "42710" => Self::Raced,
             // A server that starts or stops, or a connection ended by an administrator; a standby, after a fail-over;
             // too many connections.
             "57P01" | "57P02" | "57P03" | "57P05" | "25006" | "53300" => Self::Lost(reason(&error)),
