@@ -14,7 +14,6 @@ use selfsame_store::backend::{
     SealedBatch, SealedEntry, SealedLetter, SealedRecord, StoredEvent, Weight, Window,
 };
 use selfsame_store::{Meter, Result, StoreError, TenantId};
-use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -22,7 +21,7 @@ use uuid::Uuid;
 use crate::address::Address;
 use crate::copying::copy;
 use crate::failure::{DatabaseFailure, DatabaseResult};
-use crate::pool::{SILENCE, connection, pool};
+use crate::pool::{connection, discard, in_time, pool, query};
 use crate::rows::{self, sql};
 use crate::writer::CommitWriter;
 use crate::{guard, schema};
@@ -95,17 +94,9 @@ impl Postgres {
         parameters: &[&(dyn ToSql + Sync)],
     ) -> DatabaseResult<Vec<Row>> {
         let client = connection(&self.readers).await?;
-        let read = async {
-            let prepared = client.prepare_cached(statement).await?;
-            DatabaseResult::Ok(client.query(&prepared, parameters).await?)
-        };
-        let read = match timeout(SILENCE, read).await {
-            Ok(read) => read,
-            Err(_) => Err(DatabaseFailure::Lost("no answer in time".to_owned())),
-        };
+        let read = in_time(query(&client, statement, parameters)).await;
         if matches!(read, Err(DatabaseFailure::Lost(_))) {
-            // A connection that is lost must not go back to the pool.
-            drop(deadpool_postgres::Object::take(client));
+            discard(client);
         }
         read
     }
@@ -132,15 +123,6 @@ fn first<T>(rows: &[Row], map: impl FnMut(&Row) -> DatabaseResult<T>) -> Result<
     Ok(all(rows.get(..1).unwrap_or_default(), map)?.pop())
 }
 
-/// The query for this direction and the sequence number to start from.
-fn directed(queries: [&'static str; 2], window: Window) -> (&'static str, i64) {
-    let [oldest_first, newest_first] = queries;
-    match (window.newest_first, window.after) {
-        (false, after) => (oldest_first, sql(after.unwrap_or(0))),
-        (true, after) => (newest_first, sql(after.unwrap_or(u64::MAX))),
-    }
-}
-
 #[async_trait]
 impl Backend for Postgres {
     async fn read(&self, place: &Place, now: UnixTime) -> Result<Option<SealedRecord>> {
@@ -158,7 +140,7 @@ impl Backend for Postgres {
     }
 
     async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>> {
-        let (query, from) = directed(schema::FIND, window);
+        let (query, from) = window.directed(schema::FIND);
         let limit = sql(window.limit as u64);
         let found = self
             .rows(query, &[&tag, &from, &sql(now.0), &limit])
@@ -173,7 +155,7 @@ impl Backend for Postgres {
         window: Window,
         now: UnixTime,
     ) -> Result<Vec<SealedRecord>> {
-        let (query, from) = directed(schema::LIST, window);
+        let (query, from) = window.directed(schema::LIST);
         let (tenant, limit) = (tenant.as_str(), sql(window.limit as u64));
         let found = self
             .rows(query, &[&tenant, &kind, &from, &sql(now.0), &limit])
@@ -227,7 +209,7 @@ impl Backend for Postgres {
     }
 
     async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>> {
-        let (query, from) = directed(schema::LETTERS, window);
+        let (query, from) = window.directed(schema::LETTERS);
         let found = self
             .rows(query, &[&from, &sql(window.limit as u64)])
             .await?;
@@ -246,7 +228,7 @@ impl Backend for Postgres {
     }
 
     async fn events(&self, window: Window) -> Result<Vec<StoredEvent>> {
-        let (query, from) = directed(schema::EVENTS, window);
+        let (query, from) = window.directed(schema::EVENTS);
         let found = self
             .rows(query, &[&from, &sql(window.limit as u64)])
             .await?;
@@ -269,7 +251,7 @@ impl Backend for Postgres {
             let client = connection(&self.readers).await?;
             let copied = copy(&client, (*key).clone(), to, mark).await;
             if copied.is_err() {
-                drop(deadpool_postgres::Object::take(client));
+                discard(client);
             }
             copied
         };

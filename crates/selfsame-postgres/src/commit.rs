@@ -2,17 +2,16 @@
 //! has changed is written and committed.
 
 use deadpool_postgres::Client;
-use futures_util::future::{BoxFuture, FutureExt, join_all};
+use futures_util::future::{BoxFuture, FutureExt, TryFutureExt, join_all};
 use selfsame_store::backend::{BatchOutcome, OutboxId, SealedBatch, Write};
 use selfsame_store::{Result, StoreError};
-use tokio::time::timeout;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use crate::failure::{DatabaseFailure, DatabaseResult};
 use crate::group::{CounterName, Doomed, FoundRows, JudgedGroup, RowChanges, Touched, judge};
 use crate::parameters::{CounterColumns, EntryParameters, EventColumns, RecordParameters};
-use crate::pool::SILENCE;
+use crate::pool::in_time;
 use crate::process::ProcessSeat;
 use crate::rows::{LaneKey, entry_row, record_row};
 use crate::schema;
@@ -57,25 +56,23 @@ impl Transaction<'_> {
         seat: &ProcessSeat,
     ) -> DatabaseResult<CommitOutcome> {
         let doomed = match batches {
-            [batch] => sweep::look(self.client, batch).await?,
+            [batch] => in_time(sweep::look(self.client, batch)).await?,
             _ => Doomed::default(),
         };
         let touched = Touched::of(batches, &doomed);
-        let rows = match timeout(SILENCE, self.lock(&touched, seat)).await {
-            Ok(Ok(rows)) => rows,
-            Ok(Err(failure)) => return Err(self.roll_back(failure).await),
-            Err(_) => return Err(silent()),
+        let rows = match in_time(self.lock(&touched, seat)).await {
+            Ok(rows) => rows,
+            Err(failure) => return Err(self.roll_back(failure).await),
         };
         let JudgedGroup { answers, changes } = judge(batches, &doomed, rows, self.sequence);
         if changes.is_empty() {
-            self.client.batch_execute("ROLLBACK").await?;
+            in_time(self.plain("ROLLBACK")).await?;
             return Ok(CommitOutcome::Unchanged(answers));
         }
         let seat = seat.after(changes.tally(self.sums), changes.leap);
         let is_durable = batches.iter().any(|batch| batch.durable);
         let mut sent = SentCommit { answers, seat };
-        let changed = timeout(SILENCE, self.change(&changes, &sent.seat, is_durable)).await;
-        match changed.unwrap_or_else(|_| Err(silent())) {
+        match in_time(self.change(&changes, &sent.seat, is_durable)).await {
             Ok(heads) => {
                 add_heads(&mut sent.answers, batches, &heads);
                 Ok(CommitOutcome::Committed(sent))
@@ -88,27 +85,11 @@ impl Transaction<'_> {
     async fn roll_back(&self, failure: DatabaseFailure) -> DatabaseFailure {
         match failure {
             DatabaseFailure::Lost(_) => failure,
-            _ => match self.client.batch_execute("ROLLBACK").await {
-                Ok(()) => failure,
-                Err(error) => error.into(),
+            _ => match in_time(self.plain("ROLLBACK")).await {
+                Ok(_) => failure,
+                Err(lost) => lost,
             },
         }
-    }
-
-    async fn query(&self, statement: &str, parameters: Parameters<'_>) -> DatabaseResult<Vec<Row>> {
-        let prepared = self.client.prepare_cached(statement).await?;
-        Ok(self.client.query(&prepared, parameters).await?)
-    }
-
-    /// Prepares statements that this connection has not prepared yet, so that sending all of them is one exchange.
-    async fn prepare(&self, statements: &[&str]) -> DatabaseResult<()> {
-        let prepared = statements
-            .iter()
-            .map(|statement| self.client.prepare_cached(statement));
-        for prepared in join_all(prepared).await {
-            prepared?;
-        }
-        Ok(())
     }
 
     /// Begins a transaction; reads and locks the rows. All statements are sent at once.
@@ -185,14 +166,20 @@ impl Transaction<'_> {
         statements: &[(&str, Parameters<'_>)],
         last: Option<&str>,
     ) -> DatabaseResult<Vec<Vec<Row>>> {
-        let texts: Vec<_> = statements.iter().map(|(statement, _)| *statement).collect();
-        self.prepare(&texts).await?;
+        // Statements that this connection has not prepared yet are prepared before, all at once.
+        let prepared = statements.iter();
+        let prepared = prepared.map(|(statement, _)| self.client.prepare_cached(statement));
+        let mut ready = Vec::with_capacity(statements.len());
+        for prepared in join_all(prepared).await {
+            ready.push(prepared?);
+        }
         let mut sent: Vec<BoxFuture<'_, DatabaseResult<Vec<Row>>>> = Vec::new();
         if !first.is_empty() {
             sent.push(self.plain(first).boxed());
         }
-        for (statement, parameters) in statements {
-            sent.push(self.query(statement, parameters).boxed());
+        for (prepared, (_, parameters)) in ready.iter().zip(statements) {
+            let answer = self.client.query(prepared, parameters);
+            sent.push(answer.map_err(DatabaseFailure::from).boxed());
         }
         if let Some(last) = last {
             sent.push(self.plain(last).boxed());
@@ -279,10 +266,6 @@ impl Transaction<'_> {
         });
         ids.collect()
     }
-}
-
-fn silent() -> DatabaseFailure {
-    DatabaseFailure::Lost("no answer in time".to_owned())
 }
 
 /// Whether the row of this process is as it left it.

@@ -8,9 +8,9 @@ use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::{Backend, SealedBatch, Write, frame};
 use selfsame_store::{Sqlite, StoreError};
-use tokio_postgres::types::ToSql;
 
 use crate::failure::{DatabaseFailure, DatabaseResult};
+use crate::pool::{snapshot, stream};
 use crate::process::ProcessRow;
 use crate::rows::{self, record_row};
 use crate::schema;
@@ -18,10 +18,6 @@ use crate::schema;
 /// The number of writes in a batch, and of bytes of their values after which none is added.
 const BATCH: usize = 500;
 const BATCH_BYTES: usize = 4 << 20;
-
-const BEGIN: &str =
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0;
-    SET LOCAL idle_in_transaction_session_timeout = 0";
 
 /// Writes all rows to a new file, while commits continue.
 pub(crate) async fn copy(
@@ -37,7 +33,6 @@ pub(crate) async fn copy(
     let file = Sqlite::open(to)?;
     let filled = async {
         file.guard(key, false).await?;
-        client.batch_execute(BEGIN).await?;
         let mut copy = Copy {
             client,
             file: &file,
@@ -45,8 +40,7 @@ pub(crate) async fn copy(
             writes: Vec::new(),
             bytes: 0,
         };
-        copy.fill().await?;
-        client.batch_execute("ROLLBACK").await?;
+        snapshot(client, copy.fill()).await?;
         file.commit(mark).await?;
         DatabaseResult::Ok(())
     };
@@ -107,7 +101,7 @@ impl Copy<'_> {
     }
 
     async fn records(&mut self) -> DatabaseResult<()> {
-        let found = rows_of(self.client, schema::COPIED_RECORDS).await?;
+        let found = stream(self.client, schema::COPIED_RECORDS).await?;
         let mut found = std::pin::pin!(found);
         while let Some(row) = found.try_next().await? {
             let record = record_row(&row, 3)?;
@@ -139,7 +133,7 @@ impl Copy<'_> {
 
     async fn outbox(&mut self) -> DatabaseResult<()> {
         let now = self.now;
-        let found = rows_of(self.client, schema::COPIED_ENTRIES).await?;
+        let found = stream(self.client, schema::COPIED_ENTRIES).await?;
         let mut found = std::pin::pin!(found);
         while let Some(row) = found.try_next().await? {
             let (entry, buried): (_, Option<i64>) = (rows::entry(&row)?, row.try_get(9)?);
@@ -162,7 +156,7 @@ impl Copy<'_> {
     /// Their order stays, and their positions begin with one: a reader with a cursor is told to begin anew.
     async fn events(&mut self) -> DatabaseResult<()> {
         let now = self.now;
-        let found = rows_of(self.client, schema::COPIED_EVENTS).await?;
+        let found = stream(self.client, schema::COPIED_EVENTS).await?;
         let mut found = std::pin::pin!(found);
         while let Some(row) = found.try_next().await? {
             let event = rows::event_row(&row)?;
@@ -178,10 +172,4 @@ impl Copy<'_> {
         self.now = now;
         Ok(())
     }
-}
-
-/// The rows of a statement, one after the other.
-async fn rows_of(client: &Client, statement: &str) -> DatabaseResult<tokio_postgres::RowStream> {
-    let none: [&(dyn ToSql + Sync); 0] = [];
-    Ok(client.query_raw(statement, none).await?)
 }

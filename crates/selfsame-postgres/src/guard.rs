@@ -4,10 +4,10 @@ use deadpool_postgres::Client;
 use futures_util::TryStreamExt;
 use selfsame_store::StoreError;
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::failure::{DatabaseFailure, DatabaseResult};
+use crate::pool::{snapshot, stream, transaction};
 use crate::process::{ProcessRow, ProcessSeat};
 use crate::rows::{entry_row, event_row, place, record_row};
 use crate::schema;
@@ -24,11 +24,7 @@ pub(crate) async fn tables(client: &Client, schema_name: &str) -> DatabaseResult
     let create = format!("CREATE SCHEMA IF NOT EXISTS {schema_name}");
     client.batch_execute(&create).await?;
     client.batch_execute(schema::LAYOUTS).await?;
-    client.batch_execute("BEGIN").await?;
-    let made = locked(client).await;
-    let end = if made.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    client.batch_execute(end).await?;
-    made
+    transaction(client, locked(client)).await
 }
 
 async fn locked(client: &Client) -> DatabaseResult<()> {
@@ -63,15 +59,7 @@ pub(crate) async fn compare(
     sums: &RowSums,
     sequence: &Sequence,
 ) -> DatabaseResult<()> {
-    // All statements see the same moment, while other processes go on.
-    client
-        .batch_execute(
-            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0",
-        )
-        .await?;
-    let compared = compared(client, sums, sequence).await;
-    client.batch_execute("ROLLBACK").await?;
-    compared
+    snapshot(client, compared(client, sums, sequence)).await
 }
 
 async fn compared(client: &Client, sums: &RowSums, sequence: &Sequence) -> DatabaseResult<()> {
@@ -134,8 +122,7 @@ async fn each(
     statement: &str,
     mut row: impl FnMut(&Row) -> DatabaseResult<()>,
 ) -> DatabaseResult<()> {
-    let none: [&(dyn ToSql + Sync); 0] = [];
-    let rows = client.query_raw(statement, none).await?;
+    let rows = stream(client, statement).await?;
     let mut rows = std::pin::pin!(rows);
     while let Some(found) = rows.try_next().await? {
         row(&found)?;
@@ -152,11 +139,7 @@ pub(crate) async fn sit(
     sums: &RowSums,
     process: Uuid,
 ) -> DatabaseResult<ProcessSeat> {
-    client.batch_execute("BEGIN").await?;
-    let sat = seated(client, sums, process).await;
-    let end = if sat.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    client.batch_execute(end).await?;
-    sat
+    transaction(client, seated(client, sums, process)).await
 }
 
 async fn seated(client: &Client, sums: &RowSums, process: Uuid) -> DatabaseResult<ProcessSeat> {
@@ -200,12 +183,10 @@ pub(crate) async fn clock(client: &Client) -> DatabaseResult<i64> {
 
 /// Whether the row of this process is still there, and how many commits it counts.
 pub(crate) async fn counted(client: &Client, process: Uuid) -> DatabaseResult<Option<i64>> {
-    client.batch_execute("BEGIN").await?;
-    // Waits for a transaction of a lost connection that has not ended yet.
-    let found = client.query_opt(schema::LOCK_PROCESS, &[&process]).await;
-    client.batch_execute("COMMIT").await?;
-    match found? {
-        Some(row) => Ok(Some(row.try_get(0)?)),
-        None => Ok(None),
-    }
+    transaction(client, async {
+        // Waits for a transaction of a lost connection that has not ended yet.
+        let found = client.query_opt(schema::LOCK_PROCESS, &[&process]).await?;
+        found.map(|row| Ok(row.try_get(0)?)).transpose()
+    })
+    .await
 }

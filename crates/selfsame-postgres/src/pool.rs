@@ -1,5 +1,6 @@
 //! Connections: a bounded pool, each connection prepared in the same way.
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,11 +11,13 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use selfsame_store::{Result, StoreError};
-use tokio_postgres::NoTls;
+use tokio::time::timeout;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{NoTls, Row, RowStream};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address::{Address, Encryption};
-use crate::failure::DatabaseResult;
+use crate::failure::{DatabaseFailure, DatabaseResult};
 
 /// How long a request waits for a connection, or for a new one to be made.
 const WAIT: Duration = Duration::from_secs(5);
@@ -30,6 +33,10 @@ const LIMITS: &str = "SET statement_timeout = '3s'; SET lock_timeout = '2s';
 
 /// Helps PostgreSQL's planner, which knows nothing about new tables. Other databases need not know these settings.
 const PLANS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;";
+
+const SNAPSHOT: &str =
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0;
+    SET LOCAL idle_in_transaction_session_timeout = 0";
 
 /// Makes a pool of at most this many connections. Nothing is connected yet.
 pub(crate) fn pool(address: &Address, size: usize) -> Result<Pool> {
@@ -75,6 +82,56 @@ pub(crate) fn pool(address: &Address, size: usize) -> Result<Pool> {
 /// A connection of the pool.
 pub(crate) async fn connection(pool: &Pool) -> DatabaseResult<Client> {
     Ok(pool.get().await?)
+}
+
+/// Closes a connection that must not go back to the pool: it may be open and silent.
+pub(crate) fn discard(client: Client) {
+    drop(Client::take(client));
+}
+
+/// Work on a connection that is given up if it takes longer than the database would.
+pub(crate) async fn in_time<T>(work: impl Future<Output = DatabaseResult<T>>) -> DatabaseResult<T> {
+    let done = timeout(SILENCE, work).await;
+    done.unwrap_or_else(|_| Err(DatabaseFailure::Lost("no answer in time".to_owned())))
+}
+
+/// Executes a statement, which is prepared once for each connection.
+pub(crate) async fn query(
+    client: &Client,
+    statement: &str,
+    parameters: &[&(dyn ToSql + Sync)],
+) -> DatabaseResult<Vec<Row>> {
+    let prepared = client.prepare_cached(statement).await?;
+    Ok(client.query(&prepared, parameters).await?)
+}
+
+/// The rows of a statement, one after the other.
+pub(crate) async fn stream(client: &Client, statement: &str) -> DatabaseResult<RowStream> {
+    let none: [&(dyn ToSql + Sync); 0] = [];
+    Ok(client.query_raw(statement, none).await?)
+}
+
+/// Does work in a transaction, and commits it if it succeeds.
+pub(crate) async fn transaction<T>(
+    client: &Client,
+    work: impl Future<Output = DatabaseResult<T>>,
+) -> DatabaseResult<T> {
+    client.batch_execute("BEGIN").await?;
+    let done = work.await;
+    let end = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    client.batch_execute(end).await?;
+    done
+}
+
+/// Reads in a transaction whose statements all see the same moment, while other processes go on. It may take long.
+pub(crate) async fn snapshot<T>(
+    client: &Client,
+    read: impl Future<Output = DatabaseResult<T>>,
+) -> DatabaseResult<T> {
+    client.batch_execute(SNAPSHOT).await?;
+    let read = read.await;
+    client.batch_execute("ROLLBACK").await?;
+    read
 }
 
 fn tls(authorities: Option<&std::path::Path>) -> Result<ClientConfig> {

@@ -3,6 +3,7 @@
 use selfsame_crypto::hash;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::frame;
+pub(crate) use selfsame_store::backend::sql;
 use selfsame_store::backend::{
     OutboxId, Place, SealedEntry, SealedLetter, SealedRecord, StoredEvent,
 };
@@ -45,11 +46,6 @@ pub(crate) struct EventRow {
     pub(crate) stamp: i64,
     pub(crate) at: i64,
     pub(crate) place: Place,
-}
-
-/// SQL integers are signed. No time or number of the store comes near their maximum; larger input is capped there.
-pub(crate) fn sql(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 fn unsigned(number: i64) -> u64 {

@@ -13,6 +13,7 @@ use tokio_postgres::types::ToSql;
 
 use crate::failure::DatabaseResult;
 use crate::group::{CounterName, Doomed};
+use crate::pool::query;
 use crate::rows::{event_row, place, sql};
 use crate::schema;
 
@@ -45,15 +46,6 @@ pub(crate) async fn look(client: &Client, batch: &SealedBatch) -> DatabaseResult
         }
     }
     Ok(doomed)
-}
-
-async fn query(
-    client: &Client,
-    statement: &str,
-    parameters: &[&(dyn ToSql + Sync)],
-) -> DatabaseResult<Vec<Row>> {
-    let prepared = client.prepare_cached(statement).await?;
-    Ok(client.query(&prepared, parameters).await?)
 }
 
 fn names(rows: &[Row]) -> DatabaseResult<Vec<CounterName>> {

@@ -21,7 +21,7 @@ use uuid::Uuid;
 use crate::commit::{CommitOutcome, SentCommit, Transaction};
 use crate::failure::{DatabaseFailure, DatabaseResult};
 use crate::guard;
-use crate::pool::{SILENCE, connection};
+use crate::pool::{SILENCE, connection, discard, in_time};
 use crate::process::ProcessSeat;
 use crate::schema;
 use crate::sequence::Sequence;
@@ -81,6 +81,7 @@ impl CommitWriter {
                     sequence: Sequence::new(u16::from_be_bytes([a, b])),
                     client: None,
                     seated: None,
+                    unknown: None,
                     told: 0,
                 };
                 runtime.block_on(thread.run(jobs));
@@ -135,6 +136,10 @@ fn stopped() -> StoreError {
     StoreError::Storage("the writer has stopped".to_owned())
 }
 
+fn unconnected() -> DatabaseFailure {
+    DatabaseFailure::Lost("no connection".to_owned())
+}
+
 struct WriterThread {
     pool: Pool,
     process: Uuid,
@@ -143,6 +148,8 @@ struct WriterThread {
     sequence: Sequence,
     client: Option<Client>,
     seated: Option<Seated>,
+    /// The last transaction, if its commit was sent and its answer lost.
+    unknown: Option<SentCommit>,
     /// The number of events told since those beyond the number kept were removed.
     told: usize,
 }
@@ -180,20 +187,19 @@ impl WriterThread {
             return;
         }
         let process = self.process;
-        let said = async {
+        let said = in_time(async {
             let client = self.connected().await?;
             client.execute(statement, &[&process]).await?;
-            DatabaseResult::Ok(())
-        };
-        if !matches!(timeout(SILENCE, said).await, Ok(Ok(()))) {
+            Ok(())
+        });
+        if said.await.is_err() {
             self.lose();
         }
     }
 
-    /// Drops the connection. It must not go back to the pool: it may be open and silent.
     fn lose(&mut self) {
         if let Some(client) = self.client.take() {
-            drop(Client::take(client));
+            discard(client);
         }
     }
 
@@ -204,9 +210,7 @@ impl WriterThread {
             self.sequence.set_clock(guard::clock(&client).await?);
             self.client = Some(client);
         }
-        self.client
-            .as_ref()
-            .ok_or_else(|| DatabaseFailure::Lost("no connection".to_owned()))
+        self.client.as_ref().ok_or_else(unconnected)
     }
 
     async fn guard(&mut self, key: Arc<SealingKey>) -> Result<()> {
@@ -214,10 +218,7 @@ impl WriterThread {
         let guarded = async {
             let process = self.process;
             self.connected().await?;
-            let client = self
-                .client
-                .as_ref()
-                .ok_or_else(|| DatabaseFailure::Lost("no connection".to_owned()))?;
+            let client = self.client.as_ref().ok_or_else(unconnected)?;
             guard::compare(client, &sums, &self.sequence).await?;
             let mut waited = Duration::ZERO;
             loop {
@@ -232,6 +233,7 @@ impl WriterThread {
         };
         let seat = guarded.await.map_err(DatabaseFailure::into_error)?;
         self.counted(&seat);
+        self.unknown = None;
         self.seated = Some(Seated { sums, seat });
         Ok(())
     }
@@ -311,9 +313,9 @@ impl WriterThread {
     async fn until_done(&mut self, batches: &[SealedBatch]) -> Result<Vec<Result<BatchOutcome>>> {
         let end = Instant::now() + DEADLINE;
         let mut pause = FIRST_PAUSE;
-        let mut unknown: Option<SentCommit> = None;
+        let mut is_sent = false;
         loop {
-            let failure = match self.attempt(batches, &mut unknown).await {
+            let failure = match self.attempt(batches, &mut is_sent).await {
                 Ok(answers) => return Ok(answers),
                 Err(failure) => failure,
             };
@@ -325,9 +327,9 @@ impl WriterThread {
                 return Err(failure.into_error());
             }
             if Instant::now() + pause > end {
-                return Err(match unknown {
-                    Some(_) => StoreError::Deadline,
-                    None => failure.into_error(),
+                return Err(match is_sent {
+                    true => StoreError::Deadline,
+                    false => failure.into_error(),
                 });
             }
             tokio::time::sleep(pause).await;
@@ -335,44 +337,31 @@ impl WriterThread {
         }
     }
 
-    /// One attempt. `unknown` is the last transaction, if its commit was sent and its answer lost.
+    /// One attempt. `is_sent` says whether a commit of this group was sent of which nothing is known.
     async fn attempt(
         &mut self,
         batches: &[SealedBatch],
-        unknown: &mut Option<SentCommit>,
+        is_sent: &mut bool,
     ) -> DatabaseResult<Vec<Result<BatchOutcome>>> {
-        let process = self.process;
-        let gone = || DatabaseFailure::Final(StoreError::Malformed("commit before the guard"));
-        let connected = timeout(SILENCE, self.connected()).await;
-        connected.map_err(|_| DatabaseFailure::Lost("no connection in time".to_owned()))??;
-        let (client, Some(seated)) = (&self.client, &mut self.seated) else {
-            return Err(gone());
-        };
-        let client = client.as_ref().ok_or_else(gone)?;
-        if let Some(sent) = unknown.take() {
-            let counted = timeout(SILENCE, guard::counted(client, process)).await;
-            match counted {
-                Ok(Ok(counted)) if counted == Some(sent.seat.generation) => {
-                    return Ok(self.settled(sent));
-                }
-                Ok(Ok(_)) => {}
-                Ok(Err(failure)) => {
-                    *unknown = Some(sent);
-                    return Err(failure);
-                }
-                Err(_) => {
-                    *unknown = Some(sent);
-                    return Err(DatabaseFailure::Lost("no answer in time".to_owned()));
-                }
-            }
+        in_time(async { self.connected().await.map(drop) }).await?;
+        // The answers to a group whose time was over are wanted no more, but its commit counts.
+        if let Some(answers) = self.found_out().await?
+            && *is_sent
+        {
+            return Ok(answers);
         }
-        let desk = Transaction {
+        *is_sent = false;
+        let (Some(client), Some(seated)) = (&self.client, &self.seated) else {
+            let early = StoreError::Malformed("commit before the guard");
+            return Err(DatabaseFailure::Final(early));
+        };
+        let transaction = Transaction {
             client,
             sums: &seated.sums,
             sequence: &self.sequence,
         };
         let begun = Instant::now();
-        match desk.write(batches, &seated.seat).await? {
+        match transaction.write(batches, &seated.seat).await? {
             CommitOutcome::Committed(sent) => {
                 if batches.iter().any(|batch| batch.durable) {
                     self.meter.record(begun.elapsed());
@@ -381,10 +370,22 @@ impl WriterThread {
             }
             CommitOutcome::Unchanged(answers) => Ok(answers),
             CommitOutcome::Unknown(sent, failure) => {
-                *unknown = Some(sent);
+                *is_sent = true;
+                self.unknown = Some(sent);
                 Err(failure)
             }
         }
+    }
+
+    /// Whether the transaction took effect of which nothing is known. Returns the answers to its batches if it did.
+    async fn found_out(&mut self) -> DatabaseResult<Option<Vec<Result<BatchOutcome>>>> {
+        let (Some(client), Some(sent)) = (&self.client, &self.unknown) else {
+            return Ok(None);
+        };
+        let counted = in_time(guard::counted(client, self.process)).await?;
+        let took_effect = counted == Some(sent.seat.generation);
+        let sent = self.unknown.take().filter(|_| took_effect);
+        Ok(sent.map(|sent| self.settled(sent)))
     }
 
     fn settled(&mut self, sent: SentCommit) -> Vec<Result<BatchOutcome>> {

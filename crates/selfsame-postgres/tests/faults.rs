@@ -187,6 +187,22 @@ async fn connections_that_are_cut_swallowed_or_slow_lose_nothing_and_do_nothing_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_outage_that_outlasts_every_deadline_after_a_lost_answer_needs_no_restart() {
+    let server = Server::start(&["fsync=off"]);
+    let proxy = Proxy::start(server.port()).await;
+    let url = server.through(proxy.port, "test");
+    let work = Work::begin(&open(&url).await);
+    work.goes_on(50, Duration::from_secs(20)).await;
+    proxy.set(Manner::CutsAnswers);
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    proxy.set(Manner::Refuses);
+    tokio::time::sleep(Duration::from_secs(17)).await;
+    proxy.set(Manner::Forwards);
+    work.goes_on(50, Duration::from_secs(5)).await;
+    work.end(&server.address("test")).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_second_process_is_refused_while_the_first_one_lives() {
     let server = Server::start(&["fsync=off"]);
     let url = server.fresh();

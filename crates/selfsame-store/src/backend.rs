@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Result, StoreError};
 use crate::meter::Meter;
 use crate::record::Expect;
-pub use crate::record::Window;
+pub use crate::record::{Window, sql};
 use crate::tenant::TenantId;
 
 /// The file with the records of an instance, in its data directory and in a backup.

@@ -198,7 +198,25 @@ pub struct Window {
     pub newest_first: bool,
 }
 
+/// A number as SQL takes it, whose integers are signed. No time or number of a store comes near their maximum; larger input
+/// is capped there.
+#[must_use]
+pub fn sql(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
 impl Window {
+    /// Of a query that reads oldest first and one that reads newest first, the one for this direction; and the sequence
+    /// number to start from, as SQL takes it.
+    #[must_use]
+    pub fn directed(self, queries: [&'static str; 2]) -> (&'static str, i64) {
+        let [oldest_first, newest_first] = queries;
+        match (self.newest_first, self.after) {
+            (false, after) => (oldest_first, sql(after.unwrap_or(0))),
+            (true, after) => (newest_first, sql(after.unwrap_or(u64::MAX))),
+        }
+    }
+
     pub(crate) fn admits(&self, seq: u64) -> bool {
         match self.after {
             None => true,

@@ -25,6 +25,7 @@ use crate::backend::{
 use crate::error::{Result, StoreError};
 use crate::meter::Meter;
 use crate::record::Window;
+pub(crate) use crate::record::sql;
 use crate::tenant::TenantId;
 
 use readers::Readers;
@@ -97,11 +98,6 @@ impl Sqlite {
         self.writer.publish();
         self.readers.long(read).await
     }
-}
-
-/// SQL integers are signed. No time or number of this store comes near their maximum; larger input is capped there.
-pub(crate) fn sql(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<UnixTime> {
@@ -182,15 +178,6 @@ fn all<T>(
         .map_err(StoreError::from)
 }
 
-/// The query for this direction and the sequence number to start from.
-fn directed(queries: [&'static str; 2], window: Window) -> (&'static str, i64) {
-    let [oldest_first, newest_first] = queries;
-    match (window.newest_first, window.after) {
-        (false, after) => (oldest_first, sql(after.unwrap_or(0))),
-        (true, after) => (newest_first, sql(after.unwrap_or(u64::MAX))),
-    }
-}
-
 #[async_trait]
 impl Backend for Sqlite {
     async fn read(&self, place: &Place, now: UnixTime) -> Result<Option<SealedRecord>> {
@@ -215,7 +202,7 @@ impl Backend for Sqlite {
     }
 
     async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>> {
-        let ((query, from), tag) = (directed(schema::FIND, window), tag.to_vec());
+        let ((query, from), tag) = (window.directed(schema::FIND), tag.to_vec());
         let read = move |connection: &Connection| {
             all(
                 connection,
@@ -235,7 +222,7 @@ impl Backend for Sqlite {
         now: UnixTime,
     ) -> Result<Vec<SealedRecord>> {
         let ((query, from), tenant, kind) = (
-            directed(schema::LIST, window),
+            window.directed(schema::LIST),
             tenant.clone(),
             kind.to_owned(),
         );
@@ -300,7 +287,7 @@ impl Backend for Sqlite {
     }
 
     async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>> {
-        let (query, from) = directed(schema::LETTERS, window);
+        let (query, from) = window.directed(schema::LETTERS);
         let values = [from, sql(window.limit as u64)];
         self.rows(window.limit, move |connection| {
             all(connection, query, values, letter)
@@ -323,7 +310,7 @@ impl Backend for Sqlite {
     }
 
     async fn events(&self, window: Window) -> Result<Vec<StoredEvent>> {
-        let (query, from) = directed(schema::EVENTS_AFTER, window);
+        let (query, from) = window.directed(schema::EVENTS_AFTER);
         let values = [from, sql(window.limit as u64)];
         self.rows(window.limit, move |connection| {
             all(connection, query, values, event)
