@@ -1,12 +1,14 @@
 //! The erasure of an organisation: what goes at once, what is kept for verifiers, and what is left in the end.
 
+#[path = "support/config.rs"]
+mod config;
+
 use std::sync::{Arc, OnceLock};
 
+use config::config;
 use selfsame_accounts::Whence;
-use selfsame_app::config::{Config, Roles};
 use selfsame_app::{Access, App, OrganisationRoles, Parts};
 use selfsame_audit::AuditFilter;
-use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_core::organisation::view::{ErasureOrder, NewOrganisation, OrganisationState};
 use selfsame_core::organisation::{OrganisationName, Urgency};
 use selfsame_crypto::seal::SealingKey;
@@ -14,16 +16,13 @@ use selfsame_crypto::{KeyType, PrivateKey, SecretString, jws};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::paging::Paging;
 use selfsame_driver::{ErrorKind, Result};
-use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
-use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_openid::issuer::Issuer;
 use selfsame_openid::issuer::lists::ListFace;
 use selfsame_openid::view::issuer::{CredentialStatus, NewOffer};
 use selfsame_operators::view::NewKey;
 use selfsame_operators::{Acceptance, Area, Authority, OperatorRole};
 use selfsame_store::{Memory, Store, TenantId, Vault};
-use selfsame_wallet::config::WalletConfig;
 use serde_json::{Value, json};
 use url::Url;
 
@@ -88,23 +87,6 @@ impl Machine {
         app.clock().advance(self.ahead);
         clock.set(app.clock().clone()).unwrap();
         Process { app, store }
-    }
-}
-
-fn config() -> Config {
-    Config {
-        origin: "https://id.example/".parse().unwrap(),
-        roles: Roles {
-            registry: false,
-            ..Roles::ALL
-        },
-        issuer: IssuerConfig::default(),
-        verifier: VerifierConfig::default(),
-        wallet: WalletConfig::default(),
-        trust: TrustConfig::default(),
-        registry: RegistryConfig::None,
-        resolver: ResolverConfig::default(),
-        organisations: OrganisationsConfig::default(),
     }
 }
 

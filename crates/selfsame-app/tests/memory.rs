@@ -1,22 +1,21 @@
 //! The memory that open organisations take. Runs in its own process, so that nothing else is counted.
 
+#[path = "support/config.rs"]
+mod config;
+
 use std::alloc::System;
 use std::sync::Arc;
 
 use cap::Cap;
-use selfsame_app::config::{Config, Roles};
+use config::config;
 use selfsame_app::{Access, App, Parts};
-use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_core::organisation::OrganisationName;
 use selfsame_core::organisation::view::NewOrganisation;
 use selfsame_crypto::seal::SealingKey;
-use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
-use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_openid::issuer::lists::ListFace;
 use selfsame_store::{Memory, Store, Vault};
 use selfsame_types::TypeDefinition;
-use selfsame_wallet::config::WalletConfig;
 use serde_json::{Value, json};
 
 /// Does not count what C code takes: the keys of aws-lc.
@@ -30,23 +29,6 @@ const EARLIER: usize = 8;
 const MOST_OPEN: usize = 6_000;
 /// The most bytes that a status list takes which is ready to be served.
 const MOST_LIST: usize = 1_800;
-
-fn config() -> Config {
-    Config {
-        origin: "https://id.example/".parse().unwrap(),
-        roles: Roles {
-            registry: false,
-            ..Roles::ALL
-        },
-        issuer: IssuerConfig::default(),
-        verifier: VerifierConfig::default(),
-        wallet: WalletConfig::default(),
-        trust: TrustConfig::default(),
-        registry: RegistryConfig::None,
-        resolver: ResolverConfig::default(),
-        organisations: OrganisationsConfig::default(),
-    }
-}
 
 /// A process that has the records open.
 async fn process(memory: &Arc<Memory>) -> Arc<App> {

@@ -1,5 +1,6 @@
 //! Encodes and decodes the values of records as JSON.
 
+use selfsame_store::{MAX_PAGE, Page, Record, Store, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
@@ -18,4 +19,27 @@ pub fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>> {
 /// `Internal` if the record is not one of this type.
 pub fn decode<'a, T: Deserialize<'a>>(value: &'a [u8]) -> Result<T> {
     serde_json::from_slice(value).map_err(Error::internal)
+}
+
+/// What `read` makes of each record of a kind of a tenant, in order of insertion.
+///
+/// # Errors
+/// The store's, and those of `read`.
+pub async fn all<T>(
+    store: &Store,
+    tenant: &TenantId,
+    kind: &str,
+    read: impl Fn(&Record) -> Result<T>,
+) -> Result<Vec<T>> {
+    let (mut page, mut all) = (Page::first(MAX_PAGE), Vec::new());
+    loop {
+        let records = store.list(tenant, kind, &page).await?;
+        for record in &records {
+            all.push(read(record)?);
+        }
+        match records.last() {
+            Some(last) => page = page.after(last.cursor()),
+            None => return Ok(all),
+        }
+    }
 }

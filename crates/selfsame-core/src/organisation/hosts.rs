@@ -1,8 +1,8 @@
 //! The records that reserve the host names of organisations.
 
-use selfsame_driver::record::{decode, encode};
+use selfsame_driver::record::{all, decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Record, Store, TenantId};
+use selfsame_store::{Batch, Expect, Put, Record, Store, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::{HostName, OrganisationName};
@@ -32,18 +32,7 @@ impl ReservedHost {
 
     /// All reservations.
     pub async fn all(store: &Store) -> Result<Vec<Self>> {
-        let (instance, mut page) = (TenantId::instance(), Page::first(MAX_PAGE));
-        let mut all = Vec::new();
-        loop {
-            let records = store.list(&instance, HOST, &page).await?;
-            for stored in &records {
-                all.push(Self::read(stored)?);
-            }
-            match records.last() {
-                Some(last) => page = page.after(last.cursor()),
-                None => return Ok(all),
-            }
-        }
+        all(store, &TenantId::instance(), HOST, Self::read).await
     }
 
     /// The batch with the reservation, which fails if the name is not free any more.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::paging::{Listing, Paging, listing, page};
-use selfsame_driver::record::{decode, encode};
+use selfsame_driver::record::{all, decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Page, Put, Record, StoreError, Tag, TenantId};
 use serde::{Deserialize, Serialize};
@@ -270,18 +270,8 @@ impl Organisations {
     /// # Errors
     /// The store's.
     pub async fn tenants(store: &selfsame_store::Store) -> Result<Vec<TenantId>> {
-        let (instance, mut page) = (TenantId::instance(), Page::first(selfsame_store::MAX_PAGE));
-        let mut tenants = Vec::new();
-        loop {
-            let records = store.list(&instance, ORGANISATION, &page).await?;
-            for stored in &records {
-                tenants.push(HostedOrganisation::read(stored)?.tenant()?);
-            }
-            match records.last() {
-                Some(last) => page = page.after(last.cursor()),
-                None => return Ok(tenants),
-            }
-        }
+        let tenant = |stored: &Record| HostedOrganisation::read(stored)?.tenant();
+        all(store, &TenantId::instance(), ORGANISATION, tenant).await
     }
 
     /// Where the records and the addresses of an organisation are.

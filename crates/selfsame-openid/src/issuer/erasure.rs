@@ -3,7 +3,7 @@
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Result;
-use selfsame_driver::record::{decode, encode};
+use selfsame_driver::record::{all, decode, encode};
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Store, TenantId};
 use serde::{Deserialize, Serialize};
 
@@ -68,17 +68,7 @@ pub(crate) async fn strip_issued(store: &Store, tenant: &TenantId, most: usize) 
 
 /// The places that are left of credentials that were erased.
 pub(super) async fn stripped(store: &Store, tenant: &TenantId) -> Result<Vec<WithdrawnPlace>> {
-    let (mut page, mut places) = (Page::first(MAX_PAGE), Vec::new());
-    loop {
-        let records = store.list(tenant, WITHDRAWN, &page).await?;
-        for record in &records {
-            places.push(decode(&record.value)?);
-        }
-        match records.last() {
-            Some(last) => page = page.after(last.cursor()),
-            None => return Ok(places),
-        }
-    }
+    all(store, tenant, WITHDRAWN, |record| decode(&record.value)).await
 }
 
 /// The number of the newest list of an issuer whose credentials were erased.
