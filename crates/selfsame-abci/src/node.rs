@@ -18,6 +18,7 @@ use selfsame_proof::read::Bundle;
 use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::tree::Root;
 use selfsame_registry::network::MACHINE_VERSION;
+use selfsame_registry::refusal::CheckError;
 use selfsame_registry::{Receipt, StateMachine, Transaction};
 use selfsame_store::ledger::LedgerStore;
 use tokio::sync::watch;
@@ -240,20 +241,7 @@ impl Node {
             // The check that refused it has sent the reason, unless it checked a copy with another signature.
             TakenTransaction::NotLetIn => place
                 .answered()
-                .unwrap_or_else(|| self.refusal(transaction)),
-        }
-    }
-
-    /// The machine's verdict on a transaction that the engine did not accept.
-    fn refusal(&self, transaction: &Transaction) -> Result<Receipt> {
-        use selfsame_registry::refusal::CheckError;
-        let head = self.ledger.head()?;
-        let machine = self.ledger.machine();
-        match machine.check(transaction, &head, head.time, &self.ledger) {
-            Ok(Some(receipt)) => Ok(receipt),
-            Ok(None) => Err(unavailable("the registry did not accept the transaction")),
-            Err(CheckError::Refused(refusal)) => Err(selfsame_ledger::refused(&refusal)),
-            Err(CheckError::State(error)) => Err(Error::internal(error)),
+                .unwrap_or_else(|| refusal(&self.ledger, transaction)),
         }
     }
 
@@ -290,6 +278,18 @@ impl Node {
         });
         let bundle = proven.ok_or_else(|| self.unsigned())?;
         Ok((bundle, noted.head.tree))
+    }
+}
+
+/// The machine's verdict on a transaction that the engine did not accept. It reads the ledger as of one moment: the
+/// transaction's own block may be stored meanwhile, and what it wrote must not speak against it.
+pub(crate) fn refusal(ledger: &Ledger, transaction: &Transaction) -> Result<Receipt> {
+    let head = ledger.head()?;
+    match ledger.check(transaction, &head, head.time) {
+        Ok(Some(receipt)) => Ok(receipt),
+        Ok(None) => Err(unavailable("the registry did not accept the transaction")),
+        Err(CheckError::Refused(refusal)) => Err(selfsame_ledger::refused(&refusal)),
+        Err(CheckError::State(error)) => Err(Error::internal(error)),
     }
 }
 
@@ -375,7 +375,7 @@ impl Registry for Node {
             tokio::time::timeout(self.deadline, self.order(&mut place, transaction, &bytes));
         match waited.await {
             Ok(answer) => answer,
-            Err(_) => overdue(self.refusal(transaction), || self.late()),
+            Err(_) => overdue(refusal(&self.ledger, transaction), || self.late()),
         }
     }
 

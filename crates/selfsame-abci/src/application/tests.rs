@@ -1,5 +1,6 @@
 //! Tests of the engine's requests, without an engine.
 
+mod races;
 mod snapshots;
 mod times;
 

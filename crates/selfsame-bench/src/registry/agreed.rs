@@ -285,7 +285,7 @@ async fn write_to(
     token: &str,
     transaction: Vec<u8>,
 ) -> Result<u64, Error> {
-    let receipt = client.post_cbor(TRANSACTIONS, token, transaction).await?;
+    let receipt = client.write(TRANSACTIONS, token, transaction).await?;
     let number = receipt.get("seq_no").and_then(serde_json::Value::as_u64);
     number.ok_or_else(|| Error::Server("a write has no receipt".to_owned()))
 }

@@ -54,7 +54,7 @@ impl Author {
         };
         let content = Content::of_key(KEY, author.key.public().clone());
         let created = author.transaction(vec![Operation::CreateDid(content)])?;
-        client.post_cbor(TRANSACTIONS, token, created).await?;
+        client.write(TRANSACTIONS, token, created).await?;
         Ok(author)
     }
 

@@ -31,7 +31,7 @@ pub async fn singles(
             let began = Instant::now();
             stage
                 .client
-                .post_cbor(TRANSACTIONS, &stage.server.operator, transaction)
+                .write(TRANSACTIONS, &stage.server.operator, transaction)
                 .await?;
             times.add(began.elapsed());
         }
@@ -85,7 +85,7 @@ async fn batched(stage: &RegistryStage, length: Duration) -> Result<f64, Error> 
             }
             let transaction = author.anchors(BATCH)?;
             let (client, token) = (stage.client.clone(), stage.server.operator.clone());
-            writers.spawn(async move { client.post_cbor(TRANSACTIONS, &token, transaction).await });
+            writers.spawn(async move { client.write(TRANSACTIONS, &token, transaction).await });
         }
         let Some(written) = writers.join_next().await else {
             break;

@@ -113,9 +113,7 @@ impl WritingNode {
                     progress.advance(1);
                 }
                 let (client, token) = (self.client.clone(), self.server.operator.clone());
-                writing.spawn(
-                    async move { client.post_cbor(TRANSACTIONS, &token, transaction).await },
-                );
+                writing.spawn(async move { client.write(TRANSACTIONS, &token, transaction).await });
             }
         }
         while !writing.is_empty() {
