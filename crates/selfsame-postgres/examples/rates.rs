@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use selfsame_crypto::seal::SealingKey;
-use selfsame_postgres::{Address, Postgres};
+use selfsame_postgres::{Address, Company, Postgres};
 use selfsame_store::backend::Backend;
 use selfsame_store::{Batch, Page, Put, Sqlite, Store, Tag, TenantId, Vault};
 use tokio::task::JoinSet;
@@ -100,7 +100,7 @@ async fn main() -> Outcome<()> {
         .map_or(Ok(100_000), |count| count.parse())?;
     let backend: Arc<dyn Backend> = match place.strip_prefix("sqlite:") {
         Some(file) => Arc::new(Sqlite::open(file)?),
-        None => Arc::new(Postgres::open(&Address::parse(&place)?, 8).await?),
+        None => Arc::new(Postgres::open(&Address::parse(&place)?, 8, Company::Alone).await?),
     };
     let vault = || Vault::from_master(SealingKey::from_bytes([1; 32]));
     let store = Store::open(backend, vault()).await?;

@@ -22,6 +22,7 @@ use crate::address::Address;
 use crate::copying::copy;
 use crate::failure::{DatabaseFailure, DatabaseResult};
 use crate::pool::{connection, discard, in_time, pool, query};
+use crate::process::NewSeat;
 use crate::rows::{self, sql};
 use crate::writer::CommitWriter;
 use crate::{guard, schema};
@@ -30,9 +31,19 @@ use crate::{guard, schema};
 const STARTS: usize = 20;
 const START_PAUSE: Duration = Duration::from_millis(100);
 
+/// Whether other processes may use the records at the same time.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Company {
+    /// This process alone.
+    Alone,
+    /// Any number of processes that keep to themselves what only one may have, such as a ledger.
+    Shared,
+}
+
 /// Keeps everything in a PostgreSQL database.
 pub struct Postgres {
     name: String,
+    new: NewSeat,
     readers: Pool,
     writer: CommitWriter,
     meter: Arc<Meter>,
@@ -51,7 +62,7 @@ impl Postgres {
     ///
     /// # Errors
     /// If the database cannot be reached in time or refuses the user, or its tables are of another release.
-    pub async fn open(address: &Address, connections: usize) -> Result<Self> {
+    pub async fn open(address: &Address, connections: usize, company: Company) -> Result<Self> {
         let readers = pool(address, connections)?;
         made(&readers, &address.schema)
             .await
@@ -59,10 +70,14 @@ impl Postgres {
         let meter = Arc::new(Meter::default());
         let mut process = [0; 16];
         process.copy_from_slice(&random_seed()[..16]);
-        let writer =
-            CommitWriter::start(pool(address, 1)?, Uuid::from_bytes(process), meter.clone())?;
+        let new = NewSeat {
+            process: Uuid::from_bytes(process),
+            alone: company == Company::Alone,
+        };
+        let writer = CommitWriter::start(pool(address, 1)?, new, meter.clone())?;
         Ok(Self {
             name: address.to_string(),
+            new,
             readers,
             writer,
             meter,
@@ -194,7 +209,10 @@ impl Backend for Postgres {
 
     async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>> {
         let found = self
-            .rows(schema::DUE, &[&sql(now.0), &sql(limit as u64)])
+            .rows(
+                schema::DUE,
+                &[&sql(now.0), &sql(limit as u64), &self.new.process],
+            )
             .await?;
         all(&found, |row| {
             Ok(OutboxId(row.try_get::<_, i64>(0)?.cast_unsigned()))
@@ -206,6 +224,20 @@ impl Backend for Postgres {
             .rows(schema::ENTRY, &[&id.0.cast_signed(), &sql(now.0)])
             .await?;
         first(&found, rows::entry)
+    }
+
+    async fn hold(&self, id: OutboxId) -> Result<bool> {
+        if self.new.alone {
+            return Ok(true);
+        }
+        let held = self
+            .rows(schema::HOLD, &[&id.0.cast_signed(), &self.new.process])
+            .await?;
+        Ok(!held.is_empty())
+    }
+
+    fn is_shared(&self) -> bool {
+        !self.new.alone
     }
 
     async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>> {

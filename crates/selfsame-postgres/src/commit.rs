@@ -1,6 +1,8 @@
 //! One transaction, in two exchanges with the database: what a group touches is read and locked, then everything that
 //! has changed is written and committed.
 
+use std::collections::HashSet;
+
 use deadpool_postgres::Client;
 use futures_util::future::{BoxFuture, FutureExt, TryFutureExt, join_all};
 use selfsame_store::backend::{BatchOutcome, OutboxId, SealedBatch, Write};
@@ -13,7 +15,7 @@ use crate::group::{CounterName, Doomed, FoundRows, JudgedGroup, RowChanges, Touc
 use crate::parameters::{CounterColumns, EntryParameters, EventColumns, RecordParameters};
 use crate::pool::in_time;
 use crate::process::ProcessSeat;
-use crate::rows::{LaneKey, entry_row, record_row};
+use crate::rows::{LaneKey, entry_row, record_row, tenant_key};
 use crate::schema;
 use crate::script::{Parameters, Script};
 use crate::sequence::Sequence;
@@ -25,6 +27,8 @@ pub(crate) struct Transaction<'a> {
     pub(crate) client: &'a Client,
     pub(crate) sums: &'a RowSums,
     pub(crate) sequence: &'a Sequence,
+    /// Whether other processes may use the records.
+    pub(crate) is_shared: bool,
 }
 
 /// A transaction whose commit has been sent.
@@ -103,7 +107,12 @@ impl Transaction<'_> {
         let lanes: Vec<&[u8]> = touched.lanes.iter().map(|lane| &lane[..]).collect();
         let tenants: Vec<_> = touched.counters.iter().map(|name| &*name.tenant).collect();
         let counters: Vec<_> = touched.counters.iter().map(|name| &*name.counter).collect();
+        let keys: Vec<_> = match self.is_shared {
+            true => touched.tenants.iter().map(|t| tenant_key(t)).collect(),
+            false => Vec::new(),
+        };
         let process: [&(dyn ToSql + Sync); 1] = [&seat.process];
+        let key: [&(dyn ToSql + Sync); 1] = [&keys];
         let place: [&(dyn ToSql + Sync); 1] = [&places];
         let id: [&(dyn ToSql + Sync); 1] = [&ids];
         let lane: [&(dyn ToSql + Sync); 1] = [&lanes];
@@ -111,6 +120,7 @@ impl Transaction<'_> {
         let mut statements: Vec<(&str, Parameters<'_>)> = vec![(schema::LOCK_PROCESS, &process)];
         let wanted = [
             (places.is_empty(), schema::LOCK_RECORDS, &place[..]),
+            (keys.is_empty(), schema::LOCK_KEYS, &key[..]),
             (ids.is_empty(), schema::LOCK_ENTRIES, &id[..]),
             (lanes.is_empty(), schema::LOCK_HEADS, &lane[..]),
             (lanes.is_empty(), schema::NEWEST_IN_LANES, &lane[..]),
@@ -119,7 +129,11 @@ impl Transaction<'_> {
         let wanted = wanted.into_iter().filter(|(is_empty, ..)| !is_empty);
         statements.extend(wanted.map(|(_, statement, parameters)| (statement, parameters)));
         let found = self.exchange("BEGIN", &statements, None).await?;
-        let mut rows = FoundRows::default();
+        let mut rows = FoundRows {
+            process: self.is_shared.then_some(seat.process),
+            keys: self.is_shared.then(HashSet::new),
+            ..FoundRows::default()
+        };
         for ((statement, _), found) in statements.iter().zip(&found) {
             match *statement {
                 schema::LOCK_PROCESS => same_seat(found, seat)?,
@@ -134,6 +148,10 @@ impl Transaction<'_> {
             match statement {
                 schema::LOCK_RECORDS => {
                     rows.records.insert(row.try_get(0)?, record_row(row, 1)?);
+                }
+                schema::LOCK_KEYS => {
+                    let key = row.try_get(0)?;
+                    rows.keys.get_or_insert_default().insert(key);
                 }
                 schema::LOCK_ENTRIES => {
                     let (id, entry) = entry_row(row)?;
@@ -218,8 +236,8 @@ impl Transaction<'_> {
         let (sum, mac) = (&sum[..], &mac[..]);
         let mut script = Script::default();
         script.records(&records);
-        script.entries(&entries);
-        script.add(&lanes, schema::PROMOTE, [&lanes]);
+        script.entries(&entries, &seat.process);
+        script.add(&lanes, schema::PROMOTE, [&lanes, &seat.process]);
         script.add(
             &gone.tenant,
             schema::DELETE_COUNTERS,
@@ -268,17 +286,18 @@ impl Transaction<'_> {
     }
 }
 
-/// Whether the row of this process is as it left it.
+/// Whether the row of this process is as it left it. If it is gone, another process took this one for dead.
 fn same_seat(found: &[Row], seat: &ProcessSeat) -> DatabaseResult<()> {
     let generation: Option<i64> = match found.first() {
         Some(row) => Some(row.try_get(0)?),
         None => None,
     };
-    match generation == Some(seat.generation) {
-        true => Ok(()),
-        false => Err(DatabaseFailure::Final(StoreError::Storage(
-            "another process took this one for dead: start it again".to_owned(),
+    match generation {
+        Some(found) if found == seat.generation => Ok(()),
+        Some(_) => Err(DatabaseFailure::Final(StoreError::Tampered(
+            "row of this process",
         ))),
+        None => Err(DatabaseFailure::Unseated),
     }
 }
 

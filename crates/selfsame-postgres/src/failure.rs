@@ -12,6 +12,8 @@ pub(crate) enum DatabaseFailure {
     Raced,
     /// The connection is gone, or the server is about to stop: connect again.
     Lost(String),
+    /// This process was silent for so long that another one took it for dead: take a seat again, and do it again.
+    Unseated,
     /// Doing it again would fail again.
     Final(StoreError),
 }
@@ -22,7 +24,7 @@ impl DatabaseFailure {
     /// What a caller is told who cannot try again.
     pub(crate) fn into_error(self) -> StoreError {
         match self {
-            Self::Raced => StoreError::Busy,
+            Self::Raced | Self::Unseated => StoreError::Busy,
             Self::Lost(reason) => StoreError::Storage(format!("the database: {reason}")),
             Self::Final(error) => error,
         }

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::failure::{DatabaseFailure, DatabaseResult};
 use crate::pool::{snapshot, stream, transaction};
-use crate::process::{ProcessRow, ProcessSeat};
+use crate::process::{NewSeat, ProcessRow, ProcessSeat};
 use crate::rows::{entry_row, event_row, place, record_row};
 use crate::schema;
 use crate::sequence::Sequence;
@@ -38,16 +38,26 @@ async fn locked(client: &Client) -> DatabaseResult<()> {
         schema::LAYOUT => Ok(()),
         0 => {
             client.batch_execute(schema::TABLES).await?;
-            client
-                .execute(schema::SET_LAYOUT, &[&schema::LAYOUT])
-                .await?;
-            Ok(())
+            migrated(client, 1).await
         }
+        found @ 1..schema::LAYOUT => migrated(client, found).await,
         found => Err(DatabaseFailure::Final(StoreError::OtherLayout {
             found: found.cast_unsigned(),
             known: schema::LAYOUT.cast_unsigned(),
         })),
     }
+}
+
+/// Makes the layouts after this one.
+async fn migrated(client: &Client, from: i32) -> DatabaseResult<()> {
+    for (migration, layout) in schema::MIGRATIONS.iter().zip(1..) {
+        if layout >= from {
+            client.batch_execute(migration).await?;
+        }
+    }
+    let set = client.execute(schema::SET_LAYOUT, &[&schema::LAYOUT]);
+    set.await?;
+    Ok(())
 }
 
 /// Compares all rows with the sum of the processes.
@@ -130,33 +140,43 @@ async fn each(
     Ok(())
 }
 
-/// Takes a seat for this process, and the seats of processes that are gone. Returns the seat.
+/// Takes a seat for this process, and the seats of processes that are gone. Returns the seat, and the number of commits
+/// of the other processes.
 ///
 /// # Errors
-/// `InUse` if another process uses the database.
+/// `InUse` if this process or another one wants to be alone.
 pub(crate) async fn sit(
     client: &Client,
     sums: &RowSums,
-    process: Uuid,
-) -> DatabaseResult<ProcessSeat> {
-    transaction(client, seated(client, sums, process)).await
+    seat: NewSeat,
+) -> DatabaseResult<(ProcessSeat, i64)> {
+    transaction(client, seated(client, sums, seat)).await
 }
 
-async fn seated(client: &Client, sums: &RowSums, process: Uuid) -> DatabaseResult<ProcessSeat> {
+async fn seated(
+    client: &Client,
+    sums: &RowSums,
+    new: NewSeat,
+) -> DatabaseResult<(ProcessSeat, i64)> {
+    let process = new.process;
     // The row of the layout is a lock: only one process at a time takes a seat.
     client.query_one(schema::LOCK_LAYOUT, &[]).await?;
-    let live: i64 = client
+    let others = client
         .query_one(schema::LIVE_PROCESSES, &[&process])
-        .await?
-        .try_get(0)?;
-    if live > 0 {
+        .await?;
+    let (live, is_one_alone): (i64, bool) = (others.try_get(0)?, others.try_get(1)?);
+    let commits: i64 = others.try_get(2)?;
+    if live > 0 && (new.alone || is_one_alone) {
         return Err(DatabaseFailure::Final(StoreError::InUse(
             "the database".into(),
         )));
     }
     let mut seat = ProcessSeat::new(process);
     let mut gone = Vec::new();
-    for row in client.query(schema::LOCK_PROCESSES, &[]).await? {
+    for row in client
+        .query(schema::LOCK_GONE_PROCESSES, &[&process])
+        .await?
+    {
         let row = ProcessRow::of(&row)?;
         row.check(sums)?;
         seat.tally = seat.tally.plus(row.seat.tally);
@@ -170,10 +190,10 @@ async fn seated(client: &Client, sums: &RowSums, process: Uuid) -> DatabaseResul
     client
         .execute(
             schema::ADD_PROCESS,
-            &[&process, &sum, &rows, &seat.generation, &mac],
+            &[&process, &sum, &rows, &seat.generation, &mac, &new.alone],
         )
         .await?;
-    Ok(seat)
+    Ok((seat, commits))
 }
 
 /// The database's time, in microseconds since 1970.

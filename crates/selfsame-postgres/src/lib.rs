@@ -20,4 +20,4 @@ mod sweep;
 mod writer;
 
 pub use address::Address;
-pub use backend::Postgres;
+pub use backend::{Company, Postgres};

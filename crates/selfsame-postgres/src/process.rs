@@ -19,6 +19,14 @@ pub(crate) struct ProcessSeat {
     pub(crate) generation: i64,
 }
 
+/// A seat to take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewSeat {
+    pub(crate) process: Uuid,
+    /// Whether no other process may have one.
+    pub(crate) alone: bool,
+}
+
 /// The row of a process as found.
 #[derive(Debug)]
 pub(crate) struct ProcessRow {

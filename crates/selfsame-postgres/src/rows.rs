@@ -5,7 +5,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::frame;
 pub(crate) use selfsame_store::backend::sql;
 use selfsame_store::backend::{
-    OutboxId, Place, SealedEntry, SealedLetter, SealedRecord, StoredEvent,
+    KEY_KIND, OutboxId, Place, SealedEntry, SealedLetter, SealedRecord, StoredEvent,
 };
 use selfsame_store::{StoreError, TenantId};
 use tokio_postgres::Row;
@@ -37,6 +37,8 @@ pub(crate) struct EntryRow {
     pub(crate) created: i64,
     pub(crate) buried: Option<i64>,
     pub(crate) reason: Option<String>,
+    /// The process that carries it out, as found; what is written follows from the change.
+    pub(crate) holder: Option<Uuid>,
 }
 
 /// An event.
@@ -63,6 +65,15 @@ pub(crate) fn key(place: &Place) -> Uuid {
     let mut half = [0; 16];
     half.copy_from_slice(&hash[..16]);
     Uuid::from_bytes(half)
+}
+
+/// The key of the row with a tenant's key.
+pub(crate) fn tenant_key(tenant: &TenantId) -> Uuid {
+    key(&Place {
+        tenant: tenant.clone(),
+        kind: KEY_KIND.to_owned(),
+        id: String::new(),
+    })
 }
 
 pub(crate) fn tenant(name: String) -> DatabaseResult<TenantId> {
@@ -129,7 +140,7 @@ pub(crate) fn letter(row: &Row) -> DatabaseResult<SealedLetter> {
     })
 }
 
-/// Columns `id, seq, tenant, lane, not_before, attempts, created, buried, reason`.
+/// Columns `id, seq, tenant, lane, not_before, attempts, created, buried, reason, holder`.
 pub(crate) fn entry_row(row: &Row) -> DatabaseResult<(OutboxId, EntryRow)> {
     let id = OutboxId(unsigned(row.try_get(0)?));
     let entry = EntryRow {
@@ -141,6 +152,7 @@ pub(crate) fn entry_row(row: &Row) -> DatabaseResult<(OutboxId, EntryRow)> {
         created: row.try_get(6)?,
         buried: row.try_get(7)?,
         reason: row.try_get(8)?,
+        holder: row.try_get(9)?,
     };
     Ok((id, entry))
 }

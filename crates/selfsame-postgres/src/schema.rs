@@ -4,7 +4,14 @@
 //! lists the rules, and a test holds the statements to them.
 
 /// The number of this layout.
-pub(crate) const LAYOUT: i32 = 1;
+pub(crate) const LAYOUT: i32 = 2;
+
+/// Makes each layout from the one before; the first makes layout 2 from layout 1. Processes of the release before go on
+/// beside: nothing that they use is changed.
+pub(crate) const MIGRATIONS: [&str; 1] = ["
+ALTER TABLE outbox ADD COLUMN holder uuid;
+ALTER TABLE processes ADD COLUMN alone boolean NOT NULL DEFAULT true;
+"];
 
 /// The table that tells the layout. It exists before the others, so that one starter at a time makes them.
 pub(crate) const LAYOUTS: &str = "
@@ -16,7 +23,7 @@ CREATE TABLE IF NOT EXISTS layout (
 INSERT INTO layout (one, application, layout) VALUES (1, 'selfsame store', 0) ON CONFLICT DO NOTHING;
 ";
 
-/// `place` is a hash of tenant, kind and identifier: short, and spread over all of its values. `seq` is the time of
+/// Layout 1. `place` is a hash of tenant, kind and identifier: short, and spread over all of its values. `seq` is the time of
 /// insertion. Each record lists its own tag keys, which saves an index of tags by record.
 pub(crate) const TABLES: &str = "
 CREATE TABLE records (
@@ -115,8 +122,19 @@ pub(crate) const WEIGHT: &str = "SELECT count(*), coalesce(sum(bytes), 0)::bigin
     SELECT octet_length(value) AS bytes FROM records
     WHERE tenant = $1 AND kind = $2 ORDER BY seq LIMIT $3) AS oldest";
 
+/// Entries that no other live process holds.
 pub(crate) const DUE: &str =
-    "SELECT id FROM outbox WHERE head AND not_before <= $1 ORDER BY not_before, seq LIMIT $2";
+    "SELECT id FROM outbox WHERE head AND not_before <= $1 AND (holder IS NULL OR holder = $3
+        OR NOT EXISTS (SELECT 1 FROM processes AS p
+            WHERE p.process = outbox.holder AND p.seen > now() - interval '10 seconds'))
+    ORDER BY not_before, seq LIMIT $2";
+
+/// Takes an entry that no other live process holds.
+pub(crate) const HOLD: &str = "UPDATE outbox SET holder = $2
+    WHERE id = $1 AND head AND (holder IS NULL OR holder = $2
+        OR NOT EXISTS (SELECT 1 FROM processes AS p
+            WHERE p.process = outbox.holder AND p.seen > now() - interval '10 seconds'))
+    RETURNING id";
 
 pub(crate) const ENTRY: &str =
     "SELECT id, tenant, lane, not_before, attempts, created, sealed FROM outbox
@@ -150,8 +168,12 @@ pub(crate) const LOCK_PROCESS: &str =
 pub(crate) const LOCK_RECORDS: &str = "SELECT place, seq, version, expires, tags FROM records
     WHERE place = ANY($1) ORDER BY place FOR UPDATE";
 
+/// The keys of tenants: a tenant that is being destroyed by another process gets no more records.
+pub(crate) const LOCK_KEYS: &str =
+    "SELECT place FROM records WHERE place = ANY($1) ORDER BY place FOR KEY SHARE";
+
 pub(crate) const LOCK_ENTRIES: &str =
-    "SELECT id, seq, tenant, lane, not_before, attempts, created, buried, reason FROM outbox
+    "SELECT id, seq, tenant, lane, not_before, attempts, created, buried, reason, holder FROM outbox
     WHERE id = ANY($1) ORDER BY id FOR UPDATE";
 
 pub(crate) const LOCK_HEADS: &str =
@@ -186,21 +208,21 @@ pub(crate) const DELETE_TAGS: &str = "DELETE FROM tags
     WHERE (tag, seq, place) IN (SELECT * FROM unnest($1::bytea[], $2::bigint[], $3::uuid[]))";
 
 pub(crate) const INSERT_ENTRIES: &str =
-    "INSERT INTO outbox (id, seq, tenant, lane, head, not_before, attempts, created, sealed)
-    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::boolean[], $6::bigint[],
+    "INSERT INTO outbox (id, seq, tenant, lane, head, not_before, attempts, created, sealed, holder)
+    SELECT *, $10::uuid FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::boolean[], $6::bigint[],
         $7::integer[], $8::bigint[], $9::bytea[])";
 
 pub(crate) const UPDATE_ENTRIES: &str = "UPDATE outbox AS o
     SET seq = n.seq, head = o.head AND n.buried IS NULL, not_before = n.not_before, attempts = n.attempts,
-        buried = n.buried, reason = n.reason
+        buried = n.buried, reason = n.reason, holder = NULL
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::bigint[], $6::text[])
         AS n (id, seq, not_before, attempts, buried, reason)
     WHERE o.id = n.id";
 
 pub(crate) const DELETE_ENTRIES: &str = "DELETE FROM outbox WHERE id = ANY($1)";
 
-/// Makes the first pending entry of each lane its head.
-pub(crate) const PROMOTE: &str = "UPDATE outbox SET head = true
+/// Makes the first pending entry of each lane its head, which this process then holds.
+pub(crate) const PROMOTE: &str = "UPDATE outbox SET head = true, holder = $2
     WHERE NOT head AND id IN (SELECT (SELECT o.id FROM outbox AS o WHERE o.lane = l.lane AND o.buried IS NULL
         ORDER BY o.seq LIMIT 1) FROM unnest($1::bytea[]) AS l (lane)) RETURNING id";
 
@@ -256,12 +278,17 @@ pub(crate) const ENTRIES_OF: &str = "SELECT id FROM outbox WHERE tenant = $1 ORD
 // The processes and their sums.
 
 pub(crate) const PROCESSES: &str = "SELECT process, sum, rows, generation, mac FROM processes";
-pub(crate) const LOCK_PROCESSES: &str =
-    "SELECT process, sum, rows, generation, mac FROM processes ORDER BY process FOR UPDATE";
+/// The processes that are gone. A row that is locked belongs to one that is writing.
+pub(crate) const LOCK_GONE_PROCESSES: &str = "SELECT process, sum, rows, generation, mac FROM processes
+    WHERE process = $1 OR seen <= now() - interval '10 seconds' ORDER BY process FOR UPDATE SKIP LOCKED";
+/// The others: their number, whether one of them wants to be alone, and how many commits they have made.
 pub(crate) const LIVE_PROCESSES: &str =
-    "SELECT count(*) FROM processes WHERE process <> $1 AND seen > now() - interval '10 seconds'";
+    "SELECT count(*), coalesce(bool_or(alone), false), coalesce(sum(generation), 0)::bigint
+    FROM processes WHERE process <> $1 AND seen > now() - interval '10 seconds'";
 pub(crate) const DELETE_PROCESSES: &str = "DELETE FROM processes WHERE process = ANY($1)";
-pub(crate) const ADD_PROCESS: &str = "INSERT INTO processes (process, sum, rows, generation, mac, seen) VALUES ($1, $2, $3, $4, $5, now())";
+pub(crate) const ADD_PROCESS: &str =
+    "INSERT INTO processes (process, sum, rows, generation, mac, alone, seen)
+    VALUES ($1, $2, $3, $4, $5, $6, now())";
 pub(crate) const BEAT: &str = "UPDATE processes SET seen = now() WHERE process = $1";
 pub(crate) const LEAVE: &str =
     "UPDATE processes SET seen = now() - interval '1 day' WHERE process = $1";
@@ -275,8 +302,7 @@ pub(crate) const COPIED_RECORDS: &str =
     "SELECT tenant, kind, id, seq, version, expires, tags, value FROM records
     ORDER BY tenant, kind, seq";
 pub(crate) const ALL_COUNTER_ROWS: &str = "SELECT tenant, counter, next FROM counters";
-pub(crate) const ALL_ENTRIES: &str =
-    "SELECT id, seq, tenant, lane, not_before, attempts, created, buried, reason FROM outbox";
+pub(crate) const ALL_ENTRIES: &str = "SELECT id, seq, tenant, lane, not_before, attempts, created, buried, reason, holder FROM outbox";
 /// The dead letters come first.
 pub(crate) const COPIED_ENTRIES: &str =
     "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, reason, buried FROM outbox

@@ -1,6 +1,7 @@
 //! The statements of one exchange with the database, with their parameters.
 
 use tokio_postgres::types::ToSql;
+use uuid::Uuid;
 
 use crate::parameters::{EntryParameters, RecordParameters};
 use crate::schema;
@@ -78,7 +79,8 @@ impl<'a> Script<'a> {
         );
     }
 
-    pub(crate) fn entries(&mut self, entries: &'a EntryParameters<'a>) {
+    /// `process` holds the new entries.
+    pub(crate) fn entries(&mut self, entries: &'a EntryParameters<'a>, process: &'a Uuid) {
         self.add(&entries.removed, schema::DELETE_ENTRIES, [&entries.removed]);
         let new = &entries.changed;
         self.add(
@@ -107,6 +109,7 @@ impl<'a> Script<'a> {
                 &new.attempts,
                 &new.created,
                 &new.sealed,
+                process,
             ],
         );
     }

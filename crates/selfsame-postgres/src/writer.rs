@@ -16,13 +16,12 @@ use selfsame_store::backend::{BatchOutcome, SealedBatch, Write};
 use selfsame_store::{Meter, Result, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
-use uuid::Uuid;
 
 use crate::commit::{CommitOutcome, SentCommit, Transaction};
 use crate::failure::{DatabaseFailure, DatabaseResult};
 use crate::guard;
 use crate::pool::{SILENCE, connection, discard, in_time};
-use crate::process::ProcessSeat;
+use crate::process::{NewSeat, ProcessSeat};
 use crate::schema;
 use crate::sequence::Sequence;
 use crate::sums::RowSums;
@@ -62,7 +61,7 @@ struct Waiting {
 }
 
 impl CommitWriter {
-    pub(crate) fn start(pool: Pool, process: Uuid, meter: Arc<Meter>) -> Result<Self> {
+    pub(crate) fn start(pool: Pool, new: NewSeat, meter: Arc<Meter>) -> Result<Self> {
         let (queue, jobs) = mpsc::channel(QUEUE);
         let generation = Arc::new(AtomicU64::new(0));
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -72,10 +71,10 @@ impl CommitWriter {
         let thread = std::thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || {
-                let [a, b, ..] = *process.as_bytes();
+                let [a, b, ..] = *new.process.as_bytes();
                 let mut thread = WriterThread {
                     pool,
-                    process,
+                    new,
                     meter,
                     generation: counted,
                     sequence: Sequence::new(u16::from_be_bytes([a, b])),
@@ -142,7 +141,7 @@ fn unconnected() -> DatabaseFailure {
 
 struct WriterThread {
     pool: Pool,
-    process: Uuid,
+    new: NewSeat,
     meter: Arc<Meter>,
     generation: Arc<AtomicU64>,
     sequence: Sequence,
@@ -158,6 +157,8 @@ struct WriterThread {
 struct Seated {
     sums: RowSums,
     seat: ProcessSeat,
+    /// The number of commits of the other processes when the seat was taken.
+    before: i64,
 }
 
 impl WriterThread {
@@ -186,7 +187,7 @@ impl WriterThread {
         if self.seated.is_none() {
             return;
         }
-        let process = self.process;
+        let process = self.new.process;
         let said = in_time(async {
             let client = self.connected().await?;
             client.execute(statement, &[&process]).await?;
@@ -216,13 +217,13 @@ impl WriterThread {
     async fn guard(&mut self, key: Arc<SealingKey>) -> Result<()> {
         let sums = RowSums::new(key);
         let guarded = async {
-            let process = self.process;
+            let new = self.new;
             self.connected().await?;
             let client = self.client.as_ref().ok_or_else(unconnected)?;
             guard::compare(client, &sums, &self.sequence).await?;
             let mut waited = Duration::ZERO;
             loop {
-                match guard::sit(client, &sums, process).await {
+                match guard::sit(client, &sums, new).await {
                     // A process that crashed is taken for alive until it has been silent for a while.
                     Err(DatabaseFailure::Final(StoreError::InUse(_))) if waited < STALE => {}
                     sat => break sat,
@@ -231,16 +232,32 @@ impl WriterThread {
                 waited += RETRY;
             }
         };
-        let seat = guarded.await.map_err(DatabaseFailure::into_error)?;
-        self.counted(&seat);
+        let (seat, before) = guarded.await.map_err(DatabaseFailure::into_error)?;
         self.unknown = None;
-        self.seated = Some(Seated { sums, seat });
+        self.seated = Some(Seated { sums, seat, before });
+        self.count();
         Ok(())
     }
 
-    fn counted(&self, seat: &ProcessSeat) {
-        let generation = seat.generation.cast_unsigned();
-        self.generation.store(generation, Ordering::Release);
+    /// Takes a seat again. What this process holds in memory needs no renewal: each write has its conditions.
+    async fn sit_again(&mut self) -> DatabaseResult<()> {
+        let (Some(client), Some(seated)) = (&self.client, &mut self.seated) else {
+            return Err(unconnected());
+        };
+        let sat = in_time(guard::sit(client, &seated.sums, self.new)).await?;
+        (seated.seat, seated.before) = sat;
+        tracing::warn!(
+            "this process was silent for so long that its place was given away; it has a new one"
+        );
+        Ok(())
+    }
+
+    fn count(&self) {
+        if let Some(seated) = &self.seated {
+            let generation = seated.seat.generation.saturating_add(seated.before);
+            let generation = generation.cast_unsigned();
+            self.generation.fetch_max(generation, Ordering::Release);
+        }
     }
 
     /// Removes events beyond the number kept, now and then.
@@ -323,8 +340,16 @@ impl WriterThread {
                 tracing::warn!(reason, "the connection to the database is lost");
                 self.lose();
             }
-            if matches!(failure, DatabaseFailure::Final(_)) {
-                return Err(failure.into_error());
+            match failure {
+                DatabaseFailure::Final(error) => return Err(error),
+                // Whether the last commit took effect, the row that counted it no longer says.
+                DatabaseFailure::Unseated if is_sent => return Err(StoreError::Deadline),
+                DatabaseFailure::Unseated => match self.sit_again().await {
+                    Err(DatabaseFailure::Final(error)) => return Err(error),
+                    Err(DatabaseFailure::Lost(_)) => self.lose(),
+                    _ => {}
+                },
+                _ => {}
             }
             if Instant::now() + pause > end {
                 return Err(match is_sent {
@@ -359,6 +384,7 @@ impl WriterThread {
             client,
             sums: &seated.sums,
             sequence: &self.sequence,
+            is_shared: !self.new.alone,
         };
         let begun = Instant::now();
         match transaction.write(batches, &seated.seat).await? {
@@ -382,17 +408,21 @@ impl WriterThread {
         let (Some(client), Some(sent)) = (&self.client, &self.unknown) else {
             return Ok(None);
         };
-        let counted = in_time(guard::counted(client, self.process)).await?;
-        let took_effect = counted == Some(sent.seat.generation);
+        let counted = in_time(guard::counted(client, self.new.process)).await?;
+        let Some(counted) = counted else {
+            self.unknown = None;
+            return Err(DatabaseFailure::Unseated);
+        };
+        let took_effect = counted == sent.seat.generation;
         let sent = self.unknown.take().filter(|_| took_effect);
         Ok(sent.map(|sent| self.settled(sent)))
     }
 
     fn settled(&mut self, sent: SentCommit) -> Vec<Result<BatchOutcome>> {
-        self.counted(&sent.seat);
         if let Some(seated) = &mut self.seated {
             seated.seat = sent.seat;
         }
+        self.count();
         sent.answers
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 // The suite draws batches at random.
 use proptest as _;
-use selfsame_postgres::{Address, Postgres};
+use selfsame_postgres::{Address, Company, Postgres};
 use selfsame_store::backend::Backend;
 use server::Server;
 use suite::ground::{Ground, Home};
@@ -29,7 +29,7 @@ impl Schema {
 impl Home for Schema {
     async fn open(&self) -> Arc<dyn Backend> {
         let address = Address::parse(&self.0).unwrap();
-        Arc::new(Postgres::open(&address, 4).await.unwrap())
+        Arc::new(Postgres::open(&address, 4, Company::Alone).await.unwrap())
     }
 
     fn another(&self) -> Box<dyn Home> {
@@ -38,7 +38,7 @@ impl Home for Schema {
 
     async fn files(&self) -> Vec<PathBuf> {
         let address = Address::parse(&self.0).unwrap();
-        Postgres::open(&address, 1).await.unwrap();
+        Postgres::open(&address, 1, Company::Alone).await.unwrap();
         let mut files = Vec::new();
         let data = Server::shared().directory().join("data");
         collect(&data.join("base"), &mut files);

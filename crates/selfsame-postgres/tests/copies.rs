@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
-use selfsame_postgres::{Address, Postgres};
+use selfsame_postgres::{Address, Company, Postgres};
 use selfsame_store::backend::Backend;
 use selfsame_store::{
     Batch, NewOutbox, Page, Put, Record, Sqlite, Store, StoreError, Tag, TenantId, Vault,
@@ -36,7 +36,10 @@ fn call(subject: &str) -> NewOutbox {
 async fn a_copy_is_a_file_with_all_records_calls_counters_and_events() {
     let url = Server::shared().fresh();
     let address = Address::parse(&url).unwrap();
-    let store = open(Arc::new(Postgres::open(&address, 2).await.unwrap())).await;
+    let store = open(Arc::new(
+        Postgres::open(&address, 2, Company::Alone).await.unwrap(),
+    ))
+    .await;
     let owner = TenantId::parse("one").unwrap();
     for number in 0..300_u32 {
         let put = Put::new("card", number.to_string(), number.to_be_bytes().to_vec());
@@ -108,7 +111,10 @@ async fn a_row_changed_removed_or_put_back_from_outside_is_found_at_the_start() 
     for change in changes {
         let url = server.fresh();
         let address = Address::parse(&url).unwrap();
-        let store = open(Arc::new(Postgres::open(&address, 1).await.unwrap())).await;
+        let store = open(Arc::new(
+            Postgres::open(&address, 1, Company::Alone).await.unwrap(),
+        ))
+        .await;
         let owner = TenantId::parse("one").unwrap();
         let batch = Batch::new(owner.clone()).put(Put::new("card", "1", vec![1]));
         let batch = batch.event("issued", "1").enqueue(call("first"));
@@ -116,7 +122,7 @@ async fn a_row_changed_removed_or_put_back_from_outside_is_found_at_the_start() 
         store.allocate(&owner, "places", 1).await.unwrap();
         drop(store);
         server.execute(&url, change);
-        let again = Postgres::open(&address, 1).await.unwrap();
+        let again = Postgres::open(&address, 1, Company::Alone).await.unwrap();
         let opened = Store::open(Arc::new(again), vault()).await;
         assert!(
             matches!(opened, Err(StoreError::Tampered(_))),

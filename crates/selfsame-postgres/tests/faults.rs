@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use proxy::{Manner, Proxy};
 use selfsame_crypto::seal::SealingKey;
-use selfsame_postgres::{Address, Postgres};
+use selfsame_postgres::{Address, Company, Postgres};
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId, Vault};
 use server::Server;
 use tokio::task::JoinSet;
@@ -31,7 +31,7 @@ fn vault() -> Vault {
 
 async fn open(url: &str) -> Store {
     let address = Address::parse(url).unwrap();
-    let backend = Postgres::open(&address, 4).await.unwrap();
+    let backend = Postgres::open(&address, 4, Company::Alone).await.unwrap();
     Store::open(Arc::new(backend), vault()).await.unwrap()
 }
 
@@ -208,7 +208,7 @@ async fn a_second_process_is_refused_while_the_first_one_lives() {
     let url = server.fresh();
     let first = open(&url).await;
     let address = Address::parse(&url).unwrap();
-    let second = Postgres::open(&address, 1).await.unwrap();
+    let second = Postgres::open(&address, 1, Company::Alone).await.unwrap();
     let refused = Store::open(Arc::new(second), vault()).await;
     assert!(matches!(refused, Err(StoreError::InUse(_))), "{refused:?}");
     drop(first);
@@ -223,7 +223,7 @@ async fn two_starters_make_the_tables_once() {
     let mut starters = JoinSet::new();
     for _ in 0..4 {
         let address = address.clone();
-        starters.spawn(async move { Postgres::open(&address, 1).await });
+        starters.spawn(async move { Postgres::open(&address, 1, Company::Alone).await });
     }
     while let Some(started) = starters.join_next().await {
         started.unwrap().unwrap();

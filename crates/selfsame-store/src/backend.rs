@@ -260,6 +260,14 @@ pub trait Backend: Send + Sync {
     async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>>;
     /// The entry, if it is due and first in its lane.
     async fn entry(&self, id: OutboxId, now: UnixTime) -> Result<Option<SealedEntry>>;
+    /// Takes an entry for this process; false if another live process has it.
+    async fn hold(&self, _id: OutboxId) -> Result<bool> {
+        Ok(true)
+    }
+    /// Whether other processes may use the records at the same time.
+    fn is_shared(&self) -> bool {
+        false
+    }
     /// The dead letters.
     async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>>;
     /// The events.

@@ -81,21 +81,14 @@ impl DeadLetter {
 
 /// An entry reserved for one worker of this process while this is held.
 ///
-/// Keep it until the commit that settles, retries or buries the entry has finished. The lease is in memory only: if the
-/// process dies, the entry is due again.
+/// Keep it until the commit that settles, retries or buries the entry has finished. If the process dies, the entry is
+/// due again.
 #[derive(Debug)]
 pub struct Leased {
-    entry: OutboxEntry,
-    _claim: Claim,
-}
-
-impl Leased {
-    pub(crate) fn new(entry: OutboxEntry, claim: Claim) -> Self {
-        Self {
-            entry,
-            _claim: claim,
-        }
-    }
+    pub(crate) entry: OutboxEntry,
+    /// Whether this process wrote it last, and so holds it among the processes.
+    pub(crate) is_ours: bool,
+    pub(crate) _claim: Claim,
 }
 
 impl Deref for Leased {

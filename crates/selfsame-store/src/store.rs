@@ -114,6 +114,12 @@ impl Store {
         self.0.backend.generation()
     }
 
+    /// Whether other processes may use the records at the same time.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.0.backend.is_shared()
+    }
+
     /// The record, unless absent or expired.
     pub async fn read(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Record>> {
         let Some(keys) = self.keys(tenant).await? else {

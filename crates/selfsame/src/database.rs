@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use selfsame_postgres::{Address, Postgres};
+use selfsame_postgres::{Address, Company, Postgres};
 use selfsame_store::backend::STORE_FILE;
 use selfsame_store::{Store, StoreError, Vault};
 use selfsame_terminal::exit::Failure;
@@ -123,7 +123,7 @@ impl Database {
             .hint(NOT_EMPTY));
         }
         let opened = async {
-            let backend = Postgres::open(&self.address, self.connections).await?;
+            let backend = Postgres::open(&self.address, self.connections, Company::Alone).await?;
             let vault = Vault::from_master(master_key::load(custody, data).map_err(Opening::Key)?);
             Ok(Store::open(Arc::new(backend), vault).await?)
         };

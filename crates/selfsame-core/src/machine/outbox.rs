@@ -16,8 +16,14 @@ const ATTEMPTS_MAX: u32 = 12;
 const PATIENCE_MS: [u64; 4] = [20, 100, 400, 1_000];
 
 impl Shared {
-    /// Carries out an entry whose lease the caller holds, and puts it off after an error.
+    /// Carries out an entry whose lease the caller holds, and puts it off after an error. Does nothing if another
+    /// process carries it out.
     pub async fn perform(self: &Arc<Self>, leased: &Leased) {
+        match self.store.hold(leased).await {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(error) => return tracing::warn!(%error, "a call waits: the store can't give it"),
+        }
         match CallEntry::read(leased).and_then(|entry| self.correspondent(&entry)) {
             Ok(machine) => {
                 if let Err(error) = machine.clone().carry_out(self, leased).await {

@@ -1,17 +1,17 @@
 //! Judges the batches of a group one after the other.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::frame;
-use selfsame_store::backend::{BatchOutcome, OutboxId, Place, SealedBatch, Write};
-use selfsame_store::{Expect, Result, StoreError};
+use selfsame_store::backend::{BatchOutcome, KEY_KIND, OutboxId, Place, SealedBatch, Write};
+use selfsame_store::{Expect, Result, StoreError, TenantId};
 use uuid::Uuid;
 
 use super::changes::{CounterChange, NewEvent, NewRecord, RecordChange, RowChanges};
 use super::outbox::TouchedLanes;
 use super::touched::{CounterName, Doomed, FoundRows};
-use crate::rows::{RecordRow, key, sql};
+use crate::rows::{RecordRow, key, sql, tenant_key};
 use crate::sequence::Sequence;
 
 /// The answers to the batches, in their order, and the changes of those that succeeded.
@@ -32,7 +32,8 @@ pub(crate) fn judge<'a>(
         records: HashMap::new(),
         found: rows.records,
         absent: BTreeMap::new(),
-        lanes: TouchedLanes::new(rows.entries, rows.headed),
+        lanes: TouchedLanes::new(rows.process, rows.entries, rows.headed),
+        keys: rows.keys,
         counters: BTreeMap::new(),
         counted: rows.counters,
         events: Vec::new(),
@@ -56,6 +57,7 @@ struct Judging<'a> {
     found: HashMap<Uuid, RecordRow>,
     absent: BTreeMap<Uuid, &'a Place>,
     lanes: TouchedLanes<'a>,
+    keys: Option<HashSet<Uuid>>,
     counters: BTreeMap<CounterName, CounterChange>,
     counted: HashMap<CounterName, i64>,
     events: Vec<NewEvent<'a>>,
@@ -118,7 +120,23 @@ impl<'a> Judging<'a> {
                 self.lanes.judge(*id, false)
             }
             Write::Replay(id) => self.lanes.judge(*id, true),
+            Write::Put { place, .. } | Write::Update { place, .. } if place.kind != KEY_KIND => {
+                self.exists(&place.tenant)
+            }
+            Write::Enqueue(entry) => self.exists(&entry.tenant),
             _ => Ok(()),
+        }
+    }
+
+    /// Whether the tenant still has its key. Another process may have destroyed it.
+    fn exists(&self, tenant: &TenantId) -> Result<()> {
+        let Some(found) = &self.keys else {
+            return Ok(());
+        };
+        let key = tenant_key(tenant);
+        match found.contains(&key) || self.row(&key).is_some() {
+            true => Ok(()),
+            false => Err(StoreError::conflict(KEY_KIND, tenant.as_str())),
         }
     }
 

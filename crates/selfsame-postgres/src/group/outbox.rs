@@ -5,12 +5,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::{OutboxId, SealedEntry};
 use selfsame_store::{Result, StoreError};
+use uuid::Uuid;
 
 use super::changes::EntryChange;
 use crate::rows::{EntryRow, LaneKey, sql};
 
 /// The entries that a group touches, and what is known of their lanes.
 pub(super) struct TouchedLanes<'a> {
+    /// This process, if there may be others.
+    process: Option<Uuid>,
     found: HashMap<OutboxId, EntryRow>,
     changes: BTreeMap<OutboxId, EntryChange<'a>>,
     headed: HashSet<LaneKey>,
@@ -19,8 +22,13 @@ pub(super) struct TouchedLanes<'a> {
 }
 
 impl<'a> TouchedLanes<'a> {
-    pub(super) fn new(found: HashMap<OutboxId, EntryRow>, headed: HashSet<LaneKey>) -> Self {
+    pub(super) fn new(
+        process: Option<Uuid>,
+        found: HashMap<OutboxId, EntryRow>,
+        headed: HashSet<LaneKey>,
+    ) -> Self {
         Self {
+            process,
             found,
             changes: BTreeMap::new(),
             headed,
@@ -35,9 +43,11 @@ impl<'a> TouchedLanes<'a> {
         }
     }
 
+    /// Whether the entry is there, and no other process took it over from this one.
     pub(super) fn judge(&self, id: OutboxId, dead: bool) -> Result<()> {
-        let found = self.row(id).map(|row| row.buried.is_some());
-        match found == Some(dead) {
+        let other = |holder: Uuid| self.process.is_some_and(|process| process != holder);
+        let found = self.row(id).filter(|row| !row.holder.is_some_and(other));
+        match found.map(|row| row.buried.is_some()) == Some(dead) {
             true => Ok(()),
             false => Err(StoreError::conflict("outbox", &id.to_string())),
         }
@@ -56,6 +66,7 @@ impl<'a> TouchedLanes<'a> {
             created: sql(entry.created.0),
             buried: None,
             reason: None,
+            holder: None,
         };
         let change = EntryChange {
             before: None,
@@ -121,7 +132,10 @@ impl<'a> TouchedLanes<'a> {
         if disturbs {
             self.disturbed.insert(row.lane);
         }
-        let after = to(row);
+        let after = to(row).map(|row| EntryRow {
+            holder: None,
+            ..row
+        });
         match self.changes.get_mut(&id) {
             Some(change) => {
                 change.after = after;

@@ -71,6 +71,7 @@ fn entry_row(lane: u8) -> EntryRow {
         created: 0,
         buried: None,
         reason: None,
+        holder: None,
     }
 }
 

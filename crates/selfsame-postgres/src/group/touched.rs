@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use selfsame_store::TenantId;
 use selfsame_store::backend::{OutboxId, Place, SealedBatch, Write};
 use uuid::Uuid;
 
@@ -34,11 +35,17 @@ pub(crate) struct Touched<'a> {
     pub(crate) entries: BTreeSet<OutboxId>,
     pub(crate) lanes: BTreeSet<LaneKey>,
     pub(crate) counters: BTreeSet<CounterName>,
+    /// The tenants that get records or calls, whose keys must be there.
+    pub(crate) tenants: BTreeSet<&'a TenantId>,
 }
 
 /// The rows that were found and locked.
 #[derive(Debug, Default)]
 pub(crate) struct FoundRows {
+    /// This process, if there may be others.
+    pub(crate) process: Option<Uuid>,
+    /// The keys of tenants, if other processes may destroy one.
+    pub(crate) keys: Option<HashSet<Uuid>>,
     pub(crate) records: HashMap<Uuid, RecordRow>,
     pub(crate) entries: HashMap<OutboxId, EntryRow>,
     /// The lanes that have a head.
@@ -62,14 +69,16 @@ impl<'a> Touched<'a> {
 
     fn add(&mut self, write: &'a Write) {
         match write {
-            Write::Expect(place, _)
-            | Write::Put { place, .. }
-            | Write::Update { place, .. }
-            | Write::Delete(place) => {
+            Write::Expect(place, _) | Write::Delete(place) => {
                 self.records.insert(key(place), place);
+            }
+            Write::Put { place, .. } | Write::Update { place, .. } => {
+                self.records.insert(key(place), place);
+                self.tenants.insert(&place.tenant);
             }
             Write::Enqueue(entry) => {
                 self.lanes.insert(entry.lane);
+                self.tenants.insert(&entry.tenant);
             }
             Write::Settle(id) | Write::Retry(id, _) | Write::Bury(id, _) | Write::Replay(id) => {
                 self.entries.insert(*id);

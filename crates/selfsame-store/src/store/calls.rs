@@ -9,7 +9,8 @@ use crate::outbox::{self, DeadLetter, Leased};
 use crate::record::Page;
 
 impl Store {
-    /// Calls to execute: due, first in their lanes, and not leased by another worker of this process.
+    /// Calls to execute: due, first in their lanes, and not leased by another worker. Before one is executed,
+    /// [`Store::hold`] takes it from the workers of other processes.
     pub async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<Leased>> {
         let ids = self
             .0
@@ -28,13 +29,29 @@ impl Store {
 
     /// Leases the call for immediate execution; `None` if it is leased, not due or not first in its lane.
     pub async fn lease(&self, id: OutboxId) -> Result<Option<Leased>> {
-        self.lease_at(id, self.now()).await
+        self.held_at(id, self.now()).await
     }
 
     /// Leases a call for its own writer, even before its time. A time in the near future keeps other workers from
     /// taking it before the writer does.
     pub async fn lease_early(&self, id: OutboxId) -> Result<Option<Leased>> {
-        self.lease_at(id, UnixTime(u64::MAX)).await
+        self.held_at(id, UnixTime(u64::MAX)).await
+    }
+
+    /// Whether no worker of another process executes the call; from now on none does, while this process lives. One
+    /// that was taken for dead and comes back can settle nothing: its commit is a `Conflict`.
+    pub async fn hold(&self, leased: &Leased) -> Result<bool> {
+        match leased.is_ours {
+            true => Ok(true),
+            false => self.0.backend.hold(leased.id).await,
+        }
+    }
+
+    async fn held_at(&self, id: OutboxId, now: UnixTime) -> Result<Option<Leased>> {
+        let Some(leased) = self.lease_at(id, now).await? else {
+            return Ok(None);
+        };
+        Ok(self.hold(&leased).await?.then_some(leased))
     }
 
     /// The dead letters.
@@ -59,12 +76,10 @@ impl Store {
         let Some(claim) = self.0.leases.claim(id) else {
             return Ok(None);
         };
-        let sealed = match self
-            .0
-            .fresh
-            .take(id)
-            .filter(|entry| entry.not_before <= now)
-        {
+        let fresh = self.0.fresh.take(id);
+        let fresh = fresh.filter(|entry| entry.not_before <= now);
+        let is_ours = fresh.is_some();
+        let sealed = match fresh {
             Some(fresh) => fresh,
             None => match self.0.backend.entry(id, now).await? {
                 Some(sealed) => sealed,
@@ -75,6 +90,10 @@ impl Store {
         let Some(keys) = self.keys(&sealed.tenant).await? else {
             return Ok(None);
         };
-        Ok(Some(Leased::new(outbox::open(&keys, &sealed)?, claim)))
+        Ok(Some(Leased {
+            entry: outbox::open(&keys, &sealed)?,
+            is_ours,
+            _claim: claim,
+        }))
     }
 }
