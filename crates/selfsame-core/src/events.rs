@@ -166,7 +166,8 @@ impl Events {
         }
     }
 
-    fn wake(&self) {
+    /// Has the readers look for new events.
+    pub fn wake(&self) {
         let count = |times: &mut u64| *times = times.wrapping_add(1);
         self.0.woken.send_modify(count);
     }

@@ -162,7 +162,7 @@ impl Issuer {
     }
 
     /// The tenant of its records.
-    fn tenant(&self) -> &TenantId {
+    pub(crate) fn tenant(&self) -> &TenantId {
         &self.context.organisation.issuer
     }
 

@@ -1,6 +1,7 @@
 //! The roles of the organisations of one instance: the issuer and the verifier of each.
 
 mod erasure;
+mod following;
 mod open;
 
 use std::sync::{Arc, OnceLock, RwLock};
@@ -168,7 +169,9 @@ impl Roles {
             true => {
                 let (memory, shared) = (&self.memory, &self.shared);
                 let opening = || memory.issuer(shared, &open.context, open.identity.clone());
-                Some(open.issuer.get_or_try_init(opening).await?.clone())
+                let issuer = open.issuer.get_or_try_init(opening).await?;
+                issuer.lists().catch_up().await?;
+                Some(issuer.clone())
             }
             false => None,
         };
@@ -272,6 +275,9 @@ impl Roles {
     /// Starts the background tasks, which end when `stopping` becomes true.
     pub fn start(self: &Arc<Self>, stopping: watch::Receiver<bool>) {
         if self.wanted.issuer {
+            if self.shared.store.is_shared() {
+                tokio::spawn(following::run(self.clone(), stopping.clone()));
+            }
             tokio::spawn(publishing(self.clone(), stopping.clone()));
             tokio::spawn(anchoring(self.clone(), stopping));
         }

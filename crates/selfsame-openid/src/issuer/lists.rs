@@ -1,7 +1,9 @@
 //! Status lists: allots places in them, keeps the statuses, and keeps signed lists ready to be served.
 
+mod following;
+
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_credential::format::StatusForm;
@@ -10,19 +12,18 @@ use selfsame_credential::status::{
 };
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{encoding, hash, jws};
-use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::issuer::credential::Status;
 use selfsame_store::{MAX_PAGE, Page};
 use serde_json::json;
 
-use super::erasure::{WithdrawnPlace, newest_stripped, stripped};
 pub use super::list_faces::{ListFace, ListPlace};
-use super::register::{ISSUED, IssuedRecord};
 pub use super::signing::CredentialKind;
 use super::signing::{self, Signatory, signatory};
 use crate::context::Context;
 use crate::view::issuer::{CredentialStatus, ServedList};
+use following::Statuses;
+pub(crate) use following::is_of_status;
 use selfsame_core::Shared;
 use selfsame_core::identity::Identity;
 
@@ -49,14 +50,28 @@ pub struct Lists {
     newest: AtomicU64,
     /// Lists whose last change is not anchored in the registry yet.
     unanchored: Mutex<BTreeSet<u64>>,
+    /// Held while a status is read and shown.
+    following: tokio::sync::Mutex<()>,
+    /// The event before which the lists were read, and whether what came after it was not followed yet.
+    read_at: tokio::sync::Mutex<Option<String>>,
+    is_behind: AtomicBool,
 }
 
 /// The credentials of one list that are not valid.
 #[derive(Default)]
 struct Withdrawn {
-    statuses: HashMap<u64, CredentialStatus>,
+    statuses: Statuses,
     /// Number of changes since the start.
     changes: u64,
+}
+
+impl Withdrawn {
+    fn of(statuses: Statuses) -> Self {
+        Self {
+            statuses,
+            changes: 0,
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -79,40 +94,17 @@ impl Lists {
     ) -> Result<Self> {
         let tenant = &context.organisation.issuer;
         let key = shared.instance_key("status").await?.mac(b"places");
-        let mut withdrawn: HashMap<u64, Withdrawn> = HashMap::new();
-        let tag = selfsame_store::Tag::hashed("withdrawn", "yes");
-        let mut page = Page::first(500);
-        loop {
-            let records = shared.store.find(tenant, ISSUED, &tag, &page).await?;
-            for record in &records {
-                let issued: IssuedRecord = decode(&record.value)?;
-                withdrawn
-                    .entry(issued.place.list)
-                    .or_default()
-                    .statuses
-                    .insert(issued.place.index, issued.status);
-            }
-            match records.last() {
-                Some(last) => page = page.after(last.cursor()),
-                None => break,
-            }
-        }
-        for WithdrawnPlace { place, status } in stripped(&shared.store, tenant).await? {
-            let list = withdrawn.entry(place.list).or_default();
-            list.statuses.insert(place.index, status);
-        }
-        // Places are allotted in order, and credentials issued nearly in order: requests may overtake each other.
-        let newest = shared
-            .store
-            .list(tenant, ISSUED, &Page::newest(MAX_PAGE))
-            .await?
-            .iter()
-            .map(|record| Ok(decode::<IssuedRecord>(&record.value)?.place.list))
-            .collect::<Result<Vec<u64>>>()?
+        let is_shared = shared.store.is_shared();
+        let read_at = match is_shared {
+            true => shared.store.newest_event().await?,
+            false => None,
+        };
+        let withdrawn = following::withdrawn(&shared, tenant).await?;
+        let withdrawn: HashMap<u64, Withdrawn> = withdrawn
             .into_iter()
-            .max()
-            .unwrap_or_default()
-            .max(newest_stripped(&shared.store, tenant).await?);
+            .map(|(list, statuses)| (list, Withdrawn::of(statuses)))
+            .collect();
+        let newest = following::newest(&shared, tenant).await?;
         let anchored = shared
             .store
             .list(tenant, ANCHORED, &Page::first(MAX_PAGE))
@@ -128,6 +120,9 @@ impl Lists {
             identity,
             key,
             withdrawn: Mutex::new(withdrawn),
+            following: tokio::sync::Mutex::default(),
+            read_at: tokio::sync::Mutex::new(read_at),
+            is_behind: AtomicBool::new(is_shared),
             served: Mutex::default(),
             signing: tokio::sync::Mutex::default(),
         })
@@ -250,7 +245,7 @@ impl Lists {
         if let Some(ready) = self.ready(list, face) {
             return Ok(ready);
         }
-        if list > self.newest.load(Ordering::Relaxed) {
+        if !self.is_used(list).await? {
             return Err(Error::not_found("status-list-unknown"));
         }
         let now = self.shared.clock.now();

@@ -185,7 +185,10 @@ impl Issuer {
                 Err(StoreError::Conflict { .. }) => continue,
                 Err(other) => return Err(other.into()),
             }
-            self.lists.set(&issued.place, status);
+            match self.shared.store.is_shared() {
+                true => self.lists.show(id).await?,
+                false => self.lists.set(&issued.place, status),
+            }
             tracing::info!(credential = id, status = ?status, "status changed");
             return Ok(self.issued_view(id, &issued));
         }
