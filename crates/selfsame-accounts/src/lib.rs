@@ -360,6 +360,7 @@ impl Accounts {
         let (cached, ended) = self.cached(&id);
         if let Some((person, expires)) = cached
             && now < expires
+            && self.is_open(&id).await?
         {
             return Ok(person);
         }
@@ -379,6 +380,17 @@ impl Accounts {
         };
         self.remember(&person, expires, ended);
         Ok(person)
+    }
+
+    /// Whether a session that is cached here was ended by no other process.
+    async fn is_open(&self, id: &str) -> Result<bool> {
+        let store = &self.parts.store;
+        let kind = self.realm.session();
+        Ok(!store.is_shared()
+            || store
+                .version(&TenantId::instance(), kind, id)
+                .await?
+                .is_some())
     }
 
     /// Ends a session.

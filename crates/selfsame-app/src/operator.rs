@@ -1,6 +1,6 @@
 //! The operator: one token created at the first start, and sessions for browsers.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use selfsame_crypto::{SecretString, encoding, hash};
 use selfsame_driver::{Error, ErrorKind, Result};
@@ -20,7 +20,7 @@ const LINK_SECONDS: u64 = 600;
 /// The operator, who may issue, revoke, request presentations and write to the registry.
 pub struct Operator {
     shared: Arc<Shared>,
-    token_hash: [u8; 32],
+    token_hash: RwLock<[u8; 32]>,
     /// The token that this process uses for itself; never stored.
     pass: SecretString,
 }
@@ -32,9 +32,7 @@ impl Operator {
     /// The store's.
     pub async fn open(shared: Arc<Shared>) -> Result<(Self, Option<SecretString>)> {
         let instance = TenantId::instance();
-        if let Some(record) = shared.store.read(&instance, TOKEN, "hash").await? {
-            let token_hash =
-                <[u8; 32]>::try_from(record.value.as_slice()).map_err(Error::internal)?;
+        if let Some(token_hash) = kept(&shared.store).await? {
             return Ok((Self::of(shared, token_hash), None));
         }
         let token = SecretString::new(shared.clock.ctx().token("operator"));
@@ -42,24 +40,45 @@ impl Operator {
         let batch = Batch::new(instance)
             .expect(TOKEN, "hash", Expect::Absent)
             .put(Put::new(TOKEN, "hash", token_hash.to_vec()));
-        shared
-            .store
-            .commit(batch)
-            .await
-            .map_err(|error| match error {
-                StoreError::Conflict { .. } => {
-                    Error::internal("another process opened this data directory at the same time")
-                }
-                other => other.into(),
-            })?;
-        Ok((Self::of(shared, token_hash), Some(token)))
+        match shared.store.commit(batch).await {
+            Ok(_) => Ok((Self::of(shared, token_hash), Some(token))),
+            // Another process on the same store started at the same time, and shows its token.
+            Err(StoreError::Conflict { .. }) => {
+                let token_hash = kept(&shared.store).await?;
+                let token_hash = token_hash.ok_or_else(|| Error::internal("no operator token"))?;
+                Ok((Self::of(shared, token_hash), None))
+            }
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Reads the hash again, if another process may have replaced the token; a failure is only logged.
+    pub(crate) async fn keep_token(&self) {
+        if !self.shared.store.is_shared() {
+            return;
+        }
+        match kept(&self.shared.store).await {
+            Ok(Some(token_hash)) => {
+                let held = self.token_hash.write();
+                *held.unwrap_or_else(PoisonError::into_inner) = token_hash;
+            }
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "the operator's token can't be read"),
+        }
+    }
+
+    fn token_hash(&self) -> [u8; 32] {
+        *self
+            .token_hash
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn of(shared: Arc<Shared>, token_hash: [u8; 32]) -> Self {
         let pass = SecretString::new(shared.clock.ctx().token("operator/pass"));
         Self {
             shared,
-            token_hash,
+            token_hash: RwLock::new(token_hash),
             pass,
         }
     }
@@ -86,7 +105,7 @@ impl Operator {
     /// Whether this is the operator's token; the check takes the same time for each wrong one.
     #[must_use]
     pub fn is_token(&self, token: &str) -> bool {
-        let is_token = hash::ct_eq(&hashed(token), &self.token_hash);
+        let is_token = hash::ct_eq(&hashed(token), &self.token_hash());
         let is_pass = hash::ct_eq(&hashed(token), &hashed(self.pass.expose()));
         is_token | is_pass
     }
@@ -188,7 +207,7 @@ impl Operator {
     fn link_id(&self, code: &str) -> String {
         encoding::base64url_encode(&hash::sha256_parts(&[
             b"operator link\0",
-            &self.token_hash,
+            &self.token_hash(),
             code.as_bytes(),
         ]))
     }
@@ -197,10 +216,17 @@ impl Operator {
     fn session_id(&self, session: &str) -> String {
         encoding::base64url_encode(&hash::sha256_parts(&[
             b"operator session\0",
-            &self.token_hash,
+            &self.token_hash(),
             session.as_bytes(),
         ]))
     }
+}
+
+/// The hash of the token of a store.
+async fn kept(store: &Store) -> Result<Option<[u8; 32]>> {
+    let record = store.read(&TenantId::instance(), TOKEN, "hash").await?;
+    let hash = record.map(|record| <[u8; 32]>::try_from(record.value.as_slice()));
+    hash.transpose().map_err(Error::internal)
 }
 
 fn hashed(token: &str) -> [u8; 32] {

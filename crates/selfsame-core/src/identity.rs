@@ -103,10 +103,8 @@ impl Identity {
     /// # Errors
     /// `BadRequest` for settings that can't work, and the store's errors.
     pub async fn open(shared: &Shared, wish: &Wish<'_>) -> Result<Self> {
-        if let Some(record) = shared.store.read(&wish.tenant, IDENTITY, "own").await? {
-            let kept: IdentityRecord = decode(&record.value)?;
-            wish.agrees_with(&kept.did)?;
-            return Self::of(shared, wish.tenant.clone(), kept).await;
+        if let Some(kept) = Self::kept(shared, wish).await? {
+            return Ok(kept);
         }
         let batch = Batch::new(wish.tenant.clone()).expect(IDENTITY, "own", Expect::Absent);
         let (key, handle, batch) = shared.keys.create(&wish.tenant, KeyType::P256, batch)?;
@@ -129,11 +127,23 @@ impl Identity {
         let batch = batch.put(Put::new(IDENTITY, "own", encode(&record)?));
         match shared.store.commit(batch).await {
             Ok(_) => Self::of(shared, wish.tenant.clone(), record).await,
-            Err(StoreError::Conflict { .. }) => Err(Error::internal(
-                "another process opened this data directory at the same time",
-            )),
+            // Another process on the same store was faster.
+            Err(StoreError::Conflict { .. }) => {
+                let kept = Self::kept(shared, wish).await?;
+                kept.ok_or_else(|| Error::internal("an identity came and went"))
+            }
             Err(other) => Err(other.into()),
         }
+    }
+
+    async fn kept(shared: &Shared, wish: &Wish<'_>) -> Result<Option<Self>> {
+        let Some(record) = shared.store.read(&wish.tenant, IDENTITY, "own").await? else {
+            return Ok(None);
+        };
+        let kept: IdentityRecord = decode(&record.value)?;
+        wish.agrees_with(&kept.did)?;
+        let kept = Self::of(shared, wish.tenant.clone(), kept).await?;
+        Ok(Some(kept))
     }
 
     async fn of(shared: &Shared, tenant: TenantId, record: IdentityRecord) -> Result<Self> {

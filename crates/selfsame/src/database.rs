@@ -19,7 +19,7 @@ const FORM: &str =
     "write it as postgres://USER@HOST:PORT/DATABASE, and the password in a file (docs/postgres.md)";
 const REACH: &str = "check that the server runs and that its address, user, password and certificate are right (docs/postgres.md)";
 const ITS_KEY: &str = "use the master key with which the records were written: copy the file to this machine, or name it (--master-key-file)";
-const ONE_PROCESS: &str = "stop the other process";
+const ONE_PROCESS: &str = "stop the other process; or give both a registry in a process of its own (--registry), so that they can share the records (docs/postgres.md)";
 const NOT_EMPTY: &str = "name another directory (--data), or leave out --database";
 
 /// Options that name a database.
@@ -113,7 +113,12 @@ impl Database {
     ///
     /// # Errors
     /// If the database cannot be reached, another process uses it, or the records cannot be read with this key.
-    pub async fn open(&self, data: &Path, custody: &Custody) -> Result<Store, Failure> {
+    pub async fn open(
+        &self,
+        data: &Path,
+        custody: &Custody,
+        company: Company,
+    ) -> Result<Store, Failure> {
         let file = data.join(STORE_FILE);
         if file.exists() {
             return Err(Failure::environment(format!(
@@ -123,7 +128,7 @@ impl Database {
             .hint(NOT_EMPTY));
         }
         let opened = async {
-            let backend = Postgres::open(&self.address, self.connections, Company::Alone).await?;
+            let backend = Postgres::open(&self.address, self.connections, company).await?;
             let vault = Vault::from_master(master_key::load(custody, data).map_err(Opening::Key)?);
             Ok(Store::open(Arc::new(backend), vault).await?)
         };
@@ -200,7 +205,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(STORE_FILE), "").unwrap();
         let database = settings("postgres://me@localhost/x").database().unwrap();
-        let opened = database.open(folder.path(), &Custody::BesideTheData).await;
+        let opened = database
+            .open(folder.path(), &Custody::BesideTheData, Company::Alone)
+            .await;
         assert_eq!(opened.err().unwrap().what_to_do(), Some(NOT_EMPTY));
     }
 }

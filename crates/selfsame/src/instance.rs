@@ -20,6 +20,7 @@ use selfsame_ledger::config::{
 };
 use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
+use selfsame_postgres::Company;
 use selfsame_server::{Nodes, Origin, OriginError, ServerLimits};
 use selfsame_store::{Store, TenantId};
 use selfsame_terminal::exit::Failure;
@@ -265,13 +266,26 @@ impl Launch {
 
     async fn records(&self) -> Result<Store, Failure> {
         match &self.database {
-            Some(database) => database.open(&self.data, &self.custody).await,
+            Some(database) => {
+                let (data, custody) = (&self.data, &self.custody);
+                database.open(data, custody, self.company()).await
+            }
             None => records::open(&self.data, &self.custody).await,
         }
     }
 
+    /// Whether other processes may use the records: a registry in this process can't be shared, and a file neither.
+    fn company(&self) -> Company {
+        let has_registry = self.roles.registry && self.registry.is_empty();
+        match self.database.is_some() && !has_registry && self.node.is_none() {
+            true => Company::Shared,
+            false => Company::Alone,
+        }
+    }
+
     fn keeping(&self) -> Keeping {
-        Keeping::of(&self.data, &self.custody, &self.token)
+        let is_shared = self.company() == Company::Shared;
+        Keeping::of(&self.data, &self.custody, &self.token, is_shared)
     }
 
     fn public_origin(&self, bound: SocketAddr) -> Result<Url, Failure> {

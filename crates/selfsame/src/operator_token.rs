@@ -34,12 +34,14 @@ pub struct Keeping {
     /// The file, if the token is kept in one.
     pub file: Option<PathBuf>,
     renews: bool,
+    /// Whether other processes may use the same records, so that a missing file is no wish for another token.
+    pub is_shared: bool,
 }
 
 impl Keeping {
     /// In the file that the operator names. By default beside the data, but in no file if the master key is kept
     /// elsewhere: anyone who copied the data could read everything with the token.
-    pub fn of(data: &Path, custody: &Custody, token: &OperatorToken) -> Self {
+    pub fn of(data: &Path, custody: &Custody, token: &OperatorToken, is_shared: bool) -> Self {
         let beside = data.join(TOKEN_FILE);
         let file = match (&token.operator_token_file, custody) {
             (Some(file), _) => Some(file.clone()),
@@ -54,6 +56,7 @@ impl Keeping {
         Self {
             file,
             renews: token.new_operator_token,
+            is_shared,
         }
     }
 
@@ -63,7 +66,7 @@ impl Keeping {
     /// The store's.
     pub async fn renew(&self, store: &Store) -> Result<(), Failure> {
         let is_gone = self.file.as_ref().is_some_and(|file| !file.exists());
-        if is_gone || self.renews {
+        if (is_gone && !self.is_shared) || self.renews {
             Operator::forget(store).await?;
         }
         Ok(())
@@ -83,6 +86,9 @@ impl Keeping {
             return Ok(new);
         };
         let Some(token) = new else {
+            if self.is_shared && !file.exists() {
+                return Ok(None);
+            }
             let kept = private_file::read(file, Reason::text(RENEW))?;
             if operator.is_token(kept.expose()) {
                 return Ok(None);

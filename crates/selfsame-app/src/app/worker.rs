@@ -68,6 +68,7 @@ pub(super) async fn work(
             }
             Err(error) => tracing::error!(%error, "the outbox can't be read"),
         }
+        app.operator.keep_token().await;
         app.keep_chained().await;
         app.keep_erasing(Urgency::Now).await;
         purge(&app, started).await;
