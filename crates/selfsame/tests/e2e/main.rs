@@ -42,6 +42,9 @@ mod postgres;
 mod postgres_server;
 mod races;
 mod refusals;
+mod replicas;
+#[path = "../support/replicas.rs"]
+mod replicas_rig;
 mod requests;
 mod responses;
 mod rig;

@@ -1,0 +1,182 @@
+//! Several processes on one database behind nginx: any of them serves any step, and one that is killed takes nothing with
+//! it.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::http::{Api, Reply};
+use crate::postgres_server::Server;
+use crate::replicas_rig::Replicas;
+use crate::rig::{
+    answer, issued, items, offer, person, post, recheck_until, set_status, take, text, verdict,
+};
+
+/// After this time another process has taken over what a killed one held.
+const TAKEN_OVER: Duration = Duration::from_secs(15);
+
+#[test]
+fn any_replica_serves_any_step_and_none_serves_what_another_one_has_changed() {
+    let server = Server::shared();
+    let mut replicas = Replicas::start(&server.fresh(), 2);
+    let operator = replicas.operator();
+    let anna = person(&operator.with_token(""), "anna");
+    // Each request goes to the next replica.
+    for _ in 0..2 {
+        let given = offer(&operator, &json!({}));
+        assert_eq!(take(&anna, &given).len(), 1);
+        let asked = post(
+            &operator,
+            "/api/verifier/requests",
+            &json!({"type": "immunization"}),
+        );
+        answer(&anna, &asked);
+        assert_eq!(verdict(&operator, &asked)["verdict"]["outcome"], "valid");
+        let credential = &issued(&operator, &given)[0];
+        set_status(&operator, credential, "suspended");
+        recheck_until(&operator, &asked, "suspended");
+        set_status(&operator, credential, "valid");
+        recheck_until(&operator, &asked, "valid");
+        set_status(&operator, credential, "revoked");
+        recheck_until(&operator, &asked, "revoked");
+    }
+    // A session that one replica ends is over at all.
+    let ended = anna.send("DELETE", "/api/wallet/sessions", None).unwrap();
+    assert_eq!(ended.status, 204);
+    for _ in 0..4 {
+        let reply = anna.send("GET", "/api/wallet/credentials", None).unwrap();
+        assert_eq!(reply.status, 401);
+    }
+    // The others go on without one that is killed.
+    replicas.kill(1);
+    let given =
+        until_answered(|| operator.send("POST", "/api/issuer/offers", Some(&immunization())));
+    let berta = json!({"email": "berta@example.org", "password": "correct horse battery"});
+    let anybody = operator.with_token("");
+    let session = until_answered(|| anybody.send("POST", "/api/wallet/register", Some(&berta)));
+    let berta = operator.with_token(&text(&session, "token"));
+    let accept = json!({"offer": given["uri"]});
+    let taken = until_answered(|| berta.send("POST", "/api/wallet/offers/accept", Some(&accept)));
+    assert_eq!(items(&taken).len(), 1);
+}
+
+#[test]
+fn a_replica_that_is_killed_in_the_middle_of_flows_loses_none_and_does_none_twice() {
+    const PEOPLE: usize = 8;
+    let server = Server::start(&[]);
+    let mut replicas = Replicas::start(&server.fresh(), 3);
+    let operator = replicas.operator();
+    let people: Vec<Api> = (0..PEOPLE)
+        .map(|number| person(&operator.with_token(""), &format!("person-{number}")))
+        .collect();
+    let (ends, done) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let worked: Vec<ClientLog> = std::thread::scope(|scope| {
+        let (ends, done, operator) = (&ends, &done, &operator);
+        let working: Vec<_> = people
+            .iter()
+            .map(|person| scope.spawn(move || flows(operator, person, ends, done)))
+            .collect();
+        let more = |within: Duration| {
+            let (begun, before) = (Instant::now(), done.load(Ordering::Relaxed));
+            while done.load(Ordering::Relaxed) < before + 2 * PEOPLE {
+                assert!(begun.elapsed() < within, "flows do not go on");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        };
+        more(Duration::from_secs(60));
+        replicas.kill(1);
+        more(Duration::from_secs(60));
+        replicas.again(1);
+        more(Duration::from_secs(60));
+        replicas.kill(0);
+        more(Duration::from_secs(60));
+        ends.store(true, Ordering::Relaxed);
+        working.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    // From the clients' own log: what was acknowledged is there, and nothing is there twice.
+    let spent: usize = worked.iter().map(|log| log.spent.len()).sum();
+    assert!(spent <= 2 * PEOPLE, "{spent} offers were spent for nothing");
+    for (person, log) in people.iter().zip(&worked) {
+        let cards =
+            until_answered(|| person.send("GET", "/api/wallet/credentials?limit=200", None));
+        assert_eq!(items(&cards).len(), log.taken.len());
+        for given in &log.taken {
+            assert_eq!(issued_for(&operator, given), 1);
+        }
+        for given in &log.spent {
+            assert_eq!(issued_for(&operator, given), 0);
+        }
+    }
+}
+
+/// What a client has seen.
+#[derive(Default)]
+struct ClientLog {
+    /// Offers that were taken.
+    taken: Vec<Value>,
+    /// Offers whose code was redeemed by a process that was killed before it gave a token for it. A code works once
+    /// (OpenID4VCI §3.5), so the person needs another offer.
+    spent: Vec<Value>,
+}
+
+/// Takes one offer after the other.
+fn flows(operator: &Api, person: &Api, ends: &AtomicBool, done: &AtomicUsize) -> ClientLog {
+    let mut log = ClientLog::default();
+    while !ends.load(Ordering::Relaxed) {
+        let given =
+            until_answered(|| operator.send("POST", "/api/issuer/offers", Some(&immunization())));
+        match is_taken(operator, person, &given) {
+            true => log.taken.push(given),
+            false => log.spent.push(given),
+        }
+        done.fetch_add(1, Ordering::Relaxed);
+    }
+    log
+}
+
+/// Accepts an offer, again and again while the answers say nothing.
+fn is_taken(operator: &Api, person: &Api, given: &Value) -> bool {
+    let body = json!({"offer": given["uri"]});
+    let (began, mut refused) = (Instant::now(), None);
+    loop {
+        let reply = person.send("POST", "/api/wallet/offers/accept", Some(&body));
+        match &reply {
+            Ok(reply) if reply.is_success() => return true,
+            // Another process may finish what the one began that was killed, once that is taken for dead.
+            Ok(reply) if reply.status == 410 => {
+                let refused = refused.get_or_insert_with(Instant::now);
+                if issued_for(operator, given) > 0 {
+                    return true;
+                }
+                if refused.elapsed() > TAKEN_OVER {
+                    return false;
+                }
+            }
+            _ => assert!(began.elapsed() < Duration::from_secs(60), "{reply:?}"),
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn issued_for(operator: &Api, given: &Value) -> usize {
+    let path = format!("/api/issuer/credentials?offer={}", text(given, "id"));
+    items(&until_answered(|| operator.send("GET", &path, None))).len()
+}
+
+fn immunization() -> Value {
+    json!({"type": "immunization", "examples": true})
+}
+
+/// Sends a request that may be repeated until it succeeds, as clients behind a balancer do.
+fn until_answered(send: impl Fn() -> std::io::Result<Reply>) -> Value {
+    let began = Instant::now();
+    loop {
+        let reply = send();
+        match &reply {
+            Ok(reply) if reply.is_success() => return reply.json(),
+            _ => assert!(began.elapsed() < Duration::from_secs(60), "{reply:?}"),
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
