@@ -1,7 +1,7 @@
 //! What stops a command: signals, and the end of its terminal.
 
 use std::future::Future;
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Read as _};
 
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -34,6 +34,35 @@ pub async fn until_told_to_go() {
             let _ = tokio::signal::ctrl_c().await;
         }
     }
+}
+
+/// Completes as [`until_told_to_go`] does, or with the leash.
+pub async fn until_told_or(leash: impl Future<Output = ()>) {
+    tokio::select! {
+        () = until_told_to_go() => {}
+        () = leash => {}
+    }
+}
+
+/// Completes when the standard input ends. Reads on a separate thread: the runtime would wait for a read of its own before
+/// it could end.
+///
+/// # Errors
+/// If no thread can be started.
+pub fn until_the_input_ends() -> Result<impl Future<Output = ()>, Failure> {
+    let (end, ended) = tokio::sync::oneshot::channel::<()>();
+    std::thread::Builder::new()
+        .name("leash".to_owned())
+        .spawn(move || {
+            let mut nothing = [0; 64];
+            let mut input = std::io::stdin().lock();
+            while input.read(&mut nothing).is_ok_and(|read| read > 0) {}
+            drop(end);
+        })?;
+    Ok(async {
+        // Nothing is sent: an error here means that the thread has ended.
+        let _ = ended.await;
+    })
 }
 
 /// SIGHUP makes a service read files again; a closed terminal sends it too, and then the service must stop.

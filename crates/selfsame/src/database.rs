@@ -62,12 +62,12 @@ impl DatabaseOptions {
     ///
     /// # Errors
     /// If the address is malformed, or the password cannot be read.
-    pub fn database(self, file: Option<DatabaseSettings>) -> Result<Option<Database>, Failure> {
+    pub fn database(&self, file: Option<DatabaseSettings>) -> Result<Option<Database>, Failure> {
         let connections = file.as_ref().and_then(|file| file.connections);
-        let settings = match self.database {
+        let settings = match &self.database {
             Some(url) => DatabaseSettings {
-                url,
-                password_file: self.database_password_file,
+                url: url.clone(),
+                password_file: self.database_password_file.clone(),
                 connections,
             },
             None => match file {

@@ -31,7 +31,7 @@ use selfsame_tls_commands::node;
 use selfsame_tls_commands::peers::{Own, OwnCertificate, Resuming};
 use selfsame_tls_io::{Acceptor, Connector};
 use selfsame_wallet::config::WalletConfig;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
@@ -107,6 +107,8 @@ pub struct Launch {
     pub plain_anywhere: bool,
     /// Limits for all clients together, and for one address.
     pub limits: ServerLimits,
+    /// Whether other processes listen on the same address.
+    pub shares_address: bool,
     /// A directory that is removed with the instance.
     pub temporary: Option<tempfile::TempDir>,
 }
@@ -169,6 +171,7 @@ impl Launch {
             health: None,
             plain_anywhere: false,
             limits: ServerLimits::default(),
+            shares_address: false,
             temporary: None,
         }
     }
@@ -193,7 +196,7 @@ impl Launch {
     /// What prevents it from starting, and what to do about it.
     pub async fn start(self) -> Result<Running, Failure> {
         private_directory::take(&self.data)?;
-        let listener = bind(self.listen).await?;
+        let listener = self.bind().await?;
         let bound = listener.local_addr()?;
         let health = self.health.map(bind_health).transpose()?;
         let origin = self.public_origin(bound)?;
@@ -262,6 +265,13 @@ impl Launch {
             node,
             _temporary: self.temporary,
         })
+    }
+
+    async fn bind(&self) -> Result<TcpListener, Failure> {
+        match self.shares_address {
+            true => bind_beside(self.listen),
+            false => bind(self.listen).await,
+        }
     }
 
     async fn records(&self) -> Result<Store, Failure> {
@@ -544,10 +554,29 @@ impl Running {
     }
 }
 
+/// The maximum number of connections that wait to be accepted.
+const WAITING_CONNECTIONS: u32 = 1024;
+
 async fn bind(at: SocketAddr) -> Result<TcpListener, Failure> {
     TcpListener::bind(at).await.map_err(|error| {
         Failure::environment(format!("{at}: {error}"))
             .hint("an instance may be running there already; otherwise choose another address with --listen")
+    })
+}
+
+/// Listens beside other processes on the same address. The system gives each connection to one of them.
+fn bind_beside(at: SocketAddr) -> Result<TcpListener, Failure> {
+    let socket = match at {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    socket.set_reuseaddr(true)?;
+    socket.set_reuseport(true)?;
+    let bound = socket
+        .bind(at)
+        .and_then(|()| socket.listen(WAITING_CONNECTIONS));
+    bound.map_err(|error| {
+        Failure::environment(format!("{at}: {error}")).hint("choose another address with --listen")
     })
 }
 

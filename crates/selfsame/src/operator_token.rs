@@ -29,6 +29,14 @@ pub struct OperatorToken {
     new_operator_token: bool,
 }
 
+impl OperatorToken {
+    /// For one of several processes: the file of all of them, if no other is named. One process alone makes a new token.
+    pub fn share(&mut self, file: PathBuf, is_first: bool) {
+        self.operator_token_file.get_or_insert(file);
+        self.new_operator_token &= is_first;
+    }
+}
+
 /// Where the token is kept, and whether to make a new one.
 pub struct Keeping {
     /// The file, if the token is kept in one.

@@ -26,7 +26,7 @@ const SELF_MADE: &str = "self-made";
 const IN_PEM: &str = "--tls-certificate and --tls-key name PEM files: the chain and its key";
 
 /// The certificate of the listener.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct Certificate {
     /// The TLS certificate chain, PEM; SIGHUP reloads it and its key.
     #[arg(long, requires = "tls_key")]

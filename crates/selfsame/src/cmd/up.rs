@@ -1,5 +1,7 @@
 //! `selfsame up`: starts an instance and runs it until it is stopped.
 
+mod replicas;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use selfsame_network::NodeClient;
 use selfsame_network::loopback::Loopback;
 use selfsame_registry::Genesis;
 use selfsame_terminal::exit::{Answer, End, Failure};
-use selfsame_terminal::interrupt::until_told_to_go;
+use selfsame_terminal::interrupt::{until_the_input_ends, until_told_or, until_told_to_go};
 use selfsame_terminal::master_key::MasterKey;
 use selfsame_terminal::{address, output};
 use selfsame_wallet::config::Registration;
@@ -42,6 +44,7 @@ const WITHOUT_IT: &str = "the first scenario calls the instance at its own origi
 #[command(after_help = "Example: selfsame up
          selfsame up --validators 4        runs the registry as a network of four nodes on this machine
          selfsame up --database postgres://selfsame@localhost/selfsame        keeps the records in PostgreSQL
+         selfsame up --replicas 3 --database postgres://selfsame@localhost/selfsame        serves by three processes
 
 Four processes on this machine:
          selfsame up --role registry
@@ -96,6 +99,13 @@ pub struct Up {
     trust_issuer: Vec<String>,
     #[command(flatten)]
     database: DatabaseOptions,
+    /// Run this many processes on the database and on one address, and the registry in a process of its own. One that ends
+    /// is started again.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(2..=64), conflicts_with_all = ["validators", "demo", "tls_self_made"])]
+    replicas: Option<u16>,
+    /// Which of these processes this is.
+    #[arg(long, hide = true, requires = "replicas")]
+    replica: Option<u16>,
     /// A settings file in TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[organisations]`, `[database]`,
     /// `[registry]`, `[tls]`, `[health]`, `[limits]`. On SIGHUP, `[trust]` and `[[tls.hosts]]` are read again. For a supervisor, `[health] listen` serves `/livez`
     /// on a separate thread.
@@ -156,6 +166,14 @@ impl Up {
     /// Starts the instance, prints its addresses, and runs it.
     pub async fn run(self) -> End {
         selfsame_terminal::log::start();
+        match (self.replicas, self.replica) {
+            (Some(_), Some(number)) => self.part_of(number)?.run_alone().await,
+            (Some(count), None) => self.supervise(count).await,
+            (None, _) => self.run_alone().await,
+        }
+    }
+
+    async fn run_alone(self) -> End {
         let manner = Manner {
             demo: match (self.no_demo || self.config.is_some(), self.demo) {
                 (true, _) => Demo::Never,
@@ -189,6 +207,7 @@ impl Up {
     }
 
     async fn serve(self, network: Option<&Loopback>, manner: Manner) -> End {
+        let is_leashed = self.replica.is_some();
         let mut launch = self.launch()?;
         let all = launch.roles == Roles::ALL;
         if let Some(network) = network {
@@ -211,6 +230,7 @@ impl Up {
         agree(&launch).await?;
         // The demonstration's person creates a wallet as anyone would.
         let anybody = launch.wallet.registration == Registration::Open;
+        let leash = is_leashed.then(until_the_input_ends).transpose()?;
         let running = launch.start().await?;
         let story = match all && anybody {
             true => {
@@ -229,7 +249,10 @@ impl Up {
             }
             output::say("  Ctrl-C stops it.");
         }
-        running.until(until_told_to_go()).await?;
+        match leash {
+            Some(leash) => running.until(until_told_or(leash)).await?,
+            None => running.until(until_told_to_go()).await?,
+        }
         Ok(Answer::Yes)
     }
 
@@ -291,6 +314,7 @@ impl Up {
         launch.plain_anywhere = self.certificate.plain_anywhere();
         launch.health = file.health.listen;
         launch.limits = file.limits.limits()?;
+        launch.shares_address = self.replica.is_some();
         Ok(launch)
     }
 }

@@ -1,16 +1,21 @@
 //! Several processes on one database behind nginx: any of them serves any step, and one that is killed takes nothing with
 //! it.
 
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::http::{Api, Reply};
+use crate::instance::free_port;
 use crate::postgres_server::Server;
 use crate::replicas_rig::Replicas;
 use crate::rig::{
-    answer, issued, items, offer, person, post, recheck_until, set_status, take, text, verdict,
+    answer, issued, items, offer, person, post, recheck_until, run, selfsame, set_status, take,
+    text, verdict,
 };
 
 /// After this time another process has taken over what a killed one held.
@@ -162,6 +167,91 @@ fn is_taken(operator: &Api, person: &Api, given: &Value) -> bool {
 fn issued_for(operator: &Api, given: &Value) -> usize {
     let path = format!("/api/issuer/credentials?offer={}", text(given, "id"));
     items(&until_answered(|| operator.send("GET", &path, None))).len()
+}
+
+#[test]
+fn one_command_starts_processes_that_share_an_address_and_starts_again_one_that_is_killed() {
+    let url = Server::shared().fresh();
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = selfsame();
+    command.args(["up", "--replicas", "2", "--json", "--database", &url]);
+    command.args(["--listen", &format!("127.0.0.1:{}", free_port())]);
+    command.arg("--data").arg(folder.path());
+    let mut supervisor = Supervisor(command.stdout(Stdio::piped()).spawn().unwrap());
+    let mut said = String::new();
+    let mut printed = BufReader::new(supervisor.0.stdout.take().unwrap());
+    printed.read_line(&mut said).unwrap();
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said["replicas"], 2);
+    let token = std::fs::read_to_string(text(&said, "operator_token_file")).unwrap();
+    let operator = Api::new(&text(&said, "origin").parse().unwrap(), &token);
+    let anna = person(&operator.with_token(""), "anna");
+    let take_one = || {
+        let given =
+            until_answered(|| operator.send("POST", "/api/issuer/offers", Some(&immunization())));
+        assert!(is_taken(&operator, &anna, &given));
+    };
+    take_one();
+    let replicas = children(supervisor.0.id(), "--replica 2");
+    assert_eq!(replicas.len(), 1);
+    signal("KILL", replicas[0]);
+    take_one();
+    let began = Instant::now();
+    while children(supervisor.0.id(), "--replica 2").is_empty() {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    take_one();
+    let all = children(supervisor.0.id(), "--replica");
+    assert_eq!(all.len(), 3);
+    signal("TERM", supervisor.0.id());
+    assert!(supervisor.0.wait().unwrap().success());
+    let still_there = all
+        .iter()
+        .filter(|id| Path::new(&format!("/proc/{id}")).exists());
+    assert_eq!(still_there.count(), 0);
+}
+
+#[test]
+fn replicas_without_a_database_are_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = selfsame();
+    command
+        .args(["up", "--replicas", "3"])
+        .arg("--data")
+        .arg(folder.path());
+    let (code, _, complaints) = run(&mut command);
+    assert_eq!(code, 2, "{complaints}");
+    assert!(
+        complaints.contains("--database postgres://"),
+        "{complaints}"
+    );
+}
+
+/// `selfsame up --replicas`. Its processes end with it.
+struct Supervisor(Child);
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The processes that this one has started, whose arguments contain these words.
+fn children(parent: u32, words: &str) -> Vec<u32> {
+    let listed = Command::new("pgrep")
+        .args(["-P", &parent.to_string(), "-f", "--", words])
+        .output();
+    let listed = String::from_utf8(listed.unwrap().stdout).unwrap();
+    listed.lines().map(|id| id.parse().unwrap()).collect()
+}
+
+fn signal(name: &str, process: u32) {
+    let told = Command::new("kill")
+        .args(["-s", name, &process.to_string()])
+        .status();
+    assert!(told.unwrap().success());
 }
 
 fn immunization() -> Value {

@@ -1,6 +1,5 @@
 //! `selfsame registry node`: runs one node of a network until it is stopped.
 
-use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -8,8 +7,8 @@ use clap::Args;
 use selfsame_abci::Home;
 use selfsame_app::config::Roles;
 use selfsame_network::files::{Serve, note_served};
-use selfsame_terminal::exit::{Answer, End, Failure};
-use selfsame_terminal::interrupt::until_told_to_go;
+use selfsame_terminal::exit::{Answer, End};
+use selfsame_terminal::interrupt::{until_the_input_ends, until_told_or, until_told_to_go};
 use selfsame_terminal::master_key::MasterKey;
 use selfsame_terminal::output;
 use url::Url;
@@ -96,34 +95,12 @@ impl RunNode {
         }
         output::say("  Ctrl-C stops it.");
         if self.leashed {
-            let input = until_the_input_ends()?;
-            let told = async {
-                tokio::select! {
-                    () = until_told_to_go() => {}
-                    () = input => {}
-                }
-            };
-            running.until(told).await?;
+            running
+                .until(until_told_or(until_the_input_ends()?))
+                .await?;
         } else {
             running.until(until_told_to_go()).await?;
         }
         Ok(Answer::Yes)
     }
-}
-
-/// Reads on a separate thread: the runtime would wait for a read of its own before it could end.
-fn until_the_input_ends() -> Result<impl Future<Output = ()>, Failure> {
-    let (end, ended) = tokio::sync::oneshot::channel::<()>();
-    std::thread::Builder::new()
-        .name("leash".to_owned())
-        .spawn(move || {
-            let mut nothing = [0; 64];
-            let mut input = std::io::stdin().lock();
-            while input.read(&mut nothing).is_ok_and(|read| read > 0) {}
-            drop(end);
-        })?;
-    Ok(async {
-        // Nothing is sent: an error here means that the thread has ended.
-        let _ = ended.await;
-    })
 }
