@@ -56,6 +56,12 @@ const PROGRAMS: &[Program] = &[
         purpose: "keeps an instance's records",
     },
     Program {
+        names: &["/usr/sbin/nginx"],
+        probe: Probe::Asks("-v"),
+        package: "nginx-light",
+        purpose: "balances between processes",
+    },
+    Program {
         names: &["gnutls-serv"],
         probe: Probe::Asks("--version"),
         package: "gnutls-bin",
@@ -107,7 +113,7 @@ pub fn prepare(with_browser: bool) -> Result<(), String> {
             ""
         };
         println!(
-            "    a C compiler,{browser} Java, OpenSSL, GnuTLS, NSS, wolfSSL and PostgreSQL are there"
+            "    a C compiler,{browser} Java, OpenSSL, GnuTLS, NSS, wolfSSL, PostgreSQL and nginx are there"
         );
         return Ok(());
     }

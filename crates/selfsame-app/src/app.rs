@@ -478,10 +478,8 @@ impl App {
     /// Number of durable commits since the start, and the time they took together.
     #[must_use]
     pub fn commits(&self) -> (u64, Duration) {
-        (
-            self.shared.store.commits(),
-            self.shared.store.commits_took(),
-        )
+        let meter = self.shared.store.meter();
+        (meter.commits(), meter.spent())
     }
 
     /// Number of calls waiting to be delivered, and number given up.

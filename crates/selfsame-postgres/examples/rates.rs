@@ -113,6 +113,6 @@ async fn main() -> Outcome<()> {
         p99.as_secs_f64() * 1e3
     );
     println!("inserts_s {:.0}", insert(&store, &tenant, count).await?);
-    println!("commit_ms {:?}", store.commit_time());
+    println!("commit_ms {:?}", store.meter().median());
     Ok(())
 }

@@ -40,7 +40,7 @@ async fn measure(store: Store, tenant: TenantId) -> std::io::Result<()> {
         took.push(start.elapsed());
     }
     let whole = median(&mut took);
-    let disk = store.commit_time().unwrap_or_default();
+    let disk = store.meter().median().unwrap_or_default();
     say("commit, one after the other", whole)?;
     say("  of which the disk", disk)?;
     say("  overhead", whole.saturating_sub(disk))?;
@@ -98,7 +98,7 @@ async fn reads(store: &Store, tenant: &TenantId) -> std::io::Result<()> {
 }
 
 async fn crowd(store: &Store, tenant: &TenantId) -> std::io::Result<()> {
-    let (before, start) = (store.commits(), Instant::now());
+    let (before, start) = (store.meter().commits(), Instant::now());
     let tasks: Vec<_> = (0..64_u32)
         .map(|task| {
             let (store, tenant) = (store.clone(), tenant.clone());
@@ -116,7 +116,7 @@ async fn crowd(store: &Store, tenant: &TenantId) -> std::io::Result<()> {
         task.await?.map_err(fail)?;
     }
     let each = start.elapsed() / 6_400;
-    let waits = store.commits() - before;
+    let waits = store.meter().commits() - before;
     writeln!(
         std::io::stdout(),
         "64 at once: 6400 commits, {each:.1?} each, {waits} waits for the disk"

@@ -13,7 +13,6 @@ pub(crate) use copy::COPIED;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 
@@ -22,6 +21,7 @@ use crate::backend::{
 };
 use crate::batch::{Batch, Committed};
 use crate::error::{Result, StoreError};
+use crate::meter::Meter;
 use crate::outbox::{Fresh, Leases};
 use crate::record::{Expect, Page, Record, Tag};
 use crate::tenant::TenantId;
@@ -243,15 +243,12 @@ impl Store {
         if !self.0.backend.has_expired(now).await? {
             return Ok(0);
         }
-        let writes = vec![Write::Purge(limit)];
-        let outcome = self
-            .write(SealedBatch {
-                now,
-                durable: false,
-                writes,
-            })
-            .await?;
-        Ok(outcome.purged)
+        let purge = SealedBatch {
+            now,
+            durable: false,
+            writes: vec![Write::Purge(limit)],
+        };
+        Ok(self.write(purge).await?.purged)
     }
 
     /// Moves committed data from the log to the main file, so that this file is complete on its own. For idle times and
@@ -263,19 +260,10 @@ impl Store {
         self.0.backend.fold().await
     }
 
-    /// The number of durable commits so far.
-    pub fn commits(&self) -> u64 {
-        self.0.backend.meter().commits()
-    }
-
-    /// The total time of all durable commits so far.
-    pub fn commits_took(&self) -> Duration {
-        self.0.backend.meter().spent()
-    }
-
-    /// The median time of the recent durable commits.
-    pub fn commit_time(&self) -> Option<Duration> {
-        self.0.backend.meter().median()
+    /// Statistics of the durable commits.
+    #[must_use]
+    pub fn meter(&self) -> &Meter {
+        self.0.backend.meter()
     }
 
     fn now(&self) -> UnixTime {

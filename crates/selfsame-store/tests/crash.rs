@@ -157,7 +157,7 @@ impl Acked {
                 .await
                 .unwrap();
             assert_eq!(found.len(), 1, "the tag of {id} is lost");
-            let pending = store.lease(*entry).await.unwrap().is_some();
+            let pending = store.lease_early(*entry).await.unwrap().is_some();
             assert!(
                 !(pending && self.settled.contains(id)),
                 "{id} was settled and is pending again"

@@ -264,11 +264,11 @@ async fn looking_for_what_has_expired_costs_no_commit_and_misses_nothing() {
     let put = Put::new("a", "soon over", vec![1]).expires(UnixTime(1_010));
     let batch = Batch::new(tenant()).put(put);
     store.commit(batch).await.unwrap();
-    let before = store.commits();
+    let before = store.meter().commits();
     for _ in 0..50 {
         assert_eq!(store.purge_expired(UnixTime(1_009), 9).await.unwrap(), 0);
     }
-    assert_eq!(store.commits(), before);
+    assert_eq!(store.meter().commits(), before);
     now.store(1_010, Ordering::Relaxed);
     assert_eq!(store.purge_expired(UnixTime(1_010), 9).await.unwrap(), 1);
     assert_eq!(store.purge_expired(UnixTime(1_010), 9).await.unwrap(), 0);

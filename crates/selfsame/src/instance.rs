@@ -31,11 +31,12 @@ use selfsame_tls_commands::node;
 use selfsame_tls_commands::peers::{Own, OwnCertificate, Resuming};
 use selfsame_tls_io::{Acceptor, Connector};
 use selfsame_wallet::config::WalletConfig;
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
 use crate::database::Database;
+use crate::listening::{bind, bind_beside, bind_health};
 use crate::operator_token::{Keeping, OperatorToken};
 use crate::private_directory;
 use crate::serving::Serving;
@@ -552,39 +553,6 @@ impl Running {
         }
         ended
     }
-}
-
-/// The maximum number of connections that wait to be accepted.
-const WAITING_CONNECTIONS: u32 = 1024;
-
-async fn bind(at: SocketAddr) -> Result<TcpListener, Failure> {
-    TcpListener::bind(at).await.map_err(|error| {
-        Failure::environment(format!("{at}: {error}"))
-            .hint("an instance may be running there already; otherwise choose another address with --listen")
-    })
-}
-
-/// Listens beside other processes on the same address. The system gives each connection to one of them.
-fn bind_beside(at: SocketAddr) -> Result<TcpListener, Failure> {
-    let socket = match at {
-        SocketAddr::V4(_) => TcpSocket::new_v4()?,
-        SocketAddr::V6(_) => TcpSocket::new_v6()?,
-    };
-    socket.set_reuseaddr(true)?;
-    socket.set_reuseport(true)?;
-    let bound = socket
-        .bind(at)
-        .and_then(|()| socket.listen(WAITING_CONNECTIONS));
-    bound.map_err(|error| {
-        Failure::environment(format!("{at}: {error}")).hint("choose another address with --listen")
-    })
-}
-
-fn bind_health(at: SocketAddr) -> Result<std::net::TcpListener, Failure> {
-    std::net::TcpListener::bind(at).map_err(|error| {
-        Failure::environment(format!("[health] listen: {at}: {error}"))
-            .hint("name an address of this machine with a free port")
-    })
 }
 
 /// The host for an address: its name if that leads there, since did:web excludes IP addresses.

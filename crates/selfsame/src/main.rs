@@ -3,6 +3,7 @@
 mod cmd;
 mod database;
 mod instance;
+mod listening;
 mod operator_token;
 mod scenario;
 mod serving;

@@ -63,6 +63,7 @@ pub const ROWS: &[Row] = &[
             "selfsame-postgres/conformance",
             "selfsame-postgres/copies",
             "selfsame-postgres/faults",
+            "selfsame-postgres/shared",
             "selfsame/e2e",
         ]),
         SHARED,

@@ -50,7 +50,8 @@ impl App {
             commits_took_ms: commits_took.as_micros() as f64 / 1e3,
             commit_ms: shared
                 .store
-                .commit_time()
+                .meter()
+                .median()
                 .map(|time| time.as_micros() as f64 / 1e3),
             outbound_requests: shared.net.requests(),
             outbox_waiting,

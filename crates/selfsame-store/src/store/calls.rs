@@ -9,8 +9,7 @@ use crate::outbox::{self, DeadLetter, Leased};
 use crate::record::Page;
 
 impl Store {
-    /// Calls to execute: due, first in their lanes, and not leased by another worker. Before one is executed,
-    /// [`Store::hold`] takes it from the workers of other processes.
+    /// Calls that are due, first in their lanes, and not leased here. [`Store::hold`] takes one before it is executed.
     pub async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<Leased>> {
         let ids = self
             .0
@@ -27,31 +26,19 @@ impl Store {
         Ok(due)
     }
 
-    /// Leases the call for immediate execution; `None` if it is leased, not due or not first in its lane.
-    pub async fn lease(&self, id: OutboxId) -> Result<Option<Leased>> {
-        self.held_at(id, self.now()).await
-    }
-
-    /// Leases a call for its own writer, even before its time. A time in the near future keeps other workers from
-    /// taking it before the writer does.
+    /// Leases a call for its own writer, even before its time; `None` if it is leased or not first in its lane. A time
+    /// in the near future keeps other workers from taking it before the writer does.
     pub async fn lease_early(&self, id: OutboxId) -> Result<Option<Leased>> {
-        self.held_at(id, UnixTime(u64::MAX)).await
+        let Some(leased) = self.lease_at(id, UnixTime(u64::MAX)).await? else {
+            return Ok(None);
+        };
+        Ok(self.hold(&leased).await?.then_some(leased))
     }
 
     /// Whether no worker of another process executes the call; from now on none does, while this process lives. One
     /// that was taken for dead and comes back can settle nothing: its commit is a `Conflict`.
     pub async fn hold(&self, leased: &Leased) -> Result<bool> {
-        match leased.is_ours {
-            true => Ok(true),
-            false => self.0.backend.hold(leased.id).await,
-        }
-    }
-
-    async fn held_at(&self, id: OutboxId, now: UnixTime) -> Result<Option<Leased>> {
-        let Some(leased) = self.lease_at(id, now).await? else {
-            return Ok(None);
-        };
-        Ok(self.hold(&leased).await?.then_some(leased))
+        Ok(leased.is_ours || self.0.backend.hold(leased.id).await?)
     }
 
     /// The dead letters.

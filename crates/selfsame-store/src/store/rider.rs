@@ -63,7 +63,7 @@ mod tests {
     #[tokio::test]
     async fn a_rider_is_written_by_the_first_commit_alone() {
         let store = store().await;
-        let before = store.commits();
+        let before = store.meter().commits();
         let ((), is_written) = Store::accompanied(put("rider"), async {
             store.commit(put("act")).await.unwrap();
             assert!(has(&store, "rider").await);
@@ -73,7 +73,7 @@ mod tests {
         .await;
         assert!(is_written);
         assert!(!has(&store, "rider").await, "it is not written again");
-        assert_eq!(store.commits(), before + 2);
+        assert_eq!(store.meter().commits(), before + 2);
     }
 
     #[tokio::test]

@@ -68,7 +68,7 @@ pub async fn entries_of_a_lane_come_one_after_the_other(ground: Ground) {
         (entry.tenant.as_str(), entry.attempts, entry.created),
         ("anna", 0, ground.now())
     );
-    assert!(store.lease(ids[1]).await.unwrap().is_none());
+    assert!(store.lease_early(ids[1]).await.unwrap().is_none());
     drop(first);
     store.commit(batch().settle(ids[0])).await.unwrap();
     assert_eq!(due(&ground, &store).await, ["2", "3"]);
@@ -83,11 +83,11 @@ pub async fn an_entry_is_leased_to_one_at_a_time(ground: Ground) {
     }
     let two = store.due(ground.now(), 2).await.unwrap();
     assert_eq!(two.len(), 2);
-    assert!(store.lease(two[0].id).await.unwrap().is_none());
+    assert!(store.lease_early(two[0].id).await.unwrap().is_none());
     assert_eq!(store.due(ground.now(), 100).await.unwrap().len(), 3);
     let id = two[0].id;
     drop(two);
-    assert_eq!(store.lease(id).await.unwrap().unwrap().id, id);
+    assert_eq!(store.lease_early(id).await.unwrap().unwrap().id, id);
     assert_eq!(store.due(ground.now(), 100).await.unwrap().len(), 5);
 }
 
@@ -96,7 +96,7 @@ pub async fn a_settled_entry_is_never_given_again(ground: Ground) {
     let id = enqueue(&store, "1", "s").await;
     let settle = || batch().settle(id).put(Put::new("done", "1", vec![]));
     store.commit(settle()).await.unwrap();
-    assert!(store.lease(id).await.unwrap().is_none());
+    assert!(store.lease_early(id).await.unwrap().is_none());
     assert_eq!(due(&ground, &store).await, [""; 0]);
     assert!(is_conflict(store.commit(settle()).await));
     assert!(is_conflict(
@@ -128,14 +128,13 @@ pub async fn a_retried_entry_waits_and_holds_its_lane(ground: Ground) {
         .await
         .unwrap();
     assert_eq!(due(&ground, &store).await, ["3"]);
-    assert!(store.lease(id).await.unwrap().is_none());
     // Its writer may take it before its time, as the only holder.
     let early = store.lease_early(id).await.unwrap().unwrap();
     assert!(store.lease_early(id).await.unwrap().is_none());
     drop(early);
     ground.wait(10);
     assert_eq!(due(&ground, &store).await.len(), 2);
-    let entry = store.lease(id).await.unwrap().unwrap();
+    let entry = store.lease_early(id).await.unwrap().unwrap();
     assert_eq!((entry.attempts, entry.not_before), (1, ground.now()));
 }
 
@@ -193,7 +192,7 @@ pub async fn entries_survive_reopening(ground: Ground) {
     let store = ground.store().await;
     let id = enqueue(&store, "1", "s").await;
     enqueue(&store, "2", "s").await;
-    let leased = store.lease(id).await.unwrap();
+    let leased = store.lease_early(id).await.unwrap();
     assert!(leased.is_some());
     drop((leased, store));
     let store = ground.store().await;

@@ -115,14 +115,18 @@ pub async fn allocated_numbers_never_repeat(ground: Ground) {
         store.allocate(&first, "list", 1).await.unwrap(),
         5_000..5_001
     );
-    let before = store.commits();
+    let before = store.meter().commits();
     for number in 5_001..5_501 {
         assert_eq!(
             store.allocate(&first, "list", 1).await.unwrap().start,
             number
         );
     }
-    assert_eq!(store.commits(), before, "numbers of a block cost no commit");
+    assert_eq!(
+        store.meter().commits(),
+        before,
+        "numbers of a block cost no commit"
+    );
 }
 
 pub async fn a_tenant_first_seen_by_many_gets_one_key(ground: Ground) {

@@ -569,7 +569,7 @@ pub async fn limits_hold(ground: Ground) {
 pub async fn durable_commits_are_counted(ground: Ground) {
     let (store, anna) = (ground.store().await, tenant("anna"));
     put(&store, &anna, Put::new(KIND, "0", vec![])).await;
-    let before = store.commits();
+    let before = store.meter().commits();
     for number in 0..3 {
         put(&store, &anna, Put::new(KIND, number.to_string(), vec![])).await;
     }
@@ -585,6 +585,6 @@ pub async fn durable_commits_are_counted(ground: Ground) {
         .expect(KIND, "4", Expect::Absent)
         .delete(KIND, "4");
     store.commit(conflict).await.unwrap_err();
-    assert_eq!(store.commits() - before, 3);
-    assert!(store.commit_time().is_some());
+    assert_eq!(store.meter().commits() - before, 3);
+    assert!(store.meter().median().is_some());
 }
