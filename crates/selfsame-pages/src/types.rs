@@ -4,7 +4,6 @@ mod editor;
 
 use askama::Template;
 use selfsame_catalogue::english;
-use selfsame_credential::Format;
 use selfsame_driver::Reason;
 use selfsame_types::model::{Addresses, Disclosed, TypeState};
 use selfsame_types::{CredentialType, TypeClaim, TypeDefinition, TypeSet, TypeSummary, file};
@@ -86,20 +85,24 @@ impl TypesPage {
     }
 }
 
+/// The title of AnonCreds among formats.
+const ANONCREDS_TITLE: &str = "AnonCreds";
+
 /// The titles of the formats that a type is issued in.
 fn formats(definition: &TypeDefinition) -> String {
-    let named = match definition.formats.as_slice() {
-        [] => return "all formats".to_owned(),
-        named => named.iter().map(|format| format.describe().title),
-    };
-    named.collect::<Vec<_>>().join(", ")
+    let formats = &definition.formats;
+    if formats.is_empty() {
+        return "all formats of OpenID4VCI".to_owned();
+    }
+    let issued = formats.issued.iter().map(|format| format.describe().title);
+    let anoncreds = formats.anoncreds.then_some(ANONCREDS_TITLE);
+    issued.chain(anoncreds).collect::<Vec<_>>().join(", ")
 }
 
 /// The title of the format that a card of a type has first.
 fn first_format(definition: &TypeDefinition) -> &'static str {
-    let first = definition.formats.first().copied();
-    let first = first.or(Format::ALL.first().copied());
-    first.map_or("", |format| format.describe().title)
+    let first = definition.formats.offered().next();
+    first.map_or(ANONCREDS_TITLE, |format| format.describe().title)
 }
 
 /// One type.

@@ -8,6 +8,7 @@ pub mod color;
 pub mod editor;
 pub mod file;
 mod fill;
+mod formats;
 pub mod form;
 pub mod image;
 pub mod import;
@@ -19,6 +20,7 @@ pub mod samples;
 
 pub use check::{Checked, check};
 pub use fill::split;
+pub use formats::{ANONCREDS, TypeFormats};
 pub use image::Picture;
 pub use model::{ClaimKind, CredentialType, TypeClaim, TypeDefinition, text_of};
 pub use records::{DocumentKind, OwnTypes, Owner, PUBLISHED, TypeSet, TypeSummary, Types};
