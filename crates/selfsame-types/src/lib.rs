@@ -3,6 +3,7 @@
 //! Owns: the file of a type, its checks, the documents and forms made from it, imports from other descriptions, and the
 //! records of an organisation's types. Does not own: who may change a type, how credentials are issued, HTTP.
 
+mod anoncreds_objects;
 mod check;
 pub mod color;
 pub mod editor;
@@ -18,9 +19,10 @@ pub mod project;
 mod records;
 pub mod samples;
 
+pub use anoncreds_objects::{AnonCredsObjects, PublishingState};
 pub use check::{Checked, check};
 pub use fill::split;
 pub use formats::{ANONCREDS, TypeFormats};
 pub use image::Picture;
 pub use model::{ClaimKind, CredentialType, TypeClaim, TypeDefinition, text_of};
-pub use records::{DocumentKind, OwnTypes, Owner, PUBLISHED, TypeSet, TypeSummary, Types};
+pub use records::{DocumentKind, NewVersion, OwnTypes, Owner, PUBLISHED, TypeSet, TypeSummary, Types};
