@@ -6,10 +6,14 @@ use askama::Template;
 use selfsame_catalogue::english;
 use selfsame_driver::Reason;
 use selfsame_types::model::{Addresses, Disclosed, TypeState};
-use selfsame_types::{CredentialType, TypeClaim, TypeDefinition, TypeSet, TypeSummary, file};
+use selfsame_types::{
+    AnonCredsObjects, CredentialType, PublishingState, TypeClaim, TypeDefinition, TypeSet,
+    TypeSummary, file,
+};
 
 use crate::Frame;
 use crate::look::CardLook;
+use crate::text::sentence;
 
 pub use editor::{EditedType, TypeEditorPage};
 
@@ -169,6 +173,9 @@ impl TypePage {
             issuer: shown.issuer.to_owned(),
             done: match shown.done {
                 Some("saved") => Some("The draft is saved."),
+                Some("published") if definition.formats.offered().next().is_none() => {
+                    Some("The type is published.")
+                }
                 Some("published") => Some("The type is published: it can be offered now."),
                 Some("retired") => Some("The type is retired: nothing more is issued of it."),
                 _ => None,
@@ -190,9 +197,26 @@ impl TypePage {
         !self.one.sample
     }
 
-    /// Whether credentials of it can be offered.
+    /// Whether it can be retired.
     fn is_issued(&self) -> bool {
         self.one.state == TypeState::Published
+    }
+
+    /// Whether credentials of it can be offered.
+    fn is_offered(&self) -> bool {
+        self.is_issued() && self.definition.formats.offered().next().is_some()
+    }
+
+    /// What happens with its objects for AnonCreds, for people.
+    fn anoncreds_told(&self, objects: &AnonCredsObjects) -> String {
+        match (objects.state, &objects.reason) {
+            (PublishingState::Publishing, _) => "Its keys are made, which takes some seconds, and the registry is called until it answers. Load this page again to see whether it is done.".to_owned(),
+            (PublishingState::Published, _) => "The registry has the schema and the credential definition; the private key is stored here, sealed.".to_owned(),
+            (PublishingState::Failed, None) => "They could not be published.".to_owned(),
+            (PublishingState::Failed, Some(reason)) => {
+                format!("They could not be published. {}", sentence(&english(reason)))
+            }
+        }
     }
 
     /// The number of the version that the draft would become.

@@ -86,7 +86,7 @@ impl Publication {
             definition,
             version,
         } = new;
-        let unnamed = || Error::bad_request("anoncreds-unnamed").with("type", &definition.id);
+        let unnamed = || Error::internal("the registry can't name this type");
         let names = project::attributes(definition);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let issuer = IssuerId::new(author.did.to_string()).map_err(refused)?;
