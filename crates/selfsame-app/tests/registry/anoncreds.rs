@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use selfsame_anoncreds::cl::LinkSecret;
 use selfsame_anoncreds::definition::PreparedDefinition;
 use selfsame_anoncreds::format::{
     CredentialDefinition, CredentialDefinitionId, CredentialDefinitionPrivate, Message as _,
@@ -12,11 +13,11 @@ use selfsame_anoncreds::format::{
 use selfsame_anoncreds::holder::create_link_secret;
 use selfsame_anoncreds::issuer::{self as anoncreds, Issuance, create_offer};
 use selfsame_anoncreds::verifier::Encoding;
-use selfsame_anoncreds_roles::PublishedObjects;
 use selfsame_anoncreds_roles::answer::{AnswerDraft, HoldersChoice};
 use selfsame_anoncreds_roles::holder::{Awaited, Requester, accept, request};
 use selfsame_anoncreds_roles::issuer::{issue, values_of};
 use selfsame_anoncreds_roles::verifier::{Leniency, verify};
+use selfsame_anoncreds_roles::{HeldCredential, PublishedObjects};
 use selfsame_app::config::Roles;
 use selfsame_app::{App, Parts};
 use selfsame_core::config::DidMethod;
@@ -122,6 +123,54 @@ async fn is_published_once(world: &World, app: &App) {
     assert_eq!(app.status().await.unwrap().outbox_dead, 0);
 }
 
+/// A credential of the published definition, issued with the private key that is kept here.
+async fn issued(
+    world: &World,
+    app: &App,
+    published: &AnonCredsObjects,
+    secret: &LinkSecret,
+) -> HeldCredential {
+    let definition: PublishedDefinition = read(world, app, &published.cred_def_id).await.unwrap();
+    let definition = CredentialDefinition::from_json(definition.definition.json.as_bytes());
+    let prepared = PreparedDefinition::new(definition.clone().unwrap()).unwrap();
+    let clock = app.clock();
+    let private = record(&world.store, app, "anoncreds_private_key").await.unwrap();
+    let private = CredentialDefinitionPrivate::from_json(&private).unwrap();
+    let kept = record(&world.store, app, "anoncreds_definition").await.unwrap();
+    let kept: Value = serde_json::from_slice(&kept).unwrap();
+    let proof = kept["correctness"].as_str().unwrap();
+    let offer = create_offer(
+        &SchemaId::new(published.schema_id.clone()).unwrap(),
+        &CredentialDefinitionId::new(published.cred_def_id.clone()).unwrap(),
+        &serde_json::from_str(proof).unwrap(),
+        &clock.ctx(),
+    );
+    let requester = Requester {
+        link_secret: secret,
+        did: None,
+    };
+    let open = request(requester, &prepared, &offer, &clock.ctx()).unwrap();
+    assert!(open.proofs.all_bases && open.proofs.safe_primes);
+    let values = [("name", "Alice"), ("born", "1990"), ("address.city", "Bern")];
+    let values = values_of(values.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let issuance = Issuance {
+        offer: &offer,
+        request: &open.request,
+        values: &values.unwrap(),
+        place: None,
+    };
+    let signer = anoncreds::Issuer::new(definition.unwrap(), &private).unwrap();
+    let issued = issue(&signer, &issuance, &clock.ctx()).unwrap();
+    let awaited = Awaited {
+        metadata: &open.metadata,
+        link_secret: secret,
+        definition: &prepared,
+        encoding: Encoding::Recommended,
+        registry: None,
+    };
+    accept(&issued.credential, &awaited).unwrap()
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn credentials_are_issued_and_verified_by_what_the_registry_has() {
     let world = World::memory().await;
@@ -139,45 +188,10 @@ async fn credentials_are_issued_and_verified_by_what_the_registry_has() {
     let definition: PublishedDefinition = read(&world, &app, &published.cred_def_id).await.unwrap();
     let definition = CredentialDefinition::from_json(definition.definition.json.as_bytes()).unwrap();
     assert!(definition.value.revocation.is_none());
-    let prepared = PreparedDefinition::new(definition.clone()).unwrap();
+    let prepared = PreparedDefinition::new(definition).unwrap();
 
-    let clock = app.clock();
-    let private = record(&world.store, &app, "anoncreds_private_key").await.unwrap();
-    let private = CredentialDefinitionPrivate::from_json(&private).unwrap();
-    let kept = record(&world.store, &app, "anoncreds_definition").await.unwrap();
-    let kept: Value = serde_json::from_slice(&kept).unwrap();
-    let proof = kept["correctness"].as_str().unwrap();
-    let offer = create_offer(
-        &SchemaId::new(published.schema_id.clone()).unwrap(),
-        &CredentialDefinitionId::new(published.cred_def_id.clone()).unwrap(),
-        &serde_json::from_str(proof).unwrap(),
-        &clock.ctx(),
-    );
-    let secret = create_link_secret(&clock.ctx());
-    let requester = Requester {
-        link_secret: &secret,
-        did: None,
-    };
-    let open = request(requester, &prepared, &offer, &clock.ctx()).unwrap();
-    assert!(open.proofs.all_bases && open.proofs.safe_primes);
-    let values = [("name", "Alice"), ("born", "1990"), ("address.city", "Bern")];
-    let values = values_of(values.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let issuance = Issuance {
-        offer: &offer,
-        request: &open.request,
-        values: &values.unwrap(),
-        place: None,
-    };
-    let signer = anoncreds::Issuer::new(definition, &private).unwrap();
-    let issued = issue(&signer, &issuance, &clock.ctx()).unwrap();
-    let awaited = Awaited {
-        metadata: &open.metadata,
-        link_secret: &secret,
-        definition: &prepared,
-        encoding: Encoding::Recommended,
-        registry: None,
-    };
-    let held = [accept(&issued.credential, &awaited).unwrap()];
+    let secret = create_link_secret(&app.clock().ctx());
+    let held = [issued(&world, &app, &published, &secret).await];
     let question = json!({
         "name": "donor", "version": "1.0", "nonce": "1234567890",
         "requested_attributes": {"where": {
@@ -188,16 +202,17 @@ async fn credentials_are_issued_and_verified_by_what_the_registry_has() {
     let question = PresentationRequest::from_json(question.to_string().as_bytes()).unwrap();
     let known = PublishedObjects {
         schemas: BTreeMap::from([(published.schema_id, schema)]),
-        definitions: BTreeMap::from([(published.cred_def_id, prepared.clone())]),
+        definitions: BTreeMap::from([(published.cred_def_id, prepared)]),
         ..PublishedObjects::default()
     };
     let choice = HoldersChoice {
         hidden: Vec::new(),
         attested: BTreeMap::new(),
     };
-    let draft = AnswerDraft::new(&question, &held, &known, &choice).unwrap();
-    let presentation = draft.present(&secret, &clock.ctx()).unwrap();
-    let judged = verify(&presentation, &question, known.clone(), Leniency::default()).unwrap();
+    let saved = known.clone();
+    let draft = AnswerDraft::new(&question, &held, &saved, &choice).unwrap();
+    let presentation = draft.present(&secret, &app.clock().ctx()).unwrap();
+    let judged = verify(&presentation, &question, known, Leniency::default()).unwrap();
     assert!(judged.presentation.verdict.is_valid());
     app.stop().await;
 }
