@@ -10,8 +10,8 @@ use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_openid::issuer::Issuer;
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
-use selfsame_types::model::TypeState;
-use selfsame_types::{ANONCREDS, AnonCredsObjects, NewVersion, TypeSummary};
+use selfsame_types::TypeSummary;
+use selfsame_types::model::{ANONCREDS, AnonCredsObjects, NewVersion, TypeState};
 use serde_json::{Value, json};
 
 pub use machine::Publishing;
@@ -22,11 +22,7 @@ impl Publishing {
     ///
     /// # Errors
     /// The store's.
-    pub async fn exported(
-        &self,
-        issuer: &Issuer,
-        paging: &Paging,
-    ) -> Result<Listing<Value>> {
+    pub async fn exported(&self, issuer: &Issuer, paging: &Paging) -> Result<Listing<Value>> {
         let (store, tenant) = (&self.shared.store, issuer.identity().tenant());
         let stored = store.list(tenant, PUBLICATION, &page(paging)).await?;
         let publications = listing(&stored, paging, |stored| {
@@ -64,8 +60,9 @@ impl Publishing {
             return Err(Error::bad_request("anoncreds-no-registry").with("format", ANONCREDS));
         }
         if !identity.did().origin().is_registry() {
-            let error = Error::bad_request("anoncreds-did-elsewhere").with("format", ANONCREDS);
-            return Err(error.with("did", identity.did()));
+            return Err(Error::bad_request("anoncreds-did-elsewhere")
+                .with("format", ANONCREDS)
+                .with("did", identity.did()));
         }
         let publication = Publication::of(new, Author::of(identity))?;
         let id = publication.id();
@@ -84,7 +81,10 @@ impl Publishing {
     /// The store's.
     pub async fn try_again(&self, issuer: &Issuer, shown: &TypeSummary) -> Result<bool> {
         let identity = issuer.identity();
-        let Some(version) = shown.version.filter(|_| shown.state == TypeState::Published) else {
+        let Some(version) = shown
+            .version
+            .filter(|_| shown.state == TypeState::Published)
+        else {
             return Ok(false);
         };
         let found = self.found(identity.tenant(), &shown.id, version).await?;

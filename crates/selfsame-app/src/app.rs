@@ -167,11 +167,7 @@ impl App {
         // Last: if anything after this failed, the new token would never reach the operator.
         let (operator, token) = Operator::open(shared.clone()).await?;
         let publishing = Arc::new(Publishing::new(shared.clone()));
-        let mut correspondents: Vec<Arc<dyn Correspondent>> = vec![
-            publishing.clone(),
-            Arc::new(Registering::new(shared.clone())),
-            Arc::new(Changing::new(shared.clone())),
-        ];
+        let mut correspondents = machines(&shared, &publishing);
         correspondents.extend(wallet.iter().flat_map(|wallet| wallet.correspondents()));
         correspondents.extend(roles.correspondents());
         let stopping = watch::channel(false).0;
@@ -513,6 +509,15 @@ impl App {
         let health = registry.and_then(|registry| registry.health().ok().flatten());
         health.map_or_else(Vec::new, |health| health.misbehaviour)
     }
+}
+
+/// The machines that write to registries.
+fn machines(shared: &Arc<Shared>, publishing: &Arc<Publishing>) -> Vec<Arc<dyn Correspondent>> {
+    vec![
+        publishing.clone(),
+        Arc::new(Registering::new(shared.clone())),
+        Arc::new(Changing::new(shared.clone())),
+    ]
 }
 
 /// The tenant whose webhooks are sent the events of a tenant: of a hosted organisation its own, otherwise the instance.

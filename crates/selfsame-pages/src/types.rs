@@ -5,11 +5,8 @@ mod editor;
 use askama::Template;
 use selfsame_catalogue::english;
 use selfsame_driver::Reason;
-use selfsame_types::model::{Addresses, Disclosed, TypeState};
-use selfsame_types::{
-    AnonCredsObjects, CredentialType, PublishingState, TypeClaim, TypeDefinition, TypeSet,
-    TypeSummary, file,
-};
+use selfsame_types::model::{Addresses, AnonCredsObjects, Disclosed, PublishingState, TypeState};
+use selfsame_types::{CredentialType, TypeClaim, TypeDefinition, TypeSet, TypeSummary, file};
 
 use crate::Frame;
 use crate::look::CardLook;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::formats::TypeFormats;
-
+pub use crate::anoncreds_objects::{AnonCredsObjects, PublishingState};
+pub use crate::formats::{ANONCREDS, TypeFormats};
 pub use crate::labels::{Labels, text_of};
 
 /// What a way through objects leads to.
@@ -266,6 +266,15 @@ pub struct CredentialType {
     pub is_sample: bool,
     /// Its documents; none for a sample.
     pub served: Option<ServedDocuments>,
+}
+
+/// The next version of a type, which is about to be published.
+#[derive(Clone, Copy, Debug)]
+pub struct NewVersion<'a> {
+    /// What its file says.
+    pub definition: &'a TypeDefinition,
+    /// Its number.
+    pub version: u32,
 }
 
 /// The documents of a version that wallets and verifiers fetch.

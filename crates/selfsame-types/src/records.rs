@@ -16,7 +16,7 @@ use url::Url;
 
 use crate::check::check;
 use crate::image::{CARD_IMAGE_BYTES_MAX, Picture, pictogram, picture};
-use crate::model::{Addresses, CredentialType, TypeDefinition, TypeState};
+use crate::model::{Addresses, CredentialType, NewVersion, TypeDefinition, TypeState};
 use crate::project::Documents;
 use definitions::Definitions;
 use set::SetMember;
@@ -59,15 +59,6 @@ pub enum DocumentKind {
     Logo,
     /// The card's background image.
     Background,
-}
-
-/// The next version of a type, which is about to be published.
-#[derive(Clone, Copy, Debug)]
-pub struct NewVersion<'a> {
-    /// What its file says.
-    pub definition: &'a TypeDefinition,
-    /// Its number.
-    pub version: u32,
 }
 
 /// The types of all organisations of an instance.

@@ -5,7 +5,8 @@ use selfsame_anoncreds::issuer::{NewDefinition, create_schema};
 use selfsame_core::dids::Author;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_registry::anoncreds::ObjectName;
-use selfsame_types::{AnonCredsObjects, NewVersion, PublishingState, project};
+use selfsame_types::model::{AnonCredsObjects, NewVersion, PublishingState};
+use selfsame_types::project;
 use serde::{Deserialize, Serialize};
 
 /// The kind of the records of publications, by type and version.

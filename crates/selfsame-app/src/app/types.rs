@@ -2,7 +2,8 @@
 
 use selfsame_driver::Result;
 use selfsame_openid::issuer::Issuer;
-use selfsame_types::{NewVersion, TypeSummary};
+use selfsame_types::TypeSummary;
+use selfsame_types::model::NewVersion;
 
 use super::App;
 

@@ -30,7 +30,8 @@ use selfsame_registry::Operation;
 use selfsame_registry::anoncreds::{PublishedDefinition, PublishedSchema};
 use selfsame_store::ledger::LedgerStore as _;
 use selfsame_store::{Batch, Store};
-use selfsame_types::{AnonCredsObjects, PublishingState, TypeDefinition, TypeSummary};
+use selfsame_types::model::{AnonCredsObjects, PublishingState};
+use selfsame_types::{TypeDefinition, TypeSummary};
 use serde_json::{Value, json};
 
 use crate::dids::{app, config};
@@ -134,9 +135,13 @@ async fn issued(
     let definition = CredentialDefinition::from_json(definition.definition.json.as_bytes());
     let prepared = PreparedDefinition::new(definition.clone().unwrap()).unwrap();
     let clock = app.clock();
-    let private = record(&world.store, app, "anoncreds_private_key").await.unwrap();
+    let private = record(&world.store, app, "anoncreds_private_key")
+        .await
+        .unwrap();
     let private = CredentialDefinitionPrivate::from_json(&private).unwrap();
-    let kept = record(&world.store, app, "anoncreds_definition").await.unwrap();
+    let kept = record(&world.store, app, "anoncreds_definition")
+        .await
+        .unwrap();
     let kept: Value = serde_json::from_slice(&kept).unwrap();
     let proof = kept["correctness"].as_str().unwrap();
     let offer = create_offer(
@@ -151,7 +156,11 @@ async fn issued(
     };
     let open = request(requester, &prepared, &offer, &clock.ctx()).unwrap();
     assert!(open.proofs.all_bases && open.proofs.safe_primes);
-    let values = [("name", "Alice"), ("born", "1990"), ("address.city", "Bern")];
+    let values = [
+        ("name", "Alice"),
+        ("born", "1990"),
+        ("address.city", "Bern"),
+    ];
     let values = values_of(values.map(|(name, value)| (name.to_owned(), value.to_owned())));
     let issuance = Issuance {
         offer: &offer,
@@ -183,10 +192,14 @@ async fn credentials_are_issued_and_verified_by_what_the_registry_has() {
 
     let schema: PublishedSchema = read(&world, &app, &published.schema_id).await.unwrap();
     let schema = Schema::from_json(schema.json.as_bytes()).unwrap();
-    assert_eq!((schema.name.as_str(), schema.version.as_str()), ("donor", "1"));
+    assert_eq!(
+        (schema.name.as_str(), schema.version.as_str()),
+        ("donor", "1")
+    );
     assert_eq!(schema.attr_names, ["name", "born", "address.city"]);
     let definition: PublishedDefinition = read(&world, &app, &published.cred_def_id).await.unwrap();
-    let definition = CredentialDefinition::from_json(definition.definition.json.as_bytes()).unwrap();
+    let definition =
+        CredentialDefinition::from_json(definition.definition.json.as_bytes()).unwrap();
     assert!(definition.value.revocation.is_none());
     let prepared = PreparedDefinition::new(definition).unwrap();
 
@@ -224,14 +237,19 @@ async fn a_crash_before_the_keys_are_made_leaves_a_publication_that_goes_on() {
     let shown = publish(&first, &donor(true)).await;
     // Its worker never ran.
     assert_eq!(shown.anoncreds.unwrap().state, PublishingState::Publishing);
-    assert!(record(&world.store, &first, "anoncreds_private_key").await.is_none());
+    assert!(
+        record(&world.store, &first, "anoncreds_private_key")
+            .await
+            .is_none()
+    );
     drop(first);
     let app = app(&world, ISSUER).await;
     app.start().await.unwrap();
     let published = once(&app, PublishingState::Published).await;
     is_published_once(&world, &app).await;
     let definition: PublishedDefinition = read(&world, &app, &published.cred_def_id).await.unwrap();
-    let definition = CredentialDefinition::from_json(definition.definition.json.as_bytes()).unwrap();
+    let definition =
+        CredentialDefinition::from_json(definition.definition.json.as_bytes()).unwrap();
     assert!(definition.value.revocation.is_some());
     app.stop().await;
 }
@@ -241,12 +259,22 @@ async fn a_crash_before_the_keys_are_made_leaves_a_publication_that_goes_on() {
 async fn cut_off(world: &World, broken: impl Fn(&World)) -> Vec<u8> {
     let app = app(world, ISSUER).await;
     app.start().await.unwrap();
-    while world.ledger.begun.try_acquire().map(|one| one.forget()).is_ok() {}
+    while world
+        .ledger
+        .begun
+        .try_acquire()
+        .map(|one| one.forget())
+        .is_ok()
+    {}
     broken(world);
     publish(&app, &donor(true)).await;
     world.ledger.is_waited_at().await;
     let kept = record(&world.store, &app, "anoncreds_definition").await;
-    assert!(record(&world.store, &app, "anoncreds_private_key").await.is_some());
+    assert!(
+        record(&world.store, &app, "anoncreds_private_key")
+            .await
+            .is_some()
+    );
     assert_eq!(objects(&app).await.state, PublishingState::Publishing);
     app.stop().await;
     kept.unwrap()
@@ -302,7 +330,10 @@ async fn a_refusal_is_told_and_another_attempt_has_the_same_key() {
     let again = app.publish_type(issuer(&app), "donor").await.unwrap();
     assert_eq!(again.anoncreds.unwrap().state, PublishingState::Publishing);
     once(&app, PublishingState::Failed).await;
-    assert_eq!(record(&world.store, &app, "anoncreds_definition").await, kept);
+    assert_eq!(
+        record(&world.store, &app, "anoncreds_definition").await,
+        kept
+    );
     // What helps is another version, which has names of its own.
     publish(&app, &donor(true)).await;
     let published = once(&app, PublishingState::Published).await;

@@ -4,9 +4,9 @@ use askama::Template;
 use selfsame_catalogue::{Language, sentence};
 use selfsame_credential::Format;
 use selfsame_driver::Reason;
-use selfsame_types::{ANONCREDS, TypeDefinition};
+use selfsame_types::TypeDefinition;
 use selfsame_types::editor::{ClaimRow, FieldProblem, TypeForm};
-use selfsame_types::model::{ClaimKind, Disclosed};
+use selfsame_types::model::{ANONCREDS, ClaimKind, Disclosed};
 
 use super::{first_format, text_of, told};
 use crate::Frame;

@@ -311,7 +311,13 @@ async fn a_type_in_anoncreds_names_what_it_cannot_carry_and_shows_its_objects() 
     }
     // Nothing of it is issued over OpenID4VCI.
     assert!(!page.body.contains("Offer this credential"));
-    assert!(!desk.see("/issuer").await.body.contains("/issuer/new/membership"));
+    assert!(
+        !desk
+            .see("/issuer")
+            .await
+            .body
+            .contains("/issuer/new/membership")
+    );
     let metadata = get("/.well-known/openid-credential-issuer/issuer");
     let metadata = desk.instance.call(metadata).await;
     assert!(!metadata.body.contains("membership"), "{}", metadata.body);

@@ -36,24 +36,32 @@ pub(crate) fn refusals(definition: &TypeDefinition) -> Vec<Reason> {
         refused.push(Reason::new("anoncreds-none").with("place", "claims"));
     }
     if all.len() > ATTRIBUTES_MAX {
-        let many = Reason::new("anoncreds-attributes").with("place", "claims");
-        refused.push(many.with("maximum", &ATTRIBUTES_MAX));
+        let many = Reason::new("anoncreds-attributes")
+            .with("place", "claims")
+            .with("maximum", &ATTRIBUTES_MAX);
+        refused.push(many);
     }
     let mut seen = BTreeSet::new();
     for Attribute { name, place, claim } in &all {
         if matches!(claim.kind, ClaimKind::List | ClaimKind::Image) {
-            let kind = Reason::new("anoncreds-kind").with("place", &format!("{place}.kind"));
-            refused.push(kind.with("kind", claim.kind.as_str()));
+            let kind = Reason::new("anoncreds-kind")
+                .with("place", &format!("{place}.kind"))
+                .with("kind", claim.kind.as_str());
+            refused.push(kind);
         }
         let place = format!("{place}.path");
         let normal = name.to_lowercase();
         if normal == LINK_SECRET {
-            let reserved = Reason::new("type-claim-reserved").with("place", &place);
-            refused.push(reserved.with("name", name));
+            let reserved = Reason::new("type-claim-reserved")
+                .with("place", &place)
+                .with("name", name);
+            refused.push(reserved);
         }
         if !seen.insert(normal) {
-            let twice = Reason::new("anoncreds-name").with("place", &place);
-            refused.push(twice.with("claim", name));
+            let twice = Reason::new("anoncreds-name")
+                .with("place", &place)
+                .with("claim", name);
+            refused.push(twice);
         }
     }
     refused

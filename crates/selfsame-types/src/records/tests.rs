@@ -49,7 +49,10 @@ impl World {
 
     async fn publish(&self, definition: &TypeDefinition) -> TypeSummary {
         self.draft(definition).await.unwrap();
-        self.own().publish(&definition.id, NOW, alone).await.unwrap()
+        self.own()
+            .publish(&definition.id, NOW, alone)
+            .await
+            .unwrap()
     }
 
     async fn set(&self) -> Arc<TypeSet> {

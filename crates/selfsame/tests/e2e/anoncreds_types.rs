@@ -87,7 +87,10 @@ fn a_type_in_anoncreds_is_published_and_others_read_its_objects_in_the_registry(
     assert_eq!(of_type[0].1["format"], "vc+jwt");
     assert!(!metadata.to_string().contains("anoncreds"));
     let offer = json!({"type": "donor", "format": "anoncreds", "examples": true});
-    assert_eq!(refused(&world.operator, "/api/issuer/offers", &offer).status, 400);
+    assert_eq!(
+        refused(&world.operator, "/api/issuer/offers", &offer).status,
+        400
+    );
 
     let export = world.operator.send("GET", "/api/export", None).unwrap();
     let export = String::from_utf8(export.body).unwrap();
@@ -98,7 +101,10 @@ fn a_type_in_anoncreds_is_published_and_others_read_its_objects_in_the_registry(
         .filter(|line| line["kind"] == "anoncreds_definition")
         .collect();
     assert_eq!(exported.len(), 1);
-    assert_eq!(exported[0]["record"]["objects"]["cred_def_id"], *cred_def_id);
+    assert_eq!(
+        exported[0]["record"]["objects"]["cred_def_id"],
+        *cred_def_id
+    );
     assert!(exported[0]["record"]["definition"].is_object());
     assert!(!export.contains("p_key"), "the private key stays here");
 }
