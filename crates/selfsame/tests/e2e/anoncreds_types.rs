@@ -52,7 +52,7 @@ fn a_type_in_anoncreds_is_published_and_others_read_its_objects_in_the_registry(
         "# AnonCreds published".to_owned(),
         format!("# schema {schema_id}"),
         format!("# credential definition {cred_def_id}"),
-        r#"formats = ["vc+jwt", "anoncreds"]"#.to_owned(),
+        r#"    "anoncreds","#.to_owned(),
     ] {
         assert!(shown.lines().any(|shown| shown == line), "{line}: {shown}");
     }
@@ -61,7 +61,7 @@ fn a_type_in_anoncreds_is_published_and_others_read_its_objects_in_the_registry(
     let entries = format!("/api/registry/entries?first={}&count=1", objects["seq_no"]);
     let entries = get(&world.operator, &entries);
     let operations = items(&entries)[0]["content"]["operations"].clone();
-    let value = |number: usize| operations[number]["content"]["value"].to_string();
+    let value = |number: usize| operations[number]["value"].to_string();
     let schema = Schema::from_json(value(0).as_bytes()).unwrap();
     assert_eq!(schema.attr_names, ["name", "address.city"]);
     let definition = CredentialDefinition::from_json(value(1).as_bytes()).unwrap();
