@@ -19,8 +19,10 @@ use selfsame_anoncreds_roles::issuer::{issue, values_of};
 use selfsame_anoncreds_roles::verifier::{Leniency, verify};
 use selfsame_anoncreds_roles::{HeldCredential, PublishedObjects};
 use selfsame_app::config::Roles;
-use selfsame_app::{App, Parts};
+use selfsame_app::{Access, App, Parts};
 use selfsame_core::config::DidMethod;
+use selfsame_core::organisation::OrganisationName;
+use selfsame_core::organisation::view::ErasureOrder;
 use selfsame_ledger::browse::state_key;
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
@@ -43,6 +45,13 @@ const ISSUER: Roles = Roles {
     verifier: false,
     registry: true,
 };
+
+/// The kinds of the records of a publication.
+const KINDS: [&str; 3] = [
+    "anoncreds_publication",
+    "anoncreds_definition",
+    "anoncreds_private_key",
+];
 
 fn donor(revocable: bool) -> TypeDefinition {
     let file = json!({
@@ -252,6 +261,49 @@ async fn a_crash_before_the_keys_are_made_leaves_a_publication_that_goes_on() {
         CredentialDefinition::from_json(definition.definition.json.as_bytes()).unwrap();
     assert!(definition.value.revocation.is_some());
     app.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erased_organisation_keeps_neither_the_key_nor_the_objects() {
+    let world = World::memory().await;
+    let app = app(&world, ISSUER).await;
+    app.start().await.unwrap();
+    let name = OrganisationName::parse("clinic").unwrap();
+    let new = json!({"name": "clinic", "title": "Clinic", "issuer": true, "verifier": false});
+    let new = serde_json::from_value(new).unwrap();
+    app.create_organisation(&new).await.unwrap();
+    let roles = app.roles_of(&name, Access::Acting).await.unwrap();
+    let issuer = roles.issuer().unwrap();
+    issuer.types().create(&donor(true)).await.unwrap();
+    app.publish_type(issuer, "donor").await.unwrap();
+    let tenant = issuer.identity().tenant();
+    let kept = async || {
+        let mut kept = 0;
+        for kind in KINDS {
+            let found = world.store.read(tenant, kind, "donor.1").await;
+            kept += usize::from(found.unwrap().is_some());
+        }
+        kept
+    };
+    until(async || kept().await == KINDS.len()).await;
+    let order = ErasureOrder {
+        confirm: "clinic".to_owned(),
+        now: false,
+    };
+    app.erase_organisation(&name, &order).await.unwrap();
+    until(async || kept().await == 0).await;
+    app.stop().await;
+}
+
+/// Waits until this is so; for a minute at most.
+async fn until(is_so: impl AsyncFn() -> bool) {
+    for _ in 0..1_200 {
+        if is_so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("it does not become so");
 }
 
 /// Publishes while the ledger does this, and waits until the keys are stored and the ledger was called. Returns the
