@@ -38,7 +38,7 @@ enum Verb {
     Check(OfFile),
     /// Publish a file as the next version of its type.
     Publish(Publish),
-    /// Show the file of a type.
+    /// Show the file of a type, and what the registry has of it for AnonCreds.
     Show(OfType),
     /// ListTypes all types.
     List(ListTypes),
@@ -149,6 +149,7 @@ impl Publish {
         }
         output::either(self.instance.json, &saved, |saved| {
             let mut lines = vec![summary(saved)];
+            lines.extend(anoncreds(saved));
             lines.extend(
                 saved
                     .advice
@@ -169,6 +170,7 @@ impl OfType {
         let text = definition.map(to_toml).transpose()?.unwrap_or_default();
         output::either(self.instance.json, &shown, |shown| {
             let mut lines = vec![format!("# {}", summary(shown))];
+            lines.extend(anoncreds(shown));
             lines.extend(text.lines().map(str::to_owned));
             lines
         });
@@ -230,6 +232,20 @@ fn summary(one: &TypeSummary) -> String {
         line.push_str(", sample");
     }
     format!("{line}: {}", one.title)
+}
+
+/// What a type has in the registry for AnonCreds, as comments of its file.
+fn anoncreds(one: &TypeSummary) -> Vec<String> {
+    let Some(objects) = &one.anoncreds else {
+        return Vec::new();
+    };
+    let failed = objects.reason.as_ref().map(line);
+    let failed = failed.map_or_else(String::new, |reason| format!(": {reason}"));
+    vec![
+        format!("# AnonCreds {}{failed}", objects.state.as_str()),
+        format!("# schema {}", objects.schema_id),
+        format!("# credential definition {}", objects.cred_def_id),
+    ]
 }
 
 /// A reason in one line, with its hint.

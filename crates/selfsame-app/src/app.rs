@@ -7,6 +7,7 @@ mod exporting;
 mod opening;
 mod seats;
 mod status;
+mod types;
 mod worker;
 
 use std::sync::{Arc, OnceLock};
@@ -44,6 +45,7 @@ use tokio::sync::watch;
 pub use exporting::{ExportWish, Exported};
 pub use seats::{SeatAct, audited};
 
+use crate::anoncreds::Publishing;
 use crate::config::Config;
 use crate::connected::Connected;
 use crate::node::MachineNode;
@@ -86,6 +88,7 @@ pub struct App {
     refused: seats::RefusedSignIns,
     wallet: Option<Arc<Wallet>>,
     webhooks: Webhooks,
+    publishing: Arc<Publishing>,
     config: Config,
     correspondents: Vec<Arc<dyn Correspondent>>,
     ready_since: OnceLock<UnixTime>,
@@ -163,10 +166,8 @@ impl App {
         config.verifier.certificate_key = None;
         // Last: if anything after this failed, the new token would never reach the operator.
         let (operator, token) = Operator::open(shared.clone()).await?;
-        let mut correspondents: Vec<Arc<dyn Correspondent>> = vec![
-            Arc::new(Registering::new(shared.clone())),
-            Arc::new(Changing::new(shared.clone())),
-        ];
+        let publishing = Arc::new(Publishing::new(shared.clone()));
+        let mut correspondents = machines(&shared, &publishing);
         correspondents.extend(wallet.iter().flat_map(|wallet| wallet.correspondents()));
         correspondents.extend(roles.correspondents());
         let stopping = watch::channel(false).0;
@@ -175,6 +176,7 @@ impl App {
             trail,
             refused: seats::RefusedSignIns::default(),
             webhooks: Webhooks::new(shared.clone(), receiver_of, stopping.subscribe()),
+            publishing,
             config,
             registry,
             roles,
@@ -505,6 +507,15 @@ impl App {
         let health = registry.and_then(|registry| registry.health().ok().flatten());
         health.map_or_else(Vec::new, |health| health.misbehaviour)
     }
+}
+
+/// The machines that write to registries.
+fn machines(shared: &Arc<Shared>, publishing: &Arc<Publishing>) -> Vec<Arc<dyn Correspondent>> {
+    vec![
+        publishing.clone(),
+        Arc::new(Registering::new(shared.clone())),
+        Arc::new(Changing::new(shared.clone())),
+    ]
 }
 
 /// The tenant whose webhooks are sent the events of a tenant: of a hosted organisation its own, otherwise the instance.

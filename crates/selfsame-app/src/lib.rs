@@ -3,6 +3,7 @@
 //! Owns: which parts an instance has, its start and end, its worker, its operator, its backups, and evidence for TLS
 //! handshakes. Does not own: what a role does, status codes, HTML, terminals, SQL, sockets.
 
+mod anoncreds;
 mod app;
 pub mod backup;
 pub mod config;

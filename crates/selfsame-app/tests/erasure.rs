@@ -150,7 +150,7 @@ impl Process {
             let definition = serde_json::from_value(card(id)).unwrap();
             issuer.types().create(&definition).await.unwrap();
         }
-        issuer.publish_type("card").await.unwrap();
+        self.app.publish_type(issuer, "card").await.unwrap();
         let request = serde_json::from_value(json!({"type": "immunization"})).unwrap();
         let hook = serde_json::from_value(json!({"url": "https://receiver.example/hook"})).unwrap();
         let owner = App::webhook_owner(&roles.organisation);

@@ -77,7 +77,7 @@ async fn create(app: &App, number: usize) {
     let roles = app.roles_of(&name(number), Access::Acting).await.unwrap();
     let issuer = roles.issuer().unwrap();
     issuer.types().create(&staff_pass()).await.unwrap();
-    issuer.publish_type("staff-pass").await.unwrap();
+    app.publish_type(issuer, "staff-pass").await.unwrap();
 }
 
 /// Opens the roles of an organisation and looks at its types, as the first requests do.

@@ -19,7 +19,7 @@ use selfsame_did::Did;
 use selfsame_driver::Result;
 use selfsame_openid4vc::issuer::{EnforcedMetadata, IssuerSettings};
 use selfsame_store::TenantId;
-use selfsame_types::{OwnTypes, TypeSet, TypeSummary};
+use selfsame_types::{OwnTypes, TypeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -208,14 +208,6 @@ impl Issuer {
     #[must_use]
     pub fn types(&self) -> OwnTypes<'_> {
         self.context.own_types()
-    }
-
-    /// Publishes the draft of a type as its next version.
-    ///
-    /// # Errors
-    /// As [`OwnTypes::publish`].
-    pub async fn publish_type(&self, id: &str) -> Result<TypeSummary> {
-        self.types().publish(id, self.shared.clock.now()).await
     }
 
     /// What it issues now, made again if its types or its title have changed.

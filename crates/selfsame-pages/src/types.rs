@@ -4,13 +4,13 @@ mod editor;
 
 use askama::Template;
 use selfsame_catalogue::english;
-use selfsame_credential::Format;
 use selfsame_driver::Reason;
-use selfsame_types::model::{Addresses, Disclosed, TypeState};
+use selfsame_types::model::{Addresses, AnonCredsObjects, Disclosed, PublishingState, TypeState};
 use selfsame_types::{CredentialType, TypeClaim, TypeDefinition, TypeSet, TypeSummary, file};
 
 use crate::Frame;
 use crate::look::CardLook;
+use crate::text::sentence;
 
 pub use editor::{EditedType, TypeEditorPage};
 
@@ -86,20 +86,24 @@ impl TypesPage {
     }
 }
 
+/// The title of AnonCreds among formats.
+const ANONCREDS_TITLE: &str = "AnonCreds";
+
 /// The titles of the formats that a type is issued in.
 fn formats(definition: &TypeDefinition) -> String {
-    let named = match definition.formats.as_slice() {
-        [] => return "all formats".to_owned(),
-        named => named.iter().map(|format| format.describe().title),
-    };
-    named.collect::<Vec<_>>().join(", ")
+    let formats = &definition.formats;
+    if formats.is_empty() {
+        return "all formats of OpenID4VCI".to_owned();
+    }
+    let issued = formats.issued.iter().map(|format| format.describe().title);
+    let anoncreds = formats.anoncreds.then_some(ANONCREDS_TITLE);
+    issued.chain(anoncreds).collect::<Vec<_>>().join(", ")
 }
 
 /// The title of the format that a card of a type has first.
 fn first_format(definition: &TypeDefinition) -> &'static str {
-    let first = definition.formats.first().copied();
-    let first = first.or(Format::ALL.first().copied());
-    first.map_or("", |format| format.describe().title)
+    let first = definition.formats.offered().next();
+    first.map_or(ANONCREDS_TITLE, |format| format.describe().title)
 }
 
 /// One type.
@@ -166,6 +170,9 @@ impl TypePage {
             issuer: shown.issuer.to_owned(),
             done: match shown.done {
                 Some("saved") => Some("The draft is saved."),
+                Some("published") if definition.formats.offered().next().is_none() => {
+                    Some("The type is published.")
+                }
                 Some("published") => Some("The type is published: it can be offered now."),
                 Some("retired") => Some("The type is retired: nothing more is issued of it."),
                 _ => None,
@@ -187,9 +194,26 @@ impl TypePage {
         !self.one.sample
     }
 
-    /// Whether credentials of it can be offered.
+    /// Whether it can be retired.
     fn is_issued(&self) -> bool {
         self.one.state == TypeState::Published
+    }
+
+    /// Whether credentials of it can be offered.
+    fn is_offered(&self) -> bool {
+        self.is_issued() && self.definition.formats.offered().next().is_some()
+    }
+
+    /// What happens with its objects for AnonCreds, for people.
+    fn anoncreds_told(&self, objects: &AnonCredsObjects) -> String {
+        match (objects.state, &objects.reason) {
+            (PublishingState::Publishing, _) => "Its keys are made, which takes some seconds, and the registry is called until it answers. Load this page again to see whether it is done.".to_owned(),
+            (PublishingState::Published, _) => "The registry has the schema and the credential definition; the private key is stored here, sealed.".to_owned(),
+            (PublishingState::Failed, None) => "They could not be published.".to_owned(),
+            (PublishingState::Failed, Some(reason)) => {
+                format!("They could not be published. {}", sentence(&english(reason)))
+            }
+        }
     }
 
     /// The number of the version that the draft would become.

@@ -11,6 +11,7 @@ use url::Url;
 use crate::color::{self, contrast};
 use crate::image::{CARD_IMAGE_BYTES_MAX, picture};
 use crate::model::{Card, CardImage, GENERAL_TYPE, Labels, TypeDefinition};
+use crate::project::anoncreds_refusals;
 
 /// Maximum number of days for which a credential can be valid: a hundred years.
 const VALIDITY_MAX: u64 = 36_525;
@@ -103,6 +104,11 @@ pub fn check(definition: &TypeDefinition) -> Checked {
     check_card(&definition.card, &mut found);
     claims::check(definition, &mut found);
     check_paths(definition, &mut found);
+    if definition.formats.anoncreds {
+        for reason in anoncreds_refusals(definition) {
+            found.refuse(reason);
+        }
+    }
     found
 }
 
@@ -146,11 +152,9 @@ fn check_head(definition: &TypeDefinition, found: &mut Checked) {
     if !begins || types.len() == 1 || types.len() > 10 || !types.iter().all(is_name) {
         found.refuse(Reason::new("type-w3c-types"));
     }
-    if definition.single_use && !definition.formats.is_empty() {
-        let can = |format: &Format| format.describe().discloses_selectively;
-        if !definition.formats.iter().any(can) {
-            found.refuse(Reason::new("type-single-use"));
-        }
+    let can = |format: Format| format.describe().discloses_selectively;
+    if definition.single_use && !definition.formats.offered().any(can) {
+        found.refuse(Reason::new("type-single-use"));
     }
 }
 

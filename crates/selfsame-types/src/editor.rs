@@ -7,9 +7,9 @@ mod problems;
 mod read;
 mod rows;
 
-use selfsame_credential::Format;
 use selfsame_driver::Reason;
 
+use crate::formats::TypeFormats;
 use crate::image::{CARD_IMAGE_BYTES_MAX, data_uri};
 use crate::import::slug;
 use crate::model::{CardImage, Labels, TypeDefinition};
@@ -56,7 +56,7 @@ pub struct TypeForm {
     /// Whether a credential is single-use.
     pub single_use: bool,
     /// The formats that are chosen.
-    pub formats: Vec<Format>,
+    pub formats: TypeFormats,
     /// The background colour of the card.
     pub background_color: String,
     /// The text colour of the card.
@@ -77,9 +77,9 @@ impl TypeForm {
         let [background, text] = DEFAULT_COLORS;
         let color =
             |own: &Option<String>, default: &str| own.clone().unwrap_or_else(|| default.to_owned());
-        let formats = match base.formats.is_empty() {
-            true => Format::ALL.to_vec(),
-            false => base.formats.clone(),
+        let formats = TypeFormats {
+            issued: base.formats.offered().collect(),
+            anoncreds: base.formats.anoncreds,
         };
         Self {
             id: base.id.clone(),

@@ -3,12 +3,14 @@
 //! Owns: the file of a type, its checks, the documents and forms made from it, imports from other descriptions, and the
 //! records of an organisation's types. Does not own: who may change a type, how credentials are issued, HTTP.
 
+mod anoncreds_objects;
 mod check;
 pub mod color;
 pub mod editor;
 pub mod file;
 mod fill;
 pub mod form;
+mod formats;
 pub mod image;
 pub mod import;
 mod labels;

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+pub use crate::anoncreds_objects::{AnonCredsObjects, PublishingState};
+pub use crate::formats::{ANONCREDS, TypeFormats};
 pub use crate::labels::{Labels, text_of};
 
 /// What a way through objects leads to.
@@ -44,10 +46,11 @@ pub struct TypeDefinition {
     /// Its document type in ISO mdoc. It is kept for that format, which is not issued yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doctype: Option<String>,
-    /// The formats it is issued in. Default: all that the issuer issues.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// The formats it is issued in, and `anoncreds`, which is published to the registry. Default: all that the issuer
+    /// issues over OpenID4VCI.
+    #[serde(default, skip_serializing_if = "TypeFormats::is_empty")]
     #[schema(value_type = Vec<String>)]
-    pub formats: Vec<Format>,
+    pub formats: TypeFormats,
     /// Number of days for which a credential is valid.
     #[serde(default = "a_year")]
     pub validity_days: u64,
@@ -265,6 +268,15 @@ pub struct CredentialType {
     pub served: Option<ServedDocuments>,
 }
 
+/// The next version of a type, which is about to be published.
+#[derive(Clone, Copy, Debug)]
+pub struct NewVersion<'a> {
+    /// What its file says.
+    pub definition: &'a TypeDefinition,
+    /// Its number.
+    pub version: u32,
+}
+
 /// The documents of a version that wallets and verifiers fetch.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ServedDocuments {
@@ -299,10 +311,16 @@ impl CredentialType {
         }
     }
 
+    /// Whether credentials of it are issued over OpenID4VCI.
+    #[must_use]
+    pub fn is_offered(&self) -> bool {
+        self.formats.offered().next().is_some()
+    }
+
     /// Whether it is issued in this format.
     #[must_use]
     pub fn is_issued_as(&self, format: Format) -> bool {
-        self.formats.is_empty() || self.formats.contains(&format)
+        self.formats.includes(format)
     }
 }
 
@@ -318,7 +336,7 @@ impl TypeDefinition {
             w3c_types: Vec::new(),
             extends: None,
             doctype: None,
-            formats: Vec::new(),
+            formats: TypeFormats::default(),
             validity_days: a_year(),
             revocable: true,
             suspendable: true,
@@ -388,7 +406,7 @@ impl TypeDefinition {
     /// Gives back the memory that reading it took beyond what it needs.
     pub(crate) fn shrink(&mut self) {
         self.w3c_types.shrink_to_fit();
-        self.formats.shrink_to_fit();
+        self.formats.issued.shrink_to_fit();
         self.card.front.shrink_to_fit();
         self.card.front.iter_mut().for_each(Vec::shrink_to_fit);
         self.claims.shrink_to_fit();

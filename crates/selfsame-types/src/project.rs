@@ -18,6 +18,7 @@ use url::Url;
 use crate::model::{Addresses, CredentialType, TypeClaim};
 
 pub use anoncreds::attributes;
+pub(crate) use anoncreds::refusals as anoncreds_refusals;
 pub use openid::{credential_metadata, dcql};
 
 /// The documents of one version of a type, as they are served.

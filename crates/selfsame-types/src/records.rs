@@ -3,27 +3,27 @@
 mod definitions;
 mod set;
 mod stored;
+mod summary;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::{decode, encode};
-use selfsame_driver::{Error, ErrorKind, Reason, Reasons, Result};
+use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Record, Store, TenantId};
-use serde::{Deserialize, Serialize};
 use url::Url;
-use utoipa::ToSchema;
 
 use crate::check::check;
 use crate::image::{CARD_IMAGE_BYTES_MAX, Picture, pictogram, picture};
-use crate::model::{Addresses, CredentialType, TypeDefinition, TypeState};
+use crate::model::{Addresses, CredentialType, NewVersion, TypeDefinition, TypeState};
 use crate::project::Documents;
 use definitions::Definitions;
 use set::SetMember;
 use stored::{DRAFT, HEAD, HEAD_ID, HeadEntry, TypesHead, VERSION, VersionRecord, record_id};
 
 pub use set::{TypeSet, TypesStamp};
+pub use summary::TypeSummary;
 
 /// Maximum number of published versions of an organisation.
 const VERSIONS_MAX: usize = 500;
@@ -59,73 +59,6 @@ pub enum DocumentKind {
     Logo,
     /// The card's background image.
     Background,
-}
-
-/// A type in its organisation's list.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize, ToSchema)]
-pub struct TypeSummary {
-    /// Its id.
-    pub id: String,
-    /// Its title in English, or else in its first language.
-    pub title: String,
-    /// The state of its newest version: `draft` if none was published yet.
-    pub state: TypeState,
-    /// Its newest published version.
-    pub version: Option<u32>,
-    /// The SD-JWT VC type of that version.
-    pub vct: Option<String>,
-    /// Whether it comes with the program.
-    pub sample: bool,
-    /// Whether it has a draft that is not published yet.
-    pub has_draft: bool,
-    /// Its newest published version, or else its draft; absent in lists.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub definition: Option<TypeDefinition>,
-    /// Its draft, if it has a published version too; absent in lists.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub draft: Option<TypeDefinition>,
-    /// What should be better.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<String>)]
-    pub advice: Vec<Reason>,
-}
-
-impl Reasons for TypeSummary {
-    fn reasons(&mut self) -> Vec<&mut Reason> {
-        self.advice.iter_mut().collect()
-    }
-}
-
-impl TypeSummary {
-    fn of_draft(draft: TypeDefinition) -> Self {
-        Self {
-            id: draft.id.clone(),
-            title: draft.name().to_owned(),
-            state: TypeState::Draft,
-            version: None,
-            vct: None,
-            sample: false,
-            has_draft: true,
-            definition: None,
-            draft: Some(draft),
-            advice: Vec::new(),
-        }
-    }
-
-    fn of(one: &CredentialType) -> Self {
-        Self {
-            id: one.id.clone(),
-            title: one.name().to_owned(),
-            state: one.state,
-            version: Some(one.version),
-            vct: Some(one.vct.clone()),
-            sample: one.is_sample,
-            has_draft: false,
-            definition: None,
-            draft: None,
-            advice: Vec::new(),
-        }
-    }
 }
 
 /// The types of all organisations of an instance.
@@ -410,11 +343,17 @@ impl OwnTypes<'_> {
         Ok(())
     }
 
-    /// Publishes a draft as the next version. From then on the version does not change.
+    /// Publishes a draft as the next version. From then on the version does not change. `further` gives what is written
+    /// in the same commit.
     ///
     /// # Errors
-    /// `NotFound` without a draft; `BadRequest` if it is refused; `Full` beyond the limits.
-    pub async fn publish(&self, id: &str, now: UnixTime) -> Result<TypeSummary> {
+    /// `NotFound` without a draft; `BadRequest` if it is refused; `Full` beyond the limits; those of `further`.
+    pub async fn publish(
+        &self,
+        id: &str,
+        now: UnixTime,
+        further: impl FnOnce(&NewVersion<'_>) -> Result<Batch>,
+    ) -> Result<TypeSummary> {
         let draft = self.types.store.read(self.owner.tenant, DRAFT, id).await?;
         let draft = draft.ok_or_else(|| no_draft(id))?;
         let definition: TypeDefinition = decode(&draft.value)?;
@@ -431,6 +370,10 @@ impl OwnTypes<'_> {
             .max()
             .unwrap_or(0)
             .saturating_add(1);
+        let further = further(&NewVersion {
+            definition: &definition,
+            version,
+        })?;
         let record = published(self.owner, definition, version)?;
         let value = encode(&record)?;
         let bytes: usize = head.versions.iter().map(|entry| entry.bytes).sum();
@@ -453,7 +396,8 @@ impl OwnTypes<'_> {
             .expect(DRAFT, id, Expect::Version(draft.version))
             .put(Put::new(VERSION, record_id(id, version), value))
             .put(Put::new(HEAD, HEAD_ID, encode(&head)?))
-            .delete(DRAFT, id);
+            .delete(DRAFT, id)
+            .and(further);
         self.types.store.commit(batch).await?;
         tracing::info!("type" = id, version, "type published");
         self.one(id).await

@@ -171,6 +171,7 @@ const PLACES: &[Place] = &[
             "selfsame-store",
             "selfsame-net",
             "selfsame-tls-io",
+            "selfsame-anoncreds-roles",
             "selfsame-types",
             "selfsame-wallet",
             "selfsame-webhooks",

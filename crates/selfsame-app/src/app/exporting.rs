@@ -21,7 +21,7 @@ use crate::OrganisationRoles;
 const FORMAT: &str = "selfsame-organisation";
 /// The version of the format. Readers skip kinds that they do not know; a change that they can't skip raises it.
 const VERSION: u64 = 1;
-/// Records that are read at once, and types, which are longer.
+/// Records that are read at once, and types and definitions, which are longer.
 const RECORDS: usize = 200;
 const TYPES: usize = 10;
 /// A part ends with the page after which it has this length, in bytes.
@@ -64,6 +64,7 @@ enum ExportSection {
     Organisation,
     Dids,
     Types,
+    AnonCreds,
     Credentials,
     Requests,
     SavedRequests,
@@ -75,10 +76,11 @@ enum ExportSection {
 }
 
 impl ExportSection {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Organisation,
         Self::Dids,
         Self::Types,
+        Self::AnonCreds,
         Self::Credentials,
         Self::Requests,
         Self::SavedRequests,
@@ -95,6 +97,7 @@ impl ExportSection {
             Self::Organisation => "organisation",
             Self::Dids => "did",
             Self::Types => "type",
+            Self::AnonCreds => "anoncreds_definition",
             Self::Credentials => "credential",
             Self::Requests => "request",
             Self::SavedRequests => "saved_request",
@@ -110,7 +113,7 @@ impl ExportSection {
     const fn needed(self) -> Option<Right> {
         Some(match self {
             Self::Organisation | Self::Dids => return None,
-            Self::Types => Area::Types.read(),
+            Self::Types | Self::AnonCreds => Area::Types.read(),
             Self::Credentials => Area::Issuer.read(),
             Self::Requests | Self::SavedRequests => Area::Verifier.read(),
             Self::People | Self::Keys => Area::People.read(),
@@ -304,6 +307,14 @@ impl App {
             ExportSection::Organisation => self.exported_organisation(name).await,
             ExportSection::Dids => self.exported_dids(name).await,
             ExportSection::Types => self.exported_types(name, &paging).await,
+            ExportSection::AnonCreds => match self.exporting(name).await?.publisher() {
+                Ok(issuer) => {
+                    let limit = Some(TYPES);
+                    let paging = Paging { limit, ..paging };
+                    self.publishing.exported(issuer, &paging).await
+                }
+                Err(_) => Ok(whole(Vec::new())),
+            },
             ExportSection::Credentials => match self.exporting(name).await?.publisher() {
                 Ok(issuer) => values(issuer.issued(None, &paging).await?),
                 Err(_) => Ok(whole(Vec::new())),
@@ -397,7 +408,7 @@ impl App {
         let own = all.iter().filter(|one| !one.sample).skip(done);
         let mut items = Vec::new();
         for one in own.clone().take(TYPES) {
-            items.push(value(&issuer.types().one(&one.id).await?)?);
+            items.push(value(&self.type_shown(issuer, &one.id).await?)?);
         }
         let next = done.saturating_add(TYPES);
         let next = own.clone().nth(TYPES).map(|_| next.to_string());

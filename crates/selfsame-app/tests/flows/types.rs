@@ -37,7 +37,7 @@ async fn publish(site: &Site, definition: &TypeDefinition) {
     let issuer = site.app.main().issuer().unwrap();
     let types = issuer.types();
     types.replace(&definition.id, definition).await.unwrap();
-    issuer.publish_type(&definition.id).await.unwrap();
+    site.app.publish_type(issuer, &definition.id).await.unwrap();
 }
 
 fn offered(format: &str) -> NewOffer {

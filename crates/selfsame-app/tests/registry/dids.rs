@@ -38,7 +38,17 @@ pub async fn opened(
     roles: Roles,
     ledger: Arc<dyn LedgerStore>,
 ) -> Result<Arc<App>, Error> {
-    let config = Config {
+    let parts = Parts {
+        store: world.store.clone(),
+        net: Net::new(Settings::default()).unwrap(),
+        ledger: Some(ledger),
+    };
+    Ok(App::open(config(roles), parts).await?.0)
+}
+
+/// The settings of an instance with an embedded registry.
+pub fn config(roles: Roles) -> Config {
+    Config {
         origin: "http://localhost:7380/".parse().unwrap(),
         roles,
         issuer: IssuerConfig::default(),
@@ -51,13 +61,7 @@ pub async fn opened(
         },
         resolver: ResolverConfig::default(),
         organisations: selfsame_core::config::OrganisationsConfig::default(),
-    };
-    let parts = Parts {
-        store: world.store.clone(),
-        net: Net::new(Settings::default()).unwrap(),
-        ledger: Some(ledger),
-    };
-    Ok(App::open(config, parts).await?.0)
+    }
 }
 
 pub const REGISTRY: Roles = Roles {

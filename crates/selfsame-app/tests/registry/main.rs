@@ -1,5 +1,6 @@
 //! The embedded registry and the instance's DIDs, on every kind of ledger.
 
+mod anoncreds;
 mod archive;
 mod browse;
 mod check;

@@ -6,7 +6,7 @@ use selfsame_credential::Format;
 use selfsame_driver::Reason;
 use selfsame_types::TypeDefinition;
 use selfsame_types::editor::{ClaimRow, FieldProblem, TypeForm};
-use selfsame_types::model::{ClaimKind, Disclosed};
+use selfsame_types::model::{ANONCREDS, ClaimKind, Disclosed};
 
 use super::{first_format, text_of, told};
 use crate::Frame;
@@ -102,8 +102,13 @@ impl TypeEditorPage {
         let formats = Format::ALL.into_iter().map(|format| FormatBox {
             value: format.as_str(),
             label: format.describe().summary,
-            checked: form.formats.contains(&format),
+            checked: form.formats.issued.contains(&format),
         });
+        let anoncreds = FormatBox {
+            value: ANONCREDS,
+            label: "AnonCreds: schema and credential definition in the registry",
+            checked: form.formats.anoncreds,
+        };
         let action = match edited.id {
             None => format!("{}/types/new", frame.here),
             Some(id) => format!("{}/types/edit/{id}", frame.here),
@@ -117,7 +122,7 @@ impl TypeEditorPage {
             left_out: told(edited.left_out),
             rows: views(&form.rows, &problems),
             fresh: [false, true].map(RowView::fresh),
-            formats: formats.collect(),
+            formats: formats.chain([anoncreds]).collect(),
             advice: edited.advice.into_iter().map(FieldNote::of).collect(),
             kept: form.kept().join(", "),
             base: serde_json::to_string(&form.base).unwrap_or_default(),

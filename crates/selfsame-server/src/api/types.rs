@@ -62,7 +62,7 @@ pub async fn create(server: Here, Json(new): Json<TypeDefinition>) -> Handled {
 /// One type with its definition and its draft.
 #[utoipa::path(get, path = "/api/types/{id}", tag = "types", operation_id = "types_show", params(("id" = String, Path)), responses((status = 200, body = TypeSummary)))]
 pub async fn show(server: Here, Path(id): Path<String>) -> Handled {
-    told(server.issuer()?.types().one(&id).await?)
+    told(server.app().type_shown(server.issuer()?, &id).await?)
 }
 
 /// Replaces the draft of a type, or begins one for its next version.
@@ -82,10 +82,11 @@ pub async fn delete_draft(server: Here, Path(id): Path<String>) -> Handled {
     done()
 }
 
-/// Publishes the draft of a type as its next version, which then does not change.
+/// Publishes the draft of a type as its next version, which then does not change. Without a draft, tries again what
+/// failed of the format AnonCreds.
 #[utoipa::path(post, path = "/api/types/{id}/publish", tag = "types", operation_id = "types_publish", params(("id" = String, Path)), responses((status = 200, body = TypeSummary)))]
 pub async fn publish(server: Here, Path(id): Path<String>) -> Handled {
-    told(server.issuer()?.publish_type(&id).await?)
+    told(server.app().publish_type(server.issuer()?, &id).await?)
 }
 
 /// Retires a type: nothing more is issued of it, and what was issued stays verifiable.

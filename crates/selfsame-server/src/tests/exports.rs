@@ -208,6 +208,7 @@ async fn an_export_leaves_out_what_the_caller_may_not_read_and_says_so() {
             PATH,
             vec![
                 "type",
+                "anoncreds_definition",
                 "credential",
                 "request",
                 "saved_request",

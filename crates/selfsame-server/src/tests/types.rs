@@ -281,6 +281,69 @@ fn boat(pressed: &str) -> Vec<(&str, &str)> {
     ]
 }
 
+#[tokio::test]
+async fn a_type_in_anoncreds_names_what_it_cannot_carry_and_shows_its_objects() {
+    let desk = Editing::start().await;
+    let mut donor = membership();
+    donor["formats"] = json!(["anoncreds"]);
+    let refused = sent(&desk.instance, "/api/types", &donor).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
+    assert!(
+        refused.body.contains("`claims[3].kind` is `list`"),
+        "{}",
+        refused.body
+    );
+    donor["claims"].as_array_mut().unwrap().remove(3);
+    sent(&desk.instance, "/api/types", &donor).await;
+    let published = sent(&desk.instance, "/api/types/membership/publish", &json!({})).await;
+    let published: Value = serde_json::from_str(&published.body).unwrap();
+    let objects = &published["anoncreds"];
+    assert_eq!(objects["state"], "publishing", "{published}");
+
+    let page = desk.see("/types/view/membership?done=published").await;
+    for shown in [
+        "The type is published.",
+        "AnonCreds in the registry",
+        objects["schema_id"].as_str().unwrap(),
+        objects["cred_def_id"].as_str().unwrap(),
+    ] {
+        assert!(page.body.contains(shown), "{shown}: {}", page.body);
+    }
+    // Nothing of it is issued over OpenID4VCI.
+    assert!(!page.body.contains("Offer this credential"));
+    assert!(
+        !desk
+            .see("/issuer")
+            .await
+            .body
+            .contains("/issuer/new/membership")
+    );
+    let metadata = get("/.well-known/openid-credential-issuer/issuer");
+    let metadata = desk.instance.call(metadata).await;
+    assert!(!metadata.body.contains("membership"), "{}", metadata.body);
+}
+
+#[tokio::test]
+async fn the_editor_offers_anoncreds_and_says_at_the_claim_what_it_cannot_carry() {
+    let desk = Editing::start().await;
+    let chosen = |kind: &'static str| {
+        let mut form = boat("check");
+        form.push(("format", "anoncreds"));
+        form.retain(|(name, _)| !name.starts_with("3.") && *name != "3.values");
+        form.extend([("3.label", "Photo"), ("3.kind", kind)]);
+        form
+    };
+    let fits = desk.send("/types/new", &chosen("text"), None).await;
+    assert!(
+        fits.body.contains("value=\"anoncreds\" checked"),
+        "{}",
+        fits.body
+    );
+    assert!(!fits.body.contains("wrong-3.kind"), "{}", fits.body);
+    let image = desk.send("/types/new", &chosen("image"), None).await;
+    assert!(image.body.contains("id=\"wrong-3.kind\""), "{}", image.body);
+}
+
 const BOAT: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="M2 16h20l-4 5H6z"/></svg>"#;
 
 #[tokio::test]

@@ -53,7 +53,7 @@ pub async fn view(
     Query(after): Query<After>,
 ) -> Handled {
     let issuer = server.issuer()?;
-    let one = issuer.types().one(&id).await?;
+    let one = server.app().type_shown(issuer, &id).await?;
     let published = issuer.types().all().await?;
     let versions = (1..=one.version.unwrap_or_default()).rev();
     let shown = ShownType {
@@ -87,7 +87,7 @@ pub async fn file(server: Here, Path(id): Path<String>) -> Handled {
 
 /// Publishes the draft of a type.
 pub async fn publish(server: Here, Path(id): Path<String>) -> Handled {
-    let published = server.issuer()?.publish_type(&id).await?;
+    let published = server.app().publish_type(server.issuer()?, &id).await?;
     Ok(Redirect::to(&format!("/types/view/{}?done=published", published.id)).into_response())
 }
 

@@ -1,10 +1,10 @@
 //! Checks of claims, at any depth.
 
-use selfsame_credential::Format;
 use selfsame_driver::Reason;
 
 use super::{Checked, many, names};
 use crate::fill::pattern;
+use crate::formats::TypeFormats;
 use crate::model::{ClaimKind, Disclosed, TypeClaim, TypeDefinition};
 
 /// Maximum number of names on the way to a claim.
@@ -47,7 +47,7 @@ fn count(claims: &[TypeClaim]) -> usize {
 
 /// The claims beside each other: those of the type, or those of one object.
 struct Siblings<'a> {
-    formats: &'a [Format],
+    formats: &'a TypeFormats,
     /// The place of what contains them, with a dot; empty for the type.
     place: String,
     /// The number of names on the way to them.

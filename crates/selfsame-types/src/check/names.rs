@@ -1,7 +1,8 @@
 //! Names that claims cannot have, because a format gives them a meaning.
 
-use selfsame_credential::Format;
 use selfsame_credential::single_use;
+
+use crate::formats::TypeFormats;
 
 /// Maximum number of bytes of a name.
 const NAME_MAX: usize = 64;
@@ -37,15 +38,11 @@ pub(super) fn is_name(name: &str) -> bool {
         })
 }
 
-/// Whether one of these formats reserves a name; `is_top`: whether the name is the first of a claim's path. Without
-/// formats, those of all.
-pub(super) fn is_reserved(name: &str, is_top: bool, formats: &[Format]) -> bool {
-    let formats = match formats {
-        [] => &Format::ALL,
-        named => named,
-    };
+/// Whether one of the formats in which credentials are issued reserves a name; `is_top`: whether the name is the first
+/// of a claim's path.
+pub(super) fn is_reserved(name: &str, is_top: bool, formats: &TypeFormats) -> bool {
     formats
-        .iter()
+        .offered()
         .any(|format| match format.describe().subject_claim {
             None => SD_JWT.contains(&name) || (is_top && SD_JWT_VC.contains(&name)),
             Some(_) => W3C.contains(&name) || name.starts_with('@'),

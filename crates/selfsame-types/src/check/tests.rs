@@ -122,7 +122,7 @@ fn names_that_a_format_gives_a_meaning_are_refused_where_they_have_it() {
         [""; 0]
     );
     let mut sd_jwt = with_claims(json!([{"path": ["a", "id"], "kind": "text"}]));
-    sd_jwt.formats = vec![Format::SdJwtVc];
+    sd_jwt.formats = vec![Format::SdJwtVc].into();
     assert_eq!(refused(&sd_jwt), [""; 0]);
     for name in [
         "",
@@ -318,7 +318,7 @@ fn the_head_and_the_card_are_checked() {
         (
             |one| {
                 one.single_use = true;
-                one.formats = vec![Format::VcJwt];
+                one.formats = vec![Format::VcJwt].into();
             },
             "type-single-use",
         ),

@@ -6,6 +6,7 @@ use selfsame_credential::Format;
 
 use super::rows::{ClaimRow, default_disclosed, line};
 use super::{DEFAULT_COLORS, Languages, TextPair, TypeForm};
+use crate::formats::TypeFormats;
 use crate::model::{ClaimKind, EnumerationValue, Labels, TypeClaim, TypeDefinition};
 
 impl TypeForm {
@@ -46,10 +47,10 @@ impl TypeForm {
     }
 
     /// No formats if all are chosen and the definition names none.
-    fn chosen_formats(&self) -> Vec<Format> {
-        let is_all = self.formats.len() == Format::ALL.len();
+    fn chosen_formats(&self) -> TypeFormats {
+        let is_all = self.formats.issued.len() == Format::ALL.len() && !self.formats.anoncreds;
         match self.base.formats.is_empty() && is_all {
-            true => Vec::new(),
+            true => TypeFormats::default(),
             false => self.formats.clone(),
         }
     }

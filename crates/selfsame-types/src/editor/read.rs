@@ -4,6 +4,7 @@ use selfsame_credential::Format;
 
 use super::rows::{ClaimRow, default_disclosed};
 use super::{TextPair, TypeForm};
+use crate::formats::{ANONCREDS, TypeFormats};
 use crate::model::{ClaimKind, Disclosed, TypeDefinition};
 
 /// Maximum number of rows that are read; more claims than a type can have.
@@ -24,8 +25,7 @@ impl TypeForm {
         let text = |name: &str| sent.one(name).unwrap_or_default().to_owned();
         let is_set = |name: &str| sent.one(name) == Some("true");
         let formats = Format::ALL.into_iter();
-        let is_chosen =
-            |format: &Format| sent.all("format").iter().any(|one| one == format.as_str());
+        let is_named = |name: &str| sent.all("format").iter().any(|one| one == name);
         Self {
             id: text("id"),
             language: sent.one("language").unwrap_or("en").to_owned(),
@@ -37,7 +37,10 @@ impl TypeForm {
             revocable: is_set("revocable"),
             suspendable: is_set("suspendable"),
             single_use: is_set("single_use"),
-            formats: formats.filter(is_chosen).collect(),
+            formats: TypeFormats {
+                issued: formats.filter(|format| is_named(format.as_str())).collect(),
+                anoncreds: is_named(ANONCREDS),
+            },
             background_color: text("background_color"),
             text_color: text("text_color"),
             icon: text("icon"),

@@ -89,8 +89,8 @@ impl Sent {
         ] {
             sent.set(name, is_set);
         }
-        for format in &form.formats {
-            sent.put("format", format.as_str());
+        for format in Vec::<&str>::from(form.formats.clone()) {
+            sent.put("format", format);
         }
         let rows = form.rows.iter();
         for row in rows.flat_map(|row| std::iter::once(row).chain(&row.members)) {

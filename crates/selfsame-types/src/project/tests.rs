@@ -1,11 +1,12 @@
 use std::sync::Arc;
 
 use selfsame_credential::Format;
+use selfsame_driver::Reason;
 use serde_json::{Value, json};
 
 use super::*;
 use crate::file::read_json;
-use crate::model::{TypeDefinition, TypeState};
+use crate::model::{ClaimKind, TypeClaim, TypeDefinition, TypeState};
 
 fn membership() -> CredentialType {
     let file = json!({
@@ -139,12 +140,12 @@ fn the_context_gives_each_term_a_url() {
 #[test]
 fn anoncreds_takes_plain_claims_and_refuses_the_others_by_name() {
     let mut one = TypeDefinition::clone(&membership().definition);
-    let refused = attributes(&one).unwrap_err().to_string();
-    assert!(
-        refused.contains("anoncreds-list") && refused.contains("sports"),
-        "{refused}"
-    );
+    let at = one.claims.iter().position(|claim| claim.path == ["sports"]);
+    let place = format!("claims[{}].kind", at.unwrap());
+    let list = Reason::new("anoncreds-kind").with("place", &place);
+    assert_eq!(anoncreds_refusals(&one), [list.with("kind", "list")]);
     one.claims.retain(|claim| claim.path != ["sports"]);
+    assert_eq!(anoncreds_refusals(&one), []);
     let names = [
         "name.given",
         "name.family",
@@ -152,16 +153,52 @@ fn anoncreds_takes_plain_claims_and_refuses_the_others_by_name() {
         "address.city",
         "address.floor",
     ];
-    assert_eq!(attributes(&one).unwrap(), names);
+    assert_eq!(attributes(&one), names);
     let mut twin = one.claims[2].clone();
     twin.path = vec!["Since".to_owned()];
     one.claims.push(twin);
-    assert!(
-        attributes(&one)
-            .unwrap_err()
-            .to_string()
-            .contains("anoncreds-name")
+    let refused = anoncreds_refusals(&one);
+    assert_eq!(refused.len(), 1);
+    assert_eq!(refused[0].id(), "anoncreds-name");
+}
+
+#[test]
+fn anoncreds_refuses_what_no_attribute_can_be_at_its_place() {
+    let claim = |path: &str, kind| TypeClaim::new(vec![path.to_owned()], kind);
+    let refused = |claims: Vec<TypeClaim>| -> Vec<String> {
+        let one = TypeDefinition {
+            claims,
+            ..TypeDefinition::clone(&membership().definition)
+        };
+        let refusals = anoncreds_refusals(&one).into_iter();
+        let shown = refusals.map(|reason| {
+            let place = reason.parameter("place").cloned();
+            format!("{} {}", reason.id(), json!(place).as_str().unwrap())
+        });
+        shown.collect()
+    };
+    let mut person = claim("person", ClaimKind::Object);
+    person.claims = vec![
+        claim("name", ClaimKind::Text),
+        claim("photo", ClaimKind::Image),
+    ];
+    assert_eq!(
+        refused(vec![claim("number", ClaimKind::Number), person]),
+        ["anoncreds-kind claims[1].claims[1].kind"]
     );
+    assert_eq!(
+        refused(vec![claim("Master_Secret", ClaimKind::Text)]),
+        ["type-claim-reserved claims[0].path"]
+    );
+    let mut inside = claim("remark", ClaimKind::Image);
+    inside.disclosed = Some(crate::model::Disclosed::Never);
+    assert_eq!(refused(vec![inside]), ["anoncreds-none claims"]);
+    let many = (0..126).map(|number| claim(&format!("c{number}"), ClaimKind::Text));
+    assert_eq!(
+        refused(many.clone().collect()),
+        ["anoncreds-attributes claims"]
+    );
+    assert!(refused(many.take(125).collect()).is_empty());
 }
 
 #[test]

@@ -57,7 +57,7 @@ impl TypeSet {
         }
     }
 
-    /// The types that are issued: the newest version of each, unless it is retired.
+    /// The types that are issued over OpenID4VCI: the newest version of each, unless it is retired.
     pub fn issued(&self) -> impl Iterator<Item = &Arc<CredentialType>> {
         let current = self
             .members
@@ -65,7 +65,7 @@ impl TypeSet {
             .filter(|member| member.superseded.is_none());
         current
             .map(|member| &member.one)
-            .filter(|one| one.state == TypeState::Published)
+            .filter(|one| one.state == TypeState::Published && one.is_offered())
     }
 
     /// The versions that an issuer's metadata lists: those that are issued, and those whose offers can still be open.

@@ -160,6 +160,7 @@ async fn organisation(desk: &Desk<'_>) -> Vec<(&'static str, String)> {
     ];
     browser.press_about("Choose credential types").await;
     desk.describe_card().await;
+    browser.tick("AnonCreds: schema").await;
     desk.choose_logo().await;
     desk.publish_card().await;
     browser.press("New version").await;

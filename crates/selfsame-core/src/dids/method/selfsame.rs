@@ -47,7 +47,7 @@ impl Dids {
             return Err(Error::bad_request("did-unregistered").with("did", &did));
         }
         let content = Content::of_key(KEY_FRAGMENT, identity.public().clone());
-        let author = author_of(identity);
+        let author = Author::of(identity);
         let operation = Operation::CreateDid(content);
         let transaction = self.shared.transaction(&author, CREATION_NONCE, operation);
         let transaction = transaction.await?;
@@ -86,7 +86,7 @@ impl Dids {
             digest,
             issued: self.shared.clock.now(),
         };
-        let (shared, author) = (&self.shared, author_of(identity));
+        let (shared, author) = (&self.shared, Author::of(identity));
         let transaction = shared.transaction(&author, self.nonce(), operation).await?;
         shared.register_in_turn(&author, batch, &transaction).await
     }
@@ -166,17 +166,5 @@ impl DidRecord {
             keys,
             ..Content::default()
         })
-    }
-}
-
-fn author_of(identity: &Identity) -> Author {
-    let fragment = identity.kid().rsplit_once('#');
-    Author {
-        tenant: identity.tenant().clone(),
-        did: identity.did().clone(),
-        key: identity.key().clone(),
-        fragment: fragment
-            .map_or(KEY_FRAGMENT, |(_, fragment)| fragment)
-            .to_owned(),
     }
 }

@@ -6,7 +6,6 @@ use selfsame_driver::{Error, Result};
 use selfsame_registry::{Operation, Receipt, Transaction};
 use selfsame_store::{Batch, MAX_PAGE, Page};
 
-use super::author_of;
 use super::registration::Author;
 use crate::dids::Dids;
 use crate::dids::record::{DID, DidRecord};
@@ -25,12 +24,24 @@ impl Dids {
     ) -> Result<Transaction> {
         let nonce = self.nonce();
         if did == identity.did() {
-            let author = author_of(identity);
+            let author = Author::of(identity);
             return self.shared.transaction(&author, nonce, operation).await;
         }
         let own = self.changeable(did.as_str()).await?;
         let author = self.author(&own.record)?;
         self.shared.transaction(&author, nonce, operation).await
+    }
+
+    /// A transaction of several operations, of which the registry accepts all or none, signed by this author.
+    ///
+    /// # Errors
+    /// `BadRequest` for a DID that is not the registry's; the store's.
+    pub async fn signed_together(
+        &self,
+        author: &Author,
+        operations: Vec<Operation>,
+    ) -> Result<Transaction> {
+        self.shared.signed(author, self.nonce(), operations).await
     }
 
     /// Whether the instance can write to the registry as this DID.
@@ -57,7 +68,7 @@ impl Dids {
         operation: Operation,
         batch: Batch,
     ) -> Result<Receipt> {
-        let (shared, author) = (&self.shared, author_of(identity));
+        let (shared, author) = (&self.shared, Author::of(identity));
         let transaction = shared.transaction(&author, self.nonce(), operation).await?;
         shared.register(&author, batch, &transaction, None).await
     }

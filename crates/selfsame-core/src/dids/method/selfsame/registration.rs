@@ -9,12 +9,14 @@ use selfsame_crypto::encoding::{base64url_encode, hex_encode};
 use selfsame_did::{Did, selfsame};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Reason, Result};
+use selfsame_registry::transaction::Body;
 use selfsame_registry::{Identifier, Operation, Receipt, Transaction, UnsignedTransaction};
 use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::dids::record::{DID, DidRecord, did_id, put};
 use crate::events::EventKind;
+use crate::identity::{Identity, KEY_FRAGMENT};
 use crate::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round, Settlement};
 use crate::record_cache::RecordCache;
 use crate::shared::Shared;
@@ -23,6 +25,7 @@ use crate::shared::Shared;
 const KIND: &str = "registration";
 
 /// The signer of a transaction.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Author {
     /// The tenant that holds its key.
     pub tenant: TenantId,
@@ -32,6 +35,21 @@ pub struct Author {
     pub key: KeyHandle,
     /// The key's fragment, without `#`.
     pub fragment: String,
+}
+
+impl Author {
+    /// An identity as a signer.
+    #[must_use]
+    pub fn of(identity: &Identity) -> Self {
+        let fragment = identity.kid().rsplit_once('#');
+        let fragment = fragment.map_or(KEY_FRAGMENT, |(_, fragment)| fragment);
+        Self {
+            tenant: identity.tenant().clone(),
+            did: identity.did().clone(),
+            key: identity.key().clone(),
+            fragment: fragment.to_owned(),
+        }
+    }
 }
 
 /// A pending registration; deleted once it is accepted or refused.
@@ -235,10 +253,20 @@ impl Shared {
         nonce: u64,
         operation: Operation,
     ) -> Result<Transaction> {
+        self.signed(author, nonce, vec![operation]).await
+    }
+
+    /// Signs a transaction of several operations.
+    pub async fn signed(
+        &self,
+        author: &Author,
+        nonce: u64,
+        operations: Vec<Operation>,
+    ) -> Result<Transaction> {
         let not_ours = || Error::bad_request("did-not-selfsame").with("did", &author.did);
         let (network, _) = selfsame::parts(&author.did).ok_or_else(not_ours)?;
         let id = Identifier::of_did(&author.did, &network).ok_or_else(not_ours)?;
-        let unsigned = UnsignedTransaction::new(&network, id, nonce, operation);
+        let unsigned = UnsignedTransaction::of(Body::new(&network, id, nonce, operations));
         let signature = self
             .keys
             .sign(&author.tenant, &author.key, unsigned.signing_bytes())

@@ -1,0 +1,246 @@
+//! The machine of publications. Its first call makes the keys: they are stored, sealed, in the commit that has the
+//! registry called. So the registry has no definition whose key could be lost, and after a crash the outbox goes on with
+//! the transaction that was stored.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use selfsame_anoncreds::format::{Message as _, Text as _};
+use selfsame_anoncreds_roles::issuer::define;
+use selfsame_core::Shared;
+use selfsame_core::dids::Dids;
+use selfsame_core::events::EventKind;
+use selfsame_core::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round, Settlement};
+use selfsame_core::record_cache::RecordCache;
+use selfsame_credential::evidence::Step;
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
+use selfsame_registry::anoncreds::Definition;
+use selfsame_registry::{Operation, Transaction};
+use selfsame_store::{Batch, Expect, NewOutbox, Put};
+use tokio::sync::Semaphore;
+
+use super::publication::{
+    DEFINITION, DefinitionRecord, FailedPublication, PRIVATE_KEY, PUBLICATION, Publication,
+    PublicationState, PublishedObjects, refused,
+};
+
+/// Seconds after which a publication asks again whether another one's keys are made.
+const BUSY_SECONDS: u64 = 1;
+
+/// The machine of publications.
+pub struct Publishing {
+    pub(super) shared: Arc<Shared>,
+    dids: Dids,
+    records: RecordCache<Publication>,
+    /// One search for primes at a time, so that sign-ins, which use the same pool, find a free core.
+    turn: Semaphore,
+}
+
+/// The answer to a call, and what was made after the first one.
+pub struct Heard {
+    answer: CallAnswer,
+    made: Option<Made>,
+}
+
+/// The keys to store, unless they are stored already, and the transaction that publishes them.
+struct Made {
+    keys: Batch,
+    transaction: Transaction,
+}
+
+impl From<CallAnswer> for Heard {
+    fn from(answer: CallAnswer) -> Self {
+        Self { answer, made: None }
+    }
+}
+
+impl Publishing {
+    /// The machine of one instance.
+    pub fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            dids: Dids::new(shared.clone()),
+            shared,
+            records: RecordCache::default(),
+            turn: Semaphore::new(1),
+        }
+    }
+
+    /// The entry of a publication's next call. It is due at once: nobody waits for it.
+    ///
+    /// # Errors
+    /// `Internal` if it can't be encoded.
+    pub fn entry(&self, publication: &Publication, call: Call) -> Result<NewOutbox> {
+        let now = self.shared.clock.now();
+        let (id, did) = (publication.id(), publication.author.did.as_str());
+        let subject = match call {
+            // In order with the author's other writes.
+            Call::Registry(_) => did.to_owned(),
+            _ => format!("{did} {id}"),
+        };
+        let entry = call.entry(PUBLICATION, &id, &subject, now)?;
+        Ok(NewOutbox {
+            not_before: now,
+            ..entry
+        })
+    }
+
+    /// Makes the keys, or reads those that an earlier attempt has stored, and signs the transaction.
+    async fn make(&self, at: At<'_>, publication: &Publication) -> Result<Made> {
+        let (store, keys) = (&self.shared.store, Batch::new(at.tenant.clone()));
+        let (keys, json) = match store.read(at.tenant, DEFINITION, at.id).await? {
+            Some(stored) => (keys, decode::<DefinitionRecord>(&stored.value)?.definition),
+            None => self.make_keys(publication, keys).await?,
+        };
+        let definition = Definition {
+            json,
+            successor_of: None,
+            valid_until: None,
+        };
+        let operations = vec![
+            Operation::Schema {
+                json: publication.schema.to_json().map_err(refused)?,
+            },
+            Operation::CredentialDefinition(definition),
+        ];
+        let author = &publication.author;
+        Ok(Made {
+            transaction: self.dids.signed_together(author, operations).await?,
+            keys,
+        })
+    }
+
+    /// Makes the keys of a definition. Returns the writes that store them, and the JSON of the definition.
+    async fn make_keys(&self, publication: &Publication, keys: Batch) -> Result<(Batch, String)> {
+        let (id, ctx) = (publication.id(), self.shared.clock.ctx());
+        let publication = publication.clone();
+        let making = move || publication.defined(|new| define(new, &ctx));
+        let defined = self.shared.work.run(making).await??;
+        let record = DefinitionRecord {
+            definition: defined.definition.to_json().map_err(refused)?,
+            correctness: defined.correctness.to_json().map_err(refused)?,
+        };
+        let private = defined.private.to_json().map_err(refused)?;
+        let private = private.as_json().as_bytes().to_vec();
+        let keys = keys
+            .expect(DEFINITION, &id, Expect::Absent)
+            .expect(PRIVATE_KEY, &id, Expect::Absent)
+            .put(Put::new(DEFINITION, &id, encode(&record)?))
+            .put(Put::new(PRIVATE_KEY, &id, private));
+        Ok((keys, record.definition))
+    }
+
+    /// The step after the first call: the keys are stored, and the registry is called.
+    fn send(
+        &self,
+        publication: &mut Publication,
+        made: Option<&Made>,
+        round: &Round<'_>,
+    ) -> Result<Next<()>> {
+        let Some(made) = made else {
+            let entry = Settlement::Later(BUSY_SECONDS);
+            return Ok(Next {
+                entry,
+                ..Next::unchanged(round, ())
+            });
+        };
+        publication.state = PublicationState::Sending;
+        let call = self.entry(publication, Call::registry(&made.transaction))?;
+        let next = Next::written(round, ());
+        Ok(Next {
+            batch: next.batch.and(made.keys.clone()),
+            ..next
+        }
+        .call(call))
+    }
+}
+
+#[async_trait]
+impl Machine for Publishing {
+    const KIND: &'static str = PUBLICATION;
+    type Record = Publication;
+    type Input = Heard;
+    type Reply = ();
+
+    fn records(&self) -> &RecordCache<Publication> {
+        &self.records
+    }
+
+    async fn prepare(
+        &self,
+        at: At<'_>,
+        publication: &Publication,
+        heard: &mut Heard,
+    ) -> Result<()> {
+        let is_first = matches!(heard.answer, CallAnswer::Finished);
+        let is_wanted = is_first && matches!(publication.state, PublicationState::Preparing);
+        if !is_wanted || heard.made.is_some() {
+            return Ok(());
+        }
+        if let Ok(_turn) = self.turn.try_acquire() {
+            heard.made = Some(self.make(at, publication).await?);
+        }
+        Ok(())
+    }
+
+    fn step(
+        &self,
+        publication: &mut Publication,
+        heard: &Heard,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<()>>> {
+        let next = match (&publication.state, &heard.answer) {
+            (PublicationState::Preparing, CallAnswer::Finished) => {
+                self.send(publication, heard.made.as_ref(), round)?
+            }
+            (PublicationState::Published(_), _) => Next::unchanged(round, ()),
+            // Also the answer to a call that had been given up.
+            (_, CallAnswer::Accepted(receipt)) => {
+                let seq_no = receipt.seq_no;
+                publication.state = PublicationState::Published(PublishedObjects { seq_no });
+                tracing::info!(definition = publication.definition_id, seq_no, "published");
+                Next::written(round, ()).tell(EventKind::Anchored, seq_no.to_string())
+            }
+            (_, CallAnswer::Refused(error)) => {
+                publication.state = PublicationState::Failed(FailedPublication {
+                    reason: error.reason.clone(),
+                    unanswered: None,
+                });
+                Next::written(round, ())
+            }
+            _ => Next::unchanged(round, ()),
+        };
+        Ok(Step::Done(next))
+    }
+}
+
+#[async_trait]
+impl Calling for Publishing {
+    fn given_up(
+        &self,
+        publication: Option<&mut Publication>,
+        error: Option<&Error>,
+        round: &Round<'_>,
+    ) -> Result<Next<()>> {
+        let (Some(publication), Some(error)) = (publication, error) else {
+            return Ok(Next::unchanged(round, ()));
+        };
+        if matches!(publication.state, PublicationState::Published(_)) {
+            return Ok(Next::unchanged(round, ()));
+        }
+        let unanswered = match round.entry.map(|entry| &entry.call) {
+            Some(Call::Registry(transaction)) => Some(transaction.clone()),
+            _ => None,
+        };
+        publication.state = PublicationState::Failed(FailedPublication {
+            reason: error.reason.clone(),
+            unanswered,
+        });
+        Ok(Next::written(round, ()))
+    }
+
+    /// What the first call is for is made before its step, which stores it.
+    async fn converse(&self, _: At<'_>) -> Result<CallAnswer> {
+        Ok(CallAnswer::Finished)
+    }
+}
