@@ -89,7 +89,7 @@ impl TypesPage {
 /// The titles of the formats that a type is issued in.
 fn formats(definition: &TypeDefinition) -> String {
     let named = match definition.formats.as_slice() {
-        [] => return "all formats".to_owned(),
+        [] => return "all formats for wallets".to_owned(),
         named => named.iter().map(|format| format.describe().title),
     };
     named.collect::<Vec<_>>().join(", ")
@@ -98,7 +98,7 @@ fn formats(definition: &TypeDefinition) -> String {
 /// The title of the format that a card of a type has first.
 fn first_format(definition: &TypeDefinition) -> &'static str {
     let first = definition.formats.first().copied();
-    let first = first.or(Format::ALL.first().copied());
+    let first = first.or(Format::of_people().next());
     first.map_or("", |format| format.describe().title)
 }
 

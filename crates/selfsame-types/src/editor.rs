@@ -78,7 +78,7 @@ impl TypeForm {
         let color =
             |own: &Option<String>, default: &str| own.clone().unwrap_or_else(|| default.to_owned());
         let formats = match base.formats.is_empty() {
-            true => Format::ALL.to_vec(),
+            true => Format::of_people().collect(),
             false => base.formats.clone(),
         };
         Self {

@@ -299,10 +299,13 @@ impl CredentialType {
         }
     }
 
-    /// Whether it is issued in this format.
+    /// Whether it is issued in this format. A type that names no format is for people.
     #[must_use]
     pub fn is_issued_as(&self, format: Format) -> bool {
-        self.formats.is_empty() || self.formats.contains(&format)
+        match self.formats.is_empty() {
+            true => !format.describe().is_for_machines,
+            false => self.formats.contains(&format),
+        }
     }
 }
 

@@ -181,7 +181,7 @@ pub fn flights() -> Result<(usize, usize), Error> {
     let expected = ExpectedPeer::Dids([identity.did.clone()].into());
     let policy = IdentityPolicy::of_credentials(&["key"], vec![trusted], expected);
     let identity = SsiIdentity {
-        vc: Some(draft.finish(&signature)),
+        vc: Some(Vc::compact(draft.finish(&signature))),
         ..identity
     };
     Ok((flight(identity, policy)?, did))

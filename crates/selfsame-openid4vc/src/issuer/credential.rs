@@ -3,12 +3,18 @@
 use selfsame_credential::{
     ClaimPath, Format,
     evidence::{Evidence, Need, Step},
-    format::{Profile, sd_jwt_vc, w3c},
+    format::{
+        Profile,
+        cwt::{self, CoseSubject},
+        sd_jwt_vc, w3c,
+    },
     sd_jwt::DigestAlgorithm,
     signer::{Signer, Unsigned},
 };
-use selfsame_crypto::{ctx::Ctx, encoding::base64url_encode, hash::sha256, time::UnixTime};
-use selfsame_did::{Did, jwk};
+use selfsame_crypto::{
+    PublicKey, ctx::Ctx, encoding::base64url_encode, hash::sha256, time::UnixTime,
+};
+use selfsame_did::{Did, binary::to_binary, jwk};
 use selfsame_oauth::{Code, Error as OAuthError};
 use serde_json::{Map, Value, json};
 
@@ -28,6 +34,8 @@ pub struct CredentialContent {
     pub issuer: String,
     /// The issuer's key.
     pub signer: Signer,
+    /// The public key of the issuer's DID, by which verifiers of a compact credential find the issuer.
+    pub public: PublicKey,
     /// The claims: for an SD-JWT VC its own claims, for a W3C credential those of its subject.
     pub claims: Map<String, Value>,
     /// The claims that the holder of an SD-JWT VC may withhold.
@@ -303,6 +311,7 @@ fn prove(
 enum CredentialDraft {
     SdJwt(Box<sd_jwt_vc::Draft>),
     Jwt(Box<Unsigned>),
+    Compact(Box<cwt::Draft>),
 }
 
 fn sign(
@@ -334,6 +343,7 @@ fn sign(
         let signed = match draft(call, &one, ctx)? {
             CredentialDraft::SdJwt(draft) => draft.step(evidence),
             CredentialDraft::Jwt(unsigned) => unsigned.step(evidence),
+            CredentialDraft::Compact(draft) => draft.step(evidence),
         };
         match signed {
             Step::Done(credential) => credentials.push(credential),
@@ -359,6 +369,7 @@ fn draft(call: &CredentialCall<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Credenti
     match format.describe().profile {
         Profile::SdJwtVc => sd_jwt(call, one, ctx),
         Profile::W3c => w3c(call, one, format, ctx.now()),
+        Profile::Compact => compact(call, one, ctx.now()),
     }
 }
 
@@ -439,6 +450,33 @@ fn w3c(
         .draft()
         .map_err(|error| Error::Setup(error.to_string()))?;
     Ok(CredentialDraft::Jwt(Box::new(draft)))
+}
+
+/// A compact credential is always bound, since the proof of a handshake is by its subject's key.
+fn compact(
+    call: &CredentialCall<'_>,
+    one: &One<'_>,
+    now: UnixTime,
+) -> Result<CredentialDraft, Error> {
+    let content = call.content;
+    let setup = |reason: &str| Error::Setup(reason.to_owned());
+    let holder = one.holder;
+    let holder = holder.ok_or_else(|| setup("a compact credential needs a proof of a key"))?;
+    // A DID without a binary form leaves the key that proved it.
+    let did = holder.did.clone().filter(|did| to_binary(did).is_some());
+    let end = content.expires;
+    let end = end.ok_or_else(|| setup("a compact credential needs an end"))?;
+    let issue = cwt::Issue {
+        subject: did.map_or_else(|| CoseSubject::Key(holder.key.clone()), CoseSubject::Did),
+        types: one.configuration.types.to_vec(),
+        claims: content.claims.clone(),
+        expires: call.settings.stated_end(end, now),
+        status: one.status.and_then(|status| status.claim.clone()),
+        key: content.signer.key.clone(),
+        issuer: content.public.clone(),
+    };
+    let draft = issue.draft().map_err(|error| setup(&error.to_string()))?;
+    Ok(CredentialDraft::Compact(Box::new(draft)))
 }
 
 fn issued(

@@ -1,8 +1,8 @@
 //! The paper's additions: `ssi_parameters`, VC and DID; in profile `selfsame` with formats and staples.
 
 use selfsame_did::Did;
+use selfsame_did::binary::{from_binary, to_binary};
 
-use super::did::{from_binary, to_binary};
 use super::reader::{CodecReader, list};
 use super::writer::Writer;
 use crate::alert::Refusal;
@@ -172,7 +172,8 @@ impl DidMessage {
     /// The DID, which must have the method of the code.
     pub(crate) fn did(&self, profile: &Profile) -> Result<Did, Refusal> {
         if profile.is_extended() {
-            return from_binary(self.method, &self.did);
+            return from_binary(self.method, &self.did)
+                .map_err(|_| Refusal::illegal("a binary DID is malformed"));
         }
         let text =
             std::str::from_utf8(&self.did).map_err(|_| Refusal::illegal("a DID is not text"))?;

@@ -110,7 +110,7 @@ fn an_issuer_signs_compact_credentials_by_ml_dsa() {
         .unwrap();
         let signed = issuer.key.sign(scheme, &draft.signing_bytes()).unwrap();
         let identity = SsiIdentity {
-            vc: Some(draft.finish(&signed)),
+            vc: Some(Vc::compact(draft.finish(&signed))),
             ..holder.as_did()
         };
         let expected = ExpectedPeer::Dids([holder.did.clone()].into());

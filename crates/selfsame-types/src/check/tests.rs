@@ -324,6 +324,35 @@ fn the_head_and_the_card_are_checked() {
         ),
         (
             |one| {
+                one.formats = vec![Format::Cwt];
+                one.claims[0].kind = ClaimKind::Image;
+            },
+            "type-compact claims[0]",
+        ),
+        (
+            |one| {
+                one.formats = vec![Format::Cwt];
+                one.claims[0].kind = ClaimKind::Number;
+                one.claims[0].integer = true;
+            },
+            "type-compact claims[0]",
+        ),
+        (
+            |one| {
+                one.formats = vec![Format::SdJwtVc, Format::Cwt];
+                one.claims[0].path = vec!["a".to_owned(), "b".to_owned()];
+            },
+            "type-compact claims[0]",
+        ),
+        (
+            |one| {
+                one.formats = vec![Format::Cwt];
+                one.w3c_types = vec!["VerifiableCredential".to_owned(); 10];
+            },
+            "type-many w3c_types",
+        ),
+        (
+            |one| {
                 one.vct = Some("urn:a:b".to_owned());
                 one.extends = Some(crate::model::Extends {
                     vct: "urn:a:b".to_owned(),

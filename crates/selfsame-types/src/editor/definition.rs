@@ -45,9 +45,9 @@ impl TypeForm {
         made
     }
 
-    /// No formats if all are chosen and the definition names none.
+    /// No formats if all for people are chosen, no other, and the definition names none.
     fn chosen_formats(&self) -> Vec<Format> {
-        let is_all = self.formats.len() == Format::ALL.len();
+        let is_all = Format::of_people().eq(self.formats.iter().copied());
         match self.base.formats.is_empty() && is_all {
             true => Vec::new(),
             false => self.formats.clone(),

@@ -1,47 +1,43 @@
-//! DIDs in binary, for profile `selfsame` and compact credentials: each DID has exactly one encoding (docs/tls.md).
+//! DIDs in binary, for TLS and compact credentials: each DID has exactly one encoding (docs/tls.md).
 
-use selfsame_did::Did;
-use selfsame_did::method::METHODS;
-
-use crate::alert::Refusal;
-use crate::profile::SELFSAME;
+use crate::did::{Did, SyntaxError};
+use crate::method::{Binary, METHODS, Method};
 
 /// Maximum bytes of a DID in binary; decoding base58 takes quadratic time.
 const MAX_BYTES: usize = 2048;
 
-const MALFORMED: Refusal = Refusal::illegal("a binary DID is malformed");
-
 /// The DID's method code and its bytes; `None` if the DID has no binary form.
-pub(crate) fn to_binary(did: &Did) -> Option<(u8, Vec<u8>)> {
-    let code = SELFSAME.method_code(did.method())?;
-    let bytes = bytes_of(did)?;
+pub fn to_binary(did: &Did) -> Option<(u8, Vec<u8>)> {
+    let method = METHODS.of(did)?;
+    let binary = method.binary?;
+    let bytes = (binary.write)(did)?;
     // A different text for these bytes is a different DID.
-    let is_canonical = bytes.len() <= MAX_BYTES && read(code, &bytes)? == did.as_str();
-    is_canonical.then_some((code, bytes))
+    let is_canonical = bytes.len() <= MAX_BYTES && read(method, &binary, &bytes)? == did.as_str();
+    is_canonical.then_some((binary.code, bytes))
 }
 
 /// The DID with this method code and these bytes.
-pub(crate) fn from_binary(code: u8, bytes: &[u8]) -> Result<Did, Refusal> {
+pub fn from_binary(code: u8, bytes: &[u8]) -> Result<Did, SyntaxError> {
     if bytes.len() > MAX_BYTES {
-        return Err(MALFORMED);
+        return Err(SyntaxError::TooLong);
     }
-    let text = read(code, bytes).ok_or(MALFORMED)?;
-    let did = Did::parse(&text).map_err(|_| MALFORMED)?;
-    match bytes_of(&did).is_some_and(|again| again == bytes) {
+    let mut methods = METHODS.iter();
+    let found = methods.find_map(|method| {
+        let binary = method.binary.filter(|binary| binary.code == code)?;
+        Some((method, binary))
+    });
+    let (method, binary) = found.ok_or(SyntaxError::Method)?;
+    let text = read(method, &binary, bytes).ok_or(SyntaxError::MethodId)?;
+    let did = Did::parse(&text)?;
+    match (binary.write)(&did).is_some_and(|again| again == bytes) {
         true => Ok(did),
-        false => Err(MALFORMED),
+        false => Err(SyntaxError::MethodId),
     }
-}
-
-fn bytes_of(did: &Did) -> Option<Vec<u8>> {
-    let binary = METHODS.of(did)?.binary?;
-    (binary.write)(did)
 }
 
 /// The DID's text for these bytes, not yet parsed.
-fn read(code: u8, bytes: &[u8]) -> Option<String> {
-    let method = METHODS.named(SELFSAME.method_name(code)?)?;
-    let id = (method.binary?.read)(bytes)?;
+fn read(method: &Method, binary: &Binary, bytes: &[u8]) -> Option<String> {
+    let id = (binary.read)(bytes)?;
     Some(format!("{}:{id}", method.scheme()))
 }
 
