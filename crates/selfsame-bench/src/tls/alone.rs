@@ -11,7 +11,7 @@ use selfsame_crypto::{Algorithm, KeyType, PrivateKey, PublicKey};
 use selfsame_did::{Did, key};
 use selfsame_tls::identity::{
     CoseStatus, CoseSubject, CoseVc, ExpectedPeer, Identities, IdentityPolicy, PeerPolicy,
-    SsiIdentity, Staples, TrustedIssuer,
+    SsiIdentity, Staples, TrustedIssuer, Vc,
 };
 use selfsame_tls::profile::SELFSAME;
 use selfsame_tls::{

@@ -148,7 +148,7 @@ fn take(ask: &Ask, response: CredentialResponse) -> Result<Vec<ReceivedCredentia
 
 // A W3C credential bound to a bare key names its subject by the did:jwk of that key.
 fn kid(binding: &Binding, format: Format) -> Option<String> {
-    if binding.kid.is_some() || !format.describe().binds_to_did {
+    if binding.kid.is_some() || format.describe().profile != Profile::W3c {
         return binding.kid.clone();
     }
     let key = PublicKey::from_jwk(&binding.jwk).ok()?;
