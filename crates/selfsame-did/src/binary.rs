@@ -6,32 +6,35 @@ use crate::method::{Binary, METHODS, Method};
 /// Maximum bytes of a DID in binary; decoding base58 takes quadratic time.
 const MAX_BYTES: usize = 2048;
 
-/// The DID's method code and its bytes; `None` if the DID has no binary form.
-pub fn to_binary(did: &Did) -> Option<(u8, Vec<u8>)> {
-    let method = METHODS.of(did)?;
-    let binary = method.binary?;
-    let bytes = (binary.write)(did)?;
-    // A different text for these bytes is a different DID.
-    let is_canonical = bytes.len() <= MAX_BYTES && read(method, &binary, &bytes)? == did.as_str();
-    is_canonical.then_some((binary.code, bytes))
-}
-
-/// The DID with this method code and these bytes.
-pub fn from_binary(code: u8, bytes: &[u8]) -> Result<Did, SyntaxError> {
-    if bytes.len() > MAX_BYTES {
-        return Err(SyntaxError::TooLong);
+impl Did {
+    /// The DID's method code and its bytes; `None` if the DID has no binary form.
+    pub fn to_binary(&self) -> Option<(u8, Vec<u8>)> {
+        let method = METHODS.of(self)?;
+        let binary = method.binary?;
+        let bytes = (binary.write)(self)?;
+        // A different text for these bytes is a different DID.
+        let is_short = bytes.len() <= MAX_BYTES;
+        let is_canonical = is_short && read(method, &binary, &bytes)? == self.as_str();
+        is_canonical.then_some((binary.code, bytes))
     }
-    let mut methods = METHODS.iter();
-    let found = methods.find_map(|method| {
-        let binary = method.binary.filter(|binary| binary.code == code)?;
-        Some((method, binary))
-    });
-    let (method, binary) = found.ok_or(SyntaxError::Method)?;
-    let text = read(method, &binary, bytes).ok_or(SyntaxError::MethodId)?;
-    let did = Did::parse(&text)?;
-    match (binary.write)(&did).is_some_and(|again| again == bytes) {
-        true => Ok(did),
-        false => Err(SyntaxError::MethodId),
+
+    /// The DID with this method code and these bytes.
+    pub fn from_binary(code: u8, bytes: &[u8]) -> Result<Self, SyntaxError> {
+        if bytes.len() > MAX_BYTES {
+            return Err(SyntaxError::TooLong);
+        }
+        let mut methods = METHODS.iter();
+        let found = methods.find_map(|method| {
+            let binary = method.binary.filter(|binary| binary.code == code)?;
+            Some((method, binary))
+        });
+        let (method, binary) = found.ok_or(SyntaxError::Method)?;
+        let text = read(method, &binary, bytes).ok_or(SyntaxError::MethodId)?;
+        let did = Self::parse(&text)?;
+        match (binary.write)(&did).is_some_and(|again| again == bytes) {
+            true => Ok(did),
+            false => Err(SyntaxError::MethodId),
+        }
     }
 }
 
@@ -82,14 +85,14 @@ mod tests {
             ),
         ] {
             let did = did(text);
-            let (found, bytes) = to_binary(&did).unwrap();
+            let (found, bytes) = did.to_binary().unwrap();
             assert_eq!(found, code);
             assert!(
                 hex_encode(&bytes).starts_with(hex),
                 "{}",
                 hex_encode(&bytes)
             );
-            assert_eq!(from_binary(code, &bytes).unwrap(), did);
+            assert_eq!(Did::from_binary(code, &bytes).unwrap(), did);
         }
     }
 
@@ -101,22 +104,22 @@ mod tests {
             "did:selfsame:short:4fWs1QXPuh8JBQLVRmYQkV",
             "did:iota:00",
         ] {
-            assert_eq!(to_binary(&did(text)), None, "{text}");
+            assert_eq!(did(text).to_binary(), None, "{text}");
         }
     }
 
     #[test]
     fn bytes_that_are_no_did_are_refused() {
-        assert!(from_binary(99, b"x").is_err());
-        assert!(from_binary(226, b"").is_err());
-        assert!(from_binary(226, b"a b").is_err());
-        assert!(from_binary(226, &[0xff]).is_err());
-        assert!(from_binary(226, b"a:").is_err());
-        assert!(from_binary(227, &[1; 25]).is_err());
-        assert!(from_binary(227, &[1; 27]).is_err());
-        assert!(from_binary(228, &[4; 17]).is_err());
-        assert!(from_binary(228, &[0; 16]).is_err());
-        assert!(from_binary(224, &[1; MAX_BYTES + 1]).is_err());
+        assert!(Did::from_binary(99, b"x").is_err());
+        assert!(Did::from_binary(226, b"").is_err());
+        assert!(Did::from_binary(226, b"a b").is_err());
+        assert!(Did::from_binary(226, &[0xff]).is_err());
+        assert!(Did::from_binary(226, b"a:").is_err());
+        assert!(Did::from_binary(227, &[1; 25]).is_err());
+        assert!(Did::from_binary(227, &[1; 27]).is_err());
+        assert!(Did::from_binary(228, &[4; 17]).is_err());
+        assert!(Did::from_binary(228, &[0; 16]).is_err());
+        assert!(Did::from_binary(224, &[1; MAX_BYTES + 1]).is_err());
     }
 
     proptest! {
@@ -125,8 +128,8 @@ mod tests {
             code in 220_u8..232,
             bytes in prop::collection::vec(any::<u8>(), 0..60),
         ) {
-            if let Ok(did) = from_binary(code, &bytes) {
-                prop_assert_eq!(to_binary(&did), Some((code, bytes)));
+            if let Ok(did) = Did::from_binary(code, &bytes) {
+                prop_assert_eq!(did.to_binary(), Some((code, bytes)));
             }
         }
     }

@@ -17,7 +17,7 @@
     )
 )]
 
-pub mod binary;
+mod binary;
 mod did;
 mod document;
 pub mod method;

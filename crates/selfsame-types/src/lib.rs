@@ -5,6 +5,7 @@
 
 mod check;
 pub mod color;
+mod date;
 pub mod editor;
 pub mod file;
 mod fill;

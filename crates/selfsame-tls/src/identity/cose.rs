@@ -1,19 +1,15 @@
 //! Compact credentials, whose form is that of selfsame-credential: the issuer is found by a short key identifier.
 
-use selfsame_credential::format::cwt::{CoseMessage, CoseStatus, CoseSubject, short_key_id};
+use selfsame_credential::format::cwt::{CoseMessage, CoseStatus, short_key_id};
 use selfsame_credential::status::Reference;
 use selfsame_credential::validity::Validity;
 use selfsame_crypto::PublicKey;
-use selfsame_did::key;
 
 use super::credential::{Credential, MALFORMED, UNSIGNED, UNTRUSTED};
 use super::policy::{IdentityPolicy, TrustedIssuer};
 use crate::alert::Refusal;
 use crate::codec::Vc;
 use crate::named::VcFormat;
-
-/// The type that every credential has.
-const BASE_TYPE: &str = "VerifiableCredential";
 
 impl Vc {
     /// A compact credential ([`CoseDraft::finish`](super::CoseDraft::finish)).
@@ -34,19 +30,15 @@ pub(super) fn accept(vc: Vc, policy: &IdentityPolicy) -> Result<Credential, Refu
         return Err(UNSIGNED);
     }
     let content = message.content;
-    let types = std::iter::once(BASE_TYPE.to_owned()).chain(content.types);
     Ok(Credential {
         issuer: issuer.did.clone(),
         key_id: key_id.to_owned(),
-        subject: match content.subject {
-            CoseSubject::Did(did) => did,
-            CoseSubject::Key(key) => key::create(&key),
-        },
+        subject: content.subject_did(),
         validity: Validity {
             not_before: content.not_before,
             expires: Some(content.expires),
         },
-        types: types.collect(),
+        types: content.all_types().into_iter().map(str::to_owned).collect(),
         claims: content.claims,
         statuses: match content.status {
             None => Vec::new(),

@@ -7,7 +7,7 @@ use serde_json::Map;
 
 use super::ssi::{Registry, Subject, client_refused, drive, only, ssi, trust_did, trusted};
 use crate::identity::{
-    CoseSubject, CoseVc, ExpectedPeer, Identities, IdentityPolicy, PeerPolicy, SsiIdentity,
+    CoseSubject, CoseVc, ExpectedPeer, Identities, IdentityPolicy, PeerPolicy, SsiIdentity, Vc,
 };
 use crate::profile::SELFSAME;
 use crate::testing::{Ends, NOW, assert_talk, client, ctx, server};

@@ -2,12 +2,6 @@
 
 use crate::format::view::{Description, Profile, StatusForm};
 
-/// The type that every credential has; a compact one does not state it.
-pub(super) const BASE_TYPE: &str = "VerifiableCredential";
-
-/// The member that holds the claims about the subject.
-pub(super) const CLAIMS: &str = "claims";
-
 pub(super) const DESCRIPTION: Description = Description {
     name: "cwt",
     label: "cwt",
@@ -15,7 +9,7 @@ pub(super) const DESCRIPTION: Description = Description {
     summary: "Compact (CWT): for a machine, which shows it in TLS handshakes",
     profile: Profile::Compact,
     type_claims: &["type"],
-    subject_claim: Some(CLAIMS),
+    subject_claim: Some("claims"),
     discloses_selectively: false,
     binds_to_did: true,
     status: StatusForm::ClaimByDid,

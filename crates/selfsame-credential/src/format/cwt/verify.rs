@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
-use selfsame_crypto::{Algorithm, PublicKey, json, jws};
+use super::codec::{BASE_TYPE, CoseMessage, short_key_id};
+use selfsame_crypto::{Algorithm, PublicKey, jws};
 use selfsame_did::{Did, Relationship, Resolution};
 use selfsame_verdict::{BrokenRule, Checklist, Law};
 use serde_json::Value;
 
-use super::describe::BASE_TYPE;
-use super::hold;
-use super::sign1::{CoseMessage, short_key_id};
+use super::read::{self, ReceivedCompact};
 use crate::budget::Budget;
 use crate::evidence::{Evidence, Need};
 use crate::format::view::{HeldError, Subject};
@@ -61,11 +60,10 @@ pub(super) fn read_credential(
     raw: &str,
     budget: &mut Budget,
 ) -> Result<Arc<dyn Subject>, Malformed> {
-    let message = hold::read(raw).map_err(malformed)?;
-    let received = ReceivedCompact::new(message);
-    let bytes = json::weight(&received.claims).saturating_mul(2);
-    budget.take_bytes(bytes).ok_or_else(too_much)?;
-    Ok(Arc::new(received))
+    let malformed = |error: HeldError| Malformed::new(&WELL_FORMED, &error);
+    let received = ReceivedCompact::new(read::message(raw).map_err(malformed)?);
+    budget.take_bytes(received.weight()).ok_or_else(too_much)?;
+    Ok(Arc::new(BareCompact(Arc::new(received))))
 }
 
 pub(super) fn read_presentation(_: &str, _: &mut Budget) -> Result<Arc<dyn Subject>, Malformed> {
@@ -76,25 +74,9 @@ pub(super) fn too_much() -> Malformed {
     Malformed::new(&WELL_FORMED, &TooMuch)
 }
 
-fn malformed(error: HeldError) -> Malformed {
-    Malformed::new(&WELL_FORMED, &error)
-}
-
-/// A compact credential as it was received, and its content as JSON.
+/// A compact credential without a presentation, which it never has.
 #[derive(Debug)]
-pub(super) struct ReceivedCompact {
-    pub message: CoseMessage,
-    pub claims: Value,
-}
-
-impl ReceivedCompact {
-    pub fn new(message: CoseMessage) -> Self {
-        Self {
-            claims: hold::claims(&message.content),
-            message,
-        }
-    }
-}
+pub(super) struct BareCompact(pub Arc<ReceivedCompact>);
 
 impl SignedToken for CoseMessage {
     fn algorithm(&self) -> Algorithm {
@@ -133,7 +115,7 @@ impl NamedSigner<'_> {
 }
 
 /// The one trusted issuer that has the key; if two had it, it would be ambiguous who signed.
-fn signer<'a>(message: &CoseMessage, court: &Court<'a>) -> Result<NamedSigner<'a>, NoSigner> {
+fn signer<'a>(received: &ReceivedCompact, court: &Court<'a>) -> Result<NamedSigner<'a>, NoSigner> {
     let listed: &[String] = match &court.policy.trusted_issuers {
         Trust::Listed(listed) => listed,
         Trust::Any => &[],
@@ -150,7 +132,7 @@ fn signer<'a>(message: &CoseMessage, court: &Court<'a>) -> Result<NamedSigner<'a
                 let keys = document
                     .into_iter()
                     .flat_map(|document| document.keys(Relationship::AssertionMethod));
-                let named = keys.filter(|(_, key)| short_key_id(key) == message.key_id);
+                let named = keys.filter(|(_, key)| short_key_id(key) == received.message.key_id);
                 found.extend(named.map(|(url, _)| (name, url)));
             }
             Ok(None) => {}
@@ -162,7 +144,7 @@ fn signer<'a>(message: &CoseMessage, court: &Court<'a>) -> Result<NamedSigner<'a
             issuer,
             header: jws::Header {
                 kid: Some(url.to_string()),
-                ..hold::header(message)
+                ..received.header()
             },
         }),
         ([], false, _) => Err(NoSigner::Missing(missing)),
@@ -193,17 +175,17 @@ fn document(did: &Did, evidence: &Evidence) -> Result<Option<Arc<Resolution>>, N
     }
 }
 
-impl Subject for ReceivedCompact {
+impl Subject for BareCompact {
     fn needs(&self, court: &Court<'_>) -> Vec<Need> {
-        let signer = match signer(&self.message, court) {
+        let signer = match signer(&self.0, court) {
             Ok(signer) => signer,
             Err(NoSigner::Missing(needs)) => return needs,
             Err(NoSigner::Refused(..)) => return Vec::new(),
         };
         let stated = status::Stated {
-            token: &self.message,
+            token: &self.0.message,
             claimed: signer.claimed(court),
-            references: hold::statuses(&self.message.content).unwrap_or_default(),
+            references: self.0.statuses().unwrap_or_default(),
             further: None,
         };
         status::needs(stated, court)
@@ -212,8 +194,8 @@ impl Subject for ReceivedCompact {
     fn judge(&self, _: Option<&Binding>, court: &Court<'_>) -> (Verdict, Option<&Value>) {
         let mut list = Checklist::new(&[LAWS]);
         list.passes(&WELL_FORMED, "");
-        issuer::algorithm(&self.message, court, &mut list);
-        match signer(&self.message, court) {
+        issuer::algorithm(&self.0.message, court, &mut list);
+        match signer(&self.0, court) {
             Ok(signer) => self.judge_by(&signer, court, &mut list),
             Err(unknown) => {
                 let (failure, detail) = match unknown {
@@ -227,27 +209,27 @@ impl Subject for ReceivedCompact {
                 list.nobody_proven();
             }
         }
-        list.conclude(Some(&self.claims))
+        list.conclude(Some(&self.0.claims))
     }
 }
 
-impl ReceivedCompact {
+impl BareCompact {
     fn judge_by(&self, signer: &NamedSigner<'_>, court: &Court<'_>, list: &mut Checklist) {
-        let (message, content) = (&self.message, &self.message.content);
+        let received = &self.0;
         let claimed = signer.claimed(court);
-        let signed = issuer::signature(message, &claimed, court, list);
+        let signed = issuer::signature(&received.message, &claimed, court, list);
         let identity = signed.as_ref().map(|signed| IssuerIdentity {
             id: claimed.id,
             leaf: signed.leaf(),
         });
         if let Some(identity) = &identity {
-            let types = hold::types(content).into_iter();
+            let types = received.content().all_types().into_iter();
             let own: Vec<&str> = types.filter(|name| *name != BASE_TYPE).collect();
             issuer::trust(identity, &own, court, list);
         }
-        issuer::validity(Ok(hold::validity(content)), court, list);
+        issuer::validity(Ok(received.validity()), court, list);
         if let Some(identity) = &identity {
-            status::judge(hold::statuses(content), &claimed, identity, court, list);
+            status::judge(received.statuses(), &claimed, identity, court, list);
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use selfsame_credential::format::cwt::CoseVc;
+use selfsame_credential::format::cwt::{CoseSubject, CoseVc};
 use selfsame_crypto::{KeyType, PrivateKey};
-use selfsame_did::Did;
+use selfsame_did::{Did, key};
 use serde_json::{Value, json};
 
 use super::*;
@@ -69,7 +69,7 @@ fn a_compact_credential_says_what_its_issuer_signed() {
     assert_eq!(credential.key_id, "did:web:issuer.example#keys-1");
     assert_eq!(credential.subject, key::create(SUBJECT.public()));
     assert_eq!(credential.validity.expires, Some(NOW.plus(3600)));
-    assert_eq!(credential.types, [BASE_TYPE, "HostCredential"]);
+    assert_eq!(credential.types, ["VerifiableCredential", "HostCredential"]);
     // The issuer may only make claims about hosts.
     assert_eq!(
         Value::Object(credential.claims),

@@ -40,6 +40,13 @@ pub struct CoseMessage {
     signature: Vec<u8>,
 }
 
+impl CoseMessage {
+    /// Its memory, in bytes, besides what its content takes as JSON.
+    pub fn weight(&self) -> usize {
+        self.signed.len().saturating_add(self.signature.len())
+    }
+}
+
 /// The short identifier of a key: the first bytes of its JWK thumbprint (RFC 7638).
 pub fn short_key_id(key: &PublicKey) -> [u8; KEY_ID_BYTES] {
     let thumbprint = key.thumbprint();

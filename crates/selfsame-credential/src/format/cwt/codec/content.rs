@@ -2,10 +2,12 @@
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PublicKey};
-use selfsame_did::{Did, binary};
+use selfsame_did::{Did, key};
 use selfsame_proof::cbor::{Any, CborItem, CborReader, CborWriter, Malformed};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+/// The type that every credential has; a compact one does not state it.
+pub const BASE_TYPE: &str = "VerifiableCredential";
 /// Maximum number of types besides `VerifiableCredential`.
 pub const MAX_TYPES: usize = 8;
 /// Maximum number of claims.
@@ -59,6 +61,42 @@ pub enum CoseStatus {
         /// The URI of the list.
         uri: String,
     },
+}
+
+impl CoseVc {
+    /// Its types, with the one that every credential has.
+    pub fn all_types(&self) -> Vec<&str> {
+        let named = self.types.iter().map(String::as_str);
+        std::iter::once(BASE_TYPE).chain(named).collect()
+    }
+
+    /// The DID of its subject: of a key, its did:key.
+    pub fn subject_did(&self) -> Did {
+        match &self.subject {
+            CoseSubject::Did(did) => did.clone(),
+            CoseSubject::Key(key) => key::create(key),
+        }
+    }
+
+    /// The content as JSON, for people and programs: the claims about the subject stand below `claims`.
+    pub fn to_json(&self) -> Value {
+        let mut json = json!({
+            "type": self.all_types(),
+            "sub": self.subject_did(),
+            "exp": self.expires.0,
+            "claims": self.claims,
+        });
+        let status = self.status.as_ref().map(|status| match status {
+            CoseStatus::Index(index) => json!({"status_list": {"idx": index}}),
+            CoseStatus::List { index, uri } => json!({"status_list": {"idx": index, "uri": uri}}),
+        });
+        let not_before = self.not_before.map(|time| Value::from(time.0));
+        if let Some(members) = json.as_object_mut() {
+            let optional = [("nbf", not_before), ("status", status)].into_iter();
+            members.extend(optional.filter_map(|(name, value)| Some((name.to_owned(), value?))));
+        }
+        json
+    }
 }
 
 impl CborItem for CoseVc {
@@ -149,13 +187,13 @@ struct CoseParts {
 
 pub(super) fn subject_bytes(did: &Did) -> Vec<u8> {
     // A DID without a binary form is detected when the claims are read back.
-    let (code, bytes) = binary::to_binary(did).unwrap_or_default();
+    let (code, bytes) = did.to_binary().unwrap_or_default();
     [&[code], bytes.as_slice()].concat()
 }
 
 fn read_subject(bytes: &[u8]) -> Result<Did, Malformed> {
     let (code, bytes) = bytes.split_first().ok_or(Malformed("no subject"))?;
-    binary::from_binary(*code, bytes).map_err(|_| Malformed("the subject is not a DID"))
+    Did::from_binary(*code, bytes).map_err(|_| Malformed("the subject is not a DID"))
 }
 
 fn read_status(from: &mut CborReader<'_>) -> Result<CoseStatus, Malformed> {
