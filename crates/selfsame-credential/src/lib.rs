@@ -1,6 +1,6 @@
-//! Owns: SD-JWT VC and VC-JWT (issue, hold, present), status lists, and the verdicts on them.
-//! Does not own: keys and JOSE, DID methods, the OpenID protocols, and any kind of I/O; a verification lists the
-//! evidence that it requires as [`Need`]s and receives it as [`Evidence`].
+//! Owns: SD-JWT VC and VC-JWT (issue, hold, present), compact credentials of machines, and the verdicts on them.
+//! Does not own: keys and JOSE, DID methods, status lists, the OpenID protocols, and any kind of I/O; a verification
+//! lists the evidence that it requires as [`Need`]s and receives it as [`Evidence`].
 #![cfg_attr(
     not(test),
     deny(

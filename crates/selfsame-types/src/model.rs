@@ -44,7 +44,7 @@ pub struct TypeDefinition {
     /// Its document type in ISO mdoc. It is kept for that format, which is not issued yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doctype: Option<String>,
-    /// The formats it is issued in. Default: all that the issuer issues.
+    /// The formats it is issued in. Default: all that the issuer issues, but none for machines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub formats: Vec<Format>,

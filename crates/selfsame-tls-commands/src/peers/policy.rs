@@ -77,8 +77,7 @@ pub struct PeerRules {
     /// Send no host name unencrypted (no SNI).
     #[arg(long, conflicts_with = "sni")]
     no_sni: bool,
-    /// The encoding of identities on the wire; both ends must use the same. The library has more profiles, which need
-    /// credentials that no issuer here issues.
+    /// The encoding of identities on the wire; both ends must use the same. The library has more profiles.
     #[arg(long, value_enum, default_value_t = Wire::Selfsame)]
     profile: Wire,
 }
