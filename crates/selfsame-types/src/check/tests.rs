@@ -273,9 +273,10 @@ fn a_pattern_takes_time_in_proportion_to_the_text() {
     assert_eq!(refused(&definition), ["type-pattern claims[0].pattern"]);
 }
 
+type Change = fn(&mut TypeDefinition);
+
 #[test]
 fn the_head_and_the_card_are_checked() {
-    type Change = fn(&mut TypeDefinition);
     let cases: [(Change, &str); 14] = [
         (|one| one.id = "One".to_owned(), "type-id"),
         (|one| one.id = "a--b".to_owned(), "type-id"),
@@ -324,6 +325,27 @@ fn the_head_and_the_card_are_checked() {
         ),
         (
             |one| {
+                one.vct = Some("urn:a:b".to_owned());
+                one.extends = Some(crate::model::Extends {
+                    vct: "urn:a:b".to_owned(),
+                    integrity: None,
+                });
+            },
+            "type-extends-cycle",
+        ),
+    ];
+    for (change, expected) in cases {
+        let mut definition = with_claims(json!([{"path": ["a"], "kind": "text"}]));
+        change(&mut definition);
+        assert_eq!(refused(&definition), [expected]);
+    }
+}
+
+#[test]
+fn a_type_for_machines_has_claims_that_a_compact_credential_can_state() {
+    let cases: [(Change, &str); 4] = [
+        (
+            |one| {
                 one.formats = vec![Format::Cwt];
                 one.claims[0].kind = ClaimKind::Image;
             },
@@ -351,22 +373,22 @@ fn the_head_and_the_card_are_checked() {
             },
             "type-many w3c_types",
         ),
-        (
-            |one| {
-                one.vct = Some("urn:a:b".to_owned());
-                one.extends = Some(crate::model::Extends {
-                    vct: "urn:a:b".to_owned(),
-                    integrity: None,
-                });
-            },
-            "type-extends-cycle",
-        ),
     ];
     for (change, expected) in cases {
         let mut definition = with_claims(json!([{"path": ["a"], "kind": "text"}]));
         change(&mut definition);
         assert_eq!(refused(&definition), [expected]);
     }
+    let fitting = json!([
+        {"path": ["a"], "kind": "text"},
+        {"path": ["b"], "kind": "number", "integer": true, "min": 0.0},
+        {"path": ["c"], "kind": "list", "of": {"kind": "date"}},
+        {"path": ["d"], "kind": "object", "disclosed": "never",
+         "claims": [{"path": ["e"], "kind": "text"}]},
+    ]);
+    let mut definition = with_claims(fitting);
+    definition.formats = vec![Format::Cwt];
+    assert!(check(&definition).refusals.is_empty());
 }
 
 #[test]

@@ -22,7 +22,6 @@ const WELL_FORMED: Law = Law::new(
     "RFC 9052 §4.2, RFC 8392 §7.2",
     BrokenRule::Invalid,
 );
-const PRESENTATION: Law = Law::new("presentation", "RFC 8446 §4.4", BrokenRule::Invalid);
 
 /// Maximum number of a policy's issuers whose keys are tried.
 const MAX_ISSUERS: usize = 64;
@@ -67,7 +66,7 @@ pub(super) fn read_credential(
 }
 
 pub(super) fn read_presentation(_: &str, _: &mut Budget) -> Result<Arc<dyn Subject>, Malformed> {
-    Err(Malformed::new(&PRESENTATION, &OnlyInHandshakes))
+    Err(Malformed::new(&WELL_FORMED, &OnlyInHandshakes))
 }
 
 pub(super) fn too_much() -> Malformed {
