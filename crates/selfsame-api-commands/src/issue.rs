@@ -27,7 +27,7 @@ pub struct IssueOffer {
     /// The id of the credential's type, such as `immunization`.
     #[arg(value_name = "TYPE")]
     type_id: String,
-    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`.
+    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`; `cwt` for a machine, if the type allows it.
     #[arg(long, default_value = Format::DEFAULT.as_str())]
     format: String,
     /// A claim, `path.to.it=value`; the value may be JSON. May be repeated.

@@ -101,11 +101,11 @@ impl<'a> MachineNode<'a> {
             did: own.did,
             key: own.key,
             state: own.state,
-            credential: held.map(|(format, _, held)| NodeCredential {
-                format: format.as_str().to_owned(),
-                issuer: held.issuer().unwrap_or_default().to_owned(),
-                types: held.types().into_iter().map(str::to_owned).collect(),
-                expires: held.expires().map(|expires| expires.rfc3339()),
+            credential: held.map(|shown| NodeCredential {
+                format: shown.held.format.as_str().to_owned(),
+                types: shown.held.types().into_iter().map(str::to_owned).collect(),
+                expires: shown.held.expires().map(|expires| expires.rfc3339()),
+                issuer: shown.issuer,
             }),
         })
     }
@@ -117,8 +117,8 @@ impl<'a> MachineNode<'a> {
     pub async fn rotate(&self) -> Result<NodeIdentity> {
         let record = self.known().await?;
         self.dids.rotate(record.did.as_str()).await?;
-        if let Some((format, ..)) = self.held(&record).await?
-            && !format.describe().binds_to_did
+        if let Some(shown) = self.held(&record).await?
+            && !shown.names_did()
         {
             self.keep(&Record {
                 card: None,
@@ -155,7 +155,10 @@ impl<'a> MachineNode<'a> {
         self.wallet
             .lend_did(&self.tenant, &record.did, &kid, &handle)
             .await?;
-        let cards = self.wallet.accept_offer(&self.person(), &accept).await?;
+        let cards = self
+            .wallet
+            .accept_for_machine(&self.person(), &accept)
+            .await?;
         let card = cards.into_iter().next();
         let card = card.ok_or_else(|| Error::upstream("credential-not-sent"))?;
         self.keep(&Record {
@@ -176,17 +179,15 @@ impl<'a> MachineNode<'a> {
         let held = self.held(&record).await?;
         let did = match &held {
             // Such a credential names a key, which is a DID of its own.
-            Some((format, ..)) if !format.describe().binds_to_did => key::create(private.public()),
+            Some(shown) if !shown.names_did() => key::create(private.public()),
             _ => record.did,
         };
         Ok(Material {
             did,
             key: private,
-            expires: held.as_ref().and_then(|(.., held)| held.expires()),
-            lists: held
-                .as_ref()
-                .map_or_else(Vec::new, |(.., held)| lists(held)),
-            credential: held.map(|(format, raw, _)| (format, raw)),
+            expires: held.as_ref().and_then(|shown| shown.held.expires()),
+            lists: held.as_ref().map_or_else(Vec::new, NodeCard::lists),
+            credential: held.map(|shown| (shown.held.format, shown.held.raw)),
         })
     }
 
@@ -195,13 +196,16 @@ impl<'a> MachineNode<'a> {
         self.shared.keys.unsealed(&self.tenant, &handle).await
     }
 
-    async fn held(&self, record: &Record) -> Result<Option<(Format, String, Held)>> {
+    async fn held(&self, record: &Record) -> Result<Option<NodeCard>> {
         let Some(card) = &record.card else {
             return Ok(None);
         };
-        let (format, raw) = self.wallet.raw_card(&self.tenant, card).await?;
-        let held = Held::parse(&raw, format).map_err(Error::internal)?;
-        Ok(Some((format, raw, held)))
+        let card = self.wallet.raw_card(&self.tenant, card).await?;
+        let held = Held::parse(&card.raw, card.format).map_err(Error::internal)?;
+        Ok(Some(NodeCard {
+            held,
+            issuer: card.issuer,
+        }))
     }
 
     /// The owner as the wallet sees them. No one signs in here, since the folder is the owner's.
@@ -232,15 +236,25 @@ impl<'a> MachineNode<'a> {
     }
 }
 
-/// The status lists that a credential refers to.
-fn lists(held: &Held) -> Vec<(Did, String)> {
-    let issuer = held.issuer().and_then(|issuer| Did::parse(issuer).ok());
-    let Some(issuer) = issuer else {
-        return Vec::new();
-    };
-    let statuses = held.statuses();
-    let lists = statuses
-        .iter()
-        .map(|status| (issuer.clone(), status.uri.clone()));
-    lists.collect()
+/// The credential of a machine, and its issuer.
+struct NodeCard {
+    held: Held,
+    issuer: String,
+}
+
+impl NodeCard {
+    /// Whether the credential is bound to a DID, and not to a key.
+    fn names_did(&self) -> bool {
+        self.held.format.describe().binds_to_did && self.held.holder_key().is_none()
+    }
+
+    /// The status lists that the credential refers to.
+    fn lists(&self) -> Vec<(Did, String)> {
+        let Ok(issuer) = Did::parse(&self.issuer) else {
+            return Vec::new();
+        };
+        let statuses = self.held.statuses().iter();
+        let lists = statuses.map(|status| (issuer.clone(), status.uri.clone()));
+        lists.collect()
+    }
 }

@@ -1,5 +1,6 @@
 //! The table of credential formats. To add a format, add a folder here and its lines in [`Format`].
 
+pub mod cwt;
 mod entry;
 mod jwt_vc;
 mod sd_jwt_form;
@@ -28,6 +29,9 @@ pub enum Format {
     /// W3C Verifiable Credentials Data Model 2.0 as a JWT: `vc+jwt`.
     #[serde(rename = "vc+jwt")]
     VcJwt,
+    /// Compact credential of a machine, for TLS handshakes: `cwt`.
+    #[serde(rename = "cwt")]
+    Cwt,
     /// The example of how to add a format.
     #[cfg(test)]
     #[serde(rename = "toy+jwt")]
@@ -37,10 +41,16 @@ pub enum Format {
 impl Format {
     /// Every format.
     #[cfg(not(test))]
-    pub const ALL: [Self; 3] = [Self::SdJwtVc, Self::JwtVcJson, Self::VcJwt];
+    pub const ALL: [Self; 4] = [Self::SdJwtVc, Self::JwtVcJson, Self::VcJwt, Self::Cwt];
     /// Every format, and the example.
     #[cfg(test)]
-    pub const ALL: [Self; 4] = [Self::SdJwtVc, Self::JwtVcJson, Self::Toy, Self::VcJwt];
+    pub const ALL: [Self; 5] = [
+        Self::SdJwtVc,
+        Self::JwtVcJson,
+        Self::Toy,
+        Self::VcJwt,
+        Self::Cwt,
+    ];
     /// The format of a request or an offer that names none.
     pub const DEFAULT: Self = Self::SdJwtVc;
 
@@ -49,9 +59,16 @@ impl Format {
             Self::SdJwtVc => &sd_jwt_vc::ENTRY,
             Self::JwtVcJson => &jwt_vc::ENTRY,
             Self::VcJwt => &vc_jwt::ENTRY,
+            Self::Cwt => &cwt::ENTRY,
             #[cfg(test)]
             Self::Toy => &tests::toy::ENTRY,
         }
+    }
+
+    /// The formats of credentials that people hold and present.
+    pub fn of_people() -> impl Iterator<Item = Self> {
+        let all = Self::ALL.into_iter();
+        all.filter(|format| !format.describe().is_for_machines)
     }
 
     /// The format that a credential looks like.
@@ -77,9 +94,10 @@ impl Format {
         Self::ALL.into_iter().find(is_of).unwrap_or(Self::DEFAULT)
     }
 
-    /// The identifiers of all formats, for people.
+    /// The identifiers of the formats that people present, in one text.
     pub fn names() -> String {
-        Self::ALL.map(Self::as_str).join(", ")
+        let names: Vec<&str> = Self::of_people().map(Self::as_str).collect();
+        names.join(", ")
     }
 
     /// The format's identifier on the wire.

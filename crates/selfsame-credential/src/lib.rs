@@ -1,6 +1,6 @@
-//! Owns: SD-JWT VC and VC-JWT (issue, hold, present), status lists, and the verdicts on them.
-//! Does not own: keys and JOSE, DID methods, the OpenID protocols, and any kind of I/O; a verification lists the
-//! evidence that it requires as [`Need`]s and receives it as [`Evidence`].
+//! Owns: SD-JWT VC and VC-JWT (issue, hold, present), compact credentials of machines, and the verdicts on them.
+//! Does not own: keys and JOSE, DID methods, status lists, the OpenID protocols, and any kind of I/O; a verification
+//! lists the evidence that it requires as [`Need`]s and receives it as [`Evidence`].
 #![cfg_attr(
     not(test),
     deny(
@@ -13,7 +13,6 @@
 )]
 
 mod budget;
-pub mod date;
 pub mod evidence;
 pub mod format;
 pub mod held;
@@ -23,8 +22,6 @@ mod rules;
 pub mod sd_jwt;
 pub mod signer;
 pub mod single_use;
-pub mod status;
-pub mod technical;
 #[cfg(test)]
 mod testing;
 pub mod validity;
@@ -36,5 +33,6 @@ pub use evidence::{Evidence, Fetched, Need, Step, Unavailable};
 pub use format::Format;
 pub use held::Held;
 pub use path::ClaimPath;
+pub use selfsame_status as status;
 pub use signer::Signer;
 pub use verdict::{Policy, Verdict};

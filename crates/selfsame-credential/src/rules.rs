@@ -5,7 +5,7 @@ pub(crate) mod issuer;
 pub(crate) mod single_use;
 pub(crate) mod status;
 
-use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{Algorithm, PublicKey, jws, time::UnixTime};
 use selfsame_verdict::{Checklist, Law};
 
 use crate::{
@@ -29,6 +29,24 @@ pub struct Binding {
 pub struct Malformed {
     law: &'static Law,
     detail: String,
+}
+
+/// A token whose signature can be checked: a JWS, or a message of COSE.
+pub(crate) trait SignedToken {
+    /// The algorithm that it states.
+    fn algorithm(&self) -> Algorithm;
+    /// Whether this key signed it.
+    fn is_signed(&self, key: &PublicKey, evidence: &Evidence) -> bool;
+}
+
+impl SignedToken for jws::Compact {
+    fn algorithm(&self) -> Algorithm {
+        self.header.alg
+    }
+
+    fn is_signed(&self, key: &PublicKey, evidence: &Evidence) -> bool {
+        evidence.is_signed(self, key)
+    }
 }
 
 /// All inputs of a verification.

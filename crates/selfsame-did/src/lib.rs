@@ -1,7 +1,7 @@
 //! DID syntax, DID documents, DID methods and resolution results. Plans resolution, but fetches nothing.
 //!
 //! Owns: the forms of DIDs, DID URLs and DID documents; the keys a document gives for each relationship; making and
-//! reading `did:key`, `did:jwk`, `did:web`, `did:selfsame` and `did:cheqd` identifiers; the messages to and from
+//! reading `did:key`, `did:jwk`, `did:web`, `did:selfsame` and `did:cheqd` identifiers, as text and in binary; the messages to and from
 //! registrars of other methods.
 //!
 //! Does not own: fetching and caching (selfsame-net, selfsame-app), the state behind `did:selfsame`
@@ -17,6 +17,7 @@
     )
 )]
 
+mod binary;
 mod did;
 mod document;
 pub mod method;

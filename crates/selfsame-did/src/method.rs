@@ -63,6 +63,8 @@ pub struct OfKey {
 /// The binary form of a method's DIDs, for TLS and compact credentials (docs/tls.md).
 #[derive(Clone, Copy, Debug)]
 pub struct Binary {
+    /// The number that stands for the method.
+    pub code: u8,
     /// The bytes of a DID; `None` if the DID has no binary form.
     pub write: fn(&Did) -> Option<Vec<u8>>,
     /// The method-specific identifier with these bytes. It may not be valid.

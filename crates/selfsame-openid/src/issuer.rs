@@ -80,9 +80,8 @@ impl CurrentParts<'_> {
         types: &TypeSet,
     ) -> Result<MadeDocuments> {
         let display = display(self.context, title, look)?;
-        let key = signing::published_key(self.context, self.identity);
         let listed: Vec<_> = types.listed(self.shared.clock.now()).cloned().collect();
-        MadeDocuments::new(self.context, display, &key, &listed)
+        MadeDocuments::new(self.context, display, self.identity, &listed)
     }
 }
 

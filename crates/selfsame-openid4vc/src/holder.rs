@@ -1,7 +1,7 @@
 //! The wallet's side of OpenID4VP: opens a request, shows it to the person, and answers or declines it.
 //!
 //! [`request`] reads and authenticates the request behind a link; [`selection`] finds the credentials that match it;
-//! [`selfsame_credential::technical`] finds the values that need not be shown; [`step`] is the state machine from the person's decision on.
+//! [`step`] is the state machine from the person's decision on.
 
 mod client;
 pub mod request;

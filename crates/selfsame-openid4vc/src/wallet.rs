@@ -117,6 +117,9 @@ pub struct Ask {
     pub format: Format,
     /// The types that its credentials must have: a `vct`, or W3C types.
     pub types: Vec<String>,
+    /// The DID that the issuer's metadata names as the signer, if the credentials do not name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
     /// The keys to bind to; empty for credentials without holder binding.
     pub bindings: Vec<Binding>,
 }
@@ -163,6 +166,9 @@ pub struct ReceivedCredential {
     pub key: Option<KeyHandle>,
     /// The DID URL of that key, if the credential is bound to a DID.
     pub kid: Option<String>,
+    /// The DID that the issuer's metadata names as the signer, if the credential does not name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
 }
 
 impl ReceivingState {

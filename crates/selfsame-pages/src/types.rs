@@ -93,7 +93,7 @@ const ANONCREDS_TITLE: &str = "AnonCreds";
 fn formats(definition: &TypeDefinition) -> String {
     let formats = &definition.formats;
     if formats.is_empty() {
-        return "all formats of OpenID4VCI".to_owned();
+        return "all formats for wallets".to_owned();
     }
     let issued = formats.issued.iter().map(|format| format.describe().title);
     let anoncreds = formats.anoncreds.then_some(ANONCREDS_TITLE);

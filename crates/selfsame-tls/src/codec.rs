@@ -1,7 +1,6 @@
 //! The wire format of TLS 1.3 (RFC 8446 §4, §5) and of the identity messages: strict, without panics, without state.
 
 mod certificate;
-mod did;
 mod extension;
 mod hello;
 mod message;
@@ -21,7 +20,6 @@ pub use psk::{OfferedPsks, PskIdentity};
 pub use record::{ContentType, MAX_CIPHERTEXT, MAX_PLAINTEXT, RecordHeader};
 pub use ssi::{DidMessage, Mode, SsiParameters, Staple, Vc, VcMessage};
 
-pub(crate) use did::{from_binary, to_binary};
 pub(crate) use extension::{PSK_DHE_KE, X509};
 pub(crate) use message::{HEADER as MESSAGE_HEADER, MESSAGE_HASH};
 pub(crate) use record::HEADER as RECORD_HEADER;

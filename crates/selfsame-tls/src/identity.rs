@@ -21,13 +21,15 @@ mod vc;
 
 pub use crate::codec::{Staple, Vc};
 pub use certificate::{CertificatePolicy, CrlPolicy};
-pub use cose::{CoseDraft, CoseStatus, CoseSubject, CoseVc, KEY_ID_BYTES, short_key_id};
 pub use credential::Credential;
 pub use ledger::{KnownState, Ledger, ListAnchor, NetworkRules, StaplePolicy};
 pub use members::{MEMBERSHIP, Members};
 pub use own::{CertificateIdentity, Crls, Identities, SsiIdentity, Staples};
 pub use peer::{Again, Ground, Peer, PeerKind};
 pub use policy::{ExpectedPeer, IdentityPolicy, PeerPolicy, StatusPolicy, TrustedIssuer};
+pub use selfsame_credential::format::cwt::{
+    CoseDraft, CoseStatus, CoseSubject, CoseVc, KEY_ID_BYTES, short_key_id,
+};
 pub use staple::Stapling;
 pub use vc::{PaperContent, PaperVc};
 

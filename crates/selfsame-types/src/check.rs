@@ -1,6 +1,7 @@
 //! Checks of a type's file. Every refusal names its place, such as `claims[2].pattern`, and says what to do.
 
 mod claims;
+mod compact;
 mod names;
 
 use oxilangtag::LanguageTag;
@@ -103,6 +104,7 @@ pub fn check(definition: &TypeDefinition) -> Checked {
     check_head(definition, &mut found);
     check_card(&definition.card, &mut found);
     claims::check(definition, &mut found);
+    compact::check(definition, &mut found);
     check_paths(definition, &mut found);
     if definition.formats.anoncreds {
         for reason in anoncreds_refusals(definition) {

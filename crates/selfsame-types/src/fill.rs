@@ -1,8 +1,8 @@
 //! How values fill the claims of a type.
 
+use crate::date::is_full_date;
 use regex_lite::{Regex, RegexBuilder};
 use selfsame_credential::Format;
-use selfsame_credential::date::is_full_date;
 use selfsame_credential::path::{ClaimPath, Segment};
 use selfsame_driver::{Error, Reason, Result};
 use serde_json::{Map, Number, Value};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub const ANONCREDS: &str = "anoncreds";
 
 /// The formats that a type names: those issued over OpenID4VCI, and AnonCreds, which is published to the registry. A
-/// type that names none is issued in all formats of OpenID4VCI.
+/// type that names none is issued in all formats for people.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<&'static str>")]
 pub struct TypeFormats {
@@ -27,16 +27,17 @@ impl TypeFormats {
     /// Whether credentials are issued in this format.
     #[must_use]
     pub fn includes(&self, format: Format) -> bool {
-        self.is_empty() || self.issued.contains(&format)
+        match self.is_empty() {
+            true => !format.describe().is_for_machines,
+            false => self.issued.contains(&format),
+        }
     }
 
-    /// The formats in which credentials are issued: those named, or all if none is.
+    /// The formats in which credentials are issued: those named, or all for people if none is.
     pub fn offered(&self) -> impl Iterator<Item = Format> {
-        let all: &[Format] = match self.is_empty() {
-            true => &Format::ALL,
-            false => &self.issued,
-        };
-        all.iter().copied()
+        let all = self.is_empty().then(Format::of_people);
+        let all = all.into_iter().flatten();
+        all.chain(self.issued.iter().copied())
     }
 }
 
@@ -90,10 +91,11 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_names_none_is_issued_in_all_formats_but_anoncreds() {
+    fn a_type_that_names_none_is_issued_in_all_formats_for_people() {
         let none = read(json!([])).unwrap();
         assert!(!none.anoncreds);
-        assert_eq!(none.offered().collect::<Vec<_>>(), Format::ALL);
+        assert!(none.offered().eq(Format::of_people()));
+        assert!(!none.includes(Format::Cwt));
     }
 
     #[test]

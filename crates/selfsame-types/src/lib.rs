@@ -6,6 +6,7 @@
 mod anoncreds_objects;
 mod check;
 pub mod color;
+mod date;
 pub mod editor;
 pub mod file;
 mod fill;

@@ -47,7 +47,7 @@ pub struct TypeDefinition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doctype: Option<String>,
     /// The formats it is issued in, and `anoncreds`, which is published to the registry. Default: all that the issuer
-    /// issues over OpenID4VCI.
+    /// issues over OpenID4VCI, but none for machines.
     #[serde(default, skip_serializing_if = "TypeFormats::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub formats: TypeFormats,
@@ -317,7 +317,7 @@ impl CredentialType {
         self.formats.offered().next().is_some()
     }
 
-    /// Whether it is issued in this format.
+    /// Whether it is issued in this format. A type that names no format is for people.
     #[must_use]
     pub fn is_issued_as(&self, format: Format) -> bool {
         self.formats.includes(format)

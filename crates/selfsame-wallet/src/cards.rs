@@ -203,6 +203,16 @@ impl Look {
     }
 }
 
+/// The credential of a card as text, and its issuer.
+pub struct RawCard {
+    /// Its format.
+    pub format: Format,
+    /// The credential, as its issuer signed it.
+    pub raw: String,
+    /// Its issuer, which not every credential names.
+    pub issuer: String,
+}
+
 impl CardRecord {
     /// The card of a received credential.
     pub fn of(
@@ -219,9 +229,11 @@ impl CardRecord {
         Self {
             id: encoding::base64url_encode(&ctx.random::<16>(&format!("card/{number}"))),
             format: credential.format,
-            issuer: held
-                .issuer()
-                .map_or_else(|| by_certificate(held), str::to_owned),
+            issuer: match (held.issuer(), credential.issuer) {
+                (Some(named), _) => named.to_owned(),
+                (None, Some(told)) => told,
+                (None, None) => by_certificate(held),
+            },
             expires: held.expires(),
             raw: credential.raw,
             key: credential.key,
@@ -343,11 +355,15 @@ impl Wallet {
     }
 
     /// A card's credential as its issuer sent it, with its format.
-    pub async fn raw_card(&self, tenant: &TenantId, id: &str) -> Result<(Format, String)> {
+    pub async fn raw_card(&self, tenant: &TenantId, id: &str) -> Result<RawCard> {
         let record = self.shared.store.read(tenant, CARD, id).await?;
         let record = record.ok_or_else(|| Error::not_found("credential-unknown"))?;
         let card = CardRecord::read(&record)?;
-        Ok((card.format, card.raw))
+        Ok(RawCard {
+            format: card.format,
+            raw: card.raw,
+            issuer: card.issuer,
+        })
     }
 
     pub(super) async fn card_record(&self, person: &Person, id: &str) -> Result<CardRecord> {

@@ -13,6 +13,7 @@ mod logo;
 mod quota;
 mod receive;
 mod refusal;
+mod technical;
 mod trust;
 pub mod view;
 

@@ -38,6 +38,12 @@ const COPIES_MAX: usize = 20;
 /// would be lost.
 const REDEEMING_AGE: u64 = 10;
 
+/// An offer, and its issuer's documents.
+struct OfferToAccept {
+    offer: CredentialOffer,
+    known: OfferingIssuer,
+}
+
 impl Wallet {
     /// Previews an offer. Nothing is sent except requests for public documents.
     ///
@@ -46,6 +52,7 @@ impl Wallet {
     pub async fn preview_offer(&self, link: &str) -> Result<OfferPreview> {
         let offer = self.offer(link).await?;
         let known = self.issuer_of(&offer, u64::MAX).await?;
+        check_for_people(&offer, &known.issuer)?;
         let tx_code = offer
             .pre_authorized_code()
             .and_then(|grant| grant.tx_code.as_ref());
@@ -82,7 +89,8 @@ impl Wallet {
     /// Accepts an offer, and returns the cards received.
     ///
     /// # Errors
-    /// If the offer, the issuer's documents or the transaction code are wrong, or the issuer can't be reached.
+    /// If the offer, the issuer's documents or the transaction code are wrong, if it offers what only machines hold, or
+    /// the issuer can't be reached.
     pub async fn accept_offer(
         &self,
         person: &Person,
@@ -90,6 +98,32 @@ impl Wallet {
     ) -> Result<Vec<CardSummary>> {
         let offer = self.offer(&accept.offer).await?;
         let known = self.issuer_of(&offer, REDEEMING_AGE).await?;
+        check_for_people(&offer, &known.issuer)?;
+        self.accept(person, accept, OfferToAccept { offer, known })
+            .await
+    }
+
+    /// Accepts an offer for a machine, whose keys are this instance's.
+    ///
+    /// # Errors
+    /// As above, but credentials of every format are accepted.
+    pub async fn accept_for_machine(
+        &self,
+        person: &Person,
+        accept: &AcceptOffer,
+    ) -> Result<Vec<CardSummary>> {
+        let offer = self.offer(&accept.offer).await?;
+        let known = self.issuer_of(&offer, REDEEMING_AGE).await?;
+        self.accept(person, accept, OfferToAccept { offer, known })
+            .await
+    }
+
+    async fn accept(
+        &self,
+        person: &Person,
+        accept: &AcceptOffer,
+        OfferToAccept { offer, known }: OfferToAccept,
+    ) -> Result<Vec<CardSummary>> {
         let key = issuer_key(&offer);
         let copies = accept.copies.unwrap_or(1);
         if !(1..=COPIES_MAX).contains(&copies) {
@@ -331,6 +365,21 @@ impl Wallet {
             });
         }
         Ok((bindings, batch))
+    }
+}
+
+/// Refuses an offer of what only machines hold.
+fn check_for_people(offer: &CredentialOffer, issuer: &IssuerMetadata) -> Result<()> {
+    let mut offered = offer.credential_configuration_ids.iter();
+    let is_for_machines = |id: &String| {
+        let format = issuer
+            .configuration(id)
+            .and_then(Configuration::known_format);
+        format.is_some_and(|format| format.describe().is_for_machines)
+    };
+    match offered.any(is_for_machines) {
+        true => Err(Error::bad_request("offer-of-machine")),
+        false => Ok(()),
     }
 }
 

@@ -174,7 +174,11 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "vectors/tls/",
-        These(&["selfsame-tls/unit", "selfsame-testkit"]),
+        These(&[
+            "selfsame-credential/unit",
+            "selfsame-tls/unit",
+            "selfsame-testkit",
+        ]),
         VECTORS,
     ),
     row(

@@ -15,7 +15,7 @@ const ALLOWED: [(&str, &str); 5] = [
         "the media types of W3C's data models",
     ),
     (
-        "crates/selfsame-credential/src/status/bitstring.rs",
+        "crates/selfsame-status/src/bitstring.rs",
         "the media type of a list",
     ),
     (

@@ -35,8 +35,9 @@ const PLACES: &[Place] = &[
     // The words of all families of credentials. It takes nothing from ours, so that no chain of crates is longer for it.
     place("selfsame-verdict", 0),
     place("selfsame-did", 1),
+    place("selfsame-status", 1),
     Place {
-        beside: &["selfsame-did"],
+        beside: &["selfsame-did", "selfsame-proof", "selfsame-status"],
         ..place("selfsame-credential", 1)
     },
     place("selfsame-anoncreds", 1),
@@ -342,7 +343,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ),
     ("clap_complete", &["selfsame"]),
     ("clap_mangen", &["selfsame"]),
-    ("flate2", &["selfsame-credential"]),
+    ("flate2", &["selfsame-status"]),
     (
         "hyper",
         &["selfsame-net", "selfsame-http", "selfsame-bench"],

@@ -20,7 +20,7 @@ const ALLOWED: [(&str, &str); 6] = [
         "words that are no passwords",
     ),
     (
-        "crates/selfsame-credential/src/technical.rs",
+        "crates/selfsame-wallet/src/technical.rs",
         "members of a credential",
     ),
     (

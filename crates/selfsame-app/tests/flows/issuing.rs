@@ -499,7 +499,7 @@ async fn changes_are_published_within_a_second_without_being_fetched_and_share_o
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_of_status_is_shown_as_not_yet_published_for_a_second_at_most() {
-    for format in Format::ALL {
+    for format in Format::of_people() {
         let site = Site::start().await;
         let app = WalletHost::new(&site).open().await;
         let person = person(&app).await;

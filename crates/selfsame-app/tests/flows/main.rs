@@ -4,6 +4,7 @@ mod accounts;
 mod asking;
 mod backend;
 mod issuing;
+mod machines;
 mod naming;
 mod network;
 mod receiving;

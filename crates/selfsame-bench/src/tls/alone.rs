@@ -11,7 +11,7 @@ use selfsame_crypto::{Algorithm, KeyType, PrivateKey, PublicKey};
 use selfsame_did::{Did, key};
 use selfsame_tls::identity::{
     CoseStatus, CoseSubject, CoseVc, ExpectedPeer, Identities, IdentityPolicy, PeerPolicy,
-    SsiIdentity, Staples, TrustedIssuer,
+    SsiIdentity, Staples, TrustedIssuer, Vc,
 };
 use selfsame_tls::profile::SELFSAME;
 use selfsame_tls::{
@@ -181,7 +181,7 @@ pub fn flights() -> Result<(usize, usize), Error> {
     let expected = ExpectedPeer::Dids([identity.did.clone()].into());
     let policy = IdentityPolicy::of_credentials(&["key"], vec![trusted], expected);
     let identity = SsiIdentity {
-        vc: Some(draft.finish(&signature)),
+        vc: Some(Vc::compact(draft.finish(&signature))),
         ..identity
     };
     Ok((flight(identity, policy)?, did))

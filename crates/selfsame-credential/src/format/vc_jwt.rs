@@ -15,7 +15,7 @@ pub(super) const ENTRY: Entry = Entry {
     hold: |raw| hold::hold(raw, Model::V2),
     read_credential: |raw, budget| verify::read_credential(raw, Model::V2, budget),
     read_presentation: |raw, budget| verify::read_presentation(raw, Model::V2, budget),
-    is_like: |_| true,
+    is_like: |raw| raw.contains('.'),
     bare: |raw| w3c_present::bare(raw, Model::V2),
     too_much: verify::too_much,
     w3c: Some(Variant {

@@ -44,6 +44,8 @@ pub struct Description {
     pub undefined_terms: Option<&'static str>,
     /// Whether a credential names the JSON Schema of its type: the context of its data model defines `JsonSchema`.
     pub names_schema: bool,
+    /// Whether it is for machines alone: only types that name it are issued in it, and no wallet of a person holds it.
+    pub is_for_machines: bool,
 }
 
 /// The profile of OpenID4VCI 1.0 Appendix A and OpenID4VP 1.0 Appendix B that a format follows: how metadata, requests
@@ -54,6 +56,8 @@ pub enum Profile {
     SdJwtVc,
     /// W3C Verifiable Credentials (§A.1, §B.1).
     W3c,
+    /// Compact credentials, our own: types as W3C's, algorithms as COSE numbers. OpenID4VP has no query for them.
+    Compact,
 }
 
 /// Where a credential states its status.
@@ -63,6 +67,8 @@ pub enum StatusForm {
     Claim,
     /// In the claim `status`, and for revocation in one object `credentialStatus`.
     ClaimAndMember,
+    /// In the claim `status`, and the list is signed by the issuer's DID.
+    ClaimByDid,
     /// In `credentialStatus`, an object for each purpose (Bitstring Status List §2.1).
     Member,
 }
@@ -129,6 +135,9 @@ pub enum HeldError {
     /// It is already bound to a key, as only presentations are (RFC 9901 §7.2).
     #[error("the issuer sent a presentation instead of a credential")]
     KeyBinding,
+    /// It is not a compact credential.
+    #[error("the text is not a compact credential in base64url")]
+    Compact,
     /// A time in it is not written as specified.
     #[error("a time in the credential is not written as specified")]
     Time,

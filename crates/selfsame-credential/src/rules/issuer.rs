@@ -1,10 +1,10 @@
 //! Rules about the issuer: its key, the certificate chain, the signature, and whether the issuer is trusted.
 
-use selfsame_crypto::{PublicKey, jws};
+use selfsame_crypto::PublicKey;
 use selfsame_did::{Did, method::Origin};
 use selfsame_verdict::{BrokenRule, Checklist, Law};
 
-use super::Court;
+use super::{Court, SignedToken};
 use crate::{
     evidence::Need,
     issuer_key::{self, Claimed, Finding, IssuerIdentity, Leaf},
@@ -80,8 +80,8 @@ impl StatedKey {
 }
 
 /// RFC 8725 §3.1: the policy accepts the algorithm. `none` and shared secrets are never parsed.
-pub(crate) fn algorithm(jwt: &jws::Compact, court: &Court<'_>, list: &mut Checklist) {
-    let accepted = court.policy.accepts(jwt.header.alg);
+pub(crate) fn algorithm(token: &dyn SignedToken, court: &Court<'_>, list: &mut Checklist) {
+    let accepted = court.policy.accepts(token.algorithm());
     list.check(
         &ALGORITHM,
         accepted,
@@ -91,7 +91,7 @@ pub(crate) fn algorithm(jwt: &jws::Compact, court: &Court<'_>, list: &mut Checkl
 
 /// Finds the key, verifies its chain and the signature; `None` without a genuine signature.
 pub(crate) fn signature(
-    jwt: &jws::Compact,
+    token: &dyn SignedToken,
     claimed: &Claimed<'_>,
     court: &Court<'_>,
     list: &mut Checklist,
@@ -116,7 +116,7 @@ pub(crate) fn signature(
         // Only a person who sees the error can renew the certificate.
         Some(Err(reason)) => list.fails(&CERTIFICATE_CHAIN, reason.to_string()),
     }
-    let genuine = court.evidence.is_signed(jwt, signed.key());
+    let genuine = token.is_signed(signed.key(), court.evidence);
     list.check(
         &ISSUER_SIGNATURE,
         genuine,

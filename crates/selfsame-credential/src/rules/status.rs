@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Court,
+    Court, SignedToken,
     issuer::{self, StatedKey},
 };
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     issuer_key::{self, Claimed, Finding, IssuerIdentity},
     status::{self, List, Mechanism, Reference, StatusError},
 };
-use selfsame_crypto::{jws, time::UnixTime};
+use selfsame_crypto::time::UnixTime;
 use selfsame_verdict::{BrokenRule, Checklist, Law};
 
 pub(crate) const REFERENCE: Law = Law::new(
@@ -80,7 +80,7 @@ impl Laws {
 
 /// The parts of a credential that determine what is fetched for it.
 pub(crate) struct Stated<'a> {
-    pub jwt: &'a jws::Compact,
+    pub token: &'a dyn SignedToken,
     pub claimed: Claimed<'a>,
     /// Its status entries.
     pub references: Vec<Reference>,
@@ -93,7 +93,7 @@ pub(crate) struct Stated<'a> {
 /// control what is fetched.
 pub(crate) fn needs(stated: Stated<'_>, court: &Court<'_>) -> Vec<Need> {
     let Stated {
-        jwt,
+        token,
         claimed,
         references,
         further,
@@ -121,10 +121,10 @@ pub(crate) fn needs(stated: Stated<'_>, court: &Court<'_>) -> Vec<Need> {
         id: claimed.id,
         leaf: signed.leaf(),
     };
-    let counts = || policy.accepts(jwt.header.alg) && is_relied_upon(&identity, court);
+    let counts = || policy.accepts(token.algorithm()) && is_relied_upon(&identity, court);
     // The signature is verified last, since it costs most; if no evidence is missing, it is verified with the other
     // rules.
-    if needs.is_empty() || !counts() || !evidence.is_signed(jwt, signed.key()) {
+    if needs.is_empty() || !counts() || !token.is_signed(signed.key(), evidence) {
         return Vec::new();
     }
     needs

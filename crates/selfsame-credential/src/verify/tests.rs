@@ -15,7 +15,10 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     evidence::{Fetched, SignatureRequest, Unavailable},
-    format::{sd_jwt_vc::verify as sd_jwt_vc, w3c::verify as w3c},
+    format::{
+        cwt::tests as compact, cwt::verify as cwt, sd_jwt_vc::verify as sd_jwt_vc,
+        w3c::verify as w3c,
+    },
     testing::{NOW, Party},
     verdict::{Outcome, Rule, Trust},
 };
@@ -195,6 +198,7 @@ fn what_comes_together_shares_one_budget_however_often_it_is_looked_at() {
                         .finish(&[0; 64])
                 }
                 Format::VcJwt | Format::Toy => heavy(number).0,
+                Format::Cwt => compact::heavy(u64::try_from(number).unwrap()),
             })
             .collect();
         let evidence = Evidence::default();
@@ -258,7 +262,7 @@ fn a_text_that_was_read_is_known_again_as_what_it_was_read_as() {
 #[test]
 fn no_rule_stands_twice_in_a_list_of_laws() {
     let presentation = [w3c::CREDENTIAL_LAWS, w3c::HOLDER_LAWS].concat();
-    for laws in [sd_jwt_vc::LAWS, &presentation] {
+    for laws in [sd_jwt_vc::LAWS, cwt::LAWS, &presentation] {
         let mut names: Vec<_> = laws.iter().map(|law| law.name).collect();
         names.sort_unstable();
         let count = names.len();

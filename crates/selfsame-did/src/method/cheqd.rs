@@ -28,6 +28,7 @@ pub const METHOD: Method = Method {
     read: None,
     of_key: None,
     binary: Some(Binary {
+        code: 228,
         write: binary::write,
         read: binary::read,
     }),

@@ -26,6 +26,7 @@ pub const METHOD: Method = Method {
         fragment: |_| FRAGMENT,
     }),
     binary: Some(Binary {
+        code: 225,
         write: |did| base64url_decode(did.method_id()).ok(),
         read: |bytes| Some(base64url_encode(bytes)),
     }),

@@ -21,6 +21,7 @@ pub const METHOD: Method = Method {
     read: None,
     of_key: Some(OfKey { create, fragment }),
     binary: Some(Binary {
+        code: 224,
         write: |did| multibase_decode(did.method_id()).ok(),
         read: |bytes| Some(multibase_base58_encode(bytes)),
     }),

@@ -27,7 +27,11 @@ pub const METHOD: Method = Method {
     },
     read: None,
     of_key: None,
-    binary: Some(Binary { write, read }),
+    binary: Some(Binary {
+        code: 227,
+        write,
+        read,
+    }),
 };
 
 /// The number of digest bytes in a network's name.

@@ -20,6 +20,7 @@ pub const METHOD: Method = Method {
     read: Some(read),
     of_key: None,
     binary: Some(Binary {
+        code: 226,
         write: |did| Some(did.method_id().as_bytes().to_vec()),
         read: |bytes| String::from_utf8(bytes.to_vec()).ok(),
     }),

@@ -23,7 +23,7 @@ pub enum ListFace {
     Token,
     /// Token Status List of single-use credentials, signed by the DID that the registry knows.
     Registry,
-    /// Token Status List, signed as W3C credentials are.
+    /// Token Status List, signed as W3C and compact credentials are.
     TokenOfW3c,
     /// Bitstring Status List of revocations.
     Revocation,

@@ -164,6 +164,10 @@ impl Lists {
                 claim: Some(token(self.token_face(kind))),
                 member: None,
             },
+            StatusForm::ClaimByDid => Status {
+                claim: Some(token(ListFace::TokenOfW3c)),
+                member: None,
+            },
             StatusForm::ClaimAndMember => Status {
                 claim: Some(token(ListFace::TokenOfW3c)),
                 member: Some(revocation()),
@@ -191,6 +195,7 @@ impl Lists {
         match (kind.format.describe().status, self.token_face(kind)) {
             (StatusForm::Claim, ListFace::Registry) => &[ListFace::Registry],
             (StatusForm::Claim, _) => &[ListFace::Token],
+            (StatusForm::ClaimByDid, _) => &[ListFace::TokenOfW3c],
             (StatusForm::ClaimAndMember, _) => &[ListFace::TokenOfW3c, ListFace::Revocation],
             (StatusForm::Member, _) => &[ListFace::Revocation, ListFace::Suspension],
         }
@@ -200,6 +205,7 @@ impl Lists {
     pub(super) fn uri_for(&self, list: u64, kind: CredentialKind) -> String {
         let face = match kind.format.describe().status {
             StatusForm::Claim => self.token_face(kind),
+            StatusForm::ClaimByDid => ListFace::TokenOfW3c,
             StatusForm::ClaimAndMember | StatusForm::Member => ListFace::Token,
         };
         self.uri(list, face)

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use selfsame_core::identity::Identity;
 use selfsame_core::organisation::look::OrganisationLook;
 use selfsame_credential::Format;
-use selfsame_crypto::{Algorithm, Jwk, json};
+use selfsame_crypto::{Algorithm, json};
 use selfsame_did::method::{METHODS, Method};
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
@@ -17,7 +18,7 @@ use selfsame_types::color::readable_on;
 use selfsame_types::project::credential_metadata;
 use serde_json::{Value, json as object};
 
-use crate::config::IssuerConfig;
+use super::signing::{CredentialKind, published_key, signatory};
 use crate::context::Context;
 use crate::refusal::refusal;
 
@@ -54,7 +55,7 @@ impl MadeDocuments {
     pub fn new(
         context: &Context,
         display: Display,
-        key: &Jwk,
+        identity: &Identity,
         types: &[Arc<CredentialType>],
     ) -> Result<Self> {
         let config = &context.config.issuer;
@@ -67,8 +68,9 @@ impl MadeDocuments {
             credential_endpoint: endpoint("issuer/credential")?,
             batch_size: u32::try_from(config.batch_size).unwrap_or(1),
             display: vec![display],
-            credentials: offerings(config, types)?,
+            credentials: offerings(context, identity, types)?,
         };
+        let key = published_key(context, identity);
         Ok(Self {
             issuer: build(&description).map_err(refusal)?,
             server: server(&description),
@@ -107,17 +109,22 @@ pub(super) fn display(context: &Context, title: &str, look: &OrganisationLook) -
 }
 
 fn offerings(
-    config: &IssuerConfig,
+    context: &Context,
+    identity: &Identity,
     types: &[Arc<CredentialType>],
 ) -> Result<BTreeMap<String, Offering>> {
     let mut offerings = BTreeMap::new();
     for one in types {
-        for format in config
-            .formats
-            .iter()
-            .filter(|format| one.is_issued_as(**format))
-        {
-            offerings.insert(one.configuration_id(*format), offering(one, *format)?);
+        let formats = context.config.issuer.formats.iter().copied();
+        for format in formats.filter(|format| one.is_issued_as(*format)) {
+            let kind = CredentialKind::of(format);
+            let names_none = format.describe().is_for_machines;
+            let issuer = names_none.then(|| signatory(context, identity, kind).issuer);
+            let offering = Offering {
+                issuer,
+                ..offering(one, format)?
+            };
+            offerings.insert(one.configuration_id(format), offering);
         }
     }
     Ok(offerings)
@@ -135,6 +142,7 @@ fn offering(one: &CredentialType, format: Format) -> Result<Offering> {
         format,
         vct: Some(one.vct.clone()),
         types: one.w3c_types(),
+        issuer: None,
         signing_algorithms: algorithms.clone(),
         binding_methods,
         proof_algorithms: algorithms,

@@ -138,6 +138,7 @@ impl Issuer {
         Ok(credential::CredentialContent {
             issuer,
             signer,
+            public: self.identity.public().clone(),
             claims,
             disclosable,
             decoys: 2,

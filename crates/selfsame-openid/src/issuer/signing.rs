@@ -48,7 +48,7 @@ impl CredentialKind {
 }
 
 /// The signatory of credentials of this kind and of the lists they refer to. For SD-JWT VCs the configuration decides;
-/// the W3C formats always use the DID, since VC-JOSE-COSE §4 knows neither certificates nor the metadata of SD-JWT VC.
+/// the other formats always use the DID, since VC-JOSE-COSE §4 knows neither certificates nor the metadata of SD-JWT VC.
 pub(super) fn signatory(context: &Context, identity: &Identity, kind: CredentialKind) -> Signatory {
     let by_did = || match identity.portable() {
         Some(portable) if !kind.has_handle => Signatory {

@@ -144,7 +144,7 @@ impl<'a> QueryParts<'a> {
         };
         let mut ids = Vec::new();
         for format in formats {
-            if !found.is_issued_as(*format) {
+            if !found.is_issued_as(*format) || format.describe().is_for_machines {
                 return Err(Reason::new("saved-format")
                     .with("place", &at("formats"))
                     .with("format", format)

@@ -81,7 +81,7 @@ pub(super) fn sample_cards(
             continue;
         };
         let _kept_by_issuer = split(one, &mut filled);
-        let formats = Format::ALL.into_iter();
+        let formats = Format::of_people();
         for format in formats.filter(|format| one.is_issued_as(*format)) {
             cards.push(SampleCard {
                 one: one.clone(),

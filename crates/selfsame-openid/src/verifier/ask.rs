@@ -263,7 +263,9 @@ impl Verifier {
                 let one = types.find(id)?;
                 let typical = one.typical_request();
                 let format = match new.format.as_deref() {
-                    Some(name) => name.parse().map_err(|_| unknown_format())?,
+                    Some(name) => Format::of_people()
+                        .find(|format| format.as_str() == name)
+                        .ok_or_else(unknown_format)?,
                     None => Format::DEFAULT,
                 };
                 let claims = new.claims.as_ref().unwrap_or(&typical.claims);
@@ -366,10 +368,10 @@ fn formats() -> ClientMetadata {
     };
     let supported = |format: Format| match format.describe().profile {
         Profile::SdJwtVc => (format.to_string(), sd_jwt.clone()),
-        Profile::W3c => (format.to_string(), w3c.clone()),
+        Profile::W3c | Profile::Compact => (format.to_string(), w3c.clone()),
     };
     ClientMetadata {
-        vp_formats_supported: Format::ALL.into_iter().map(supported).collect(),
+        vp_formats_supported: Format::of_people().map(supported).collect(),
         ..ClientMetadata::default()
     }
 }

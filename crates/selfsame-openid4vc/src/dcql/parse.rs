@@ -132,7 +132,8 @@ fn meta(at: &QueryReader, format: &str) -> Result<Meta, DcqlError> {
                 .map(|types| types.strings(MAX_VALUES))
                 .collect::<Result<_, _>>()?,
         }),
-        None => Ok(Meta::Other(at.value().clone())),
+        // No query asks for what only machines have.
+        Some(Profile::Compact) | None => Ok(Meta::Other(at.value().clone())),
     }
 }
 

@@ -236,6 +236,9 @@ impl One<'_> {
             (Profile::SdJwtVc, key) => self.sd_jwt(key, evidence, ctx),
             (Profile::W3c, Some(key)) => self.w3c(key, evidence, ctx),
             (Profile::W3c, None) => Ok(Step::Done(held.raw.clone())),
+            (Profile::Compact, _) => Err(Error::Choice(
+                "a compact credential is presented in TLS handshakes, not to a verifier",
+            )),
         }
     }
 
@@ -305,7 +308,7 @@ pub fn can_be_checked(
     })?;
     let (issuers, holders) = match held.format.describe().profile {
         Profile::SdJwtVc => (&format.sd_jwt_alg_values, &format.kb_jwt_alg_values),
-        Profile::W3c => (&format.alg_values, &format.alg_values),
+        Profile::W3c | Profile::Compact => (&format.alg_values, &format.alg_values),
     };
     let checks = |listed: &Option<Vec<String>>, algorithm: Algorithm| {
         let is_it = |name: &String| name.parse::<Algorithm>().is_ok_and(|it| it == algorithm);

@@ -2,12 +2,19 @@
 
 use selfsame_credential::{
     ClaimPath, Format,
-    evidence::{Evidence, Need, Step},
-    format::{Profile, sd_jwt_vc, w3c},
+    evidence::{Evidence, Need, SignatureRequest, Step},
+    format::{
+        Profile,
+        cwt::{self, CoseDraft, CoseStatus, CoseSubject, CoseVc},
+        sd_jwt_vc, w3c,
+    },
     sd_jwt::DigestAlgorithm,
     signer::{Signer, Unsigned},
+    status::Reference,
 };
-use selfsame_crypto::{ctx::Ctx, encoding::base64url_encode, hash::sha256, time::UnixTime};
+use selfsame_crypto::{
+    PublicKey, ctx::Ctx, encoding::base64url_encode, hash::sha256, time::UnixTime,
+};
 use selfsame_did::{Did, jwk};
 use selfsame_oauth::{Code, Error as OAuthError};
 use serde_json::{Map, Value, json};
@@ -28,6 +35,8 @@ pub struct CredentialContent {
     pub issuer: String,
     /// The issuer's key.
     pub signer: Signer,
+    /// The public key of the issuer's DID, by which verifiers of a compact credential find the issuer.
+    pub public: PublicKey,
     /// The claims: for an SD-JWT VC its own claims, for a W3C credential those of its subject.
     pub claims: Map<String, Value>,
     /// The claims that the holder of an SD-JWT VC may withhold.
@@ -303,6 +312,7 @@ fn prove(
 enum CredentialDraft {
     SdJwt(Box<sd_jwt_vc::Draft>),
     Jwt(Box<Unsigned>),
+    Compact(Box<CoseDraft>),
 }
 
 fn sign(
@@ -334,6 +344,9 @@ fn sign(
         let signed = match draft(call, &one, ctx)? {
             CredentialDraft::SdJwt(draft) => draft.step(evidence),
             CredentialDraft::Jwt(unsigned) => unsigned.step(evidence),
+            CredentialDraft::Compact(draft) => {
+                compact_signed(*draft, &call.content.signer, evidence)
+            }
         };
         match signed {
             Step::Done(credential) => credentials.push(credential),
@@ -359,6 +372,7 @@ fn draft(call: &CredentialCall<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Credenti
     match format.describe().profile {
         Profile::SdJwtVc => sd_jwt(call, one, ctx),
         Profile::W3c => w3c(call, one, format, ctx.now()),
+        Profile::Compact => compact(call, one, ctx.now()),
     }
 }
 
@@ -407,7 +421,6 @@ fn w3c(
     now: UnixTime,
 ) -> Result<CredentialDraft, Error> {
     let content = call.content;
-    let types = &one.configuration.types;
     // A key without a DID is given a did:jwk: a W3C credential identifies its subject by an identifier.
     let subject = one.holder.map(|holder| match &holder.did {
         Some(did) => did.as_str().to_owned(),
@@ -417,11 +430,7 @@ fn w3c(
         format,
         issuer: content.issuer.clone(),
         subject,
-        types: types
-            .iter()
-            .filter(|name| *name != "VerifiableCredential")
-            .cloned()
-            .collect(),
+        types: own_types(one.configuration),
         contexts: content.contexts.clone(),
         claims: content.claims.clone(),
         id: None,
@@ -439,6 +448,61 @@ fn w3c(
         .draft()
         .map_err(|error| Error::Setup(error.to_string()))?;
     Ok(CredentialDraft::Jwt(Box::new(draft)))
+}
+
+/// A compact credential is always bound, since the proof of a handshake is by its subject's key.
+fn compact(
+    call: &CredentialCall<'_>,
+    one: &One<'_>,
+    now: UnixTime,
+) -> Result<CredentialDraft, Error> {
+    let content = call.content;
+    let setup = |reason: &str| Error::Setup(reason.to_owned());
+    let holder = one.holder;
+    let holder = holder.ok_or_else(|| setup("a compact credential needs a proof of a key"))?;
+    // A DID without a binary form leaves the key that proved it.
+    let did = holder.did.clone().filter(|did| did.to_binary().is_some());
+    let end = content.expires;
+    let end = end.ok_or_else(|| setup("a compact credential needs an end"))?;
+    let status = one.status.and_then(|status| status.claim.as_ref());
+    let content = CoseVc {
+        subject: did.map_or_else(|| CoseSubject::Key(holder.key.clone()), CoseSubject::Did),
+        not_before: None,
+        expires: call.settings.stated_end(end, now),
+        types: own_types(one.configuration),
+        claims: content.claims.clone(),
+        status: status.map(place).transpose()?,
+    };
+    let draft = content.draft(&call.content.public);
+    let draft = draft.map_err(|error| setup(&error.to_string()))?;
+    Ok(CredentialDraft::Compact(Box::new(draft)))
+}
+
+/// The place that a claim `status` states (Token Status List §6.1).
+fn place(status: &Value) -> Result<CoseStatus, Error> {
+    let wrong =
+        || Error::Setup("a compact credential needs a place in a Token Status List".to_owned());
+    let found = Reference::in_status(status).map_err(|_| wrong())?;
+    let Reference { uri, index, .. } = found;
+    Ok(CoseStatus::List { index, uri })
+}
+
+fn compact_signed(draft: CoseDraft, signer: &Signer, evidence: &Evidence) -> Step<String> {
+    let request = SignatureRequest {
+        key: signer.key.clone(),
+        bytes: draft.signing_bytes(),
+    };
+    match evidence.signature(&request) {
+        Some(signature) => Step::Done(cwt::to_text(&draft.finish(signature))),
+        None => Step::Needs(vec![Need::Signature(request)]),
+    }
+}
+
+/// The types of a configuration besides the one that every credential has.
+fn own_types(configuration: &EnforcedConfiguration) -> Vec<String> {
+    let types = configuration.types.iter();
+    let own = types.filter(|name| *name != "VerifiableCredential");
+    own.cloned().collect()
 }
 
 fn issued(

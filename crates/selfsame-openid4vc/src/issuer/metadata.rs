@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use selfsame_credential::Format;
-use selfsame_credential::format::Profile;
+use selfsame_credential::format::{Profile, cwt};
 use selfsame_crypto::Algorithm;
 use selfsame_oauth::ServerMetadata;
 use serde_json::Value;
@@ -43,8 +43,10 @@ pub struct Offering {
     pub format: Format,
     /// The type of an SD-JWT VC.
     pub vct: Option<String>,
-    /// The types of a W3C credential.
+    /// The types of a W3C or compact credential.
     pub types: Vec<String>,
+    /// The DID of the issuer, for a format whose credentials do not name it.
+    pub issuer: Option<String>,
     /// The algorithms that the credential may be signed with.
     pub signing_algorithms: Vec<Algorithm>,
     /// The binding methods; empty for a credential without holder binding.
@@ -92,10 +94,15 @@ pub fn server(description: &IssuerDescription) -> ServerMetadata {
 }
 
 fn configuration(offering: &Offering) -> Configuration {
+    let profile = offering.format.describe().profile;
     // Credentials use one name per algorithm in their headers, so that name is listed. Proofs may use any name of their
     // algorithm, so every name is listed.
-    let signed = offering.signing_algorithms.iter();
-    let signed = signed.map(|algorithm| Value::from(algorithm.as_str()));
+    let signed = match profile {
+        Profile::Compact => listed(cwt::numbers(&offering.signing_algorithms)),
+        Profile::SdJwtVc | Profile::W3c => {
+            listed(offering.signing_algorithms.iter().map(|one| one.as_str()))
+        }
+    };
     let taken = offering.proof_algorithms.iter();
     let taken = taken.flat_map(|algorithm| algorithm.names().map(Value::from));
     let bound = !offering.binding_methods.is_empty();
@@ -103,18 +110,23 @@ fn configuration(offering: &Offering) -> Configuration {
         proof_signing_alg_values_supported: taken.collect(),
         key_attestations_required: None,
     };
-    let of_w3c = offering.format.describe().profile == Profile::W3c;
+    let has_vct = profile == Profile::SdJwtVc;
     Configuration {
         format: offering.format.as_str().to_owned(),
         scope: None,
-        credential_signing_alg_values_supported: Some(signed.collect()),
+        credential_signing_alg_values_supported: Some(signed),
         cryptographic_binding_methods_supported: bound.then(|| offering.binding_methods.clone()),
         proof_types_supported: bound.then(|| BTreeMap::from([(JWT.to_owned(), proof)])),
-        vct: if of_w3c { None } else { offering.vct.clone() },
-        credential_definition: of_w3c.then(|| CredentialDefinition {
+        vct: offering.vct.clone().filter(|_| has_vct),
+        credential_definition: (!has_vct).then(|| CredentialDefinition {
             types: offering.types.clone(),
         }),
         credential_metadata: (offering.metadata != CredentialMetadata::default())
             .then(|| offering.metadata.clone()),
+        issuer: offering.issuer.clone(),
     }
+}
+
+fn listed(names: impl IntoIterator<Item = impl Into<Value>>) -> Vec<Value> {
+    names.into_iter().map(Into::into).collect()
 }

@@ -1,8 +1,9 @@
 //! Reads the credential endpoint's response and checks the credentials in it (OpenID4VCI 1.0 §8.3).
 
 use selfsame_credential::{
-    Format,
+    Format, Held,
     evidence::{Evidence, Step},
+    format::Profile,
     sd_jwt::SdJwt,
     w3c::{Model, VcJwt},
 };
@@ -139,6 +140,7 @@ fn take(ask: &Ask, response: CredentialResponse) -> Result<Vec<ReceivedCredentia
             raw: issued.credential,
             key: binding.map(|binding| binding.key.clone()),
             kid: binding.and_then(|binding| kid(binding, ask.format)),
+            issuer: ask.issuer.clone(),
         });
     }
     Ok(received)
@@ -146,7 +148,7 @@ fn take(ask: &Ask, response: CredentialResponse) -> Result<Vec<ReceivedCredentia
 
 // A W3C credential bound to a bare key names its subject by the did:jwk of that key.
 fn kid(binding: &Binding, format: Format) -> Option<String> {
-    if binding.kid.is_some() || !format.describe().binds_to_did {
+    if binding.kid.is_some() || format.describe().profile != Profile::W3c {
         return binding.kid.clone();
     }
     let key = PublicKey::from_jwk(&binding.jwk).ok()?;
@@ -171,6 +173,14 @@ fn inspect(raw: &str, format: Format) -> Option<Seen> {
             types: credential.types().into_iter().map(str::to_owned).collect(),
             key,
             subject: credential.subject().map(str::to_owned),
+        });
+    }
+    if format.describe().profile == Profile::Compact {
+        let held = Held::parse(raw, format).ok()?;
+        return Some(Seen {
+            types: held.types().into_iter().map(str::to_owned).collect(),
+            key: held.holder_key().map(|key| key.to_jwk()),
+            subject: held.holder_did().map(str::to_owned),
         });
     }
     let credential = SdJwt::parse(raw).ok()?;

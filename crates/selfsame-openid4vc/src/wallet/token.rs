@@ -152,6 +152,10 @@ fn wanted(accept: &Accept<'_>, id: &str) -> Result<Ask, Error> {
         configuration_id: id.to_owned(),
         format,
         types: types(configuration, format),
+        issuer: configuration
+            .issuer
+            .clone()
+            .filter(|_| format.describe().is_for_machines),
         bindings,
     })
 }
@@ -159,7 +163,7 @@ fn wanted(accept: &Accept<'_>, id: &str) -> Result<Ask, Error> {
 fn types(configuration: &Configuration, format: Format) -> Vec<String> {
     match format.describe().profile {
         Profile::SdJwtVc => configuration.vct.iter().cloned().collect(),
-        Profile::W3c => configuration
+        Profile::W3c | Profile::Compact => configuration
             .credential_definition
             .as_ref()
             .map(|definition| definition.types.clone())

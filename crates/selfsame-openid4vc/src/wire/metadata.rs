@@ -100,6 +100,9 @@ pub struct Configuration {
     /// Display metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential_metadata: Option<CredentialMetadata>,
+    /// The DID that signs compact credentials, which do not name it: our own addition, as the format is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
 }
 
 /// The requirements for a proof.
@@ -319,7 +322,7 @@ impl Configuration {
     fn check_type(&self) -> Result<(), MetadataProblem> {
         let present = match self.known_format().map(|format| format.describe().profile) {
             Some(Profile::SdJwtVc) => self.vct.as_ref().is_some_and(|vct| !vct.is_empty()),
-            Some(Profile::W3c) => self
+            Some(Profile::W3c | Profile::Compact) => self
                 .credential_definition
                 .as_ref()
                 .is_some_and(|definition| !definition.types.is_empty()),

@@ -2,7 +2,7 @@
 
 use selfsame_credential::{
     Format, Held, Step,
-    verdict::Outcome,
+    verdict::{Outcome, Policy, Trust},
     verify::{self, Presented, verify},
 };
 use selfsame_crypto::{Jwk, KeyType, SecretString, jws::Compact, time::UnixTime};
@@ -20,8 +20,9 @@ use selfsame_openid4vc::{
 use serde_json::{Value, json};
 
 use crate::world::{
-    Driver, ISSUER, Issuer, NOW, Party, SD_JWT, TICKET, W3C, W3C_2, at, credentials, ctx, grant,
-    new_offer, object, policy, proof_header, request, stored, token_request, with, with_tx_code,
+    COMPACT, Driver, ISSUER, Issuer, NOW, Party, SD_JWT, TICKET, W3C, W3C_2, at, credentials, ctx,
+    grant, new_offer, object, policy, proof_header, request, stored, token_request, with,
+    with_tx_code,
 };
 
 fn code<T>(result: Result<T, Error>) -> &'static str {
@@ -519,6 +520,34 @@ fn a_w3c_credential_for_a_bare_key_is_issued_to_the_did_made_of_it() {
 }
 
 #[test]
+fn a_compact_credential_is_issued_to_the_did_or_the_key_that_was_proven_and_verifies() {
+    let mut issuer = Issuer::new();
+    let list = json!({"status_list": {"idx": 7, "uri": "https://issuer.example/status/0"}});
+    issuer.content.statuses = vec![in_claim(list)];
+    let holder = Party::new(KeyType::Ed25519);
+    let by_did = with(
+        &proof_header(&holder),
+        json!({"jwk": null, "kid": holder.kid}),
+    );
+    for (header, is_by_key) in [(by_did, false), (proof_header(&holder), true)] {
+        let proof = holder.token(&header, &issuer.proof_claims());
+        let issued = issuer.ask(COMPACT, &[proof]).unwrap();
+        let held = Held::parse(&issued[0], Format::Cwt).unwrap();
+        let did = selfsame_did::key::create(holder.key.public());
+        assert_eq!(held.holder_did(), Some(did.as_str()));
+        assert_eq!(held.holder_key().is_some(), is_by_key);
+        let types = ["VerifiableCredential", "VaccinationCredential"];
+        assert_eq!(held.types(), types);
+        assert_eq!(held.claims()["claims"]["vaccine"], "MMR");
+        assert_eq!(held.statuses()[0].index, 7);
+        assert!(held.expires() <= Some(NOW.plus(86_400)));
+    }
+    issuer.content.statuses.clear();
+    let issued = issuer.ask(COMPACT, &[issuer.proof(&holder)]).unwrap();
+    assert_eq!(verdict(&issuer, &issued[0], Format::Cwt), Outcome::Valid);
+}
+
+#[test]
 fn each_key_of_a_batch_gets_a_credential_of_its_own() {
     let issuer = Issuer::new();
     let holders: Vec<Party> = (0..3).map(|_| Party::new(KeyType::P256)).collect();
@@ -666,7 +695,10 @@ fn verdict(issuer: &Issuer, raw: &str, format: Format) -> Outcome {
         raw,
         expected: None,
     };
-    let policy = policy();
+    let policy = Policy {
+        trusted_issuers: Trust::Listed(vec![issuer.party.did.clone()]),
+        ..policy()
+    };
     let mut driver = Driver::new(&[&issuer.party]);
     let verdict = driver.run(|evidence| {
         let needs = verify::needs(&presented, &policy, evidence, NOW).unwrap();

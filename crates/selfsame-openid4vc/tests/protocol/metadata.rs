@@ -20,7 +20,8 @@ use selfsame_openid4vc::{
 use serde_json::{Value, json};
 
 use crate::world::{
-    ISSUER, Issuer, SD_JWT, TICKET, W3C, description, new_offer, transport, url, with,
+    COMPACT, ISSUER, Issuer, SD_JWT, SIGNER, TICKET, W3C, description, new_offer, transport, url,
+    with,
 };
 
 const JSON: Option<&str> = Some("application/json");
@@ -100,6 +101,13 @@ fn metadata_has_the_required_members_and_no_unknown_ones() {
         "vct",
     ];
     assert_eq!(names, expected);
+    let compact = &document["credential_configurations_supported"][COMPACT];
+    assert_eq!(compact["format"], "cwt");
+    assert_eq!(compact["issuer"], SIGNER);
+    let numbers = &compact["credential_signing_alg_values_supported"];
+    assert_eq!(*numbers, json!([-19, -9]));
+    let types = &compact["credential_definition"]["type"];
+    assert_eq!(types[1], "VaccinationCredential");
     let configuration = &document["credential_configurations_supported"][W3C];
     let expected = json!({"type": ["VerifiableCredential", "VaccinationCredential"]});
     assert_eq!(configuration["credential_definition"], expected);

@@ -15,7 +15,8 @@ use selfsame_openid4vc::{
 use serde_json::{Value, json};
 
 use crate::world::{
-    Driver, Issuer, Party, SD_JWT, TICKET, W3C, credentials, ctx, grant, new_offer, stored,
+    COMPACT, Driver, Issuer, Party, SD_JWT, SIGNER, TICKET, W3C, credentials, ctx, grant,
+    new_offer, stored,
 };
 
 /// A wallet in use: its state, its next call, and the credentials it keeps.
@@ -205,6 +206,26 @@ fn a_w3c_credential_is_received_for_a_did() {
         wallet.received().credentials[0].kid.as_ref(),
         Some(&holder.kid)
     );
+}
+
+#[test]
+fn a_compact_credential_is_received_with_the_name_of_its_signer() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::Ed25519);
+    let bare = Binding {
+        kid: None,
+        ..holder.binding()
+    };
+    for (binding, kid) in [(holder.binding(), Some(&holder.kid)), (bare, None)] {
+        let made = issuer.offer(COMPACT);
+        let keys = [binding];
+        let mut wallet = Wallet::with_keys(&issuer, &made.offer, &holder, &keys).unwrap();
+        exchange(&issuer, made, &mut wallet);
+        let received = &wallet.received().credentials[0];
+        assert_eq!(received.format, Format::Cwt);
+        assert_eq!(received.kid.as_ref(), kid);
+        assert_eq!(received.issuer.as_deref(), Some(SIGNER));
+    }
 }
 
 #[test]

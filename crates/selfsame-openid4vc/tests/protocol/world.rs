@@ -36,6 +36,9 @@ pub const NOW: UnixTime = UnixTime(1_800_000_123);
 pub const ISSUER: &str = "https://issuer.example/tenant";
 pub const SD_JWT: &str = "vaccination_sd_jwt";
 pub const W3C: &str = "vaccination_jwt_vc";
+/// The DID that the metadata names as the signer of compact credentials.
+pub const SIGNER: &str = "did:web:issuer.example";
+pub const COMPACT: &str = "vaccination_cwt";
 pub const W3C_2: &str = "vaccination_vc_jwt";
 pub const TICKET: &str = "ticket";
 pub const VCT: &str = "https://issuer.example/vct/vaccination";
@@ -188,10 +191,10 @@ pub fn policy() -> Policy {
 
 fn offering(format: Format) -> Offering {
     let of_w3c = format != Format::SdJwtVc;
-    let prefix: &[&str] = if of_w3c { &["credentialSubject"] } else { &[] };
+    let prefix = format.describe().subject_claim;
 
     let claim = |name: &str| ClaimDescription {
-        path: ClaimPath::of_names(prefix.iter().copied().chain([name])).unwrap(),
+        path: ClaimPath::of_names(prefix.into_iter().chain([name])).unwrap(),
         mandatory: true,
         display: vec![display(name)],
         values: Vec::new(),
@@ -203,6 +206,7 @@ fn offering(format: Format) -> Offering {
             "VerifiableCredential".to_owned(),
             "VaccinationCredential".to_owned(),
         ],
+        issuer: (format == Format::Cwt).then(|| SIGNER.to_owned()),
         signing_algorithms: vec![Algorithm::EdDsa, Algorithm::Es256],
         binding_methods: ["jwk", "did:key", "did:jwk", "did:web"]
             .map(str::to_owned)
@@ -240,6 +244,7 @@ pub fn description() -> IssuerDescription {
             (SD_JWT.to_owned(), offering(Format::SdJwtVc)),
             (W3C.to_owned(), offering(Format::JwtVcJson)),
             (W3C_2.to_owned(), offering(Format::VcJwt)),
+            (COMPACT.to_owned(), offering(Format::Cwt)),
             (TICKET.to_owned(), ticket),
         ]),
     }
@@ -269,6 +274,7 @@ impl Issuer {
         let content = CredentialContent {
             issuer: party.did.clone(),
             signer: party.signer(),
+            public: party.key.public().clone(),
             claims: object(json!({"given_name": "Ines", "vaccine": "MMR"})),
             disclosable: ["given_name", "vaccine"]
                 .map(|name| ClaimPath::of_names([name]).unwrap())

@@ -118,13 +118,13 @@ impl NewRequestPage {
             spend: one.single_use && requester.can_spend,
             same_device: false,
         };
-        let formats = Format::ALL.map(|format| (format.as_str(), format.describe().title));
+        let formats = Format::of_people().map(|format| (format.as_str(), format.describe().title));
         let page = Self {
             frame: frame.titled(&title),
             one,
             title,
             claims: Vec::new(),
-            formats: formats.to_vec(),
+            formats: formats.collect(),
             typed,
             asks_handle: false,
             handle: HANDLE,

@@ -187,9 +187,7 @@ fn alternative(one: &AlternativeRow, question: &str, types: &TypeSet) -> Alterna
             claims.push(unknown(&value));
         }
     }
-    let others = Format::ALL
-        .into_iter()
-        .filter(|format| !one.formats.contains(format));
+    let others = Format::of_people().filter(|format| !one.formats.contains(format));
     let formats = one.formats.iter().copied().chain(others);
     AlternativeView {
         question: question.to_owned(),

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use selfsame_credential::format::cwt::CoseMessage;
 use selfsame_crypto::PublicKey;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::hex_decode;
@@ -29,6 +30,7 @@ pub fn tls_message(data: &[u8]) -> bool {
         assert_eq!(claims.to_cbor(), data, "claims have one form");
         is_read = true;
     }
+    is_read |= CoseMessage::parse(data).is_ok();
     for profile in [&PAPER, &LINKS, &SELFSAME, &DRAFT] {
         if let Ok(message) = Message::parse(data, profile) {
             let written = message.write(profile);

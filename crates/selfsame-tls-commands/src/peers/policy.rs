@@ -16,9 +16,7 @@ use selfsame_tls::identity::{
     PeerPolicy, SsiIdentity, StaplePolicy, Staples, TrustedIssuer, Vc,
 };
 use selfsame_tls::profile::{self, Profile};
-use selfsame_tls::{
-    ClientAuth, ClientConfig, Config, ConfigError, ServerConfig, SigningKey, VcFormat,
-};
+use selfsame_tls::{ClientAuth, ClientConfig, Config, ConfigError, ServerConfig, SigningKey};
 use serde::Deserialize;
 use url::Url;
 
@@ -79,8 +77,7 @@ pub struct PeerRules {
     /// Send no host name unencrypted (no SNI).
     #[arg(long, conflicts_with = "sni")]
     no_sni: bool,
-    /// The encoding of identities on the wire; both ends must use the same. The library has more profiles, which need
-    /// credentials that no issuer here issues.
+    /// The encoding of identities on the wire; both ends must use the same. The library has more profiles.
     #[arg(long, value_enum, default_value_t = Wire::Selfsame)]
     profile: Wire,
 }
@@ -390,16 +387,14 @@ fn shown(own: Material, staples: Staples) -> Result<SsiIdentity, Failure> {
     let key = SigningKey::from_pkcs8(secret.expose()).map_err(|error| refused(&error))?;
     let vc = own
         .credential
-        .map(|(format, raw)| match VcFormat::of(format) {
-            Some(number) => Ok(Vc {
-                format: number,
-                bytes: raw.into_bytes(),
-            }),
-            None => Err(Failure::environment(format!(
-                "a credential of the format {format} can't be presented in a handshake"
-            ))),
-        });
-    let vc = vc.transpose()?;
+        .map(|(format, raw)| {
+            Vc::of_text(format, &raw).ok_or_else(|| {
+                Failure::environment(format!(
+                    "a credential of the format {format} can't be presented in a handshake"
+                ))
+            })
+        })
+        .transpose()?;
     Ok(SsiIdentity {
         did: own.did,
         key,

@@ -2,7 +2,6 @@
 
 use selfsame_did::Did;
 
-use super::did::{from_binary, to_binary};
 use super::reader::{CodecReader, list};
 use super::writer::Writer;
 use crate::alert::Refusal;
@@ -156,7 +155,7 @@ impl DidMessage {
     /// The message for this DID; `None` if the profile cannot encode it.
     pub(crate) fn new(did: &Did, staples: Vec<Staple>, profile: &Profile) -> Option<Self> {
         let (method, bytes) = match profile.is_extended() {
-            true => to_binary(did)?,
+            true => did.to_binary()?,
             false => (
                 profile.method_code(did.method())?,
                 did.as_str().as_bytes().to_vec(),
@@ -172,7 +171,8 @@ impl DidMessage {
     /// The DID, which must have the method of the code.
     pub(crate) fn did(&self, profile: &Profile) -> Result<Did, Refusal> {
         if profile.is_extended() {
-            return from_binary(self.method, &self.did);
+            return Did::from_binary(self.method, &self.did)
+                .map_err(|_| Refusal::illegal("a binary DID is malformed"));
         }
         let text =
             std::str::from_utf8(&self.did).map_err(|_| Refusal::illegal("a DID is not text"))?;

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::time::UnixTime;
 
-use super::cose::CoseVc;
+use super::cose;
 use super::credential::{Credential, EXPIRED, MALFORMED};
 use super::jose;
 use super::policy::IdentityPolicy;
@@ -20,7 +20,7 @@ impl Credential {
         let mut credential = match vc.format {
             format if !policy.formats.contains(&format) => return Err(UNKNOWN_FORMAT),
             VcFormat::PAPER => PaperVc::accept(vc, policy)?,
-            VcFormat::COSE => CoseVc::accept(vc, policy)?,
+            VcFormat::COSE => cose::accept(vc, policy)?,
             format => match jose::format_of(format) {
                 Some(format) => jose::accept(vc, format, policy, now)?,
                 None => return Err(UNKNOWN_FORMAT),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use selfsame_credential::format::cwt;
 use selfsame_credential::sd_jwt::SdJwt;
 use selfsame_credential::status::Reference;
 use selfsame_credential::validity::Validity;
@@ -41,25 +42,33 @@ struct JoseContent {
     statuses: Vec<Reference>,
 }
 
-/// The numbers of the formats of selfsame-credential.
+/// The numbers of the formats that are JWTs.
 const NUMBERS: [(VcFormat, Format); 3] = [
     (VcFormat::VC_JWT, Format::VcJwt),
     (VcFormat::JWT_VC_JSON, Format::JwtVcJson),
     (VcFormat::SD_JWT_VC, Format::SdJwtVc),
 ];
 
-/// The format in selfsame-credential.
+/// The format in selfsame-credential, if it is a JWT.
 pub(super) fn format_of(number: VcFormat) -> Option<Format> {
     let mut numbers = NUMBERS.into_iter();
     numbers.find_map(|(listed, format)| (listed == number).then_some(format))
 }
 
-impl VcFormat {
-    /// The number of a format of selfsame-credential; `None` if TLS has no number for it.
+impl Vc {
+    /// A credential as a handshake carries it, from its text; `None` if TLS has no number for its format, or the text is
+    /// not of this format.
     #[must_use]
-    pub fn of(format: Format) -> Option<Self> {
+    pub fn of_text(format: Format, raw: &str) -> Option<Self> {
+        if format == Format::Cwt {
+            return cwt::to_bytes(raw).map(Self::compact);
+        }
         let mut numbers = NUMBERS.into_iter();
-        numbers.find_map(|(number, listed)| (listed == format).then_some(number))
+        let number = numbers.find_map(|(number, listed)| (listed == format).then_some(number))?;
+        Some(Self {
+            format: number,
+            bytes: raw.as_bytes().to_vec(),
+        })
     }
 }
 

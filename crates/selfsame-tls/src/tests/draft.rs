@@ -57,7 +57,7 @@ impl World {
         let draft = credential.draft(&self.issuer.public).unwrap();
         let key = &self.issuer.key;
         let signature = key.sign(Scheme::ED25519, &draft.signing_bytes()).unwrap();
-        draft.finish(&signature)
+        Vc::compact(draft.finish(&signature))
     }
 
     fn identity(&self, holder: &Subject) -> SsiIdentity {

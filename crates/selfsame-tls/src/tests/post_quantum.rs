@@ -7,7 +7,7 @@ use serde_json::Map;
 
 use super::ssi::{Registry, Subject, client_refused, drive, only, ssi, trust_did, trusted};
 use crate::identity::{
-    CoseSubject, CoseVc, ExpectedPeer, Identities, IdentityPolicy, PeerPolicy, SsiIdentity,
+    CoseSubject, CoseVc, ExpectedPeer, Identities, IdentityPolicy, PeerPolicy, SsiIdentity, Vc,
 };
 use crate::profile::SELFSAME;
 use crate::testing::{Ends, NOW, assert_talk, client, ctx, server};
@@ -110,7 +110,7 @@ fn an_issuer_signs_compact_credentials_by_ml_dsa() {
         .unwrap();
         let signed = issuer.key.sign(scheme, &draft.signing_bytes()).unwrap();
         let identity = SsiIdentity {
-            vc: Some(draft.finish(&signed)),
+            vc: Some(Vc::compact(draft.finish(&signed))),
             ..holder.as_did()
         };
         let expected = ExpectedPeer::Dids([holder.did.clone()].into());

@@ -77,7 +77,7 @@ impl World {
             .issuer
             .key
             .sign(Scheme::ED25519, &draft.signing_bytes());
-        draft.finish(&signature.unwrap())
+        Vc::compact(draft.finish(&signature.unwrap()))
     }
 
     pub(super) fn shown(&self, staples: Vec<Staple>) -> SsiIdentity {

@@ -59,7 +59,7 @@ fn claims() -> Map<String, Value> {
 fn cose(issuer: &Subject, credential: &CoseVc) -> Vc {
     let draft = credential.draft(&issuer.public).unwrap();
     let signature = issuer.key.sign(Scheme::ED25519, &draft.signing_bytes());
-    draft.finish(&signature.unwrap())
+    Vc::compact(draft.finish(&signature.unwrap()))
 }
 
 fn compact(subject: &Did) -> CoseVc {

@@ -273,9 +273,10 @@ fn a_pattern_takes_time_in_proportion_to_the_text() {
     assert_eq!(refused(&definition), ["type-pattern claims[0].pattern"]);
 }
 
+type Change = fn(&mut TypeDefinition);
+
 #[test]
 fn the_head_and_the_card_are_checked() {
-    type Change = fn(&mut TypeDefinition);
     let cases: [(Change, &str); 14] = [
         (|one| one.id = "One".to_owned(), "type-id"),
         (|one| one.id = "a--b".to_owned(), "type-id"),
@@ -338,6 +339,56 @@ fn the_head_and_the_card_are_checked() {
         change(&mut definition);
         assert_eq!(refused(&definition), [expected]);
     }
+}
+
+#[test]
+fn a_type_for_machines_has_claims_that_a_compact_credential_can_state() {
+    let cases: [(Change, &str); 4] = [
+        (
+            |one| {
+                one.formats = vec![Format::Cwt].into();
+                one.claims[0].kind = ClaimKind::Image;
+            },
+            "type-compact claims[0]",
+        ),
+        (
+            |one| {
+                one.formats = vec![Format::Cwt].into();
+                one.claims[0].kind = ClaimKind::Number;
+                one.claims[0].integer = true;
+            },
+            "type-compact claims[0]",
+        ),
+        (
+            |one| {
+                one.formats = vec![Format::SdJwtVc, Format::Cwt].into();
+                one.claims[0].path = vec!["a".to_owned(), "b".to_owned()];
+            },
+            "type-compact claims[0]",
+        ),
+        (
+            |one| {
+                one.formats = vec![Format::Cwt].into();
+                one.w3c_types = vec!["VerifiableCredential".to_owned(); 10];
+            },
+            "type-many w3c_types",
+        ),
+    ];
+    for (change, expected) in cases {
+        let mut definition = with_claims(json!([{"path": ["a"], "kind": "text"}]));
+        change(&mut definition);
+        assert_eq!(refused(&definition), [expected]);
+    }
+    let fitting = json!([
+        {"path": ["a"], "kind": "text"},
+        {"path": ["b"], "kind": "number", "integer": true, "min": 0.0},
+        {"path": ["c"], "kind": "list", "of": {"kind": "date"}},
+        {"path": ["d"], "kind": "object", "disclosed": "never",
+         "claims": [{"path": ["e"], "kind": "text"}]},
+    ]);
+    let mut definition = with_claims(fitting);
+    definition.formats = vec![Format::Cwt].into();
+    assert!(check(&definition).refusals.is_empty());
 }
 
 #[test]

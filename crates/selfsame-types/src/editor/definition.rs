@@ -46,9 +46,10 @@ impl TypeForm {
         made
     }
 
-    /// No formats if all are chosen and the definition names none.
+    /// No formats if all for people are chosen, no other, and the definition names none.
     fn chosen_formats(&self) -> TypeFormats {
-        let is_all = self.formats.issued.len() == Format::ALL.len() && !self.formats.anoncreds;
+        let people = Format::of_people().eq(self.formats.issued.iter().copied());
+        let is_all = people && !self.formats.anoncreds;
         match self.base.formats.is_empty() && is_all {
             true => TypeFormats::default(),
             false => self.formats.clone(),

@@ -111,7 +111,7 @@ fn names(labels: &Labels) -> Vec<Value> {
 pub fn dcql(one: &CredentialType, format: Format, claims: &[Vec<String>]) -> Result<Value> {
     let meta = match format.describe().profile {
         Profile::SdJwtVc => json!({"vct_values": [one.vct]}),
-        Profile::W3c => json!({"type_values": [one.w3c_types()]}),
+        Profile::W3c | Profile::Compact => json!({"type_values": [one.w3c_types()]}),
     };
     let claims: Vec<Value> = claims
         .iter()

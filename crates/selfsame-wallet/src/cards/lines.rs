@@ -1,9 +1,9 @@
 //! Lists for the person what leaves the wallet with a card: every member of the credential at any depth, except those
 //! that every credential has and whose values say nothing about a person.
 
+use crate::technical::{CredentialPart, KnownFacts, Technical};
 use selfsame_credential::path::Segment;
 use selfsame_credential::single_use::HANDLE;
-use selfsame_credential::technical::{CredentialPart, KnownFacts, Technical};
 use selfsame_credential::{ClaimPath, Held};
 use selfsame_driver::{Error, Result};
 use selfsame_types::samples;

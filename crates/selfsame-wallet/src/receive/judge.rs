@@ -2,7 +2,7 @@
 
 use selfsame_credential::Held;
 use selfsame_credential::evidence::{Evidence, Fetched, Step, Unavailable};
-use selfsame_credential::verdict::{Outcome, Rule, Verdict};
+use selfsame_credential::verdict::{Outcome, Rule, Trust, Verdict};
 use selfsame_credential::verify::Examination;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Result;
@@ -47,7 +47,14 @@ pub(super) fn judged(
     let now = round.ctx.now();
     let evidence = without_status(round.evidence, &held, now);
     let examination = Examination::of(&held);
-    let examined = examination.step(&policy(shared), &evidence, now);
+    let mut policy = policy(shared);
+    if held.issuer().is_none()
+        && let Some(issuer) = &credential.issuer
+    {
+        // The sender names the DID that signs what names no issuer; only the key of this DID is tried.
+        policy.trusted_issuers = Trust::Listed(vec![issuer.clone()]);
+    }
+    let examined = examination.step(&policy, &evidence, now);
     let (verdict, is_genuine) = match examined {
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
         // Claims are present only if the credential is neither forged nor left unverified.

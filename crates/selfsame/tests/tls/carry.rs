@@ -312,6 +312,39 @@ fn who_was_revoked_or_has_ended_is_refused_from_then_on() {
 }
 
 #[test]
+fn machines_with_compact_credentials_are_let_in_until_they_are_revoked() {
+    let world = World::start(&[]);
+    let issuer = issuer(&world);
+    let broker = Node::vouched(&world, ("broker", "selfsame"), "cwt");
+    let sensor = Node::vouched(&world, ("sensor", "key"), "cwt");
+    let server = Listening::start(
+        broker
+            .tls("server")
+            .args(["--listen", "127.0.0.1:0", "--json", "--reuse", "1"])
+            .args(["--trust-issuer", &issuer, "--expect-anybody"]),
+    );
+    let policy = |host| ["--trust-issuer", &issuer, "--expect-claim", host];
+    let (known, other) = (
+        policy("dns=broker.example.org"),
+        policy("dns=other.example.org"),
+    );
+    let answer = asked(&mut client(&sensor, server.address, &known));
+    assert_eq!(answer.0, 0, "{answer:?}");
+    assert_eq!(answer.1["did"], broker.did.as_str(), "{answer:?}");
+    assert_eq!(server.tells()["did"], sensor.did.as_str());
+    let answer = asked(&mut client(&sensor, server.address, &other));
+    assert_refused(&answer, "access_denied");
+
+    // The newest first: the sensor's, then the broker's.
+    let issued = get(&world.operator, "/api/issuer/credentials");
+    set_status(&world.operator, &items(&issued)[1], "revoked");
+    refused_in_the_end(
+        &mut client(&sensor, server.address, &known),
+        "certificate_revoked",
+    );
+}
+
+#[test]
 fn who_connects_again_resumes_and_who_was_revoked_meanwhile_does_not() {
     let world = World::start(&[]);
     let issuer = issuer(&world);

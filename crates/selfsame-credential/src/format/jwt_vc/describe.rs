@@ -17,4 +17,5 @@ pub(super) const DESCRIPTION: Description = Description {
     issuer_needs_did: true,
     undefined_terms: None,
     names_schema: false,
+    is_for_machines: false,
 };

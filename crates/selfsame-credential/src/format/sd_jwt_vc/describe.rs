@@ -23,6 +23,7 @@ pub(super) const DESCRIPTION: Description = Description {
     issuer_needs_did: false,
     undefined_terms: None,
     names_schema: false,
+    is_for_machines: false,
 };
 
 /// The claims that must never be disclosed selectively, neither as a whole nor in part (§2.2.2.3).

@@ -157,7 +157,7 @@ pub(super) struct ReceivedSdJwt {
 impl Subject for ReceivedSdJwt {
     fn needs(&self, court: &Court<'_>) -> Vec<Need> {
         let stated = status::Stated {
-            jwt: self.sd_jwt.jwt(),
+            token: self.sd_jwt.jwt(),
             claimed: claimed(&self.sd_jwt, court),
             references: references(&self.sd_jwt).unwrap_or_default(),
             further: single_use::need(self.sd_jwt.payload(), court.evidence),

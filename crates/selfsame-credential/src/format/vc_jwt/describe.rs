@@ -17,4 +17,5 @@ pub(super) const DESCRIPTION: Description = Description {
     issuer_needs_did: true,
     undefined_terms: Some("https://www.w3.org/ns/credentials/undefined-terms/v2"),
     names_schema: true,
+    is_for_machines: false,
 };

@@ -187,7 +187,7 @@ fn malformed(error: VcJwtError) -> Malformed {
 /// The evidence that is needed to verify a credential and the `holder` that presents it.
 fn needs(credential: &VcJwt, holder: Option<Need>, court: &Court<'_>) -> Vec<Need> {
     let stated = status::Stated {
-        jwt: credential.jwt(),
+        token: credential.jwt(),
         claimed: claimed(credential, court),
         references: credential.statuses().unwrap_or_default(),
         further: holder,

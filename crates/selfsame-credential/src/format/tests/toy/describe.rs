@@ -18,6 +18,7 @@ pub(super) const DESCRIPTION: Description = Description {
     issuer_needs_did: false,
     undefined_terms: None,
     names_schema: false,
+    is_for_machines: false,
 };
 
 pub(super) const TYP: &str = "toy+jwt";

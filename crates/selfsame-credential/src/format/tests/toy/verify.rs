@@ -83,7 +83,7 @@ impl Received {
 impl Subject for Received {
     fn needs(&self, court: &Court<'_>) -> Vec<Need> {
         let stated = status::Stated {
-            jwt: self.toy.jwt(),
+            token: self.toy.jwt(),
             claimed: self.claimed(court),
             references: Vec::new(),
             further: None,

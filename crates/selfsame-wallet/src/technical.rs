@@ -1,8 +1,8 @@
 //! Recognises the values in a credential that reveal nothing about a person: the members that every credential has,
 //! with the values they should have. A wallet shows everything else before it presents the credential.
 
-use crate::path::Segment;
-use crate::{Held, single_use};
+use selfsame_credential::path::Segment;
+use selfsame_credential::{Held, single_use};
 use selfsame_crypto::encoding::{base64_decode, base64url_decode};
 use selfsame_crypto::{KeyHandle, time::UnixTime};
 use serde_json::Value;

@@ -1,9 +1,19 @@
-//! Status lists: the current status of credentials, as stated by their issuer (Token Status List, Bitstring Status
-//! List).
+//! Owns: status lists, which say whether credentials are valid, as stated by their issuer (Token Status List, Bitstring
+//! Status List): the places of credentials in them, and how they are encoded, inflated and read.
+//! Does not own: whose signature a list needs, and how old it may be.
 //!
 //! A [`Reference`] in a credential names an index in a [`List`]. A list is inflated once and keeps its signed token, so
-//! that the verification of a credential includes the list's signature. This module does not know whose signature is
-//! required.
+//! that the verification of a credential includes the list's signature.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
 mod bits;
 pub mod bitstring;

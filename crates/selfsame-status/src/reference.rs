@@ -63,7 +63,8 @@ impl Reference {
         claims.get("status").map(Self::in_status).transpose()
     }
 
-    pub(crate) fn in_status(status: &Json) -> Result<Self, StatusError> {
+    /// The value of such a claim.
+    pub fn in_status(status: &Json) -> Result<Self, StatusError> {
         let status = status.as_object().ok_or(StatusError::Malformed("status"))?;
         let Some(list) = status.get("status_list") else {
             return Err(if status.is_empty() {

@@ -75,7 +75,7 @@ impl List {
     }
 
     /// Reads a list that was parsed before, whatever the time is.
-    pub(crate) fn reread(uri: &str, token: &str) -> Result<Self, StatusError> {
+    pub fn reread(uri: &str, token: &str) -> Result<Self, StatusError> {
         Self::read(uri, token.as_bytes()).map(|(list, _)| list)
     }
 
