@@ -4,6 +4,7 @@ mod auditing;
 mod backing_up;
 mod erasing;
 mod exporting;
+mod looks;
 mod opening;
 mod seats;
 mod status;

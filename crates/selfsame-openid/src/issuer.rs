@@ -2,7 +2,6 @@
 
 mod anchors;
 mod erasure;
-mod lanes;
 mod list_faces;
 pub mod lists;
 mod memory;

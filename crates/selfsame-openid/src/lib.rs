@@ -8,7 +8,7 @@ pub mod config;
 mod context;
 mod delegations;
 pub mod issuer;
-pub mod look;
+mod look;
 mod refusal;
 mod roles;
 pub mod saved;

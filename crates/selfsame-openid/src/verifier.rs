@@ -2,7 +2,6 @@
 
 mod ask;
 mod judge;
-mod judging;
 mod naming;
 mod protocol;
 mod saved;
@@ -16,6 +15,7 @@ use selfsame_credential::Format;
 use selfsame_credential::verdict::{Outcome, Policy, Trust};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, jwk};
+use selfsame_driver::crowd::Crowd;
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, VerificationState};
@@ -37,7 +37,6 @@ use selfsame_core::machine::At;
 use selfsame_core::organisation::trust::{OrganisationTrust, TrustInAll};
 use selfsame_core::record_cache::RecordCache;
 
-use judging::Judging;
 use spending::Spending;
 
 pub use saved::{FormReview, VisitedPlace, Visitor};
@@ -60,9 +59,12 @@ pub struct Verifier {
     identity: Arc<Identity>,
     dids: Dids,
     records: Arc<RequestCache>,
-    judging: Judging,
+    judging: Crowd,
     trust: OrganisationTrust,
 }
+
+/// Maximum number of answers to one request verified at once.
+const JUDGED_AT_ONCE: usize = 4;
 
 /// The requests of all verifiers of an instance that are held in memory. Versions of records are unique in a store, so
 /// records of all organisations have one cache.
@@ -133,7 +135,7 @@ impl Verifier {
             context,
             identity,
             records,
-            judging: Judging::default(),
+            judging: Crowd::new(JUDGED_AT_ONCE),
             trust,
         }
     }

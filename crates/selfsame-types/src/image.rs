@@ -6,7 +6,7 @@ mod svg;
 
 use imagesize::ImageType;
 use selfsame_crypto::encoding;
-use selfsame_driver::Reason;
+use selfsame_driver::{Error, ErrorKind, Reason};
 
 pub use pictogram::pictogram;
 
@@ -104,6 +104,21 @@ fn check_pixels(bytes: &[u8], format: ImageType) -> Result<(), Reason> {
             .with("maximum", &PIXELS_MAX));
     }
     Ok(())
+}
+
+/// The file of an organisation's logo as a `data:` URI.
+///
+/// # Errors
+/// `BadRequest` for a file that is no safe image.
+pub fn logo_uri(file: &[u8]) -> selfsame_driver::Result<String> {
+    data_uri(file, CARD_IMAGE_BYTES_MAX).map_err(logo_refused)
+}
+
+/// The error for a logo that is refused for this reason.
+#[must_use]
+pub fn logo_refused(reason: Reason) -> Error {
+    let refused = Reason::new("logo-refused").because(reason);
+    Error::of(ErrorKind::BadRequest, refused)
 }
 
 #[cfg(test)]

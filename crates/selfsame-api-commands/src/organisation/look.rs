@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use selfsame_core::organisation::OrganisationName;
 use selfsame_core::organisation::look::{LookChange, LookView};
-use selfsame_openid::look::logo_uri;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
+use selfsame_types::image::logo_uri;
 
 use crate::called::Instance;
 use crate::client::handed_in;

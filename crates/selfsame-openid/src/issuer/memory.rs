@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_core::record_cache::RecordCache;
+use selfsame_driver::lanes::Lanes;
 
-use super::lanes::Lanes;
 use super::metadata::Published;
 use super::offers::OfferRecord;
 use super::protocol::GrantRecord;

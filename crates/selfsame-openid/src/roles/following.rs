@@ -16,9 +16,13 @@ const EVENTS_AT_ONCE: usize = 200;
 
 /// Works until the instance stops.
 pub(super) async fn run(roles: Arc<Roles>, mut stopping: watch::Receiver<bool>) {
-    let mut place = None;
+    let mut cursor = None;
     loop {
-        if let Err(error) = roles.follow(&mut place).await {
+        let followed = match &mut cursor {
+            Some(cursor) => roles.follow(cursor).await,
+            None => roles.caught_up().await.map(|at| cursor = Some(at)),
+        };
+        if let Err(error) = followed {
             tracing::warn!(%error, "changes of other processes can't be read now");
         }
         tokio::select! {
@@ -28,33 +32,26 @@ pub(super) async fn run(roles: Arc<Roles>, mut stopping: watch::Receiver<bool>) 
     }
 }
 
-/// Where a follower is among the events.
-pub(super) struct Followed {
-    cursor: Option<String>,
-}
-
 impl Roles {
-    /// Follows the events since the last call.
-    async fn follow(&self, place: &mut Option<Followed>) -> Result<()> {
+    /// The cursor up to which the lists that are open now are as the store says.
+    async fn caught_up(&self) -> Result<Option<String>> {
+        let newest = self.shared.store.newest_event().await?;
+        for issuer in self.open_issuers() {
+            issuer.lists().catch_up().await?;
+        }
+        Ok(newest)
+    }
+
+    /// Follows the events after this cursor.
+    async fn follow(&self, cursor: &mut Option<String>) -> Result<()> {
         let store = &self.shared.store;
-        let followed = match place {
-            Some(followed) => followed,
-            None => {
-                let cursor = store.newest_event().await?;
-                for issuer in self.open_issuers() {
-                    issuer.lists().catch_up().await?;
-                }
-                place.insert(Followed { cursor })
-            }
-        };
         loop {
-            let cursor = followed.cursor.as_deref();
-            let Some(events) = store.events_after(cursor, EVENTS_AT_ONCE).await? else {
-                let newest = store.newest_event().await?;
+            let after = cursor.as_deref();
+            let Some(events) = store.events_after(after, EVENTS_AT_ONCE).await? else {
+                *cursor = store.newest_event().await?;
                 for issuer in self.open_issuers() {
                     issuer.lists().read_again().await?;
                 }
-                followed.cursor = newest;
                 continue;
             };
             let Some(last) = events.last() else {
@@ -62,15 +59,13 @@ impl Roles {
             };
             for event in events.iter().filter(|event| is_of_status(event)) {
                 let issuers = self.open_issuers();
-                let issuer = issuers
-                    .iter()
-                    .find(|one| *one.tenant() == event.place.tenant);
-                if let Some(issuer) = issuer {
+                let mut issuers = issuers.iter();
+                if let Some(issuer) = issuers.find(|one| *one.tenant() == event.place.tenant) {
                     issuer.lists().show(&event.place.id).await?;
                 }
             }
             self.shared.events.wake();
-            followed.cursor = Some(last.cursor());
+            *cursor = Some(last.cursor());
         }
     }
 }

@@ -45,7 +45,13 @@ impl Verifier {
     /// # Errors
     /// OpenID4VP 1.0 §8.5, with its code; `TooMany` while several other answers to this request are being verified.
     pub async fn response(self: &Arc<Self>, id: &str, body: &[u8]) -> Result<Receipt> {
-        let _place = self.judging.enter(id)?;
+        let crowded = || {
+            Error::new(
+                ErrorKind::TooMany { retry_after: 1 },
+                "answers-in-judgement",
+            )
+        };
+        let _place = self.judging.enter(id).ok_or_else(crowded)?;
         let response = AuthorizationResponse::parse(body).map_err(refusal)?;
         self.trust.now().await?;
         let driven = self

@@ -77,5 +77,5 @@ pub async fn look(server: Here) -> Handled {
 /// Changes the logo or the colour of the organisation.
 #[utoipa::path(patch, path = "/api/look", operation_id = "organisations_change_look", tag = "organisations", request_body = LookChange, responses((status = 200, body = LookView)))]
 pub async fn change_look(server: Here, Json(change): Json<LookChange>) -> Handled {
-    json(&server.roles().change_look(&change).await?)
+    json(&server.app().change_look(server.roles(), &change).await?)
 }

@@ -8,13 +8,13 @@ use selfsame_core::organisation::look::{LookChange, LookView};
 use selfsame_core::organisation::view::{NewOrganisation, OrganisationChange, OrganisationState};
 use selfsame_core::organisation::{Organisation, OrganisationName};
 use selfsame_driver::{Error, ErrorKind};
-use selfsame_openid::look::logo_uri;
 use selfsame_operators::{Area, Authority};
 use selfsame_pages::organisation::{
     OrganisationList, OrganisationPage, OrganisationRights, OrganisationShown, OrganisationsPage,
     OwnLook, RefusedChange, TypedOrganisation,
 };
 use selfsame_pages::{FrameOrganisation, WrongField};
+use selfsame_types::image::logo_uri;
 use serde::Deserialize;
 
 use super::correction::refused;
@@ -115,7 +115,7 @@ pub async fn change(
 /// Changes the logo or the colour of the organisation that was called.
 pub async fn change_look(server: Here, working: Working, frame: Frame, form: Form) -> Handled {
     let changed = match look(&form) {
-        Ok(change) => server.roles().change_look(&change).await,
+        Ok(change) => server.app().change_look(server.roles(), &change).await,
         Err(error) => Err(error),
     };
     let Err(error) = changed else {

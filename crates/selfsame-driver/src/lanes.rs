@@ -5,7 +5,7 @@ use tokio::sync::{Mutex, MutexGuard};
 const LANES: usize = 256;
 
 /// A fixed number of queues; requests in the same queue wait for each other.
-pub(super) struct Lanes(Vec<Mutex<()>>);
+pub struct Lanes(Vec<Mutex<()>>);
 
 impl Default for Lanes {
     fn default() -> Self {
