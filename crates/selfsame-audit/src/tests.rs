@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use selfsame_core::organisation::OrganisationName;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::clock::Clock;
-use selfsame_store::{Batch, Memory, Put, Store, TenantId, Vault};
+use selfsame_store::{Batch, Memory, Page, Put, Store, TenantId, Vault};
 
 use crate::{Act, AuditFilter, AuditResult, AuditedActor, ChainHead, Trail, TrailFault, verify};
 
@@ -85,6 +85,27 @@ async fn an_export_verifies_and_contains_every_act() {
     assert_eq!(verified.head.entries, 5);
     assert_eq!(verified.head.number, 3);
     assert_eq!(verified.head, world.trail.head(&acme()).await.unwrap());
+}
+
+#[tokio::test]
+async fn entries_that_a_release_before_had_not_chained_yet_are_chained() {
+    let (world, _) = five_acts().await;
+    world.acts(&acme(), &["f", "g"]).await;
+    let (home, page) = (TenantId::instance(), Page::first(100));
+    let entries = world.store.list(&home, "audit_entry", &page).await.unwrap();
+    let waiting = world.store.list(&home, "audit_waiting", &page).await;
+    let waiting = waiting.unwrap();
+    assert_eq!((entries.len(), waiting.len()), (7, 2));
+    // That release went by a cursor, and nothing said which entries wait.
+    let cursor = serde_json::json!({"after": entries[4].cursor()});
+    let batch = waiting.iter().fold(Batch::new(home), |batch, record| {
+        batch.delete("audit_waiting", &record.id)
+    });
+    let put = Put::new("audit_cursor", "", cursor.to_string().into_bytes());
+    world.store.commit(batch.put(put)).await.unwrap();
+    world.trail.chain_all().await.unwrap();
+    let lines = world.export(&acme()).await;
+    assert_eq!(checked(&lines, &[]).unwrap().head.entries, 7);
 }
 
 #[tokio::test]

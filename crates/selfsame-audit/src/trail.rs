@@ -1,5 +1,6 @@
 //! The trail in the store: entries as they are written, the chain that one background duty makes of them, searches.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 
 use selfsame_core::organisation::OrganisationName;
@@ -12,12 +13,13 @@ use selfsame_store::{Batch, Expect, Page, Put, Record, Store, StoreError, Tag, T
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::chain::{ChainHead, ChainLink};
-use crate::entry::{AuditEntry, AuditResult, AuditedActor};
+use crate::chain::{ChainHead, ChainLink, LinkHash};
+use crate::entry::{AuditEntry, AuditResult, AuditedActor, EntryHash};
 use crate::export::{ExportLine, ExportPage};
 
 /// The kinds of the records.
 const ENTRY: &str = "audit_entry";
+const WAITING: &str = "audit_waiting";
 const LINK: &str = "audit_link";
 const HEAD: &str = "audit_head";
 const CURSOR: &str = "audit_cursor";
@@ -120,11 +122,25 @@ pub struct DueAnchors {
     pub next: Option<String>,
 }
 
-/// How far the entries are chained.
+/// Whose turn it is to chain: each round writes it.
 #[derive(Default, Deserialize, Serialize)]
 struct Chained {
-    /// The cursor of the last entry that is in a chain.
+    /// The cursor of the last entry that is in a chain, from a release that went by it.
     after: Option<String>,
+}
+
+/// An entry that waits to be chained.
+#[derive(Deserialize, Serialize)]
+struct WaitingEntry {
+    organisation: String,
+    hash: LinkHash,
+}
+
+/// The entries of one organisation that wait to be chained.
+#[derive(Default)]
+struct WaitingGroup {
+    hashes: Vec<EntryHash>,
+    ids: Vec<String>,
 }
 
 impl Trail {
@@ -161,7 +177,7 @@ impl Trail {
         };
         let put =
             Put::new(ENTRY, &entry.id, encode(&entry)?).tag(of_organisation(&entry.organisation));
-        Ok(Batch::new(home()).put(put))
+        Ok(Batch::new(home()).put(put).put(waiting(&entry)?))
     }
 
     /// Carries out an act. Its first commit writes the entry too; returns whether there was one.
@@ -196,7 +212,7 @@ impl Trail {
         Ok(())
     }
 
-    /// Chains the entries written since the last round; returns how many. Of several processes, one does it.
+    /// Chains entries that wait for it; returns how many. Of several processes, one does it.
     ///
     /// # Errors
     /// The store's.
@@ -205,37 +221,59 @@ impl Trail {
         let kept = self.store.read(&home, CURSOR, "").await?;
         let chained = kept.as_ref().map(|kept| decode::<Chained>(&kept.value));
         let chained = chained.transpose()?.unwrap_or_default();
-        let mut page = Page::first(ROUND);
-        page.after.clone_from(&chained.after);
-        let found = self.store.list(&home, ENTRY, &page).await?;
-        let Some(last) = found.last() else {
+        if let (Some(kept), Some(after)) = (&kept, &chained.after) {
+            return self.take_up(kept, after).await;
+        }
+        let found = self.store.list(&home, WAITING, &Page::first(ROUND)).await?;
+        if found.is_empty() {
             return Ok(0);
-        };
-        let next = encode(&Chained {
-            after: Some(last.cursor()),
-        })?;
+        }
+        let turn = encode(&Chained::default())?;
         let mut batch = Batch::new(home);
+        // The expectation keeps two processes from making the same link.
         batch = match &kept {
-            Some(kept) => batch.update(CURSOR, kept, next),
+            Some(kept) => batch.update(CURSOR, kept, turn),
             None => batch
                 .expect(CURSOR, "", Expect::Absent)
-                .put(Put::new(CURSOR, "", next)),
+                .put(Put::new(CURSOR, "", turn)),
         };
-        for (organisation, entries) in by_organisation(&found)? {
+        for (organisation, waiting) in by_organisation(&found)? {
             let head = self.head_named(&organisation).await?;
-            let hashes: Vec<_> = entries.iter().map(AuditEntry::hash).collect();
-            let link = ChainLink::after(&head, self.clock.now().rfc3339(), &hashes);
-            let ids = entries.into_iter().map(|entry| entry.id).collect();
+            let link = ChainLink::after(&head, self.clock.now().rfc3339(), &waiting.hashes);
             let head = encode(&link.head(&head))?;
             let id = link_id(&organisation, link.number);
+            let ids = waiting.ids;
+            batch = (ids.iter()).fold(batch, |batch, id| batch.delete(WAITING, id));
             let kept = KeptLink { link, ids };
-            // The expectation of the cursor keeps two processes from making the same link.
             batch = batch
                 .put(Put::new(LINK, id, encode(&kept)?).tag(of_organisation(&organisation)))
                 .put(Put::new(HEAD, organisation, head));
         }
+        self.committed(batch, found.len()).await
+    }
+
+    /// Lets entries wait that a release wrote which went by a cursor; returns how many it looked at.
+    async fn take_up(&self, kept: &Record, after: &str) -> Result<usize> {
+        let home = home();
+        let mut page = Page::first(ROUND);
+        page.after = Some(after.to_owned());
+        let found = self.store.list(&home, ENTRY, &page).await?;
+        let mut batch = Batch::new(home.clone());
+        for stored in &found {
+            let waits = self.store.version(&home, WAITING, &stored.id).await?;
+            if waits.is_none() {
+                batch = batch.put(waiting(&decode(&stored.value)?)?);
+            }
+        }
+        let after = found.last().map(Record::cursor);
+        let batch = batch.update(CURSOR, kept, encode(&Chained { after })?);
+        self.committed(batch, found.len().max(1)).await
+    }
+
+    /// Commits a round of so many entries. If another process was faster, none.
+    async fn committed(&self, batch: Batch, entries: usize) -> Result<usize> {
         match self.store.commit(batch).await {
-            Ok(_) => Ok(found.len()),
+            Ok(_) => Ok(entries),
             Err(StoreError::Conflict { .. }) => Ok(0),
             Err(other) => Err(other.into()),
         }
@@ -398,18 +436,24 @@ struct KeptLink {
     ids: Vec<String>,
 }
 
+/// The record by which an entry waits to be chained. It is written in the commit of the entry: of several processes, one
+/// may commit an entry after another process has chained later ones.
+fn waiting(entry: &AuditEntry) -> Result<Put> {
+    let waits = WaitingEntry {
+        organisation: entry.organisation.clone(),
+        hash: LinkHash(entry.hash()),
+    };
+    Ok(Put::new(WAITING, &entry.id, encode(&waits)?))
+}
+
 /// Entries in their order, those of each organisation together.
-fn by_organisation(found: &[Record]) -> Result<Vec<(String, Vec<AuditEntry>)>> {
-    let mut groups: Vec<(String, Vec<AuditEntry>)> = Vec::new();
+fn by_organisation(found: &[Record]) -> Result<BTreeMap<String, WaitingGroup>> {
+    let mut groups: BTreeMap<String, WaitingGroup> = BTreeMap::new();
     for stored in found {
-        let entry: AuditEntry = decode(&stored.value)?;
-        let group = groups
-            .iter_mut()
-            .find(|(name, _)| *name == entry.organisation);
-        match group {
-            Some((_, entries)) => entries.push(entry),
-            None => groups.push((entry.organisation.clone(), vec![entry])),
-        }
+        let entry: WaitingEntry = decode(&stored.value)?;
+        let group = groups.entry(entry.organisation).or_default();
+        group.hashes.push(entry.hash.0);
+        group.ids.push(stored.id.clone());
     }
     Ok(groups)
 }

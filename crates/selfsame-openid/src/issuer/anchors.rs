@@ -1,7 +1,7 @@
 //! Anchors the status lists in the registry, so that a list served to only one verifier would be detected.
 
-use selfsame_driver::Result;
-use selfsame_store::{Batch, Put};
+use selfsame_driver::{ErrorKind, Result};
+use selfsame_store::{Batch, Expect, Put};
 
 use super::Issuer;
 use super::list_faces::ListFace;
@@ -18,10 +18,13 @@ pub(crate) async fn anchor(issuer: &Issuer, dids: &Dids) -> Result<()> {
     }
     let mut outcome = Ok(());
     for list in issuer.lists().take_unanchored() {
-        let anchored = anchor_one(issuer, dids, list).await;
-        if anchored.is_err() {
-            issuer.lists().is_unanchored(list);
-            outcome = anchored;
+        let Err(error) = anchor_one(issuer, dids, list).await else {
+            continue;
+        };
+        issuer.lists().is_unanchored(list);
+        // Another process anchored it: the next call sees what.
+        if error.kind != ErrorKind::Conflict {
+            outcome = Err(error);
         }
     }
     outcome
@@ -36,11 +39,15 @@ async fn anchor_one(issuer: &Issuer, dids: &Dids, list: u64) -> Result<()> {
         .store
         .read(issuer.tenant(), ANCHORED, &id)
         .await?;
-    if known.is_some_and(|record| record.value == digest) {
-        return Ok(());
-    }
+    let expected = match &known {
+        Some(record) if record.value == digest => return Ok(()),
+        Some(record) => Expect::Version(record.version),
+        None => Expect::Absent,
+    };
     let uri = issuer.lists().uri(list, ListFace::Token);
-    let anchored = Batch::new(issuer.tenant().clone()).put(Put::new(ANCHORED, id, digest.to_vec()));
+    let anchored = Batch::new(issuer.tenant().clone())
+        .expect(ANCHORED, &id, expected)
+        .put(Put::new(ANCHORED, &id, digest.to_vec()));
     dids.anchor(issuer.identity(), &uri, digest, anchored).await
 }
 

@@ -186,7 +186,8 @@ impl Issuer {
                 Err(other) => return Err(other.into()),
             }
             match self.shared.store.is_shared() {
-                true => self.lists.show(id).await?,
+                // It is durable; if it can't be read again now, it is shown when its event is followed.
+                true => drop(self.lists.show(id).await),
                 false => self.lists.set(&issued.place, status),
             }
             tracing::info!(credential = id, status = ?status, "status changed");
