@@ -185,10 +185,8 @@ impl Issuer {
                 Err(StoreError::Conflict { .. }) => continue,
                 Err(other) => return Err(other.into()),
             }
-            match self.shared.store.is_shared() {
-                // It is durable; if it can't be read again now, it is shown when its event is followed.
-                true => drop(self.lists.show(id).await),
-                false => self.lists.set(&issued.place, status),
+            if self.lists.show(id).await.is_err() {
+                self.lists.set(&issued.place, status);
             }
             tracing::info!(credential = id, status = ?status, "status changed");
             return Ok(self.issued_view(id, &issued));

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_driver::Result;
+use selfsame_store::MAX_PAGE;
 use tokio::sync::watch;
 
 use super::Roles;
@@ -11,8 +12,6 @@ use crate::issuer::lists::is_of_status;
 
 /// How often new events are looked for: a change of status is shown within a second of its commit, as one made here.
 const LOOKED_EVERY: Duration = Duration::from_millis(250);
-/// The number of events read at once.
-const EVENTS_AT_ONCE: usize = 200;
 
 /// Works until the instance stops.
 pub(super) async fn run(roles: Arc<Roles>, mut stopping: watch::Receiver<bool>) {
@@ -47,7 +46,7 @@ impl Roles {
         let store = &self.shared.store;
         loop {
             let after = cursor.as_deref();
-            let Some(events) = store.events_after(after, EVENTS_AT_ONCE).await? else {
+            let Some(events) = store.events_after(after, MAX_PAGE).await? else {
                 *cursor = store.newest_event().await?;
                 for issuer in self.open_issuers() {
                     issuer.lists().read_again().await?;

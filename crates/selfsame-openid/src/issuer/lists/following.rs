@@ -16,9 +16,6 @@ use crate::issuer::erasure::{WithdrawnPlace, newest_stripped, stripped};
 use crate::issuer::register::{ISSUED, IssuedRecord};
 use crate::view::issuer::CredentialStatus;
 
-/// The number of events read at once.
-const EVENTS_AT_ONCE: usize = 200;
-
 /// The statuses of the credentials of one list that are not valid, by their places.
 pub(super) type Statuses = HashMap<u64, CredentialStatus>;
 
@@ -75,10 +72,10 @@ impl Lists {
             return Ok(());
         };
         let issued: IssuedRecord = decode(&record.value)?;
-        let is_shown = match locked(&self.withdrawn).get(&issued.place.list) {
-            Some(list) => list.statuses.get(&issued.place.index).copied(),
-            None => None,
-        };
+        let withdrawn = locked(&self.withdrawn);
+        let list = withdrawn.get(&issued.place.list);
+        let is_shown = list.and_then(|list| list.statuses.get(&issued.place.index).copied());
+        drop(withdrawn);
         if is_shown.unwrap_or(CredentialStatus::Valid) != issued.status {
             self.set(&issued.place, issued.status);
         }
@@ -99,16 +96,15 @@ impl Lists {
         loop {
             let cursor = read_at.as_deref();
             let store = &self.shared.store;
-            let Some(events) = store.events_after(cursor, EVENTS_AT_ONCE).await? else {
+            let Some(events) = store.events_after(cursor, MAX_PAGE).await? else {
                 *read_at = store.newest_event().await?;
                 self.read_again().await?;
                 continue;
             };
             let Some(last) = events.last() else { break };
-            for event in events.iter().filter(|event| event.place.tenant == *tenant) {
-                if is_of_status(event) {
-                    self.show(&event.place.id).await?;
-                }
+            let own = |event: &&StoredEvent| event.place.tenant == *tenant && is_of_status(event);
+            for event in events.iter().filter(own) {
+                self.show(&event.place.id).await?;
             }
             *read_at = Some(last.cursor());
         }
