@@ -227,7 +227,7 @@ impl Transaction<'_> {
     ) -> DatabaseResult<Vec<OutboxId>> {
         let records = RecordParameters::of(changes)?;
         let entries = EntryParameters::of(changes);
-        let [counters, gone] = CounterColumns::of(changes);
+        let [new, counters, gone] = CounterColumns::of(changes);
         let events = EventColumns::of(changes);
         let told = i64::try_from(changes.events.len()).unwrap_or(i64::MAX);
         let gone_events: Vec<i64> = changes.gone_events.iter().map(|event| event.seq).collect();
@@ -242,6 +242,11 @@ impl Transaction<'_> {
             &gone.tenant,
             schema::DELETE_COUNTERS,
             [&gone.tenant, &gone.counter],
+        );
+        script.add(
+            &new.tenant,
+            schema::ADD_COUNTERS,
+            [&new.tenant, &new.counter, &new.next],
         );
         script.add(
             &counters.tenant,

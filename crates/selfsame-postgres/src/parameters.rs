@@ -187,21 +187,25 @@ impl<'a> EntryParameters<'a> {
 }
 
 impl<'a> CounterColumns<'a> {
-    /// The counters that have a number after the changes, and those that are gone.
-    pub(crate) fn of(changes: &'a RowChanges<'a>) -> [Self; 2] {
-        let [mut set, mut gone] = [Self::default(), Self::default()];
+    /// The counters that are new, those that have another number, and those that are gone.
+    pub(crate) fn of(changes: &'a RowChanges<'a>) -> [Self; 3] {
+        let [mut new, mut set, mut gone] = [Self::default(), Self::default(), Self::default()];
         for (name, change) in &changes.counters {
             let columns = match change.after {
                 Some(next) => {
-                    set.next.push(next);
-                    &mut set
+                    let columns = match change.before {
+                        None => &mut new,
+                        Some(_) => &mut set,
+                    };
+                    columns.next.push(next);
+                    columns
                 }
                 None => &mut gone,
             };
             columns.tenant.push(&name.tenant);
             columns.counter.push(&name.counter);
         }
-        [set, gone]
+        [new, set, gone]
     }
 }
 

@@ -226,6 +226,10 @@ pub(crate) const PROMOTE: &str = "UPDATE outbox SET head = true, holder = $2
     WHERE NOT head AND id IN (SELECT (SELECT o.id FROM outbox AS o WHERE o.lane = l.lane AND o.buried IS NULL
         ORDER BY o.seq LIMIT 1) FROM unnest($1::bytea[]) AS l (lane)) RETURNING id";
 
+/// A counter that another process has added meanwhile is found by doing the transaction again.
+pub(crate) const ADD_COUNTERS: &str = "INSERT INTO counters (tenant, counter, next)
+    SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])";
+
 pub(crate) const SET_COUNTERS: &str = "INSERT INTO counters (tenant, counter, next)
     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
     ON CONFLICT (tenant, counter) DO UPDATE SET next = excluded.next";

@@ -80,6 +80,7 @@ async fn a_call_is_carried_out_by_the_process_that_wrote_it_and_by_another_once_
     let due = |store: Store| async move { store.due(UnixTime(u64::MAX >> 1), 10).await.unwrap() };
     assert!(due(other.clone()).await.is_empty());
     let held = paused.lease_early(written[0]).await.unwrap().unwrap();
+    drop(paused.lease_early(written[1]).await.unwrap());
     silence(server, &url);
     let taken = due(other.clone()).await;
     assert_eq!(taken.len(), 2);

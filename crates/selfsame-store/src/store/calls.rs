@@ -8,6 +8,8 @@ use crate::error::Result;
 use crate::outbox::{self, DeadLetter, Leased};
 use crate::record::Page;
 
+const FRESH_SECONDS: u64 = 5;
+
 impl Store {
     /// Calls that are due, first in their lanes, and not leased here. [`Store::hold`] takes one before it is executed.
     pub async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<Leased>> {
@@ -64,7 +66,9 @@ impl Store {
             return Ok(None);
         };
         let fresh = self.0.fresh.take(id);
-        let fresh = fresh.filter(|entry| entry.not_before <= now);
+        // One that was written longer ago may be another process's by now.
+        let is_new = |at: UnixTime| self.now().seconds_since(at) < FRESH_SECONDS;
+        let fresh = fresh.filter(|entry| entry.not_before <= now && is_new(entry.created));
         let is_ours = fresh.is_some();
         let sealed = match fresh {
             Some(fresh) => fresh,
