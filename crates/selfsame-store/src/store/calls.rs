@@ -8,16 +8,11 @@ use crate::error::Result;
 use crate::outbox::{self, DeadLetter, Leased};
 use crate::record::Page;
 
-const FRESH_SECONDS: u64 = 5;
-
 impl Store {
     /// Calls that are due, first in their lanes, and not leased here. [`Store::hold`] takes one before it is executed.
     pub async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<Leased>> {
-        let ids = self
-            .0
-            .backend
-            .due(now, limit.saturating_add(self.0.leases.held()))
-            .await?;
+        let looked_at = limit.saturating_add(self.0.leases.held());
+        let ids = self.0.backend.due(now, looked_at).await?;
         let mut due = Vec::new();
         for id in ids {
             if due.len() >= limit {
@@ -67,7 +62,7 @@ impl Store {
         };
         let fresh = self.0.fresh.take(id);
         // One that was written longer ago may be another process's by now.
-        let is_new = |at: UnixTime| self.now().seconds_since(at) < FRESH_SECONDS;
+        let is_new = |at: UnixTime| self.now().seconds_since(at) < 5;
         let fresh = fresh.filter(|entry| entry.not_before <= now && is_new(entry.created));
         let is_ours = fresh.is_some();
         let sealed = match fresh {
