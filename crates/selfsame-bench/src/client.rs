@@ -94,16 +94,16 @@ impl BenchClient {
     /// As [`Self::get`].
     pub async fn write(&self, path: &str, token: &str, body: Vec<u8>) -> Result<Value, Error> {
         let body = Bytes::from(body);
-        for _ in 1..WRITES {
+        let mut again = WRITES;
+        loop {
+            again -= 1;
             let sent = Some(("application/cbor", body.clone()));
             let (status, answer) = self.answer(Method::POST, path, token, sent).await?;
-            match status {
-                StatusCode::SERVICE_UNAVAILABLE => tokio::time::sleep(WRITE_AGAIN).await,
-                _ => return read(path, &success(&Method::POST, path, status, answer)?),
+            if status != StatusCode::SERVICE_UNAVAILABLE || again == 0 {
+                return read(path, &success(&Method::POST, path, status, answer)?);
             }
+            tokio::time::sleep(WRITE_AGAIN).await;
         }
-        let body = Some(("application/cbor", body));
-        read(path, &self.exchange(Method::POST, path, token, body).await?)
     }
 
     /// Sends `GET path` and returns the body's bytes.

@@ -23,7 +23,7 @@ use super::signing::{self, Signatory, signatory};
 use crate::context::Context;
 use crate::view::issuer::{CredentialStatus, ServedList};
 use following::Statuses;
-pub(crate) use following::is_of_status;
+pub(crate) use following::changes;
 use selfsame_core::Shared;
 use selfsame_core::identity::Identity;
 
@@ -65,15 +65,6 @@ struct Withdrawn {
     changes: u64,
 }
 
-impl Withdrawn {
-    fn of(statuses: Statuses) -> Self {
-        Self {
-            statuses,
-            changes: 0,
-        }
-    }
-}
-
 #[derive(Clone)]
 struct SignedList {
     list: ServedList,
@@ -99,11 +90,10 @@ impl Lists {
             true => shared.store.newest_event().await?,
             false => None,
         };
-        let withdrawn = following::withdrawn(&shared, tenant).await?;
-        let withdrawn: HashMap<u64, Withdrawn> = withdrawn
-            .into_iter()
-            .map(|(list, statuses)| (list, Withdrawn::of(statuses)))
-            .collect();
+        let mut withdrawn: HashMap<u64, Withdrawn> = HashMap::new();
+        for (list, statuses) in following::withdrawn(&shared, tenant).await? {
+            withdrawn.entry(list).or_default().statuses = statuses;
+        }
         let newest = following::newest(&shared, tenant).await?;
         let anchored = shared
             .store

@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_driver::Result;
-use selfsame_store::MAX_PAGE;
 use tokio::sync::watch;
 
 use super::Roles;
-use crate::issuer::lists::is_of_status;
+use crate::issuer::lists::changes;
 
 /// How often new events are looked for: a change of status is shown within a second of its commit, as one made here.
 const LOOKED_EVERY: Duration = Duration::from_millis(250);
@@ -43,28 +42,22 @@ impl Roles {
 
     /// Follows the events after this cursor.
     async fn follow(&self, cursor: &mut Option<String>) -> Result<()> {
-        let store = &self.shared.store;
-        loop {
-            let after = cursor.as_deref();
-            let Some(events) = store.events_after(after, MAX_PAGE).await? else {
-                *cursor = store.newest_event().await?;
-                for issuer in self.open_issuers() {
-                    issuer.lists().read_again().await?;
-                }
-                continue;
-            };
-            let Some(last) = events.last() else {
-                return Ok(());
-            };
-            for event in events.iter().filter(|event| is_of_status(event)) {
-                let issuers = self.open_issuers();
+        while let Some(new) = changes(&self.shared.store, cursor.as_deref()).await? {
+            let issuers = self.open_issuers();
+            for event in new.changed.iter().flatten() {
                 let mut issuers = issuers.iter();
                 if let Some(issuer) = issuers.find(|one| *one.tenant() == event.place.tenant) {
                     issuer.lists().show(&event.place.id).await?;
                 }
             }
+            if new.changed.is_none() {
+                for issuer in issuers {
+                    issuer.lists().read_again().await?;
+                }
+            }
             self.shared.events.wake();
-            *cursor = Some(last.cursor());
+            *cursor = new.cursor;
         }
+        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use selfsame_core::events::EventKind;
 use selfsame_driver::Result;
 use selfsame_driver::record::decode;
 use selfsame_store::backend::StoredEvent;
-use selfsame_store::{MAX_PAGE, Page, Tag, TenantId};
+use selfsame_store::{MAX_PAGE, Page, Store, Tag, TenantId};
 
 use super::{Lists, locked};
 use crate::issuer::erasure::{WithdrawnPlace, newest_stripped, stripped};
@@ -93,20 +93,16 @@ impl Lists {
         }
         let mut read_at = self.read_at.lock().await;
         let tenant = &self.context.organisation.issuer;
-        loop {
-            let cursor = read_at.as_deref();
-            let store = &self.shared.store;
-            let Some(events) = store.events_after(cursor, MAX_PAGE).await? else {
-                *read_at = store.newest_event().await?;
-                self.read_again().await?;
-                continue;
-            };
-            let Some(last) = events.last() else { break };
-            let own = |event: &&StoredEvent| event.place.tenant == *tenant && is_of_status(event);
-            for event in events.iter().filter(own) {
-                self.show(&event.place.id).await?;
+        while let Some(new) = changes(&self.shared.store, read_at.as_deref()).await? {
+            match new.changed {
+                None => self.read_again().await?,
+                Some(events) => {
+                    for event in events.iter().filter(|event| event.place.tenant == *tenant) {
+                        self.show(&event.place.id).await?;
+                    }
+                }
             }
-            *read_at = Some(last.cursor());
+            *read_at = new.cursor;
         }
         self.is_behind.store(false, Ordering::Release);
         Ok(())
@@ -146,7 +142,24 @@ impl Lists {
     }
 }
 
-/// Whether an event tells that the status of a credential has changed.
-pub(crate) fn is_of_status(event: &StoredEvent) -> bool {
-    EventKind::named(&event.place.kind) == Some(EventKind::StatusChanged)
+/// What was told after a cursor.
+pub(crate) struct NewChanges {
+    /// The changes of status; `None` if events were removed before they were followed: all is to be read again.
+    pub changed: Option<Vec<StoredEvent>>,
+    /// The cursor once this was followed.
+    pub cursor: Option<String>,
+}
+
+/// What was told after this cursor; `None` if that is nothing.
+pub(crate) async fn changes(store: &Store, after: Option<&str>) -> Result<Option<NewChanges>> {
+    let Some(mut events) = store.events_after(after, MAX_PAGE).await? else {
+        let (changed, cursor) = (None, store.newest_event().await?);
+        return Ok(Some(NewChanges { changed, cursor }));
+    };
+    let Some(cursor) = events.last().map(StoredEvent::cursor) else {
+        return Ok(None);
+    };
+    events.retain(|event| EventKind::named(&event.place.kind) == Some(EventKind::StatusChanged));
+    let (changed, cursor) = (Some(events), Some(cursor));
+    Ok(Some(NewChanges { changed, cursor }))
 }
