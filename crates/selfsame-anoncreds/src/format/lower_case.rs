@@ -102,11 +102,13 @@ fn ends_word(text: &str, at: usize) -> bool {
 fn is_passed_over(sign: char) -> bool {
     matches!(
         sign,
-        '\'' | '.' | ':' | '^' | '`' | '¨' | '·' | '’' | '\u{ad}' | '\u{300}'..='\u{36f}'
+        '\'' | '.' | ':' | '^' | '`' | '¨' | '¯' | '´' | '·' | '¸' | '’' | '\u{ad}' | '\u{300}'
+            ..='\u{36f}' | '\u{374}' | '\u{375}' | '\u{37a}' | '\u{384}' | '\u{385}' | '\u{387}'
     )
 }
 
-/// Capitals, their small letters, and Greek letters with marks whose capital is more than one character.
+/// Capitals, their small letters, and small letters without a capital of one character: of these Latin (to U+024F) and
+/// Greek ones alone, beside which a sigma may stand.
 fn is_cased(letter: char) -> bool {
     let code = u32::from(letter);
     let small_of = |(first, last, step, far): &(u32, u32, u32, i32)| {
@@ -119,7 +121,8 @@ fn is_cased(letter: char) -> bool {
         || small(letter) != letter
         || matches!(
             letter,
-            'ß' | '\u{390}' | '\u{3b0}' | '\u{1f00}'..='\u{1ffc}'
+            'ª' | 'µ' | 'º' | 'ß' | 'İ' | 'ı' | 'ĸ' | 'ŉ' | 'ſ' | 'ƍ' | 'ƪ' | 'ƫ' | 'ƺ' | 'ƾ' | 'ǰ' | 'ȡ' | 'ȴ'..='ȹ'
+                | '\u{390}' | '\u{3b0}' | 'ς' | 'ϐ'..='ϖ' | 'ϰ' | 'ϱ' | 'ϵ' | 'ϼ' | '\u{1f00}'..='\u{1ffc}'
         )
         || CAPITALS.iter().any(small_of)
 }
@@ -172,6 +175,19 @@ mod tests {
             "1Σ",
         ] {
             assert_eq!(lower_case(text), text.to_lowercase(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sigma_beside_any_letter_of_latin_and_greek_is_as_the_standard_library_has_it() {
+        for letter in (' '..='ɏ').chain('\u{370}'..='я') {
+            for text in [
+                format!("{letter}Σ"),
+                format!("aΣ{letter}"),
+                format!("a{letter}Σ"),
+            ] {
+                assert_eq!(lower_case(&text), text.to_lowercase(), "{text}");
+            }
         }
     }
 
