@@ -7,7 +7,8 @@ use crate::client::BenchClient;
 
 /// The study's credentials are W3C credentials in JWTs.
 pub const STUDY_FORMAT: &str = "jwt_vc_json";
-const SAMPLE: &str = "immunization";
+/// The sample type that is issued unless an organisation has one of its own.
+pub const SAMPLE: &str = "immunization";
 
 /// Who issues and asks: an operator's token, and the organisation it acts for.
 #[derive(Clone, Copy)]
@@ -22,6 +23,7 @@ pub struct Operator<'a> {
 
 impl<'a> Operator<'a> {
     /// The operator of the organisation that every instance has.
+    #[must_use]
     pub fn main(token: &'a str) -> Self {
         Self {
             token,
@@ -36,6 +38,9 @@ impl<'a> Operator<'a> {
 }
 
 /// Registers person `number` and returns the session's token.
+///
+/// # Errors
+/// If the server refuses, or answers otherwise than it should.
 pub async fn register(client: &BenchClient, number: usize) -> Result<String, Error> {
     let body = json!({"email": format!("person{number}@example.org"), "password": "correct horse battery staple"});
     let session = client.post("/api/wallet/register", "", &body).await?;
@@ -43,6 +48,9 @@ pub async fn register(client: &BenchClient, number: usize) -> Result<String, Err
 }
 
 /// Makes and accepts an offer, with the requests of the issuer's operator and of the wallet's person.
+///
+/// # Errors
+/// As [`register`].
 pub async fn issue(
     client: &BenchClient,
     operator: Operator<'_>,
@@ -64,6 +72,9 @@ pub async fn issue(
 }
 
 /// Makes and answers a request, and checks that the verdict is valid.
+///
+/// # Errors
+/// As [`register`], or if the verdict is another one.
 pub async fn verify(
     client: &BenchClient,
     operator: Operator<'_>,

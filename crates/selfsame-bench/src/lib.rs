@@ -4,7 +4,7 @@
 pub mod chart;
 pub mod client;
 pub mod fake_server;
-mod flow;
+pub mod flow;
 pub mod machine;
 pub mod oid4vc;
 pub mod organisations;

@@ -1,7 +1,7 @@
 //! `organisations`: many organisations on one instance, offers by thousands, and webhooks.
 
 mod bulk;
-mod data;
+pub mod data;
 mod pairs;
 mod starting;
 

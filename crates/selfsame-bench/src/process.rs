@@ -7,12 +7,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::Error;
 use crate::client::BenchClient;
 
 /// One wallet takes every credential of a run. That is far more than the default limits allow, and the limits are not
 /// measured.
 const ROOM: &str = "[wallet]\ncards_max = \"unlimited\"\nbytes_max = \"unlimited\"\n";
+
+/// The longest time from start to readiness. With millions of records, a start compares all of them with their sum.
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// The program to start as the server.
 #[derive(Clone, Debug)]
@@ -51,7 +56,7 @@ impl Program {
     /// Starts the server on a free port with these settings, and waits until it is ready.
     ///
     /// # Errors
-    /// If it can't be started or is not ready within 20 s.
+    /// If it can't be started or is not ready in time.
     pub async fn start(&self, data: &Path, settings: &str) -> Result<ServerProcess, Error> {
         self.start_with(data, settings, &[]).await
     }
@@ -150,7 +155,7 @@ impl Program {
 }
 
 impl ServerProcess {
-    /// Waits until the server is ready or has ended, for 20 s at most.
+    /// Waits until the server is ready or has ended.
     async fn until(&mut self, is_ready: impl AsyncFn() -> bool) -> Result<(), Error> {
         while !is_ready().await {
             if let Some(status) = self.child.try_wait()? {
@@ -160,8 +165,9 @@ impl ServerProcess {
                     "ended with {status} before it was ready: {last}"
                 )));
             }
-            if self.began.elapsed() > Duration::from_secs(20) {
-                return Err(Error::Server("is not ready after 20 s".to_owned()));
+            if self.began.elapsed() > PATIENCE {
+                let waited = PATIENCE.as_secs();
+                return Err(Error::Server(format!("is not ready after {waited} s")));
             }
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
@@ -189,7 +195,13 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
+        // A process that supervises others has no time to stop them.
+        let family = family(self.child.id());
         let _ = self.child.kill();
+        for id in family.into_iter().skip(1) {
+            let id = i32::try_from(id).ok().and_then(Pid::from_raw);
+            let _ = id.map(|id| kill_process(id, Signal::KILL));
+        }
         let _ = self.child.wait();
     }
 }

@@ -8,6 +8,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::postgres_server::Server;
+
+#[path = "../../selfsame-postgres/tests/server/server.rs"]
+mod postgres_server;
+
 #[test]
 fn the_short_run_prints_every_figure_that_the_documentation_names() {
     let printed = printed("oid4vc");
@@ -22,6 +27,18 @@ fn the_short_run_prints_every_figure_that_the_documentation_names() {
 #[test]
 fn so_does_the_short_run_of_organisations() {
     assert_eq!(printed("organisations"), documented("organisations"));
+}
+
+#[test]
+fn so_does_the_short_run_of_the_store_and_leaves_nothing_in_the_database() {
+    let server = Server::start(&[]);
+    let database = server.fresh();
+    let arguments = ["--database", &database, "--records", "1500"].map(OsStr::new);
+    assert_eq!(printed_with("store", &arguments), documented("store"));
+    // Divides by zero if a schema is left.
+    let nothing_left = "SELECT 1 / (count(*) = 0)::int FROM information_schema.schemata
+        WHERE schema_name LIKE 'bench%'";
+    server.execute(&database, nothing_left);
 }
 
 #[test]

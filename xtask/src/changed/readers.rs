@@ -64,6 +64,7 @@ pub const ROWS: &[Row] = &[
             "selfsame-postgres/copies",
             "selfsame-postgres/faults",
             "selfsame-postgres/shared",
+            "selfsame/bench",
             "selfsame/e2e",
         ]),
         SHARED,

@@ -284,6 +284,12 @@ const PLACES: &[Place] = &[
         not: &["selfsame-store", "selfsame-net", "selfsame-app"],
         ..place("selfsame-bench", 4)
     },
+    Place {
+        // It measures the store itself beside a server that stands on it.
+        beside: &["selfsame-bench"],
+        not: &["selfsame-net", "selfsame-app"],
+        ..place("selfsame-store-bench", 4)
+    },
     place("selfsame", 5),
     place("selfsame-testkit", ASIDE),
     place("xtask", ASIDE),

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::OrganisationsBench;
-use crate::Error;
 use crate::client::BenchClient;
 use crate::process::ServerProcess;
+use crate::{Error, Progress};
 
 /// The credential type of each organisation.
 pub const TYPE: &str = "staff-pass";
@@ -17,7 +17,7 @@ pub const TYPE: &str = "staff-pass";
 const AT_ONCE: usize = 8;
 
 /// The data of all servers of the bench.
-pub struct OrganisationsData {
+pub(super) struct OrganisationsData {
     data: PathBuf,
 }
 
@@ -31,14 +31,14 @@ pub struct Site {
 
 impl OrganisationsData {
     /// An empty directory of this name.
-    pub fn new(scratch: &Path, name: &str) -> Self {
+    pub(super) fn new(scratch: &Path, name: &str) -> Self {
         Self {
             data: scratch.join(name),
         }
     }
 
     /// Starts a server with the data, which may call this origin.
-    pub async fn start(
+    pub(super) async fn start(
         &self,
         bench: &OrganisationsBench<'_>,
         origin: Option<&str>,
@@ -52,37 +52,46 @@ impl OrganisationsData {
     }
 
     /// Creates this number of organisations in the empty directory; returns the time it took.
-    #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-    pub async fn fill(
+    pub(super) async fn fill(
         &self,
         bench: &OrganisationsBench<'_>,
         count: usize,
     ) -> Result<Duration, Error> {
         let site = self.start(bench, None).await?;
-        bench.progress.begin("creating organisations", count as u64);
-        let began = Instant::now();
-        let mut creating = JoinSet::new();
-        for number in 0..count {
-            let (client, token) = (site.client.clone(), site.server.operator.clone());
-            creating.spawn(async move { create(&client, &token, number).await });
-            if creating.len() >= AT_ONCE {
-                ended(&mut creating).await?;
-                bench.progress.advance(1);
-            }
-        }
-        while !creating.is_empty() {
-            ended(&mut creating).await?;
-        }
-        Ok(began.elapsed())
+        create(&site, count, bench.progress).await
     }
 }
 
+/// Creates this number of organisations; returns the time it took.
+///
+/// # Errors
+/// If one can't be created.
+#[expect(clippy::disallowed_methods, reason = "time is what is measured")]
+pub async fn create(site: &Site, count: usize, progress: &dyn Progress) -> Result<Duration, Error> {
+    progress.begin("creating organisations", count as u64);
+    let began = Instant::now();
+    let mut creating = JoinSet::new();
+    for number in 0..count {
+        let (client, token) = (site.client.clone(), site.server.operator.clone());
+        creating.spawn(async move { create_one(&client, &token, number).await });
+        if creating.len() >= AT_ONCE {
+            ended(&mut creating).await?;
+            progress.advance(1);
+        }
+    }
+    while !creating.is_empty() {
+        ended(&mut creating).await?;
+    }
+    Ok(began.elapsed())
+}
+
 /// The path below which an organisation's addresses stand.
+#[must_use]
 pub fn below(number: usize) -> String {
     format!("/o/office-{number}")
 }
 
-async fn create(client: &BenchClient, token: &str, number: usize) -> Result<(), Error> {
+async fn create_one(client: &BenchClient, token: &str, number: usize) -> Result<(), Error> {
     let name = below(number);
     let name = name.trim_start_matches("/o/");
     let new = json!({
@@ -96,6 +105,9 @@ async fn create(client: &BenchClient, token: &str, number: usize) -> Result<(), 
 }
 
 /// Publishes a credential type with five claims for an organisation.
+///
+/// # Errors
+/// If the server refuses it.
 pub async fn publish(site: &Site, below: &str) -> Result<(), Error> {
     let claim = |name: &str, kind: &str, example: &str| {
         json!({
@@ -133,6 +145,6 @@ async fn ended(creating: &mut JoinSet<Result<(), Error>>) -> Result<(), Error> {
 }
 
 /// The number per second.
-pub fn rate(count: usize, took: Duration) -> f64 {
+pub(super) fn rate(count: usize, took: Duration) -> f64 {
     count as f64 / took.as_secs_f64().max(f64::EPSILON)
 }

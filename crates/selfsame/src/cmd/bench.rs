@@ -1,5 +1,6 @@
 //! `selfsame bench`: benchmarks, on a server of its own.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -12,9 +13,12 @@ use selfsame_bench::process::Program;
 use selfsame_bench::registry::Parts;
 use selfsame_bench::report::Report;
 use selfsame_bench::{Error, Progress, oid4vc, organisations, registry, tls};
+use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
+use selfsame_store_bench::StorePlan;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::interrupt::or_interrupted;
+use selfsame_terminal::master_key::{self, Custody};
 use selfsame_terminal::output;
 use selfsame_tls::{HandshakeNeed, evidence as tls_evidence};
 use selfsame_tls_commands::node::resolving;
@@ -62,6 +66,26 @@ enum What {
     /// Many organisations on one instance, offers by thousands, and webhooks.
     #[command(after_help = "Example: selfsame bench organisations --quick --json")]
     Organisations(BenchSettings),
+    /// The store: SQLite beside PostgreSQL, one process beside three, millions of records.
+    #[command(
+        after_help = "Example: selfsame bench store --database postgres://selfsame@localhost/bench --quick
+The database is one for tests on this machine. Schemas are made in it, and dropped at the end."
+    )]
+    Store {
+        /// A PostgreSQL database, as postgres://USER@HOST/DATABASE.
+        #[arg(
+            long,
+            value_name = "URL",
+            env = "SELFSAME_DATABASE",
+            hide_env_values = true
+        )]
+        database: String,
+        /// How many records to load [default: 2000000, or 200000 with --quick].
+        #[arg(long, value_name = "COUNT")]
+        records: Option<NonZeroUsize>,
+        #[command(flatten)]
+        settings: BenchSettings,
+    },
     /// TLS handshakes by certificate, credential and DID, compared with rustls, OpenSSL and the paper.
     #[command(after_help = "Example: selfsame bench tls --quick --out report
 Only `cargo xtask bench tls` includes OpenSSL.")]
@@ -131,6 +155,7 @@ impl What {
             Self::Oid4vc(settings)
             | Self::Organisations(settings)
             | Self::Registry { settings, .. }
+            | Self::Store { settings, .. }
             | Self::Tls { settings, .. } => settings,
         };
         settings.prepare()?;
@@ -166,6 +191,25 @@ impl What {
                     ..settings.either(registry::RegistryPlan::QUICK, registry::RegistryPlan::FULL)
                 };
                 let report = registry::run(program, plan, scratch, bars).await?;
+                Ok((report, Vec::new()))
+            }
+            Self::Store {
+                database,
+                records,
+                settings,
+            } => {
+                let plan = settings.either(StorePlan::QUICK, StorePlan::FULL);
+                let plan = StorePlan {
+                    records: records.map_or(plan.records, NonZeroUsize::get),
+                    ..plan
+                };
+                let target = selfsame_store_bench::Target {
+                    program,
+                    database,
+                    master_key: &left_by_a_server,
+                    scratch,
+                };
+                let report = selfsame_store_bench::run(target, plan, bars).await?;
                 Ok((report, Vec::new()))
             }
             Self::Tls { openssl, settings } => {
@@ -252,6 +296,12 @@ impl BenchSettings {
             Answer::No
         })
     }
+}
+
+/// The master key that a server has left in its data directory.
+fn left_by_a_server(data: &Path) -> Result<SealingKey, Error> {
+    let loaded = master_key::load(&Custody::BesideTheData, data);
+    loaded.map_err(|failure| Error::Server(failure.message().to_owned()))
 }
 
 fn unwritten(path: &Path, error: &std::io::Error) -> Failure {

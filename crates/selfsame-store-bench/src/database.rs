@@ -1,0 +1,88 @@
+//! The PostgreSQL database of a run: schemas of its own, which are dropped at the end.
+
+use std::sync::Mutex;
+
+use selfsame_bench::Error;
+use selfsame_crypto::encoding::hex_encode;
+use selfsame_crypto::generate::random_seed;
+use tokio_postgres::{Client, NoTls};
+
+/// The parameter that names the schema of the records.
+const SCHEMA: &str = "schema=";
+
+/// A database in which this run makes schemas.
+pub struct BenchDatabase {
+    address: String,
+    /// What the names of this run's schemas begin with.
+    prefix: String,
+    schemas: Mutex<Vec<String>>,
+}
+
+impl BenchDatabase {
+    /// Tries the address.
+    pub async fn open(address: &str) -> Result<Self, Error> {
+        let (base, query) = address.split_once('?').unwrap_or((address, ""));
+        let others = query.split('&').filter(|pair| !pair.starts_with(SCHEMA));
+        let others: Vec<&str> = others.filter(|pair| !pair.is_empty()).collect();
+        let database = Self {
+            address: match others.is_empty() {
+                true => base.to_owned(),
+                false => format!("{base}?{}", others.join("&")),
+            },
+            prefix: format!("bench_{}", hex_encode(&random_seed()[..4])),
+            schemas: Mutex::default(),
+        };
+        database.connect().await?;
+        Ok(database)
+    }
+
+    /// The name of a new schema, which does not exist yet.
+    pub fn schema(&self, name: &str) -> String {
+        let schema = format!("{}_{name}", self.prefix);
+        if let Ok(mut schemas) = self.schemas.lock() {
+            schemas.push(schema.clone());
+        }
+        schema
+    }
+
+    /// The address of the records in a schema.
+    pub fn address(&self, schema: &str) -> String {
+        let sign = if self.address.contains('?') { '&' } else { '?' };
+        format!("{}{sign}{SCHEMA}{schema}", self.address)
+    }
+
+    /// A connection beside the store's own.
+    pub async fn connect(&self) -> Result<Client, Error> {
+        let (client, connection) = tokio_postgres::connect(&self.address, NoTls)
+            .await
+            .map_err(failed)?;
+        tokio::spawn(connection);
+        Ok(client)
+    }
+
+    /// Drops the schemas of this run.
+    pub async fn drop_schemas(&self) -> Result<(), Error> {
+        let schemas = match self.schemas.lock() {
+            Ok(mut schemas) => std::mem::take(&mut *schemas),
+            Err(_) => return Ok(()),
+        };
+        let client = self.connect().await?;
+        for schema in schemas {
+            let drop = format!("DROP SCHEMA IF EXISTS {schema} CASCADE");
+            client.batch_execute(&drop).await.map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// A failure of the database as one of a measurement.
+pub fn failed(error: tokio_postgres::Error) -> Error {
+    let why = match error.as_db_error() {
+        Some(said) => said.message().to_owned(),
+        None => error.to_string(),
+    };
+    Error::Call {
+        what: "the PostgreSQL database".to_owned(),
+        why,
+    }
+}
