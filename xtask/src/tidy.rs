@@ -11,6 +11,7 @@ mod documents;
 mod formats;
 mod layers;
 mod methods;
+mod metrics;
 mod modules;
 mod names;
 mod purity;
@@ -59,7 +60,7 @@ impl fmt::Display for Finding {
 
 /// A check. Each has a name; findings are printed in the order of this list.
 type Check = fn(&Workspace) -> Vec<Finding>;
-const CHECKS: [(&str, Check); 15] = [
+const CHECKS: [(&str, Check); 16] = [
     ("layers", layers::check),
     ("dependencies", dependencies::check),
     ("purity", purity::check),
@@ -72,6 +73,7 @@ const CHECKS: [(&str, Check); 15] = [
     ("names", names::check),
     ("reasons", reasons::check),
     ("documents", documents::check),
+    ("metrics", metrics::check),
     ("conformance", conformance::check),
     ("readers", readers::check),
     ("traces", traces::check),

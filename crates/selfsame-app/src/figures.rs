@@ -54,6 +54,10 @@ pub fn describe() {
     metrics::describe_gauge!("selfsame_outbox_waiting", "Calls waiting for delivery.");
     metrics::describe_gauge!("selfsame_outbox_dead", "Calls given up.");
     metrics::describe_gauge!(
+        "selfsame_outbox_lag_seconds",
+        "How late the oldest call is that is due and that no task of this process carries out yet."
+    );
+    metrics::describe_gauge!(
         "selfsame_registry_damaged",
         "Whether damage of the registry's ledger was found since the start."
     );

@@ -14,6 +14,7 @@ use selfsame_store::backend::{
     SealedBatch, SealedEntry, SealedLetter, SealedRecord, StoredEvent, Weight, Window,
 };
 use selfsame_store::{Meter, Result, StoreError, TenantId};
+use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -25,7 +26,7 @@ use crate::pool::{connection, discard, in_time, pool, query};
 use crate::process::NewSeat;
 use crate::rows::{self, sql};
 use crate::writer::CommitWriter;
-use crate::{guard, schema};
+use crate::{figures, guard, schema};
 
 /// How often the tables are tried to be made while another process makes them.
 const STARTS: usize = 20;
@@ -63,6 +64,7 @@ impl Postgres {
     /// # Errors
     /// If the database cannot be reached in time or refuses the user, or its tables are of another release.
     pub async fn open(address: &Address, connections: usize, company: Company) -> Result<Self> {
+        figures::describe();
         let readers = pool(address, connections)?;
         made(&readers, &address.schema)
             .await
@@ -108,7 +110,10 @@ impl Postgres {
         statement: &str,
         parameters: &[&(dyn ToSql + Sync)],
     ) -> DatabaseResult<Vec<Row>> {
-        let client = connection(&self.readers).await?;
+        let begun = Instant::now();
+        let client = connection(&self.readers).await;
+        figures::waited(&self.readers, begun.elapsed());
+        let client = client?;
         let read = in_time(query(&client, statement, parameters)).await;
         if matches!(read, Err(DatabaseFailure::Lost(_))) {
             discard(client);

@@ -6,6 +6,7 @@ mod backend;
 mod commit;
 mod copying;
 mod failure;
+mod figures;
 mod group;
 mod guard;
 mod parameters;

@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::commit::{CommitOutcome, SentCommit, Transaction};
 use crate::failure::{DatabaseFailure, DatabaseResult};
+use crate::figures;
 use crate::guard;
 use crate::pool::{SILENCE, connection, discard, in_time};
 use crate::process::{NewSeat, ProcessSeat};
@@ -246,6 +247,7 @@ impl WriterThread {
         };
         let sat = in_time(guard::sit(client, &seated.sums, self.new)).await?;
         (seated.seat, seated.before) = sat;
+        figures::unseated();
         tracing::warn!(
             "this process was silent for so long that its place was given away; it has a new one"
         );
@@ -295,6 +297,7 @@ impl WriterThread {
                 Err(_) => break,
             }
         }
+        figures::queued(jobs.len());
         self.finish(&batches, answers).await;
         match then {
             Some(WriterTask::Write(next)) => self.finish(&[next.batch], vec![next.answer]).await,
@@ -336,9 +339,14 @@ impl WriterThread {
                 Ok(answers) => return Ok(answers),
                 Err(failure) => failure,
             };
-            if let DatabaseFailure::Lost(reason) = &failure {
-                tracing::warn!(reason, "the connection to the database is lost");
-                self.lose();
+            match &failure {
+                DatabaseFailure::Lost(reason) => {
+                    tracing::warn!(reason, "the connection to the database is lost");
+                    figures::again("connection");
+                    self.lose();
+                }
+                DatabaseFailure::Raced => figures::again("race"),
+                _ => {}
             }
             match failure {
                 DatabaseFailure::Final(error) => return Err(error),

@@ -30,7 +30,7 @@ pub struct Placed {
 }
 
 /// A server with people.
-pub struct Served {
+pub struct PeopledServer {
     /// The process with its client.
     pub site: Site,
     /// The sessions of the people.
@@ -59,12 +59,16 @@ impl Placed {
     }
 
     /// Starts the server and registers people.
-    pub async fn serve(&self, bench: &StoreBench<'_>, people: usize) -> Result<Served, Error> {
+    pub async fn serve(
+        &self,
+        bench: &StoreBench<'_>,
+        people: usize,
+    ) -> Result<PeopledServer, Error> {
         let program = bench.target.program;
         let started = program.start_with(&self.data, &self.settings, &self.arguments);
         let server = started.await?;
         let client = BenchClient::new(&server.base);
-        let mut served = Served {
+        let mut served = PeopledServer {
             site: Site { server, client },
             people: Vec::new(),
         };
@@ -73,7 +77,7 @@ impl Placed {
     }
 }
 
-impl Served {
+impl PeopledServer {
     async fn register(&mut self, count: usize, progress: &dyn Progress) -> Result<(), Error> {
         progress.begin("registering people", count as u64);
         let mut registering = JoinSet::new();
@@ -96,7 +100,7 @@ impl Served {
     /// Pairs per second by this many users at once, each making one pair after another. The users share the
     /// organisations out among themselves.
     #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-    pub async fn pairs_s(&self, users: usize, time: Duration, at: &At) -> Result<f64, Error> {
+    pub async fn pairs_s(&self, users: usize, time: Duration, at: &Issuers) -> Result<f64, Error> {
         let began = Instant::now();
         let mut working = JoinSet::new();
         for (place, person) in self.people.iter().take(users).enumerate() {
@@ -149,14 +153,14 @@ impl User {
 }
 
 /// Which organisations issue and ask, and for which type.
-pub struct At {
+pub struct Issuers {
     /// What the organisations' paths begin with.
     pub below: Vec<String>,
     /// The credential type.
     pub kind: &'static str,
 }
 
-impl At {
+impl Issuers {
     /// The organisation that every instance has.
     pub fn main() -> Self {
         Self {
@@ -203,8 +207,12 @@ pub async fn measure_replicas(bench: &mut StoreBench<'_>) -> Result<(), Error> {
 }
 
 /// Pairs per second, once each user has made one uncounted.
-pub async fn rate(bench: &StoreBench<'_>, served: &Served, users: usize) -> Result<f64, Error> {
-    let at = At::main();
+pub async fn rate(
+    bench: &StoreBench<'_>,
+    served: &PeopledServer,
+    users: usize,
+) -> Result<f64, Error> {
+    let at = Issuers::main();
     served.pairs_s(users, Duration::from_millis(1), &at).await?;
     served.pairs_s(users, bench.plan.rate_for, &at).await
 }

@@ -11,7 +11,7 @@ use selfsame_store::backend::{Backend, STORE_FILE};
 use selfsame_store::{Sqlite, Store, Vault};
 
 use crate::direct::DirectStore;
-use crate::pairs::{Placed, Served, USERS, rate, ratios};
+use crate::pairs::{PeopledServer, Placed, USERS, rate, ratios};
 use crate::{StoreBench, copying, stored};
 
 /// The connections of a store beside the one that writes.
@@ -20,7 +20,7 @@ const CONNECTIONS: usize = 8;
 const STUDY_LOAD: f64 = 77.0;
 
 /// One of the stores that are compared.
-struct Side {
+struct StoreSide {
     placed: Placed,
     /// The schema, if the records are in the database.
     schema: Option<String>,
@@ -28,11 +28,11 @@ struct Side {
 
 /// Measures both sides.
 pub async fn measure(bench: &mut StoreBench<'_>) -> Result<(), Error> {
-    let file = Side {
+    let file = StoreSide {
         placed: Placed::in_a_file(bench.target.scratch, "file"),
         schema: None,
     };
-    let database = Side::in_a_schema(bench, "loaded");
+    let database = StoreSide::in_a_schema(bench, "loaded");
     measure_pairs(bench, &file, &database).await?;
     for side in [&file, &database] {
         measure_direct(bench, side).await?;
@@ -40,7 +40,7 @@ pub async fn measure(bench: &mut StoreBench<'_>) -> Result<(), Error> {
     measure_loaded(bench, &database).await
 }
 
-impl Side {
+impl StoreSide {
     fn in_a_schema(bench: &StoreBench<'_>, name: &str) -> Self {
         let (placed, schema) = Placed::in_a_schema(bench, name);
         Self {
@@ -76,8 +76,8 @@ impl Side {
 /// Pairs by one user and by many on both sides in turns, before any load.
 async fn measure_pairs(
     bench: &mut StoreBench<'_>,
-    file: &Side,
-    database: &Side,
+    file: &StoreSide,
+    database: &StoreSide,
 ) -> Result<(), Error> {
     let sides = [
         file.placed.serve(bench, USERS).await?,
@@ -110,7 +110,7 @@ async fn measure_pairs(
 }
 
 /// The load, look-ups and single inserts of one side.
-async fn measure_direct(bench: &mut StoreBench<'_>, side: &Side) -> Result<(), Error> {
+async fn measure_direct(bench: &mut StoreBench<'_>, side: &StoreSide) -> Result<(), Error> {
     let (plan, prefix) = (bench.plan, side.prefix());
     let direct = DirectStore::new(side.open(bench).await?)?;
     let loaded = direct.load(plan.records, bench.progress).await?;
@@ -144,9 +144,9 @@ async fn measure_direct(bench: &mut StoreBench<'_>, side: &Side) -> Result<(), E
 }
 
 /// A server over all of the records beside one over none, in turns.
-async fn measure_loaded(bench: &mut StoreBench<'_>, loaded: &Side) -> Result<(), Error> {
-    let empty = Side::in_a_schema(bench, "empty");
-    let with: Served = loaded.placed.serve(bench, USERS).await?;
+async fn measure_loaded(bench: &mut StoreBench<'_>, loaded: &StoreSide) -> Result<(), Error> {
+    let empty = StoreSide::in_a_schema(bench, "empty");
+    let with: PeopledServer = loaded.placed.serve(bench, USERS).await?;
     let without = empty.placed.serve(bench, USERS).await?;
     let start = with.site.server.ready.as_secs_f64();
     bench.push(

@@ -8,7 +8,7 @@ use selfsame_bench::report::{Bar, Figure};
 use selfsame_bench::statistics::Sample;
 
 use crate::StoreBench;
-use crate::pairs::{At, Placed, USERS, ratios};
+use crate::pairs::{Issuers, Placed, USERS, ratios};
 
 /// Measures pairs over one organisation and over all, in turns, on one server with ten connections.
 pub async fn measure(bench: &mut StoreBench<'_>) -> Result<(), Error> {
@@ -22,16 +22,16 @@ pub async fn measure(bench: &mut StoreBench<'_>) -> Result<(), Error> {
         data::publish(&served.site, path).await?;
         bench.progress.advance(1);
     }
-    let one = At {
+    let one = Issuers {
         below: below.first().cloned().into_iter().collect(),
         kind: TYPE,
     };
-    let all = At { below, kind: TYPE };
+    let all = Issuers { below, kind: TYPE };
     // The first pair of an organisation opens its keys and makes its first status list.
     bench.progress.begin("first pairs", 1);
     for place in 0..count.div_ceil(USERS) {
         let some = all.below.iter().skip(place * USERS).take(USERS);
-        let some = At {
+        let some = Issuers {
             below: some.cloned().collect(),
             kind: TYPE,
         };

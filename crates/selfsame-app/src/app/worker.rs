@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_store::TenantId;
+use selfsame_store::{Leased, TenantId};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::App;
@@ -52,6 +52,7 @@ pub(super) async fn work(
         let store = &app.shared.store;
         match store.due(app.shared.clock.now(), LOOKED_THROUGH).await {
             Ok(entries) => {
+                note_lag(&entries, app.shared.clock.now());
                 for leased in entries {
                     let tenant = leased.tenant.clone();
                     let is_call = leased.destination == HTTP;
@@ -86,6 +87,13 @@ pub(super) async fn work(
     }
     // Calls in progress are finished: their answers can't be asked for again.
     running.detach_all();
+}
+
+/// Notes in the metrics how late the calls are that could be carried out now.
+fn note_lag(due: &[Leased], now: UnixTime) {
+    let oldest = due.iter().map(|call| call.not_before).min();
+    let lag = oldest.map_or(0, |oldest| now.0.saturating_sub(oldest.0));
+    metrics::gauge!("selfsame_outbox_lag_seconds").set(lag as f64);
 }
 
 /// Counts the looks since the last commit.
