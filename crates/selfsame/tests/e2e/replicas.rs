@@ -29,22 +29,7 @@ fn any_replica_serves_any_step_and_none_serves_what_another_one_has_changed() {
     let anna = person(&operator.with_token(""), "anna");
     // Each request goes to the next replica.
     for _ in 0..2 {
-        let given = offer(&operator, &json!({}));
-        assert_eq!(take(&anna, &given).len(), 1);
-        let asked = post(
-            &operator,
-            "/api/verifier/requests",
-            &json!({"type": "immunization"}),
-        );
-        answer(&anna, &asked);
-        assert_eq!(verdict(&operator, &asked)["verdict"]["outcome"], "valid");
-        let credential = &issued(&operator, &given)[0];
-        set_status(&operator, credential, "suspended");
-        recheck_until(&operator, &asked, "suspended");
-        set_status(&operator, credential, "valid");
-        recheck_until(&operator, &asked, "valid");
-        set_status(&operator, credential, "revoked");
-        recheck_until(&operator, &asked, "revoked");
+        whole_life(&operator, &anna);
     }
     // A session that one replica ends is over at all.
     let ended = anna.send("DELETE", "/api/wallet/sessions", None).unwrap();
@@ -66,18 +51,77 @@ fn any_replica_serves_any_step_and_none_serves_what_another_one_has_changed() {
     assert_eq!(items(&taken).len(), 1);
 }
 
+/// A credential is issued, shown, suspended, reinstated and revoked.
+fn whole_life(operator: &Api, person: &Api) {
+    let given = offer(operator, &json!({}));
+    assert_eq!(take(person, &given).len(), 1);
+    let asked = post(
+        operator,
+        "/api/verifier/requests",
+        &json!({"type": "immunization"}),
+    );
+    answer(person, &asked);
+    assert_eq!(verdict(operator, &asked)["verdict"]["outcome"], "valid");
+    let credential = &issued(operator, &given)[0];
+    set_status(operator, credential, "suspended");
+    recheck_until(operator, &asked, "suspended");
+    set_status(operator, credential, "valid");
+    recheck_until(operator, &asked, "valid");
+    set_status(operator, credential, "revoked");
+    recheck_until(operator, &asked, "revoked");
+}
+
+#[test]
+fn replicas_whose_clocks_are_half_a_minute_apart_serve_each_others_steps() {
+    let replicas = Replicas::start_ahead(&Server::shared().fresh(), &[0, 30]);
+    let operator = replicas.operator();
+    let anna = person(&operator.with_token(""), "anna");
+    for _ in 0..2 {
+        whole_life(&operator, &anna);
+    }
+}
+
 #[test]
 fn a_replica_that_is_killed_in_the_middle_of_flows_loses_none_and_does_none_twice() {
-    const PEOPLE: usize = 8;
     let server = Server::start(&[]);
     let mut replicas = Replicas::start(&server.fresh(), 3);
     let operator = replicas.operator();
+    under_load(&operator, |more| {
+        more(Duration::from_secs(60));
+        replicas.kill(1);
+        more(Duration::from_secs(60));
+        replicas.again(1);
+        more(Duration::from_secs(60));
+        replicas.kill(0);
+        more(Duration::from_secs(60));
+    });
+}
+
+#[test]
+fn a_replica_that_is_paused_until_others_have_taken_over_does_nothing_twice_when_it_goes_on() {
+    let server = Server::shared();
+    let replicas = Replicas::start(&server.fresh(), 2);
+    under_load(&replicas.operator(), |more| {
+        for _ in 0..2 {
+            more(Duration::from_secs(60));
+            replicas.signal(1, "STOP");
+            std::thread::sleep(TAKEN_OVER);
+            replicas.signal(1, "CONT");
+        }
+        more(Duration::from_secs(60));
+    });
+}
+
+/// Runs flows of many people during `faults`, which gets a function that waits for more of them. Compares what was
+/// acknowledged with what is there.
+fn under_load(operator: &Api, faults: impl FnOnce(&dyn Fn(Duration))) {
+    const PEOPLE: usize = 8;
     let people: Vec<Api> = (0..PEOPLE)
         .map(|number| person(&operator.with_token(""), &format!("person-{number}")))
         .collect();
     let (ends, done) = (AtomicBool::new(false), AtomicUsize::new(0));
     let worked: Vec<ClientLog> = std::thread::scope(|scope| {
-        let (ends, done, operator) = (&ends, &done, &operator);
+        let (ends, done) = (&ends, &done);
         let working: Vec<_> = people
             .iter()
             .map(|person| scope.spawn(move || flows(operator, person, ends, done)))
@@ -89,13 +133,7 @@ fn a_replica_that_is_killed_in_the_middle_of_flows_loses_none_and_does_none_twic
                 std::thread::sleep(Duration::from_millis(20));
             }
         };
-        more(Duration::from_secs(60));
-        replicas.kill(1);
-        more(Duration::from_secs(60));
-        replicas.again(1);
-        more(Duration::from_secs(60));
-        replicas.kill(0);
-        more(Duration::from_secs(60));
+        faults(&more);
         ends.store(true, Ordering::Relaxed);
         working.into_iter().map(|one| one.join().unwrap()).collect()
     });
@@ -107,10 +145,10 @@ fn a_replica_that_is_killed_in_the_middle_of_flows_loses_none_and_does_none_twic
             until_answered(|| person.send("GET", "/api/wallet/credentials?limit=200", None));
         assert_eq!(items(&cards).len(), log.taken.len());
         for given in &log.taken {
-            assert_eq!(issued_for(&operator, given), 1);
+            assert_eq!(issued_for(operator, given), 1);
         }
         for given in &log.spent {
-            assert_eq!(issued_for(&operator, given), 0);
+            assert_eq!(issued_for(operator, given), 0);
         }
     }
 }
