@@ -65,7 +65,7 @@ pub fn to_json(definition: &TypeDefinition) -> Result<String> {
 /// A type's file in TOML.
 ///
 /// # Errors
-/// `Internal` for an example that contains `null`, which TOML does not have.
+/// As [`toml_text`], for its examples.
 pub fn to_toml(definition: &TypeDefinition) -> Result<String> {
     toml_text(definition)
 }
@@ -73,9 +73,13 @@ pub fn to_toml(definition: &TypeDefinition) -> Result<String> {
 /// A value as a file in TOML.
 ///
 /// # Errors
-/// `Internal` for a value that contains `null`, which TOML does not have.
+/// `BadRequest` for a value that contains `null`, which TOML does not have, or a whole number above 2⁶³ - 1, which its
+/// readers refuse.
 pub fn toml_text<T: Serialize>(value: &T) -> Result<String> {
-    toml::to_string_pretty(value).map_err(Error::internal)
+    let not_toml = |_| Error::bad_request("type-not-toml");
+    // The writer alone writes greater numbers than the reader takes.
+    toml::Value::try_from(value).map_err(not_toml)?;
+    toml::to_string_pretty(value).map_err(not_toml)
 }
 
 fn malformed(error: &JsonError) -> Error {

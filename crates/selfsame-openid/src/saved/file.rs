@@ -35,7 +35,7 @@ pub fn read_query(text: &str) -> Result<Value> {
     json::parse(text.as_bytes(), &LIMITS).map_err(|error| malformed(&error))
 }
 
-/// The file in TOML; in JSON if the query contains `null`, which TOML does not have.
+/// The file in TOML; in JSON if TOML can't have what the query contains, such as `null`.
 ///
 /// # Errors
 /// `Internal` if the definition cannot be written.

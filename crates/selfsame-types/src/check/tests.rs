@@ -51,6 +51,16 @@ fn a_sound_type_is_not_refused_and_reads_back_as_it_was_written() {
 }
 
 #[test]
+fn a_number_that_no_reader_of_toml_takes_is_not_written_in_it() {
+    let with =
+        |example: u64| with_claims(json!([{"path": ["a"], "kind": "number", "example": example}]));
+    let largest = with(i64::MAX.unsigned_abs());
+    assert_eq!(read_toml(&to_toml(&largest).unwrap()).unwrap(), largest);
+    let error = to_toml(&with(u64::MAX)).unwrap_err();
+    assert_eq!(error.reason.id(), "type-not-toml");
+}
+
+#[test]
 fn an_unknown_member_is_refused_with_its_place() {
     let toml = "id = \"one\"\ntitle = { en = \"One\" }\n[[claims]]\npath = [\"a\"]\nkind = \"text\"\nmandatory = true\n";
     let error = read_toml(toml).unwrap_err().to_string();
