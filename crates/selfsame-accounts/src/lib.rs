@@ -439,8 +439,8 @@ impl Accounts {
     }
 
     async fn make_decoy(&self) -> Result<()> {
-        let nobody = SecretString::new(self.parts.clock.ctx().token("decoy"));
-        let hashed = self.parts.work.run(move || password::hash(&nobody)).await?;
+        let decoy = SecretString::new(self.parts.clock.ctx().token("decoy"));
+        let hashed = self.parts.work.run(move || password::hash(&decoy)).await?;
         // Another request may have set one meanwhile; either serves.
         let _ = self.decoy.set(hashed.map_err(Error::internal)?);
         Ok(())

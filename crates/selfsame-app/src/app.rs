@@ -519,8 +519,8 @@ fn machines(shared: &Arc<Shared>, publishing: &Arc<Publishing>) -> Vec<Arc<dyn C
     ]
 }
 
-/// The tenant whose webhooks are sent the events of a tenant: of a hosted organisation its own, otherwise the instance.
-/// What happens in a person's wallet is sent to nobody.
+/// The tenant whose webhooks get the events of this tenant: a hosted organisation gets its own events, the instance gets
+/// all others. `None` for a person's wallet: its events are never sent.
 fn receiver_of(tenant: &TenantId) -> Option<TenantId> {
     match tenant.as_str() {
         name if name.starts_with(selfsame_accounts::PERSON) => None,

@@ -63,7 +63,7 @@ impl App {
         Ok(Registered { did, id, existed })
     }
 
-    /// The author agreement of the registry that runs here; `None` if there is none or the registry runs elsewhere.
+    /// The author agreement of the registry that runs here; `None` if that registry has no agreement, or runs elsewhere.
     ///
     /// # Errors
     /// `BadRequest` if this instance has no registry, `Internal` if the agreement can't be read.

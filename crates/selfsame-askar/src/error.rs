@@ -5,7 +5,7 @@ use std::fmt;
 /// Why a wallet was not read.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum WalletError {
-    /// The address is none of a wallet; the person who typed it must act.
+    /// The text is not the address of a wallet; the person who typed it must act.
     #[error("not the address of a wallet: {0}")]
     Address(&'static str),
     /// The file or the server is not there, or does not let us in; the operator must act.
@@ -20,7 +20,7 @@ pub enum WalletError {
     /// The wallet is protected, and no key was given.
     #[error("the wallet is protected by {0}, and none was given")]
     KeyNeeded(&'static str),
-    /// The wallet is protected by a raw key, and what was given is none.
+    /// The wallet is protected by a raw key, and the given text is not a raw key.
     #[error("not a raw key: it is 32 bytes in base58")]
     KeyMalformed,
     /// The key does not open the wallet.

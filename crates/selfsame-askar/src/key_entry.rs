@@ -31,7 +31,7 @@ pub struct KeyEntry {
     pub tags: Vec<RecordTag>,
 }
 
-/// A record of the kind of keys is none.
+/// Why a record of the kind `Key` can't be read as a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum KeyEntryError {
     /// The category is not that of keys.

@@ -52,8 +52,9 @@ fn number(hash: &mut Sha256, number: usize) {
     hash.update(&number.to_be_bytes());
 }
 
-/// How many records, and the sum of their hashes modulo 2²⁵⁶, so that the order does not matter. It shows what was lost
-/// or mistaken; that nobody forged records so that their hashes have this sum, only the hash of each record shows.
+/// The number of records, and the sum of their hashes modulo 2²⁵⁶, which does not depend on their order. It reveals
+/// records that were lost or changed by mistake. It does not reveal records that were forged to have an equal sum; for
+/// that, compare the hash of each record.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct RecordTally {
     /// The number of records.

@@ -111,7 +111,7 @@ impl Wallet {
     /// The profile with this name.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the wallet has no profile with this name.
     pub async fn profile(&self, name: &str) -> Result<WalletProfile, WalletError> {
         let named = self.source.profiles(&ProfilesAsked::Named(name), 1).await?;
         let named = named.into_iter().next();

@@ -270,7 +270,7 @@ impl Trail {
         self.committed(batch, found.len().max(1)).await
     }
 
-    /// Commits a round of so many entries. If another process was faster, none.
+    /// Commits a round and returns its number of entries, or 0 if another process was faster.
     async fn committed(&self, batch: Batch, entries: usize) -> Result<usize> {
         match self.store.commit(batch).await {
             Ok(_) => Ok(entries),

@@ -9,8 +9,8 @@
 //! # Secrets
 //!
 //! A [`Secret`] has a width, which is public, and a value, which is not. Operations on it take the same steps and touch
-//! the same memory for all values of one width, on every path; [`pairing`] says the same of its scalars. Secrets are
-//! wiped when they are dropped, and so are the factors of a [`PrivateModulus`].
+//! the same memory for all values of one width, on every path; so do the operations of [`pairing`] for all scalars.
+//! Secrets are wiped when they are dropped, and so are the factors of a [`PrivateModulus`].
 //!
 //! The time of these depends on the numbers: [`Primes`], [`jacobi`], inverses of residues, and the conversions
 //! [`Secret::from_public`] and [`Secret::reveal`].

@@ -6,8 +6,8 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Result};
 use selfsame_net::{Cache, CacheSettings, Fresh};
 
-/// Which organisation has a host name, or that none has, as far as it was looked up lately. Anyone can send any host
-/// name, so what is kept of those that nobody has is bounded too.
+/// Recent look-ups of host names: the organisation that has the name, or that no organisation has it. Anyone can send any
+/// host name, so the number of look-ups without an organisation is bounded too.
 pub(crate) struct HostCache(Cache<String, Result<Option<String>>>);
 
 impl Default for HostCache {
@@ -15,7 +15,7 @@ impl Default for HostCache {
         let settings = CacheSettings {
             capacity: 4_096,
             max_bytes: 4 * 1024 * 1024,
-            // An organisation never changes its host, and nobody else ever gets it.
+            // An organisation never changes its host name, and no other organisation ever gets that name.
             ttl: 3600,
             // Another process of this store may create an organisation.
             negative_ttl: 10,
@@ -51,7 +51,7 @@ impl HostCache {
         (*found).clone()
     }
 
-    /// Forgets that nobody had this host.
+    /// Forgets that no organisation had this host name.
     pub fn forget(&self, host: &str) {
         self.0.forget(&host.to_owned());
     }

@@ -66,7 +66,7 @@ impl ClaimPath {
         &self.0
     }
 
-    /// All values in `root` the path leads to; empty if there is none (OpenID4VP 1.0 §7.1).
+    /// All values in `root` that the path leads to; empty if the path leads to no value (OpenID4VP 1.0 §7.1).
     pub fn select<'a>(&self, root: &'a Value) -> Vec<&'a Value> {
         let mut selected = vec![root];
         for segment in &self.0 {

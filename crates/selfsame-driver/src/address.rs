@@ -1,4 +1,4 @@
-//! Whether an address may be called: nobody else can read what is sent there.
+//! Whether a secret may be sent to an address: only if the way there is encrypted, or stays on this machine.
 
 use url::{Host, Url};
 

@@ -383,7 +383,7 @@ impl Ledger {
         self.described(receipts.iter().map(|receipt| receipt.seq_no))
     }
 
-    /// The recorded use of an issuer's single-use credential; `None` if there is none.
+    /// The recorded use of an issuer's single-use credential; `None` if the credential is unused.
     ///
     /// # Errors
     /// `Internal` if the store fails.

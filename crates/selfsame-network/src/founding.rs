@@ -31,7 +31,7 @@ pub struct FoundingPlan {
     pub validators: u16,
     /// The network's name, for people.
     pub name: String,
-    /// The IP address of a node's machine, once for each validator; if there is none, all run on this machine.
+    /// The IP addresses of the nodes' machines, one for each validator; if empty, all nodes run on this machine.
     pub hosts: Vec<IpAddr>,
     /// The HTTP port of the first node; further nodes on the same machine get the ports after it.
     pub port: u16,

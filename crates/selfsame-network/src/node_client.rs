@@ -82,7 +82,7 @@ impl NodeClient {
     /// The response body for a path.
     ///
     /// # Errors
-    /// If the response is an error, or there is none.
+    /// If the node responds with an error, or does not respond.
     pub async fn get(&self, path: &str) -> Result<Vec<u8>, NetworkError> {
         let response = self.ask(path, Authorization::None).await?;
         match response.is_success() {
@@ -120,7 +120,7 @@ impl NodeClient {
     /// The engine's response to a call of a light client.
     ///
     /// # Errors
-    /// If the response is an error, or there is none.
+    /// If the engine responds with an error, or does not respond.
     pub async fn light(&self, method: &str, params: Value) -> Result<Value, NetworkError> {
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let url = self.at("registry/engine")?;

@@ -26,7 +26,7 @@ pub struct NetworkStatus {
     pub validators: Vec<SeenValidator>,
     /// The nodes, in the order in which they were named.
     pub nodes: Vec<SeenNode>,
-    /// The problems, in words; empty if there are none.
+    /// The problems, in words; empty for a network without problems.
     pub wrong: Vec<String>,
 }
 

@@ -134,8 +134,8 @@ impl Delegations<'_> {
         self.delegation_view(name, &kept).await
     }
 
-    /// Allows the verifier of the issuer's own organisation to use up credentials of a type, so that nobody has to copy
-    /// its DID from one page to another. A delegation that was withdrawn is not given again by itself.
+    /// Allows the verifier of the issuer's own organisation to use up credentials of a type, so that an operator need
+    /// not copy its DID from one page to another. A delegation that was withdrawn is not given again by itself.
     ///
     /// # Errors
     /// The store's, the registry's.

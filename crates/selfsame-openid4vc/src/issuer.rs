@@ -167,7 +167,7 @@ pub struct Given {
 pub struct Redemption {
     /// The offer's next state.
     pub state: IssuanceState,
-    /// The access token, or why there is none.
+    /// The access token, or why the request is refused.
     pub outcome: Result<Redeemed, Error>,
 }
 

@@ -17,7 +17,7 @@ impl Operators {
     /// The store's.
     pub async fn erase(&self, organisation: &OrganisationName, limit: usize) -> Result<usize> {
         let (home, tag, page) = (home(), of_organisation(organisation), Page::first(limit));
-        // Invitations first, so that nobody joins any more.
+        // Invitations first, so that no person joins the organisation meanwhile.
         for kind in [INVITATION, KEY, MEMBER] {
             let found = self.store.find(&home, kind, &tag, &page).await?;
             let mut batch = Batch::new(home.clone());

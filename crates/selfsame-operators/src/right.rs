@@ -206,7 +206,7 @@ impl Rights {
         self.0 & right.bit() != 0
     }
 
-    /// Whether there is none.
+    /// Whether the set has no right.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0

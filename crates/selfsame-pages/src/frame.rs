@@ -193,7 +193,7 @@ impl Frame {
         let roles = &self.roles;
         let has_registry = roles.registry != RegistryPlace::Nowhere;
         let (own, instances) = (self.here.as_str(), self.instance.as_str());
-        // Whoever has not signed in may do so as either.
+        // A visitor who has not signed in may become an operator or a holder, so both parts are shown.
         let works_here = self.leads_operators();
         let holds_cards = self.is_holder() || !self.is_operator();
         [

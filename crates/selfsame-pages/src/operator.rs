@@ -12,7 +12,7 @@ use crate::operator_role::RoleWords;
 pub struct OperatorPage {
     /// What stands around it.
     pub frame: Frame,
-    /// The page to continue at; empty for the first page of whoever signs in.
+    /// The page to open after the sign-in; if empty, the start page of the person or the operator opens.
     pub next: String,
     /// The e-mail address that was typed.
     pub email: String,

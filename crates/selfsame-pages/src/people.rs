@@ -30,7 +30,7 @@ pub struct PeopleLists {
     pub now: String,
 }
 
-/// What whoever looks at the page may give.
+/// The roles and rights that the viewer of the page may give to others.
 pub struct Giving {
     /// Roles.
     pub roles: Vec<OperatorRole>,
@@ -280,7 +280,7 @@ pub struct PersonPage {
 }
 
 impl PersonPage {
-    /// The page of a person, with forms for whoever may give each of the person's roles.
+    /// The page of a person. It has forms only for a viewer who may give each of the person's roles.
     pub fn of(frame: Frame, person: PersonView, giving: Option<&Giving>) -> Self {
         let held = &person.roles;
         let changing = giving.filter(|giving| held.iter().all(|role| giving.roles.contains(role)));

@@ -58,7 +58,7 @@ impl fmt::Debug for Postgres {
 }
 
 impl Postgres {
-    /// Connects to the database, and makes the tables if there are none. At most `connections` connections are used for
+    /// Connects to the database, and creates the tables in a new database. At most `connections` connections are used for
     /// reading, and one for writing.
     ///
     /// # Errors

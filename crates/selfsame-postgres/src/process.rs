@@ -1,7 +1,7 @@
 //! This process among those that share the database: its row, which holds its part of the sum and counts its commits.
 //!
-//! The row is locked by each transaction that writes, so nobody takes the process for dead meanwhile, and after a lost
-//! connection its count says whether the last commit took effect.
+//! Each transaction that writes locks the row, so no other process declares this process dead meanwhile. After a lost
+//! connection, the count in the row says whether the last commit took effect.
 
 use selfsame_store::backend::sum::Sum;
 use selfsame_store::{Result, StoreError};

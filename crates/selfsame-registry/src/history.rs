@@ -49,7 +49,7 @@ impl<'a, T: Version> History<'a, T> {
         read(self.state, &self.key)
     }
 
-    /// The number of the present version, 0 if there is none.
+    /// The number of the present version; 0 before the first version.
     pub(crate) fn count(&self) -> Result<u64, StateError> {
         Ok(self.present()?.unwrap_or_default().version)
     }

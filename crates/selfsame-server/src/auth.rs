@@ -134,7 +134,7 @@ async fn is_signed_in(server: &Server, session: &str) -> bool {
         .is_ok_and(|authority| authority.is_some())
 }
 
-/// Who works for an organisation and sends these credentials; `None` if nobody does.
+/// The operator, person or API key that these credentials belong to; `None` if they are unknown or absent.
 async fn authority_of(
     server: &Server,
     credentials: Option<&Credentials>,

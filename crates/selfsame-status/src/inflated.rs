@@ -3,7 +3,7 @@
 
 use selfsame_crypto::hash::sha256;
 
-/// A list with at most one other byte among so many zeros is held by its other bytes, which take eight bytes each.
+/// A list is sparse if at most one byte in this many is not 0. Each of these bytes takes eight bytes of memory.
 const SPARSE_FROM: usize = 32;
 
 /// The inflated bytes of a list.

@@ -350,7 +350,7 @@ fn open(keys: &TenantKeys, tenant: &TenantId, kind: &str, sealed: SealedRecord) 
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "what has expired must read as absent, whoever asks; tests pass a clock"
+    reason = "an expired record must read as absent for every caller; tests pass a clock"
 )]
 fn system_now() -> UnixTime {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

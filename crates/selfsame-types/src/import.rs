@@ -38,7 +38,7 @@ pub struct Imported {
 /// Imports SD-JWT VC type metadata, a JSON Schema, or an OCA bundle; the description itself shows which it is.
 ///
 /// # Errors
-/// `BadRequest` for a text that is none of these.
+/// `BadRequest` for a text in another format.
 pub fn import(text: &[u8], id: Option<&str>) -> Result<Imported> {
     let value = json::parse(text, &LIMITS)
         .map_err(|error| Error::bad_request("type-file-malformed").with("detail", &error))?;

@@ -38,9 +38,9 @@ impl Wallet {
     }
 }
 
-/// The logo of an organisation of this instance, at one of whose endpoints the logo's owner is called. A wallet loads
-/// nothing from elsewhere, since a fetch would tell when a person looks at a request; and nobody shows the logo of
-/// another organisation.
+/// The logo's address, if an organisation of this instance serves the logo and has the endpoint that the wallet calls.
+/// A wallet loads no logo from elsewhere, since a fetch would tell when a person looks at a request. An organisation
+/// can't show the logo of another one.
 fn own_logo(own: &Origin, logo: &Url, endpoint: &Url) -> Option<String> {
     let is_here = logo.origin() == *own && endpoint.origin() == *own;
     let (base, digest) = logo.path().split_once(LOGO)?;

@@ -22,7 +22,7 @@ pub enum DeliveryState {
     Failed,
 }
 
-/// What is told, whoever it is sent to.
+/// The event of a delivery, equal for each endpoint.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct ToldEvent {
     pub event_type: EventType,

@@ -24,10 +24,10 @@ const EVENTS_AT_ONCE: usize = 200;
 const GATHERED_FOR: Duration = Duration::from_millis(10);
 /// How often the task looks for events and endpoints of other processes.
 const LOOKED_EVERY: Duration = Duration::from_secs(1);
-/// How often all endpoints are searched for deliveries that nobody sends, in looks.
+/// All endpoints are searched for deliveries without a sender once in this many looks.
 const SWEPT_EVERY: u32 = 10;
 
-/// The tenant whose endpoints are sent the events of a tenant; `None` for a tenant whose events are sent to nobody.
+/// The tenant whose endpoints get the events of a tenant; `None` for a tenant whose events are never sent.
 pub(crate) type OwnerOf = fn(&TenantId) -> Option<TenantId>;
 
 /// Turns events into deliveries.
@@ -46,7 +46,7 @@ pub(crate) enum EventsLook {
     Unused,
     /// There was no event, or another process was faster.
     Nothing,
-    /// So many events were read.
+    /// The number of events that were read.
     Read(usize),
 }
 

@@ -53,7 +53,7 @@ pub(crate) async fn endpoints(store: &Store, owner: &TenantId) -> Result<Vec<Fou
     records.iter().map(FoundEndpoint::read).collect()
 }
 
-/// An endpoint; `None` if there is none.
+/// An endpoint; `None` if it does not exist.
 pub(crate) async fn endpoint(store: &Store, at: &EndpointAt) -> Result<Option<FoundEndpoint>> {
     let record = store.read(&at.owner, ENDPOINT, &at.id).await?;
     record.as_ref().map(FoundEndpoint::read).transpose()

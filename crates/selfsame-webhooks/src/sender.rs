@@ -58,7 +58,7 @@ impl Senders {
         })
     }
 
-    /// Tells the sender of an endpoint that there is something to send, and begins one if there is none.
+    /// Wakes the sender of an endpoint, because a delivery waits. Starts the sender if it does not run.
     pub fn wake(self: &Arc<Self>, at: &EndpointAt) {
         let mut running = self.running();
         if let Some(sender) = running.get(at) {

@@ -22,8 +22,8 @@ pub struct Webhooks {
 }
 
 impl Webhooks {
-    /// The webhooks of this store. `owner_of` names the tenant whose endpoints are sent the events of a tenant; `None`
-    /// for a tenant whose events are sent to nobody. Its tasks end when `stopping` becomes true.
+    /// The webhooks of this store. `owner_of` returns the tenant whose endpoints get the events of a tenant, and `None`
+    /// for a tenant whose events are never sent. The background tasks end when `stopping` becomes true.
     #[must_use]
     pub fn new(
         shared: Arc<Shared>,

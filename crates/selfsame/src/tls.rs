@@ -220,7 +220,7 @@ fn leaf(tls: &Tls) -> &[u8] {
     tls.certificates.first().map_or(&[], Vec::as_slice)
 }
 
-/// Why clients will refuse this certificate, DER, at this host now, whoever signed it.
+/// Why clients will refuse this certificate (DER) at this host now, even if they trust its issuer.
 fn refused(own: &[u8], host: &str, now: UnixTime) -> Option<String> {
     if !Tls::covers(own, host) {
         return Some(format!("the certificate is not for {host}"));

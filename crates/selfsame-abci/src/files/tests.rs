@@ -173,7 +173,7 @@ fn a_node_speaks_to_those_it_was_made_with_and_to_those_its_operator_admits() {
     std::fs::remove_file(homes[1].path().join(NODE)).unwrap();
     assert!(
         !peers.admits(&name(&homes[0]), now),
-        "what can't be read admits nobody"
+        "a node that can't read its peers admits no peer"
     );
 }
 

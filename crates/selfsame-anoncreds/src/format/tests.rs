@@ -84,12 +84,12 @@ fn schemas_are_refused_with_the_reason() {
     let twice = r#"{"name":"n","name":"m","version":"1","attrNames":["a"],"issuerId":"did:e:i"}"#;
     let error = Schema::from_json(twice.as_bytes()).unwrap_err().to_string();
     assert!(error.contains("names a member twice"));
-    let nobody = r#"{"name":"n","version":"1","attrNames":["a"]}"#;
-    let error = Schema::from_json(nobody.as_bytes())
+    let unissued = r#"{"name":"n","version":"1","attrNames":["a"]}"#;
+    let error = Schema::from_json(unissued.as_bytes())
         .unwrap_err()
         .to_string();
     assert!(error.contains("names no issuer"));
-    let odd = r#"{"name":"n","version":"1","attrNames":["a"],"issuerId":"nobody"}"#;
+    let odd = r#"{"name":"n","version":"1","attrNames":["a"],"issuerId":"acme"}"#;
     let error = Schema::from_json(odd.as_bytes()).unwrap_err().to_string();
     assert!(error.contains("neither a URI"), "{error}");
 }

@@ -112,7 +112,7 @@ fn a_request_names_its_holder_as_its_definition_asks() {
     let (request, metadata) = ask(&World::legacy(), did).unwrap();
     assert_eq!(request.holder().unwrap(), "3mh1e1Vi2YDrLGmpD1Vc5J");
     assert_eq!(request.nonce, metadata.nonce);
-    assert!(ask(&World::legacy(), Holder::Did("nobody")).is_err());
+    assert!(ask(&World::legacy(), Holder::Did("acme")).is_err());
     assert!(ask(&World::qualified(), did).is_err());
     ask(&World::qualified(), Holder::Entropy("e")).unwrap();
 }

@@ -66,7 +66,7 @@ impl Publishing {
         }
     }
 
-    /// The entry of a publication's next call. It is due at once: nobody waits for it.
+    /// The outbox entry of a publication's next call. It is due at once, because no request makes this call itself.
     ///
     /// # Errors
     /// `Internal` if it can't be encoded.

@@ -27,12 +27,12 @@ const TYPES: usize = 10;
 /// A part ends with the page after which it has this length, in bytes.
 const PART_BYTES: usize = 1024 * 1024;
 
-/// An organisation to export, and the rights in it of whoever asks.
+/// An organisation to export, and the caller's rights in it.
 #[derive(Clone, Debug)]
 pub struct ExportWish {
     /// The organisation.
     pub organisation: OrganisationName,
-    /// The rights. What they do not allow to read is left out, and the first line says so.
+    /// The caller's rights. The export leaves out sections that they do not allow to read; its first line names these.
     pub rights: Rights,
 }
 
@@ -109,7 +109,7 @@ impl ExportSection {
         }
     }
 
-    /// The right to read it, unless whoever may export may read it.
+    /// The right that reading this section needs; `None` if the right to export includes it.
     const fn needed(self) -> Option<Right> {
         Some(match self {
             Self::Organisation | Self::Dids => return None,
@@ -141,7 +141,7 @@ impl ExportPosition {
     /// Parses a position.
     ///
     /// # Errors
-    /// `BadRequest` for text that is none.
+    /// `BadRequest` if the text is not a position.
     fn parse(text: &str) -> Result<Self> {
         let malformed = || Error::bad_request("export-position-malformed");
         let mut parts = text.splitn(3, '.');
@@ -201,7 +201,7 @@ impl App {
     /// empty. A part that is not the last ends with a line of the kind `more`.
     ///
     /// # Errors
-    /// Those of the export as one stream; `BadRequest` for a position that is none.
+    /// `BadRequest` if `after` is not a position, and the errors of reading each section.
     pub async fn exported(
         self: Arc<Self>,
         wish: ExportWish,

@@ -12,7 +12,7 @@ impl App {
     /// Changes how an organisation looks.
     ///
     /// # Errors
-    /// `BadRequest` for a logo that is no safe image, or a colour that is none; those of the store.
+    /// `BadRequest` if the logo is not a safe image or the colour is malformed; the store's errors.
     pub async fn change_look(
         &self,
         roles: &OrganisationRoles,

@@ -31,7 +31,7 @@ pub(crate) struct SqliteSource(Arc<Mutex<OpenFile>>);
 struct OpenFile {
     connection: Connection,
     path: PathBuf,
-    /// What the file was when it was opened, if nobody else had it open.
+    /// The file's stamp at opening; `None` if the file had a journal, so that another program may be writing to it.
     closed: Option<Stamp>,
 }
 

@@ -40,8 +40,8 @@ pub struct Primes {
 }
 
 impl Primes {
-    /// Takes the hash that makes the bases of a test from the tested number: a cryptographic one, such as SHA-256, so that
-    /// nobody can choose a number to fit its bases.
+    /// Takes the hash function that makes the bases of a test from the tested number. It must be cryptographic, such as
+    /// SHA-256: otherwise an attacker could choose a composite number that passes with its own bases.
     pub const fn new(hash: fn(&[u8]) -> [u8; 32]) -> Self {
         Self { hash }
     }

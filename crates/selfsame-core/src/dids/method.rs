@@ -95,7 +95,7 @@ impl Dids {
         }
     }
 
-    /// The present document of a DID; null if there is none.
+    /// The present document of a DID; null if the DID is deactivated or does not resolve.
     pub(super) async fn present(&self, record: &DidRecord) -> Result<Value> {
         let document = match Keeping::named(record.did.method())? {
             Keeping::Web | Keeping::Cheqd if record.deactivated => None,

@@ -6,7 +6,7 @@ use super::hosts::ReservedHost;
 use super::{HostName, OrganisationName, Organisations};
 
 impl Organisations {
-    /// The organisation that has this host name. A name that is none costs nothing, another one at most one read.
+    /// The organisation that has this host name. A text that is not a host name costs no read, a host name at most one.
     ///
     /// # Errors
     /// The store's.

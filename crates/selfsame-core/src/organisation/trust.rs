@@ -94,14 +94,14 @@ impl OrganisationTrust {
         }
     }
 
-    /// The list as it was read last. What is judged by it must have called [`Self::now`] before.
+    /// The list as it was last read. A verification that uses this list must first call [`Self::now`].
     #[must_use]
     pub fn latest(&self) -> Arc<TrustList> {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         held.clone()
     }
 
-    /// The list as it is now. If it can't be read, nothing may be judged.
+    /// The list as it is now. If it can't be read, no credential may be verified.
     ///
     /// # Errors
     /// The store's.
@@ -127,8 +127,8 @@ impl OrganisationTrust {
     /// Trusts an issuer; one that is trusted already gets this name and these types.
     ///
     /// # Errors
-    /// `BadRequest` for an identifier, a name or a type that is none; `Conflict` for too many, or if others change the
-    /// list at the same time.
+    /// `BadRequest` for a malformed identifier, name or type; `Conflict` if the list is full, or if others change the list
+    /// at the same time.
     pub async fn trust(&self, new: &NewTrustedIssuer) -> Result<TrustedIssuer> {
         let added = self.shared.clock.now().rfc3339();
         let entry = checked(new, added)?;

@@ -149,7 +149,7 @@ fn keys_as_of(claimed: &Claimed<'_>, signed: &StatedKey, court: &Court<'_>, list
     }
 }
 
-/// The key, or the reason why there is none.
+/// The issuer's key, or the rule that is broken because no key was found, with the reason.
 pub(crate) fn locate(
     claimed: &Claimed<'_>,
     court: &Court<'_>,

@@ -142,7 +142,7 @@ fn a_draft_asks_for_its_signature_and_is_done_once_it_is_there() {
     let draft = issue.draft(&ctx()).unwrap();
     let mut evidence = Evidence::default();
     let Step::Needs(needs) = draft.clone().step(&evidence) else {
-        panic!("signed by nobody");
+        panic!("the draft asks for no signature");
     };
     let [Need::Signature(request)] = needs.as_slice() else {
         panic!("{needs:?}");

@@ -202,7 +202,7 @@ impl TryFrom<String> for NoSecret {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        Err(format!("{text} is none"))
+        Err(format!("{text} is refused"))
     }
 }
 

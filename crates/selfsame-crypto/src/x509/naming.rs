@@ -29,7 +29,7 @@ const MAX_CHARS: usize = 256;
 /// The names of a certificate's subject.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SubjectNames {
-    /// The subject's attributes with short names, such as `CN=sensor, O=Plant`; empty if there are none.
+    /// The subject's attributes with short names, such as `CN=sensor, O=Plant`; empty if the subject is empty.
     pub subject: String,
     /// The subject's common name.
     pub common_name: Option<String>,

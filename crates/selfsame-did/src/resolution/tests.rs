@@ -113,7 +113,7 @@ fn told(metadata: Value, options: &Options) -> Resolution {
     let answer = json!({
         "didDocument": {"id": "did:example:123"},
         "didDocumentMetadata": metadata,
-        "didResolutionMetadata": {"trustedResolver": "https://nobody.example"},
+        "didResolutionMetadata": {"trustedResolver": "https://claimed.example"},
     });
     Resolution::told(
         answer.to_string().as_bytes(),

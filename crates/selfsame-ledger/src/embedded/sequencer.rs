@@ -225,7 +225,8 @@ impl Sequencer {
         self.times.end_all();
     }
 
-    /// The block to store next, and the transactions that did not fit it. If there is none, answers the senders.
+    /// The transactions that did not fit the block, and the block to store next. Without a transaction to store, answers
+    /// the senders and returns no block.
     fn take(&self, judged: JudgedTransactions) -> (Vec<WaitingTransaction>, Option<Due>) {
         let JudgedTransactions {
             transactions,

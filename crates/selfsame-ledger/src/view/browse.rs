@@ -143,7 +143,7 @@ pub struct ValidatorsView {
 pub struct ObjectView {
     /// The key.
     pub key: String,
-    /// The object in readable form; absent if there is none.
+    /// The object in readable form; absent if the value has no readable form.
     pub value: Option<Value>,
     /// Bytes of the value.
     pub bytes: usize,

@@ -271,7 +271,7 @@ impl Lists {
         Ok(ready)
     }
 
-    /// Signs the lists again whose changes wait, so that a change is published even if nobody fetches its list.
+    /// Signs each list with waiting changes, so that a change is published even if no verifier fetches its list.
     ///
     /// # Errors
     /// The key store's.

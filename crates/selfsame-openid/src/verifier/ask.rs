@@ -30,7 +30,8 @@ use selfsame_core::events::{Event, EventKind};
 /// Seconds for which a verdict can be read.
 const KEPT_SECONDS: u64 = 7 * 24 * 3600;
 
-/// Seconds for which a verdict can be read if a visitor opened the request: nobody limits how many come in a week.
+/// Seconds for which a verdict can be read if a visitor opened the request. It is shorter than
+/// `KEPT_SECONDS`, since the number of visitors in a week has no limit.
 const KEPT_OF_VISITORS: u64 = 24 * 3600;
 
 /// What a request is made of beside its options.
@@ -60,7 +61,7 @@ pub(super) struct Visit {
     pub browser: [u8; 32],
     /// What the path of the result begins with.
     pub place: String,
-    /// The query of that path; empty if there is none.
+    /// The query of that path; empty for a path without a query.
     pub query: String,
 }
 
@@ -99,7 +100,7 @@ impl Verifier {
         let ctx = self.shared.clock.ctx();
         let id = encoding::base64url_encode(&ctx.random::<16>("request/id"));
         let mut draft = self.draft(&id, new, &wanted)?;
-        // A request that nobody signs proves no name, so it shows no logo either.
+        // An unsigned request proves no name, so it shows no logo either.
         if draft.client.is_signed() {
             let look = self.context.look(&self.shared).await?;
             draft.metadata.logo_uri = look.logo_url(&self.context.organisation)?;
@@ -154,7 +155,7 @@ impl Verifier {
         let url = |path: String| self.context.organisation.url(&path);
         let response_uri = url(format!("verifier/responses/{id}"))?;
         let client = self.client(new, &response_uri)?;
-        // A request that nobody signs proves no name, so it states none.
+        // An unsigned request proves no name, so it states no name.
         let client_name = client.is_signed().then(|| self.name());
         let request_uri = match client.is_signed() {
             true => Some(url(format!("verifier/requests/{id}"))?),

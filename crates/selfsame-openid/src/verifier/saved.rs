@@ -23,7 +23,7 @@ use crate::view::verifier::{NewRequest, RequestState, VerificationRequest};
 
 /// The kind of the records that hold saved requests.
 const SAVED: &str = "saved_request";
-/// The kind of the records that count the requests which visitors have opened and nobody may have answered yet.
+/// The kind of the records that count requests of visitors which may still wait for an answer.
 const VISITOR: &str = "visitors_request";
 /// Maximum number of saved requests of an organisation: one page of the store.
 const SAVED_MAX: u64 = 500;

@@ -59,7 +59,7 @@ impl RequestPreviewPage {
         }
     }
 
-    /// The name above the page. What nobody signed names nobody.
+    /// The verifier's name, as the heading of the page; `None` for an unsigned request, which proves no name.
     fn heading(&self) -> Option<&str> {
         let asker = &self.preview.verifier;
         asker.name.as_deref().filter(|_| asker.authenticated)

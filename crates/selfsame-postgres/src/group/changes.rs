@@ -13,7 +13,7 @@ use crate::sums::{RowSums, Tally};
 #[derive(Debug, Default)]
 pub(crate) struct RowChanges<'a> {
     pub(crate) records: BTreeMap<Uuid, RecordChange<'a>>,
-    /// Records whose absence was a condition. Nobody may add them before the commit.
+    /// Records whose absence is a condition. No other transaction may add them before the commit.
     pub(crate) absent: BTreeMap<Uuid, &'a Place>,
     pub(crate) entries: BTreeMap<OutboxId, EntryChange<'a>>,
     /// Lanes whose head may have changed, so that another entry becomes it.

@@ -29,7 +29,7 @@ async fn register(instance: &Instance, body: &Value) -> Answered {
 #[tokio::test]
 async fn a_did_is_registered_by_seed_or_by_key_and_answered_as_von_network_answers() {
     let instance = Instance::start().await;
-    let body = json!({ "seed": TRUSTEE, "alias": "nobody", "role": "TRUST_ANCHOR" });
+    let body = json!({ "seed": TRUSTEE, "alias": "clinic", "role": "TRUST_ANCHOR" });
     let first = parsed(&register(&instance, &body).await);
     assert_eq!(first["seed"], TRUSTEE);
     assert_eq!(first["did"], "V4SGRU86Z58d6TV7PBUe6f");
@@ -67,9 +67,9 @@ async fn a_did_is_registered_by_seed_or_by_key_and_answered_as_von_network_answe
     assert!(page.body.contains("Present, and proven"), "{}", page.body);
     assert!(page.body.contains(">endorser<"));
     // Without a role.
-    let body = json!({ "seed": "nobody", "role": null });
+    let body = json!({ "seed": "clinic", "role": null });
     let plain = parsed(&register(&instance, &body).await);
-    assert_eq!(plain["seed"], "nobody00000000000000000000000000");
+    assert_eq!(plain["seed"], "clinic00000000000000000000000000");
 }
 
 #[tokio::test]

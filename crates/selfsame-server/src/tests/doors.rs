@@ -307,7 +307,7 @@ async fn each_same_device_request_has_a_cookie_of_its_own() {
         values.push(value.split(';').next().unwrap().to_owned());
     }
     assert_ne!(values[0], values[1]);
-    assert_eq!(ask("false").await.1, "", "a cookie that nobody needs");
+    assert_eq!(ask("false").await.1, "", "no cookie for another device");
 }
 
 #[tokio::test]
@@ -350,7 +350,7 @@ async fn bodies_have_limits_and_kinds() {
 #[tokio::test]
 async fn what_is_wrong_with_a_credential_requests_payload_has_the_codes_of_credential_requests() {
     let instance = Instance::start().await;
-    let ask = || post("/issuer/credential").bearer("nobody-made-this");
+    let ask = || post("/issuer/credential").bearer("an-unknown-token");
     let large = format!(r#"{{"proofs":"{}"}}"#, "x".repeat(2 << 20));
     for (call, status) in [
         (ask(), StatusCode::BAD_REQUEST),

@@ -34,7 +34,7 @@ async fn an_erased_organisation_answers_only_verifiers_and_those_who_look_at_its
                 true => gone += 1,
                 false => there += 1,
             }
-            // Nobody can change or take anything any more.
+            // An erased organisation has no address left that changes anything.
             assert!(is_gone || route.method == Method::GET, "{path}");
         }
     }

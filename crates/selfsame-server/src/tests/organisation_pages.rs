@@ -170,7 +170,7 @@ async fn a_wrong_change_of_an_organisation_is_told_on_its_own_page() {
         assert!(refused.body.contains("href=\"/o/acme/people\""));
     }
     let unknown = [("change", "suspend")];
-    let unknown = send(&instance, "/organisations/nobody", &unknown).await;
+    let unknown = send(&instance, "/organisations/unknown", &unknown).await;
     assert_eq!(unknown.status, StatusCode::NOT_FOUND);
 }
 
@@ -215,8 +215,8 @@ async fn the_navigation_of_an_organisations_pages_leads_to_its_own_pages() {
     assert!(page.contains("<bdi>Acme Corporation</bdi>"));
     let main = read(&instance, "/issuer").await.body;
     assert!(main.contains("<a href=\"/organisation\"") && !main.contains("class=\"own\""));
-    let nobody = instance.call(get("/")).await.body;
-    assert!(!nobody.contains("href=\"/organisation\""));
+    let visitors = instance.call(get("/")).await.body;
+    assert!(!visitors.contains("href=\"/organisation\""));
 }
 
 #[tokio::test]

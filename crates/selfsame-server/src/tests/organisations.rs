@@ -253,6 +253,6 @@ async fn a_name_that_is_taken_or_looks_like_one_or_is_reserved_is_refused() {
         assert!(refused.status.is_client_error(), "{name}");
         assert!(refused.body.contains(reason), "{name}: {}", refused.body);
     }
-    let unknown = instance.call(get("/.well-known/openid-credential-issuer/o/nobody"));
+    let unknown = instance.call(get("/.well-known/openid-credential-issuer/o/unknown"));
     assert_eq!(unknown.await.status, StatusCode::NOT_FOUND);
 }

@@ -81,7 +81,7 @@ async fn pages_are_whole_and_hold_nothing_inline_or_foreign() {
         "/registry/search?q=nothing-like-this",
         "/registry/object?id=rules",
         "/registry/object?id=validators/changes",
-        "/registry/object?id=did/nobody",
+        "/registry/object?id=did/unknown",
         "/browse/domain",
         "/browse/pool?query=embedded",
         "/browse/config?type=120&page_size=1",
@@ -338,7 +338,7 @@ async fn an_error_on_a_page_is_said_first_and_has_the_focus() {
     assert!(!page.body.contains("autofocus") && !page.body.contains("aria-invalid"));
     let sent = form(&[
         ("form_token", &page.form_token()),
-        ("email", "nobody@example.org"),
+        ("email", "stranger@example.org"),
         ("password", "a wrong password"),
     ]);
     let answer = post("/wallet/sign-in").cookie(&visitor).form(sent);

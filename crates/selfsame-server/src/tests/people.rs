@@ -92,7 +92,7 @@ async fn a_wrong_password_is_told_beside_the_form_and_opens_no_session() {
     let instance = Instance::start().await;
     let main = OrganisationName::main();
     instance.person_with(&main, OperatorRole::Owner).await;
-    for email in ["owner@main.example", "nobody@main.example"] {
+    for email in ["owner@main.example", "stranger@main.example"] {
         let answer = instance.sign_in(email, "another long password").await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
         for wanted in [

@@ -270,7 +270,7 @@ async fn a_start_page_that_lost_its_connection_hears_what_happened_meanwhile_onc
     listening.tell(EventKind::Anchored, "4").await;
     read_until(&mut stream, r#""kind":"anchored""#).await;
 
-    // Nobody gets more by an id of their own making: the stream begins with what happens now.
+    // After an id that the server never sent, the stream begins with new events.
     for unknown in ["", "0-0", "1-0", "1-1"] {
         let mut stream = listening.follow("/events", Some(unknown)).await;
         read_until(&mut stream, r#""kind":null"#).await;
@@ -303,7 +303,7 @@ async fn who_follows_a_request_again_is_told_its_state_only_if_it_may_have_chang
     listening.tell(EventKind::Verification, &id).await;
     read_until(&mut stream, state).await;
     drop(stream);
-    // What happened while nobody followed is told, and so is the present state to whom a cursor does not help.
+    // The stream sends the state if it has changed since the last id, and if the last id is unknown or absent.
     for last_seen in [Some(&*seen), Some("1-1"), None] {
         let mut stream = listening.follow(&path, last_seen).await;
         read_until(&mut stream, state).await;

@@ -120,12 +120,13 @@ async fn an_owner_changes_the_list_by_the_page_and_an_auditor_reads_it() {
             cookie == &owner
         );
     }
-    let wrong = [("issuer", "nobody"), ("name", "Nobody")];
+    let wrong = [("issuer", "dentist"), ("name", "Pharmacy")];
     let refused = send("/o/acme/trust", &wrong).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST);
     check("refused", &refused.body);
     assert!(
-        refused.body.contains("id=\"issuer-problem\"") && refused.body.contains("value=\"nobody\"")
+        refused.body.contains("id=\"issuer-problem\"")
+            && refused.body.contains("value=\"dentist\"")
     );
     let entry = listed(&instance, "/o/acme").await.remove(0);
     let path = format!("/o/acme/trust/{}/remove", entry["id"].as_str().unwrap());

@@ -147,6 +147,6 @@ async fn what_is_wrong_with_a_webhook_stands_beside_the_field_and_what_was_typed
     assert!(refused.body.contains("id=\"since-problem\"") && refused.body.contains("yesterday"));
     let nowhere = desk
         .instance
-        .call(get("/webhooks/nobody").cookie(&desk.cookie));
+        .call(get("/webhooks/unknown").cookie(&desk.cookie));
     assert_eq!(nowhere.await.status, StatusCode::NOT_FOUND);
 }

@@ -33,7 +33,8 @@ pub struct SignInCode {
     code: String,
 }
 
-/// The page that asks for a password or the token; whoever is signed in is shown where to go on.
+/// The page that asks for a password or the operator token. A person who is signed in gets the page
+/// to continue at instead.
 pub async fn page(
     State(server): State<Server>,
     frame: Frame,

@@ -137,7 +137,7 @@ pub async fn revoke_key(
     Ok(Redirect::to("/people#keys").into_response())
 }
 
-/// What whoever works here may give; `None` for a reader.
+/// The roles and rights that the caller may give to others; `None` for a caller who may only read.
 fn giving(work: &Working) -> Option<Giving> {
     let Working {
         authority,

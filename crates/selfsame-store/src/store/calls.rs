@@ -42,7 +42,7 @@ impl Store {
     pub async fn dead_letters(&self, page: &Page) -> Result<Vec<DeadLetter>> {
         let mut letters = Vec::new();
         for letter in self.0.backend.dead_letters(page.window()?).await? {
-            // Without a key the tenant is being destroyed, and nobody can read the letter.
+            // A tenant that is being destroyed has no key, so its letters can't be opened.
             if let Some(keys) = self.keys(&letter.entry.tenant).await? {
                 letters.push(outbox::open_letter(&keys, letter)?);
             }

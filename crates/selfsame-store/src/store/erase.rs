@@ -13,10 +13,10 @@ impl Store {
         self.remove(tenant, Some(keep), limit).await
     }
 
-    /// Destroys a tenant: the first call removes the key that seals all its data, so that nobody can read them any more;
-    /// each call removes its counters, and at most `limit` of its records and of its outbox entries. Returns how many;
-    /// call it until none is left, also after a crash. From the first call on, this process reads nothing of the tenant
-    /// and refuses to write anything. Events stay until they are purged. `Malformed` for the instance itself.
+    /// Destroys a tenant. The first call removes the key that seals all its data, which makes the data unreadable. Each
+    /// call removes the counters, and at most `limit` of the records and of the outbox entries. Returns the number of
+    /// removed rows; call it until that is 0, also after a crash. From the first call on, this process reads nothing of
+    /// the tenant and refuses to write anything. Events stay until they are purged. `Malformed` for the instance itself.
     pub async fn destroy(&self, tenant: &TenantId, limit: usize) -> Result<u64> {
         if *tenant != TenantId::instance() {
             self.0.vault.destroy(tenant);

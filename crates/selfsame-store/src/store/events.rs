@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::record::{MAX_PAGE, Window};
 
 impl StoredEvent {
-    /// The cursor of the events after this one. Nobody can guess it.
+    /// The cursor of the events after this one. It can't be guessed.
     pub fn cursor(&self) -> String {
         format!("{}-{}", self.seq, self.stamp)
     }
@@ -31,8 +31,8 @@ impl EventCursor {
 }
 
 impl Store {
-    /// The oldest events after this cursor, or after the beginning; an empty list if there are none yet. `None` if the
-    /// event of the cursor is not kept any more, or never was: the reader has missed events, and begins anew.
+    /// The oldest events after this cursor, or from the beginning; empty until an event follows. `None` if the event of
+    /// the cursor is not kept any more, or never was: the reader has missed events, and begins anew.
     pub async fn events_after(
         &self,
         cursor: Option<&str>,
@@ -69,7 +69,7 @@ impl Store {
         self.0.backend.events(oldest).await
     }
 
-    /// The cursor of the newest event: whoever holds it has seen everything. `None` if there was no event yet.
+    /// The cursor of the newest event: a reader at this cursor has seen all events. `None` before the first event.
     pub async fn newest_event(&self) -> Result<Option<String>> {
         let newest = Window {
             after: None,

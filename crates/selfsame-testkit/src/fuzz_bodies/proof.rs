@@ -20,7 +20,7 @@ pub fn checkpoint(data: &[u8]) -> bool {
     };
     let note = SignedNote::parse(text).is_ok_and(|note| {
         assert_eq!(note.to_string(), text, "a note has one form");
-        assert_eq!(note.signers(&[]), Ok(vec![]), "nobody has no signature");
+        assert_eq!(note.signers(&[]), Ok(vec![]), "no key, no signer");
         true
     });
     let checkpoint = Checkpoint::parse(text).is_ok_and(|checkpoint| {

@@ -51,7 +51,7 @@ pub fn tls_connection(data: &[u8]) -> bool {
     let mut is_answered = false;
     for end in [&mut client, &mut server] {
         let taken = end.receive(data, &ctx);
-        assert!(!end.is_open(), "nobody is let in without a key");
+        assert!(!end.is_open(), "a peer without a key gets no connection");
         assert!(end.take_incoming().is_empty(), "no data comes through");
         let sent = end.take_outgoing();
         is_answered = sent.first() == Some(&22);
@@ -79,7 +79,10 @@ pub fn tls_machines(data: &[u8]) -> bool {
     // Some inputs begin with a ticket.
     if first % 2 == 1 {
         let mut ends = Ends::new(&client, server, 1);
-        assert!(ends.meet(&mut [].iter()), "nobody is between them");
+        assert!(
+            ends.meet(&mut [].iter()),
+            "unchanged bytes give two connections"
+        );
     }
     let mut ends = Ends::new(&client, server, 2);
     // Some inputs send early data.
@@ -131,11 +134,14 @@ impl Ends {
                 };
                 for piece in changed(from.take_outgoing(), edits) {
                     let taken = to.receive(&piece, &self.ctx);
-                    assert!(to.take_incoming().is_empty(), "nobody has sent data");
+                    assert!(to.take_incoming().is_empty(), "the peer has sent no data");
                     self.early.extend(to.take_early_data());
-                    assert!(EARLY.starts_with(&self.early), "nobody has sent that");
+                    assert!(
+                        EARLY.starts_with(&self.early),
+                        "early data is what was sent"
+                    );
                     if taken.is_err() {
-                        assert!(!to.is_open(), "who refuses lets nobody in");
+                        assert!(!to.is_open(), "a refusal opens no connection");
                         assert!(to.receive(&[], &self.ctx).is_err(), "an end is for good");
                     }
                 }

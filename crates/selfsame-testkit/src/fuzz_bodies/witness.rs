@@ -40,7 +40,7 @@ fn answer(text: &str) -> bool {
     assert_eq!(time, NOW, "it signed once, then");
     let keys = [known.key];
     let signers = note.signers(&keys).expect("what is taken is good");
-    assert_eq!(signers.len(), 1, "nobody else's is taken");
+    assert_eq!(signers.len(), 1, "no other key's signature counts");
     true
 }
 

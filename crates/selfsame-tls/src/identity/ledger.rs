@@ -37,7 +37,7 @@ pub trait NetworkRules: Send + Sync {
     /// Resolves a DID. The error is `InternalError` if a value that this takes is not known.
     fn resolve(&self, state: &dyn KnownState, did: &Did) -> Resolution;
 
-    /// The issuer's latest anchor for a list's URI; `None` if there is none, or if that is not known.
+    /// The issuer's latest anchor for a list's URI; `None` if the list is not anchored, or if its anchor is not known.
     fn anchor(&self, state: &dyn KnownState, issuer: &Did, list: &str) -> Option<ListAnchor>;
 
     /// Whether the value under this key never changes once it is there.

@@ -107,7 +107,7 @@ fn speaking(identities: Identities) -> Config {
 
 fn kind(connection: &Connection) -> &'static str {
     match connection.peer().unwrap().kind {
-        PeerKind::Anonymous => "nobody",
+        PeerKind::Anonymous => "anonymous",
         PeerKind::Certificate(_) => "x509",
         PeerKind::Did(_) => "did",
         PeerKind::Credential(_) => "vc",
@@ -127,7 +127,7 @@ type Case = (
 
 /// Server shows, client accepts; client shows, server accepts (`NONE`: it does not ask).
 const CASES: [Case; 16] = [
-    ([VC, VC, NONE, NONE], Ok(("vc", "nobody"))),
+    ([VC, VC, NONE, NONE], Ok(("vc", "anonymous"))),
     ([VC, VC, VC, VC], Ok(("vc", "vc"))),
     ([VC, VC, X509, X509], Ok(("vc", "x509"))),
     ([X509, X509, VC, VC], Ok(("x509", "vc"))),
@@ -203,7 +203,7 @@ fn a_client_without_a_fitting_did_is_nobody_where_it_may_be() {
     let mut other = server(speaking(own), ClientAuth::Optional(only(clients)));
     let ends = drive(&mut one, &mut other, &Registry::default());
     assert_eq!(ends, Ends::default());
-    assert_eq!(kind(&other), "nobody");
+    assert_eq!(kind(&other), "anonymous");
 }
 
 #[test]

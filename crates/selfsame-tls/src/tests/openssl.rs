@@ -89,7 +89,7 @@ fn certificate(ours: &Connection) -> Option<Vec<u8>> {
     match &ours.peer().unwrap().kind {
         PeerKind::Anonymous => None,
         PeerKind::Certificate(chain) => Some(chain[0].clone()),
-        other => panic!("neither a certificate nor nobody: {other:?}"),
+        other => panic!("neither a certificate nor an anonymous peer: {other:?}"),
     }
 }
 

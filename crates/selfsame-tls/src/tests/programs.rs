@@ -107,7 +107,7 @@ pub(super) fn accept(listener: &TcpListener) -> TcpStream {
             Err(_) => std::thread::sleep(PATIENCE / patience),
         }
     }
-    panic!("nobody came");
+    panic!("the other program did not connect in time");
 }
 
 #[expect(

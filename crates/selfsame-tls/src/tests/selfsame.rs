@@ -234,8 +234,8 @@ fn an_issuer_is_believed_only_what_it_may_claim() {
         assert_eq!(client_refused(ends), Alert::AccessDenied);
     }
     // If no issuer may make the claim, no peer could be accepted.
-    let nobody = IdentityPolicy::of_credentials(&["key"], vec![may_not], dns("a.example"));
-    let refused = ClientConfig::new(own(Identities::default()), only(nobody));
+    let impossible = IdentityPolicy::of_credentials(&["key"], vec![may_not], dns("a.example"));
+    let refused = ClientConfig::new(own(Identities::default()), only(impossible));
     assert_eq!(refused.err(), Some(ConfigError::Policy));
 }
 

@@ -210,7 +210,7 @@ fn buttons_add_remove_and_move_rows_at_both_levels() {
     assert_eq!(form.rows[5].key, "6");
     form.press("remove.3-0");
     form.press("remove.1");
-    form.press("remove.nobody");
+    form.press("remove.unknown");
     assert_eq!((form.rows[2].members.len(), form.rows.len()), (2, 5));
 }
 

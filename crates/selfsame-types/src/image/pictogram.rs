@@ -2,7 +2,7 @@
 
 use super::{Picture, SVG};
 
-/// The image of a pictogram. Whoever shows it needs a font that has it.
+/// The image of a pictogram. The program that shows it needs a font with this pictogram.
 #[must_use]
 pub fn pictogram(icon: &str) -> Picture {
     let escaped = icon

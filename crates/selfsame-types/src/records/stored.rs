@@ -18,8 +18,8 @@ pub(super) const VERSION: &str = "type";
 /// The kind of the records of drafts, by the id of the type.
 pub(super) const DRAFT: &str = "type-draft";
 
-/// Which versions a tenant has published. Whoever changes one of them changes this record, so that one read of its
-/// version shows whether anything has changed.
+/// The versions that a tenant has published. Each change of a version changes this record too, so that one read of this
+/// record's version shows whether any of them has changed.
 #[derive(Default, Deserialize, Serialize)]
 pub(super) struct TypesHead {
     pub versions: Vec<HeadEntry>,

@@ -13,7 +13,8 @@ use super::list::{
 use super::tails::TailsGenerator;
 use crate::error::Error;
 
-/// The product of g'^(γ^(L+1-j)) over all credentials j that are not revoked; the neutral element if there are none.
+/// The product of g'^(γ^(L+1-j)) over the indices j of the credentials that are not revoked; the neutral element for
+/// an empty product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Accumulator(G2OrIdentity);

@@ -147,7 +147,7 @@ fn what_does_not_hold_is_not_proven() {
     let issuance = credential(&definition, &values, "unsatisfied");
     for request in [
         request(&[], &[predicate("city", PredicateType::AtLeast, 29)]),
-        request(&["nobody"], &[]),
+        request(&["unknown"], &[]),
         request(&["city"], &[predicate("city", PredicateType::AtLeast, 18)]),
     ] {
         let shown = [Shown {

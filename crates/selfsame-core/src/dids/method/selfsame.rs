@@ -69,8 +69,8 @@ impl Dids {
         }
     }
 
-    /// Anchors the present state of a status list, together with `batch`. Nobody waits for it: after a failure, the outbox
-    /// anchors it later.
+    /// Anchors the present state of a status list, together with `batch`. If the registry does not answer, this still
+    /// succeeds, and the outbox anchors the list later.
     ///
     /// # Errors
     /// `BadRequest` if the identity's DID is not the registry's, and the store's errors.

@@ -43,7 +43,7 @@ fn issued(issuer: &Party, status: Option<CoseStatus>) -> String {
     to_text(&draft.finish(&signature))
 }
 
-/// A credential that takes much more memory than its text, signed by nobody.
+/// A credential that takes much more memory than its text, with an invalid signature.
 pub(crate) fn heavy(number: u64) -> String {
     let mut content = content(None);
     content.claims = object(json!({"n": number, "x": vec!["a"; 10_000]}));

@@ -140,7 +140,7 @@ fn where_the_metadata_says_nothing_the_certificate_is_judged() {
         |policy: &Policy, evidence: &Evidence| verify(&presented(&raw), policy, evidence, NOW);
     let judged = judge(&policy(), &metadata_with(iss, None));
     assert_fails(&judged, "certificate_chain", Outcome::Untrusted);
-    // Where the chain leads to an anchor, nobody is asked.
+    // A chain that leads to a trust anchor needs no metadata.
     let anchored = Policy {
         trust_anchors: vec![authority.der.clone()],
         ..policy()

@@ -667,10 +667,10 @@ fn issuers_that_are_no_safe_urls_are_refused() {
         });
         assert_fails(&scene.bare(), "issuer_key", Outcome::Invalid);
     }
-    let nobody = Scene::with(|issue| {
+    let without_issuer = Scene::with(|issue| {
         issue.claims.remove("iss");
     });
-    assert_fails(&nobody.bare(), "issuer_key", Outcome::Invalid);
+    assert_fails(&without_issuer.bare(), "issuer_key", Outcome::Invalid);
 }
 
 #[test]

@@ -332,7 +332,7 @@ fn a_list_that_was_signed_too_long_ago_is_no_evidence_however_lately_it_was_fetc
         };
         verify(&scene.presented(), &strict, &evidence, later)
     };
-    // No limit is set by the formats: a list that nobody changes need not be signed again.
+    // The formats set no maximum age: an unchanged list need not be signed again.
     let unlimited = judge(None);
     assert_valid(&unlimited);
     let fresh = |verdict: &Verdict| on_lists(verdict)[3].detail.clone();

@@ -301,8 +301,8 @@ impl Shared {
         again.map_err(kept)?.reply
     }
 
-    /// As [`Self::register`], for a write that nobody waits for. Writes of this author that were stored before come
-    /// first, so that of two states the newer one lasts.
+    /// As [`Self::register`], without a receipt: if the registry does not answer, the outbox sends the write later. Writes
+    /// of this author that were stored before come first, so that the newer of two states lasts.
     pub async fn register_in_turn(
         self: &Arc<Self>,
         author: &Author,

@@ -1,4 +1,4 @@
-//! COSE_Sign1 (RFC 9052 §4.2) over the claims: drafted by an issuer, and read by whoever received it.
+//! COSE_Sign1 (RFC 9052 §4.2) over the claims: an issuer drafts it; a wallet or a verifier reads it.
 
 use selfsame_crypto::{Algorithm, KeyType, PublicKey};
 use selfsame_proof::cbor::{self, CborItem, CborReader, CborWriter, Malformed};
