@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_copy_that_is_signed_wrongly_refuses_nobody_else() {
+    async fn a_copy_with_a_wrong_signature_refuses_no_other_copy() {
         let waiting = WaitingSubmitters::new(4);
         let mut good = waiting.enter(HASH, SENT).unwrap();
         let mut forged = waiting.enter(HASH, FORGED).unwrap();

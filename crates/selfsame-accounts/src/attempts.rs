@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_with_all_networks_has_so_many_guesses_an_hour_at_one_account() {
+    fn an_attacker_with_all_networks_has_limited_guesses_an_hour_at_one_account() {
         let everywhere = |number: u32| {
             let pair = AttemptKey::Pair("account".to_owned(), number.to_string());
             let address = AttemptKey::Address(number.to_string());

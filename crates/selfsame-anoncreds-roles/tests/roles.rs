@@ -282,7 +282,7 @@ fn an_attribute_has_one_value() {
 }
 
 #[test]
-fn what_is_missing_is_named_and_so_is_a_referent_that_nobody_requested() {
+fn what_is_missing_is_named_and_so_is_a_referent_that_was_not_requested() {
     let (question, choice) = (question(1_000), choice());
     let held = [HeldCredential::from_json(&world().held).unwrap()];
     let none = PublishedObjects::default();

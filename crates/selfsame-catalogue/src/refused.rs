@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_can_do_now_is_no_fault_of_ours() {
+    fn an_unavailable_service_is_no_fault_of_ours() {
         let refused = |status| Refused::of(status, b"{\"detail\": \"the registry is away\"}");
         let who = |status| refused(status).who();
         let (caller, others) = (WhoActs::Caller, WhoActs::Others);

@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_has_so_many_connections_unless_it_is_a_proxy_or_this_machine() {
+    fn the_connections_of_an_address_are_limited_unless_it_is_a_proxy_or_this_machine() {
         let service = service(2);
         let three = |address: [u8; 4]| {
             let shares: Vec<_> = (0..3)
@@ -555,7 +555,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_proxy_on_another_machine_is_believed_for_whom_it_asks_and_nobody_else_is() {
+    async fn only_a_named_proxy_on_another_machine_is_believed_for_whom_it_asks() {
         let service = service(2);
         let asked = async |from: [u8; 4]| {
             let mut request = asking("/who");

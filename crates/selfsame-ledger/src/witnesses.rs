@@ -323,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_late_again_and_again_is_asked_less_and_less_often() {
+    fn a_witness_that_is_late_again_and_again_is_asked_less_and_less_often() {
         let rests: Vec<u64> = (0..9).map(rest).collect();
         assert_eq!(rests, [0, 0, 1, 2, 4, 8, 16, 30, 30]);
         assert_eq!(rest(u32::MAX), REST_MAX);

@@ -178,9 +178,9 @@ mod tests {
 
     #[test]
     fn roles_together_have_every_right_but_that_to_write_the_audit_trail() {
-        let nobodys: Vec<_> = Right::all()
+        let ungiven: Vec<_> = Right::all()
             .filter(|right| !rights(&OperatorRole::ALL).has(*right))
             .collect();
-        assert_eq!(nobodys, [Area::Audit.write()]);
+        assert_eq!(ungiven, [Area::Audit.write()]);
     }
 }

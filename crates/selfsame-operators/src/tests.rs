@@ -180,7 +180,7 @@ async fn a_person_with_an_account_joins_a_second_organisation_by_their_password(
 }
 
 #[tokio::test]
-async fn nobody_gives_or_takes_more_than_they_have() {
+async fn people_give_and_take_only_rights_that_they_have() {
     let world = World::new().await;
     let main = OrganisationName::main();
     let owner = world.person(&main, OperatorRole::Owner).await;

@@ -21,7 +21,7 @@ export function sendOnce() {
     clearTimeout(timer);
     timer = setTimeout(forget, PATIENCE);
   });
-  // Whoever comes back to the page may send again, and whoever stops it by the keyboard.
+  // The form can be sent again after the person comes back to the page, or stops it with Escape.
   addEventListener("pageshow", forget);
   addEventListener("keydown", (event) => {
     if (event.key === "Escape") forget();

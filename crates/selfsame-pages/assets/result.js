@@ -40,7 +40,7 @@ async function lookAgain(place) {
   }
 }
 
-// Nothing if it did not come and may come yet. Whoever is led to a door or refused gets to see that.
+// The page's text, or nothing after an error that may pass. A redirect (to a sign-in) or a refusal is shown by a reload.
 async function fetched(address) {
   const answer = await fetch(address, { headers: { accept: "text/html" } }).catch(() => null);
   const refused = answer && answer.status >= 400 && answer.status < 500 && answer.status !== 429;
@@ -53,7 +53,7 @@ async function fetched(address) {
 function show(place, fresh) {
   const waiting = place.querySelector(".waiting");
   const still = fresh.querySelector(".waiting");
-  // While it waits only its line changes, so that nobody loses the link they are about to press.
+  // While the request waits, only its line is replaced: a link that the person is about to press stays in place.
   if (waiting && still) return waiting.replaceWith(still);
   const held = place.contains(document.activeElement);
   place.replaceChildren(...fresh.childNodes);

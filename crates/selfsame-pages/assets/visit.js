@@ -31,7 +31,7 @@ async function look(place, address) {
   const waiting = place.querySelector(".waiting");
   if (!fresh || !waiting) return;
   const still = fresh.querySelector(".waiting");
-  // While it waits only its line changes, so that nobody loses the link they are about to press.
+  // While the request waits, only its line is replaced: a link that the person is about to press stays in place.
   if (still) return waiting.replaceWith(still);
   const held = place.contains(document.activeElement);
   place.replaceChildren(...fresh.childNodes);

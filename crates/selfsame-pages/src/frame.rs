@@ -291,7 +291,7 @@ fn section(path: &str) -> &'static str {
 #[cfg(test)]
 impl Frame {
     /// The frame of a page for a visitor without a session.
-    pub fn nobodys() -> Self {
+    pub fn of_visitor() -> Self {
         Self::new(FrameParts {
             path: "/wallet",
             form: "token".to_owned(),
@@ -327,7 +327,7 @@ mod tests {
     use super::*;
 
     fn of(path: &str, registry: RegistryPlace) -> Frame {
-        let mut frame = Frame::nobodys();
+        let mut frame = Frame::of_visitor();
         frame.section = section(path);
         frame.roles = InstanceRoles {
             issuer: false,
@@ -374,7 +374,7 @@ mod tests {
             verifier: false,
             may_switch: true,
         };
-        let mut frame = Frame::nobodys().with_operator(true);
+        let mut frame = Frame::of_visitor().with_operator(true);
         frame.section = section("/people");
         let entries = frame.entries();
         let last = entries.last().unwrap();
@@ -389,8 +389,8 @@ mod tests {
             "/o/acme/organisation",
         ];
         assert_eq!(hrefs.collect::<Vec<_>>(), expected);
-        let nobodys = Frame::nobodys().entries();
-        assert!(nobodys.iter().all(|entry| entry.label != "Organisation"));
+        let of_visitor = Frame::of_visitor().entries();
+        assert!(of_visitor.iter().all(|entry| entry.label != "Organisation"));
     }
 
     #[test]
@@ -398,7 +398,7 @@ mod tests {
         let labels = |visitor| -> Vec<&str> {
             let frame = Frame {
                 visitor,
-                ..Frame::nobodys()
+                ..Frame::of_visitor()
             };
             frame
                 .entries()
@@ -434,14 +434,14 @@ mod tests {
     fn the_operators_first_page_is_one_of_this_process() {
         assert_eq!(of("/", RegistryPlace::Here).home(), "/registry");
         assert_eq!(of("/", RegistryPlace::Elsewhere).home(), "/");
-        assert_eq!(Frame::nobodys().home(), "/issuer");
+        assert_eq!(Frame::of_visitor().home(), "/issuer");
     }
 
     #[test]
     fn a_session_is_ended_only_from_pages_that_need_it() {
         let of = |visitor| Frame {
             visitor,
-            ..Frame::nobodys()
+            ..Frame::of_visitor()
         };
         let email = || "maja@example.org".to_owned();
         let person = of(Visitor::Person { email: email() });
@@ -464,6 +464,6 @@ mod tests {
         });
         assert_eq!(clerk_elsewhere.who(), "maja@example.org");
         assert_eq!(of(Visitor::Operator { email: None }).who(), "Operator");
-        assert_eq!(Frame::nobodys().who(), "");
+        assert_eq!(Frame::of_visitor().who(), "");
     }
 }

@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn the_start_page_leads_only_to_what_is_here() {
         let shown = |is_here: bool| {
-            let mut frame = Frame::nobodys();
+            let mut frame = Frame::of_visitor();
             frame.roles = InstanceRoles {
                 issuer: is_here,
                 wallet: true,

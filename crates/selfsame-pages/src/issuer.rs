@@ -196,7 +196,7 @@ mod tests {
             accepted: accepted.map(str::to_owned),
             label: None,
         };
-        let page = OfferPage::of(Frame::nobodys(), "Record", offer);
+        let page = OfferPage::of(Frame::of_visitor(), "Record", offer);
         page.render().unwrap()
     }
 

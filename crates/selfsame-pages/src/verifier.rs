@@ -203,7 +203,7 @@ mod tests {
             spending: None,
             open_for: None,
         };
-        let frame = Frame::nobodys().with_operator(operator);
+        let frame = Frame::of_visitor().with_operator(operator);
         let view = RequestView {
             returned,
             ..RequestView::of(request, Arc::new(TypeSet::default()))

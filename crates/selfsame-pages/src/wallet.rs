@@ -165,12 +165,12 @@ mod tests {
             done: None,
             own: &own,
         };
-        let page = WalletPage::of(Frame::nobodys(), cards, &shown);
+        let page = WalletPage::of(Frame::of_visitor(), cards, &shown);
         page.render().unwrap()
     }
 
     #[test]
-    fn cards_that_nobody_accepts_come_first_with_a_badge_and_greyed() {
+    fn cards_that_no_verifier_accepts_come_first_with_a_badge_and_greyed() {
         let shown = page(&[None, Some("revoked"), Some("valid"), Some("unknown")]);
         let (over, good) = shown.split_once("aria-label=\"Cards\"").unwrap();
         assert!(over.contains("Needs attention"), "{over}");

@@ -133,7 +133,7 @@ async fn count(store: &Store, worker: u64, ends: &AtomicBool, acknowledged: &Ato
                 number = next;
                 acknowledged.fetch_add(1, Ordering::SeqCst);
             }
-            Err(StoreError::Conflict { .. }) => panic!("nobody else writes this record"),
+            Err(StoreError::Conflict { .. }) => panic!("no other process writes this record"),
             Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
         }
     }

@@ -417,7 +417,7 @@ async fn a_copy_made_while_others_write_holds_one_moment_and_knows_that_it_is_a_
 }
 
 #[tokio::test]
-async fn whoever_begins_with_a_copy_is_given_no_number_again() {
+async fn a_store_that_begins_with_a_copy_gives_no_number_again() {
     let dir = TempDir::new().unwrap();
     let store = opened(&dir.path().join("store.db")).await;
     store.allocate(&tenant(), "place", 3).await.unwrap();

@@ -73,7 +73,7 @@ impl Closed {
 }
 
 #[tokio::test]
-async fn what_nobody_edited_opens_again_and_again() {
+async fn a_file_without_edits_opens_again_and_again() {
     let closed = Closed::with_rows().await;
     for _ in 0..3 {
         assert_eq!(closed.revoked().await.len(), 2);

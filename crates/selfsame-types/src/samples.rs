@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_of_any_year_is_taken_and_what_is_none_is_refused() {
+    fn a_date_of_any_year_is_accepted_and_an_invalid_date_is_refused() {
         let immunization = sample("immunization");
         let born = |date: &str| {
             let given = json!({"patient": {"birth_date": date}});

@@ -79,7 +79,7 @@ impl Checklist {
     }
 
     /// Records that the signer is unknown: the claims are then unproven, whatever the other rules say.
-    pub fn nobody_proven(&mut self) {
+    pub fn signer_unknown(&mut self) {
         self.unproven = true;
     }
 
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(forged.conclude(Some(())).1, None);
         let mut anybodys = Checklist::new(LAWS);
         anybodys.passes(&GENUINE, "");
-        anybodys.nobody_proven();
+        anybodys.signer_unknown();
         let (verdict, claims) = anybodys.conclude(Some(()));
         assert_eq!((verdict.outcome, claims), (Outcome::Valid, None));
     }

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_loaded_from_elsewhere_and_nobody_shows_anothers_logo() {
+    fn no_logo_is_loaded_from_elsewhere_or_shown_for_another_organisation() {
         let acme = "https://host.example/o/acme/verifier/responses/1";
         for (logo, endpoint) in [
             (

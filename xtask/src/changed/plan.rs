@@ -46,8 +46,8 @@ pub fn plan(files: &[String], workspace: &Workspace) -> Scope {
     Scope::Part(part)
 }
 
-/// The packages that build on the changed ones, and those of which the tests do as well. Nobody builds on a package's
-/// tests, so a dependency of tests alone is the last step.
+/// The packages that build on the changed ones, and those of which the tests do as well. No package builds on the tests
+/// of another one, so a dependency of tests alone is the last step.
 fn dependents(
     changed: BTreeSet<String>,
     packages: &[Package],

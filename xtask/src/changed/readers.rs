@@ -13,8 +13,8 @@ pub enum Readers {
     /// All packages, or the checks themselves.
     Everything,
     /// `PACKAGE/SUITE` is a test executable: an integration test, or `unit` for the tests in `src`, or `doc` for those
-    /// in documentation. `PACKAGE` is a package's own code, which others build on. Nobody else reads the file; `tidy`
-    /// always runs.
+    /// in documentation. `PACKAGE` is a package's own code, which others build on. No other package reads the file;
+    /// `tidy` always runs.
     These(&'static [&'static str]),
 }
 

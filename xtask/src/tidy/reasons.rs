@@ -116,7 +116,7 @@ fn alike(entries: &BTreeMap<String, Sentence>) -> Vec<Finding> {
     findings
 }
 
-/// Ids that are not in the order of the alphabet, where nobody finds them.
+/// Ids out of alphabetical order, in which people look for them.
 fn unordered(text: &str) -> Option<Finding> {
     let ids = text.lines().filter_map(|line| line.strip_prefix('['));
     let ids: Vec<&str> = ids.map(|id| id.trim_end_matches(']')).collect();

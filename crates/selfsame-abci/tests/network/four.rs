@@ -40,9 +40,12 @@ async fn what_one_validator_takes_all_have_and_sign() {
             assert!(begun.elapsed() < SIGNED, "it is not proven");
         }
     }
-    let nobody = Actor::new(genesis);
+    let unregistered = Actor::new(genesis);
     assert_eq!(
-        cluster.node(2).proves(genesis, &nobody.state_key()).await,
+        cluster
+            .node(2)
+            .proves(genesis, &unregistered.state_key())
+            .await,
         None
     );
     assert_ne!(cluster.agree().await, head);

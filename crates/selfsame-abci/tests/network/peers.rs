@@ -33,7 +33,7 @@ async fn a_node_that_is_dismissed_loses_its_connection_and_the_others_go_on() {
         assert!(Home::open(&cluster.home(n)).unwrap().dismiss(name).unwrap());
     }
     let parted = async || (0..3).all(|n| speaks(n) == Some(false));
-    until("nobody speaks to it", parted).await;
+    until("no node is connected to it", parted).await;
     for _ in 0..5 {
         told.write(&cluster, 0).await;
     }

@@ -52,9 +52,9 @@ fn issuance(good: &Good<'_>) -> Vec<Nonsense> {
         call,
         arguments,
     };
-    let mut nobody = good.asking.clone();
-    nobody["entropy"] = Value::Null;
-    nobody["prover_did"] = Value::Null;
+    let mut anonymous = good.asking.clone();
+    anonymous["entropy"] = Value::Null;
+    anonymous["prover_did"] = Value::Null;
     let mut fewer = good.issuing.clone();
     let name = fewer["values"]
         .as_object()
@@ -67,7 +67,7 @@ fn issuance(good: &Good<'_>) -> Vec<Nonsense> {
     let mut more = good.issuing.clone();
     more["values"]["one more"] = json!("1");
     vec![
-        refuse("a request of nobody", "request", nobody),
+        refuse("a request without a holder", "request", anonymous),
         refuse(
             "a request under another definition than offered",
             "request",
@@ -163,7 +163,7 @@ fn presentation(good: &Good<'_>) -> Vec<Nonsense> {
             with(good.presenting, "/cred_defs", json!({})),
         ),
         refuse(
-            "a referent nobody asked for",
+            "a referent that was not requested",
             with(
                 good.presenting,
                 "/credentials/0/attributes",

@@ -27,7 +27,7 @@ fn table() -> Table {
 
 #[test]
 #[ignore = "needs the oracle: `cargo xtask test` runs it"]
-fn whoever_takes_each_step_of_a_random_flow_it_ends_in_a_yes_of_both() {
+fn both_implementations_accept_a_random_flow_whichever_takes_each_step() {
     let mut table = table();
     let folder = tempfile::tempdir().unwrap();
     let flows = count(12);

@@ -243,7 +243,7 @@ async fn a_refusal_counts_once_nothing_that_was_sent_before_can_still_be_made() 
 }
 
 #[tokio::test]
-async fn while_nobody_tells_whether_a_change_was_made_it_is_not_sent_again() {
+async fn a_change_is_not_sent_again_while_its_outcome_is_unknown() {
     let world = World::start().await;
     world.cheqd.fault(FakeFault::LosesAnswers);
     world.app.dids().create(&new()).await.unwrap_err();

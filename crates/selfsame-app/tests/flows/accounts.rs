@@ -41,7 +41,7 @@ async fn an_account_takes_an_address_and_a_password_of_ten_characters() {
     for (email, password) in [
         (EMAIL, "ninechars".to_owned()),
         (EMAIL, "x".repeat(257)),
-        ("nobody", RIGHT.to_owned()),
+        ("stranger", RIGHT.to_owned()),
         ("a@b@c", RIGHT.to_owned()),
         ("a b@c", RIGHT.to_owned()),
         ("@c", RIGHT.to_owned()),
@@ -96,7 +96,7 @@ async fn after_ten_wrong_passwords_the_right_one_must_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn guesses_of_others_shut_nobody_out() {
+async fn guesses_of_others_lock_no_account() {
     let (_site, app) = registered().await;
     let accounts = app.wallet().unwrap().accounts();
     let devices = accounts.know_device(EMAIL, None).await.unwrap();
@@ -180,7 +180,7 @@ async fn many_who_sign_in_at_once_by_right_passwords_wait_a_moment_and_no_longer
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_goes_away_before_the_answer_has_not_guessed() {
+async fn a_sign_in_that_is_cancelled_before_its_answer_counts_no_guess() {
     let (_site, app) = registered().await;
     let accounts = app.wallet().unwrap().accounts();
     for _ in 0..60 {
@@ -199,7 +199,7 @@ async fn whoever_goes_away_before_the_answer_has_not_guessed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_peer_tries_many_accounts_slowly_and_locks_nobody_out_beside_it() {
+async fn one_peer_tries_many_accounts_slowly_and_locks_no_other_peer_out() {
     let (_site, app) = registered().await;
     let accounts = app.wallet().unwrap().accounts();
     accounts
@@ -216,7 +216,7 @@ async fn one_peer_tries_many_accounts_slowly_and_locks_nobody_out_beside_it() {
         if number % 9 == 8 && looked_at < 50 {
             sign_in("mallory@example.org", "192.0.2.1").await.unwrap();
         }
-        let email = format!("nobody-{number}@example.org");
+        let email = format!("stranger-{number}@example.org");
         match sign_in(&email, "192.0.2.1").await {
             Err(ErrorKind::Unauthenticated) => looked_at += 1,
             Err(ErrorKind::TooMany { .. }) => break,
@@ -227,7 +227,7 @@ async fn one_peer_tries_many_accounts_slowly_and_locks_nobody_out_beside_it() {
     // Continues as fast as the limit allows.
     for number in 60..66 {
         app.clock().advance(32);
-        let email = format!("nobody-{number}@example.org");
+        let email = format!("stranger-{number}@example.org");
         let guessed = sign_in(&email, "192.0.2.1").await;
         assert_eq!(guessed.unwrap_err(), ErrorKind::Unauthenticated);
     }
@@ -249,7 +249,7 @@ async fn guesses_of_one_peer_at_many_accounts_made_at_once_are_all_counted() {
         let app = app.clone();
         tasks.spawn(async move {
             let accounts = app.wallet().unwrap().accounts();
-            let email = format!("nobody-{number}@example.org");
+            let email = format!("stranger-{number}@example.org");
             let guessed = accounts
                 .sign_in(&email, secret(RIGHT), &at("192.0.2.1"))
                 .await;
@@ -301,7 +301,7 @@ async fn an_unknown_address_takes_as_long_as_a_wrong_password() {
     // The fastest attempt of each kind is the undisturbed one; on a busy machine it may take many attempts.
     let mut fastest = [Duration::MAX; 2];
     for number in 0..60 {
-        for (fastest, email) in fastest.iter_mut().zip([EMAIL, "nobody@example.org"]) {
+        for (fastest, email) in fastest.iter_mut().zip([EMAIL, "stranger@example.org"]) {
             let began = std::time::Instant::now();
             let peer = format!("198.51.100.{number}");
             let wrong = accounts

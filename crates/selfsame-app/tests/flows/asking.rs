@@ -226,7 +226,7 @@ async fn visitors_have_ten_thousand_requests_open_and_no_more() {
     let refused = opened.await.unwrap_err();
     assert_eq!(refused.reason.id(), "visitors-too-many");
     assert_eq!(refused.kind, ErrorKind::Unavailable { retry_after: 60 });
-    // Whoever works there can ask as before.
+    // The organisation's own people can still open requests.
     let asked = scene.verifier().open_saved_request("check-in", &one_more);
     asked.await.unwrap();
 }

@@ -271,7 +271,7 @@ async fn a_spent_nonce_is_not_forgotten_while_the_clock_is_ahead_for_a_while() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_place_in_a_status_list_is_given_once_whoever_opens_the_records() {
+async fn a_place_in_a_status_list_is_given_once_by_all_processes_together() {
     let site = Site::start().await;
     let mut given = HashSet::new();
     let mut count = 0;
@@ -485,7 +485,7 @@ async fn changes_are_published_within_a_second_without_being_fetched_and_share_o
         revoked.unwrap();
     }
     tokio::time::sleep(Duration::from_millis(1_500)).await;
-    // Whoever fetches it later gets what was signed then.
+    // A later fetch gets the list that was signed then.
     site.app.clock().advance(20);
     let after = signed_at(&site.app).await;
     let now = site.app.clock().now().0;

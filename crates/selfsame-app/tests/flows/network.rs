@@ -18,7 +18,7 @@ use url::Url;
 use crate::backend::Slow;
 use crate::world::{Faults, accept, new_offer, open_with, serve};
 
-const NOBODY: Roles = Roles {
+const NO_ROLES: Roles = Roles {
     issuer: false,
     wallet: false,
     verifier: false,
@@ -104,7 +104,7 @@ impl Member {
         let roles = Roles {
             verifier: true,
             wallet: true,
-            ..NOBODY
+            ..NO_ROLES
         };
         let registry = RegistryConfig::Remote {
             nodes: vec![RegistryNode {

@@ -394,7 +394,7 @@ async fn what_the_issuer_did_not_sign_is_not_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_puts_a_card_into_a_wallet_in_anothers_name_with_a_certificate_of_his_own() {
+async fn a_certificate_of_an_attacker_puts_no_card_into_a_wallet_in_another_name() {
     let site = Site::start().await;
     let app = WalletHost::new(&site).open().await;
     let person = person(&app).await;

@@ -158,7 +158,7 @@ async fn a_card_for_one_use_is_looked_up_in_the_registry_once_when_it_is_shown()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_list_of_cards_shows_what_the_last_check_found_and_asks_nobody() {
+async fn the_list_of_cards_shows_what_the_last_check_found_and_makes_no_call() {
     let (clinic, pharmacy, _) = scene().await;
     let person = person(&pharmacy.app).await;
     let wallet = pharmacy.app.wallet().unwrap();
@@ -289,7 +289,7 @@ fn stay_silent(clinic: &Member, fault: Fault) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_the_registry_is_silent_nobody_may_rely_on_the_answer_and_the_outbox_goes_on() {
+async fn while_the_registry_is_silent_the_answer_is_not_valid_and_the_outbox_goes_on() {
     for fault in [Fault::Busy, Fault::CutBefore, Fault::CutAfter] {
         let (clinic, pharmacy, person) = scene().await;
         let (id, uri) = pharmacy.ask(spending()).await;
@@ -698,7 +698,7 @@ async fn whom_a_verifier_trusts_can_change_while_it_runs_and_a_wrong_list_change
     assert!(counts().await);
 
     let wrong = [
-        of(&["nobody"]),
+        of(&["unknown"]),
         TrustConfig {
             certificates: vec!["no certificate".to_owned()],
             ..of(&[])

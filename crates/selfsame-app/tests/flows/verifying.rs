@@ -75,7 +75,7 @@ async fn a_person_sees_who_asks_and_what_for_and_the_history_keeps_the_name() {
     let history = wallet.history(&person, &Paging::default()).await.unwrap();
     assert_eq!(history.items[0].party_name, named);
 
-    // Nobody signs this one, so it states no name; its purpose is that of the type.
+    // This request is not signed, so it states no name; its purpose is that of the type.
     let plain = asking(Some("redirect_uri"), None);
     let plain = verifier.create_request(&plain).await.unwrap();
     let preview = wallet.preview_request(&person, &plain.uri).await.unwrap();
@@ -710,7 +710,7 @@ async fn a_status_list_is_fetched_again_once_its_own_time_is_over() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_status_list_that_nobody_signed_is_not_kept() {
+async fn a_status_list_with_a_wrong_signature_is_not_kept() {
     let site = Site::start().await;
     let (app, person) = holder(&site, "immunization").await;
     let wallet = app.wallet().unwrap();

@@ -487,7 +487,7 @@ pub async fn outcome(app: &App, person: &Person) -> (Vec<CardSummary>, Vec<Histo
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    panic!("nothing came of it, and nobody says so");
+    panic!("no entry came into the wallet's history");
 }
 
 pub fn serve(listener: TcpListener, app: Arc<App>, faults: Arc<Faults>) -> JoinHandle<()> {

@@ -283,7 +283,7 @@ async fn a_transaction_and_an_object_come_with_proofs_that_hold() {
         .collect();
     assert_eq!(versions, [(2, 32), (1, 30)]);
     let absent = browser
-        .object("did/nobody", world.clock.now())
+        .object("did/unknown", world.clock.now())
         .await
         .unwrap();
     assert!(absent.holds && absent.value.is_none());

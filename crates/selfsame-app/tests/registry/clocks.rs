@@ -36,7 +36,7 @@ async fn writes_nothing(registry: &Embedded, actor: &mut Actor) {
     let refused = registry.submit(&change).await.unwrap_err();
     assert!(matches!(refused.kind, ErrorKind::Unavailable { .. }));
     assert_eq!(refused.code, Some("clock_doubted"), "{refused}");
-    assert!(!refused.is_refusal(), "whoever keeps it sends it again");
+    assert!(!refused.is_refusal(), "the outbox sends it again");
     assert_eq!(refused.reason.id(), "clock-unconfirmed");
     assert_eq!(registry.ledger().unwrap().head().unwrap(), before);
 }
@@ -71,7 +71,7 @@ async fn a_registry_that_starts_with_a_clock_far_ahead_writes_nothing_until_it_i
 }
 
 #[tokio::test]
-async fn a_registry_that_was_away_on_a_machine_that_went_on_asks_nobody_about_the_clock() {
+async fn a_registry_that_was_away_on_a_machine_that_went_on_does_not_doubt_the_clock() {
     for world in World::all().await {
         let (mut actor, last) = stopped(&world).await;
         world.clock.advance(7 * DAY);

@@ -33,7 +33,7 @@ const HANDSHAKE: Duration = Duration::from_secs(60);
 /// Seconds that evidence may take: more than a node may take to answer, and less.
 const PATIENT: u64 = 50;
 const IMPATIENT: u64 = 1;
-const SECRET: &[u8] = b"for nobody else";
+const SECRET: &[u8] = b"for the peer alone";
 
 /// Listens to all log events, and keeps none. With a single subscriber in the process, the first thread to log an event
 /// decides whether it is ever logged: another test's thread, which has no subscriber, would switch it off.
@@ -325,7 +325,7 @@ async fn a_client_of_whom_a_registry_lies_or_says_nothing_is_refused_by_the_serv
 }
 
 #[tokio::test]
-async fn a_registry_that_is_slower_than_a_handshake_is_patient_lets_nobody_in_at_either_end() {
+async fn a_registry_that_is_slower_than_a_handshake_is_patient_lets_no_peer_in_at_either_end() {
     let paper = Paper::new();
     let (history, dids) = paper.history(2).await;
     let node = history.node(Lie::Silent).await;

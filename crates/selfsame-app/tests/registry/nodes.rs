@@ -445,7 +445,7 @@ async fn a_network_that_stands_still_is_read_as_of_its_last_checkpoint_for_as_lo
 }
 
 #[tokio::test]
-async fn one_node_alone_is_believed_to_stand_still_for_ten_minutes_whoever_else_is_down() {
+async fn one_node_alone_is_believed_to_stand_still_for_ten_minutes_even_if_others_are_down() {
     let paper = Paper::new();
     let (history, dids) = paper.history(3).await;
     let nodes = [
@@ -590,7 +590,7 @@ async fn changed(paper: &Arc<Paper>) -> (Arc<History>, Transaction, Transaction)
 }
 
 #[tokio::test]
-async fn a_node_that_denies_a_change_which_the_registry_has_takes_nobodys_did_away() {
+async fn a_node_that_denies_a_change_which_the_registry_has_takes_no_did_away() {
     let paper = Paper::new();
     let (history, change, _) = changed(&paper).await;
     for lie in REFUSING {

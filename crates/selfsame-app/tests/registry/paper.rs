@@ -365,7 +365,7 @@ impl History {
                 let [old, new] = ["old", "new"].map(|size| of(size).parse().unwrap());
                 self.ledger.consistency(old, new).unwrap().concat()
             }
-            (_, other) => panic!("nobody asks for {other}"),
+            (_, other) => panic!("an unexpected request for {other}"),
         };
         let is_late = lie == Lie::Silent && asked.path.starts_with("/registry/read");
         Reply {

@@ -37,7 +37,7 @@ async fn a_clock_that_is_hours_behind_the_last_block_lets_nothing_be_written() {
             refused.to_string().contains("clock-behind-block"),
             "{refused}"
         );
-        assert!(!refused.is_refusal(), "whoever keeps it sends it again");
+        assert!(!refused.is_refusal(), "the outbox sends it again");
         // An offset of minutes is accepted, and no block is earlier than the one before.
         world.clock.advance(2 * 3_600 - 600);
         let rotated = registry.submit(&change).await.unwrap();
@@ -60,7 +60,7 @@ async fn a_clock_that_leaps_ahead_puts_no_time_to_come_into_the_log() {
         let refused = registry.submit(&change).await.unwrap_err();
         assert!(matches!(refused.kind, ErrorKind::Unavailable { .. }));
         assert!(refused.to_string().contains("clock-leapt"), "{refused}");
-        assert!(!refused.is_refusal(), "whoever keeps it sends it again");
+        assert!(!refused.is_refusal(), "the outbox sends it again");
         // Meanwhile checkpoints are signed with the true time.
         let status = registry.status().await.unwrap();
         let genesis = Genesis::from_bytes(&registry.genesis().await.unwrap()).unwrap();
@@ -376,7 +376,7 @@ async fn a_ledger_file_closed_and_opened_again_has_the_same_head() {
     let world = World::memory().await;
     let mut statuses = Vec::new();
     for round in 0..3 {
-        // The sequencer releases the file once nobody can submit any more.
+        // The sequencer releases the file once no caller can submit any more.
         let ledger = loop {
             match SqliteLedger::open(&path) {
                 Ok(ledger) => break ledger,

@@ -99,12 +99,12 @@ async fn what_cannot_be_had_is_an_answer() {
     let world = World::memory().await;
     let app = app(&world, REGISTRY).await;
     let gatherer = Gatherer::new(&app, Reuse::default());
-    let did = Did::parse("did:web:nobody.invalid").unwrap();
+    let did = Did::parse("did:web:unknown.invalid").unwrap();
     for need in [
         HandshakeNeed::Did(did),
-        HandshakeNeed::StatusList("https://nobody.invalid/list".to_owned()),
+        HandshakeNeed::StatusList("https://unknown.invalid/list".to_owned()),
         HandshakeNeed::StatusList("no address".to_owned()),
-        HandshakeNeed::Crl("https://nobody.invalid/list.crl".to_owned()),
+        HandshakeNeed::Crl("https://unknown.invalid/list.crl".to_owned()),
         HandshakeNeed::Crl("no address".to_owned()),
     ] {
         let answer = gatherer.gather(&need, app.clock().now()).await;

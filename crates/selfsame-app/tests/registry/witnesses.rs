@@ -134,7 +134,7 @@ pub async fn answer(registry: &Embedded, asked: &ReceivedRequest) -> Reply {
             serde_json::to_vec(&registry.submit(&transaction).await.unwrap()).unwrap()
         }
         "/api/registry/status" => serde_json::to_vec(&registry.status().await.unwrap()).unwrap(),
-        other => panic!("nobody asks for {other}"),
+        other => panic!("an unexpected request for {other}"),
     };
     let is_json = asked.path.contains("transactions") || asked.path.contains("status");
     Reply {
@@ -232,7 +232,7 @@ async fn readers_believe_what_enough_of_their_witnesses_cosigned_and_nothing_els
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_writes_to_a_registry_elsewhere_has_it_proven_by_his_witnesses_too() {
+async fn a_write_to_a_registry_elsewhere_is_proven_by_the_writers_witnesses_too() {
     let world = World::memory().await;
     let a = witness(&world, "a.example/w").await;
     let registry = watched(&world, &[&a]).await;

@@ -102,7 +102,7 @@ async fn a_newer_version_and_an_unknown_protection_are_not_supported() {
 }
 
 #[tokio::test]
-async fn a_wrong_key_a_missing_one_and_what_is_none_are_told_apart() {
+async fn a_wrong_key_a_missing_key_and_a_malformed_key_are_told_apart() {
     let folder = wallet_after("");
     let at = file(&folder.path().join("wallet.db"));
     let wrong = open(&at, &base58_encode(&[8; 32])).await.err();

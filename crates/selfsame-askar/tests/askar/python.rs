@@ -132,8 +132,8 @@ async fn what_is_no_wallet_in_postgresql_is_told_apart() {
     server.run("postgres", "INSERT INTO config VALUES ('version', '2')");
     let newer = open(&address(&server.address("postgres")), RAW).await.err();
     assert!(matches!(newer, Some(WalletError::Unsupported(_))));
-    let nobody = open(&address("postgres://localhost:1/x"), RAW).await.err();
-    assert!(matches!(nobody, Some(WalletError::Unreachable(_))));
+    let unreachable = open(&address("postgres://localhost:1/x"), RAW).await.err();
+    assert!(matches!(unreachable, Some(WalletError::Unreachable(_))));
 }
 
 /// Makes the vectors anew. The keys in them are new ones each time, so nothing can be checked with it.

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deck_gives_nobody_twice_before_everybody_was_drawn() {
+    fn a_deck_draws_every_peer_before_it_draws_one_twice() {
         let mut deck = Deck::default();
         let mut drawn = deck.draw(3, 8);
         drawn.extend(deck.draw(5, 8));

@@ -100,7 +100,7 @@ pub(crate) fn signature(
         Ok(signed) => signed,
         Err((failure, detail)) => {
             list.fails_as(&ISSUER_KEY, failure, detail);
-            list.nobody_proven();
+            list.signer_unknown();
             return None;
         }
     };

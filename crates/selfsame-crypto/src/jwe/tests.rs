@@ -64,7 +64,7 @@ fn the_example_of_rfc_7518_appendix_c_holds() {
 }
 
 #[test]
-fn the_recipient_reads_what_was_encrypted_and_nobody_else_does() {
+fn only_the_recipient_reads_what_was_encrypted() {
     for encryption in ContentEncryption::ALL {
         let (own, recipient) = recipient(Some("k1"));
         let token = recipient.encrypt(b"{\"vp_token\":{}}", encryption, &ctx());

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parameters_are_read_strictly_and_empty_ones_are_none() {
+    fn parameters_are_read_strictly_and_empty_ones_count_as_absent() {
         let asked = AskedPart::parse("page=3&page_size=7&query=a+b&type=101").unwrap();
         let page = asked.page(100);
         assert_eq!((page.page, page.size, page.text), (3, 7, Some("a b")));

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_in_which_nobody_stands_are_forgotten() {
+    async fn empty_lines_of_waiting_requests_are_forgotten() {
         let turns = turns(1);
         let _held = turns.enter(whom("held")).await.ok().unwrap();
         for number in 0..3 * LINES {

@@ -230,7 +230,7 @@ async fn what_was_being_fetched_when_its_key_was_forgotten_is_not_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn nobody_fetches_between_landing_and_keeping() {
+async fn no_second_fetch_begins_before_the_first_is_kept() {
     for _ in 0..200 {
         let cache = cache();
         let fetches = Arc::new(AtomicUsize::new(0));

@@ -521,7 +521,7 @@ fn where_nothing_is_withheld_an_index_finds_its_element_alone() {
 }
 
 #[test]
-fn the_narrowest_type_is_none_that_every_credential_has() {
+fn the_narrowest_type_is_not_the_one_that_every_credential_has() {
     let expanded = "https://www.w3.org/2018/credentials#VerifiableCredential";
     let narrowest = |types: &[&str]| {
         let types: Vec<String> = types.iter().map(|name| (*name).to_owned()).collect();

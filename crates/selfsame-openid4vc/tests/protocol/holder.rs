@@ -174,7 +174,7 @@ fn opens_link(link: &str) -> Result<Invocation, Box<RefusedRequest>> {
 }
 
 #[test]
-fn a_request_in_a_link_is_opened_and_its_verifier_is_nobody_in_particular() {
+fn a_request_in_a_link_is_opened_and_its_verifier_is_not_authenticated() {
     let Invocation::Plain(asked) = opens_link(&plain_link(json!({"unknown": "x"}))).unwrap() else {
         panic!()
     };
@@ -362,7 +362,7 @@ fn a_link_that_points_to_a_place_without_tls_is_refused() {
 }
 
 #[test]
-fn a_link_that_repeats_a_parameter_or_is_none_of_ours_is_refused() {
+fn a_link_that_repeats_a_parameter_or_has_another_scheme_is_refused() {
     let link = plain_link(json!({}));
     assert_eq!(
         refused(opens_link(&format!("{link}&nonce=other"))),
@@ -540,7 +540,7 @@ fn a_verifier_is_told_why_its_request_is_refused() {
 }
 
 #[test]
-fn nobody_is_told_anything_before_it_is_known_who_asks() {
+fn a_verifier_that_is_not_authenticated_gets_no_error_response() {
     let verifier = Verifier::new();
     let (_, object) = verifier.fetched(verifier.new_request(&query_sd_jwt()), None);
     let (head, signature) = object.rsplit_once('.').unwrap();
@@ -796,7 +796,7 @@ fn a_request_object_that_is_addressed_to_its_verifier_is_taken_and_says_so() {
 }
 
 #[test]
-fn a_request_object_that_is_addressed_to_nobody_is_taken_and_says_so() {
+fn a_request_object_without_an_audience_is_accepted_and_says_so() {
     let verifier = Verifier::new();
     let object = object(&verifier, json!({}), json!({"aud": null}));
     let asked = opened(&object, &client_id(&verifier)).unwrap();
@@ -1021,7 +1021,7 @@ fn a_certificate_for_another_name_is_refused() {
 }
 
 #[test]
-fn whoever_is_refused_for_a_certificate_is_told_what_is_wrong_with_it() {
+fn a_refusal_of_a_certificate_says_what_is_wrong_with_it() {
     type Change = fn(&mut rcgen::CertificateParams);
     let authority = Authority::new();
     let said = |name: &str, anchors: &[Vec<u8>], change: Change| {

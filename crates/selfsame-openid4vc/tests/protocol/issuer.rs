@@ -1061,7 +1061,7 @@ fn a_proof_with_a_foreign_or_expired_nonce_is_refused_so_that_a_new_one_is_fetch
 }
 
 #[test]
-fn a_proof_names_the_client_where_it_is_known_and_nobody_where_it_is_not() {
+fn a_proof_names_a_known_client_and_no_anonymous_one() {
     let issuer = Issuer::new();
     let holder = Party::new(KeyType::P256);
     let claims = with(&issuer.proof_claims(), json!({"iss": "wallet-7"}));

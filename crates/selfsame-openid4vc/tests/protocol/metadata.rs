@@ -143,7 +143,7 @@ fn what_is_offered_must_be_described_and_described_well() {
 }
 
 #[test]
-fn a_configuration_of_an_unknown_form_hinders_nobody() {
+fn a_configuration_of_an_unknown_format_does_not_make_the_metadata_invalid() {
     let mut document = document();
     document["credential_configurations_supported"]["other"] = json!({"doctype": 7});
     let mdoc = json!({"format": "mso_mdoc", "doctype": "x", "credential_signing_alg_values_supported": [-7]});

@@ -485,7 +485,7 @@ fn after_a_few_answers_that_do_not_verify_the_request_is_over() {
 #[test]
 fn a_refusal_tells_which_rule_is_broken_and_not_whom_the_verifier_trusts() {
     let scene = Scene::new();
-    let nobody = Policy {
+    let untrusting = Policy {
         trusted_issuers: Trust::Listed(vec!["https://other.example".to_owned()]),
         ..policy()
     };
@@ -495,7 +495,7 @@ fn a_refusal_tells_which_rule_is_broken_and_not_whom_the_verifier_trusts() {
     };
     let input = Input::Response {
         response: &response,
-        policy: &nobody,
+        policy: &untrusting,
     };
     let (_, reply) = scene.verifier.step(&scene.state, input, &ctx(1)).unwrap();
     let (error, _) = refusal(&reply);
@@ -507,7 +507,7 @@ fn a_refusal_tells_which_rule_is_broken_and_not_whom_the_verifier_trusts() {
 }
 
 #[test]
-fn an_answer_to_a_request_that_nobody_has_fetched_is_refused() {
+fn an_answer_to_a_request_that_was_not_fetched_is_refused() {
     let scene = Scene::new();
     let created = VerificationState::Created(Created {
         asked: scene.state.asked().clone(),

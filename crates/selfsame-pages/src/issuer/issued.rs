@@ -168,7 +168,7 @@ mod tests {
             "status_index": 27841, "status_ttl": 60, "label": label,
         });
         let one = serde_json::from_value(one).unwrap();
-        let page = IssuedPage::of(Frame::nobodys(), &TypeSet::default(), one, asked);
+        let page = IssuedPage::of(Frame::of_visitor(), &TypeSet::default(), one, asked);
         page.render().unwrap()
     }
 

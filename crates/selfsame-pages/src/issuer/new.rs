@@ -184,7 +184,7 @@ mod tests {
             has_samples,
             content,
         };
-        NewOfferPage::of(Frame::nobodys(), one, &form).unwrap()
+        NewOfferPage::of(Frame::of_visitor(), one, &form).unwrap()
     }
 
     #[test]

@@ -193,7 +193,7 @@ mod tests {
             can_spend,
             has_certificate: false,
         };
-        NewRequestPage::of(Frame::nobodys(), one, requester)
+        NewRequestPage::of(Frame::of_visitor(), one, requester)
     }
 
     #[test]

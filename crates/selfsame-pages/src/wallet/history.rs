@@ -48,7 +48,7 @@ mod tests {
             "party": "https://a.example/\u{202e}moc.knab", "cards": ["\u{202e}card"],
             "claims": ["\u{2066}claim"], "reason": "no \u{202e}more"});
         let page = HistoryPage {
-            frame: Frame::nobodys(),
+            frame: Frame::of_visitor(),
             entries: vec![serde_json::from_value(entry).unwrap()],
             next: None,
         };

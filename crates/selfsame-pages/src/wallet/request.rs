@@ -263,7 +263,7 @@ mod tests {
     }
 
     fn shown(preview: RequestPreview, refused: Option<RefusedChoice>) -> String {
-        RequestPreviewPage::of(Frame::nobodys(), preview, refused)
+        RequestPreviewPage::of(Frame::of_visitor(), preview, refused)
             .render()
             .unwrap()
     }
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_nobody_vouches_for_is_the_verifiers_own_words() {
+    fn a_name_without_proof_is_the_verifiers_own_words() {
         let one = json!([{"required": true, "options": [["a"]]}]);
         let mut asked = preview(&["a"], one, true);
         asked.verifier.name = Some("Harbour Office".to_owned());
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_to_choose_nothing_where_there_is_no_nothing() {
+    fn the_hint_to_choose_nothing_is_shown_only_where_nothing_can_be_chosen() {
         let hint = "choose Nothing for the one you leave out";
         let either = || json!([{"required": true, "options": [["a"], ["b"]]}]);
         assert!(page(&["a", "b"], either(), false).contains(hint));

@@ -413,7 +413,7 @@ fn a_reader_is_led_through_more_changes_of_validators_than_one_answer_has() {
 }
 
 #[test]
-fn a_full_answer_leads_nobody_anywhere_unless_its_changes_hold() {
+fn a_full_answer_is_followed_only_if_its_changes_hold() {
     let mut registry = Registry::new();
     let Client { trust, policy, .. } = registry.client(1 << 20);
     registry.write("a", "1");

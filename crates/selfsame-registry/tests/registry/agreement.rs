@@ -91,7 +91,7 @@ fn once_an_agreement_is_in_force_authors_have_to_accept_it() {
 fn a_new_agreement_takes_the_place_of_the_old_and_both_stay_readable() {
     let (mut world, [mut trustee, ..]) = World::governed(Mode::Open);
     for set in [Some(agreement("1")), Some(agreement("2")), None] {
-        // Governance needs no acceptance; otherwise nobody could replace a bad agreement.
+        // Governance needs no acceptance; otherwise a bad agreement could not be replaced.
         world
             .act(&mut trustee, vec![Operation::SetAgreement(set.clone())])
             .unwrap();
@@ -108,7 +108,7 @@ fn a_new_agreement_takes_the_place_of_the_old_and_both_stay_readable() {
 }
 
 #[test]
-fn agreements_nobody_could_accept_are_refused() {
+fn agreements_that_no_author_could_accept_are_refused() {
     let (mut world, [mut trustee, ..]) = World::governed(Mode::Open);
     let bad = |version: &str, mechanisms: Vec<String>| Agreement {
         mechanisms,

@@ -39,7 +39,7 @@ fn the_newest_anchor_of_a_list_is_found_by_its_author_and_uri() {
 }
 
 #[test]
-fn nobody_anchors_under_the_name_of_another() {
+fn an_issuer_anchors_under_no_other_name() {
     let mut world = World::new();
     let (mut issuer, mut other) = (
         world.registered(KeyType::Ed25519),

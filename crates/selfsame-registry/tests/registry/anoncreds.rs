@@ -237,7 +237,7 @@ fn what_is_published_never_changes() {
 }
 
 #[test]
-fn nobody_publishes_in_the_name_of_another() {
+fn an_author_publishes_in_no_other_name() {
     let mut issuer = Issuer::new();
     let mut other = issuer.world.registered(KeyType::Ed25519);
     let refused = |act| Err(Refusal::NotAllowed { act });

@@ -651,7 +651,7 @@ fn an_identifier_of_half_a_key_is_registered_with_the_signature_of_that_key_alon
 }
 
 #[test]
-fn a_key_that_nobody_can_have_is_in_no_did() {
+fn a_key_that_is_not_a_point_of_the_curve_is_in_no_did() {
     let (mut world, [_, _, mut endorser]) = World::governed(Mode::Open);
     let none = no_point();
     let subject = Identifier::of_key(&none).unwrap();

@@ -179,7 +179,7 @@ fn a_genesis_is_read_as_written_and_names_its_network() {
 }
 
 #[test]
-fn rules_under_which_nobody_could_write_are_refused() {
+fn rules_under_which_no_author_could_write_are_refused() {
     let good = Rules::default();
     for bad in [
         Rules {

@@ -230,10 +230,10 @@ impl Chain {
             remove: remove.iter().map(|name| (*name).to_owned()).collect(),
         };
         self.twice(trustee, change(&[("two", 5), ("three", 1)], &[]));
-        let nobody = self.signed(trustee, vec![change(&[], &["one", "two", "three"])]);
+        let refused = self.signed(trustee, vec![change(&[], &["one", "two", "three"])]);
         let mighty = self.signed(steward, vec![change(&[("own", 9)], &[])]);
         let own = self.signed(steward, vec![change(&[("own", 1)], &[])]);
-        self.block(&[nobody, mighty, own]);
+        self.block(&[refused, mighty, own]);
         let mut left = validator("four", 1);
         left.consensus = None;
         let left = Operation::ChangeValidators {

@@ -169,7 +169,7 @@ fn a_delegate_revokes_within_what_was_delegated_and_the_issuer_without_delegatio
 }
 
 #[test]
-fn nobody_spends_what_he_was_not_delegated() {
+fn a_delegate_spends_only_what_was_delegated() {
     let mut scene = Scene::with_delegation(Action::Consume);
     let consume = scene.consume(Action::Consume);
     let (mut stranger, kind) = (Actor::new(KeyType::Ed25519), "another".to_owned());
@@ -263,7 +263,7 @@ fn a_delegation_ends_when_it_is_withdrawn_and_what_was_done_before_stays() {
         scene.world.act(&mut scene.doctor, withdraw.clone()),
         refused(DelegationFault::Withdrawn)
     );
-    // A delegation belongs to its delegator: nobody else can address it by its name.
+    // A delegation belongs to its delegator: no other author can address it by its name.
     assert_eq!(
         scene.world.act(&mut scene.pharmacy, withdraw),
         refused(DelegationFault::Unknown)

@@ -103,7 +103,7 @@ async fn only_the_operator_registers_unless_he_lets_everybody() {
 }
 
 #[tokio::test]
-async fn nobody_takes_a_did_of_half_a_key_away_from_the_owner_of_the_key() {
+async fn a_did_of_half_a_key_stays_with_the_owner_of_the_key() {
     let open = Instance::registering().await;
     let owner = PrivateKey::generate(KeyType::Ed25519).unwrap();
     let id = selfsame_did::selfsame::indy_id_of(owner.public()).unwrap();

@@ -37,7 +37,7 @@ async fn begin(listening: &Listening, path: &str) -> TcpStream {
 }
 
 #[tokio::test]
-async fn bodies_that_do_not_come_take_nobodys_place_and_are_given_up() {
+async fn bodies_that_do_not_come_take_no_place_and_are_given_up() {
     let listening = Listening::plain(ServerLimits {
         people: ONE,
         protocol: ONE,

@@ -104,7 +104,7 @@ pub async fn a_destruction_goes_on_after_reopening_and_leaves_no_row(ground: Gro
     assert_eq!(rows(&store, &anna).await, 0);
     assert_eq!(store.backlog().await.unwrap().pending, 0);
     drop(store);
-    // Whoever has this name now begins with nothing.
+    // A new tenant of this name begins without records.
     let store = ground.store().await;
     assert_eq!(store.allocate(&anna, "places", 1).await.unwrap(), 0..1);
     put(&store, &anna, "gone", 0).await;

@@ -141,10 +141,10 @@ async fn more_than_the_ticket_allows_is_not_sent_early_at_all() {
 
         let data = vec![7; length];
         let (one, other) = duplex(64 * 1024);
-        let nobody = |_: &Peer, _: &[u8]| panic!("nothing is early");
+        let never = |_: &Peer, _: &[u8]| panic!("nothing is early");
         let (one, other) = tokio::join!(
             connector.connect_early(one, &data),
-            acceptor.accept_early(other, nobody)
+            acceptor.accept_early(other, never)
         );
         assert!(!one.unwrap().1);
         assert!(other.unwrap().peer().resumed.is_some());

@@ -203,7 +203,7 @@ async fn a_client_that_says_nothing_is_left_after_three_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silent_clients_shut_nobody_out() {
+async fn silent_clients_shut_no_other_client_out() {
     let (client, server) = pair();
     let bounds = Bounds {
         handshakes: 2,

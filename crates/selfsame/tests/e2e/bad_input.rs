@@ -44,7 +44,7 @@ fn the_token_endpoint_refuses_what_the_specification_refuses() {
     );
     let foreign = form(&[
         ("grant_type", PRE_AUTHORIZED),
-        ("pre-authorized_code", "nobody-made-this"),
+        ("pre-authorized_code", "an-unknown-code"),
     ]);
     assert_error(&send(FORM, &foreign), 400, "invalid_grant");
     let huge = form(&[

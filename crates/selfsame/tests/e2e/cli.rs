@@ -256,7 +256,7 @@ fn what_is_wrong_with_a_wallets_password_is_said_of_the_password() {
     let world = World::start(&[]);
     let password = world.file("password");
     let mut present = command(&world, &["present", "openid4vp://?client_id=x"]);
-    present.args(["--email", "nobody@example.org", "--password-file"]);
+    present.args(["--email", "stranger@example.org", "--password-file"]);
     present.arg(&password);
     let (code, _, complaints) = run(&mut present);
     assert_eq!(code, 2, "{complaints}");

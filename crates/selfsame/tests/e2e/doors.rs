@@ -240,7 +240,7 @@ fn guessing_at_a_password_is_slowed_down() {
         statuses.contains(&429),
         "thirty guesses in a row: {statuses:?}"
     );
-    let unknown = json!({"email": "nobody@example.org", "password": "not her password"});
+    let unknown = json!({"email": "stranger@example.org", "password": "not her password"});
     let reply = world
         .anybody()
         .send("POST", "/api/wallet/sessions", Some(&unknown))

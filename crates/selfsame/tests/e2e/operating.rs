@@ -36,7 +36,7 @@ fn an_instance_serves_tls_with_a_certificate_of_its_own_or_a_given_one_and_walks
     let (code, printed, complaints) = status(&said, Some(&root));
     assert_eq!(code, 0, "{printed}{complaints}");
     let (code, _, complaints) = status(&said, None);
-    assert_eq!(code, 2, "nobody vouches for it: {complaints}");
+    assert_eq!(code, 2, "its certificate is not trusted: {complaints}");
     assert!(complaints.contains("--tls-root"), "{complaints}");
     let (code, _, complaints) = status(&said, Some(&key));
     assert_eq!(code, 2, "{complaints}");

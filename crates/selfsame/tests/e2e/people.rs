@@ -96,13 +96,13 @@ fn a_person_is_invited_listed_and_removed_in_an_organisation() {
     let invited = says(&world, 0, &invite);
     assert!(invited.contains("/operator/invited?token="), "{invited}");
     let people = says(&world, 0, &["person", "list", "--organisation", "acme"]);
-    assert_eq!(people, "", "nobody accepted yet");
+    assert_eq!(people, "", "no invitation is accepted yet");
     let gone = says(
         &world,
         2,
-        &["person", "remove", "nobody", "--organisation", "acme"],
+        &["person", "remove", "unknown", "--organisation", "acme"],
     );
-    assert!(gone.contains("nobody with this id"), "{gone}");
+    assert!(gone.contains("no person with this id"), "{gone}");
     let raised = [
         "person",
         "invite",

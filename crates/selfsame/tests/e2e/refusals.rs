@@ -43,7 +43,7 @@ fn to_the_issuer<'a>(world: &World, (holder, token): (&Holder, &str)) -> Vec<Cas
         sent.body("application/json", body).send().unwrap()
     };
     let grant = ("grant_type", crate::foreign::PRE_AUTHORIZED);
-    let claims = holder.proof_claims("nobody-gave-this-nonce");
+    let claims = holder.proof_claims("an-unknown-nonce");
     let foreign_nonce = holder.key.sign(&holder.proof_header(), &claims);
     let none = changed(holder.proof_header(), &json!({"alg": "none"}));
     let twice = format!(
@@ -66,7 +66,7 @@ fn to_the_issuer<'a>(world: &World, (holder, token): (&Holder, &str)) -> Vec<Cas
         ),
         (
             "a foreign code",
-            redeem(form(&[grant, ("pre-authorized_code", "nobody-made-this")])),
+            redeem(form(&[grant, ("pre-authorized_code", "an-unknown-code")])),
             400,
             Some("invalid_grant"),
         ),
@@ -84,7 +84,7 @@ fn to_the_issuer<'a>(world: &World, (holder, token): (&Holder, &str)) -> Vec<Cas
         ),
         (
             "a foreign token",
-            credential("nobody-made-this", &unknown.to_string()),
+            credential("an-unknown-code", &unknown.to_string()),
             401,
             Some("invalid_token"),
         ),
@@ -194,10 +194,10 @@ fn to_the_api<'a>(world: &World, person: &Api) -> Vec<Case<'a>> {
         ),
         ("no key", get("/1.0/identifiers/did:key:z0OIl"), 400, None),
         ("no such page", get("/api/nowhere"), 404, None),
-        ("an offer that is none", previewed("hello"), 400, None),
+        ("a text that is not an offer", previewed("hello"), 400, None),
         ("an offer that points inward", previewed(inward), 400, None),
         (
-            "a request that is none",
+            "a text that is not a request",
             looked("openid4vp://?"),
             400,
             Some("invalid_request"),

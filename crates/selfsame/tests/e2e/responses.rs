@@ -39,7 +39,7 @@ fn assert_outcome(what: &str, status: &Value, outcome: &str) {
         .unwrap_or_default();
     let said =
         status["verdict"]["reason"].is_string() || rules.iter().any(|rule| rule["passed"] == false);
-    assert!(said, "{what}: nobody says why: {status}");
+    assert!(said, "{what}: the verdict names no reason: {status}");
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn a_validator_is_added_and_another_removed_and_the_network_goes_on() {
         said.contains("selfsame registry admit HOME NAME@IP:PORT --remove"),
         "{said}"
     );
-    until("the first is none any more", || {
+    until("the first is no validator any more", || {
         let shown = network.status();
         let set = shown["validators"].as_array().unwrap();
         set.len() == 4 && set.iter().all(|one| one["name"] != "node-1")

@@ -209,7 +209,7 @@ impl Api {
         Request::new(method, &self.origin.join(path).unwrap()).bearer(&self.token)
     }
 
-    /// The response, whatever its status; an error if there is none.
+    /// The response, whatever its status; an error if no response came.
     pub fn send(
         &self,
         method: &'static str,

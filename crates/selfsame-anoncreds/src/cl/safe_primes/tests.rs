@@ -386,7 +386,7 @@ fn a_proof_with_any_part_changed_is_refused() {
 
 /// The challenge is over these roots, so the change is not otherwise detected.
 #[test]
-fn a_root_that_is_none_or_not_below_the_modulus_is_refused_by_itself() {
+fn a_wrong_root_or_one_not_below_the_modulus_is_refused_by_itself() {
     let mut random = random("one root");
     let both = [(); 2].map(|()| Factor::safe(260, &mut random));
     let n = &both[0].prime * &both[1].prime;

@@ -199,7 +199,7 @@ fn as_with_mask(of: &Malicious, (base, x): (&UBig, &UBig), mask_bits: usize) -> 
 }
 
 #[test]
-fn whoever_takes_logarithms_does_not_read_the_link_secret_in_a_request() {
+fn an_issuer_that_takes_logarithms_does_not_read_the_link_secret_in_a_request() {
     let issuer = Malicious::new();
     let public = issuer.key.public();
     let base = &public.r[LINK_SECRET];
@@ -231,7 +231,7 @@ fn whoever_takes_logarithms_does_not_read_the_link_secret_in_a_request() {
 }
 
 #[test]
-fn whoever_takes_logarithms_does_not_read_the_hidden_value_of_a_predicate() {
+fn an_issuer_that_takes_logarithms_does_not_read_the_hidden_value_of_a_predicate() {
     let issuer = Malicious::new();
     let base = &issuer.key.public().z;
     let difference = UBig::from(16_u8);

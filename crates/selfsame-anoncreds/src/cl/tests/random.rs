@@ -19,7 +19,7 @@ const SIDES: [Side; 2] = [Side::Ours, Side::Theirs];
 const EACH: u64 = 20;
 
 #[test]
-fn whoever_takes_each_step_of_a_random_case_both_accept_it_and_neither_another() {
+fn both_implementations_accept_a_random_case_and_neither_accepts_another() {
     let mut definitions = [
         definition(&mut Dice::new(0), 0),
         definition(&mut Dice::new(1), 1),

@@ -205,7 +205,7 @@ impl Subject for BareCompact {
                     ),
                 };
                 list.fails_as(&issuer::ISSUER_KEY, failure, detail);
-                list.nobody_proven();
+                list.signer_unknown();
             }
         }
         list.conclude(Some(&self.0.claims))

@@ -366,7 +366,7 @@ fn judge_presentation(proof: &HolderProof<'_>, court: &Court<'_>, list: &mut Che
         (Err(Finding::Missing(_)), IssuerStanding::Stranger) => {
             let detail = "the DID was not resolved, since the issuer is not proven and trusted";
             list.skips(&HOLDER_KEY, detail);
-            list.nobody_proven();
+            list.signer_unknown();
         }
         (key, _) => holder_signature(presentation.jwt(), key, list),
     }

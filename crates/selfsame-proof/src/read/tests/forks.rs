@@ -45,7 +45,7 @@ fn checkpoints_of_one_history_are_the_same_or_extend_each_other() {
 }
 
 #[test]
-fn contradicting_checkpoints_are_a_fork_whoever_comes_first() {
+fn contradicting_checkpoints_are_a_fork_in_either_order() {
     let (_, ours) = history(11, 99, 9);
     for theirs in [
         history(11, 8, 9).1,

@@ -70,7 +70,7 @@ function serve(port, routes) {
   return new Promise((listening) => server.listen(port, '127.0.0.1', () => listening(server)))
 }
 
-/** Offers one membership, and gives it to whoever redeems the offer. */
+/** Offers one membership, and issues it to the wallet that redeems the offer. */
 async function issuer({ port }) {
   const key = new Key()
   const own = callbacks(key)
@@ -229,7 +229,7 @@ async function verifier({ port, issuer: issuerKey, signed, by_value: byValue, na
   say({ request: authorizationRequest })
 }
 
-/** Takes an offer, then shows what it got to whoever asks: the claims that the query names. */
+/** Accepts an offer, then answers each request with the claims that its query names. */
 async function holder({ offer }) {
   const { key, said } = await wallet({ offer })
   say(said)
@@ -267,6 +267,6 @@ try {
   say({ failed: String(error), detail: error.response ?? error.cause?.message })
   process.exit(1)
 }
-// Whoever started it has gone.
+// The input has ended: the program that started this one has gone.
 while (!(await lines.next()).done);
 process.exit(0)
