@@ -200,7 +200,7 @@ impl Rights {
         Self(set)
     }
 
-    /// Whether this right is among them.
+    /// Whether the set has this right.
     #[must_use]
     pub const fn has(self, right: Right) -> bool {
         self.0 & right.bit() != 0

@@ -1,5 +1,5 @@
-//! The bytes of a list in memory. In most lists nearly every status is 0, and such a list is held by the bytes that are
-//! not.
+//! The bytes of a list in memory. In most lists nearly every status is 0. Such a list is stored as the positions and
+//! values of its other bytes.
 
 use selfsame_crypto::hash::sha256;
 

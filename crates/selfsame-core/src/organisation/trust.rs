@@ -1,5 +1,5 @@
-//! The issuers that the verifier of an organisation trusts because the organisation says so. They are added to those that
-//! the instance trusts, and take nothing away.
+//! The list of issuers that an organisation adds for its verifier. The verifier also trusts the issuers that the instance
+//! trusts.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
