@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_elsewhere_slows_nobody_down() {
+    fn wrong_passwords_counted_elsewhere_cause_no_wait() {
         let attempts = Attempts::default();
         for _ in 0..FREE {
             attempts.begin(pair(), at(0)).unwrap().was_wrong(at(0));

@@ -35,8 +35,8 @@ pub struct AuditEntry {
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AuditedActor {
-    /// `token`, `person` or `key`; `instance` for what the instance does by itself; `unknown` for a refused
-    /// sign-in that named no known person.
+    /// `token`, `person` or `key`; `instance` for what the instance does by itself; `unknown` for a refused sign-in that
+    /// named no known person.
     pub kind: String,
     /// The id of the person or the key; absent for the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]

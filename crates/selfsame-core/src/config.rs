@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_taken_at_his_word_is_reached_by_tls_or_by_name() {
+    fn a_resolver_that_is_believed_is_reached_by_tls_or_by_name() {
         let trust = TrustConfig {
             origins: vec!["http://resolver.internal:8080/".parse().unwrap()],
             ..TrustConfig::default()

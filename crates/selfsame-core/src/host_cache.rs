@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_host_is_looked_up_once_for_a_time_and_those_that_nobody_has_take_bounded_memory() {
+    async fn a_host_is_looked_up_once_for_a_time_and_unknown_hosts_take_bounded_memory() {
         let (cache, looks) = (HostCache::default(), AtomicUsize::new(0));
         let found = async |host: String, now: u64, name: Option<&str>| {
             let look = async {

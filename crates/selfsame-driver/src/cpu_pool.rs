@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_nobody_waits_for_any_more_is_not_begun() {
+    async fn work_without_a_waiting_caller_is_not_begun() {
         let work = CpuPool::new("test").unwrap();
         let cores = std::thread::available_parallelism().unwrap().get();
         let gate = Arc::new(Barrier::new(cores + 1));

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back_and_nobody_else_can() {
+    fn a_secret_is_read_back_by_its_owner_and_by_no_other_user() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");
         write(&file, b"rain\n").unwrap();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn root_may_give_a_secret_to_the_readers_group_and_nobody_else_may() {
+    fn only_root_may_give_a_secret_to_the_readers_group() {
         let (root, reader, other) = (0, 1_000, 2_000);
         for mode in [0o600, 0o400, 0o640, 0o440] {
             assert!(!is_open(mode, root, reader), "{mode:o}");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_others_can_read_or_that_is_none_is_refused_with_what_to_do() {
+    fn a_secret_that_is_empty_or_that_others_can_read_is_refused_with_what_to_do() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");
         write(&file, b" \n").unwrap();

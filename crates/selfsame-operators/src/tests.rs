@@ -283,7 +283,7 @@ async fn a_key_has_its_scopes_until_it_expires_or_is_revoked() {
 }
 
 #[tokio::test]
-async fn a_key_that_differs_in_one_character_is_none() {
+async fn a_key_that_differs_in_one_character_is_refused() {
     let world = World::new().await;
     let owner = world.person(&acme(), OperatorRole::Owner).await;
     let made = world.key(&owner, &acme(), &[Area::Types.read()]).await;

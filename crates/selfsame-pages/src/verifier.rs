@@ -317,10 +317,10 @@ mod tests {
         };
         let operators = waiting(false);
         assert!(operators.contains("data-result=\"/verifier/view/one\""));
-        let anybodys = waiting(true);
-        assert!(!anybodys.contains("/verifier/view/one"), "{anybodys}");
-        assert!(anybodys.contains("data-result=\"\""), "{anybodys}");
-        assert!(anybodys.contains("done. <a href=\"\">Reload</a>"));
+        let visitors = waiting(true);
+        assert!(!visitors.contains("/verifier/view/one"), "{anybodys}");
+        assert!(visitors.contains("data-result=\"\""), "{anybodys}");
+        assert!(visitors.contains("done. <a href=\"\">Reload</a>"));
     }
 
     #[test]

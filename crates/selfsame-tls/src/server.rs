@@ -145,7 +145,7 @@ impl AwaitIdentity {
             _ => false,
         };
         if is_nobody(&message) {
-            return self.let_in_nobody(raw);
+            return self.let_in_anonymous(raw);
         }
         let claim = Claim::judge(core, policy, Some(self.mode), message, Side::Client)?;
         self.sent.progress.transcript.add(raw);
@@ -156,7 +156,7 @@ impl AwaitIdentity {
     }
 
     /// Accepts a client without a certificate, which has nothing to prove (RFC 8446 §4.4.2.4).
-    fn let_in_nobody(mut self, raw: &[u8]) -> ServerStep {
+    fn let_in_anonymous(mut self, raw: &[u8]) -> ServerStep {
         if self.sent.config.clients.is_required() {
             let reason = "the client has no certificate";
             return Err(Refusal::new(Alert::CertificateRequired, reason));

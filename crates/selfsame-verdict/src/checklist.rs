@@ -196,10 +196,10 @@ mod tests {
         let mut forged = Checklist::new(LAWS);
         forged.fails(&GENUINE, "");
         assert_eq!(forged.conclude(Some(())).1, None);
-        let mut anybodys = Checklist::new(LAWS);
-        anybodys.passes(&GENUINE, "");
-        anybodys.signer_unknown();
-        let (verdict, claims) = anybodys.conclude(Some(()));
+        let mut unsigned = Checklist::new(LAWS);
+        unsigned.passes(&GENUINE, "");
+        unsigned.signer_unknown();
+        let (verdict, claims) = unsigned.conclude(Some(()));
         assert_eq!((verdict.outcome, claims), (Outcome::Valid, None));
     }
 

@@ -615,7 +615,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_but_the_operator_registers_unless_it_is_set() {
+    fn only_the_operator_registers_by_default() {
         let read = |text| settings(text).1.ok().unwrap().registry;
         assert!(!read("").open_registration);
         assert!(read("[registry]\nopen_registration = true\n").open_registration);

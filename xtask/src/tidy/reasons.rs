@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn the_errors_of_other_crates_and_those_of_tests_are_none_of_its_business() {
+    fn the_errors_of_other_crates_and_those_of_tests_are_not_checked() {
         let foreign = "use selfsame_oauth::{Code, Error};\nfn f() { Error::new(code, reason) }";
         let tests = "#[cfg(test)]\nmod tests { fn f() { Error::bad_request(\"a b\") } }";
         let far = "fn f() { selfsame_oauth::Error::new(code, \"a b\") }";

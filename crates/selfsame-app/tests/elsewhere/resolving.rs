@@ -132,7 +132,7 @@ async fn what_is_no_answer_is_a_failure_of_the_resolver_and_not_of_the_did() {
 }
 
 #[tokio::test]
-async fn an_answer_beyond_the_deadline_is_none() {
+async fn no_answer_is_used_after_the_deadline() {
     // With the short timeout the answer never comes; with the long one it comes well before the deadline.
     for (timeout, late, is_answered) in [(1, 3_600_000, false), (60, 1_250, true)] {
         let world = World::with(|cheqd, resolver| {

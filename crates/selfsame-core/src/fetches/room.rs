@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn status_lists_that_are_looked_at_take_so_many_bytes_together() {
+    async fn status_lists_that_are_looked_at_together_take_a_limited_number_of_bytes() {
         let room = ListRoom {
             wait: Duration::from_millis(200),
             ..ListRoom::default()

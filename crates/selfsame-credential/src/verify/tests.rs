@@ -158,7 +158,7 @@ fn evidence_that_was_saved_answers_every_need_as_before() {
 }
 
 #[test]
-fn a_saved_status_list_that_is_none_is_refused() {
+fn a_malformed_saved_status_list_is_refused() {
     let mut evidence = serde_json::to_value(Evidence::default()).unwrap();
     let list = json!({"value": {"Ok": {"uri": "https://issuer.example", "token": "e30.e30.e30"}}, "at": 1});
     evidence["status_lists"] = json!({"https://issuer.example": list});

@@ -30,8 +30,7 @@ use selfsame_core::events::{Event, EventKind};
 /// Seconds for which a verdict can be read.
 const KEPT_SECONDS: u64 = 7 * 24 * 3600;
 
-/// Seconds for which a verdict can be read if a visitor opened the request: fewer than `KEPT_SECONDS`, since the number of
-/// visitors in a week has no limit.
+/// Seconds for which the verdict of a visitor's request can be read: fewer, since visitors can make many requests.
 const KEPT_OF_VISITORS: u64 = 24 * 3600;
 
 /// What a request is made of beside its options.

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_logo_has_an_address_or_there_is_none() {
+    fn a_logo_without_a_valid_address_is_ignored() {
         let of = |logo: Value| {
             let metadata = json!({"vp_formats_supported": {}, "logo_uri": logo});
             let read: ClientMetadata = serde_json::from_value(metadata).unwrap();

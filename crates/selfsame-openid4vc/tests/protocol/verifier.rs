@@ -1001,7 +1001,7 @@ fn a_response_code_is_for_the_browser_beside_the_wallet_alone() {
 }
 
 #[test]
-fn an_answer_waits_for_its_evidence_and_is_unverifiable_where_there_is_none() {
+fn an_answer_waits_for_its_evidence_and_is_unverifiable_without_it() {
     let mut issuer = Issuer::new();
     issuer.content.issuer = "did:web:issuer.example".to_owned();
     issuer.content.signer.kid = Some("did:web:issuer.example#1".to_owned());

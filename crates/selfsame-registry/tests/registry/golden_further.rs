@@ -394,7 +394,7 @@ fn write_the_vector_of_what_is_no_transaction() {
 }
 
 #[test]
-fn what_was_no_transaction_when_machine_1_was_made_is_none() {
+fn what_machine_1_refused_to_read_as_a_transaction_is_still_refused() {
     let kept = std::fs::read_to_string(file(MALFORMED)).unwrap();
     let (_, lines) = kept.split_once("----\n").unwrap();
     for line in lines.lines() {

@@ -17,8 +17,8 @@ use crate::here::Here;
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct SeenVersion {
-    /// The version that the change is based on; 409 if there is a newer one. Without a
-    /// version, the request replaces the present one, whatever its version, or is saved as a new one.
+    /// The version that the change is based on; 409 if there is a newer one. Without a version, the
+    /// request replaces the present one, whatever its version, or is saved as a new one.
     version: Option<u64>,
 }
 

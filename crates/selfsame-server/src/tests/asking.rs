@@ -153,7 +153,7 @@ async fn a_link_of_nothing_and_one_that_is_switched_off_say_so() {
 }
 
 #[tokio::test]
-async fn one_network_opens_so_many_requests_and_no_more() {
+async fn the_number_of_requests_that_one_network_opens_is_limited() {
     let instance = Instance::with(ServerLimits {
         visits_each: 2,
         ..ServerLimits::default()

@@ -358,7 +358,7 @@ async fn a_search_leads_where_it_can_and_lists_what_it_finds() {
 }
 
 #[tokio::test]
-async fn reading_needs_nobody_to_sign_in_and_changes_nothing() {
+async fn reading_needs_no_sign_in_and_changes_nothing() {
     let instance = Instance::start().await;
     for path in [
         "/registry",
@@ -459,7 +459,7 @@ async fn anybody_registers_on_the_page_where_the_operator_lets_everybody() {
 }
 
 #[tokio::test]
-async fn the_page_registers_nobody_where_the_operator_keeps_it_to_himself() {
+async fn the_page_registers_no_did_where_only_the_operator_may() {
     let closed = Instance::start().await;
     let page = closed.call(get("/registry/register")).await;
     assert!(

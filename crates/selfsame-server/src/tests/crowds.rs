@@ -98,7 +98,7 @@ async fn under_way(call: impl Future<Output = ()> + Send + 'static) -> tokio::ta
 }
 
 #[tokio::test]
-async fn who_has_slow_dids_resolved_keeps_nobody_from_anything_else_and_few_from_that() {
+async fn slow_resolutions_delay_no_other_work_and_few_other_resolutions() {
     let (_host, resolver) = silent().await;
     let limits = ServerLimits {
         public: ONE,
@@ -222,7 +222,7 @@ async fn answer_of_a_silent_issuer(instance: &Instance) -> (String, String) {
 }
 
 #[tokio::test]
-async fn answers_that_wait_for_a_silent_host_keep_nobody_elses_answer_waiting() {
+async fn answers_that_wait_for_a_silent_host_delay_no_other_answer() {
     let (_host, resolver) = silent().await;
     let limits = ServerLimits {
         answers: Budget {
@@ -434,7 +434,7 @@ async fn requests_under_way_of_one_address_by_a_proxy_are_bounded() {
 }
 
 #[tokio::test]
-async fn one_address_makes_so_many_wallets_in_an_hour_and_no_more() {
+async fn the_wallets_that_one_address_makes_in_an_hour_are_limited() {
     let instance = Instance::with(ServerLimits {
         registrations_each: 2,
         ..ServerLimits::default()

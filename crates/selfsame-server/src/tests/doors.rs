@@ -43,7 +43,7 @@ async fn a_foreign_host_is_refused_and_another_loopback_name_is_led_home() {
 }
 
 #[tokio::test]
-async fn two_hosts_are_none() {
+async fn a_request_with_two_hosts_is_misdirected() {
     let instance = Instance::start().await;
     let answer = instance
         .call(get("/").header("host", "rebound.example"))
@@ -617,7 +617,7 @@ async fn an_instance_whose_ledger_is_damaged_is_not_ready_and_its_figures_say_so
 }
 
 #[tokio::test]
-async fn whoever_runs_a_registry_asks_and_vouches_for_its_clock_with_the_operators_token() {
+async fn the_operators_token_is_needed_to_read_and_to_confirm_the_registrys_clock() {
     let instance = Instance::start().await;
     let path = "/api/registry/clock";
     let stranger = instance.call(post(path)).await;

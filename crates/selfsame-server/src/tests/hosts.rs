@@ -299,7 +299,7 @@ async fn a_form_at_a_host_is_taken_from_a_page_of_that_host_alone() {
 }
 
 #[tokio::test]
-async fn a_host_that_nobody_has_is_refused_until_an_organisation_gets_it() {
+async fn an_unknown_host_is_refused_until_an_organisation_gets_it() {
     let instance = Instance::start().await;
     let before = instance.app.commits().0;
     for host in [

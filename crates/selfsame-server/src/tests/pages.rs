@@ -356,7 +356,7 @@ async fn an_error_on_a_page_is_said_first_and_has_the_focus() {
 }
 
 #[tokio::test]
-async fn whoever_is_signed_in_as_the_operator_is_not_asked_for_the_token_again() {
+async fn a_signed_in_operator_is_not_asked_for_the_token_again() {
     let instance = Instance::start().await;
     let operator = instance.operator_cookie().await;
     let page = instance.call(get("/operator").cookie(&operator)).await;
@@ -442,7 +442,7 @@ async fn the_address_that_an_answered_form_leaves_behind_leads_to_a_page() {
 }
 
 #[tokio::test]
-async fn nobody_signs_in_to_go_on_where_nothing_can_be_opened() {
+async fn the_address_of_a_form_leads_to_a_page() {
     let instance = Instance::start().await;
     for (form, page) in [
         ("/wallet/sign-out", "/wallet"),

@@ -329,7 +329,7 @@ async fn who_follows_an_offer_is_told_its_state_and_nothing_while_it_stays_the_s
 }
 
 #[tokio::test]
-async fn a_stream_beyond_the_bound_is_refused_until_another_ends_and_nobody_else_is() {
+async fn a_stream_beyond_the_bound_is_refused_until_another_ends_and_other_requests_are_not() {
     let listening = Listening::plain(ServerLimits {
         streams: 2,
         ..ServerLimits::default()
@@ -559,7 +559,7 @@ async fn an_https_origin_without_a_certificate_is_served_plainly_to_a_proxy_on_t
 }
 
 #[tokio::test]
-async fn who_guesses_passwords_by_a_proxy_shuts_nobody_else_out() {
+async fn an_attacker_who_guesses_passwords_by_a_proxy_locks_no_other_client_out() {
     let listening = Listening::start("https://public.example", ServerSettings::default()).await;
     let guess = async |number: u32, address: &str| {
         let body = format!(r#"{{"email":"p{number}@example.org","password":"guessed it is"}}"#);

@@ -135,7 +135,7 @@ async fn the_operators_page_makes_a_link_that_invites_where_wallets_are_made_by_
 }
 
 #[tokio::test]
-async fn a_person_makes_so_many_keys_and_others_make_theirs() {
+async fn the_keys_of_a_person_are_limited_and_others_make_theirs() {
     let instance = Instance::keeping(WalletConfig {
         keys_max: Bound::of(2),
         ..WalletConfig::default()

@@ -33,8 +33,7 @@ pub struct SignInCode {
     code: String,
 }
 
-/// The page that asks for a password or the operator token. A person who is signed in gets the page
-/// to continue at instead.
+/// The page that asks for a password or the operator token, or the next page for a person who is signed in.
 pub async fn page(
     State(server): State<Server>,
     frame: Frame,

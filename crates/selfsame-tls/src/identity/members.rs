@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn each_member_shows_its_place_and_nobody_else_can() {
+    fn only_a_member_shows_a_place() {
         for count in [1, 2, 3, 7, 300] {
             let all = dids(count);
             let (members, staples) = Members::of(&all);

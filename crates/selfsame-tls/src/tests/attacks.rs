@@ -492,7 +492,7 @@ fn a_credential_of_another_does_not_help_who_has_not_its_key() {
 }
 
 #[test]
-fn a_handshake_waits_for_evidence_only_so_long_in_so_many_places_with_so_much_data() {
+fn a_handshake_waits_for_evidence_with_limits_of_time_places_and_data() {
     let (_, subject, _) = people();
     let slots = Slots::new(1);
     let limits = Limits {

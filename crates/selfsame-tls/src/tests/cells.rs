@@ -168,7 +168,7 @@ fn all_ten_cells_go_through_in_our_own_profile() {
 }
 
 #[test]
-fn a_did_that_holds_its_key_needs_nobody() {
+fn a_did_that_holds_its_key_needs_no_evidence() {
     let plain = Subject::new("did:web:placeholder.example");
     let subject = Subject {
         did: selfsame_did::key::create(&plain.public),
@@ -342,11 +342,11 @@ fn every_holder_an_issuer_vouches_for_is_let_in_if_the_server_says_so() {
 }
 
 #[test]
-fn a_policy_that_names_nobody_is_refused() {
+fn a_policy_that_no_peer_can_meet_is_refused() {
     let refused = |policy| crate::ClientConfig::new(Config::default(), only(policy)).is_err();
     let issuer = Subject::new("did:web:issuer.example");
-    let nobody: [Did; 0] = [];
-    assert!(refused(IdentityPolicy::of_dids(METHODS, nobody)));
+    let no_did: [Did; 0] = [];
+    assert!(refused(IdentityPolicy::of_dids(METHODS, no_did)));
     assert!(refused(IdentityPolicy::of_dids(&[], [issuer.did.clone()])));
     assert!(refused(IdentityPolicy::of_dids(
         &["unheard"],

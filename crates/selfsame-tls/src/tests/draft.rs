@@ -188,7 +188,7 @@ fn a_second_hello_says_the_same_of_types() {
 }
 
 #[test]
-fn a_client_without_a_fitting_did_is_nobody_where_it_may_be() {
+fn a_client_without_a_fitting_did_is_anonymous_where_it_may_be() {
     let world = World::new();
     let web = Subject::new("did:web:client.example");
     let mut one = client(

@@ -301,7 +301,7 @@ impl Strikes for Away {
 }
 
 #[test]
-fn a_register_that_is_full_or_away_lets_nobody_be_early() {
+fn a_register_that_is_full_or_away_accepts_no_early_data() {
     let full = StrikeRegister::new(1, NOW.minus(1000));
     assert!(full.strike(&[0; 32], NOW.plus(60), NOW));
     let strikes: [Arc<dyn Strikes>; 2] = [Arc::new(full), Arc::new(Away)];

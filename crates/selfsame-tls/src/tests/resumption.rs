@@ -272,7 +272,7 @@ fn a_ticket_ends_with_its_time_and_after_seven_days_whatever_it_says() {
 }
 
 #[test]
-fn nobody_resumes_longer_than_credential_certificate_or_evidence_last() {
+fn no_peer_resumes_longer_than_credential_certificate_or_evidence_last() {
     // A DID's evidence is valid for 300 seconds.
     let (parties, ..) = Parties::dids();
     assert!(!parties.meet(NOW));

@@ -198,7 +198,7 @@ fn the_verdict_says_how_old_the_list_is_and_whose() {
 }
 
 #[test]
-fn a_list_that_is_not_there_or_too_old_or_not_by_the_issuer_lets_nobody_in() {
+fn a_list_that_is_missing_too_old_or_not_by_the_issuer_lets_no_peer_in() {
     let world = World::new();
     let unknown = Err(Alert::CertificateUnknown);
     for failure in [Failure::Unavailable, Failure::TimedOut] {
@@ -313,7 +313,7 @@ fn list_staple(made: &Made) -> Staple {
 }
 
 #[test]
-fn a_stapled_list_needs_nobody_and_a_bad_one_is_no_list() {
+fn a_stapled_list_is_not_fetched_and_a_bad_one_does_not_count() {
     let (world, network) = (World::new(), Network::new());
     let met = |made: &Made| {
         let policy = stapled(&world, &network, false);
@@ -596,7 +596,7 @@ fn without_a_fresh_list_of_the_authority_a_certificate_is_refused_where_lists_ar
 }
 
 #[test]
-fn a_list_that_its_authority_did_not_sign_lets_nobody_in() {
+fn a_list_that_its_authority_did_not_sign_lets_no_peer_in() {
     let authority = Authority::new();
     let leaf = leaf(&authority);
     let mut forged = authority.crl(&[]);

@@ -300,7 +300,7 @@ fn clients_prove_who_they_are_by_every_kind_of_key() {
 }
 
 #[test]
-fn a_client_without_a_certificate_is_refused_or_nobody() {
+fn a_client_without_a_certificate_is_refused_or_anonymous() {
     let authority = Authority::new();
     let leaf = authority.leaf(&rcgen::PKCS_ED25519);
     let common = Config {

@@ -58,7 +58,7 @@ fn met(authority: &Authority, max_age: u64, lists: Vec<Vec<u8>>) -> (Connection,
 }
 
 #[test]
-fn a_certificate_that_brings_its_authoritys_list_needs_nobody_to_be_asked() {
+fn a_certificate_that_brings_its_authoritys_list_needs_no_fetch() {
     let authority = Authority::new();
     let (mut client, mut server, ends) = met(&authority, MONTH, vec![authority.crl(&[7])]);
     assert_eq!(ends, Ends::default());
@@ -132,7 +132,7 @@ fn without_a_stapled_list_that_is_fresh_and_tells_the_policys_list_is_asked_for(
 }
 
 #[test]
-fn a_stapled_list_that_is_forged_or_none_lets_nobody_in() {
+fn a_stapled_list_that_is_forged_or_malformed_lets_no_peer_in() {
     let authority = Authority::named("an authority");
     let good = authority.crl(&[]);
     let refused = |list: Vec<u8>| {
@@ -154,7 +154,7 @@ fn a_stapled_list_that_is_forged_or_none_lets_nobody_in() {
 }
 
 #[test]
-fn a_list_nobody_asked_for_is_refused_and_none_is_sent_to_who_does_not_read_it() {
+fn a_list_that_was_not_requested_is_refused_and_none_is_sent_to_a_peer_that_does_not_read_it() {
     let authority = Authority::new();
     let own = shown(&leaf(&authority), vec![authority.crl(&[])]);
     let mut plain = client(Config::default(), authority.server());

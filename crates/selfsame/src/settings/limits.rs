@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_let_nobody_in_and_proxies_that_are_no_network_are_refused() {
+    fn limits_that_let_no_request_in_and_proxies_that_are_no_network_are_refused() {
         for text in [
             "connections = 0\n",
             "streams_per_address = 0\n",

@@ -78,7 +78,7 @@ async fn walk(browser: &Browser) {
 
 #[tokio::test]
 #[ignore = "needs Chromium: `cargo xtask test` runs it"]
-async fn whoever_comes_to_check_finds_the_way_to_every_proof() {
+async fn a_person_who_comes_to_check_finds_the_way_to_every_proof() {
     walk(&Browser::start(Scheme::Light).await).await;
 }
 

@@ -295,7 +295,7 @@ async fn a_prescription_is_used_up_another_revoked_by_its_pharmacy_and_all_pages
 
 #[tokio::test]
 #[ignore = "needs Chromium: `cargo xtask test` runs it"]
-async fn whoever_asks_and_answers_in_one_browser_comes_back_to_the_verdict() {
+async fn a_person_who_asks_and_answers_in_one_browser_comes_back_to_the_verdict() {
     let instance = Instance::start().await;
     let browser = Browser::start(Scheme::Light).await;
     let desk = Desk::open(&instance, &browser).await;

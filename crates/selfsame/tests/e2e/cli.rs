@@ -112,7 +112,7 @@ fn every_verb_has_help_with_an_example() {
 }
 
 #[test]
-fn where_nobody_answers_or_the_token_is_wrong_the_environment_is_to_blame() {
+fn a_missing_instance_and_a_wrong_token_are_faults_of_the_environment() {
     let world = World::start(&[]);
     let nowhere = format!("http://localhost:{}/", free_port());
     let mut away = selfsame();
@@ -270,7 +270,7 @@ fn what_is_wrong_with_a_wallets_password_is_said_of_the_password() {
 }
 
 #[test]
-fn whoever_names_what_is_not_there_is_told_what_to_name() {
+fn a_command_with_an_unknown_name_says_what_to_name() {
     let world = World::start(&[]);
     person(&world.anybody(), "maja");
     let password = world.file("password");

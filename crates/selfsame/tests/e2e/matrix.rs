@@ -123,7 +123,7 @@ fn credentials_of_an_issuer_known_by_its_certificate_live_and_die_in_every_forma
 }
 
 #[test]
-fn an_instance_known_by_a_certificate_that_nobody_trusts_is_not_believed() {
+fn an_instance_with_an_untrusted_certificate_is_not_believed() {
     let [stranger, ..] = certified(1);
     let world = by_certificate(Some(&stranger));
     let (operator, person) = (&world.operator, world.person("maja"));

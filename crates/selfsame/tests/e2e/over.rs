@@ -29,7 +29,7 @@ fn to_requests(person: &Api, verb: &str, link: &Value) -> Reply {
 }
 
 #[test]
-fn an_offer_that_was_taken_or_never_was_says_so_to_whoever_opens_it_later() {
+fn an_offer_that_was_taken_or_never_existed_says_so_when_it_is_opened_later() {
     let world = World::start(&[]);
     let (maja, nils) = (world.person("maja"), world.person("nils"));
     let made = offer(&world.operator, &json!({"by_reference": true}));
@@ -69,7 +69,7 @@ fn an_offer_that_travels_in_its_link_is_over_once_its_code_is_spent() {
 }
 
 #[test]
-fn a_request_that_was_answered_says_so_to_whoever_opens_it_later() {
+fn a_request_that_was_answered_says_so_when_it_is_opened_later() {
     let world = World::start(&[]);
     let (maja, nils) = (world.person("maja"), world.person("nils"));
     for person in [&maja, &nils] {

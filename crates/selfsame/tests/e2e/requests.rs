@@ -194,7 +194,7 @@ fn a_foreign_verifier_that_keeps_the_rules_is_answered() {
 }
 
 #[test]
-fn a_request_object_that_is_not_authentic_is_refused_and_nobody_is_told() {
+fn a_request_object_that_is_not_authentic_is_refused_without_an_error_response() {
     let (verifier, world, person) = stage();
     let (header, claims) = (verifier.header(), verifier.claims());
     let other = Key::new();

@@ -421,7 +421,7 @@ fn what_keeps_it_from_starting_is_the_environments_fault_and_says_what_to_do() {
 }
 
 #[test]
-fn an_origin_that_nobody_could_use_safely_starts_nothing() {
+fn an_origin_that_can_not_be_used_safely_starts_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     for origin in [
@@ -468,7 +468,7 @@ fn an_https_origin_without_a_certificate_listens_on_loopback_for_a_proxy() {
 }
 
 #[test]
-fn a_renewed_certificate_is_shown_after_a_hangup_and_one_that_is_of_no_use_is_not() {
+fn a_renewed_certificate_is_shown_after_a_hangup_and_an_unusable_one_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let made = |name: &str| {

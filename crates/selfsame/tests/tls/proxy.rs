@@ -266,7 +266,7 @@ fn an_open_connection_ends_after_the_longest_time_that_is_set() {
 }
 
 #[test]
-fn silent_connections_keep_nobody_out() {
+fn silent_connections_keep_no_other_client_out() {
     let folder = tempfile::tempdir().unwrap();
     let bounds = [
         "--connections",

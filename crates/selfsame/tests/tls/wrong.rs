@@ -25,7 +25,7 @@ fn assert_told(command: &mut Command, words: &[&str]) {
 }
 
 #[test]
-fn without_a_policy_nobody_is_let_in_and_nothing_is_started() {
+fn without_a_policy_no_peer_is_let_in_and_nothing_is_started() {
     let folder = tempfile::tempdir().unwrap();
     let identity = folder.path().join("node");
     keyed(&identity);

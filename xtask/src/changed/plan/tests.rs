@@ -77,7 +77,7 @@ fn who_builds_on_a_changed_package_is_tested_too() {
 }
 
 #[test]
-fn who_uses_a_changed_package_in_tests_alone_is_tested_and_nobody_above_it() {
+fn a_package_that_uses_a_changed_one_in_tests_alone_is_tested_and_no_package_above_it() {
     let part = part(&["crates/kit/src/lib.rs"]);
     assert_eq!(part.suites.to_string(), "app/* kit/*");
     assert_eq!(names(&part.linted), ["app", "kit"]);
@@ -85,7 +85,7 @@ fn who_uses_a_changed_package_in_tests_alone_is_tested_and_nobody_above_it() {
 }
 
 #[test]
-fn tests_of_a_package_reach_nobody_above_it() {
+fn tests_of_a_package_reach_no_package_above_it() {
     let part = part(&["crates/base/src/tests.rs"]);
     assert_eq!(part.suites.to_string(), "base/unit");
     assert_eq!(names(&part.linted), ["base"]);

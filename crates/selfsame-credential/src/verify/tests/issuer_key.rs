@@ -96,7 +96,7 @@ fn metadata_with(iss: &str, party: Option<&Party>) -> Evidence {
 }
 
 #[test]
-fn where_the_certificate_is_of_no_use_the_issuers_metadata_names_the_key() {
+fn if_the_certificate_is_unusable_the_issuers_metadata_names_the_key() {
     let iss = "https://issuer.example";
     let (owner, other) = (Party::new(KeyType::P256), Party::new(KeyType::P256));
     let foreign = base64_encode(&Authority::new().certify().1);

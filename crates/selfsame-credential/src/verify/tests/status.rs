@@ -640,7 +640,7 @@ fn a_list_by_certificate_is_the_issuers_own_and_leads_to_an_anchor() {
 }
 
 #[test]
-fn whoever_certifies_himself_to_be_a_trusted_issuer_has_no_say_in_what_is_fetched() {
+fn a_self_made_certificate_in_a_trusted_issuers_name_causes_no_fetch() {
     let [authority, forger] = [(); 2].map(|()| Authority::new());
     let policy = Policy {
         trust_anchors: vec![authority.der.clone()],
