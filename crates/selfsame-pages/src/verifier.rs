@@ -318,8 +318,8 @@ mod tests {
         let operators = waiting(false);
         assert!(operators.contains("data-result=\"/verifier/view/one\""));
         let visitors = waiting(true);
-        assert!(!visitors.contains("/verifier/view/one"), "{anybodys}");
-        assert!(visitors.contains("data-result=\"\""), "{anybodys}");
+        assert!(!visitors.contains("/verifier/view/one"), "{visitors}");
+        assert!(visitors.contains("data-result=\"\""), "{visitors}");
         assert!(visitors.contains("done. <a href=\"\">Reload</a>"));
     }
 
