@@ -16,7 +16,7 @@ const SEATS: &str = "selfsame_database_places_lost_total";
 pub(crate) fn describe() {
     describe_histogram!(WAIT, "Time that a read waited for a connection.");
     describe_gauge!(OPEN, "Open connections for reading.");
-    describe_gauge!(IDLE, "Those of them that nobody uses.");
+    describe_gauge!(IDLE, "Open connections for reading that no read uses.");
     describe_gauge!(QUEUE, "Commits that wait for the writer.");
     describe_counter!(
         AGAIN,

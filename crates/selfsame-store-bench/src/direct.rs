@@ -40,7 +40,7 @@ fn unique(number: usize) -> Tag {
 
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
 impl DirectStore {
-    /// A store that nobody else uses.
+    /// A store that only this load uses.
     pub fn new(store: Store) -> Result<Self, Error> {
         Ok(Self {
             store: Arc::new(store),

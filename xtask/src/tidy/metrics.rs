@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_a_file_without_metrics_is_none() {
+    fn a_name_in_a_file_without_metrics_is_no_metric() {
         let source = format!("const COOKIE: &str = \"{}\";", name("did"));
         assert!(recorded(&source).is_empty());
     }
