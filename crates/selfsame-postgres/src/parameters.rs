@@ -1,7 +1,7 @@
 //! Changes as columns: one array for each column of a statement.
 
+use selfsame_crypto::frame;
 use selfsame_store::StoreError;
-use selfsame_store::backend::frame;
 use uuid::Uuid;
 
 use crate::failure::{DatabaseFailure, DatabaseResult};

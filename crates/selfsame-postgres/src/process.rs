@@ -3,7 +3,7 @@
 //! The row is locked by each transaction that writes, so nobody takes the process for dead meanwhile, and after a lost
 //! connection its count says whether the last commit took effect.
 
-use selfsame_store::backend::sum::Sum;
+use selfsame_crypto::sum::Sum;
 use selfsame_store::{Result, StoreError};
 use tokio_postgres::Row;
 use uuid::Uuid;

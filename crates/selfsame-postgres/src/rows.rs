@@ -1,8 +1,8 @@
 //! Rows as the statements give and take them.
 
+use selfsame_crypto::frame;
 use selfsame_crypto::hash;
 use selfsame_crypto::time::UnixTime;
-use selfsame_store::backend::frame;
 pub(crate) use selfsame_store::backend::sql;
 use selfsame_store::backend::{
     KEY_KIND, OutboxId, Place, SealedEntry, SealedLetter, SealedRecord, StoredEvent,

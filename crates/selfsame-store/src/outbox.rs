@@ -5,9 +5,10 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use selfsame_crypto::frame;
 use selfsame_crypto::time::UnixTime;
 
-use crate::backend::{OutboxId, SealedEntry, SealedLetter, Write, frame};
+use crate::backend::{OutboxId, SealedEntry, SealedLetter, Write};
 use crate::error::{Result, StoreError};
 use crate::tenant::TenantId;
 use crate::vault::{TenantKeys, bound};

@@ -5,10 +5,10 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use selfsame_crypto::frame;
 use selfsame_crypto::seal::{SealError, SealingKey, random_seed};
 use zeroize::Zeroizing;
 
-use crate::backend::frame;
 use crate::error::{Result, StoreError};
 use crate::tenant::TenantId;
 
