@@ -3,14 +3,17 @@
 
 mod address;
 mod backend;
+mod census;
 mod commit;
 mod copying;
 mod failure;
 mod group;
 mod guard;
+mod layout;
 mod parameters;
 mod pool;
 mod process;
+mod restoring;
 mod rows;
 mod schema;
 mod script;
@@ -21,3 +24,5 @@ mod writer;
 
 pub use address::Address;
 pub use backend::{Company, Postgres};
+pub use census::RowCount;
+pub use restoring::{RestoreError, restore};

@@ -83,7 +83,7 @@ pub(crate) struct EventColumns<'a> {
 }
 
 impl<'a> TagColumns<'a> {
-    fn add(&mut self, tags: &'a [u8], seq: i64, place: Uuid) -> DatabaseResult<()> {
+    pub(crate) fn add(&mut self, tags: &'a [u8], seq: i64, place: Uuid) -> DatabaseResult<()> {
         let tags = frame::split(tags);
         for tag in tags.ok_or(DatabaseFailure::Final(StoreError::Tampered("list of tags")))? {
             self.tag.push(tag);

@@ -2,4 +2,4 @@
 
 pub use crate::ledger::LedgerFile;
 pub use crate::looked::{Looked, Tell};
-pub use crate::sqlite::offline::StoreFile;
+pub use crate::sqlite::offline::{FileRow, StoreFile};

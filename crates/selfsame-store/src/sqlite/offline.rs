@@ -5,10 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use selfsame_crypto::seal::SealingKey;
+use selfsame_crypto::time::UnixTime;
 
 use super::sums::{self, Sums};
-use super::{entry, file, schema, tenant};
-use crate::backend::KEY_KIND;
+use super::{Map, entry, event, file, record, schema, tenant};
+use crate::backend::{KEY_KIND, Place, SealedEntry, SealedRecord, StoredEvent};
 use crate::error::{Result, StoreError};
 use crate::looked::{Looked, Tell};
 use crate::outbox;
@@ -21,6 +23,88 @@ const RECORD: &str = "SELECT seq, tenant, kind, id, version, value FROM records
     WHERE tenant = ?1 AND kind = ?2 AND id = ?3";
 const OUTBOX: &str =
     "SELECT id, tenant, lane, not_before, attempts, created, sealed FROM outbox ORDER BY seq";
+
+/// The rows of all tables that do not follow from others, in order of insertion.
+const ROWS: [(&str, Map<FileRow>); 4] = [
+    (
+        "SELECT id, seq, version, expires, value, tenant, kind, tags FROM records ORDER BY seq",
+        |row| {
+            let sealed = record(row)?;
+            let place = Place {
+                tenant: tenant(row, 5)?,
+                kind: row.get(6)?,
+                id: sealed.id.clone(),
+            };
+            let tags = row.get(7)?;
+            Ok(FileRow::Record {
+                place,
+                sealed,
+                tags,
+            })
+        },
+    ),
+    ("SELECT tenant, counter, next FROM counters", |row| {
+        Ok(FileRow::Counter {
+            tenant: tenant(row, 0)?,
+            counter: row.get(1)?,
+            next: row.get::<_, i64>(2)?.cast_unsigned(),
+        })
+    }),
+    (
+        "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, head, reason, buried FROM outbox
+        ORDER BY seq",
+        |row| {
+            Ok(FileRow::Entry {
+                entry: entry(row)?,
+                seq: row.get::<_, i64>(7)?.cast_unsigned(),
+                head: row.get(8)?,
+                reason: row.get(9)?,
+                buried: row.get::<_, Option<i64>>(10)?.map(|at| UnixTime(at.cast_unsigned())),
+            })
+        },
+    ),
+    (
+        "SELECT seq, stamp, at, tenant, kind, id FROM events ORDER BY seq",
+        |row| event(row).map(FileRow::Event),
+    ),
+];
+
+/// A row of a file, for another back end.
+pub enum FileRow {
+    /// A record.
+    Record {
+        /// Where it is.
+        place: Place,
+        /// The rest of it.
+        sealed: SealedRecord,
+        /// Its tag keys, framed.
+        tags: Vec<u8>,
+    },
+    /// A counter.
+    Counter {
+        /// Whose it is.
+        tenant: TenantId,
+        /// Its name.
+        counter: String,
+        /// The next number.
+        next: u64,
+    },
+    /// An entry of the outbox, or a dead letter.
+    Entry {
+        /// The entry.
+        entry: SealedEntry,
+        /// The sequence number.
+        seq: u64,
+        /// Whether it is the first of its lane.
+        head: bool,
+        /// Why it was given up.
+        reason: Option<String>,
+        /// When it was given up.
+        buried: Option<UnixTime>,
+    },
+    /// An event.
+    Event(StoredEvent),
+}
 
 /// A store's file and the key it is sealed with.
 pub struct StoreFile {
@@ -81,6 +165,30 @@ impl StoreFile {
                 sums::look_at_tags(&self.connection, looked)
             }),
         ]
+    }
+
+    /// The key of the sum over all rows, for the back end that the rows are written to.
+    #[must_use]
+    pub fn sum_key(&self) -> SealingKey {
+        self.vault.sum_key()
+    }
+
+    /// Hands over every row, table by table.
+    ///
+    /// # Errors
+    /// `OtherLayout` for a file of a former layout; those of `take`.
+    pub fn rows(&self, mut take: impl FnMut(FileRow) -> Result<()>) -> Result<()> {
+        let (found, known) = (schema::version(&self.connection)?, schema::FORMAT.version);
+        if found != known {
+            return Err(StoreError::OtherLayout { found, known });
+        }
+        for (rows, map) in ROWS {
+            let mut statement = self.connection.prepare(rows)?;
+            for row in statement.query_map([], map)? {
+                take(row?)?;
+            }
+        }
+        Ok(())
     }
 
     /// The value of a record, even if it has expired.
