@@ -1,11 +1,13 @@
 //! A PostgreSQL database that keeps the records of an instance, in place of a file in its data directory.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use selfsame_postgres::{Address, Company, Postgres};
+use selfsame_postgres::{Address, Company, Postgres, RestoreError, RowCount};
 use selfsame_store::backend::STORE_FILE;
+use selfsame_store::offline::{StoreFile, Tell};
 use selfsame_store::{Store, StoreError, Vault};
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::master_key::{self, Custody};
@@ -20,6 +22,9 @@ const FORM: &str =
 const REACH: &str = "check that the server runs and that its address, user, password and certificate are right (docs/postgres.md)";
 const ITS_KEY: &str = "use the master key with which the records were written: copy the file to this machine, or name it (--master-key-file)";
 const ONE_PROCESS: &str = "stop the other process; or give both a registry in a process of its own (--registry), so that they can share the records (docs/postgres.md)";
+const OCCUPIED: &str = "name another database, or another schema in it (…?schema=NAME); it is made if it does not exist";
+const FORMER: &str =
+    "restore the copy into a directory, start it there once, and restore a copy of that";
 const NOT_EMPTY: &str = "name another directory (--data), or leave out --database";
 
 /// Options that name a database.
@@ -108,6 +113,13 @@ fn password(file: &Path) -> Result<Vec<u8>, Failure> {
     })
 }
 
+impl fmt::Display for Database {
+    /// Where it is, without the user and the password.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.address.fmt(formatter)
+    }
+}
+
 impl Database {
     /// Opens the records with the master key of this data directory.
     ///
@@ -133,6 +145,26 @@ impl Database {
             Ok(Store::open(Arc::new(backend), vault).await?)
         };
         opened.await.map_err(|failed| self.unusable(failed))
+    }
+
+    /// Writes the rows of a copy to the database, all or none, and counts them.
+    ///
+    /// # Errors
+    /// If the database has records already, or cannot be reached.
+    pub async fn restore(&self, file: StoreFile, tell: Tell<'_>) -> Result<Vec<RowCount>, Failure> {
+        let restored = selfsame_postgres::restore(&self.address, file, tell).await;
+        restored.map_err(|error| {
+            let said = format!("{}: {error}; nothing was written", self.address);
+            let hint = match error {
+                RestoreError::Occupied | RestoreError::Store(StoreError::Foreign(_)) => OCCUPIED,
+                RestoreError::Different(_) => return Failure::ours(said),
+                RestoreError::Store(StoreError::OtherLayout { found, known }) if found < known => {
+                    FORMER
+                }
+                RestoreError::Store(_) => REACH,
+            };
+            Failure::environment(said).hint(hint)
+        })
     }
 
     fn unusable(&self, failed: Opening) -> Failure {

@@ -5,12 +5,13 @@ mod report;
 use std::path::PathBuf;
 
 use clap::Args;
-use indicatif::ProgressBar;
 use selfsame_network::checkup::{check, has_data};
 use selfsame_store::Vault;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::master_key::MasterKey;
 use selfsame_terminal::{master_key, output};
+
+use crate::progress::Progress;
 
 /// Check a data directory for damage, while nothing runs on it.
 ///
@@ -63,28 +64,5 @@ impl Check {
             true => Answer::Yes,
             false => Answer::No,
         })
-    }
-}
-
-/// The progress, for a person at a terminal.
-struct Progress(ProgressBar);
-
-impl Progress {
-    fn new(hidden: bool) -> Self {
-        Self(match hidden {
-            true => ProgressBar::hidden(),
-            false => ProgressBar::new_spinner(),
-        })
-    }
-
-    fn at(&self, what: &str, seen: u64) {
-        self.0.set_message(format!("{what} {seen}"));
-        self.0.tick();
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
     }
 }
