@@ -5,7 +5,7 @@ use deadpool_postgres::Client;
 use selfsame_crypto::frame;
 use selfsame_crypto::seal::random_seed;
 use selfsame_store::StoreError;
-use selfsame_store::backend::{OutboxId, SealedEntry, SealedRecord, StoredEvent};
+use selfsame_store::backend::{SealedEntry, SealedLetter, StoredEvent};
 use selfsame_store::offline::{FileRow, StoreFile, Tell};
 use tokio::sync::mpsc;
 use uuid::Uuid;
@@ -116,9 +116,10 @@ fn read(file: &StoreFile, batches: &mpsc::Sender<Vec<FileRow>>) -> selfsame_stor
     };
     file.rows(|row| {
         bytes = bytes.saturating_add(match &row {
-            FileRow::Record { sealed, .. } => sealed.value.len(),
-            FileRow::Entry { entry, .. } => entry.sealed.len(),
-            FileRow::Counter { .. } | FileRow::Event(_) => 0,
+            FileRow::Record(_, sealed, _) => sealed.value.len(),
+            FileRow::Entry(entry, ..) => entry.sealed.len(),
+            FileRow::Letter(letter) => letter.entry.sealed.len(),
+            FileRow::Counter(..) | FileRow::Event(_) => 0,
         });
         batch.push(row);
         if batch.len() < BATCH && bytes < BATCH_BYTES {
@@ -142,54 +143,30 @@ struct RowColumns<'a> {
 impl<'a> RowColumns<'a> {
     fn add(&mut self, row: &'a FileRow) -> DatabaseResult<()> {
         match row {
-            FileRow::Record {
-                place,
-                sealed,
-                tags,
-            } => {
-                let (key, new) = (key(place), &mut self.records.added);
+            FileRow::Record(place, sealed, tags) => {
+                let (key, seq) = (key(place), sealed.seq.cast_signed());
+                let new = &mut self.records.added;
                 new.place.push(key);
                 new.tenant.push(place.tenant.as_str());
                 new.kind.push(&place.kind);
                 new.id.push(&place.id);
-                new.seq.push(sealed.seq.cast_signed());
+                new.seq.push(seq);
                 new.version.push(sealed.version.cast_signed());
                 new.expires
                     .push(sealed.expires.map(|at| at.0.cast_signed()));
                 new.tags.push(tags);
                 new.value.push(&sealed.value);
-                self.records
-                    .tagged
-                    .add(tags, sealed.seq.cast_signed(), key)?;
+                self.records.tagged.add(tags, seq, key)?;
             }
-            FileRow::Counter {
-                tenant,
-                counter,
-                next,
-            } => {
+            FileRow::Counter(tenant, counter, next) => {
                 self.counters.tenant.push(tenant.as_str());
                 self.counters.counter.push(counter);
                 self.counters.next.push(next.cast_signed());
             }
-            FileRow::Entry {
-                entry,
-                seq,
-                head,
-                reason,
-                buried,
-            } => {
-                let new = &mut self.entries;
-                new.id.push(entry.id.0.cast_signed());
-                new.seq.push(seq.cast_signed());
-                new.tenant.push(entry.tenant.as_str());
-                new.lane.push(&entry.lane);
-                new.head.push(*head);
-                new.not_before.push(entry.not_before.0.cast_signed());
-                new.attempts.push(entry.attempts.cast_signed());
-                new.created.push(entry.created.0.cast_signed());
-                new.sealed.push(&entry.sealed);
-                new.buried.push(buried.map(|at| at.0.cast_signed()));
-                new.reason.push(reason.as_deref());
+            FileRow::Entry(entry, seq, head) => self.entry(entry, *seq, *head),
+            FileRow::Letter(letter) => {
+                self.entry(&letter.entry, letter.seq, false);
+                self.buried_last(letter);
             }
             FileRow::Event(event) => {
                 self.events.place.push(event.seq.cast_signed());
@@ -201,6 +178,30 @@ impl<'a> RowColumns<'a> {
             }
         }
         Ok(())
+    }
+
+    fn entry(&mut self, entry: &'a SealedEntry, seq: u64, head: bool) {
+        let new = &mut self.entries;
+        new.id.push(entry.id.0.cast_signed());
+        new.seq.push(seq.cast_signed());
+        new.tenant.push(entry.tenant.as_str());
+        new.lane.push(&entry.lane);
+        new.head.push(head);
+        new.not_before.push(entry.not_before.0.cast_signed());
+        new.attempts.push(entry.attempts.cast_signed());
+        new.created.push(entry.created.0.cast_signed());
+        new.sealed.push(&entry.sealed);
+        new.buried.push(None);
+        new.reason.push(None);
+    }
+
+    /// Makes the last entry a dead letter.
+    fn buried_last(&mut self, letter: &'a SealedLetter) {
+        let new = &mut self.entries;
+        if let (Some(buried), Some(reason)) = (new.buried.last_mut(), new.reason.last_mut()) {
+            *buried = Some(letter.buried.0.cast_signed());
+            *reason = Some(&letter.reason);
+        }
     }
 }
 
@@ -261,29 +262,17 @@ async fn load(client: &Client, batch: &[FileRow]) -> DatabaseResult<()> {
 /// Counts a row of the file as the database sends it.
 fn count(census: &mut Census, row: &FileRow) {
     match row {
-        FileRow::Record {
-            place,
-            sealed,
-            tags,
-        } => {
-            let SealedRecord {
-                seq,
-                version,
-                expires,
-                value,
-                ..
-            } = sealed;
-            let (seq, version) = (seq.to_be_bytes(), version.to_be_bytes());
-            let expires = expires.map(|at| at.0.to_be_bytes());
-            let tenant = place.tenant.as_str().as_bytes();
+        FileRow::Record(place, sealed, tags) => {
+            let (seq, version) = (sealed.seq.to_be_bytes(), sealed.version.to_be_bytes());
+            let expires = sealed.expires.map(|at| at.0.to_be_bytes());
             let columns = [
-                Some(tenant),
+                Some(place.tenant.as_str().as_bytes()),
                 Some(place.id.as_bytes()),
                 Some(&seq),
                 Some(&version),
                 expires.as_ref().map(<[u8; 8]>::as_slice),
                 Some(tags),
-                Some(value),
+                Some(&sealed.value),
             ];
             census.add("records", &place.kind, &columns);
             let key = key(place);
@@ -291,56 +280,40 @@ fn count(census: &mut Census, row: &FileRow) {
                 census.add("tags", "", &[Some(tag), Some(&seq), Some(key.as_bytes())]);
             }
         }
-        FileRow::Counter {
-            tenant,
-            counter,
-            next,
-        } => {
+        FileRow::Counter(tenant, counter, next) => {
             let (tenant, next) = (tenant.as_str().as_bytes(), next.to_be_bytes());
             let columns = [Some(tenant), Some(counter.as_bytes()), Some(&next)];
             census.add("counters", "", &columns);
         }
-        FileRow::Entry { .. } => count_entry(census, row),
+        FileRow::Entry(entry, seq, head) => {
+            count_entry(census, entry, &[&seq.to_be_bytes(), &[u8::from(*head)]]);
+        }
+        FileRow::Letter(letter) => {
+            let (seq, buried) = (letter.seq.to_be_bytes(), letter.buried.0.to_be_bytes());
+            let state: [&[u8]; 4] = [&seq, &[0], &buried, letter.reason.as_bytes()];
+            count_entry(census, &letter.entry, &state);
+        }
         FileRow::Event(event) => count_event(census, event),
     }
 }
 
-fn count_entry(census: &mut Census, row: &FileRow) {
-    let FileRow::Entry {
-        entry,
-        seq,
-        head,
-        reason,
-        buried,
-    } = row
-    else {
-        return;
-    };
-    let SealedEntry {
-        id: OutboxId(id),
-        tenant,
-        lane,
-        not_before,
-        attempts,
-        created,
-        sealed,
-    } = entry;
-    let (id, seq, head) = (id.to_be_bytes(), seq.to_be_bytes(), [u8::from(*head)]);
-    let (not_before, attempts) = (not_before.0.to_be_bytes(), attempts.to_be_bytes());
-    let created = created.0.to_be_bytes();
-    let buried = buried.map(|at| at.0.to_be_bytes());
+/// `state`: `seq, head`, and `buried, reason` of a dead letter.
+fn count_entry(census: &mut Census, entry: &SealedEntry, state: &[&[u8]]) {
+    let (id, not_before) = (entry.id.0.to_be_bytes(), entry.not_before.0.to_be_bytes());
+    let (attempts, created) = (entry.attempts.to_be_bytes(), entry.created.0.to_be_bytes());
+    let state = |at: usize| state.get(at).copied();
     let columns = [
         Some(&id[..]),
-        Some(&seq),
-        Some(tenant.as_str().as_bytes()),
-        Some(lane),
-        Some(&head),
+        state(0),
+        Some(entry.tenant.as_str().as_bytes()),
+        Some(&entry.lane),
+        state(1),
         Some(&not_before),
         Some(&attempts),
         Some(&created),
-        buried.as_ref().map(<[u8; 8]>::as_slice),
-        reason.as_deref().map(str::as_bytes),
-        Some(sealed),
+        state(2),
+        state(3),
+        Some(&entry.sealed),
     ];
     census.add("outbox", "", &columns);
 }

@@ -8,7 +8,7 @@ mod events;
 mod rider;
 mod sealing;
 
-pub(crate) use copy::COPIED;
+pub use copy::COPIED;
 
 use std::fmt;
 use std::sync::Arc;

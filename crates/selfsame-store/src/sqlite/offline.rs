@@ -2,66 +2,49 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use selfsame_crypto::seal::SealingKey;
-use selfsame_crypto::time::UnixTime;
 
 use super::sums::{self, Sums};
-use super::{Map, entry, event, file, record, schema, tenant};
-use crate::backend::{KEY_KIND, Place, SealedEntry, SealedRecord, StoredEvent};
+use super::{Map, entry, event, file, letter, place, record, schema, tenant};
+use crate::backend::{KEY_KIND, Place, SealedEntry, SealedLetter, SealedRecord, StoredEvent};
 use crate::error::{Result, StoreError};
 use crate::looked::{Looked, Tell};
 use crate::outbox;
 use crate::store::COPIED;
 use crate::tenant::TenantId;
-use crate::vault::{TenantKeys, Vault, bound};
+use crate::vault::Vault;
 
-const RECORDS: &str = "SELECT seq, tenant, kind, id, version, value FROM records ORDER BY seq";
-const RECORD: &str = "SELECT seq, tenant, kind, id, version, value FROM records
+const RECORDS: &str =
+    "SELECT id, seq, version, expires, value, tenant, kind, id FROM records ORDER BY seq";
+const RECORD: &str = "SELECT id, seq, version, expires, value FROM records
     WHERE tenant = ?1 AND kind = ?2 AND id = ?3";
 const OUTBOX: &str =
     "SELECT id, tenant, lane, not_before, attempts, created, sealed FROM outbox ORDER BY seq";
 
 /// The rows of all tables that do not follow from others, in order of insertion.
-const ROWS: [(&str, Map<FileRow>); 4] = [
+const ROWS: [(&str, Map<FileRow>); 5] = [
     (
-        "SELECT id, seq, version, expires, value, tenant, kind, tags FROM records ORDER BY seq",
-        |row| {
-            let sealed = record(row)?;
-            let place = Place {
-                tenant: tenant(row, 5)?,
-                kind: row.get(6)?,
-                id: sealed.id.clone(),
-            };
-            let tags = row.get(7)?;
-            Ok(FileRow::Record {
-                place,
-                sealed,
-                tags,
-            })
-        },
+        "SELECT id, seq, version, expires, value, tenant, kind, id, tags FROM records ORDER BY seq",
+        |row| Ok(FileRow::Record(place(row, 5)?, record(row)?, row.get(8)?)),
     ),
     ("SELECT tenant, counter, next FROM counters", |row| {
-        Ok(FileRow::Counter {
-            tenant: tenant(row, 0)?,
-            counter: row.get(1)?,
-            next: row.get::<_, i64>(2)?.cast_unsigned(),
-        })
+        let next = row.get::<_, i64>(2)?.cast_unsigned();
+        Ok(FileRow::Counter(tenant(row, 0)?, row.get(1)?, next))
     }),
     (
-        "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, head, reason, buried FROM outbox
-        ORDER BY seq",
+        "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, head FROM outbox
+        WHERE buried IS NULL ORDER BY seq",
         |row| {
-            Ok(FileRow::Entry {
-                entry: entry(row)?,
-                seq: row.get::<_, i64>(7)?.cast_unsigned(),
-                head: row.get(8)?,
-                reason: row.get(9)?,
-                buried: row.get::<_, Option<i64>>(10)?.map(|at| UnixTime(at.cast_unsigned())),
-            })
+            let seq = row.get::<_, i64>(7)?.cast_unsigned();
+            Ok(FileRow::Entry(entry(row)?, seq, row.get(8)?))
         },
+    ),
+    (
+        "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, reason, buried FROM outbox
+        WHERE buried IS NOT NULL ORDER BY seq",
+        |row| letter(row).map(FileRow::Letter),
     ),
     (
         "SELECT seq, stamp, at, tenant, kind, id FROM events ORDER BY seq",
@@ -71,37 +54,14 @@ const ROWS: [(&str, Map<FileRow>); 4] = [
 
 /// A row of a file, for another back end.
 pub enum FileRow {
-    /// A record.
-    Record {
-        /// Where it is.
-        place: Place,
-        /// The rest of it.
-        sealed: SealedRecord,
-        /// Its tag keys, framed.
-        tags: Vec<u8>,
-    },
-    /// A counter.
-    Counter {
-        /// Whose it is.
-        tenant: TenantId,
-        /// Its name.
-        counter: String,
-        /// The next number.
-        next: u64,
-    },
-    /// An entry of the outbox, or a dead letter.
-    Entry {
-        /// The entry.
-        entry: SealedEntry,
-        /// The sequence number.
-        seq: u64,
-        /// Whether it is the first of its lane.
-        head: bool,
-        /// Why it was given up.
-        reason: Option<String>,
-        /// When it was given up.
-        buried: Option<UnixTime>,
-    },
+    /// A record, and its tag keys, framed.
+    Record(Place, SealedRecord, Vec<u8>),
+    /// A counter of a tenant, and its next number.
+    Counter(TenantId, String, u64),
+    /// A pending entry of the outbox, its sequence number, and whether it is the first of its lane.
+    Entry(SealedEntry, u64, bool),
+    /// A dead letter.
+    Letter(SealedLetter),
     /// An event.
     Event(StoredEvent),
 }
@@ -112,15 +72,6 @@ pub struct StoreFile {
     vault: Vault,
     // Last field, so that the lock is released after the connection is closed.
     _lock: File,
-}
-
-/// A record as stored in the file.
-struct FileRecord {
-    tenant: TenantId,
-    kind: String,
-    id: String,
-    version: u64,
-    value: Vec<u8>,
 }
 
 impl StoreFile {
@@ -196,10 +147,15 @@ impl StoreFile {
     /// # Errors
     /// If it can't be read or decrypted.
     pub fn read(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Vec<u8>>> {
-        let Some(kept) = self.kept(tenant, kind, id)? else {
-            return Ok(None);
+        let place = Place {
+            tenant: tenant.clone(),
+            kind: kind.to_owned(),
+            id: id.to_owned(),
         };
-        self.opened(&kept)
+        match self.kept(tenant, kind, id)? {
+            Some(kept) => (self.vault).open_record(&place, &kept, || self.key(tenant)),
+            None => Ok(None),
+        }
     }
 
     /// Whether the file is a copy that has not been started from yet.
@@ -232,7 +188,8 @@ impl StoreFile {
         if sums.is_of_this_key(&self.connection).ok().flatten() == Some(true) {
             return Ok(true);
         }
-        match self.keys(&TenantId::instance()) {
+        let instance = TenantId::instance();
+        match self.vault.keys_of(&instance, || self.key(&instance)) {
             Ok(Some(_)) => Ok(true),
             Err(StoreError::WrongKey) => Ok(false),
             // If there is no such record, the file is empty and fits every key.
@@ -248,10 +205,13 @@ impl StoreFile {
     /// Whether the rows were summed, according to the instance's own key. Without that key, the instance has written
     /// nothing.
     fn was_summed(&self) -> Result<bool> {
-        let kept = self.kept(&TenantId::instance(), KEY_KIND, "")?;
-        let own = kept.map(|kept| self.unwrapped(&kept)).transpose();
+        let instance = TenantId::instance();
+        let kept = self.key(&instance)?;
+        let own = kept.map(|kept| self.vault.unwrap(&instance, kept.version, &kept.value));
         // A key that does not open is reported with the records.
-        Ok(own.is_ok_and(|own| own.is_none_or(|own| own.is_summed())))
+        Ok(own
+            .transpose()
+            .is_ok_and(|own| own.is_none_or(|own| own.is_summed())))
     }
 
     fn records(&self, looked: &mut Looked, tell: Tell<'_>) -> Result<()> {
@@ -259,20 +219,14 @@ impl StoreFile {
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             looked.one(tell);
-            let number: i64 = row.get(0)?;
-            let Ok(kept) = kept(row) else {
+            let number: i64 = row.get(1)?;
+            let (Ok(place), Ok(sealed)) = (place(row, 5), record(row)) else {
                 looked.wrong(format!("record {number} has columns that can't be read"));
                 continue;
             };
-            let opens = match kept.kind == KEY_KIND {
-                true => self.unwrapped(&kept).map(drop),
-                false => self.opened(&kept).map(drop),
-            };
-            if opens.is_err() {
-                looked.wrong(format!(
-                    "record {number} (kind {:?}) does not open with the master key",
-                    kept.kind
-                ));
+            let key = || self.key(&place.tenant);
+            if self.vault.open_record(&place, &sealed, key).is_err() {
+                looked.unopened(number, &place.kind);
             }
         }
         Ok(())
@@ -283,57 +237,24 @@ impl StoreFile {
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             looked.one(tell);
-            let opens = match entry(row) {
-                Ok(sealed) => match self.keys(&sealed.tenant) {
-                    Ok(Some(keys)) => outbox::open(&keys, &sealed).map(drop),
-                    other => other.map(drop),
-                },
-                Err(error) => Err(error.into()),
-            };
+            let opens = entry(row).map_err(StoreError::from).and_then(|sealed| {
+                let key = || self.key(&sealed.tenant);
+                outbox::opens(&self.vault, &sealed, key)
+            });
             if opens.is_err() {
-                let number: i64 = row.get(0)?;
-                looked.wrong(format!(
-                    "entry {number} of the outbox does not open with the master key"
-                ));
+                looked.unopened_entry(row.get(0)?);
             }
         }
         Ok(())
     }
 
-    fn opened(&self, kept: &FileRecord) -> Result<Option<Vec<u8>>> {
-        let bound = bound(&kept.tenant, &kept.kind, &kept.id, kept.version);
-        match self.keys(&kept.tenant)? {
-            Some(keys) => keys.open(&bound, &kept.value).map(Some),
-            None => Ok(None),
-        }
+    fn key(&self, tenant: &TenantId) -> Result<Option<SealedRecord>> {
+        self.kept(tenant, KEY_KIND, "")
     }
 
-    /// `None` for a tenant that is being destroyed: the sum shows a key that was removed from outside.
-    fn keys(&self, tenant: &TenantId) -> Result<Option<Arc<TenantKeys>>> {
-        if let Some(keys) = self.vault.cached(tenant) {
-            return Ok(Some(keys));
-        }
-        let kept = self.kept(tenant, KEY_KIND, "")?;
-        kept.map(|kept| self.unwrapped(&kept)).transpose()
-    }
-
-    fn unwrapped(&self, kept: &FileRecord) -> Result<Arc<TenantKeys>> {
-        self.vault.unwrap(&kept.tenant, kept.version, &kept.value)
-    }
-
-    fn kept(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<FileRecord>> {
+    fn kept(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<SealedRecord>> {
         let mut find = self.connection.prepare_cached(RECORD)?;
-        let found = find.query_row(params![tenant.as_str(), kind, id], kept);
+        let found = find.query_row(params![tenant.as_str(), kind, id], record);
         Ok(found.optional()?)
     }
-}
-
-fn kept(row: &Row<'_>) -> rusqlite::Result<FileRecord> {
-    Ok(FileRecord {
-        tenant: tenant(row, 1)?,
-        kind: row.get(2)?,
-        id: row.get(3)?,
-        version: row.get::<_, i64>(4)?.cast_unsigned(),
-        value: row.get(5)?,
-    })
 }
