@@ -10,6 +10,7 @@ use selfsame_crypto::hash::sha256;
 use selfsame_crypto::sum::Sum;
 use selfsame_crypto::{encoding, frame};
 use tokio_postgres::types::{FromSql, Type};
+use uuid::Uuid;
 
 use crate::failure::DatabaseResult;
 use crate::pool::stream;
@@ -56,6 +57,14 @@ impl Census {
         counted.rows = counted.rows.saturating_add(1);
         let hash = Sum::of(&sha256(&framed)).unwrap_or_default();
         counted.hashes = counted.hashes.plus(hash);
+    }
+
+    /// Counts the rows that the index of tags has for a record with these.
+    pub(crate) fn add_tags(&mut self, tags: &[u8], seq: u64, place: Uuid) {
+        for tag in frame::split(tags).unwrap_or_default() {
+            let columns = [Some(tag), Some(&seq.to_be_bytes()), Some(place.as_bytes())];
+            self.add("tags", "", &columns);
+        }
     }
 
     /// Where this census and a later one differ first, for the operator.

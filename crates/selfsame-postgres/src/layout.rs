@@ -38,10 +38,7 @@ async fn locked(client: &Client) -> DatabaseResult<()> {
             migrated(client, &schema::MIGRATIONS).await
         }
         found @ 1..schema::LAYOUT => upgraded(client, &schema::MIGRATIONS, found).await,
-        found => Err(DatabaseFailure::Final(StoreError::OtherLayout {
-            found: found.cast_unsigned(),
-            known: schema::LAYOUT.cast_unsigned(),
-        })),
+        found => Err(other(found)),
     }
 }
 
@@ -101,6 +98,32 @@ pub(crate) async fn empty_tables(client: &Client, schema_name: &str) -> Database
     locked(client).await?;
     let has_rows: bool = client.query_one(schema::HAS_ROWS, &[]).await?.try_get(0)?;
     Ok(!has_rows)
+}
+
+/// Whether the tables are those of this release. Makes and locks nothing.
+///
+/// # Errors
+/// `Foreign` if there are none, or others; `OtherLayout` if they are of another release.
+pub(crate) async fn is_this_release(client: &Client) -> DatabaseResult<()> {
+    let found = client.query_one(schema::FOUND_TABLES, &[]).await?;
+    if !found.try_get::<_, bool>(0)? {
+        return Err(foreign());
+    }
+    let row = client.query_one(schema::FOUND_LAYOUT, &[]).await?;
+    let (application, found): (String, i32) = (row.try_get(0)?, row.try_get(1)?);
+    match found {
+        _ if application != APPLICATION => Err(foreign()),
+        schema::LAYOUT => Ok(()),
+        0 => Err(foreign()),
+        found => Err(other(found)),
+    }
+}
+
+fn other(found: i32) -> DatabaseFailure {
+    DatabaseFailure::Final(StoreError::OtherLayout {
+        found: found.cast_unsigned(),
+        known: schema::LAYOUT.cast_unsigned(),
+    })
 }
 
 fn foreign() -> DatabaseFailure {

@@ -4,6 +4,7 @@
 mod address;
 mod backend;
 mod census;
+mod checking;
 mod commit;
 mod copying;
 mod failure;
@@ -25,4 +26,5 @@ mod writer;
 pub use address::Address;
 pub use backend::{Company, Postgres};
 pub use census::RowCount;
+pub use checking::ClosedDatabase;
 pub use restoring::{RestoreError, restore};

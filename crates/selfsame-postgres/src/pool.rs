@@ -34,7 +34,8 @@ const LIMITS: &str = "SET statement_timeout = '3s'; SET lock_timeout = '2s';
 /// Helps PostgreSQL's planner, which knows nothing about new tables. Other databases need not know these settings.
 const PLANS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;";
 
-const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+/// Begins a transaction whose statements all see the same moment.
+pub(crate) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// Lets a transaction and its statements take long.
 pub(crate) const LONG: &str =

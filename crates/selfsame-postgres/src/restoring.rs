@@ -2,7 +2,6 @@
 //! on both sides before it commits, so the database has all of them or none.
 
 use deadpool_postgres::Client;
-use selfsame_crypto::frame;
 use selfsame_crypto::seal::random_seed;
 use selfsame_store::StoreError;
 use selfsame_store::backend::{SealedEntry, SealedLetter, StoredEvent};
@@ -275,10 +274,7 @@ fn count(census: &mut Census, row: &FileRow) {
                 Some(&sealed.value),
             ];
             census.add("records", &place.kind, &columns);
-            let key = key(place);
-            for tag in frame::split(tags).unwrap_or_default() {
-                census.add("tags", "", &[Some(tag), Some(&seq), Some(key.as_bytes())]);
-            }
+            census.add_tags(tags, sealed.seq, key(place));
         }
         FileRow::Counter(tenant, counter, next) => {
             let (tenant, next) = (tenant.as_str().as_bytes(), next.to_be_bytes());

@@ -105,6 +105,7 @@ pub(crate) const HAS_ROWS: &str = "SELECT EXISTS (SELECT 1 FROM records) OR EXIS
 
 pub(crate) const LOCK_LAYOUT: &str =
     "SELECT application, layout FROM layout WHERE one = 1 FOR UPDATE";
+pub(crate) const FOUND_LAYOUT: &str = "SELECT application, layout FROM layout WHERE one = 1";
 pub(crate) const SET_LAYOUT: &str = "UPDATE layout SET layout = $1 WHERE one = 1";
 
 // Reading.
@@ -257,6 +258,29 @@ pub(crate) const INSERT_EVENTS: &str = "WITH newest AS (
         unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[])
         AS n (place, stamp, at, tenant, kind, id)";
 
+// Checking.
+
+pub(crate) const ROW: &str =
+    "SELECT id, seq, version, expires, value FROM records WHERE place = $1";
+
+/// Each record with the row of its tenant's key.
+pub(crate) const RECORDS_AND_KEYS: &str =
+    "SELECT r.tenant, r.kind, r.id, r.seq, r.version, r.expires, r.value, r.tags, r.place,
+        k.id, k.seq, k.version, k.expires, k.value
+    FROM records AS r LEFT JOIN records AS k ON k.tenant = r.tenant AND k.kind = 'selfsame.key' AND k.id = ''
+    ORDER BY r.tenant, r.kind, r.seq";
+
+/// Each entry with the row of its tenant's key.
+pub(crate) const ENTRIES_AND_KEYS: &str =
+    "SELECT o.id, o.tenant, o.lane, o.not_before, o.attempts, o.created, o.sealed,
+        k.id, k.seq, k.version, k.expires, k.value
+    FROM outbox AS o LEFT JOIN records AS k ON k.tenant = o.tenant AND k.kind = 'selfsame.key' AND k.id = ''
+    ORDER BY o.tenant, o.seq";
+
+/// The lanes with pending entries none of which is the first.
+pub(crate) const HEADLESS: &str = "SELECT count(DISTINCT lane) FROM outbox
+    WHERE buried IS NULL AND lane NOT IN (SELECT lane FROM outbox WHERE head)";
+
 // Restoring.
 
 pub(crate) const LOAD_ENTRIES: &str =
@@ -325,16 +349,19 @@ pub(crate) const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 
 /// Each commit of a process begins by locking its row.
 pub(crate) const LOCK_PROCESSES: &str = "SELECT process FROM processes ORDER BY process FOR UPDATE";
 
+/// The rows that the index of tags has.
+pub(crate) const TAG_ROWS: CensusRows = CensusRows {
+    table: "tags",
+    statement: "SELECT '', tag, seq, place FROM tags",
+};
+
 /// The rows that an instance cannot do without, by kind: what a census counts.
 pub(crate) const KEPT_ROWS: [CensusRows; 5] = [
     CensusRows {
         table: "records",
         statement: "SELECT kind, tenant, id, seq, version, expires, tags, value FROM records",
     },
-    CensusRows {
-        table: "tags",
-        statement: "SELECT '', tag, seq, place FROM tags",
-    },
+    TAG_ROWS,
     CensusRows {
         table: "counters",
         statement: "SELECT '', tenant, counter, next FROM counters",

@@ -67,18 +67,9 @@ impl Looked {
         }
     }
 
-    /// Records that a record's value does not open.
-    pub fn unopened(&mut self, number: i64, kind: &str) {
-        self.wrong(format!(
-            "record {number} (kind {kind:?}) does not open with the master key"
-        ));
-    }
-
-    /// Records that an entry of the outbox does not open.
-    pub fn unopened_entry(&mut self, id: i64) {
-        self.wrong(format!(
-            "entry {id} of the outbox does not open with the master key"
-        ));
+    /// Records that something sealed does not open.
+    pub fn unopened(&mut self, what: &str) {
+        self.wrong(format!("{what} does not open with the master key"));
     }
 
     /// Whether no damage was found.

@@ -326,7 +326,7 @@ pub(crate) fn key_place(tenant: &TenantId) -> Place {
     place(tenant, KEY_KIND, "")
 }
 
-fn place(tenant: &TenantId, kind: &str, id: &str) -> Place {
+pub(crate) fn place(tenant: &TenantId, kind: &str, id: &str) -> Place {
     Place {
         tenant: tenant.clone(),
         kind: kind.to_owned(),

@@ -12,7 +12,6 @@ use crate::backend::{KEY_KIND, Place, SealedEntry, SealedLetter, SealedRecord, S
 use crate::error::{Result, StoreError};
 use crate::looked::{Looked, Tell};
 use crate::outbox;
-use crate::store::COPIED;
 use crate::tenant::TenantId;
 use crate::vault::Vault;
 
@@ -108,7 +107,7 @@ impl StoreFile {
                 Ok(())
             }),
             through("sum", &|looked| {
-                sums.look(&self.connection, self.was_summed()?, looked)
+                sums.look(&self.connection, self.was_summed(), looked)
             }),
             through("records", &|looked| self.records(looked, tell)),
             through("outbox", &|looked| self.outbox(looked, tell)),
@@ -147,23 +146,11 @@ impl StoreFile {
     /// # Errors
     /// If it can't be read or decrypted.
     pub fn read(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Vec<u8>>> {
-        let place = Place {
-            tenant: tenant.clone(),
-            kind: kind.to_owned(),
-            id: id.to_owned(),
-        };
+        let place = crate::store::place(tenant, kind, id);
         match self.kept(tenant, kind, id)? {
             Some(kept) => (self.vault).open_record(&place, &kept, || self.key(tenant)),
             None => Ok(None),
         }
-    }
-
-    /// Whether the file is a copy that has not been started from yet.
-    ///
-    /// # Errors
-    /// If it can't be read.
-    pub fn is_unbegun_copy(&self) -> Result<bool> {
-        Ok(self.kept(&TenantId::instance(), COPIED, "")?.is_some())
     }
 
     /// The number of commits counted; `None` if they are not counted yet.
@@ -171,15 +158,10 @@ impl StoreFile {
     /// # Errors
     /// If it can't be read.
     pub fn generation(&self) -> Result<Option<u64>> {
-        if schema::lacks_sum(&self.connection)? {
-            return Ok(None);
+        match schema::lacks_sum(&self.connection)? {
+            true => Ok(None),
+            false => sums::generation(&self.connection).map(Some),
         }
-        let generation = self
-            .connection
-            .query_row("SELECT generation FROM totals", [], |row| {
-                row.get::<_, i64>(0)
-            });
-        Ok(generation.optional()?.map(i64::cast_unsigned))
     }
 
     /// The key is right if it sealed the sum or opens the instance's own key. Both may be damaged, but hardly at once.
@@ -204,14 +186,11 @@ impl StoreFile {
 
     /// Whether the rows were summed, according to the instance's own key. Without that key, the instance has written
     /// nothing.
-    fn was_summed(&self) -> Result<bool> {
+    fn was_summed(&self) -> bool {
         let instance = TenantId::instance();
-        let kept = self.key(&instance)?;
-        let own = kept.map(|kept| self.vault.unwrap(&instance, kept.version, &kept.value));
+        let own = self.vault.keys_of(&instance, || self.key(&instance));
         // A key that does not open is reported with the records.
-        Ok(own
-            .transpose()
-            .is_ok_and(|own| own.is_none_or(|own| own.is_summed())))
+        own.is_ok_and(|own| own.is_none_or(|own| own.is_summed()))
     }
 
     fn records(&self, looked: &mut Looked, tell: Tell<'_>) -> Result<()> {
@@ -226,7 +205,8 @@ impl StoreFile {
             };
             let key = || self.key(&place.tenant);
             if self.vault.open_record(&place, &sealed, key).is_err() {
-                looked.unopened(number, &place.kind);
+                let kind = &place.kind;
+                looked.unopened(&format!("record {number} (kind {kind:?})"));
             }
         }
         Ok(())
@@ -242,7 +222,8 @@ impl StoreFile {
                 outbox::opens(&self.vault, &sealed, key)
             });
             if opens.is_err() {
-                looked.unopened_entry(row.get(0)?);
+                let id: i64 = row.get(0)?;
+                looked.unopened(&format!("entry {id} of the outbox"));
             }
         }
         Ok(())

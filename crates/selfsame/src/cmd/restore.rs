@@ -160,18 +160,12 @@ impl Restore {
     /// The master key of the copy.
     fn key(&self) -> Result<SealingKey, Failure> {
         let custody = self.master_key.custody(&self.copy)?;
-        let Custody::BesideTheData = custody else {
-            return master_key::load(&custody, &self.copy);
+        // The salt of a passphrase is in the copy; the key never is.
+        let place = match custody {
+            Custody::BesideTheData => &self.data,
+            Custody::File(_) | Custody::Passphrase(_) => &self.copy,
         };
-        let file = self.data.join(KEY_FILE);
-        match file.exists() {
-            true => master_key::load(&custody, &self.data),
-            false => Err(Failure::environment(format!(
-                "{}: the master key is missing, without which the records cannot be checked",
-                file.display()
-            ))
-            .hint("put it there, or name its source: --master-key-file or SELFSAME_PASSPHRASE")),
-        }
+        master_key::load_kept(&custody, place)
     }
 
     fn empty_directory(&self) -> Result<(), Failure> {
