@@ -90,8 +90,8 @@ async fn migrated(client: &Client, migrations: &[&str]) -> DatabaseResult<()> {
 /// `Foreign` if there are tables of something else.
 pub(crate) async fn empty_tables(client: &Client, schema_name: &str) -> DatabaseResult<bool> {
     let found = client.query_one(schema::FOUND_TABLES, &[]).await?;
-    let (has_layout, others): (bool, i64) = (found.try_get(0)?, found.try_get(1)?);
-    if !has_layout && others > 0 {
+    let (has_layout, tables): (bool, i64) = (found.try_get(0)?, found.try_get(1)?);
+    if !has_layout && tables > 0 {
         return Err(foreign());
     }
     make(client, schema_name).await?;

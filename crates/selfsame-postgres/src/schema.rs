@@ -94,12 +94,11 @@ CREATE TABLE processes (
 );
 ";
 
-/// Whether the schema has a table of layouts, and how many others it has.
+/// Whether the schema has our table of layouts, and how many tables it has.
 pub(crate) const FOUND_TABLES: &str = "SELECT
     EXISTS (SELECT 1 FROM information_schema.columns
         WHERE table_schema = current_schema() AND table_name = 'layout' AND column_name = 'application'),
-    (SELECT count(*) FROM information_schema.tables
-        WHERE table_schema = current_schema() AND table_name <> 'layout')";
+    (SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema())";
 pub(crate) const HAS_ROWS: &str = "SELECT EXISTS (SELECT 1 FROM records) OR EXISTS (SELECT 1 FROM counters)
     OR EXISTS (SELECT 1 FROM outbox) OR EXISTS (SELECT 1 FROM events) OR EXISTS (SELECT 1 FROM processes)";
 
