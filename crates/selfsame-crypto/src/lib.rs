@@ -1,7 +1,7 @@
 //! Keys, signatures, JOSE, sealing, strict JSON, time and randomness: the base of all other crates.
 //!
 //! Owns: key types and their encodings (JWK, multikey, SPKI, PKCS#8), JWS in compact form, X.509 chains,
-//! sealing and password hashing, secret types, strict JSON, `Ctx` and `UnixTime`.
+//! sealing and password hashing, frames and sums of elements, secret types, strict JSON, `Ctx` and `UnixTime`.
 //! Does not own: what a token means (selfsame-credential), where keys are kept (selfsame-store), and any input, output
 //! or clock. Only [`generate`], [`password`] and, inside aws-lc, ECDSA signing draw randomness from the system;
 //! everything else is a function of its arguments.
@@ -24,6 +24,7 @@ mod ec;
 mod ed25519;
 pub mod encoding;
 mod error;
+pub mod frame;
 pub mod generate;
 pub mod hash;
 mod hkdf;
@@ -42,6 +43,7 @@ mod rsa;
 pub mod seal;
 mod secp256k1;
 mod secret;
+pub mod sum;
 pub mod time;
 mod wide;
 pub mod x509;

@@ -15,9 +15,9 @@ use selfsame_driver::{Error, Result};
 use selfsame_proof::log::Hash;
 use selfsame_proof::tree::{NodeRead, ReadError};
 use selfsame_registry::{Genesis, Head, StateMachine};
-use selfsame_store::StoreError;
 use selfsame_store::ledger::LedgerView;
-use selfsame_store::offline::{LedgerFile, Looked, StoreFile, Tell};
+use selfsame_store::offline::{COPIED, LedgerFile, Looked, StoreFile, Tell};
+use selfsame_store::{StoreError, TenantId};
 
 use crate::embedded;
 use crate::embedded::reached;
@@ -133,14 +133,48 @@ fn unread(error: StoreError) -> ReadError {
     ReadError(error.to_string())
 }
 
-/// The genesis of the embedded registry that a store belongs to.
-///
-/// # Errors
-/// If it can't be read.
-pub fn genesis_in(store: &StoreFile) -> Result<Option<Genesis>> {
-    let kept = store.read(&tenant()?, embedded::GENESIS, "own")?;
-    let genesis = kept.map(|bytes| Genesis::from_bytes(&bytes));
-    genesis.transpose().map_err(Error::internal)
+/// What a store that nothing serves notes about its age and about the embedded registry it belongs to.
+#[derive(Clone, Debug)]
+pub struct StoreNotes {
+    /// The registry's genesis.
+    pub genesis: Option<Genesis>,
+    /// The height that the ledger had reached.
+    pub reached: u64,
+    /// The number of commits, if they are counted.
+    pub generation: Option<u64>,
+    /// Whether the store is a backup that was not started yet.
+    pub is_unbegun_copy: bool,
+}
+
+impl StoreNotes {
+    /// Reads the notes. `read` opens the value of a record: tenant, kind and identifier.
+    ///
+    /// # Errors
+    /// If one can't be read.
+    pub async fn read(
+        generation: Option<u64>,
+        mut read: impl AsyncFnMut(&TenantId, &str, &str) -> selfsame_store::Result<Option<Vec<u8>>>,
+    ) -> Result<Self> {
+        let (own, tenant) = (TenantId::instance(), tenant()?);
+        let genesis = read(&tenant, embedded::GENESIS, "own").await?;
+        let genesis = genesis.map(|bytes| Genesis::from_bytes(&bytes));
+        let reached = read(&tenant, reached::REACHED, "own").await?;
+        Ok(Self {
+            genesis: genesis.transpose().map_err(Error::internal)?,
+            reached: reached.map_or(Ok(0), |value| reached::height(&value))?,
+            generation,
+            is_unbegun_copy: read(&own, COPIED, "").await?.is_some(),
+        })
+    }
+
+    /// The notes in a store's file.
+    ///
+    /// # Errors
+    /// If one can't be read.
+    pub async fn of(store: &StoreFile) -> Result<Self> {
+        let read = async |tenant: &TenantId, kind: &str, id: &str| store.read(tenant, kind, id);
+        Self::read(store.generation()?, read).await
+    }
 }
 
 /// The genesis that a ledger contains, for a ledger without another source of it.
@@ -154,15 +188,15 @@ pub fn genesis_of(ledger: &LedgerFile) -> Result<Option<Genesis>> {
 }
 
 /// Compares the ages of a store and of the ledger beside it: each notes how far the other had come.
-pub fn together(store: &StoreFile, ledger: &LedgerFile) -> Looked {
+pub fn together(store: &StoreNotes, ledger: &LedgerFile) -> Looked {
     Looked::through("age", |looked| {
         looked.seen = 1;
-        if store.is_unbegun_copy()? {
+        if store.is_unbegun_copy {
             looked.note =
                 Some("this is a backup that was not started yet: its first start settles this");
             return Ok(());
         }
-        if let (Some(now), Some(noted)) = (store.generation()?, ledger.noted_store()?)
+        if let (Some(now), Some(noted)) = (store.generation, ledger.noted_store()?)
             && now < noted
         {
             looked.wrong(format!(
@@ -170,8 +204,7 @@ pub fn together(store: &StoreFile, ledger: &LedgerFile) -> Looked {
             ));
         }
         let height = ledger.head()?.map_or(0, |head| head.height);
-        let had =
-            reached::kept_in(store).map_err(|error| StoreError::Storage(error.to_string()))?;
+        let had = store.reached;
         if height < had && (height == 0 || ledger.copied_at()? != Some(height)) {
             looked.wrong(format!(
                 "the ledger is older than its store: it ends at block {height} but had reached block {had}"

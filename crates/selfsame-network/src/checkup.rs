@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use selfsame_abci::Home;
 use selfsame_catalogue::english;
-use selfsame_driver::Reason;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::data_directory::unusable;
-use selfsame_ledger::check::{self, Found, Subject};
+use selfsame_driver::{Error, Reason};
+use selfsame_ledger::check::{self, Found, StoreNotes, Subject};
 use selfsame_registry::Genesis;
 use selfsame_store::backend::STORE_FILE;
 use selfsame_store::ledger::LEDGER_FILE;
@@ -22,6 +22,8 @@ const ANEW: &str = "ledger.anew";
 /// The name of what store and ledger have in common, in place of a file's.
 pub const BOTH: &str = "both";
 const COPY: &str = "restore a copy into a new directory: selfsame restore COPY --data NEW-DIRECTORY (docs/backup.md)";
+const ANEW_THERE: &str = "restore a copy into an empty schema: selfsame restore COPY --data NEW-DIRECTORY --database URL (docs/backup.md), or the database itself with its own means (docs/postgres.md)";
+const INDEX: &str = "the index of tags is damaged, and the records it is made of are not: back the instance up (selfsame backup), and restore the copy into an empty schema (docs/backup.md)";
 const JOIN: &str = "create a new node, which gets the ledger from the other nodes, and remove this one: selfsame registry join (docs/network.md)";
 
 /// The owner of the data.
@@ -73,6 +75,17 @@ pub struct CheckedPart {
     pub note: Option<&'static str>,
 }
 
+/// The name of a database, in place of a file's.
+pub const DATABASE: &str = "database";
+
+/// The records to check.
+pub enum Records<V> {
+    /// A file in the data directory, if there is one. The function gives what opens it.
+    File(V),
+    /// A database, which was looked through already.
+    Database(Vec<Looked>, Result<StoreNotes, Error>),
+}
+
 /// Whether a directory has data that can be checked.
 #[must_use]
 pub fn has_data(data: &Path) -> bool {
@@ -80,14 +93,15 @@ pub fn has_data(data: &Path) -> bool {
 }
 
 /// Checks the records, the ledger, and whether both are from the same time; rebuilds a damaged ledger if that is asked
-/// for and its log is complete. `vault` opens the records.
+/// for and its log is complete.
 ///
 /// # Errors
-/// If a file can't be opened for another reason than damage, or the ledger can't be rebuilt; those of `vault`.
+/// If a file can't be opened for another reason than damage, or the ledger can't be rebuilt; those of the function that
+/// gives what opens the records.
 pub async fn check<E: From<NetworkError>>(
     data: &Path,
     rebuilds: bool,
-    vault: impl FnOnce() -> Result<Vault, E>,
+    records: Records<impl FnOnce() -> Result<Vault, E>>,
     tell: Tell<'_>,
 ) -> Result<Checkup, E> {
     let home = match archive::is_node(data) {
@@ -95,9 +109,15 @@ pub async fn check<E: From<NetworkError>>(
         false => None,
     };
     let mut checkup = Checkup::new(data, home.is_some());
-    let store = match data.join(STORE_FILE).exists() {
-        true => checkup.store(data, vault()?, tell)?,
-        false => None,
+    let store = match records {
+        Records::File(vault) if data.join(STORE_FILE).exists() => {
+            checkup.store(data, vault()?, tell).await?
+        }
+        Records::File(_) => None,
+        Records::Database(looked, notes) => {
+            checkup.add(DATABASE, looked);
+            Some(CheckedStore { notes, _file: None })
+        }
     };
     if data.join(LEDGER_FILE).exists() {
         let found = Checking {
@@ -112,11 +132,17 @@ pub async fn check<E: From<NetworkError>>(
     Ok(checkup)
 }
 
+/// A store that was checked. Its file stays locked.
+struct CheckedStore {
+    notes: Result<StoreNotes, Error>,
+    _file: Option<StoreFile>,
+}
+
 /// The check of a ledger, and what it is compared with.
 struct Checking<'a> {
     data: &'a Path,
     rebuilds: bool,
-    store: Option<&'a StoreFile>,
+    store: Option<&'a CheckedStore>,
     home: Option<&'a Home>,
 }
 
@@ -141,7 +167,14 @@ impl Checking<'_> {
         };
         let anew = Anew::begin(self.data)?;
         let found = subject.examine(&anew.ledger()).await;
-        let age = self.store.map(|store| check::together(store, &ledger));
+        let age = self.store.map(|store| match &store.notes {
+            Ok(notes) => check::together(notes, &ledger),
+            Err(error) => {
+                let mut looked = Looked::at("age");
+                looked.wrong(format!("the store's notes can't be read: {error}"));
+                looked
+            }
+        });
         checkup.log_is_whole = Some(found.log_is_whole);
         if self.rebuilds {
             self.rebuild(ledger, &anew, &found, checkup)?;
@@ -180,8 +213,8 @@ impl Checking<'_> {
         if let Some(home) = self.home {
             return Some(home.genesis().clone());
         }
-        let kept = self.store;
-        let kept = kept.and_then(|store| check::genesis_in(store).ok().flatten());
+        let notes = self.store.and_then(|store| store.notes.as_ref().ok());
+        let kept = notes.and_then(|notes| notes.genesis.clone());
         kept.or_else(|| check::genesis_of(ledger).ok().flatten())
     }
 }
@@ -204,18 +237,21 @@ impl Checkup {
     }
 
     /// Checks the records.
-    fn store(
+    async fn store(
         &mut self,
         data: &Path,
         vault: Vault,
         tell: Tell<'_>,
-    ) -> Result<Option<StoreFile>, NetworkError> {
+    ) -> Result<Option<CheckedStore>, NetworkError> {
         let opened = StoreFile::open(&data.join(STORE_FILE), vault);
         let Some(store) = self.opened(data, STORE_FILE, opened)? else {
             return Ok(None);
         };
         self.add(STORE_FILE, store.look(tell));
-        Ok(Some(store))
+        Ok(Some(CheckedStore {
+            notes: StoreNotes::of(&store).await,
+            _file: Some(store),
+        }))
     }
 
     /// A file that could be opened. If it is too damaged to open, records that and returns `None`.
@@ -258,9 +294,11 @@ impl Checkup {
             let wrong = parts.filter(|part| part.file == file && !part.damage.is_empty());
             wrong.map(|part| part.what).collect::<Vec<_>>()
         };
-        let (store, ledger, both) = (wrong(STORE_FILE), wrong(LEDGER_FILE), wrong(BOTH));
+        let (store, database) = (wrong(STORE_FILE), wrong(DATABASE));
+        let (ledger, both) = (wrong(LEDGER_FILE), wrong(BOTH));
         let is_rebuilt = self.damaged_ledger.is_some();
-        self.sound = store.is_empty() && both.is_empty() && (ledger.is_empty() || is_rebuilt);
+        let records_are_sound = store.is_empty() && database.is_empty();
+        self.sound = records_are_sound && both.is_empty() && (ledger.is_empty() || is_rebuilt);
         let mut next = Vec::new();
         match store.as_slice() {
             [] => {}
@@ -268,6 +306,11 @@ impl Checkup {
                 next.push("the next start rebuilds the index of tags from the records".to_owned());
             }
             _ => next.push(format!("the records are damaged: {}", self.way_out())),
+        }
+        match database.as_slice() {
+            [] => {}
+            ["tags"] => next.push(INDEX.to_owned()),
+            _ => next.push(format!("the records are damaged: {ANEW_THERE}")),
         }
         match (ledger.is_empty(), is_rebuilt, self.log_is_whole) {
             (true, ..) | (_, true, _) => {}

@@ -26,7 +26,7 @@ use crate::pool::{connection, discard, in_time, pool, query};
 use crate::process::NewSeat;
 use crate::rows::{self, sql};
 use crate::writer::CommitWriter;
-use crate::{figures, guard, schema};
+use crate::{figures, layout, schema};
 
 /// How often the tables are tried to be made while another process makes them.
 const STARTS: usize = 20;
@@ -126,7 +126,7 @@ async fn made(readers: &Pool, schema_name: &str) -> DatabaseResult<()> {
     let mut tries = 0;
     loop {
         let client = connection(readers).await?;
-        match guard::tables(&client, schema_name).await {
+        match layout::tables(&client, schema_name).await {
             Err(DatabaseFailure::Raced) if tries < STARTS => tries += 1,
             made => return made,
         }

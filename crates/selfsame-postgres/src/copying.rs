@@ -4,9 +4,10 @@ use std::path::Path;
 
 use deadpool_postgres::Client;
 use futures_util::TryStreamExt;
+use selfsame_crypto::frame;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
-use selfsame_store::backend::{Backend, SealedBatch, Write, frame};
+use selfsame_store::backend::{Backend, SealedBatch, Write};
 use selfsame_store::{Sqlite, StoreError};
 
 use crate::failure::{DatabaseFailure, DatabaseResult};

@@ -1,4 +1,4 @@
-//! The start: the tables are made, all rows are compared with the sum, and this process takes its seat.
+//! The start: all rows are compared with the sum, and this process takes its seat.
 
 use deadpool_postgres::Client;
 use futures_util::TryStreamExt;
@@ -13,52 +13,6 @@ use crate::rows::{entry_row, event_row, place, record_row};
 use crate::schema;
 use crate::sequence::Sequence;
 use crate::sums::{RowSums, Tally};
-
-const APPLICATION: &str = "selfsame store";
-
-/// Makes the tables if they do not exist. Of several starters one makes them, and the others wait for it.
-///
-/// # Errors
-/// `Foreign` or `OtherLayout` for tables that are not of this release.
-pub(crate) async fn tables(client: &Client, schema_name: &str) -> DatabaseResult<()> {
-    let create = format!("CREATE SCHEMA IF NOT EXISTS {schema_name}");
-    client.batch_execute(&create).await?;
-    client.batch_execute(schema::LAYOUTS).await?;
-    transaction(client, locked(client)).await
-}
-
-async fn locked(client: &Client) -> DatabaseResult<()> {
-    let row = client.query_one(schema::LOCK_LAYOUT, &[]).await?;
-    let (application, found): (String, i32) = (row.try_get(0)?, row.try_get(1)?);
-    if application != APPLICATION {
-        let foreign = StoreError::Foreign("the schema of the database".into());
-        return Err(foreign.into());
-    }
-    match found {
-        schema::LAYOUT => Ok(()),
-        0 => {
-            client.batch_execute(schema::TABLES).await?;
-            migrated(client, 1).await
-        }
-        found @ 1..schema::LAYOUT => migrated(client, found).await,
-        found => Err(DatabaseFailure::Final(StoreError::OtherLayout {
-            found: found.cast_unsigned(),
-            known: schema::LAYOUT.cast_unsigned(),
-        })),
-    }
-}
-
-/// Makes the layouts after this one.
-async fn migrated(client: &Client, from: i32) -> DatabaseResult<()> {
-    for (migration, layout) in schema::MIGRATIONS.iter().zip(1..) {
-        if layout >= from {
-            client.batch_execute(migration).await?;
-        }
-    }
-    let set = client.execute(schema::SET_LAYOUT, &[&schema::LAYOUT]);
-    set.await?;
-    Ok(())
-}
 
 /// Compares all rows with the sum of the processes.
 ///
@@ -95,7 +49,11 @@ async fn compared(client: &Client, sums: &RowSums, sequence: &Sequence) -> Datab
 }
 
 /// The sum over all rows.
-async fn all(client: &Client, sums: &RowSums, sequence: &Sequence) -> DatabaseResult<Tally> {
+pub(crate) async fn all(
+    client: &Client,
+    sums: &RowSums,
+    sequence: &Sequence,
+) -> DatabaseResult<Tally> {
     let mut tally = Tally::default();
     each(client, schema::ALL_RECORDS, |row| {
         let record = record_row(row, 3)?;
@@ -184,16 +142,27 @@ async fn seated(
         gone.push(row.seat.process);
     }
     client.execute(schema::DELETE_PROCESSES, &[&gone]).await?;
+    add(client, sums, &seat, new.alone).await?;
+    Ok((seat, commits))
+}
+
+/// Adds the row of a process.
+pub(crate) async fn add(
+    client: &Client,
+    sums: &RowSums,
+    seat: &ProcessSeat,
+    alone: bool,
+) -> DatabaseResult<()> {
     let (sum, mac) = (seat.tally.sum.to_bytes(), seat.mac(sums));
     let (sum, mac) = (&sum[..], &mac[..]);
-    let rows = seat.tally.rows;
+    let (process, rows, generation) = (&seat.process, &seat.tally.rows, &seat.generation);
     client
         .execute(
             schema::ADD_PROCESS,
-            &[&process, &sum, &rows, &seat.generation, &mac, &new.alone],
+            &[process, &sum, rows, generation, &mac, &alone],
         )
         .await?;
-    Ok((seat, commits))
+    Ok(())
 }
 
 /// The database's time, in microseconds since 1970.

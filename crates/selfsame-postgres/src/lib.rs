@@ -3,15 +3,19 @@
 
 mod address;
 mod backend;
+mod census;
+mod checking;
 mod commit;
 mod copying;
 mod failure;
 mod figures;
 mod group;
 mod guard;
+mod layout;
 mod parameters;
 mod pool;
 mod process;
+mod restoring;
 mod rows;
 mod schema;
 mod script;
@@ -22,3 +26,6 @@ mod writer;
 
 pub use address::Address;
 pub use backend::{Company, Postgres};
+pub use census::RowCount;
+pub use checking::ClosedDatabase;
+pub use restoring::{RestoreError, restore};

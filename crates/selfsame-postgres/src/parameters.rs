@@ -1,7 +1,7 @@
 //! Changes as columns: one array for each column of a statement.
 
+use selfsame_crypto::frame;
 use selfsame_store::StoreError;
-use selfsame_store::backend::frame;
 use uuid::Uuid;
 
 use crate::failure::{DatabaseFailure, DatabaseResult};
@@ -83,7 +83,7 @@ pub(crate) struct EventColumns<'a> {
 }
 
 impl<'a> TagColumns<'a> {
-    fn add(&mut self, tags: &'a [u8], seq: i64, place: Uuid) -> DatabaseResult<()> {
+    pub(crate) fn add(&mut self, tags: &'a [u8], seq: i64, place: Uuid) -> DatabaseResult<()> {
         let tags = frame::split(tags);
         for tag in tags.ok_or(DatabaseFailure::Final(StoreError::Tampered("list of tags")))? {
             self.tag.push(tag);

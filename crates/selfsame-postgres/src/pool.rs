@@ -34,9 +34,12 @@ const LIMITS: &str = "SET statement_timeout = '3s'; SET lock_timeout = '2s';
 /// Helps PostgreSQL's planner, which knows nothing about new tables. Other databases need not know these settings.
 const PLANS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;";
 
-const SNAPSHOT: &str =
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0;
-    SET LOCAL idle_in_transaction_session_timeout = 0";
+/// Begins a transaction whose statements all see the same moment.
+pub(crate) const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
+/// Lets a transaction and its statements take long.
+pub(crate) const LONG: &str =
+    "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 
 /// Makes a pool of at most this many connections. Nothing is connected yet.
 pub(crate) fn pool(address: &Address, size: usize) -> Result<Pool> {
@@ -112,14 +115,15 @@ pub(crate) async fn stream(client: &Client, statement: &str) -> DatabaseResult<R
 }
 
 /// Does work in a transaction, and commits it if it succeeds.
-pub(crate) async fn transaction<T>(
+pub(crate) async fn transaction<T, E: From<DatabaseFailure>>(
     client: &Client,
-    work: impl Future<Output = DatabaseResult<T>>,
-) -> DatabaseResult<T> {
-    client.batch_execute("BEGIN").await?;
+    work: impl Future<Output = std::result::Result<T, E>>,
+) -> std::result::Result<T, E> {
+    let plain = async |statement| client.batch_execute(statement).await;
+    plain("BEGIN").await.map_err(DatabaseFailure::from)?;
     let done = work.await;
     let end = if done.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    client.batch_execute(end).await?;
+    plain(end).await.map_err(DatabaseFailure::from)?;
     done
 }
 
@@ -129,6 +133,7 @@ pub(crate) async fn snapshot<T>(
     read: impl Future<Output = DatabaseResult<T>>,
 ) -> DatabaseResult<T> {
     client.batch_execute(SNAPSHOT).await?;
+    client.batch_execute(LONG).await?;
     let read = read.await;
     client.batch_execute("ROLLBACK").await?;
     read

@@ -1,8 +1,8 @@
 //! Rows as the statements give and take them.
 
+use selfsame_crypto::frame;
 use selfsame_crypto::hash;
 use selfsame_crypto::time::UnixTime;
-use selfsame_store::backend::frame;
 pub(crate) use selfsame_store::backend::sql;
 use selfsame_store::backend::{
     KEY_KIND, OutboxId, Place, SealedEntry, SealedLetter, SealedRecord, StoredEvent,
@@ -67,13 +67,18 @@ pub(crate) fn key(place: &Place) -> Uuid {
     Uuid::from_bytes(half)
 }
 
-/// The key of the row with a tenant's key.
-pub(crate) fn tenant_key(tenant: &TenantId) -> Uuid {
-    key(&Place {
+/// The place of the record with a tenant's key.
+pub(crate) fn key_place(tenant: &TenantId) -> Place {
+    Place {
         tenant: tenant.clone(),
         kind: KEY_KIND.to_owned(),
         id: String::new(),
-    })
+    }
+}
+
+/// The key of the row with a tenant's key.
+pub(crate) fn tenant_key(tenant: &TenantId) -> Uuid {
+    key(&key_place(tenant))
 }
 
 pub(crate) fn tenant(name: String) -> DatabaseResult<TenantId> {
@@ -96,13 +101,18 @@ pub(crate) fn place(row: &Row, first: usize) -> DatabaseResult<Place> {
 
 /// Columns `id, seq, version, expires, value`.
 pub(crate) fn record(row: &Row) -> DatabaseResult<SealedRecord> {
-    let expires: Option<i64> = row.try_get(3)?;
+    record_at(row, 0)
+}
+
+/// Columns `id, seq, version, expires, value`, from `first` on.
+pub(crate) fn record_at(row: &Row, first: usize) -> DatabaseResult<SealedRecord> {
+    let expires: Option<i64> = row.try_get(first + 3)?;
     Ok(SealedRecord {
-        id: row.try_get(0)?,
-        seq: unsigned(row.try_get(1)?),
-        version: unsigned(row.try_get(2)?),
+        id: row.try_get(first)?,
+        seq: unsigned(row.try_get(first + 1)?),
+        version: unsigned(row.try_get(first + 2)?),
         expires: expires.map(|at| UnixTime(unsigned(at))),
-        value: row.try_get(4)?,
+        value: row.try_get(first + 4)?,
     })
 }
 

@@ -3,6 +3,8 @@
 //! They use what every database has that speaks PostgreSQL's protocol, distributed ones included; `docs/postgres.md`
 //! lists the rules, and a test holds the statements to them.
 
+use crate::census::CensusRows;
+
 /// The number of this layout.
 pub(crate) const LAYOUT: i32 = 2;
 
@@ -92,8 +94,17 @@ CREATE TABLE processes (
 );
 ";
 
+/// Whether the schema has our table of layouts, and how many tables it has.
+pub(crate) const FOUND_TABLES: &str = "SELECT
+    EXISTS (SELECT 1 FROM information_schema.columns
+        WHERE table_schema = current_schema() AND table_name = 'layout' AND column_name = 'application'),
+    (SELECT count(*) FROM information_schema.tables WHERE table_schema = current_schema())";
+pub(crate) const HAS_ROWS: &str = "SELECT EXISTS (SELECT 1 FROM records) OR EXISTS (SELECT 1 FROM counters)
+    OR EXISTS (SELECT 1 FROM outbox) OR EXISTS (SELECT 1 FROM events) OR EXISTS (SELECT 1 FROM processes)";
+
 pub(crate) const LOCK_LAYOUT: &str =
     "SELECT application, layout FROM layout WHERE one = 1 FOR UPDATE";
+pub(crate) const FOUND_LAYOUT: &str = "SELECT application, layout FROM layout WHERE one = 1";
 pub(crate) const SET_LAYOUT: &str = "UPDATE layout SET layout = $1 WHERE one = 1";
 
 // Reading.
@@ -246,6 +257,42 @@ pub(crate) const INSERT_EVENTS: &str = "WITH newest AS (
         unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[])
         AS n (place, stamp, at, tenant, kind, id)";
 
+// Checking.
+
+pub(crate) const ROW: &str =
+    "SELECT id, seq, version, expires, value FROM records WHERE place = $1";
+
+/// Each record with the row of its tenant's key.
+pub(crate) const RECORDS_AND_KEYS: &str =
+    "SELECT r.tenant, r.kind, r.id, r.seq, r.version, r.expires, r.value, r.tags, r.place,
+        k.id, k.seq, k.version, k.expires, k.value
+    FROM records AS r LEFT JOIN records AS k ON k.tenant = r.tenant AND k.kind = 'selfsame.key' AND k.id = ''
+    ORDER BY r.tenant, r.kind, r.seq";
+
+/// Each entry with the row of its tenant's key.
+pub(crate) const ENTRIES_AND_KEYS: &str =
+    "SELECT o.id, o.tenant, o.lane, o.not_before, o.attempts, o.created, o.sealed,
+        k.id, k.seq, k.version, k.expires, k.value
+    FROM outbox AS o LEFT JOIN records AS k ON k.tenant = o.tenant AND k.kind = 'selfsame.key' AND k.id = ''
+    ORDER BY o.tenant, o.seq";
+
+/// The lanes with pending entries none of which is the first.
+pub(crate) const HEADLESS: &str = "SELECT count(DISTINCT lane) FROM outbox
+    WHERE buried IS NULL AND lane NOT IN (SELECT lane FROM outbox WHERE head)";
+
+// Restoring.
+
+pub(crate) const LOAD_ENTRIES: &str =
+    "INSERT INTO outbox (id, seq, tenant, lane, head, not_before, attempts, created, buried, reason, sealed)
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::boolean[], $6::bigint[],
+        $7::integer[], $8::bigint[], $9::bigint[], $10::text[], $11::bytea[])";
+
+pub(crate) const LOAD_EVENTS: &str = "INSERT INTO events (seq, stamp, at, tenant, kind, id)
+    SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[])";
+
+pub(crate) const SET_NEWEST: &str =
+    "UPDATE positions SET newest = (SELECT coalesce(max(seq), 0) FROM events) WHERE one = 1";
+
 pub(crate) const DELETE_EVENTS: &str = "DELETE FROM events WHERE seq = ANY($1)";
 
 pub(crate) const SET_PROCESS: &str = "UPDATE processes
@@ -297,6 +344,48 @@ pub(crate) const BEAT: &str = "UPDATE processes SET seen = now() WHERE process =
 pub(crate) const LEAVE: &str =
     "UPDATE processes SET seen = now() - interval '1 day' WHERE process = $1";
 pub(crate) const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
+
+/// Each commit of a process begins by locking its row.
+pub(crate) const LOCK_PROCESSES: &str = "SELECT process FROM processes ORDER BY process FOR UPDATE";
+
+/// The rows that the index of tags has.
+pub(crate) const TAG_ROWS: CensusRows = CensusRows {
+    table: "tags",
+    statement: "SELECT '', tag, seq, place FROM tags",
+};
+
+/// The rows that an instance cannot do without, by kind: what a census counts.
+pub(crate) const KEPT_ROWS: [CensusRows; 5] = [
+    CensusRows {
+        table: "records",
+        statement: "SELECT kind, tenant, id, seq, version, expires, tags, value FROM records",
+    },
+    TAG_ROWS,
+    CensusRows {
+        table: "counters",
+        statement: "SELECT '', tenant, counter, next FROM counters",
+    },
+    CensusRows {
+        table: "outbox",
+        statement: "SELECT '', id, seq, tenant, lane, head, not_before, attempts, created, buried, reason, sealed
+            FROM outbox",
+    },
+    CensusRows {
+        table: "events",
+        statement: "SELECT '', seq, stamp, at, tenant, kind, id FROM events",
+    },
+];
+/// The rows that every layout has beside those.
+pub(crate) const OWN_ROWS: [CensusRows; 2] = [
+    CensusRows {
+        table: "positions",
+        statement: "SELECT '', one, newest FROM positions",
+    },
+    CensusRows {
+        table: "processes",
+        statement: "SELECT '', process, sum, rows, generation, mac FROM processes",
+    },
+];
 
 /// The rows that are summed, as [`crate::sums`] takes them.
 pub(crate) const ALL_RECORDS: &str =

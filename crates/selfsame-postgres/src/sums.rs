@@ -6,9 +6,9 @@
 
 use std::sync::Arc;
 
+use selfsame_crypto::frame;
 use selfsame_crypto::seal::SealingKey;
-use selfsame_store::backend::frame;
-use selfsame_store::backend::sum::Sum;
+use selfsame_crypto::sum::Sum;
 use selfsame_store::backend::{OutboxId, Place};
 use uuid::Uuid;
 

@@ -37,8 +37,8 @@ const DEADLINE: Duration = Duration::from_secs(15);
 /// How often an idle process says that it is alive.
 const BEAT: Duration = Duration::from_secs(3);
 /// How long a start waits for a process that may have crashed: longer than one that is alive is silent.
-const STALE: Duration = Duration::from_secs(11);
-const RETRY: Duration = Duration::from_secs(1);
+pub(crate) const STALE: Duration = Duration::from_secs(11);
+pub(crate) const RETRY: Duration = Duration::from_secs(1);
 /// After this many events, those beyond the number kept are removed.
 const TRIMMED: usize = 1_024;
 const FIRST_PAUSE: Duration = Duration::from_millis(5);

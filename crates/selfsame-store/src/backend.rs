@@ -1,8 +1,5 @@
 //! The interface to back ends. They store data that is already sealed and hashed.
 
-pub mod frame;
-pub mod sum;
-
 use std::fmt;
 use std::ops::Range;
 use std::path::Path;

@@ -67,6 +67,11 @@ impl Looked {
         }
     }
 
+    /// Records that something sealed does not open.
+    pub fn unopened(&mut self, what: &str) {
+        self.wrong(format!("{what} does not open with the master key"));
+    }
+
     /// Whether no damage was found.
     #[must_use]
     pub fn is_sound(&self) -> bool {

@@ -2,4 +2,6 @@
 
 pub use crate::ledger::LedgerFile;
 pub use crate::looked::{Looked, Tell};
-pub use crate::sqlite::offline::StoreFile;
+pub use crate::outbox::opens;
+pub use crate::sqlite::offline::{FileRow, StoreFile};
+pub use crate::store::COPIED;

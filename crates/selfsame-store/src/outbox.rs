@@ -5,12 +5,13 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use selfsame_crypto::frame;
 use selfsame_crypto::time::UnixTime;
 
-use crate::backend::{OutboxId, SealedEntry, SealedLetter, Write, frame};
+use crate::backend::{OutboxId, SealedEntry, SealedLetter, SealedRecord, Write};
 use crate::error::{Result, StoreError};
 use crate::tenant::TenantId;
-use crate::vault::{TenantKeys, bound};
+use crate::vault::{TenantKeys, Vault, bound};
 
 /// A call to enqueue.
 #[derive(Clone)]
@@ -209,6 +210,21 @@ pub(crate) fn seal(
         created,
         sealed,
     })
+}
+
+/// Whether an entry opens, or its tenant is being destroyed; `key` looks up the row with the tenant's key.
+///
+/// # Errors
+/// If it does not open; those of `key`.
+pub fn opens(
+    vault: &Vault,
+    sealed: &SealedEntry,
+    key: impl FnOnce() -> Result<Option<SealedRecord>>,
+) -> Result<()> {
+    match vault.keys_of(&sealed.tenant, key)? {
+        Some(keys) => open(&keys, sealed).map(drop),
+        None => Ok(()),
+    }
 }
 
 pub(crate) fn open(keys: &TenantKeys, sealed: &SealedEntry) -> Result<OutboxEntry> {

@@ -111,6 +111,15 @@ fn tenant(row: &Row<'_>, column: usize) -> rusqlite::Result<TenantId> {
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error)))
 }
 
+/// The columns `tenant, kind, id`, from `first` on.
+fn place(row: &Row<'_>, first: usize) -> rusqlite::Result<Place> {
+    Ok(Place {
+        tenant: tenant(row, first)?,
+        kind: row.get(first + 1)?,
+        id: row.get(first + 2)?,
+    })
+}
+
 fn record(row: &Row<'_>) -> rusqlite::Result<SealedRecord> {
     let expires = row
         .get::<_, Option<i64>>(3)?
@@ -151,13 +160,8 @@ fn letter(row: &Row<'_>) -> rusqlite::Result<SealedLetter> {
 }
 
 fn event(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
-    let place = Place {
-        tenant: tenant(row, 3)?,
-        kind: row.get(4)?,
-        id: row.get(5)?,
-    };
     Ok(StoredEvent {
-        place,
+        place: place(row, 3)?,
         at: time(row, 2)?,
         seq: row.get::<_, i64>(0)?.cast_unsigned(),
         stamp: row.get::<_, i64>(1)?.cast_unsigned(),

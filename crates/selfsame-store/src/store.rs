@@ -8,7 +8,7 @@ mod events;
 mod rider;
 mod sealing;
 
-pub(crate) use copy::COPIED;
+pub use copy::COPIED;
 
 use std::fmt;
 use std::sync::Arc;
@@ -326,7 +326,7 @@ pub(crate) fn key_place(tenant: &TenantId) -> Place {
     place(tenant, KEY_KIND, "")
 }
 
-fn place(tenant: &TenantId, kind: &str, id: &str) -> Place {
+pub(crate) fn place(tenant: &TenantId, kind: &str, id: &str) -> Place {
     Place {
         tenant: tenant.clone(),
         kind: kind.to_owned(),

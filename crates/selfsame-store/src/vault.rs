@@ -5,10 +5,11 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use selfsame_crypto::frame;
 use selfsame_crypto::seal::{SealError, SealingKey, random_seed};
 use zeroize::Zeroizing;
 
-use crate::backend::frame;
+use crate::backend::{KEY_KIND, Place, SealedRecord};
 use crate::error::{Result, StoreError};
 use crate::tenant::TenantId;
 
@@ -41,8 +42,45 @@ impl Vault {
     }
 
     /// The key of the sum over all rows.
-    pub(crate) fn sum_key(&self) -> SealingKey {
+    #[must_use]
+    pub fn sum_key(&self) -> SealingKey {
         self.wrap.derive(b"selfsame/store/sum")
+    }
+
+    /// The value of a record as a back end keeps it; `None` for a tenant's key, and if the tenant is being destroyed.
+    /// `key` looks up the row with the tenant's key.
+    ///
+    /// # Errors
+    /// If it does not open in its place and version; those of `key`.
+    pub fn open_record(
+        &self,
+        place: &Place,
+        sealed: &SealedRecord,
+        key: impl FnOnce() -> Result<Option<SealedRecord>>,
+    ) -> Result<Option<Vec<u8>>> {
+        let Place { tenant, kind, id } = place;
+        if kind == KEY_KIND {
+            self.unwrap(tenant, sealed.version, &sealed.value)?;
+            return Ok(None);
+        }
+        let bound = bound(tenant, kind, id, sealed.version);
+        let keys = self.keys_of(tenant, key)?;
+        keys.map(|keys| keys.open(&bound, &sealed.value))
+            .transpose()
+    }
+
+    /// `None` for a tenant that is being destroyed: the sum shows a key that was removed from outside.
+    pub(crate) fn keys_of(
+        &self,
+        tenant: &TenantId,
+        key: impl FnOnce() -> Result<Option<SealedRecord>>,
+    ) -> Result<Option<Arc<TenantKeys>>> {
+        if let Some(keys) = self.cached(tenant) {
+            return Ok(Some(keys));
+        }
+        let key = key()?;
+        key.map(|key| self.unwrap(tenant, key.version, &key.value))
+            .transpose()
     }
 
     pub(crate) fn cached(&self, tenant: &TenantId) -> Option<Arc<TenantKeys>> {

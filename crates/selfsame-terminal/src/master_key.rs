@@ -135,6 +135,27 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
     }
 }
 
+/// Loads the master key of data that exist already, and creates nothing.
+///
+/// # Errors
+/// If it is missing or can't be read.
+pub fn load_kept(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
+    let (name, what) = match custody {
+        Custody::BesideTheData => (KEY_FILE, "the master key"),
+        Custody::Passphrase(_) => (SALT_FILE, "the salt of the passphrase"),
+        Custody::File(_) => return load(custody, data),
+    };
+    let file = data.join(name);
+    match file.exists() {
+        true => load(custody, data),
+        false => Err(Failure::environment(format!(
+            "{}: {what} is missing, without which the records cannot be read",
+            file.display()
+        ))
+        .hint("put it there, or name the key's source: --master-key-file or SELFSAME_PASSPHRASE")),
+    }
+}
+
 fn from_file(file: &Path) -> Result<SealingKey, Failure> {
     let wrong =
         |why: &str| Failure::environment(format!("{}: {why}", file.display())).hint(WHAT_IT_IS);

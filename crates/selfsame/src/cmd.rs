@@ -73,7 +73,7 @@ impl Cli {
             Verb::Registry(registry) => registry.run().await,
             Verb::Tls(tls) => tls.run(HOOKS).await,
             Verb::Backup(backup) => backup.run().await,
-            Verb::Restore(restore) => restore.run(),
+            Verb::Restore(restore) => restore.run().await,
             Verb::Check(check) => check.run().await,
             Verb::AnonCreds(step) => step.run(),
             Verb::Askar(askar) => askar.run().await,

@@ -1,12 +1,16 @@
 //! A PostgreSQL database that keeps the records of an instance, in place of a file in its data directory.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use selfsame_postgres::{Address, Company, Postgres};
+use selfsame_ledger::check::StoreNotes;
+use selfsame_network::checkup::Records;
+use selfsame_postgres::{Address, ClosedDatabase, Company, Postgres, RestoreError, RowCount};
 use selfsame_store::backend::STORE_FILE;
-use selfsame_store::{Store, StoreError, Vault};
+use selfsame_store::offline::{StoreFile, Tell};
+use selfsame_store::{Store, StoreError, TenantId, Vault};
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::master_key::{self, Custody};
 use serde::Deserialize;
@@ -20,6 +24,12 @@ const FORM: &str =
 const REACH: &str = "check that the server runs and that its address, user, password and certificate are right (docs/postgres.md)";
 const ITS_KEY: &str = "use the master key with which the records were written: copy the file to this machine, or name it (--master-key-file)";
 const ONE_PROCESS: &str = "stop the other process; or give both a registry in a process of its own (--registry), so that they can share the records (docs/postgres.md)";
+const SERVED: &str = "stop all processes that serve these records; one that crashed is known to be gone after ten seconds";
+const NO_RECORDS: &str =
+    "name the database of an instance, and its schema if it is not `selfsame` (…?schema=NAME)";
+const OCCUPIED: &str = "name another database, or another schema in it (…?schema=NAME); it is made if it does not exist";
+const FORMER: &str =
+    "restore the copy into a directory, start it there once, and restore a copy of that";
 const NOT_EMPTY: &str = "name another directory (--data), or leave out --database";
 
 /// Options that name a database.
@@ -108,6 +118,13 @@ fn password(file: &Path) -> Result<Vec<u8>, Failure> {
     })
 }
 
+impl fmt::Display for Database {
+    /// Where it is, without the user and the password.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.address.fmt(formatter)
+    }
+}
+
 impl Database {
     /// Opens the records with the master key of this data directory.
     ///
@@ -119,20 +136,65 @@ impl Database {
         custody: &Custody,
         company: Company,
     ) -> Result<Store, Failure> {
-        let file = data.join(STORE_FILE);
-        if file.exists() {
-            return Err(Failure::environment(format!(
-                "{}: this directory has records of its own, which would not be used",
-                file.display()
-            ))
-            .hint(NOT_EMPTY));
-        }
+        has_no_records(data)?;
         let opened = async {
             let backend = Postgres::open(&self.address, self.connections, company).await?;
             let vault = Vault::from_master(master_key::load(custody, data).map_err(Opening::Key)?);
             Ok(Store::open(Arc::new(backend), vault).await?)
         };
         opened.await.map_err(|failed| self.unusable(failed))
+    }
+
+    /// Writes the rows of a copy to the database, all or none, and counts them.
+    ///
+    /// # Errors
+    /// If the database has records already, or cannot be reached.
+    pub async fn restore(&self, file: StoreFile, tell: Tell<'_>) -> Result<Vec<RowCount>, Failure> {
+        let restored = selfsame_postgres::restore(&self.address, file, tell).await;
+        restored.map_err(|error| {
+            let said = format!("{}: {error}; nothing was written", self.address);
+            let hint = match error {
+                RestoreError::Occupied | RestoreError::Store(StoreError::Foreign(_)) => OCCUPIED,
+                RestoreError::Different(_) => return Failure::ours(said),
+                RestoreError::Store(StoreError::OtherLayout { found, known }) if found < known => {
+                    FORMER
+                }
+                RestoreError::Store(_) => REACH,
+            };
+            Failure::environment(said).hint(hint)
+        })
+    }
+
+    /// Checks the records for damage, and reads what they note about the registry's ledger.
+    ///
+    /// # Errors
+    /// If a process serves them, or the database cannot be reached.
+    pub async fn looked_through<V>(
+        &self,
+        data: &Path,
+        custody: &Custody,
+        tell: Tell<'_>,
+    ) -> Result<Records<V>, Failure> {
+        has_no_records(data)?;
+        let vault = Vault::from_master(master_key::load_kept(custody, data)?);
+        let opened = ClosedDatabase::open(&self.address, vault).await;
+        let records = opened.map_err(|error| match error {
+            StoreError::InUse(_) => self.failure(&error).hint(SERVED),
+            StoreError::Foreign(_) => self.failure(&error).hint(NO_RECORDS),
+            error => self.unusable(error.into()),
+        })?;
+        let looked = records.look(tell).await;
+        let notes = async {
+            let read = async |tenant: &TenantId, kind: &str, id: &str| {
+                records.read(tenant, kind, id).await
+            };
+            StoreNotes::read(records.generation().await?, read).await
+        };
+        Ok(Records::Database(looked, notes.await))
+    }
+
+    fn failure(&self, error: &StoreError) -> Failure {
+        Failure::environment(format!("{}: {error}", self.address))
     }
 
     fn unusable(&self, failed: Opening) -> Failure {
@@ -147,7 +209,20 @@ impl Database {
             StoreError::Tampered(_) => "restore the database from a backup",
             _ => REACH,
         };
-        Failure::environment(format!("{}: {error}", self.address)).hint(hint)
+        self.failure(&error).hint(hint)
+    }
+}
+
+/// Whether a directory has no records that would be taken for those of the database.
+fn has_no_records(data: &Path) -> Result<(), Failure> {
+    let file = data.join(STORE_FILE);
+    match file.exists() {
+        false => Ok(()),
+        true => Err(Failure::environment(format!(
+            "{}: this directory has records of its own, which would not be used",
+            file.display()
+        ))
+        .hint(NOT_EMPTY)),
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
-use selfsame_ledger::check::{Found, Subject, genesis_in, genesis_of, together};
+use selfsame_ledger::check::{Found, StoreNotes, Subject, genesis_of, together};
 use selfsame_ledger::embedded::{Embedded, Setup};
 use selfsame_ledger::{LocalRegistry, Registry};
 use selfsame_registry::{Genesis, Head};
@@ -232,14 +232,15 @@ async fn a_flipped_bit_anywhere_is_named_and_what_follows_from_the_log_is_made_a
 #[tokio::test]
 async fn a_store_and_a_ledger_of_two_times_are_told_apart() {
     let closed = Closed::new().await;
-    let looked = || {
+    let looked = async || {
         let store = StoreFile::open(&closed.path("store.sqlite"), vault()).unwrap();
         let ledger = LedgerFile::open(&closed.path("ledger.sqlite")).unwrap();
-        assert_eq!(genesis_in(&store).unwrap().unwrap(), closed.genesis);
+        let notes = StoreNotes::of(&store).await.unwrap();
+        assert_eq!(notes.genesis.as_ref(), Some(&closed.genesis));
         assert_eq!(genesis_of(&ledger).unwrap().unwrap(), closed.genesis);
-        together(&store, &ledger).damage.join("; ")
+        together(&notes, &ledger).damage.join("; ")
     };
-    assert_eq!(looked(), "");
+    assert_eq!(looked().await, "");
     let older = std::fs::read(closed.path("store.sqlite")).unwrap();
     {
         let backend = Sqlite::open(closed.path("store.sqlite")).unwrap();
@@ -258,14 +259,16 @@ async fn a_store_and_a_ledger_of_two_times_are_told_apart() {
     registry.submit(&actor.create()).await.unwrap();
     drop(registry);
     closed.is_free().await;
-    assert_eq!(looked(), "");
+    assert_eq!(looked().await, "");
     for suffix in ["-wal", "-shm"] {
         let _none = std::fs::remove_file(closed.path(&format!("store.sqlite{suffix}")));
     }
     std::fs::write(closed.path("store.sqlite"), older).unwrap();
     assert!(
-        looked().contains("the store is older than its ledger"),
-        "{}",
         looked()
+            .await
+            .contains("the store is older than its ledger"),
+        "{}",
+        looked().await
     );
 }

@@ -3,12 +3,11 @@
 
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::ledger::LedgerStore;
-use selfsame_store::offline::StoreFile;
 use selfsame_store::{Batch, Put, Store};
 
 use crate::network::tenant;
 
-const REACHED: &str = "reached";
+pub(crate) const REACHED: &str = "reached";
 
 /// Notes the ledger's height. Its blocks are durable already, so the note is never ahead of them. If a note is lost
 /// with the process, the older note that remains is harmless.
@@ -78,13 +77,8 @@ async fn reached(store: &Store) -> Result<u64> {
     record.map_or(Ok(0), |record| height(&record.value))
 }
 
-/// The height that a ledger had reached, read from the file of the store beside it.
-pub(crate) fn kept_in(store: &StoreFile) -> Result<u64> {
-    let kept = store.read(&tenant()?, REACHED, "own")?;
-    kept.map_or(Ok(0), |value| height(&value))
-}
-
-fn height(value: &[u8]) -> Result<u64> {
+/// The height in the value of a note.
+pub(crate) fn height(value: &[u8]) -> Result<u64> {
     <[u8; 8]>::try_from(value)
         .map(u64::from_be_bytes)
         .map_err(Error::internal)

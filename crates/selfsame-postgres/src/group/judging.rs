@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use selfsame_crypto::frame;
 use selfsame_crypto::time::UnixTime;
-use selfsame_store::backend::frame;
 use selfsame_store::backend::{BatchOutcome, KEY_KIND, OutboxId, Place, SealedBatch, Write};
 use selfsame_store::{Expect, Result, StoreError, TenantId};
 use uuid::Uuid;

@@ -162,6 +162,53 @@ impl Server {
         );
     }
 
+    /// Executes one statement outside a transaction, in the schema of this address.
+    pub fn execute_alone(&self, url: &str, statement: &str) {
+        let (base, schema) = url.split_once("?schema=").unwrap();
+        let done = Command::new(program("psql"))
+            .args([base, "-v", "ON_ERROR_STOP=1", "-c", statement])
+            .env("PGOPTIONS", format!("-c search_path={schema}"))
+            .output()
+            .unwrap();
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+    }
+
+    /// A dump of the schema of this address.
+    pub fn dump(&self, url: &str) -> Vec<u8> {
+        let (base, schema) = url.split_once("?schema=").unwrap();
+        let done = Command::new(program("pg_dump"))
+            .args(["--schema", schema, "--clean", "--if-exists", base])
+            .output()
+            .unwrap();
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+        done.stdout
+    }
+
+    /// Puts a dump back, in place of what is there.
+    pub fn put_back(&self, url: &str, dump: &[u8]) {
+        let file = self.directory.path().join("dump.sql");
+        std::fs::write(&file, dump).unwrap();
+        let (base, _) = url.split_once("?schema=").unwrap();
+        let done = Command::new(program("psql"))
+            .args([base, "-v", "ON_ERROR_STOP=1", "-f"])
+            .arg(&file)
+            .output()
+            .unwrap();
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+    }
+
     /// The directory of the server, with its data and its log.
     pub fn directory(&self) -> &Path {
         self.directory.path()

@@ -5,10 +5,11 @@ mod events;
 mod outbox;
 
 use rusqlite::{Connection, OptionalExtension, params};
+use selfsame_crypto::frame;
 use selfsame_crypto::time::UnixTime;
 
 use super::{schema, sql};
-use crate::backend::{BatchOutcome, DEAD_LETTER_SECONDS, Place, SealedBatch, Write, frame};
+use crate::backend::{BatchOutcome, DEAD_LETTER_SECONDS, Place, SealedBatch, Write};
 use crate::error::{Result, StoreError};
 use crate::record::Expect;
 use crate::tenant::TenantId;

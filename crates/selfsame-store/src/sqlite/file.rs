@@ -106,11 +106,10 @@ fn copy_now(
 pub(crate) fn check(path: &Path, format: &Format) -> Result<()> {
     let connection = open_reader(path)?;
     is_of(&connection, path, format)?;
-    let said: String = connection.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
-    if said != "ok" {
-        return Err(StoreError::Tampered("file"));
+    match unsound(&connection)?.is_empty() {
+        true => Ok(()),
+        false => Err(StoreError::Tampered("file")),
     }
-    Ok(())
 }
 
 /// Opens a file for reading that no process has open. The returned lock keeps other processes out until it is dropped.

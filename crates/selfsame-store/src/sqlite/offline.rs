@@ -2,25 +2,68 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
+use selfsame_crypto::seal::SealingKey;
 
 use super::sums::{self, Sums};
-use super::{entry, file, schema, tenant};
-use crate::backend::KEY_KIND;
+use super::{Map, entry, event, file, letter, place, record, schema, tenant};
+use crate::backend::{KEY_KIND, Place, SealedEntry, SealedLetter, SealedRecord, StoredEvent};
 use crate::error::{Result, StoreError};
 use crate::looked::{Looked, Tell};
 use crate::outbox;
-use crate::store::COPIED;
 use crate::tenant::TenantId;
-use crate::vault::{TenantKeys, Vault, bound};
+use crate::vault::Vault;
 
-const RECORDS: &str = "SELECT seq, tenant, kind, id, version, value FROM records ORDER BY seq";
-const RECORD: &str = "SELECT seq, tenant, kind, id, version, value FROM records
+const RECORDS: &str =
+    "SELECT id, seq, version, expires, value, tenant, kind, id FROM records ORDER BY seq";
+const RECORD: &str = "SELECT id, seq, version, expires, value FROM records
     WHERE tenant = ?1 AND kind = ?2 AND id = ?3";
 const OUTBOX: &str =
     "SELECT id, tenant, lane, not_before, attempts, created, sealed FROM outbox ORDER BY seq";
+
+/// The rows of all tables that do not follow from others, in order of insertion.
+const ROWS: [(&str, Map<FileRow>); 5] = [
+    (
+        "SELECT id, seq, version, expires, value, tenant, kind, id, tags FROM records ORDER BY seq",
+        |row| Ok(FileRow::Record(place(row, 5)?, record(row)?, row.get(8)?)),
+    ),
+    ("SELECT tenant, counter, next FROM counters", |row| {
+        let next = row.get::<_, i64>(2)?.cast_unsigned();
+        Ok(FileRow::Counter(tenant(row, 0)?, row.get(1)?, next))
+    }),
+    (
+        "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, head FROM outbox
+        WHERE buried IS NULL ORDER BY seq",
+        |row| {
+            let seq = row.get::<_, i64>(7)?.cast_unsigned();
+            Ok(FileRow::Entry(entry(row)?, seq, row.get(8)?))
+        },
+    ),
+    (
+        "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, reason, buried FROM outbox
+        WHERE buried IS NOT NULL ORDER BY seq",
+        |row| letter(row).map(FileRow::Letter),
+    ),
+    (
+        "SELECT seq, stamp, at, tenant, kind, id FROM events ORDER BY seq",
+        |row| event(row).map(FileRow::Event),
+    ),
+];
+
+/// A row of a file, for another back end.
+pub enum FileRow {
+    /// A record, and its tag keys, framed.
+    Record(Place, SealedRecord, Vec<u8>),
+    /// A counter of a tenant, and its next number.
+    Counter(TenantId, String, u64),
+    /// A pending entry of the outbox, its sequence number, and whether it is the first of its lane.
+    Entry(SealedEntry, u64, bool),
+    /// A dead letter.
+    Letter(SealedLetter),
+    /// An event.
+    Event(StoredEvent),
+}
 
 /// A store's file and the key it is sealed with.
 pub struct StoreFile {
@@ -28,15 +71,6 @@ pub struct StoreFile {
     vault: Vault,
     // Last field, so that the lock is released after the connection is closed.
     _lock: File,
-}
-
-/// A record as stored in the file.
-struct FileRecord {
-    tenant: TenantId,
-    kind: String,
-    id: String,
-    version: u64,
-    value: Vec<u8>,
 }
 
 impl StoreFile {
@@ -73,7 +107,7 @@ impl StoreFile {
                 Ok(())
             }),
             through("sum", &|looked| {
-                sums.look(&self.connection, self.was_summed()?, looked)
+                sums.look(&self.connection, self.was_summed(), looked)
             }),
             through("records", &|looked| self.records(looked, tell)),
             through("outbox", &|looked| self.outbox(looked, tell)),
@@ -83,23 +117,40 @@ impl StoreFile {
         ]
     }
 
+    /// The key of the sum over all rows, for the back end that the rows are written to.
+    #[must_use]
+    pub fn sum_key(&self) -> SealingKey {
+        self.vault.sum_key()
+    }
+
+    /// Hands over every row, table by table.
+    ///
+    /// # Errors
+    /// `OtherLayout` for a file of a former layout; those of `take`.
+    pub fn rows(&self, mut take: impl FnMut(FileRow) -> Result<()>) -> Result<()> {
+        let (found, known) = (schema::version(&self.connection)?, schema::FORMAT.version);
+        if found != known {
+            return Err(StoreError::OtherLayout { found, known });
+        }
+        for (rows, map) in ROWS {
+            let mut statement = self.connection.prepare(rows)?;
+            for row in statement.query_map([], map)? {
+                take(row?)?;
+            }
+        }
+        Ok(())
+    }
+
     /// The value of a record, even if it has expired.
     ///
     /// # Errors
     /// If it can't be read or decrypted.
     pub fn read(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Vec<u8>>> {
-        let Some(kept) = self.kept(tenant, kind, id)? else {
-            return Ok(None);
-        };
-        self.opened(&kept)
-    }
-
-    /// Whether the file is a copy that has not been started from yet.
-    ///
-    /// # Errors
-    /// If it can't be read.
-    pub fn is_unbegun_copy(&self) -> Result<bool> {
-        Ok(self.kept(&TenantId::instance(), COPIED, "")?.is_some())
+        let place = crate::store::place(tenant, kind, id);
+        match self.kept(tenant, kind, id)? {
+            Some(kept) => (self.vault).open_record(&place, &kept, || self.key(tenant)),
+            None => Ok(None),
+        }
     }
 
     /// The number of commits counted; `None` if they are not counted yet.
@@ -107,15 +158,10 @@ impl StoreFile {
     /// # Errors
     /// If it can't be read.
     pub fn generation(&self) -> Result<Option<u64>> {
-        if schema::lacks_sum(&self.connection)? {
-            return Ok(None);
+        match schema::lacks_sum(&self.connection)? {
+            true => Ok(None),
+            false => sums::generation(&self.connection).map(Some),
         }
-        let generation = self
-            .connection
-            .query_row("SELECT generation FROM totals", [], |row| {
-                row.get::<_, i64>(0)
-            });
-        Ok(generation.optional()?.map(i64::cast_unsigned))
     }
 
     /// The key is right if it sealed the sum or opens the instance's own key. Both may be damaged, but hardly at once.
@@ -124,7 +170,8 @@ impl StoreFile {
         if sums.is_of_this_key(&self.connection).ok().flatten() == Some(true) {
             return Ok(true);
         }
-        match self.keys(&TenantId::instance()) {
+        let instance = TenantId::instance();
+        match self.vault.keys_of(&instance, || self.key(&instance)) {
             Ok(Some(_)) => Ok(true),
             Err(StoreError::WrongKey) => Ok(false),
             // If there is no such record, the file is empty and fits every key.
@@ -139,11 +186,11 @@ impl StoreFile {
 
     /// Whether the rows were summed, according to the instance's own key. Without that key, the instance has written
     /// nothing.
-    fn was_summed(&self) -> Result<bool> {
-        let kept = self.kept(&TenantId::instance(), KEY_KIND, "")?;
-        let own = kept.map(|kept| self.unwrapped(&kept)).transpose();
+    fn was_summed(&self) -> bool {
+        let instance = TenantId::instance();
+        let own = self.vault.keys_of(&instance, || self.key(&instance));
         // A key that does not open is reported with the records.
-        Ok(own.is_ok_and(|own| own.is_none_or(|own| own.is_summed())))
+        own.is_ok_and(|own| own.is_none_or(|own| own.is_summed()))
     }
 
     fn records(&self, looked: &mut Looked, tell: Tell<'_>) -> Result<()> {
@@ -151,20 +198,15 @@ impl StoreFile {
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             looked.one(tell);
-            let number: i64 = row.get(0)?;
-            let Ok(kept) = kept(row) else {
+            let number: i64 = row.get(1)?;
+            let (Ok(place), Ok(sealed)) = (place(row, 5), record(row)) else {
                 looked.wrong(format!("record {number} has columns that can't be read"));
                 continue;
             };
-            let opens = match kept.kind == KEY_KIND {
-                true => self.unwrapped(&kept).map(drop),
-                false => self.opened(&kept).map(drop),
-            };
-            if opens.is_err() {
-                looked.wrong(format!(
-                    "record {number} (kind {:?}) does not open with the master key",
-                    kept.kind
-                ));
+            let key = || self.key(&place.tenant);
+            if self.vault.open_record(&place, &sealed, key).is_err() {
+                let kind = &place.kind;
+                looked.unopened(&format!("record {number} (kind {kind:?})"));
             }
         }
         Ok(())
@@ -175,57 +217,25 @@ impl StoreFile {
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
             looked.one(tell);
-            let opens = match entry(row) {
-                Ok(sealed) => match self.keys(&sealed.tenant) {
-                    Ok(Some(keys)) => outbox::open(&keys, &sealed).map(drop),
-                    other => other.map(drop),
-                },
-                Err(error) => Err(error.into()),
-            };
+            let opens = entry(row).map_err(StoreError::from).and_then(|sealed| {
+                let key = || self.key(&sealed.tenant);
+                outbox::opens(&self.vault, &sealed, key)
+            });
             if opens.is_err() {
-                let number: i64 = row.get(0)?;
-                looked.wrong(format!(
-                    "entry {number} of the outbox does not open with the master key"
-                ));
+                let id: i64 = row.get(0)?;
+                looked.unopened(&format!("entry {id} of the outbox"));
             }
         }
         Ok(())
     }
 
-    fn opened(&self, kept: &FileRecord) -> Result<Option<Vec<u8>>> {
-        let bound = bound(&kept.tenant, &kept.kind, &kept.id, kept.version);
-        match self.keys(&kept.tenant)? {
-            Some(keys) => keys.open(&bound, &kept.value).map(Some),
-            None => Ok(None),
-        }
+    fn key(&self, tenant: &TenantId) -> Result<Option<SealedRecord>> {
+        self.kept(tenant, KEY_KIND, "")
     }
 
-    /// `None` for a tenant that is being destroyed: the sum shows a key that was removed from outside.
-    fn keys(&self, tenant: &TenantId) -> Result<Option<Arc<TenantKeys>>> {
-        if let Some(keys) = self.vault.cached(tenant) {
-            return Ok(Some(keys));
-        }
-        let kept = self.kept(tenant, KEY_KIND, "")?;
-        kept.map(|kept| self.unwrapped(&kept)).transpose()
-    }
-
-    fn unwrapped(&self, kept: &FileRecord) -> Result<Arc<TenantKeys>> {
-        self.vault.unwrap(&kept.tenant, kept.version, &kept.value)
-    }
-
-    fn kept(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<FileRecord>> {
+    fn kept(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<SealedRecord>> {
         let mut find = self.connection.prepare_cached(RECORD)?;
-        let found = find.query_row(params![tenant.as_str(), kind, id], kept);
+        let found = find.query_row(params![tenant.as_str(), kind, id], record);
         Ok(found.optional()?)
     }
-}
-
-fn kept(row: &Row<'_>) -> rusqlite::Result<FileRecord> {
-    Ok(FileRecord {
-        tenant: tenant(row, 1)?,
-        kind: row.get(2)?,
-        id: row.get(3)?,
-        version: row.get::<_, i64>(4)?.cast_unsigned(),
-        value: row.get(5)?,
-    })
 }

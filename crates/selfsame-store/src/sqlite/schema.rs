@@ -109,7 +109,7 @@ pub(super) fn take_over(connection: &Connection) -> error::Result<()> {
     Ok(())
 }
 
-fn version(connection: &Connection) -> error::Result<u32> {
+pub(super) fn version(connection: &Connection) -> error::Result<u32> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
+use selfsame_crypto::frame;
 use selfsame_crypto::seal::SealingKey;
+use selfsame_crypto::sum::Sum;
 
 use super::{file, schema};
-use crate::backend::{frame, sum::Sum};
 use crate::error::{Result, StoreError};
 use crate::looked::Looked;
 

@@ -11,7 +11,7 @@ use crate::tenant::TenantId;
 use crate::vault::bound;
 
 /// A record in a copy, until an instance has started from it.
-pub(crate) const COPIED: &str = "selfsame.copied";
+pub const COPIED: &str = "selfsame.copied";
 
 impl Store {
     /// Writes a snapshot of all data to the new file `to`, which is marked as a copy and sealed with the same master

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use selfsame_crypto::frame;
 use selfsame_crypto::time::UnixTime;
 
 use super::{OWN_KINDS, Store, place};
-use crate::backend::{Place, SealedBatch, Write, frame};
+use crate::backend::{Place, SealedBatch, Write};
 use crate::batch::{Batch, BatchStep, Committed};
 use crate::error::{Result, StoreError};
 use crate::outbox::{self, NewOutbox};

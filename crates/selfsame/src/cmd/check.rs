@@ -5,20 +5,24 @@ mod report;
 use std::path::PathBuf;
 
 use clap::Args;
-use indicatif::ProgressBar;
-use selfsame_network::checkup::{check, has_data};
+use selfsame_network::checkup::{Records, check, has_data};
 use selfsame_store::Vault;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::master_key::MasterKey;
 use selfsame_terminal::{master_key, output};
 
+use crate::database::DatabaseOptions;
+use crate::progress::Progress;
+
 /// Check a data directory for damage, while nothing runs on it.
 ///
-/// Checks the records, the registry's ledger, and whether both are from the same time; changes nothing. It also checks
-/// the folder of a network's node. Exit codes: 0 nothing is damaged, 1 something is, 2 the check is not possible.
+/// Checks the records, the registry's ledger, and whether both are from the same time; changes nothing. With --database,
+/// the records are those of a PostgreSQL database, which no process may serve meanwhile. It also checks the folder of a
+/// network's node. Exit codes: 0 nothing is damaged, 1 something is, 2 the check is not possible.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame check --data data
          selfsame check --data network/node-1 --json
+         selfsame check --data data --database postgres://selfsame@localhost/selfsame
          selfsame check --data data --rebuild-ledger
 
 What each line means, and what to do about damage: docs/check.md")]
@@ -31,6 +35,8 @@ pub struct Check {
     #[arg(long)]
     rebuild_ledger: bool,
     #[command(flatten)]
+    database: DatabaseOptions,
+    #[command(flatten)]
     master_key: MasterKey,
     /// Print one JSON object instead of text.
     #[arg(long)]
@@ -40,7 +46,8 @@ pub struct Check {
 impl Check {
     /// Checks, rebuilds if requested, and prints the result.
     pub async fn run(self) -> End {
-        if !has_data(&self.data) {
+        let database = self.database.database(None)?;
+        if database.is_none() && !has_data(&self.data) {
             let nothing = format!("{}: the directory contains no data", self.data.display());
             return Err(Failure::environment(nothing).hint(
                 "name the data directory of an instance, or the folder of a node, with --data",
@@ -53,7 +60,14 @@ impl Check {
             let key = master_key::load(&custody, &self.data)?;
             Ok::<_, Failure>(Vault::from_master(key))
         };
-        let checkup = check(&self.data, self.rebuild_ledger, vault, &tell).await?;
+        let records = match &database {
+            Some(database) => {
+                let custody = self.master_key.custody(&self.data)?;
+                database.looked_through(&self.data, &custody, &tell).await?
+            }
+            None => Records::File(vault),
+        };
+        let checkup = check(&self.data, self.rebuild_ledger, records, &tell).await?;
         drop(progress);
         if let Some(why) = &checkup.left_behind {
             output::complain(&format!("selfsame: {why}"));
@@ -63,28 +77,5 @@ impl Check {
             true => Answer::Yes,
             false => Answer::No,
         })
-    }
-}
-
-/// The progress, for a person at a terminal.
-struct Progress(ProgressBar);
-
-impl Progress {
-    fn new(hidden: bool) -> Self {
-        Self(match hidden {
-            true => ProgressBar::hidden(),
-            false => ProgressBar::new_spinner(),
-        })
-    }
-
-    fn at(&self, what: &str, seen: u64) {
-        self.0.set_message(format!("{what} {seen}"));
-        self.0.tick();
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
     }
 }

@@ -1,6 +1,8 @@
 //! An instance whose records are in PostgreSQL: a whole flow across crashes of both, and a backup that is a file.
 
-use serde_json::json;
+use std::path::Path;
+
+use serde_json::{Value, json};
 
 use crate::copies::{copied, restored};
 use crate::instance::Instance;
@@ -72,6 +74,159 @@ fn a_backup_of_a_database_is_a_file_that_an_instance_starts_from() {
     again.ready();
     let operator = again.operator();
     assert_eq!(text(&issued(&operator, &given)[0], "status"), "valid");
+}
+
+/// Restores into a database; the data directory has the master key already.
+fn restored_into(world: &World, copy: &str, name: &str, url: &str) -> (i32, Value, String) {
+    let data = world.file(name);
+    std::fs::create_dir_all(&data).unwrap();
+    let key = std::fs::read(world.file("data").join("master-key")).unwrap();
+    std::fs::write(data.join("master-key"), key).unwrap();
+    let mut command = selfsame();
+    command.args(["restore", copy, "--json", "--database", url, "--data"]);
+    let (code, printed, complaints) = run(command.arg(&data));
+    let restored = serde_json::from_str(&printed).unwrap_or(Value::Null);
+    (code, restored, complaints)
+}
+
+fn check(data: &Path, url: &str) -> (i32, Value, String) {
+    let mut command = selfsame();
+    command.args(["check", "--json", "--database", url, "--data"]);
+    let (code, printed, complaints) = run(command.arg(data));
+    let report = serde_json::from_str(&printed).unwrap_or(Value::Null);
+    (code, report, complaints)
+}
+
+#[test]
+fn a_backup_of_a_file_is_restored_into_an_empty_database_and_no_other() {
+    let server = Server::shared();
+    let url = server.fresh();
+    let mut world = World::start(&[]);
+    let anna = world.person("anna");
+    let given = offer(&world.operator, &json!({}));
+    take(&anna, &given);
+    let open = offer(&world.operator, &json!({}));
+    let copy = copied(&world);
+    world.instance.kill();
+
+    let (code, restored, complaints) = restored_into(&world, &copy, "restored", &url);
+    assert_eq!((code, complaints.as_str()), (0, ""));
+    assert_eq!(restored["files"], json!(["ledger.sqlite"]));
+    let rows = restored["rows"].as_array().unwrap();
+    let keys = rows.iter().find(|rows| rows["kind"] == "selfsame.key");
+    assert!(keys.unwrap()["rows"].as_u64().unwrap() >= 2, "{restored}");
+    let (code, report, complaints) = check(&world.file("restored"), &url);
+    assert_eq!(
+        (code, &report["sound"]),
+        (0, &true.into()),
+        "{report} {complaints}"
+    );
+
+    let (code, _, complaints) = restored_into(&world, &copy, "again", &url);
+    assert_eq!(code, 2, "{complaints}");
+    assert!(
+        complaints.contains("already has records; nothing was written"),
+        "{complaints}"
+    );
+    assert!(!world.file("again").join("ledger.sqlite").exists());
+
+    let (data, port) = (
+        world.file("restored"),
+        world.instance.origin.port().unwrap(),
+    );
+    let mut again = Instance::start(&data, port, &["--database", &url]);
+    again.ready();
+    assert!(again.log().contains("revoke it again"));
+    let operator = again.operator();
+    assert_eq!(text(&issued(&operator, &given)[0], "status"), "valid");
+    let path = format!("/api/issuer/offers/{}", text(&open, "id"));
+    let ended = operator.send("GET", &path, None).unwrap();
+    assert_eq!(ended.status, 404, "{ended:?}");
+    let (code, _, complaints) = check(&data, &url);
+    assert_eq!(code, 2, "{complaints}");
+    assert!(
+        complaints.contains("stop all processes that serve these records"),
+        "{complaints}"
+    );
+}
+
+#[test]
+fn a_damaged_copy_and_another_key_are_refused_before_anything_is_written_to_a_database() {
+    let server = Server::shared();
+    let url = server.fresh();
+    let mut world = World::start(&[]);
+    let copy = copied(&world);
+    world.instance.kill();
+    let other = world.file("other");
+    std::fs::create_dir_all(&other).unwrap();
+    let restore = |data: &Path| {
+        let mut command = selfsame();
+        command.args(["restore", &copy, "--database", &url, "--data"]);
+        let (code, _, complaints) = run(command.arg(data));
+        assert_eq!(code, 2, "{complaints}");
+        complaints
+    };
+    let said = restore(&other);
+    assert!(said.contains("the master key is missing"), "{said}");
+    std::fs::write(other.join("master-key"), "07".repeat(32)).unwrap();
+    let said = restore(&other);
+    assert!(
+        said.contains("the master key does not open this store"),
+        "{said}"
+    );
+
+    let store = Path::new(&copy).join("store.sqlite");
+    let mut bytes = std::fs::read(&store).unwrap();
+    let mark = b"registrygenesisown";
+    let at = bytes.windows(mark.len()).position(|part| part == mark);
+    bytes[at.unwrap() + mark.len() + 12] ^= 4;
+    std::fs::write(&store, bytes).unwrap();
+    let (code, _, said) = restored_into(&world, &copy, "damaged", &url);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("nothing was written"), "{said}");
+    assert!(!world.file("damaged").join("ledger.sqlite").exists());
+    let nothing = "SELECT 1 / (CASE count(*) WHEN 0 THEN 1 ELSE 0 END)
+        FROM information_schema.tables WHERE table_schema = 'SCHEMA'";
+    let (_, schema) = url.split_once("?schema=").unwrap();
+    server.execute(&url, &nothing.replace("SCHEMA", schema));
+}
+
+#[test]
+fn an_older_dump_that_was_put_back_is_told_by_the_ledger() {
+    let server = Server::shared();
+    let url = server.fresh();
+    let mut world = World::start(&["--database", &url]);
+    let older = server.dump(&url);
+    let anna = world.person("anna");
+    for _ in 0..2 {
+        let given = offer(&world.operator, &json!({}));
+        take(&anna, &given);
+        let did = json!({"method": "selfsame"});
+        post(&world.operator, "/api/dids", &did);
+    }
+    world.instance.kill();
+    let data = world.file("data");
+    let (code, report, complaints) = check(&data, &url);
+    assert_eq!(
+        (code, &report["sound"]),
+        (0, &true.into()),
+        "{report} {complaints}"
+    );
+    server.put_back(&url, &older);
+    let (code, report, _) = check(&data, &url);
+    assert_eq!(code, 1, "{report}");
+    let said = report.to_string();
+    assert!(
+        said.contains("the store is older than its ledger"),
+        "{said}"
+    );
+    let port = world.instance.origin.port().unwrap();
+    let mut up = selfsame();
+    up.args(["up", "--no-demo", "--database", &url, "--listen"]);
+    up.arg(format!("127.0.0.1:{port}")).arg("--data").arg(&data);
+    let (code, _, complaints) = run(&mut up);
+    assert_ne!(code, 0);
+    assert!(complaints.contains("older"), "{complaints}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use selfsame_network::checkup::{BOTH, CheckedPart, Checkup};
+use selfsame_network::checkup::{BOTH, CheckedPart, Checkup, DATABASE};
 
 /// The report as lines.
 pub fn lines(checkup: &Checkup) -> Vec<String> {
@@ -13,6 +13,7 @@ pub fn lines(checkup: &Checkup) -> Vec<String> {
             file = part.file;
             lines.push(match file {
                 BOTH => "both together".to_owned(),
+                DATABASE => "the database".to_owned(),
                 file => Path::new(&checkup.data).join(file).display().to_string(),
             });
         }

@@ -2,7 +2,8 @@
 
 /// Joins the parts, each preceded by its length.
 pub fn join(parts: &[&[u8]]) -> Vec<u8> {
-    let mut joined = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
+    let mut joined =
+        Vec::with_capacity(parts.iter().map(|part| part.len().saturating_add(4)).sum());
     for part in parts {
         add(&mut joined, part);
     }

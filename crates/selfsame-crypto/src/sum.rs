@@ -1,4 +1,4 @@
-//! Sums of rows: each row has an element that only the holder of a key can compute, and a back end keeps their sum.
+//! Sums that stand for a set: each member has an element, such as a keyed hash, and the order does not matter.
 
 /// The sum of elements modulo 2²⁵⁶, the least significant limb first.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
