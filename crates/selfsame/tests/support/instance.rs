@@ -1,6 +1,6 @@
 //! An instance for one test: the built binary on a free port.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -28,12 +28,12 @@ pub struct Instance {
 impl Instance {
     /// Starts an instance on this port with its data in this directory, and its log beside it.
     pub fn start(data: &Path, port: u16, arguments: &[&str]) -> Self {
-        Self::start_in(&[("", ""); 0], data, port, arguments)
+        Self::start_in(&[], data, port, arguments)
     }
 
     /// Starts it with additional environment variables.
     pub fn start_in(
-        environment: &[(&str, impl AsRef<OsStr>)],
+        environment: &[(&str, &str)],
         data: &Path,
         port: u16,
         arguments: &[&str],
@@ -44,7 +44,7 @@ impl Instance {
     /// Starts it on another address of this machine.
     pub fn start_at(
         listen: &str,
-        environment: &[(&str, impl AsRef<OsStr>)],
+        environment: &[(&str, &str)],
         data: &Path,
         port: u16,
         arguments: &[&str],
@@ -53,7 +53,7 @@ impl Instance {
         command
             .args(up(listen, port, data))
             .args(arguments)
-            .envs(environment.iter().map(|(name, value)| (name, value)));
+            .envs(environment.iter().copied());
         Self::spawn(command, data, port)
     }
 

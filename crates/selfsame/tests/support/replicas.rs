@@ -104,7 +104,13 @@ impl Replicas {
         ];
         match self.ahead[number] {
             0 => Instance::start(&data, port, &arguments),
-            seconds => Instance::start_in(&clock(seconds), &data, port, &arguments),
+            seconds => {
+                let environment = clock(seconds);
+                let environment = environment
+                    .each_ref()
+                    .map(|(name, value)| (*name, &**value));
+                Instance::start_in(&environment, &data, port, &arguments)
+            }
         }
     }
 
