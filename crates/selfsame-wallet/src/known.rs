@@ -1,6 +1,7 @@
 //! Issuers' documents as the wallet keeps them: read and checked once, and small.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use selfsame_driver::Result;
 use selfsame_driver::record::{decode, encode};
@@ -88,6 +89,47 @@ impl KnownIssuer {
     }
 }
 
+/// The documents that the last offers needed, as they were read. Offers of one issuer follow each other.
+#[derive(Default)]
+pub(crate) struct RecentIssuers(Mutex<VecDeque<RecentIssuer>>);
+
+struct RecentIssuer {
+    known: Arc<KnownIssuer>,
+    offered: Vec<String>,
+    offering: Arc<OfferingIssuer>,
+}
+
+impl RecentIssuers {
+    const MOST: usize = 8;
+
+    /// The documents with the configurations that an offer names.
+    ///
+    /// # Errors
+    /// Those of [`KnownIssuer::offering`].
+    pub fn offering(
+        &self,
+        known: &Arc<KnownIssuer>,
+        offer: &CredentialOffer,
+    ) -> Result<Arc<OfferingIssuer>> {
+        let offered = &offer.credential_configuration_ids;
+        let is_this =
+            |one: &&RecentIssuer| Arc::ptr_eq(&one.known, known) && one.offered == *offered;
+        let recent = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = recent().iter().find(is_this) {
+            return Ok(found.offering.clone());
+        }
+        let offering = Arc::new(known.offering(offer)?);
+        let mut recent = recent();
+        recent.truncate(Self::MOST.saturating_sub(1));
+        recent.push_front(RecentIssuer {
+            known: known.clone(),
+            offered: offered.clone(),
+            offering: offering.clone(),
+        });
+        Ok(offering)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -126,6 +168,24 @@ mod tests {
             issuer.configuration("pass_2")
         );
         assert_eq!(read.issuer.credential_configurations_supported.len(), 1);
+    }
+
+    #[test]
+    fn documents_are_read_once_for_offers_alike_and_again_once_they_are_fetched_again() {
+        let (issuer, server) = documents(3);
+        let known = || Arc::new(KnownIssuer::new(issuer.clone(), &server, false).unwrap());
+        let (first, recent) = (known(), RecentIssuers::default());
+        let read =
+            |known: &Arc<KnownIssuer>, ids: &[&str]| recent.offering(known, &offer(ids)).unwrap();
+        let one = read(&first, &["pass_1"]);
+        assert!(Arc::ptr_eq(&one, &read(&first, &["pass_1"])));
+        assert!(!Arc::ptr_eq(&one, &read(&first, &["pass_2"])));
+        assert!(!Arc::ptr_eq(&one, &read(&known(), &["pass_1"])));
+        for _ in 0..RecentIssuers::MOST {
+            read(&known(), &["pass_1"]);
+        }
+        assert!(!Arc::ptr_eq(&one, &read(&first, &["pass_1"])));
+        assert_eq!(recent.0.lock().unwrap().len(), RecentIssuers::MOST);
     }
 
     #[test]

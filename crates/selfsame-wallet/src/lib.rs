@@ -28,7 +28,7 @@ use selfsame_types::Types;
 
 use answer::Answering;
 use config::WalletConfig;
-use known::KnownIssuer;
+use known::{KnownIssuer, RecentIssuers};
 use quota::Quotas;
 use receive::Receiving;
 use trust::transport;
@@ -60,6 +60,7 @@ pub struct Wallet {
     accounts: Accounts,
     transport: Transport,
     issuers: Cache<String, KnownIssuer>,
+    recent: RecentIssuers,
     receiving: Arc<Receiving>,
     answering: Arc<Answering>,
 }
@@ -101,6 +102,7 @@ impl Wallet {
             quotas: Quotas::new(shared.clone(), config),
             transport: transport(&shared),
             issuers: Cache::new(known, KnownIssuer::weight),
+            recent: RecentIssuers::default(),
             own,
             types,
             organisation,

@@ -41,7 +41,7 @@ const REDEEMING_AGE: u64 = 10;
 /// An offer, and its issuer's documents.
 struct OfferToAccept {
     offer: CredentialOffer,
-    known: OfferingIssuer,
+    known: Arc<OfferingIssuer>,
 }
 
 impl Wallet {
@@ -206,7 +206,11 @@ impl Wallet {
     /// such a fetch only as often as an unreachable issuer would: once in `ISSUER_REST` seconds.
     ///
     /// A copy older than `age_max` seconds is fetched again too; if that fails, the old copy is used.
-    async fn issuer_of(&self, offer: &CredentialOffer, age_max: u64) -> Result<OfferingIssuer> {
+    async fn issuer_of(
+        &self,
+        offer: &CredentialOffer,
+        age_max: u64,
+    ) -> Result<Arc<OfferingIssuer>> {
         let key = issuer_key(offer);
         let now = self.shared.clock.now();
         let (mut known, mut fetched) = self.issuer_at_hand(&key, offer, Recency::any(now)).await?;
@@ -215,7 +219,7 @@ impl Wallet {
             let when = Recency { now, outdated };
             (known, fetched) = self.issuer_at_hand(&key, offer, when).await?;
         }
-        let offering = known.offering(offer)?;
+        let offering = self.recent.offering(&known, offer)?;
         let Err(lacking) = wallet::metadata::check_offered(&offering.issuer, offer) else {
             return Ok(offering);
         };
@@ -225,7 +229,7 @@ impl Wallet {
         let outdated = Some(fetched);
         let when = Recency { now, outdated };
         let (known, _) = self.issuer_at_hand(&key, offer, when).await?;
-        let offering = known.offering(offer)?;
+        let offering = self.recent.offering(&known, offer)?;
         wallet::metadata::check_offered(&offering.issuer, offer).map_err(refusal)?;
         Ok(offering)
     }

@@ -58,6 +58,10 @@ impl CardRecord {
 
     /// The labels of the claims of the card that these lines do not show.
     pub fn hidden(&self, held: &Held, shown: &[ClaimLine]) -> Vec<String> {
+        // Only the claims of an SD-JWT can be left out.
+        if held.sd_jwt().is_none() {
+            return Vec::new();
+        }
         let mut hidden: Vec<String> = Vec::new();
         for line in self.all_lines(held) {
             let is_shown = shown.iter().any(|other| other.path == line.path);
