@@ -1,5 +1,7 @@
 //! Digests, and comparison in constant time.
 
+pub mod sum;
+
 use std::fmt;
 
 use aws_lc_rs::{digest, hmac};

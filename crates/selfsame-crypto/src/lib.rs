@@ -43,7 +43,6 @@ mod rsa;
 pub mod seal;
 mod secp256k1;
 mod secret;
-pub mod sum;
 pub mod time;
 mod wide;
 pub mod x509;

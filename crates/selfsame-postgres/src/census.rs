@@ -7,7 +7,7 @@ use std::error::Error;
 use deadpool_postgres::Client;
 use futures_util::TryStreamExt;
 use selfsame_crypto::hash::sha256;
-use selfsame_crypto::sum::Sum;
+use selfsame_crypto::hash::sum::Sum;
 use selfsame_crypto::{encoding, frame};
 use tokio_postgres::types::{FromSql, Type};
 use uuid::Uuid;
@@ -146,8 +146,8 @@ mod tests {
 
     #[test]
     fn the_order_of_rows_does_not_matter_and_every_column_does() {
-        let (one, two): ([Option<&[u8]>; 2], [Option<&[u8]>; 2]) =
-            ([Some(b"a"), None], [Some(b"b"), Some(b"")]);
+        let one: [Option<&[u8]>; 2] = [Some(b"a"), None];
+        let two: [Option<&[u8]>; 2] = [Some(b"b"), Some(b"")];
         let counted = census(&[("card", &one), ("card", &two)]);
         let again = census(&[("card", &two), ("card", &one)]);
         assert_eq!(counted.difference(&again), None);

@@ -3,7 +3,7 @@
 //! Each transaction that writes locks the row, so no other process declares this process dead meanwhile. After a lost
 //! connection, the count in the row says whether the last commit took effect.
 
-use selfsame_crypto::sum::Sum;
+use selfsame_crypto::hash::sum::Sum;
 use selfsame_store::{Result, StoreError};
 use tokio_postgres::Row;
 use uuid::Uuid;

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use selfsame_crypto::frame;
+use selfsame_crypto::hash::sum::Sum;
 use selfsame_crypto::seal::SealingKey;
-use selfsame_crypto::sum::Sum;
 use selfsame_store::backend::{OutboxId, Place};
 use uuid::Uuid;
 

@@ -60,9 +60,13 @@ pub const ROWS: &[Row] = &[
     row(
         "crates/selfsame-postgres/tests/server/",
         These(&[
+            "selfsame-postgres/unit",
+            "selfsame-postgres/checks",
             "selfsame-postgres/conformance",
             "selfsame-postgres/copies",
+            "selfsame-postgres/erasure",
             "selfsame-postgres/faults",
+            "selfsame-postgres/restores",
             "selfsame-postgres/shared",
             "selfsame/bench",
             "selfsame/e2e",

@@ -11,8 +11,8 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 use selfsame_crypto::frame;
+use selfsame_crypto::hash::sum::Sum;
 use selfsame_crypto::seal::SealingKey;
-use selfsame_crypto::sum::Sum;
 
 use super::{file, schema};
 use crate::error::{Result, StoreError};
