@@ -83,7 +83,7 @@ pub enum Records<V> {
     /// A file in the data directory, if there is one. The function gives what opens it.
     File(V),
     /// A database, which was looked through already.
-    Database(Vec<Looked>, Result<StoreNotes, Error>),
+    Database(Vec<Looked>, Box<Result<StoreNotes, Error>>),
 }
 
 /// Whether a directory has data that can be checked.
@@ -116,7 +116,10 @@ pub async fn check<E: From<NetworkError>>(
         Records::File(_) => None,
         Records::Database(looked, notes) => {
             checkup.add(DATABASE, looked);
-            Some(CheckedStore { notes, _file: None })
+            Some(CheckedStore {
+                notes: *notes,
+                _file: None,
+            })
         }
     };
     if data.join(LEDGER_FILE).exists() {

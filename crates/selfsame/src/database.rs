@@ -190,7 +190,7 @@ impl Database {
             };
             StoreNotes::read(records.generation().await?, read).await
         };
-        Ok(Records::Database(looked, notes.await))
+        Ok(Records::Database(looked, Box::new(notes.await)))
     }
 
     fn failure(&self, error: &StoreError) -> Failure {
