@@ -62,12 +62,6 @@ const PROGRAMS: &[Program] = &[
         purpose: "balances between processes",
     },
     Program {
-        names: &["faketime"],
-        probe: Probe::Asks("--version"),
-        package: "faketime",
-        purpose: "sets the clock of one process apart",
-    },
-    Program {
         names: &["gnutls-serv"],
         probe: Probe::Asks("--version"),
         package: "gnutls-bin",
@@ -119,7 +113,7 @@ pub fn prepare(with_browser: bool) -> Result<(), String> {
             ""
         };
         println!(
-            "    a C compiler,{browser} Java, OpenSSL, GnuTLS, NSS, wolfSSL, PostgreSQL, nginx and faketime are there"
+            "    a C compiler,{browser} Java, OpenSSL, GnuTLS, NSS, wolfSSL, PostgreSQL and nginx are there"
         );
         return Ok(());
     }

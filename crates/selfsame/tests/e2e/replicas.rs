@@ -72,16 +72,6 @@ fn whole_life(operator: &Api, person: &Api) {
 }
 
 #[test]
-fn replicas_whose_clocks_are_half_a_minute_apart_serve_each_others_steps() {
-    let replicas = Replicas::start_ahead(&Server::shared().fresh(), &[0, 30]);
-    let operator = replicas.operator();
-    let anna = person(&operator.with_token(""), "anna");
-    for _ in 0..2 {
-        whole_life(&operator, &anna);
-    }
-}
-
-#[test]
 fn a_replica_that_is_killed_in_the_middle_of_flows_loses_none_and_does_none_twice() {
     let server = Server::start(&[]);
     let mut replicas = Replicas::start(&server.fresh(), 3);

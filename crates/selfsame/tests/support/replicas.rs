@@ -17,23 +17,8 @@ pub struct Replicas {
     /// Those that use the database.
     pub replicas: Vec<Instance>,
     balancer: Option<Balancer>,
-    /// Seconds by which the clock of each is ahead.
-    ahead: Vec<u32>,
     /// The origin of all of them.
     pub origin: Url,
-}
-
-/// The environment of a process whose clock is ahead.
-fn clock(seconds: u32) -> [(&'static str, String); 3] {
-    let folders = std::fs::read_dir("/usr/lib").unwrap();
-    let library = folders
-        .map(|folder| folder.unwrap().path().join("faketime/libfaketime.so.1"))
-        .find(|library| library.exists());
-    [
-        ("LD_PRELOAD", library.unwrap().display().to_string()),
-        ("FAKETIME", format!("+{seconds}s")),
-        ("DONT_FAKE_MONOTONIC", "1".to_owned()),
-    ]
 }
 
 /// A running nginx.
@@ -49,11 +34,6 @@ impl Drop for Balancer {
 impl Replicas {
     /// Starts this many, the first one alone, and waits until they serve.
     pub fn start(url: &str, count: usize) -> Self {
-        Self::start_ahead(url, &vec![0; count])
-    }
-
-    /// Starts as many as there are numbers, each with a clock that is ahead by so many seconds.
-    pub fn start_ahead(url: &str, ahead: &[u32]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let registry = folder.path().join("registry");
         let mut registry = Instance::start(&registry, free_port(), &["--role", "registry"]);
@@ -65,10 +45,9 @@ impl Replicas {
             registry,
             replicas: Vec::new(),
             balancer: None,
-            ahead: ahead.to_vec(),
             origin,
         };
-        for number in 0..ahead.len() {
+        for number in 0..count {
             let mut replica = replicas.replica(number, free_port());
             replica.ready();
             replicas.replicas.push(replica);
@@ -102,16 +81,7 @@ impl Replicas {
             "--registry-token-file",
             token.to_str().unwrap(),
         ];
-        match self.ahead[number] {
-            0 => Instance::start(&data, port, &arguments),
-            seconds => {
-                let environment = clock(seconds);
-                let environment = environment
-                    .each_ref()
-                    .map(|(name, value)| (*name, &**value));
-                Instance::start_in(&environment, &data, port, &arguments)
-            }
-        }
+        Instance::start(&data, port, &arguments)
     }
 
     /// Sends a process this signal.
