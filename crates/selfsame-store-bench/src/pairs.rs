@@ -179,15 +179,15 @@ impl Issuers {
     }
 }
 
-/// Three replicas by one, each behind a registry in a process of its own, in turns.
+/// Three processes with a registry in a fourth, by one process, in turns.
 pub async fn measure_replicas(bench: &mut StoreBench<'_>) -> Result<(), Error> {
-    let sides = [1, 3].map(|count| {
-        let (placed, _) = Placed::in_a_schema(bench, &format!("replicas_{count}"));
-        Placed {
-            arguments: vec!["--replicas".to_owned(), count.to_string()],
-            ..placed
-        }
-    });
+    let (one, _) = Placed::in_a_schema(bench, "replicas_1");
+    let (three, _) = Placed::in_a_schema(bench, "replicas_3");
+    let three = Placed {
+        arguments: vec!["--replicas".to_owned(), "3".to_owned()],
+        ..three
+    };
+    let sides = [one, three];
     let mut rates = [Sample::default(), Sample::default()];
     for _ in 0..bench.plan.rounds {
         for (placed, rates) in sides.iter().zip(&mut rates) {
