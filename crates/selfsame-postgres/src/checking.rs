@@ -33,8 +33,8 @@ impl ClosedDatabase {
     /// Opens the records for reading. Waits for a moment if a process may have crashed.
     ///
     /// # Errors
-    /// `InUse` if a process serves them, `Foreign` if there are none, `OtherLayout` if they are of another release, and
-    /// `WrongKey` if nothing was written under this key.
+    /// `InUse` if a process serves them, `Foreign` if the schema has no tables of a store, `OtherLayout` if they are of
+    /// another release, and `WrongKey` if nothing was written under this key.
     pub async fn open(address: &Address, vault: Vault) -> Result<Self> {
         let opened = async {
             let client = connection(&pool(address, 1)?).await?;

@@ -243,30 +243,10 @@ impl Transaction<'_> {
             schema::DELETE_COUNTERS,
             [&gone.tenant, &gone.counter],
         );
-        script.add(
-            &new.tenant,
-            schema::ADD_COUNTERS,
-            [&new.tenant, &new.counter, &new.next],
-        );
-        script.add(
-            &counters.tenant,
-            schema::SET_COUNTERS,
-            [&counters.tenant, &counters.counter, &counters.next],
-        );
+        script.add(&new.tenant, schema::ADD_COUNTERS, new.all());
+        script.add(&counters.tenant, schema::SET_COUNTERS, counters.all());
         script.add(&gone_events, schema::DELETE_EVENTS, [&gone_events]);
-        script.add(
-            &events.place,
-            schema::INSERT_EVENTS,
-            [
-                &told,
-                &events.place,
-                &events.stamp,
-                &events.at,
-                &events.tenant,
-                &events.kind,
-                &events.id,
-            ],
-        );
+        script.add_both(&events.place, schema::INSERT_EVENTS, [&told], events.all());
         let row = &seat.tally.rows;
         script.add(
             &[()],

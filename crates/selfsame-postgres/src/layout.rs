@@ -103,7 +103,7 @@ pub(crate) async fn empty_tables(client: &Client, schema_name: &str) -> Database
 /// Whether the tables are those of this release. Makes and locks nothing.
 ///
 /// # Errors
-/// `Foreign` if there are none, or others; `OtherLayout` if they are of another release.
+/// `Foreign` if the schema has no tables of a store; `OtherLayout` if they are of another release.
 pub(crate) async fn is_this_release(client: &Client) -> DatabaseResult<()> {
     let found = client.query_one(schema::FOUND_TABLES, &[]).await?;
     if !found.try_get::<_, bool>(0)? {

@@ -2,6 +2,7 @@
 
 use selfsame_crypto::frame;
 use selfsame_store::StoreError;
+use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::failure::{DatabaseFailure, DatabaseResult};
@@ -80,6 +81,41 @@ pub(crate) struct EventColumns<'a> {
     pub(crate) tenant: Vec<&'a str>,
     pub(crate) kind: Vec<&'a str>,
     pub(crate) id: Vec<&'a str>,
+}
+
+impl EntryColumns<'_> {
+    /// What every new entry has, but what is sealed: `id` to `created`.
+    pub(crate) fn open_columns(&self) -> [&(dyn ToSql + Sync); 8] {
+        [
+            &self.id,
+            &self.seq,
+            &self.tenant,
+            &self.lane,
+            &self.head,
+            &self.not_before,
+            &self.attempts,
+            &self.created,
+        ]
+    }
+}
+
+impl CounterColumns<'_> {
+    pub(crate) fn all(&self) -> [&(dyn ToSql + Sync); 3] {
+        [&self.tenant, &self.counter, &self.next]
+    }
+}
+
+impl EventColumns<'_> {
+    pub(crate) fn all(&self) -> [&(dyn ToSql + Sync); 6] {
+        [
+            &self.place,
+            &self.stamp,
+            &self.at,
+            &self.tenant,
+            &self.kind,
+            &self.id,
+        ]
+    }
 }
 
 impl<'a> TagColumns<'a> {

@@ -7,6 +7,7 @@ use selfsame_store::StoreError;
 use selfsame_store::backend::{SealedEntry, SealedLetter, StoredEvent};
 use selfsame_store::offline::{FileRow, StoreFile, Tell};
 use tokio::sync::mpsc;
+use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use crate::address::Address;
@@ -218,40 +219,10 @@ async fn load(client: &Client, batch: &[FileRow]) -> DatabaseResult<()> {
     } = &columns;
     let mut script = Script::default();
     script.records(records);
-    script.add(
-        &counters.tenant,
-        schema::ADD_COUNTERS,
-        [&counters.tenant, &counters.counter, &counters.next],
-    );
-    script.add(
-        &new.id,
-        schema::LOAD_ENTRIES,
-        [
-            &new.id,
-            &new.seq,
-            &new.tenant,
-            &new.lane,
-            &new.head,
-            &new.not_before,
-            &new.attempts,
-            &new.created,
-            &new.buried,
-            &new.reason,
-            &new.sealed,
-        ],
-    );
-    script.add(
-        &events.place,
-        schema::LOAD_EVENTS,
-        [
-            &events.place,
-            &events.stamp,
-            &events.at,
-            &events.tenant,
-            &events.kind,
-            &events.id,
-        ],
-    );
+    script.add(&counters.tenant, schema::ADD_COUNTERS, counters.all());
+    let sealed: [&(dyn ToSql + Sync); 3] = [&new.buried, &new.reason, &new.sealed];
+    script.add_both(&new.id, schema::LOAD_ENTRIES, new.open_columns(), sealed);
+    script.add(&events.place, schema::LOAD_EVENTS, events.all());
     for (statement, parameters) in script.statements() {
         query(client, statement, parameters).await?;
     }

@@ -26,8 +26,27 @@ impl<'a> Script<'a> {
         statement: &'static str,
         parameters: [&'a (dyn ToSql + Sync); N],
     ) {
+        self.add_all(column, statement, parameters.to_vec());
+    }
+
+    /// Adds a statement whose parameters are of two lists.
+    pub(crate) fn add_both<T, const N: usize, const M: usize>(
+        &mut self,
+        column: &[T],
+        statement: &'static str,
+        first: [&'a (dyn ToSql + Sync); N],
+        last: [&'a (dyn ToSql + Sync); M],
+    ) {
+        self.add_all(column, statement, [&first[..], &last].concat());
+    }
+
+    fn add_all<T>(
+        &mut self,
+        column: &[T],
+        statement: &'static str,
+        parameters: Vec<&'a (dyn ToSql + Sync)>,
+    ) {
         if !column.is_empty() {
-            let parameters = parameters.to_vec();
             self.0.push(ScriptLine {
                 statement,
                 parameters,
@@ -96,22 +115,8 @@ impl<'a> Script<'a> {
             ],
         );
         let new = &entries.added;
-        self.add(
-            &new.id,
-            schema::INSERT_ENTRIES,
-            [
-                &new.id,
-                &new.seq,
-                &new.tenant,
-                &new.lane,
-                &new.head,
-                &new.not_before,
-                &new.attempts,
-                &new.created,
-                &new.sealed,
-                process,
-            ],
-        );
+        let sealed: [&(dyn ToSql + Sync); 2] = [&new.sealed, process];
+        self.add_both(&new.id, schema::INSERT_ENTRIES, new.open_columns(), sealed);
     }
 
     pub(crate) fn statements(&self) -> Vec<(&'static str, Parameters<'_>)> {

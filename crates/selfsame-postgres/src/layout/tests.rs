@@ -120,7 +120,7 @@ async fn commits_of_other_processes_wait_for_an_upgrade() {
         assert_eq!(
             refused.code().unwrap().code(),
             "55P03",
-            "the lock is not to be had"
+            "the lock is still held"
         );
         DatabaseResult::Ok(())
     };
