@@ -2,28 +2,19 @@
 
 #[path = "server/server.rs"]
 mod server;
-
-use std::sync::Arc;
+#[path = "server/stored.rs"]
+mod stored;
 
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
-use selfsame_postgres::{Address, ClosedDatabase, Company, Postgres};
+use selfsame_postgres::{Address, ClosedDatabase};
 use selfsame_store::offline::{COPIED, Looked};
 use selfsame_store::{Batch, NewOutbox, Put, Store, StoreError, Tag, TenantId, Vault};
 use server::Server;
-
-fn vault() -> Vault {
-    Vault::from_master(SealingKey::from_bytes([1; 32]))
-}
+use stored::vault;
 
 fn tenant() -> TenantId {
     TenantId::parse("one").unwrap()
-}
-
-async fn open(url: &str) -> Store {
-    let address = Address::parse(url).unwrap();
-    let backend = Postgres::open(&address, 2, Company::Alone).await.unwrap();
-    Store::open(Arc::new(backend), vault()).await.unwrap()
 }
 
 async fn closed(url: &str) -> ClosedDatabase {
@@ -34,7 +25,7 @@ async fn closed(url: &str) -> ClosedDatabase {
 /// A store with two records, their tags, two calls, two events and a counter; returns it with its address.
 async fn filled() -> (Store, String) {
     let url = Server::shared().fresh();
-    let store = open(&url).await;
+    let store = stored::database(&url).await;
     for id in ["1", "2"] {
         let put = Put::new("card", id, id.as_bytes().to_vec()).tag(Tag::hashed("colour", "red"));
         let call = NewOutbox {
@@ -86,7 +77,7 @@ async fn a_sound_database_has_every_part_seen_and_none_damaged() {
     assert_eq!(copied.unwrap(), None);
     drop(database);
     // Nothing was written, and a process starts as if there had been no check.
-    assert_eq!(open(&url).await.generation(), generation);
+    assert_eq!(stored::database(&url).await.generation(), generation);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,44 +2,21 @@
 
 #[path = "server/server.rs"]
 mod server;
+#[path = "server/stored.rs"]
+mod stored;
 
 use std::sync::Arc;
 
-use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_postgres::{Address, Company, Postgres};
-use selfsame_store::backend::Backend;
-use selfsame_store::{
-    Batch, NewOutbox, Page, Put, Record, Sqlite, Store, StoreError, Tag, TenantId, Vault,
-};
+use selfsame_store::{Batch, Page, Put, Record, Sqlite, Store, StoreError, Tag, TenantId};
 use server::Server;
-
-fn vault() -> Vault {
-    Vault::from_master(SealingKey::from_bytes([1; 32]))
-}
-
-async fn open(backend: Arc<dyn Backend>) -> Store {
-    Store::open(backend, vault()).await.unwrap()
-}
-
-fn call(subject: &str) -> NewOutbox {
-    NewOutbox {
-        destination: "there".to_owned(),
-        subject: subject.to_owned(),
-        key: "once".to_owned(),
-        payload: subject.as_bytes().to_vec(),
-        not_before: UnixTime(0),
-    }
-}
+use stored::{call, database, open, vault};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_copy_is_a_file_with_all_records_calls_counters_and_events() {
     let url = Server::shared().fresh();
-    let address = Address::parse(&url).unwrap();
-    let store = open(Arc::new(
-        Postgres::open(&address, 2, Company::Alone).await.unwrap(),
-    ))
-    .await;
+    let store = database(&url).await;
     let owner = TenantId::parse("one").unwrap();
     for number in 0..300_u32 {
         let put = Put::new("card", number.to_string(), number.to_be_bytes().to_vec());

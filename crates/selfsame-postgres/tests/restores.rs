@@ -2,47 +2,22 @@
 
 #[path = "server/server.rs"]
 mod server;
+#[path = "server/stored.rs"]
+mod stored;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_postgres::{Address, Company, Postgres, RestoreError, RowCount, restore};
-use selfsame_store::backend::Backend;
 use selfsame_store::offline::StoreFile;
-use selfsame_store::{
-    Batch, NewOutbox, Page, Put, Record, Sqlite, Store, StoreError, Tag, TenantId, Vault,
-};
+use selfsame_store::{Batch, Page, Put, Record, Sqlite, Store, StoreError, Tag, TenantId};
 use server::Server;
+use stored::{call, database, open, vault};
 use tempfile::TempDir;
-
-fn vault() -> Vault {
-    Vault::from_master(SealingKey::from_bytes([1; 32]))
-}
-
-async fn open(backend: Arc<dyn Backend>) -> Store {
-    Store::open(backend, vault()).await.unwrap()
-}
-
-async fn database(url: &str) -> Store {
-    let address = Address::parse(url).unwrap();
-    let backend = Postgres::open(&address, 2, Company::Alone).await.unwrap();
-    open(Arc::new(backend)).await
-}
 
 fn tenant(name: &str) -> TenantId {
     TenantId::parse(name).unwrap()
-}
-
-fn call(subject: &str) -> NewOutbox {
-    NewOutbox {
-        destination: "there".to_owned(),
-        subject: subject.to_owned(),
-        key: "once".to_owned(),
-        payload: subject.as_bytes().to_vec(),
-        not_before: UnixTime(0),
-    }
 }
 
 /// A store in a file, with everything that a store can have.

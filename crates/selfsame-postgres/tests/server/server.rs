@@ -35,19 +35,14 @@ impl Server {
             chown(directory.path(), Some(owner.user), Some(owner.group)).unwrap();
         }
         let data = directory.path().join("data");
-        let made = as_owner(&owner, &program("initdb"))
+        let mut initdb = as_owner(&owner, &program("initdb"));
+        initdb
             .args(["--auth=trust", "--username=postgres", "--encoding=UTF8"])
             .args(["--locale=C", "--no-sync", "--pgdata"])
             .arg(&data)
             .current_dir(directory.path())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        assert!(
-            made.status.success(),
-            "{}",
-            String::from_utf8_lossy(&made.stderr)
-        );
+            .stdin(Stdio::null());
+        succeeded(&mut initdb);
         let server = Self {
             directory,
             port: free_port(),
@@ -150,46 +145,24 @@ impl Server {
     /// Executes a statement as somebody else who has access to the schema of this address.
     pub fn execute(&self, url: &str, statement: &str) {
         let (base, schema) = url.split_once("?schema=").unwrap();
-        let done = Command::new(program("psql"))
-            .args([base, "-v", "ON_ERROR_STOP=1", "-c"])
-            .arg(format!("SET search_path TO {schema}; {statement}"))
-            .output()
-            .unwrap();
-        assert!(
-            done.status.success(),
-            "{}",
-            String::from_utf8_lossy(&done.stderr)
-        );
+        let statement = format!("SET search_path TO {schema}; {statement}");
+        succeeded(psql(base).args(["-c", &statement]));
     }
 
     /// Executes one statement outside a transaction, in the schema of this address.
     pub fn execute_alone(&self, url: &str, statement: &str) {
         let (base, schema) = url.split_once("?schema=").unwrap();
-        let done = Command::new(program("psql"))
-            .args([base, "-v", "ON_ERROR_STOP=1", "-c", statement])
-            .env("PGOPTIONS", format!("-c search_path={schema}"))
-            .output()
-            .unwrap();
-        assert!(
-            done.status.success(),
-            "{}",
-            String::from_utf8_lossy(&done.stderr)
-        );
+        let options = format!("-c search_path={schema}");
+        let mut command = psql(base);
+        succeeded(command.args(["-c", statement]).env("PGOPTIONS", options));
     }
 
     /// A dump of the schema of this address.
     pub fn dump(&self, url: &str) -> Vec<u8> {
         let (base, schema) = url.split_once("?schema=").unwrap();
-        let done = Command::new(program("pg_dump"))
-            .args(["--schema", schema, "--clean", "--if-exists", base])
-            .output()
-            .unwrap();
-        assert!(
-            done.status.success(),
-            "{}",
-            String::from_utf8_lossy(&done.stderr)
-        );
-        done.stdout
+        let mut command = Command::new(program("pg_dump"));
+        command.args(["--schema", schema, "--clean", "--if-exists", base]);
+        succeeded(&mut command)
     }
 
     /// Puts a dump back, in place of what is there.
@@ -197,22 +170,28 @@ impl Server {
         let file = self.directory.path().join("dump.sql");
         std::fs::write(&file, dump).unwrap();
         let (base, _) = url.split_once("?schema=").unwrap();
-        let done = Command::new(program("psql"))
-            .args([base, "-v", "ON_ERROR_STOP=1", "-f"])
-            .arg(&file)
-            .output()
-            .unwrap();
-        assert!(
-            done.status.success(),
-            "{}",
-            String::from_utf8_lossy(&done.stderr)
-        );
+        succeeded(psql(base).arg("-f").arg(&file));
     }
 
     /// The directory of the server, with its data and its log.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
+}
+
+/// `psql` at this address, which stops at the first error.
+fn psql(base: &str) -> Command {
+    let mut command = Command::new(program("psql"));
+    command.args([base, "-v", "ON_ERROR_STOP=1"]);
+    command
+}
+
+/// What a command printed that must succeed.
+fn succeeded(command: &mut Command) -> Vec<u8> {
+    let done = command.output().unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{said}");
+    done.stdout
 }
 
 /// The user that runs the server if this process is root's, for whom PostgreSQL refuses to run.
