@@ -1,9 +1,11 @@
 //! The two measured flows, as a controller drives them: issuance and verification.
 
+use std::ops::Range;
+
 use serde_json::{Value, json};
 
-use crate::Error;
 use crate::client::BenchClient;
+use crate::{Error, Progress, tasks};
 
 /// The study's credentials are W3C credentials in JWTs.
 pub const STUDY_FORMAT: &str = "jwt_vc_json";
@@ -45,6 +47,23 @@ pub async fn register(client: &BenchClient, number: usize) -> Result<String, Err
     let body = json!({"email": format!("person{number}@example.org"), "password": "correct horse battery staple"});
     let session = client.post("/api/wallet/register", "", &body).await?;
     text(&session, "token")
+}
+
+/// Registers the people of these numbers, four at a time, since each costs an Argon2id hash. Returns their sessions.
+///
+/// # Errors
+/// As [`register`].
+pub async fn register_all(
+    client: &BenchClient,
+    numbers: Range<usize>,
+    progress: &dyn Progress,
+) -> Result<Vec<String>, Error> {
+    progress.begin("registering people", numbers.len() as u64);
+    let registering = numbers.map(|number| {
+        let client = client.clone();
+        async move { register(&client, number).await }
+    });
+    tasks::all(registering, 4, progress).await
 }
 
 /// Makes and accepts an offer, with the requests of the issuer's operator and of the wallet's person.

@@ -12,6 +12,7 @@ pub mod process;
 pub mod registry;
 pub mod report;
 pub mod statistics;
+pub mod tasks;
 pub mod tls;
 
 /// Why a measurement could not be made.

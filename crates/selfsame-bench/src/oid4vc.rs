@@ -174,24 +174,11 @@ impl Stage {
         Operator::main(&self.server.operator)
     }
 
-    /// Registers people until there are `count`, four at a time, since each costs an Argon2id hash.
+    /// Registers people until there are `count`.
     async fn people(&mut self, count: usize, progress: &dyn Progress) -> Result<(), Error> {
-        let missing = count.saturating_sub(self.people.len());
-        progress.begin("registering people", missing as u64);
-        while self.people.len() < count {
-            let some = (count - self.people.len()).min(4);
-            let first = self.people.len();
-            let mut joined = tokio::task::JoinSet::new();
-            for number in first..first + some {
-                let client = self.client.clone();
-                joined.spawn(async move { flow::register(&client, number).await });
-            }
-            while let Some(person) = joined.join_next().await {
-                let person = person.map_err(|error| Error::Server(error.to_string()))?;
-                self.people.push(person?);
-            }
-            progress.advance(some as u64);
-        }
+        let missing = self.people.len()..count;
+        let more = flow::register_all(&self.client, missing, progress).await?;
+        self.people.extend(more);
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::machine::BenchMachine;
+use crate::statistics::Sample;
 
 /// The result of one bench, in the format that all benches share.
 #[derive(Clone, Debug, Serialize)]
@@ -67,6 +68,12 @@ impl Figure {
             holds: None,
             note: None,
         }
+    }
+
+    /// Creates a figure of a sample: its median, with its range as the spread.
+    #[must_use]
+    pub fn of(name: impl Into<String>, sample: &Sample, unit: &'static str) -> Self {
+        Self::new(name, sample.median(), unit).spread(sample.range())
     }
 
     /// Sets the spread.

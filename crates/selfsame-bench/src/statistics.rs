@@ -82,6 +82,14 @@ impl Sample {
         self.quantile(0.5)
     }
 
+    /// The ratios of these measurements to those of another sample, pair by pair.
+    #[must_use]
+    pub fn ratios_to(&self, other: &Self) -> Self {
+        let pairs = self.0.iter().zip(&other.0);
+        let ratio = |(one, other): (&f64, &f64)| one / other.max(f64::EPSILON);
+        Self(pairs.map(ratio).collect())
+    }
+
     /// The difference between the largest and the smallest measurement.
     #[must_use]
     pub fn range(&self) -> f64 {

@@ -1,7 +1,5 @@
 //! The PostgreSQL database of a run: schemas of its own, which are dropped at the end.
 
-use std::sync::Mutex;
-
 use selfsame_bench::Error;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::generate::random_seed;
@@ -10,12 +8,14 @@ use tokio_postgres::{Client, NoTls};
 /// The parameter that names the schema of the records.
 const SCHEMA: &str = "schema=";
 
+/// The schemas whose names begin with this prefix.
+const OF_THIS_RUN: &str = "SELECT nspname::text FROM pg_namespace WHERE starts_with(nspname, $1)";
+
 /// A database in which this run makes schemas.
 pub struct BenchDatabase {
     address: String,
     /// What the names of this run's schemas begin with.
     prefix: String,
-    schemas: Mutex<Vec<String>>,
 }
 
 impl BenchDatabase {
@@ -30,7 +30,6 @@ impl BenchDatabase {
                 false => format!("{base}?{}", others.join("&")),
             },
             prefix: format!("bench_{}", hex_encode(&random_seed()[..4])),
-            schemas: Mutex::default(),
         };
         database.connect().await?;
         Ok(database)
@@ -38,11 +37,7 @@ impl BenchDatabase {
 
     /// The name of a new schema, which does not exist yet.
     pub fn schema(&self, name: &str) -> String {
-        let schema = format!("{}_{name}", self.prefix);
-        if let Ok(mut schemas) = self.schemas.lock() {
-            schemas.push(schema.clone());
-        }
-        schema
+        format!("{}_{name}", self.prefix)
     }
 
     /// The address of the records in a schema.
@@ -62,12 +57,10 @@ impl BenchDatabase {
 
     /// Drops the schemas of this run.
     pub async fn drop_schemas(&self) -> Result<(), Error> {
-        let schemas = match self.schemas.lock() {
-            Ok(mut schemas) => std::mem::take(&mut *schemas),
-            Err(_) => return Ok(()),
-        };
         let client = self.connect().await?;
-        for schema in schemas {
+        let schemas = client.query(OF_THIS_RUN, &[&self.prefix]).await;
+        for row in schemas.map_err(failed)? {
+            let schema: String = row.get(0);
             let drop = format!("DROP SCHEMA IF EXISTS {schema} CASCADE");
             client.batch_execute(&drop).await.map_err(failed)?;
         }

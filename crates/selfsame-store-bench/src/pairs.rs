@@ -1,14 +1,15 @@
 //! Pairs of issuance and verification through a server, by one user or many.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use selfsame_bench::Error;
 use selfsame_bench::client::BenchClient;
 use selfsame_bench::flow::{self, Operator};
 use selfsame_bench::organisations::data::Site;
 use selfsame_bench::report::{Bar, Figure};
 use selfsame_bench::statistics::Sample;
-use selfsame_bench::{Error, Progress};
+use selfsame_bench::tasks::ended;
 use selfsame_crypto::generate::random_seed;
 use tokio::task::JoinSet;
 
@@ -16,15 +17,13 @@ use crate::StoreBench;
 
 /// The greatest number of users at once.
 pub const USERS: usize = 40;
-/// Argon2id takes the memory and time of a registration.
-const REGISTERED_AT_ONCE: usize = 4;
 
 /// Where a server keeps its records, and how it is started.
 pub struct Placed {
     /// The data directory.
     pub data: PathBuf,
-    /// Lines of the settings file.
-    pub settings: String,
+    /// The schema, if the records are in the database.
+    pub schema: Option<String>,
     /// More arguments.
     pub arguments: Vec<String>,
 }
@@ -39,64 +38,46 @@ pub struct PeopledServer {
 
 impl Placed {
     /// Records in a file.
-    pub fn in_a_file(scratch: &Path, name: &str) -> Self {
+    pub fn in_a_file(bench: &StoreBench<'_>, name: &str) -> Self {
         Self {
-            data: scratch.join(name),
-            settings: String::new(),
+            data: bench.target.scratch.join(name),
+            schema: None,
             arguments: Vec::new(),
         }
     }
 
     /// Records in a schema of the database.
-    pub fn in_a_schema(bench: &StoreBench<'_>, name: &str) -> (Self, String) {
-        let schema = bench.database.schema(name);
-        let url = bench.database.address(&schema);
-        let placed = Self {
-            settings: format!("[database]\nurl = {url:?}\nconnections = 9\n"),
-            ..Self::in_a_file(bench.target.scratch, name)
-        };
-        (placed, schema)
+    pub fn in_a_schema(bench: &StoreBench<'_>, name: &str) -> Self {
+        Self {
+            schema: Some(bench.database.schema(name)),
+            ..Self::in_a_file(bench, name)
+        }
     }
 
     /// Starts the server and registers people.
-    pub async fn serve(
-        &self,
-        bench: &StoreBench<'_>,
-        people: usize,
-    ) -> Result<PeopledServer, Error> {
+    pub async fn serve(&self, bench: &StoreBench<'_>) -> Result<PeopledServer, Error> {
+        let settings = match &self.schema {
+            Some(schema) => {
+                let url = bench.database.address(schema);
+                format!("[database]\nurl = {url:?}\nconnections = 9\n")
+            }
+            None => String::new(),
+        };
         let program = bench.target.program;
-        let started = program.start_with(&self.data, &self.settings, &self.arguments);
+        let started = program.start_with(&self.data, &settings, &self.arguments);
         let server = started.await?;
         let client = BenchClient::new(&server.base);
-        let mut served = PeopledServer {
-            site: Site { server, client },
-            people: Vec::new(),
-        };
-        served.register(people, bench.progress).await?;
-        Ok(served)
+        // A server that is started again knows those of before.
+        let [some, ..] = random_seed();
+        let first = server.id() as usize * 256_000 + usize::from(some) * 1_000;
+        let numbers = first..first + USERS;
+        let people = flow::register_all(&client, numbers, bench.progress).await?;
+        let site = Site { server, client };
+        Ok(PeopledServer { site, people })
     }
 }
 
 impl PeopledServer {
-    async fn register(&mut self, count: usize, progress: &dyn Progress) -> Result<(), Error> {
-        progress.begin("registering people", count as u64);
-        let mut registering = JoinSet::new();
-        let [first, ..] = random_seed();
-        let first = self.site.server.id() as usize * 256_000 + usize::from(first) * 1_000;
-        for number in 0..count {
-            let client = self.site.client.clone();
-            registering.spawn(async move { flow::register(&client, first + number).await });
-            if registering.len() >= REGISTERED_AT_ONCE {
-                self.people.push(ended(&mut registering).await?);
-                progress.advance(1);
-            }
-        }
-        while !registering.is_empty() {
-            self.people.push(ended(&mut registering).await?);
-        }
-        Ok(())
-    }
-
     /// Pairs per second by this many users at once, each making one pair after another. The users share the
     /// organisations out among themselves.
     #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
@@ -181,29 +162,44 @@ impl Issuers {
 
 /// Three processes with a registry in a fourth, by one process, in turns.
 pub async fn measure_replicas(bench: &mut StoreBench<'_>) -> Result<(), Error> {
-    let (one, _) = Placed::in_a_schema(bench, "replicas_1");
-    let (three, _) = Placed::in_a_schema(bench, "replicas_3");
-    let three = Placed {
-        arguments: vec!["--replicas".to_owned(), "3".to_owned()],
-        ..three
-    };
-    let sides = [one, three];
+    let sides = [
+        Placed::in_a_schema(bench, "replicas_1"),
+        Placed {
+            arguments: vec!["--replicas".to_owned(), "3".to_owned()],
+            ..Placed::in_a_schema(bench, "replicas_3")
+        },
+    ];
+    let rates = in_turns(bench, "pairs on three processes", &sides, async |placed| {
+        let served = placed.serve(bench).await?;
+        rate(bench, &served, USERS).await
+    });
+    let [one, three] = rates.await?;
+    let note = "three processes and the load on the same cores as one";
+    bench.push(ratio("replicas_ratio_3", &three, &one, 0.85).note(note));
+    Ok(())
+}
+
+/// Measures two sides in turns, in each round.
+pub async fn in_turns<T>(
+    bench: &StoreBench<'_>,
+    part: &str,
+    sides: &[T; 2],
+    measure: impl AsyncFn(&T) -> Result<f64, Error>,
+) -> Result<[Sample; 2], Error> {
+    bench.progress.begin(part, bench.plan.rounds as u64);
     let mut rates = [Sample::default(), Sample::default()];
     for _ in 0..bench.plan.rounds {
-        for (placed, rates) in sides.iter().zip(&mut rates) {
-            let served = placed.serve(bench, USERS).await?;
-            rates.push(rate(bench, &served, USERS).await?);
+        for (side, rates) in sides.iter().zip(&mut rates) {
+            rates.push(measure(side).await?);
         }
+        bench.progress.advance(1);
     }
-    let [one, three] = &rates;
-    let ratios = ratios(three, one);
-    bench.push(
-        Figure::new("replicas_ratio_3", ratios.median(), "")
-            .spread(ratios.range())
-            .bar(Bar::AtLeast(0.85))
-            .note("three processes and the load on the same cores as one"),
-    );
-    Ok(())
+    Ok(rates)
+}
+
+/// The figure of a ratio that must not be smaller than `least`.
+pub fn ratio(name: &str, above: &Sample, below: &Sample, least: f64) -> Figure {
+    Figure::of(name, &above.ratios_to(below), "").bar(Bar::AtLeast(least))
 }
 
 /// Pairs per second, once each user has made one uncounted.
@@ -215,21 +211,4 @@ pub async fn rate(
     let at = Issuers::main();
     served.pairs_s(users, Duration::from_millis(1), &at).await?;
     served.pairs_s(users, bench.plan.rate_for, &at).await
-}
-
-/// The ratio in each round.
-pub fn ratios(above: &Sample, below: &Sample) -> Sample {
-    let mut ratios = Sample::default();
-    for (above, below) in above.values().iter().zip(below.values()) {
-        ratios.push(above / below.max(f64::EPSILON));
-    }
-    ratios
-}
-
-/// What the next of the tasks that ends has done.
-async fn ended<T: 'static>(tasks: &mut JoinSet<Result<T, Error>>) -> Result<T, Error> {
-    match tasks.join_next().await {
-        Some(joined) => joined.map_err(|error| Error::Server(error.to_string()))?,
-        None => Err(Error::Server("no task is under way".to_owned())),
-    }
 }

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use selfsame_bench::Error;
 use selfsame_bench::report::{Bar, Figure};
-use selfsame_bench::statistics::Sample;
 use selfsame_postgres::{Address, Company, Postgres};
 use selfsame_store::backend::{Backend, STORE_FILE};
 use selfsame_store::{Sqlite, Store, Vault};
 
 use crate::direct::DirectStore;
-use crate::pairs::{PeopledServer, Placed, USERS, rate, ratios};
+use crate::pairs::{PeopledServer, Placed, USERS, in_turns, rate, ratio};
 use crate::{StoreBench, copying, stored};
 
 /// The connections of a store beside the one that writes.
@@ -19,20 +18,10 @@ const CONNECTIONS: usize = 8;
 /// What the seed's wallet loaded in a second, at best.
 const STUDY_LOAD: f64 = 77.0;
 
-/// One of the stores that are compared.
-struct StoreSide {
-    placed: Placed,
-    /// The schema, if the records are in the database.
-    schema: Option<String>,
-}
-
 /// Measures both sides.
 pub async fn measure(bench: &mut StoreBench<'_>) -> Result<(), Error> {
-    let file = StoreSide {
-        placed: Placed::in_a_file(bench.target.scratch, "file"),
-        schema: None,
-    };
-    let database = StoreSide::in_a_schema(bench, "loaded");
+    let file = Placed::in_a_file(bench, "file");
+    let database = Placed::in_a_schema(bench, "loaded");
     measure_pairs(bench, &file, &database).await?;
     for side in [&file, &database] {
         measure_direct(bench, side).await?;
@@ -40,81 +29,52 @@ pub async fn measure(bench: &mut StoreBench<'_>) -> Result<(), Error> {
     measure_loaded(bench, &database).await
 }
 
-impl StoreSide {
-    fn in_a_schema(bench: &StoreBench<'_>, name: &str) -> Self {
-        let (placed, schema) = Placed::in_a_schema(bench, name);
-        Self {
-            placed,
-            schema: Some(schema),
+/// Opens the records that a server has left.
+async fn open(bench: &StoreBench<'_>, placed: &Placed) -> Result<Store, Error> {
+    let data: &Path = &placed.data;
+    let backend: Arc<dyn Backend> = match &placed.schema {
+        Some(schema) => {
+            let address = Address::parse(&bench.database.address(schema)).map_err(stored)?;
+            let opened = Postgres::open(&address, CONNECTIONS, Company::Alone).await;
+            Arc::new(opened.map_err(stored)?)
         }
-    }
-
-    /// What the figures' names begin with.
-    fn prefix(&self) -> &'static str {
-        match self.schema {
-            Some(_) => "pg",
-            None => "sqlite",
-        }
-    }
-
-    /// Opens the records that a server has left.
-    async fn open(&self, bench: &StoreBench<'_>) -> Result<Store, Error> {
-        let data: &Path = &self.placed.data;
-        let backend: Arc<dyn Backend> = match &self.schema {
-            Some(schema) => {
-                let address = Address::parse(&bench.database.address(schema)).map_err(stored)?;
-                let opened = Postgres::open(&address, CONNECTIONS, Company::Alone).await;
-                Arc::new(opened.map_err(stored)?)
-            }
-            None => Arc::new(Sqlite::open(data.join(STORE_FILE)).map_err(stored)?),
-        };
-        let vault = Vault::from_master((bench.target.master_key)(data)?);
-        Store::open(backend, vault).await.map_err(stored)
-    }
+        None => Arc::new(Sqlite::open(data.join(STORE_FILE)).map_err(stored)?),
+    };
+    let vault = Vault::from_master((bench.target.master_key)(data)?);
+    Store::open(backend, vault).await.map_err(stored)
 }
 
 /// Pairs by one user and by many on both sides in turns, before any load.
 async fn measure_pairs(
     bench: &mut StoreBench<'_>,
-    file: &StoreSide,
-    database: &StoreSide,
+    file: &Placed,
+    database: &Placed,
 ) -> Result<(), Error> {
-    let sides = [
-        file.placed.serve(bench, USERS).await?,
-        database.placed.serve(bench, USERS).await?,
-    ];
-    for users in [1, USERS] {
-        let mut rates = [Sample::default(), Sample::default()];
+    let sides = [file.serve(bench).await?, database.serve(bench).await?];
+    for (users, least) in [(1, 0.35), (USERS, 0.5)] {
         let part = format!("pairs by {users} at once");
-        bench.progress.begin(&part, 2 * bench.plan.rounds as u64);
-        for _ in 0..bench.plan.rounds {
-            for (served, rates) in sides.iter().zip(&mut rates) {
-                rates.push(rate(bench, served, users).await?);
-                bench.progress.advance(1);
-            }
-        }
-        let [sqlite, pg] = &rates;
-        for (prefix, rates) in [("sqlite", sqlite), ("pg", pg)] {
+        let rates = in_turns(bench, &part, &sides, async |served| {
+            rate(bench, served, users).await
+        });
+        let [sqlite, pg] = rates.await?;
+        for (prefix, rates) in [("sqlite", &sqlite), ("pg", &pg)] {
             let name = format!("{prefix}_pairs_s_{users}");
-            bench.push(Figure::new(name, rates.median(), "pairs/s").spread(rates.range()));
+            bench.push(Figure::of(name, rates, "pairs/s"));
         }
-        let least = if users == 1 { 0.35 } else { 0.5 };
-        let ratios = ratios(pg, sqlite);
-        bench.push(
-            Figure::new(format!("pairs_ratio_{users}"), ratios.median(), "")
-                .spread(ratios.range())
-                .bar(Bar::AtLeast(least)),
-        );
+        bench.push(ratio(&format!("pairs_ratio_{users}"), &pg, &sqlite, least));
     }
     Ok(())
 }
 
 /// The load, look-ups and single inserts of one side.
-async fn measure_direct(bench: &mut StoreBench<'_>, side: &StoreSide) -> Result<(), Error> {
-    let (plan, prefix) = (bench.plan, side.prefix());
-    let direct = DirectStore::new(side.open(bench).await?)?;
+async fn measure_direct(bench: &mut StoreBench<'_>, side: &Placed) -> Result<(), Error> {
+    let plan = bench.plan;
+    let (prefix, least) = match side.schema {
+        Some(_) => ("pg", 10_000.0),
+        None => ("sqlite", 15_000.0),
+    };
+    let direct = DirectStore::new(open(bench, side).await?)?;
     let loaded = direct.load(plan.records, bench.progress).await?;
-    let least = if prefix == "pg" { 10_000.0 } else { 15_000.0 };
     bench.push(
         Figure::new(format!("{prefix}_load_s"), loaded, "records/s")
             .bar(Bar::AtLeast(least))
@@ -144,32 +104,20 @@ async fn measure_direct(bench: &mut StoreBench<'_>, side: &StoreSide) -> Result<
 }
 
 /// A server over all of the records beside one over none, in turns.
-async fn measure_loaded(bench: &mut StoreBench<'_>, loaded: &StoreSide) -> Result<(), Error> {
-    let empty = StoreSide::in_a_schema(bench, "empty");
-    let with: PeopledServer = loaded.placed.serve(bench, USERS).await?;
-    let without = empty.placed.serve(bench, USERS).await?;
-    let start = with.site.server.ready.as_secs_f64();
+async fn measure_loaded(bench: &mut StoreBench<'_>, loaded: &Placed) -> Result<(), Error> {
+    let empty = Placed::in_a_schema(bench, "empty");
+    let sides = [loaded.serve(bench).await?, empty.serve(bench).await?];
+    let rates = in_turns(bench, "pairs over all records", &sides, async |served| {
+        rate(bench, served, USERS).await
+    });
+    let [with, without] = rates.await?;
+    let [PeopledServer { site, .. }, _] = &sides;
+    let start = site.server.ready.as_secs_f64();
     bench.push(
         Figure::new("pg_start_s", start, "s").note("to readiness, with all of the records summed"),
     );
-    let mut rates = [Sample::default(), Sample::default()];
-    bench
-        .progress
-        .begin("pairs over all records", bench.plan.rounds as u64);
-    for _ in 0..bench.plan.rounds {
-        for (served, rates) in [&with, &without].into_iter().zip(&mut rates) {
-            rates.push(rate(bench, served, USERS).await?);
-        }
-        bench.progress.advance(1);
-    }
-    let [with_rates, without_rates] = &rates;
-    let ratios = ratios(with_rates, without_rates);
-    bench.push(
-        Figure::new("records_ratio", ratios.median(), "")
-            .spread(ratios.range())
-            .bar(Bar::AtLeast(0.9)),
-    );
-    let rss = with.site.server.usage().rss_mb;
+    bench.push(ratio("records_ratio", &with, &without, 0.9));
+    let rss = site.server.usage().rss_mb;
     bench.push(Figure::new("rss_mb", rss, "MB").bar(Bar::AtMost(300.0)));
     Ok(())
 }

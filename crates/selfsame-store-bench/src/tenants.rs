@@ -4,16 +4,13 @@ use std::time::Duration;
 
 use selfsame_bench::Error;
 use selfsame_bench::organisations::data::{self, TYPE};
-use selfsame_bench::report::{Bar, Figure};
-use selfsame_bench::statistics::Sample;
 
 use crate::StoreBench;
-use crate::pairs::{Issuers, Placed, USERS, ratios};
+use crate::pairs::{Issuers, Placed, USERS, in_turns, ratio};
 
 /// Measures pairs over one organisation and over all, in turns, on one server with ten connections.
 pub async fn measure(bench: &mut StoreBench<'_>) -> Result<(), Error> {
-    let (placed, _) = Placed::in_a_schema(bench, "tenants");
-    let served = placed.serve(bench, USERS).await?;
+    let served = Placed::in_a_schema(bench, "tenants").serve(bench).await?;
     let count = bench.plan.tenants;
     data::create(&served.site, count, bench.progress).await?;
     bench.progress.begin("publishing types", count as u64);
@@ -40,24 +37,14 @@ pub async fn measure(bench: &mut StoreBench<'_>) -> Result<(), Error> {
             .pairs_s(users, Duration::from_millis(1), &some)
             .await?;
     }
-    bench
-        .progress
-        .begin("pairs over organisations", bench.plan.rounds as u64);
-    let mut rates = [Sample::default(), Sample::default()];
-    for _ in 0..bench.plan.rounds {
-        for (at, rates) in [&one, &all].into_iter().zip(&mut rates) {
-            rates.push(served.pairs_s(USERS, bench.plan.rate_for, at).await?);
-        }
-        bench.progress.advance(1);
-    }
-    let [one, all] = &rates;
-    let ratios = ratios(all, one);
+    let (part, sides) = ("pairs over organisations", [one, all]);
+    let rates = in_turns(bench, part, &sides, async |issuers| {
+        let time = bench.plan.rate_for;
+        served.pairs_s(USERS, time, issuers).await
+    });
+    let [one, all] = rates.await?;
     let note = format!("over {count} organisations, on 10 connections");
-    bench.figures.push(
-        Figure::new("tenants_ratio_1000", ratios.median(), "")
-            .spread(ratios.range())
-            .bar(Bar::AtLeast(0.9))
-            .note(note),
-    );
+    let figure = ratio("tenants_ratio_1000", &all, &one, 0.9);
+    bench.figures.push(figure.note(note));
     Ok(())
 }

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 
 use super::OrganisationsBench;
 use crate::client::BenchClient;
 use crate::process::ServerProcess;
-use crate::{Error, Progress};
+use crate::{Error, Progress, tasks};
 
 /// The credential type of each organisation.
 pub const TYPE: &str = "staff-pass";
@@ -70,18 +69,11 @@ impl OrganisationsData {
 pub async fn create(site: &Site, count: usize, progress: &dyn Progress) -> Result<Duration, Error> {
     progress.begin("creating organisations", count as u64);
     let began = Instant::now();
-    let mut creating = JoinSet::new();
-    for number in 0..count {
+    let creating = (0..count).map(|number| {
         let (client, token) = (site.client.clone(), site.server.operator.clone());
-        creating.spawn(async move { create_one(&client, &token, number).await });
-        if creating.len() >= AT_ONCE {
-            ended(&mut creating).await?;
-            progress.advance(1);
-        }
-    }
-    while !creating.is_empty() {
-        ended(&mut creating).await?;
-    }
+        async move { create_one(&client, &token, number).await }
+    });
+    tasks::all(creating, AT_ONCE, progress).await?;
     Ok(began.elapsed())
 }
 
@@ -135,13 +127,6 @@ pub async fn publish(site: &Site, below: &str) -> Result<(), Error> {
     let publish = format!("{types}/{TYPE}/publish");
     client.post(&publish, token, &Value::Null).await?;
     Ok(())
-}
-
-async fn ended(creating: &mut JoinSet<Result<(), Error>>) -> Result<(), Error> {
-    match creating.join_next().await {
-        Some(joined) => joined.map_err(|error| Error::Server(error.to_string()))?,
-        None => Ok(()),
-    }
 }
 
 /// The number per second.

@@ -41,29 +41,16 @@ pub async fn measure(
         }
     }
     for (name, spread) in NAMED.iter().zip(&found) {
-        let pairs = Figure::new(
-            format!("pairs_s_{name}"),
-            spread.pairs_s.median(),
-            "pairs/s",
-        );
-        bench.push(pairs.spread(spread.pairs_s.range()));
-        let rss = Figure::new(format!("rss_mb_{name}"), spread.rss_mb.median(), "MB");
-        bench.push(rss.spread(spread.rss_mb.range()));
+        let pairs = Figure::of(format!("pairs_s_{name}"), &spread.pairs_s, "pairs/s");
+        bench.push(pairs);
+        let rss = Figure::of(format!("rss_mb_{name}"), &spread.rss_mb, "MB");
+        bench.push(rss);
     }
     let [one, _, thousand] = &found;
-    let ratio = |of: fn(&Spread) -> &Sample| ratios(of(thousand), of(one));
-    let pairs = ratio(|spread| &spread.pairs_s);
-    let rss = ratio(|spread| &spread.rss_mb);
-    bench.push(
-        Figure::new("pairs_ratio_1000", pairs.median(), "")
-            .spread(pairs.range())
-            .bar(Bar::AtLeast(0.9)),
-    );
-    bench.push(
-        Figure::new("rss_ratio_1000", rss.median(), "")
-            .spread(rss.range())
-            .bar(Bar::AtMost(1.3)),
-    );
+    let pairs = thousand.pairs_s.ratios_to(&one.pairs_s);
+    let rss = thousand.rss_mb.ratios_to(&one.rss_mb);
+    bench.push(Figure::of("pairs_ratio_1000", &pairs, "").bar(Bar::AtLeast(0.9)));
+    bench.push(Figure::of("rss_ratio_1000", &rss, "").bar(Bar::AtMost(1.3)));
     Ok(())
 }
 
@@ -112,13 +99,4 @@ async fn measure_over(
     spread.pairs_s.push(rate(pairs, began.elapsed()));
     spread.rss_mb.push(site.server.usage().rss_mb);
     Ok(())
-}
-
-/// The ratio in each round.
-fn ratios(above: &Sample, below: &Sample) -> Sample {
-    let mut ratios = Sample::default();
-    for (above, below) in above.values().iter().zip(below.values()) {
-        ratios.push(above / below.max(f64::EPSILON));
-    }
-    ratios
 }
