@@ -84,13 +84,6 @@ impl Replicas {
         Instance::start(&data, port, &arguments)
     }
 
-    /// Sends a process this signal.
-    pub fn signal(&self, number: usize, name: &str) {
-        let id = self.replicas[number].id().to_string();
-        let told = Command::new("kill").args(["-s", name, &id]).status();
-        assert!(told.unwrap().success());
-    }
-
     /// Ends a process at once.
     pub fn kill(&mut self, number: usize) {
         self.replicas[number].kill();
