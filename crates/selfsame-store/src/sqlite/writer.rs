@@ -20,7 +20,7 @@ use tokio::time::timeout;
 
 use super::apply::{Apply, Last};
 use super::checkpoint::{Checkpoints, LogLimits};
-use super::sums::{self, Sums};
+use super::sums::{KeptSum, Sums};
 use crate::backend::{BatchOutcome, SealedBatch, Write};
 use crate::error::{Result, StoreError};
 use crate::meter::{Meter, timed};
@@ -79,7 +79,7 @@ impl Writer {
                 full: true,
                 held: Vec::new(),
                 published: published.clone(),
-                sums: None,
+                sum: None,
                 generation: generation.clone(),
                 sealed_at: 0,
             }),
@@ -128,7 +128,7 @@ impl Writer {
 
     /// The sums over all rows, if they are maintained.
     pub(super) fn sums(&self) -> Option<Sums> {
-        self.desk.book().sums.clone()
+        self.desk.book().sum.as_ref().map(KeptSum::sums)
     }
 
     pub(super) async fn commit(&self, batch: SealedBatch) -> Result<BatchOutcome> {
@@ -346,8 +346,8 @@ struct Book {
     /// The batches of the open transaction. They are written again if it fails together with another batch.
     held: Vec<SealedBatch>,
     published: Arc<AtomicU64>,
-    /// The sums over all rows.
-    sums: Option<Sums>,
+    /// The sum over all rows.
+    sum: Option<KeptSum>,
     generation: Arc<AtomicU64>,
     /// The connection's count of row changes at the last counted commit.
     sealed_at: u64,
@@ -427,10 +427,10 @@ impl Book {
             let reason = "the database gave up the transaction";
             return Err(StoreError::Storage(reason.to_owned()));
         }
-        self.seal()?;
+        let counted = self.seal()?;
         let (committed, took) = timed(|| self.execute("COMMIT"));
         committed?;
-        self.count()?;
+        self.count(counted);
         if durable || !self.held.is_empty() {
             self.meter.record(took);
         }
@@ -441,23 +441,28 @@ impl Book {
         Ok(())
     }
 
-    /// Counts the next commit, if it changes anything.
-    fn seal(&mut self) -> Result<()> {
-        if self.sums.is_some() && self.connection.total_changes() != self.sealed_at {
-            Sums::seal(&self.connection)?;
-            self.sealed_at = self.connection.total_changes();
+    /// Counts the next commit, if it changes anything. Returns the count.
+    fn seal(&mut self) -> Result<Option<u64>> {
+        let changes = self.connection.total_changes();
+        match &self.sum {
+            Some(sum) if changes != self.sealed_at => {
+                let counted = sum.seal(&self.connection)?;
+                self.sealed_at = self.connection.total_changes();
+                Ok(Some(counted))
+            }
+            _ => Ok(None),
         }
-        Ok(())
     }
 
-    /// Records the number of commits that are certainly on disk: a commit that did not wait for the disk may be lost in
-    /// a power cut.
-    fn count(&self) -> Result<()> {
-        if self.sums.is_some() && self.full {
-            let generation = sums::generation(&self.connection)?;
+    /// Records a commit. Only those are counted that are certainly on disk: one that did not wait for the disk may be
+    /// lost in a power cut.
+    fn count(&mut self, counted: Option<u64>) {
+        if let Some(sum) = &mut self.sum {
+            sum.committed();
+        }
+        if let Some(generation) = counted.filter(|_| self.full) {
             self.generation.store(generation, Ordering::Relaxed);
         }
-        Ok(())
     }
 
     /// Compares the rows with their sum, and maintains it from now on. The start is a commit of its own, so that all
@@ -466,11 +471,12 @@ impl Book {
         self.publish()?;
         self.synchronise(true)?;
         sums.begin(&mut self.connection, kept)?;
-        sums.keep(&self.connection)?;
-        Sums::seal(&self.connection)?;
+        let sum = sums.keep(&self.connection)?;
+        let counted = sum.seal(&self.connection)?;
         self.sealed_at = self.connection.total_changes();
-        self.sums = Some(sums);
-        self.count()
+        self.sum = Some(sum);
+        self.count(Some(counted));
+        Ok(())
     }
 
     /// Commits the held-back batches.
@@ -494,9 +500,13 @@ impl Book {
     fn batch(&mut self, batch: SealedBatch) -> Result<BatchOutcome> {
         self.apply(&batch).judge(&batch)?;
         self.execute("SAVEPOINT batch")?;
+        let before = self.sum.as_ref().map(KeptSum::tally);
         let written = self.apply(&batch).write(batch.writes);
         if written.is_err() && !self.connection.is_autocommit() {
             self.execute("ROLLBACK TO batch")?;
+            if let (Some(sum), Some(before)) = (&self.sum, before) {
+                sum.back_to(before);
+            }
         }
         if !self.connection.is_autocommit() {
             self.execute("RELEASE batch")?;
@@ -539,6 +549,9 @@ impl Book {
         if !self.connection.is_autocommit() && self.execute("ROLLBACK").is_err() {
             tracing::error!("a failed transaction could not be rolled back");
         }
+        if let Some(sum) = &self.sum {
+            sum.roll_back();
+        }
         let held = std::mem::take(&mut self.held);
         if let Err(error) = self.hold_again(&held) {
             tracing::error!(%error, "what was held back is lost");
@@ -573,3 +586,6 @@ fn publish_later(queue: mpsc::WeakSender<Job>, published: Arc<AtomicU64>) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests;
