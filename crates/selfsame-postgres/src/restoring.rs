@@ -87,15 +87,11 @@ async fn fill(
     let (sums, generation) = (RowSums::new(file.sum_key().into()), file.generation()?);
     let (sender, mut batches) = mpsc::channel(AHEAD);
     let reader = tokio::task::spawn_blocking(move || read(&file, &sender));
-    let mut given = Census::default();
-    let mut seen = 0;
-    while let Some(batch) = batches.recv().await {
-        load(client, &batch).await?;
-        batch.iter().for_each(|row| count(&mut given, row));
-        seen += batch.len() as u64;
-        tell("rows", seen);
-    }
+    let loaded = load_all(client, &mut batches, tell).await;
+    // The reader ends once nobody takes its batches. It has the file locked until then.
+    drop(batches);
     let read = reader.await;
+    let given = loaded?;
     read.map_err(|_| StoreError::Storage("the reading of the backup was cut off".to_owned()))??;
     query(client, schema::SET_NEWEST, &[]).await?;
     tell("compared", 0);
@@ -105,6 +101,23 @@ async fn fill(
     }
     seat(client, &sums, sql(generation.unwrap_or_default())).await?;
     Ok(arrived.counts())
+}
+
+/// Writes all batches as they come, and counts their rows.
+async fn load_all(
+    client: &Client,
+    batches: &mut mpsc::Receiver<Vec<FileRow>>,
+    tell: Tell<'_>,
+) -> Result<Census, RestoreError> {
+    let mut given = Census::default();
+    let mut seen = 0;
+    while let Some(batch) = batches.recv().await {
+        load(client, &batch).await?;
+        batch.iter().for_each(|row| count(&mut given, row));
+        seen += batch.len() as u64;
+        tell("rows", seen);
+    }
+    Ok(given)
 }
 
 /// Reads the file, batch by batch.
