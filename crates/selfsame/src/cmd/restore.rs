@@ -19,7 +19,6 @@ use serde::Serialize;
 
 use crate::database::{Database, DatabaseOptions};
 use crate::private_file;
-use crate::progress::Progress;
 
 const ANOTHER: &str = "use another copy; nothing was written";
 
