@@ -289,6 +289,34 @@ impl Accounts {
         password: SecretString,
         whence: &Whence,
     ) -> Result<NewSession> {
+        let account = self.proven(email, password, whence).await?;
+        self.open_session(account.tenant, account.email).await
+    }
+
+    /// Checks the password of a person who is signed in, before something that a session alone must not allow.
+    ///
+    /// # Errors
+    /// Those of [`Accounts::sign_in`].
+    pub async fn confirm(
+        &self,
+        person: &Person,
+        password: SecretString,
+        whence: &Whence,
+    ) -> Result<()> {
+        let account = self.proven(&person.email, password, whence).await?;
+        match account.tenant == person.tenant {
+            true => Ok(()),
+            false => Err(Error::new(ErrorKind::Unauthenticated, "sign-in-wrong")),
+        }
+    }
+
+    /// The account of this address, if the password is its own.
+    async fn proven(
+        &self,
+        email: &str,
+        password: SecretString,
+        whence: &Whence,
+    ) -> Result<Account> {
         let email = plain(email)?;
         let id = account_id(&email);
         let known = whence.device(&self.device_key().await?, &id, self.parts.clock.now());
@@ -300,7 +328,7 @@ impl Accounts {
             return Err(Error::new(ErrorKind::Unauthenticated, "sign-in-wrong"));
         };
         attempt.was_right();
-        self.open_session(account.tenant, account.email).await
+        Ok(account)
     }
 
     /// The token that a browser keeps for [`KNOWN_SECONDS`] after signing in to the account of this address, and is

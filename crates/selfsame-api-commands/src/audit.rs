@@ -12,7 +12,7 @@ use selfsame_terminal::output;
 use serde::Serialize;
 
 use crate::called::{Instance, segment};
-use crate::client::Client;
+use crate::client::{AllItems, Client};
 
 /// Show, export and verify who did what (docs/audit.md).
 #[derive(Args)]
@@ -208,7 +208,7 @@ impl VerifyTrail {
             }
             None => {
                 let operator = self.instance.operator()?;
-                let anchors: Listing<ChainAnchor> = operator.get("/api/audit/anchors").await?;
+                let anchors: AllItems<ChainAnchor> = operator.all("/api/audit/anchors").await?;
                 known.extend(anchors.items.into_iter().map(|anchor| anchor.head));
                 known.extend(self.heads(&self.organisation())?);
                 let mut trail = Vec::new();

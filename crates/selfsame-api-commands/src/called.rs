@@ -13,6 +13,8 @@ use url::Url;
 use crate::client::Client;
 use crate::roots::Roots;
 
+pub use crate::client::segment;
+
 /// The instance to call, and the token for it.
 #[derive(Args, Clone)]
 pub struct Instance {
@@ -85,9 +87,4 @@ impl NamedRecord {
     pub fn path(&self, path: &str) -> String {
         format!("{path}/{}", segment(&self.id))
     }
-}
-
-/// Escapes a text as one path segment of a URL.
-pub fn segment(text: &str) -> String {
-    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use selfsame_catalogue::Refused;
 use selfsame_crypto::SecretString;
+use selfsame_driver::paging::Listing;
 use selfsame_http::limits::API_BODY_MAX;
 use selfsame_net::{
     Authorization, Body, Call, CallLimits, Method, Net, NetError, Request, Response, Settings,
@@ -46,6 +47,21 @@ struct VerdictWait<'a> {
     id: &'a str,
     seconds: u64,
     turn: u64,
+}
+
+/// All entries of a list.
+#[derive(Serialize)]
+pub struct AllItems<T> {
+    /// The entries.
+    pub items: Vec<T>,
+}
+
+/// A row that an instance refuses.
+pub struct RefusedRow {
+    /// Its place among the rows that were sent, counted from 0.
+    pub index: usize,
+    /// Why.
+    pub why: Failure,
 }
 
 /// Calls one instance.
@@ -123,6 +139,23 @@ impl Client {
         self.send(Method::Get, path, Body::Empty).await
     }
 
+    /// All entries of a list, page by page.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn all<T: DeserializeOwned>(&self, path: &str) -> Result<AllItems<T>, Failure> {
+        let first = format!("{path}?limit=200");
+        let (mut items, mut from) = (Vec::new(), first.clone());
+        loop {
+            let page: Listing<T> = self.get(&from).await?;
+            items.extend(page.items);
+            match page.next {
+                Some(after) => from = format!("{first}&after={}", segment(&after)),
+                None => return Ok(AllItems { items }),
+            }
+        }
+    }
+
     /// `POST path` with a JSON body.
     ///
     /// # Errors
@@ -133,6 +166,29 @@ impl Client {
         body: &impl Serialize,
     ) -> Result<T, Failure> {
         self.send(Method::Post, path, json(body)?).await
+    }
+
+    /// `POST path` with a JSON body of many rows, all of which are taken or none. The inner error is the first row that
+    /// is refused.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn post_rows<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<Result<T, RefusedRow>, Failure> {
+        let response = self.call(Method::Post, path, json(body)?).await?;
+        if response.is_success() {
+            return read(path, &response.body).map(Ok);
+        }
+        let refused = Refused::of(response.status, &response.body);
+        let row = refused.row();
+        let why = Failure::from(refused);
+        match row.and_then(|row| row.checked_sub(1)) {
+            Some(index) => Ok(Err(RefusedRow { index, why })),
+            None => Err(why),
+        }
     }
 
     /// `PUT path` with a JSON body.
@@ -292,6 +348,11 @@ impl Client {
             )
         })
     }
+}
+
+/// Escapes a text as one path segment of a URL.
+pub fn segment(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 fn read<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, Failure> {

@@ -12,10 +12,10 @@ use selfsame_terminal::output;
 use selfsame_types::file::to_toml;
 use selfsame_types::import::import;
 use selfsame_types::{TypeSummary, check};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::called::{Instance, segment};
+use crate::client::AllItems;
 
 /// Create, check, publish, show and retire credential types.
 ///
@@ -189,7 +189,7 @@ impl OfType {
 
 impl ListTypes {
     async fn run(self) -> End {
-        let all: AllTypes = self.instance.operator()?.get("/api/types").await?;
+        let all: AllItems<TypeSummary> = self.instance.operator()?.all("/api/types").await?;
         output::either(self.instance.json, &all, |all| {
             all.items.iter().map(summary).collect()
         });
@@ -211,12 +211,6 @@ impl Import {
         }
         Ok(Answer::Yes)
     }
-}
-
-/// The types that an instance lists.
-#[derive(Deserialize, Serialize)]
-struct AllTypes {
-    items: Vec<TypeSummary>,
 }
 
 /// A type in one line.

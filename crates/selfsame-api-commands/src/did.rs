@@ -2,12 +2,12 @@
 
 use clap::{Args, Subcommand};
 use selfsame_core::view::{InstanceDid, NewDid};
-use selfsame_driver::paging::Listing;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 use serde_json::Value;
 
 use crate::called::{Instance, segment};
+use crate::client::AllItems;
 
 /// Create, show, resolve, update and deactivate DIDs.
 #[derive(Args)]
@@ -67,26 +67,6 @@ Exit code 1 if the DID does not exist or is deactivated; 2 if it can't be resolv
     },
 }
 
-#[derive(serde::Deserialize, serde::Serialize)]
-struct DidItems {
-    items: Vec<InstanceDid>,
-}
-
-/// Every DID of the instance, page by page.
-async fn all(instance: &Instance) -> Result<DidItems, Failure> {
-    let operator = instance.operator()?;
-    let mut items = Vec::new();
-    let mut path = "/api/dids?limit=200".to_owned();
-    loop {
-        let page: Listing<InstanceDid> = operator.get(&path).await?;
-        items.extend(page.items);
-        match page.next {
-            Some(after) => path = format!("/api/dids?limit=200&after={}", segment(&after)),
-            None => return Ok(DidItems { items }),
-        }
-    }
-}
-
 impl Did {
     /// Runs the subcommand.
     pub async fn run(self) -> End {
@@ -101,7 +81,7 @@ impl Did {
                 output::either(instance.json, &did, one);
             }
             DidVerb::Show { instance } => {
-                let dids = all(&instance).await?;
+                let dids: AllItems<InstanceDid> = instance.operator()?.all("/api/dids").await?;
                 output::either(instance.json, &dids, |dids| {
                     dids.items.iter().flat_map(one).collect()
                 });

@@ -9,6 +9,7 @@ mod client;
 mod credential_type;
 mod did;
 mod issue;
+mod lines;
 mod links;
 mod organisation;
 mod people;
@@ -50,7 +51,7 @@ pub enum ApiCommand {
     Wallet(wallet::WalletCommand),
     /// Verify a credential, or request one and wait for the verdict.
     Verify(verify::Verify),
-    /// Revoke, suspend or reinstate a credential.
+    /// Revoke, suspend or reinstate credentials.
     Revoke(revoke::Revoke),
     /// List and show credential offers.
     Offer(records::OfferRecords),

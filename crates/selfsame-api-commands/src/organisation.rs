@@ -8,11 +8,11 @@ mod trust;
 
 use clap::{Args, Subcommand, ValueEnum};
 use selfsame_core::organisation::view::{OrganisationChange, OrganisationState, OrganisationView};
-use selfsame_driver::paging::Listing;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 
 use crate::called::{Instance, segment};
+use crate::client::AllItems;
 
 /// Create, show, change, suspend, export and erase organisations.
 #[derive(Args)]
@@ -97,18 +97,14 @@ enum Switch {
     Off,
 }
 
-#[derive(serde::Serialize)]
-struct OrganisationItems {
-    items: Vec<OrganisationView>,
-}
-
 impl Organisation {
     /// Runs the subcommand.
     pub async fn run(self) -> End {
         match self.verb {
             OrganisationVerb::Create(create) => return create.run().await,
             OrganisationVerb::List { instance } => {
-                let all = all(&instance).await?;
+                let all: AllItems<OrganisationView> =
+                    instance.operator()?.all("/api/organisations").await?;
                 output::either(instance.json, &all, |all| {
                     all.items.iter().flat_map(one).collect()
                 });
@@ -172,22 +168,6 @@ async fn changed(
     let changed: OrganisationView = operator.patch(&path(name), change).await?;
     output::either(instance.json, &changed, one);
     Ok(())
-}
-
-/// Every organisation, page by page.
-async fn all(instance: &Instance) -> Result<OrganisationItems, Failure> {
-    let operator = instance.operator()?;
-    let mut items = Vec::new();
-    let first = "/api/organisations?limit=200";
-    let mut path = first.to_owned();
-    loop {
-        let page: Listing<OrganisationView> = operator.get(&path).await?;
-        items.extend(page.items);
-        match page.next {
-            Some(after) => path = format!("{first}&after={}", segment(&after)),
-            None => return Ok(OrganisationItems { items }),
-        }
-    }
 }
 
 fn path(name: &str) -> String {

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::called::{Instance, NamedRecord};
+use crate::client::AllItems;
 
 /// List and show credential offers; `selfsame issue` creates them.
 #[derive(Args)]
@@ -202,7 +203,7 @@ impl Delegations {
                 output::either(instance.json, &given, |given| vec![delegation_line(given)]);
             }
             DelegationVerb::List { instance } => {
-                let listed: DelegationItems = instance.operator()?.get(path).await?;
+                let listed: AllItems<Delegation> = instance.operator()?.all(path).await?;
                 output::either(instance.json, &listed, |listed| {
                     listed.items.iter().map(delegation_line).collect()
                 });
@@ -217,12 +218,6 @@ impl Delegations {
         }
         Ok(Answer::Yes)
     }
-}
-
-/// The delegations of an issuer.
-#[derive(serde::Deserialize, Serialize)]
-struct DelegationItems {
-    items: Vec<Delegation>,
 }
 
 fn delegation_line(delegation: &Delegation) -> String {

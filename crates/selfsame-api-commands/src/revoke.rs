@@ -1,6 +1,9 @@
-//! `selfsame revoke`: revokes, suspends or reinstates a credential.
+//! `selfsame revoke`: revokes, suspends or reinstates a credential, or those that a file lists.
+
+mod many;
 
 use std::io::{self, BufRead, IsTerminal as _, Read as _};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use selfsame_openid::view::issuer::IssuedCredential;
@@ -9,20 +12,29 @@ use selfsame_terminal::output;
 use serde_json::json;
 
 use crate::called::{Instance, segment};
+use many::StatusFile;
 
 /// Maximum length of an answer.
 const ANSWER_MAX: u64 = 64;
 
-/// Revoke, suspend or reinstate a credential. On a terminal the command names the credential and asks first.
+/// Revoke, suspend or reinstate a credential, or all credentials that a file lists. On a terminal the command asks first.
+///
+/// A file has one id a line. Each line that is refused is reported with its number, and all others get their status; then
+/// the exit code is 1. A second run with the same file completes what the first one began.
 #[derive(Args)]
 #[command(
-    after_help = "Example: selfsame revoke 5Zr…   (the issuer's list of credentials shows the id)"
+    after_help = "Example: selfsame revoke 5Zr…   (the issuer's list of credentials shows the id)
+         selfsame revoke --file ids.txt
+         selfsame revoke --file ids.txt --suspend --yes"
 )]
 pub struct Revoke {
     /// The credential's id in the issuer's list.
     // Base64url (RFC 4648 §5) has a hyphen, which an id may begin with.
-    #[arg(allow_hyphen_values = true)]
-    id: String,
+    #[arg(allow_hyphen_values = true, required_unless_present = "file")]
+    id: Option<String>,
+    /// The file that lists the ids of credentials, one a line; `-` for standard input.
+    #[arg(long, value_name = "FILE", conflicts_with = "id")]
+    file: Option<PathBuf>,
     /// Suspend the credential; this can be undone.
     #[arg(long, conflicts_with = "reinstate")]
     suspend: bool,
@@ -39,18 +51,55 @@ pub struct Revoke {
 impl Revoke {
     /// Sets the status.
     pub async fn run(self) -> End {
-        let status = match (self.suspend, self.reinstate) {
+        match (&self.file, &self.id) {
+            (Some(file), _) => self.set_all(file).await,
+            (None, id) => self.set(id.as_deref().unwrap_or_default()).await,
+        }
+    }
+
+    fn status(&self) -> &'static str {
+        match (self.suspend, self.reinstate) {
             (true, _) => "suspended",
             (_, true) => "valid",
             _ => "revoked",
+        }
+    }
+
+    async fn set_all(&self, file: &Path) -> End {
+        let status = self.status();
+        if self.asks() && file.as_os_str() != "-" {
+            let act = match status {
+                "revoked" => "revoke",
+                "suspended" => "suspend",
+                _ => "reinstate",
+            };
+            let asked = format!("{act} all credentials that {} lists? [y/N]", file.display());
+            if !confirmed(&asked)? {
+                return Ok(Answer::No);
+            }
+        }
+        let client = &self.instance.operator()?;
+        let json = self.instance.json;
+        let statuses = StatusFile {
+            client,
+            status,
+            json,
         };
+        statuses.run(file).await
+    }
+
+    /// Whether it asks before it changes something.
+    fn asks(&self) -> bool {
+        !self.yes && io::stdin().is_terminal()
+    }
+
+    async fn set(&self, id: &str) -> End {
+        let status = self.status();
         let operator = self.instance.operator()?;
-        let path = format!("/api/issuer/credentials/{}", segment(&self.id));
-        if !self.yes && io::stdin().is_terminal() {
+        let path = format!("/api/issuer/credentials/{}", segment(id));
+        if self.asks() {
             let issued: IssuedCredential = operator.get(&path).await?;
-            output::complain(&question(&issued, status));
-            if !agreed(&mut io::stdin().lock())? {
-                output::complain("nothing was changed");
+            if !confirmed(&question(&issued, status))? {
                 return Ok(Answer::No);
             }
         }
@@ -61,6 +110,16 @@ impl Revoke {
         });
         Ok(Answer::Yes)
     }
+}
+
+/// Asks a question on the terminal; returns whether the answer is yes.
+fn confirmed(question: &str) -> Result<bool, Failure> {
+    output::complain(question);
+    let is_agreed = agreed(&mut io::stdin().lock())?;
+    if !is_agreed {
+        output::complain("nothing was changed");
+    }
+    Ok(is_agreed)
 }
 
 /// The question before a change: which credential it is, whose, and what follows.

@@ -11,10 +11,9 @@ use selfsame_openid::view::saved::{RequestOpening, SavedRequest};
 use selfsame_openid::view::verifier::VerificationRequest;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
-use serde::{Deserialize, Serialize};
 
 use crate::called::{Instance, segment};
-use crate::client::handed_in;
+use crate::client::{AllItems, handed_in};
 
 const PATH: &str = "/api/verifier/saved-requests";
 
@@ -77,12 +76,6 @@ struct OpenedFor {
     of: OfName,
 }
 
-/// The saved requests that an instance lists.
-#[derive(Deserialize, Serialize)]
-struct SavedList {
-    items: Vec<SavedRequest>,
-}
-
 impl SavedRequests {
     /// Does what the verb says.
     pub async fn run(self) -> End {
@@ -122,7 +115,7 @@ impl OfFile {
 
 impl AllSaved {
     async fn list(self) -> End {
-        let all: SavedList = self.instance.operator()?.get(PATH).await?;
+        let all: AllItems<SavedRequest> = self.instance.operator()?.all(PATH).await?;
         output::either(self.instance.json, &all, |all| {
             all.items.iter().map(summary).collect()
         });

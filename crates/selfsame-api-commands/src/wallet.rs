@@ -1,4 +1,8 @@
-//! `selfsame wallet`: creates a wallet on an instance, and shows what is in it.
+//! `selfsame wallet`: creates a wallet on an instance, shows what is in it, exports it and imports it.
+
+mod export;
+mod file;
+mod import;
 
 use std::path::PathBuf;
 
@@ -13,8 +17,10 @@ use serde_json::json;
 
 use crate::called::{Instance, segment};
 use crate::client::Client;
+use export::ExportWallet;
+use import::ImportWallet;
 
-/// Create a wallet, and show its cards and its history; `selfsame present` accepts and shows credentials.
+/// Create a wallet, show its cards and its history, export and import it; `selfsame present` accepts and shows credentials.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame wallet create --email maja@example.org --password-file pw"
@@ -56,6 +62,25 @@ enum WalletVerb {
         #[command(flatten)]
         owner: WalletOwner,
     },
+    /// Export all cards into a file of JSON lines, their keys sealed under a passphrase.
+    ///
+    /// The file has the claims of all cards in plain text: only its owner may read it. If the command is interrupted, run it
+    /// again: it goes on where the file ends.
+    #[command(
+        after_help = "Example: selfsame wallet export cards.ndjson --passphrase-file phrase --email maja@example.org --password-file pw
+         selfsame wallet export cards.ndjson --without-keys --email maja@example.org --password-file pw
+
+docs/bulk.md describes the lines of the file."
+    )]
+    Export(ExportWallet),
+    /// Take the credentials of an exported file into a wallet.
+    ///
+    /// Each line that is refused is reported with its number, and all others are taken in; then the exit code is 1. A
+    /// credential that is there already stays as it is, so a second run completes the first one.
+    #[command(
+        after_help = "Example: selfsame wallet import cards.ndjson --passphrase-file phrase --email maja@example.org --password-file pw"
+    )]
+    Import(ImportWallet),
     /// List what was received and shown, newest first.
     #[command(
         after_help = "Example: selfsame wallet history --email maja@example.org --password-file pw"
@@ -85,11 +110,14 @@ impl WalletOwner {
         self.session("/api/wallet/sessions", None).await
     }
 
+    /// The owner's password.
+    fn password(&self) -> Result<SecretString, Failure> {
+        let hint = Reason::text("name the file that holds the password with --password-file");
+        Ok(private_file::read(&self.password_file, hint)?)
+    }
+
     async fn session(&self, path: &str, invitation: Option<&str>) -> Result<Client, Failure> {
-        let password = private_file::read(
-            &self.password_file,
-            Reason::text("name the file that holds the password with --password-file"),
-        )?;
+        let password = self.password()?;
         let mut body = json!({"email": self.email, "password": password.expose()});
         if let Some(invitation) = invitation {
             body["invitation"] = invitation.into();
@@ -104,6 +132,8 @@ impl WalletCommand {
     /// Does what the verb says.
     pub async fn run(self) -> End {
         match self.verb {
+            WalletVerb::Export(export) => return export.run().await,
+            WalletVerb::Import(import) => return import.run().await,
             WalletVerb::Create { invitation, owner } => {
                 let path = "/api/wallet/register";
                 owner.session(path, invitation.as_deref()).await?;

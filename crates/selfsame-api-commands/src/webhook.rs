@@ -8,6 +8,7 @@ use selfsame_webhooks::{CreatedEndpoint, EndpointView, EventReplay, Replayed, We
 use serde_json::json;
 
 use crate::called::{Instance, segment};
+use crate::client::AllItems;
 
 /// Send events to another program (docs/webhooks.md).
 #[derive(Args)]
@@ -132,7 +133,7 @@ impl Add {
 impl Listed {
     async fn run(self) -> End {
         let operator = self.instance.operator()?;
-        let listed: Listing<EndpointView> = operator.get("/api/webhooks").await?;
+        let listed: AllItems<EndpointView> = operator.all("/api/webhooks").await?;
         output::either(self.instance.json, &listed, |listed| {
             listed.items.iter().map(line).collect()
         });

@@ -8,6 +8,7 @@ mod looks;
 mod opening;
 mod seats;
 mod status;
+mod statuses;
 mod types;
 mod worker;
 
@@ -45,6 +46,7 @@ use tokio::sync::watch;
 
 pub use exporting::{ExportWish, Exported};
 pub use seats::{SeatAct, audited};
+pub use statuses::StatusActor;
 
 use crate::anoncreds::Publishing;
 use crate::config::Config;

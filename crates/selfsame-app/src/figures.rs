@@ -14,6 +14,9 @@ pub async fn note(app: &App) {
         metrics::gauge!("selfsame_outbox_waiting").set(waiting as f64);
         metrics::gauge!("selfsame_outbox_dead").set(dead as f64);
     }
+    if let Ok(wallet) = app.wallet() {
+        metrics::counter!("selfsame_wallet_cards_tagged_total").absolute(wallet.cards_retagged());
+    }
     let damaged = f64::from(u8::from(app.is_damaged()));
     metrics::gauge!("selfsame_registry_damaged").set(damaged);
     let doubts = app
@@ -50,6 +53,10 @@ pub fn describe() {
     metrics::describe_counter!(
         "selfsame_store_commits_microseconds_total",
         "Time spent in durable commits."
+    );
+    metrics::describe_counter!(
+        "selfsame_wallet_cards_tagged_total",
+        "Cards of former versions that were given the tags by which requests find them."
     );
     metrics::describe_gauge!("selfsame_outbox_waiting", "Calls waiting for delivery.");
     metrics::describe_gauge!("selfsame_outbox_dead", "Calls given up.");

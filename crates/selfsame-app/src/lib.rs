@@ -15,5 +15,5 @@ pub mod operator;
 pub mod tls;
 pub mod view;
 
-pub use app::{Access, App, ExportWish, Exported, Parts, SeatAct, audited};
+pub use app::{Access, App, ExportWish, Exported, Parts, SeatAct, StatusActor, audited};
 pub use selfsame_openid::OrganisationRoles;

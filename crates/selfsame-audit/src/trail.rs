@@ -185,8 +185,20 @@ impl Trail {
     /// # Errors
     /// `Internal` if the entry can't be JSON.
     pub async fn during<F: Future>(&self, act: Act, work: F) -> Result<(F::Output, bool)> {
-        let entry = self.entry(act, AuditResult::Done)?;
-        Ok(Store::accompanied(entry, work).await)
+        self.during_all(vec![act], work).await
+    }
+
+    /// As [`Self::during`], for several acts that one commit carries out.
+    ///
+    /// # Errors
+    /// `Internal` if an entry can't be JSON.
+    pub async fn during_all<F: Future>(
+        &self,
+        acts: Vec<Act>,
+        work: F,
+    ) -> Result<(F::Output, bool)> {
+        let entries = self.entries(acts, &AuditResult::Done)?;
+        Ok(Store::accompanied(entries, work).await)
     }
 
     /// Writes an entry alone, for an act that wrote nothing.
@@ -204,12 +216,17 @@ impl Trail {
     /// # Errors
     /// The store's.
     pub async fn write_all(&self, acts: Vec<Act>, result: &AuditResult) -> Result<()> {
+        let batch = self.entries(acts, result)?;
+        self.store.commit(batch.deferred()).await?;
+        Ok(())
+    }
+
+    fn entries(&self, acts: Vec<Act>, result: &AuditResult) -> Result<Batch> {
         let mut batch = Batch::new(home());
         for act in acts {
             batch = batch.and(self.entry(act, result.clone())?);
         }
-        self.store.commit(batch.deferred()).await?;
-        Ok(())
+        Ok(batch)
     }
 
     /// Chains entries that wait for it; returns how many. Of several processes, one does it.

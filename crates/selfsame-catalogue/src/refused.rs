@@ -9,6 +9,7 @@ pub struct Refused {
     who: WhoActs,
     text: String,
     hint: Option<String>,
+    row: Option<usize>,
 }
 
 /// An error response as it is sent.
@@ -17,6 +18,7 @@ struct ProblemBody {
     title: Option<String>,
     detail: Option<String>,
     hint: Option<String>,
+    row: Option<usize>,
 }
 
 impl Refused {
@@ -24,6 +26,7 @@ impl Refused {
     #[must_use]
     pub fn of(status: u16, body: &[u8]) -> Self {
         let problem = serde_json::from_slice::<ProblemBody>(body).ok();
+        let row = problem.as_ref().and_then(|problem| problem.row);
         let (said, hint) = problem.map_or((None, None), |problem| {
             (problem.detail.or(problem.title), problem.hint)
         });
@@ -40,7 +43,14 @@ impl Refused {
             who,
             text: said.unwrap_or_else(|| format!("the instance answered {status}")),
             hint: hint.or_else(|| (status == 401).then(|| token.to_owned())),
+            row,
         }
+    }
+
+    /// Of a request with many rows or ids, the first that is refused, counted from 1.
+    #[must_use]
+    pub fn row(&self) -> Option<usize> {
+        self.row
     }
 }
 

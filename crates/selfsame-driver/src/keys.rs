@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use selfsame_crypto::seal::SealingKey;
-use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
+use selfsame_crypto::{KeyHandle, KeyType, PrivateKey, Secret};
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
 use crate::clock::Clock;
@@ -134,6 +134,26 @@ impl Keys {
         Ok(())
     }
 
+    /// Adds a key that was created elsewhere to the batch. Returns the batch.
+    ///
+    /// # Errors
+    /// `Internal` if the key can't be encoded.
+    pub fn adopt(&self, tenant: &TenantId, key: &PrivateKey, batch: Batch) -> Result<Batch> {
+        let handle = KeyHandle::of(key.public());
+        let secret = key.to_pkcs8().map_err(Error::internal)?;
+        let put = Put::new(KIND, handle.as_str(), secret.expose().to_vec());
+        Ok(batch.for_tenant(tenant.clone()).put(put))
+    }
+
+    /// The key of this handle as it is stored (PKCS #8), to be sealed for another place. It does not stay in memory.
+    ///
+    /// # Errors
+    /// `Internal` if there is no such key or the store fails.
+    pub async fn stored(&self, tenant: &TenantId, handle: &KeyHandle) -> Result<Secret> {
+        let record = self.store.read(tenant, KIND, handle.as_str()).await?;
+        Ok(Secret::new(record.ok_or_else(lost)?.value))
+    }
+
     /// Signs `bytes` with the key of this handle.
     ///
     /// # Errors
@@ -162,7 +182,7 @@ impl Keys {
             .store
             .read(tenant, KIND, handle.as_str())
             .await?
-            .ok_or_else(|| Error::internal("a key that a record names is not in the store"))?;
+            .ok_or_else(lost)?;
         let key = Arc::new(PrivateKey::from_pkcs8(&record.value).map_err(Error::internal)?);
         self.remember(tenant, handle, &key);
         Ok(key)
@@ -187,6 +207,10 @@ impl Keys {
             cache.insert(KeyPlace::of(tenant, handle), key.clone());
         }
     }
+}
+
+fn lost() -> Error {
+    Error::internal("a key that a record names is not in the store")
 }
 
 const INSTANCE_KEY: &str = "instance_key";

@@ -278,7 +278,15 @@ fn details(problem: &Problem, told: &Sentence) -> String {
     if let Some(hint) = &told.hint {
         details["hint"] = json!(hint);
     }
+    if let Some(row) = row(&problem.reason) {
+        details["row"] = json!(row);
+    }
     details.to_string()
+}
+
+/// The row that is refused, of a request with many.
+fn row(reason: &Reason) -> Option<usize> {
+    reason.parameter("row")?.to_string().parse().ok()
 }
 
 fn oauth(problem: &Problem, told: &Sentence) -> String {

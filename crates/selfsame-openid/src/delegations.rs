@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
+use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_registry::Operation;
@@ -93,23 +94,21 @@ impl Delegations<'_> {
         self.delegation_view(&name, &record).await
     }
 
-    /// The newest delegations, including those that have ended.
+    /// The delegations, newest first, including those that have ended.
     ///
     /// # Errors
     /// The store's, the registry's.
-    pub async fn list(&self) -> Result<Vec<Delegation>> {
-        let mut shown = Vec::new();
-        let page = Page::newest(MAX_PAGE);
-        for record in self
-            .shared
-            .store
-            .list(self.tenant(), DELEGATION, &page)
-            .await?
-        {
+    pub async fn list(&self, paging: &Paging) -> Result<Listing<Delegation>> {
+        let store = &self.shared.store;
+        let records = store.list(self.tenant(), DELEGATION, &page(paging)).await?;
+        let listed = listing(&records, paging, |record| Ok(record.clone()))?;
+        let mut items = Vec::with_capacity(listed.items.len());
+        for record in &listed.items {
             let kept: DelegationRecord = decode(&record.value)?;
-            shown.push(self.delegation_view(&record.id, &kept).await?);
+            items.push(self.delegation_view(&record.id, &kept).await?);
         }
-        Ok(shown)
+        let next = listed.next;
+        Ok(Listing { items, next })
     }
 
     /// Ends a delegation early. Uses and revocations made under it remain.

@@ -10,12 +10,14 @@ mod offers;
 mod protocol;
 mod register;
 mod signing;
+mod statuses;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
 use selfsame_crypto::seal::SealingKey;
 use selfsame_did::Did;
 use selfsame_driver::Result;
+use selfsame_driver::paging::{Listing, Paging};
 use selfsame_openid4vc::issuer::{EnforcedMetadata, IssuerSettings};
 use selfsame_store::TenantId;
 use selfsame_types::{OwnTypes, TypeSet};
@@ -40,6 +42,7 @@ pub(crate) use memory::IssuerMemory;
 pub use metadata::Published;
 pub(crate) use offers::OFFER;
 pub(crate) use protocol::GRANT;
+pub use statuses::{ChangedStatus, StatusChanges};
 
 /// The issuer of one instance.
 pub struct Issuer {
@@ -274,12 +277,12 @@ impl Issuer {
         self.given().delegate(new).await
     }
 
-    /// The newest delegations, including those that have ended.
+    /// The delegations, newest first, including those that have ended.
     ///
     /// # Errors
     /// The store's, the registry's.
-    pub async fn delegations(&self) -> Result<Vec<Delegation>> {
-        self.given().list().await
+    pub async fn delegations(&self, paging: &Paging) -> Result<Listing<Delegation>> {
+        self.given().list(paging).await
     }
 
     /// Ends a delegation early. Uses and revocations made under it remain.

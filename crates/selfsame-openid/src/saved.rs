@@ -6,7 +6,6 @@
 pub mod check;
 pub mod compile;
 pub mod definition;
-pub mod editor;
 pub mod file;
 pub mod preview;
 mod query_types;

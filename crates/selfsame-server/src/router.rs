@@ -98,7 +98,7 @@ fn of_issuers() -> Vec<Routes> {
             .needing(Area::Types)
             .receiving(UPLOAD_MAX),
         api_of(Area::Issuer, api::issuer()),
-        api_of(Area::Issuer, api::many_offers()).receiving(UPLOAD_MAX),
+        api_of(Area::Issuer, api::bulk()).receiving(UPLOAD_MAX),
         api_of(Area::Types, api::types()),
         of(Audience::OperatorStream, api::issuer_streams()).needing(Area::Issuer),
         of(Audience::Protocol, endpoints::issuance()),

@@ -16,6 +16,7 @@ mod nodes;
 mod organisation_pages;
 mod organisations;
 mod pages;
+mod paging;
 mod people;
 mod resolving;
 mod rights;

@@ -2,6 +2,7 @@
 //! store and through the measured server. Does not own: the flows, the server process and the report, which all load tests
 //! share.
 
+mod answers;
 mod copying;
 mod database;
 mod direct;
@@ -38,6 +39,8 @@ pub struct StorePlan {
     pub rounds: usize,
     /// How many organisations there are when tenants are compared.
     pub tenants: usize,
+    /// How many cards the larger of two wallets has.
+    pub cards: usize,
 }
 
 impl StorePlan {
@@ -49,6 +52,7 @@ impl StorePlan {
         rate_for: Duration::from_secs(10),
         rounds: 3,
         tenants: 1_000,
+        cards: 1_000_000,
     };
 
     /// The same figures over fewer records and organisations.
@@ -59,6 +63,7 @@ impl StorePlan {
         rate_for: Duration::from_secs(3),
         rounds: 1,
         tenants: 100,
+        cards: 100_000,
     };
 }
 
@@ -116,7 +121,8 @@ impl StoreBench<'_> {
     async fn measure(&mut self) -> Result<(), Error> {
         sides::measure(self).await?;
         pairs::measure_replicas(self).await?;
-        tenants::measure(self).await
+        tenants::measure(self).await?;
+        answers::measure(self).await
     }
 
     fn push(&mut self, figure: Figure) {

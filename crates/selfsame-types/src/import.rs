@@ -6,8 +6,10 @@ mod oca;
 mod type_metadata;
 
 use selfsame_crypto::json::{self, Limits};
-use selfsame_driver::{Error, Reason, Result};
+use selfsame_driver::{Error, Reason, Reasons, Result};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 use crate::check::is_id;
 use crate::file::FILE_BYTES_MAX;
@@ -25,6 +27,25 @@ const LEFT_OUT_MAX: usize = 100;
 const TEXT_MAX: usize = 500;
 /// Maximum number of bytes of an id made from a name.
 const ID_MAX: usize = 40;
+
+/// An imported type, as it is shown. It is not stored: change it as needed, then create it.
+#[derive(Deserialize, Serialize, ToSchema)]
+pub struct ImportedType {
+    /// The definition.
+    pub definition: TypeDefinition,
+    /// What was not taken over.
+    #[schema(value_type = Vec<String>)]
+    pub left_out: Vec<Reason>,
+    /// What must be changed before it can be created.
+    #[schema(value_type = Vec<String>)]
+    pub refusals: Vec<Reason>,
+}
+
+impl Reasons for ImportedType {
+    fn reasons(&mut self) -> Vec<&mut Reason> {
+        self.left_out.iter_mut().chain(&mut self.refusals).collect()
+    }
+}
 
 /// An imported type.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,6 +2,8 @@
 
 mod lines;
 mod standing;
+pub(crate) mod tags;
+pub(crate) mod upgrade;
 
 use selfsame_credential::path::Segment;
 use selfsame_credential::single_use::{HANDLE, Reference};
@@ -19,7 +21,7 @@ use selfsame_openid4vc::wallet::ReceivedCredential;
 use selfsame_openid4vc::wire::metadata::{
     ClaimDescription, Configuration, Display as MetadataDisplay, IssuerMetadata,
 };
-use selfsame_store::{Batch, Put, Record, Tag, TenantId};
+use selfsame_store::{Batch, Put, Record, TenantId};
 use selfsame_types::samples;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -33,6 +35,10 @@ use selfsame_core::view::readable;
 /// The kind of the records that hold cards.
 pub(super) const CARD: &str = "card";
 const LABEL_MAX: usize = 120;
+/// Maximum number of claims with a label, and of claims with named values.
+const LABELS_MAX: usize = 100;
+/// Maximum size of a stored credential, in bytes: one with a portrait of 90 kB. A wallet reads hundreds at once.
+pub(super) const CARD_BYTES_MAX: usize = 128 << 10;
 /// Maximum number of values of a claim that are named.
 const VALUES_MAX: usize = 200;
 /// Maximum number of bytes of the address of a logo.
@@ -54,6 +60,9 @@ pub(super) struct CardRecord {
     pub look: Look,
     pub added: UnixTime,
     pub expires: Option<UnixTime>,
+    /// The authority key identifiers of the certificates that came with it, in base64url.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub authorities: Vec<String>,
     /// Its status when it was last checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<String>,
@@ -114,14 +123,31 @@ impl Look {
                     let name = MetadataDisplay::read(&claim.display)?.name.as_deref()?;
                     Some((claim.path.clone(), short(name)))
                 })
-                .take(100)
+                .take(LABELS_MAX)
                 .collect(),
             values: metadata
                 .claims
                 .iter()
                 .filter_map(named_values)
-                .take(100)
+                .take(LABELS_MAX)
                 .collect(),
+        }
+    }
+
+    /// The look as it came from elsewhere, within the same limits as one from an issuer's metadata.
+    pub fn checked(self) -> Self {
+        let link = |uri: &String| uri.len() <= LOGO_ADDRESS_MAX && uri.starts_with("http");
+        let labels = self.labels.into_iter().take(LABELS_MAX);
+        let values = self.values.into_iter().take(LABELS_MAX);
+        Self {
+            title: short(&self.title),
+            color: self.color.filter(|color| is_color(color)),
+            text_color: self.text_color.filter(|color| is_color(color)),
+            logo: self.logo.filter(link),
+            icon: self.icon.filter(|text| is_pictogram(text)),
+            issuer_name: self.issuer_name.as_deref().map(short),
+            labels: labels.map(|(path, label)| (path, short(&label))).collect(),
+            values: values.map(within_limits).collect(),
         }
     }
 
@@ -217,17 +243,26 @@ impl CardRecord {
     /// The card of a received credential.
     pub fn of(
         credential: ReceivedCredential,
-        mut look: Look,
+        look: Look,
         held: &Held,
         ctx: &Ctx,
         number: usize,
     ) -> Self {
+        Self {
+            id: encoding::base64url_encode(&ctx.random::<16>(&format!("card/{number}"))),
+            added: ctx.now(),
+            ..Self::made(credential, look, held)
+        }
+    }
+
+    /// The card of a credential, without an id and a time.
+    pub fn made(credential: ReceivedCredential, mut look: Look, held: &Held) -> Self {
         let types: Vec<String> = held.types().into_iter().map(str::to_owned).collect();
         if look.title.is_empty() {
             look.title = types.last().map(|name| short(name)).unwrap_or_default();
         }
         Self {
-            id: encoding::base64url_encode(&ctx.random::<16>(&format!("card/{number}"))),
+            id: String::new(),
             format: credential.format,
             issuer: match (held.issuer(), credential.issuer) {
                 (Some(named), _) => named.to_owned(),
@@ -235,12 +270,13 @@ impl CardRecord {
                 (None, None) => by_certificate(held),
             },
             expires: held.expires(),
+            authorities: tags::authorities(held),
             raw: credential.raw,
             key: credential.key,
             kid: credential.kid,
             types,
             look,
-            added: ctx.now(),
+            added: UnixTime(0),
             seen: None,
         }
     }
@@ -257,18 +293,14 @@ impl CardRecord {
         Held::parse(&self.raw, self.format).map_err(Error::internal)
     }
 
-    /// The record for the store, tagged with each of its types, and the card's summary.
+    /// The record for the store with all its tags, and the card's summary.
     pub fn into_put(self) -> Result<(Put, CardSummary)> {
         Ok((self.put()?, self.summary(self.added)))
     }
 
     fn put(&self) -> Result<Put> {
         let put = Put::new(CARD, &self.id, encode(self)?);
-        let put = self
-            .types
-            .iter()
-            .fold(put, |put, name| put.tag(Tag::hashed("type", name.clone())));
-        Ok(put.tag(Tag::hashed("format", self.format.as_str())))
+        Ok(self.tags().into_iter().fold(put, Put::tag))
     }
 
     /// A short form of the card, at this time. Nothing is fetched for it.
@@ -432,6 +464,19 @@ fn named_values(claim: &ClaimDescription) -> Option<NamedValues> {
     let values: Vec<NamedValue> = named.take(VALUES_MAX).collect();
     let path = claim.path.clone();
     (!values.is_empty()).then_some(NamedValues { path, values })
+}
+
+/// The values of a claim that was described elsewhere, within the same limits.
+fn within_limits(described: NamedValues) -> NamedValues {
+    let named = described.values.into_iter().take(VALUES_MAX);
+    let named = named.map(|one| NamedValue {
+        name: short(&one.name),
+        ..one
+    });
+    NamedValues {
+        path: described.path,
+        values: named.collect(),
+    }
 }
 
 /// Whether a text is a picture, such as an emoji, and no word.

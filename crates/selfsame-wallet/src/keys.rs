@@ -159,6 +159,28 @@ impl Wallet {
         ))
     }
 
+    /// Adds to the batch that a person made this key elsewhere, and returns the batch.
+    ///
+    /// # Errors
+    /// `Full` if the person has the maximum number of keys.
+    pub(super) async fn own_key(
+        &self,
+        person: &Person,
+        key: &PrivateKey,
+        batch: Batch,
+    ) -> Result<Batch> {
+        let handle = KeyHandle::of(key.public());
+        if self.is_named(&person.tenant, &handle).await? {
+            return Ok(batch);
+        }
+        self.quotas.has_room_for_a_key(person).await?;
+        let record = KeyRecord {
+            kind: kind_name(key.public().key_type()).to_owned(),
+            created: self.shared.clock.now(),
+        };
+        Ok(batch.put(Put::new(NAMED_KEY, handle.as_str(), encode(&record)?)))
+    }
+
     fn new_key(&self, person: &Person, kind: &str) -> Result<(KeyInfo, Batch, Arc<PrivateKey>)> {
         let kind = key_type(kind)?;
         let batch = Batch::new(person.tenant.clone());

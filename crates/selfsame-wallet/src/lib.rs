@@ -5,6 +5,7 @@
 
 mod answer;
 mod cards;
+mod carry;
 pub mod config;
 mod history;
 mod keys;
@@ -27,6 +28,7 @@ use selfsame_openid4vc::Transport;
 use selfsame_types::Types;
 
 use answer::Answering;
+use cards::upgrade::Retagged;
 use config::WalletConfig;
 use known::{KnownIssuer, RecentIssuers};
 use quota::Quotas;
@@ -63,6 +65,7 @@ pub struct Wallet {
     recent: RecentIssuers,
     receiving: Arc<Receiving>,
     answering: Arc<Answering>,
+    retagged: Retagged,
 }
 
 /// The most issuers whose documents are kept.
@@ -99,6 +102,7 @@ impl Wallet {
             }),
             receiving: Arc::new(Receiving::new(shared.clone())),
             answering: Arc::new(Answering::new()),
+            retagged: Retagged::default(),
             quotas: Quotas::new(shared.clone(), config),
             transport: transport(&shared),
             issuers: Cache::new(known, KnownIssuer::weight),

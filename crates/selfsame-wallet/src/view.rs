@@ -1,7 +1,9 @@
 //! What the wallet takes and returns: people, cards, offers and requests. The API, the pages and the command line share
 //! these types.
 
+pub mod carried;
 mod named;
+pub mod sent;
 mod table;
 pub mod words;
 

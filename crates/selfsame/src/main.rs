@@ -5,7 +5,6 @@ mod database;
 mod instance;
 mod listening;
 mod operator_token;
-mod progress;
 mod scenario;
 mod serving;
 mod settings;

@@ -360,7 +360,7 @@ const HOMES: &[(&str, &[&str])] = &[
         &["selfsame-net", "selfsame-http", "selfsame-bench"],
     ),
     ("imagesize", &["selfsame-types"]),
-    ("indicatif", &["selfsame"]),
+    ("indicatif", &["selfsame-terminal"]),
     ("metrics-exporter-prometheus", &["selfsame-http"]),
     ("minicbor", &["selfsame-proof", "selfsame-askar"]),
     ("oxilangtag", &["selfsame-types"]),

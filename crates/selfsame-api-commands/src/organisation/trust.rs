@@ -7,7 +7,7 @@ use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 
 use crate::called::{Instance, segment};
-use crate::client::Client;
+use crate::client::{AllItems, Client};
 
 const ADDRESS: &str = "/api/trust";
 
@@ -42,11 +42,6 @@ pub struct OrganisationTrust {
     instance: Instance,
 }
 
-#[derive(serde::Deserialize, serde::Serialize)]
-struct TrustItems {
-    items: Vec<TrustedIssuer>,
-}
-
 impl OrganisationTrust {
     /// Runs the subcommand.
     pub async fn run(self) -> End {
@@ -63,7 +58,7 @@ impl OrganisationTrust {
         if let Some(issuer) = self.remove {
             remove(&operator, &issuer).await?;
         }
-        let list: TrustItems = operator.get(ADDRESS).await?;
+        let list: AllItems<TrustedIssuer> = operator.all(ADDRESS).await?;
         output::either(instance.json, &list, |list| {
             list.items.iter().flat_map(lines).collect()
         });
@@ -72,7 +67,7 @@ impl OrganisationTrust {
 }
 
 async fn remove(operator: &Client, issuer: &str) -> Result<(), Failure> {
-    let list: TrustItems = operator.get(ADDRESS).await?;
+    let list: AllItems<TrustedIssuer> = operator.all(ADDRESS).await?;
     let entry = list.items.into_iter().find(|entry| entry.issuer == issuer);
     let absent = || Failure::environment(format!("{issuer} is not on the list"));
     let entry = entry.ok_or_else(absent)?;

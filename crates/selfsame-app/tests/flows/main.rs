@@ -3,6 +3,7 @@
 mod accounts;
 mod asking;
 mod backend;
+mod carrying;
 mod issuing;
 mod machines;
 mod naming;

@@ -366,7 +366,7 @@ async fn an_organisation_uses_up_its_own_credentials_until_its_issuer_withdraws_
     assert_eq!(used_up_at_home(&clinic, &person).await, Outcome::Valid);
     assert_eq!(used_up_at_home(&clinic, &person).await, Outcome::Valid);
     let issuer = clinic.app.main().issuer().unwrap();
-    let given = issuer.delegations().await.unwrap();
+    let given = issuer.delegations(&Paging::default()).await.unwrap().items;
     let told: Vec<_> = given.iter().map(|one| (&*one.to, &*one.action)).collect();
     assert_eq!(told, [(&*clinic.did(), "consume")], "one is enough");
     let filter = AuditFilter {
@@ -384,7 +384,15 @@ async fn an_organisation_uses_up_its_own_credentials_until_its_issuer_withdraws_
         used_up_at_home(&clinic, &person).await,
         Outcome::NotAuthorised
     );
-    assert_eq!(issuer.delegations().await.unwrap().len(), 1);
+    assert_eq!(
+        issuer
+            .delegations(&Paging::default())
+            .await
+            .unwrap()
+            .items
+            .len(),
+        1
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -452,7 +460,12 @@ async fn a_delegation_ends_with_its_time() {
     let status = show((&clinic, &person), &pharmacy, spending()).await;
     assert_eq!(state(&status), SpendingState::Refused, "{status:#?}");
     assert_eq!(outcome(&status), Outcome::NotAuthorised);
-    let ended = issuer.delegations().await.unwrap().remove(0);
+    let ended = issuer
+        .delegations(&Paging::default())
+        .await
+        .unwrap()
+        .items
+        .remove(0);
     assert_eq!(ended.state, DelegationState::Expired);
 }
 
@@ -464,7 +477,12 @@ async fn the_registry_has_the_last_word_on_a_delegation_that_ends_under_way() {
     stay_silent(&clinic, Fault::CutBefore);
     let wallet = clinic.app.wallet().unwrap();
     wallet.answer_request(&person, &newest(&uri)).await.unwrap();
-    let given = issuer.delegations().await.unwrap().remove(0);
+    let given = issuer
+        .delegations(&Paging::default())
+        .await
+        .unwrap()
+        .items
+        .remove(0);
     issuer.withdraw_delegation(&given.id).await.unwrap();
     clinic.faults.clear();
     pharmacy.app.clock().advance(60);
@@ -479,7 +497,12 @@ async fn the_registry_has_the_last_word_on_a_delegation_that_ends_under_way() {
 async fn a_delegation_that_was_withdrawn_is_good_for_nothing_and_a_new_one_is() {
     let (clinic, pharmacy, person) = scene().await;
     let issuer = clinic.app.main().issuer().unwrap();
-    let first = issuer.delegations().await.unwrap().remove(0);
+    let first = issuer
+        .delegations(&Paging::default())
+        .await
+        .unwrap()
+        .items
+        .remove(0);
     let ended = issuer.withdraw_delegation(&first.id).await.unwrap();
     assert_eq!(ended.state, DelegationState::Withdrawn);
     let refused = show((&clinic, &person), &pharmacy, spending()).await;

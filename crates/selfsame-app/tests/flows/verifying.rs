@@ -32,7 +32,7 @@ pub async fn holder(site: &Site, kind: &str) -> (Arc<App>, Person) {
     (app, person)
 }
 
-fn newest(uri: &str) -> AnswerRequest {
+pub fn newest(uri: &str) -> AnswerRequest {
     AnswerRequest {
         request: uri.to_owned(),
         cards: Default::default(),
@@ -48,7 +48,7 @@ fn of_type(kind: &str) -> NewRequest {
 }
 
 /// The link of a request for the type.
-async fn asked(site: &Site, kind: &str) -> String {
+pub async fn asked(site: &Site, kind: &str) -> String {
     let asking = of_type(kind);
     let verifier = site.app.main().verifier().unwrap();
     verifier.create_request(&asking).await.unwrap().uri

@@ -411,7 +411,8 @@ impl WalletHost {
         self.store().await.commit(batch).await.unwrap();
     }
 
-    async fn store(&self) -> Store {
+    /// Its records, beside the process.
+    pub async fn store(&self) -> Store {
         let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
         Store::open(self.memory.clone(), vault).await.unwrap()
     }

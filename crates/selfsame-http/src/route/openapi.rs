@@ -40,6 +40,8 @@ pub struct ProblemDetails {
     reason: String,
     /// What that person can do about it.
     hint: Option<String>,
+    /// Of a request with many rows or ids: the first that is refused, counted from 1.
+    row: Option<usize>,
 }
 
 /// An error of a protocol (RFC 6749 §5.2).

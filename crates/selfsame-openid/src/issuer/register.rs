@@ -6,7 +6,7 @@ use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::issuer::credential;
-use selfsame_store::{Batch, Put, StoreError, Tag};
+use selfsame_store::{Batch, Expect, Put, StoreError, Tag};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,7 @@ const RACES_MAX: usize = 8;
 #[derive(Deserialize, Serialize)]
 pub(super) struct IssuedRecord {
     #[serde(rename = "type", alias = "template")]
-    type_id: String,
+    pub type_id: String,
     /// The version of the type; an earlier program issued the samples only, and stored none.
     #[serde(default)]
     version: Option<u32>,
@@ -52,6 +52,13 @@ impl IssuedRecord {
             format: self.format.parse().ok()?,
             has_handle: self.use_digest.is_some(),
         })
+    }
+
+    /// Adds the record in place of the one that has this version.
+    pub(super) fn written_in(&self, batch: Batch, id: &str, version: u64) -> Result<Batch> {
+        let put = Put::new(ISSUED, id, encode(self)?);
+        let put = self.tags().into_iter().fold(put, Put::tag);
+        Ok(batch.expect(ISSUED, id, Expect::Version(version)).put(put))
     }
 
     fn tags(&self) -> Vec<Tag> {
@@ -151,7 +158,7 @@ impl Issuer {
         Ok(format!("{} {}", issued.type_id, issued.place.index))
     }
 
-    async fn issued_record(&self, id: &str) -> Result<(u64, IssuedRecord)> {
+    pub(super) async fn issued_record(&self, id: &str) -> Result<(u64, IssuedRecord)> {
         let record = self.shared.store.read(self.tenant(), ISSUED, id).await?;
         let record = record.ok_or_else(unknown)?;
         Ok((record.version, decode(&record.value)?))
@@ -165,33 +172,49 @@ impl Issuer {
     pub async fn set_status(&self, id: &str, status: CredentialStatus) -> Result<IssuedCredential> {
         for _ in 0..RACES_MAX {
             let (version, mut issued) = self.issued_record(id).await?;
-            if issued.status == status {
+            if !self.turn(&mut issued, status).await? {
                 return Ok(self.issued_view(id, &issued));
             }
-            if issued.status == CredentialStatus::Revoked {
-                return Err(Error::new(ErrorKind::Conflict, "credential-revoked"));
-            }
-            self.allows(&issued, status).await?;
-            issued.status = status;
-            let put = Put::new(ISSUED, id, encode(&issued)?);
-            let put = issued.tags().into_iter().fold(put, Put::tag);
-            let expected = selfsame_store::Expect::Version(version);
-            let batch = Batch::new(self.tenant().clone())
-                .expect(ISSUED, id, expected)
-                .put(put);
+            let batch = Batch::new(self.tenant().clone());
+            let batch = issued.written_in(batch, id, version)?;
             let event = Event::new(EventKind::StatusChanged, id);
             match self.shared.events.commit(batch, event).await {
                 Ok(_) => {}
                 Err(StoreError::Conflict { .. }) => continue,
                 Err(other) => return Err(other.into()),
             }
-            if self.lists.show(id).await.is_err() {
-                self.lists.set(&issued.place, status);
-            }
+            self.lists_show(id, &issued).await;
             tracing::info!(credential = id, status = ?status, "status changed");
             return Ok(self.issued_view(id, &issued));
         }
-        Err(Error::new(ErrorKind::Conflict, "status-changing"))
+        Err(changing())
+    }
+
+    /// Gives a record this status; returns whether it had another one.
+    ///
+    /// # Errors
+    /// `Conflict` for a revoked credential, and for a status that its type rules out.
+    pub(super) async fn turn(
+        &self,
+        issued: &mut IssuedRecord,
+        status: CredentialStatus,
+    ) -> Result<bool> {
+        if issued.status == status {
+            return Ok(false);
+        }
+        if issued.status == CredentialStatus::Revoked {
+            return Err(Error::new(ErrorKind::Conflict, "credential-revoked"));
+        }
+        self.allows(issued, status).await?;
+        issued.status = status;
+        Ok(true)
+    }
+
+    /// Makes the lists show a status that was committed.
+    pub(super) async fn lists_show(&self, id: &str, issued: &IssuedRecord) {
+        if self.lists.show(id).await.is_err() {
+            self.lists.set(&issued.place, issued.status);
+        }
     }
 
     /// Refuses a status that the type of the credential rules out. A type that is not known any more rules nothing out.
@@ -218,7 +241,7 @@ impl Issuer {
         (record.kind()).is_some_and(|kind| self.lists.is_published(list, kind))
     }
 
-    fn issued_view(&self, id: &str, record: &IssuedRecord) -> IssuedCredential {
+    pub(super) fn issued_view(&self, id: &str, record: &IssuedRecord) -> IssuedCredential {
         IssuedCredential {
             id: id.to_owned(),
             type_id: record.type_id.clone(),
@@ -246,6 +269,10 @@ fn use_digest(claims: &Map<String, Value>) -> Option<[u8; 32]> {
     let payload = json!({ single_use::CLAIM: claim });
     let reference = Reference::in_payload(&payload).ok().flatten()?;
     Some(reference.digest)
+}
+
+pub(super) fn changing() -> Error {
+    Error::new(ErrorKind::Conflict, "status-changing")
 }
 
 fn unknown() -> Error {

@@ -1,7 +1,5 @@
 //! Tests of saved requests: their file, their checks, their query, and what they would show.
 
-mod editor;
-
 use proptest::prelude::*;
 use selfsame_credential::Format;
 use selfsame_driver::Reason;

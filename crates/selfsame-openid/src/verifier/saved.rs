@@ -15,7 +15,6 @@ use super::{Verifier, unknown};
 use crate::saved::check::{checked, or_refused};
 use crate::saved::compile::{CompiledRequest, compile};
 use crate::saved::definition::RequestDefinition;
-use crate::saved::editor::RequestForm;
 use crate::saved::preview::preview;
 use crate::saved::shown::RequestCheck;
 use crate::view::saved::{RequestOpening, SavedRequest, VisitorsRequest};
@@ -166,13 +165,16 @@ impl Verifier {
         self.preview_of(&compiled).await
     }
 
-    /// All that is wrong with a form, and what its query would show a holder.
+    /// All that is wrong with what a form describes, and what its query would show a holder.
     ///
     /// # Errors
     /// The store's.
-    pub async fn review_form(&self, form: &RequestForm) -> Result<FormReview> {
+    pub async fn review_form(
+        &self,
+        described: std::result::Result<RequestDefinition, Reason>,
+    ) -> Result<FormReview> {
         let types = self.context.types_now().await?;
-        let definition = match form.definition() {
+        let definition = match described {
             Ok(definition) => definition,
             Err(reason) => {
                 return Ok(FormReview {
@@ -197,10 +199,10 @@ impl Verifier {
     /// The store's; `Full` if there are too many.
     pub async fn save_form(
         &self,
-        form: &RequestForm,
+        described: std::result::Result<RequestDefinition, Reason>,
         seen: Option<u64>,
     ) -> Result<std::result::Result<SavedRequest, Reason>> {
-        let definition = match form.definition() {
+        let definition = match described {
             Ok(definition) => definition,
             Err(reason) => return Ok(Err(reason)),
         };

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use selfsame_core::view::CredentialUse;
 use selfsame_core::view::words::{DelegatedAction, FormatName};
+use selfsame_driver::paging::at_least_one;
 
 /// A permission to create: to use up or revoke credentials on the issuer's behalf.
 #[derive(Clone, Debug, Deserialize, ToSchema)]
@@ -263,6 +264,45 @@ impl CredentialStatus {
             Self::Suspended => "suspended",
         }
     }
+}
+
+/// Which issued credentials to list.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct WhichCredentials {
+    /// Only credentials issued from this offer.
+    pub offer: Option<String>,
+    /// The `next` of the previous page.
+    pub after: Option<String>,
+    /// Maximum number of entries; 50 by default, 200 at most.
+    #[serde(default, deserialize_with = "at_least_one")]
+    #[param(minimum = 1)]
+    pub limit: Option<usize>,
+}
+
+/// A credential's new status.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewStatus {
+    /// The new status.
+    pub status: CredentialStatus,
+}
+
+/// A new status for many credentials.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewStatuses {
+    /// The new status.
+    pub status: CredentialStatus,
+    /// The ids of the credentials in the issuer's records: 1 to 1,000.
+    #[schema(min_items = 1, max_items = 1000)]
+    pub ids: Vec<String>,
+}
+
+impl NewStatuses {
+    /// The maximum number of ids.
+    pub const IDS_MAX: usize = 1_000;
 }
 
 /// A signed status list, ready to be served.

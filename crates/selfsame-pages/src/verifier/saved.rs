@@ -1,15 +1,17 @@
 //! The page of a saved request for its verifier: the form, what a person is shown, the link and the button.
 
+pub mod editor;
+
 use askama::Template;
 use selfsame_credential::Format;
 use selfsame_driver::{Reason, Value};
-use selfsame_openid::saved::editor::{AlternativeRow, RequestForm};
 use selfsame_openid::saved::shown::RequestCheck;
 use selfsame_openid::view::saved::SavedRequest;
 use selfsame_types::TypeSet;
 
 use super::asked::{AskedGroup, groups};
 use crate::{Frame, qr};
+use editor::{AlternativeRow, RequestForm};
 
 /// The page of a saved request.
 #[derive(Template)]

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::IntoResponse as _;
 use http::header::CONTENT_TYPE;
 use selfsame_audit::{AuditEntry, AuditFilter, ChainAnchor};
-use selfsame_driver::paging::Listing;
+use selfsame_driver::paging::{Listing, Paging, part};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -54,11 +54,15 @@ pub async fn export(
 }
 
 /// The heads of the chain that were anchored in the registry, newest first. The trail must contain each of them.
-#[utoipa::path(get, path = "/api/audit/anchors", operation_id = "audit_anchors", tag = "audit", responses((status = 200, body = Listing<ChainAnchor>)))]
-pub async fn anchors(State(server): State<Server>, work: Working) -> Handled {
+#[utoipa::path(get, path = "/api/audit/anchors", operation_id = "audit_anchors", tag = "audit", params(super::Page), responses((status = 200, body = Listing<ChainAnchor>)))]
+pub async fn anchors(
+    State(server): State<Server>,
+    work: Working,
+    Query(paging): Query<Paging>,
+) -> Handled {
     let trail = server.app().trail();
     let items = trail
         .anchors(work.organisation.as_str(), ANCHORS_MAX)
         .await?;
-    json(&Listing { items, next: None })
+    json(&part(items, &paging, |one| one.head.hash.to_string())?)
 }

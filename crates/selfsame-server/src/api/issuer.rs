@@ -6,20 +6,21 @@ use axum::extract::Extension;
 use axum::response::sse::Event;
 use futures_util::{Stream, stream};
 use http::HeaderMap;
+use selfsame_app::StatusActor;
 use selfsame_core::events::{EventKind, EventReader};
-use selfsame_driver::paging::{Listing, Paging, at_least_one};
+use selfsame_driver::paging::{Listing, Paging};
 use selfsame_openid::view::issuer::{
-    CredentialStatus, Delegation, IssuedCredential, NewDelegation, NewOffer, NewOffers, Offer,
-    OfferState,
+    Delegation, IssuedCredential, NewDelegation, NewOffer, NewOffers, NewStatus, NewStatuses,
+    Offer, OfferState, WhichCredentials,
 };
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
 
 use super::{Items, created, json};
 use crate::auth::Seat;
 use crate::error::Handled;
-use crate::extract::{Json, Path, Query};
+use crate::extract::{Json, Path, Query, Working};
 use crate::here::Here;
+use crate::peer::Peer;
 use crate::stream::respond;
 use selfsame_endpoints::followed::{Followed, identified};
 
@@ -27,28 +28,6 @@ use selfsame_endpoints::followed::{Followed, identified};
 const GATHERED_FOR: Duration = Duration::from_millis(200);
 /// How often a stream looks at its offer without an event: an offer expires without one.
 const LOOKED_EVERY: Duration = Duration::from_secs(30);
-
-/// Which issued credentials to list.
-#[derive(Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct WhichCredentials {
-    /// Only credentials issued from this offer.
-    offer: Option<String>,
-    /// The `next` of the previous page.
-    after: Option<String>,
-    /// Maximum number of entries; 50 by default, 200 at most.
-    #[serde(default, deserialize_with = "at_least_one")]
-    #[param(minimum = 1)]
-    limit: Option<usize>,
-}
-
-/// A credential's new status.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewStatus {
-    status: CredentialStatus,
-}
 
 /// Makes an offer, for one use or for many.
 #[utoipa::path(post, path = "/api/issuer/offers", operation_id = "issuer_create_offer", tag = "issuer", request_body = NewOffer, responses((status = 201, body = Offer)))]
@@ -199,6 +178,25 @@ pub async fn set_status(
     json(&server.issuer()?.set_status(&id, new.status).await?)
 }
 
+/// Suspends, reinstates or revokes credentials: all of them, or none if an id is refused. Credentials that have the status
+/// already stay as they are.
+#[utoipa::path(post, path = "/api/issuer/credentials/status", operation_id = "issuer_set_statuses", tag = "issuer", request_body = NewStatuses, responses((status = 200, body = Items<IssuedCredential>)))]
+pub async fn set_statuses(
+    server: Here,
+    work: Working,
+    Extension(peer): Extension<Peer>,
+    Json(new): Json<NewStatuses>,
+) -> Handled {
+    let by = StatusActor {
+        authority: &work.authority,
+        organisation: &work.organisation,
+        from: &peer.address().to_string(),
+    };
+    let app = server.app();
+    let items = app.change_statuses(server.issuer()?, by, &new).await?;
+    json(&Items { items })
+}
+
 /// Lets another party use up or revoke credentials on the issuer's behalf.
 #[utoipa::path(post, path = "/api/issuer/delegations", operation_id = "issuer_create_delegation", tag = "issuer", request_body = NewDelegation, responses((status = 201, body = Delegation)))]
 pub async fn delegate(server: Here, Json(new): Json<NewDelegation>) -> Handled {
@@ -206,10 +204,9 @@ pub async fn delegate(server: Here, Json(new): Json<NewDelegation>) -> Handled {
 }
 
 /// The delegations, newest first, including those that have ended.
-#[utoipa::path(get, path = "/api/issuer/delegations", operation_id = "issuer_list_delegations", tag = "issuer", responses((status = 200, body = Items<Delegation>)))]
-pub async fn delegations(server: Here) -> Handled {
-    let items = server.issuer()?.delegations().await?;
-    json(&Items { items })
+#[utoipa::path(get, path = "/api/issuer/delegations", operation_id = "issuer_list_delegations", tag = "issuer", params(super::Page), responses((status = 200, body = Listing<Delegation>)))]
+pub async fn delegations(server: Here, Query(paging): Query<Paging>) -> Handled {
+    json(&server.issuer()?.delegations(&paging).await?)
 }
 
 /// Withdraws a delegation. Actions already taken under it remain valid.

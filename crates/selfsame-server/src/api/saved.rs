@@ -1,5 +1,6 @@
 //! `/api/verifier/saved-requests`: what a verifier asks for, as data.
 
+use selfsame_driver::paging::{Listing, Paging, part};
 use selfsame_openid::saved::definition::RequestDefinition;
 use selfsame_openid::saved::shown::RequestCheck;
 use selfsame_openid::view::saved::{RequestOpening, SavedRequest};
@@ -7,7 +8,7 @@ use selfsame_openid::view::verifier::VerificationRequest;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{Items, created, done, json, told};
+use super::{created, done, json, told};
 use crate::error::Handled;
 use crate::extract::{Json, Path, Query};
 use crate::here::Here;
@@ -23,10 +24,10 @@ pub struct SeenVersion {
 }
 
 /// The saved requests.
-#[utoipa::path(get, path = "/api/verifier/saved-requests", operation_id = "verifier_list_saved", tag = "verifier", responses((status = 200, body = Items<SavedRequest>)))]
-pub async fn list(server: Here) -> Handled {
-    let items = server.verifier()?.saved_requests().await?;
-    json(&Items { items })
+#[utoipa::path(get, path = "/api/verifier/saved-requests", operation_id = "verifier_list_saved", tag = "verifier", params(super::Page), responses((status = 200, body = Listing<SavedRequest>)))]
+pub async fn list(server: Here, Query(paging): Query<Paging>) -> Handled {
+    let saved = server.verifier()?.saved_requests().await?;
+    json(&part(saved, &paging, |one| one.definition.name.clone())?)
 }
 
 /// Saves a new request.

@@ -1,18 +1,18 @@
 //! `/api/trust`: the issuers that the verifier of an organisation trusts, in addition to those of the instance.
 
 use selfsame_core::organisation::trust::{NewTrustedIssuer, TrustedIssuer};
+use selfsame_driver::paging::{Listing, Paging, part};
 
-use super::{Items, done, json};
+use super::{done, json};
 use crate::error::Handled;
-use crate::extract::{Json, Path};
+use crate::extract::{Json, Path, Query};
 use crate::here::Here;
 
 /// The issuers that the organisation trusts, in the order in which they were added.
-#[utoipa::path(get, path = "/api/trust", operation_id = "verifier_list_trusted_issuers", tag = "verifier", responses((status = 200, body = Items<TrustedIssuer>)))]
-pub async fn list(server: Here) -> Handled {
+#[utoipa::path(get, path = "/api/trust", operation_id = "verifier_list_trusted_issuers", tag = "verifier", params(super::Page), responses((status = 200, body = Listing<TrustedIssuer>)))]
+pub async fn list(server: Here, Query(paging): Query<Paging>) -> Handled {
     let list = server.verifier()?.trust().now().await?;
-    let items = list.entries.clone();
-    json(&Items { items })
+    json(&part(list.entries.clone(), &paging, |one| one.id.clone())?)
 }
 
 /// Trusts an issuer from now on. One that is trusted already gets the new name and the new types.

@@ -3,13 +3,14 @@
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use selfsame_catalogue::{Language, tell};
-use selfsame_driver::{Reason, Reasons};
-use selfsame_types::import::import;
+use selfsame_driver::Reasons as _;
+use selfsame_driver::paging::{Listing, Paging, part};
+use selfsame_types::import::{ImportedType, import};
 use selfsame_types::{TypeDefinition, TypeSummary, check};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
-use super::{Items, done, json, told};
+use super::{done, json, told};
 use crate::error::Handled;
 use crate::extract::{Json, Path, Query, Raw};
 use crate::here::Here;
@@ -23,30 +24,11 @@ pub struct ImportName {
     id: Option<String>,
 }
 
-/// An imported type. It is not stored: change it as needed, then create it.
-#[derive(Deserialize, Serialize, ToSchema)]
-pub struct ImportedType {
-    /// The definition.
-    definition: TypeDefinition,
-    /// What was not taken over.
-    #[schema(value_type = Vec<String>)]
-    left_out: Vec<Reason>,
-    /// What must be changed before it can be created.
-    #[schema(value_type = Vec<String>)]
-    refusals: Vec<Reason>,
-}
-
-impl Reasons for ImportedType {
-    fn reasons(&mut self) -> Vec<&mut Reason> {
-        self.left_out.iter_mut().chain(&mut self.refusals).collect()
-    }
-}
-
 /// All types, drafts included, without their definitions.
-#[utoipa::path(get, path = "/api/types", tag = "types", operation_id = "types_list", responses((status = 200, body = Items<TypeSummary>)))]
-pub async fn list(server: Here) -> Handled {
-    let items = server.issuer()?.types().list().await?;
-    json(&Items { items })
+#[utoipa::path(get, path = "/api/types", tag = "types", operation_id = "types_list", params(super::Page), responses((status = 200, body = Listing<TypeSummary>)))]
+pub async fn list(server: Here, Query(paging): Query<Paging>) -> Handled {
+    let types = server.issuer()?.types().list().await?;
+    json(&part(types, &paging, |one| one.id.clone())?)
 }
 
 /// Creates the draft of a type.

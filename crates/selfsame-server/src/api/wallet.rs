@@ -2,16 +2,18 @@
 
 use axum::extract::{Extension, State};
 use selfsame_core::view::NewDid;
-use selfsame_core::view::words::KeyKind;
-use selfsame_crypto::SecretString;
 use selfsame_driver::paging::{Listing, Paging};
 use selfsame_wallet::Whence;
+use selfsame_wallet::view::carried::{
+    CarriedCredential, CarriedCredentials, NewWalletExport, TakenCredentials, WalletExport,
+};
+use selfsame_wallet::view::sent::{
+    Credentials, NewAccount, NewInvitation, NewKey, OfferLink, RequestLink,
+};
 use selfsame_wallet::view::{
     AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
     KeyInfo, NewSession, OfferPreview, RequestPreview,
 };
-use serde::Deserialize;
-use utoipa::ToSchema;
 
 use super::{Items, created, done, json, told};
 use crate::auth::Seat;
@@ -19,62 +21,6 @@ use crate::error::Handled;
 use crate::extract::{Json, Owner, Path, Query};
 use crate::peer::Peer;
 use crate::server::Server;
-
-/// An account's e-mail address and password.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Credentials {
-    /// The e-mail address.
-    email: String,
-    /// The password: ten characters or more.
-    #[schema(value_type = String)]
-    password: SecretString,
-}
-
-/// An account's e-mail address and password, and what permits its creation.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewAccount {
-    /// The e-mail address.
-    email: String,
-    /// The password: ten characters or more, and not a commonly guessed one.
-    #[schema(value_type = String)]
-    password: SecretString,
-    /// The invitation, if wallets are made by invitation.
-    #[serde(default)]
-    invitation: Option<String>,
-}
-
-/// An empty object: an invitation needs no parameters.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewInvitation {}
-
-/// An offer to preview.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OfferLink {
-    /// The offer's link or JSON.
-    offer: String,
-}
-
-/// A request to preview or to decline.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RequestLink {
-    /// The request's link, or the `id` of its preview.
-    request: String,
-}
-
-/// A key to make.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub struct NewKey {
-    /// Its type; default `P-256`.
-    #[serde(default)]
-    #[schema(value_type = Option<KeyKind>)]
-    kind: Option<String>,
-}
 
 /// Makes an account and signs in.
 #[utoipa::path(post, path = "/api/wallet/register", operation_id = "wallet_register", tag = "wallet", request_body = NewAccount, responses((status = 201, body = NewSession)))]
@@ -211,6 +157,40 @@ pub async fn delete_card(
 ) -> Handled {
     server.wallet()?.delete_card(&person, &id).await?;
     done()
+}
+
+/// Begins an export of all cards with the owner's password. Keys leave the wallet only if they are sealed.
+#[utoipa::path(post, path = "/api/wallet/exports", operation_id = "wallet_begin_export", tag = "wallet", request_body = NewWalletExport, responses((status = 201, body = WalletExport)))]
+pub async fn begin_export(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Extension(peer): Extension<Peer>,
+    Json(new): Json<NewWalletExport>,
+) -> Handled {
+    let whence = Whence::of(peer.address(), None);
+    let wallet = server.wallet()?;
+    created(&wallet.begin_export(&person, new, &whence).await?)
+}
+
+/// The cards of an export, oldest first.
+#[utoipa::path(get, path = "/api/wallet/exports/{id}", operation_id = "wallet_read_export", tag = "wallet", params(("id" = String, Path), super::Page), responses((status = 200, body = Listing<CarriedCredential>)))]
+pub async fn export(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Path(id): Path<String>,
+    Query(paging): Query<Paging>,
+) -> Handled {
+    json(&server.wallet()?.exported(&person, &id, &paging).await?)
+}
+
+/// Takes in credentials of an export. Each is judged alone; one that is there already is not taken in again.
+#[utoipa::path(post, path = "/api/wallet/credentials/import", operation_id = "wallet_import_cards", tag = "wallet", request_body = CarriedCredentials, responses((status = 200, body = TakenCredentials)))]
+pub async fn import(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Json(carried): Json<CarriedCredentials>,
+) -> Handled {
+    told(server.wallet()?.take_in(&person, carried).await?)
 }
 
 /// What was received, and what was shown to whom, newest first.

@@ -1,6 +1,6 @@
 //! `/api/webhooks`: where events are sent, and the deliveries that wait or were given up.
 
-use selfsame_driver::paging::{Listing, Paging, at_least_one};
+use selfsame_driver::paging::{Listing, Paging, at_least_one, part};
 use selfsame_webhooks::{
     CreatedEndpoint, DeliveryState, EndpointChange, EndpointView, EventReplay, NewEndpoint,
     Replayed, WebhookDelivery, WhichDeliveries,
@@ -29,11 +29,11 @@ pub struct DeliveryFilter {
 }
 
 /// The webhooks, the oldest first.
-#[utoipa::path(get, path = "/api/webhooks", operation_id = "webhooks_list", tag = "webhooks", responses((status = 200, body = Listing<EndpointView>)))]
-pub async fn list(server: Here) -> Handled {
+#[utoipa::path(get, path = "/api/webhooks", operation_id = "webhooks_list", tag = "webhooks", params(super::Page), responses((status = 200, body = Listing<EndpointView>)))]
+pub async fn list(server: Here, Query(paging): Query<Paging>) -> Handled {
     let (app, owner) = (server.app(), server.webhook_owner());
-    let items = app.webhooks().endpoints(&owner).await?;
-    told(Listing { items, next: None })
+    let endpoints = app.webhooks().endpoints(&owner).await?;
+    told(part(endpoints, &paging, |one| one.id.clone())?)
 }
 
 /// Creates a webhook. The answer alone shows its secret.

@@ -134,12 +134,12 @@ pub fn types() -> Vec<Route> {
     ]
 }
 
-/// The issuer's API that takes many rows.
-pub fn many_offers() -> Vec<Route> {
-    vec![described(
-        issuer::__path_create_offers,
-        issuer::create_offers,
-    )]
+/// The issuer's API that takes many rows or ids.
+pub fn bulk() -> Vec<Route> {
+    vec![
+        described(issuer::__path_create_offers, issuer::create_offers),
+        described(issuer::__path_set_statuses, issuer::set_statuses),
+    ]
 }
 
 /// The issuer's API, for the operator's programs.
@@ -230,6 +230,9 @@ pub fn wallet() -> Vec<Route> {
         described(wallet::__path_cards, wallet::cards),
         described(wallet::__path_card, wallet::card).abroad(),
         described(wallet::__path_delete_card, wallet::delete_card),
+        described(wallet::__path_begin_export, wallet::begin_export),
+        described(wallet::__path_export, wallet::export),
+        described(wallet::__path_import, wallet::import),
         described(wallet::__path_history, wallet::history),
         described(wallet::__path_keys, wallet::keys),
         described(wallet::__path_create_key, wallet::create_key),

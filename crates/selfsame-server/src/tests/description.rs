@@ -18,7 +18,7 @@ use selfsame_ledger::view::{NodeHealth, RegistryClock, RegistryEntry, RegistrySt
 use selfsame_openid::saved::definition::RequestDefinition;
 use selfsame_openid::saved::shown::RequestCheck;
 use selfsame_openid::view::issuer::{
-    Delegation, IssuedCredential, NewDelegation, NewOffer, NewOffers, Offer,
+    Delegation, IssuedCredential, NewDelegation, NewOffer, NewOffers, NewStatus, NewStatuses, Offer,
 };
 use selfsame_openid::view::saved::{RequestOpening, SavedRequest};
 use selfsame_openid::view::verifier::{
@@ -28,7 +28,12 @@ use selfsame_operators::view::{
     AuthorityView, CreatedKey, KeyView, NewKey, NewOperatorInvitation, OperatorInvitation,
     PersonView, RolesChange,
 };
+use selfsame_types::import::ImportedType;
 use selfsame_types::{TypeDefinition, TypeSummary};
+use selfsame_wallet::view::carried::{
+    CarriedCredential, CarriedCredentials, NewWalletExport, TakenCredentials, WalletExport,
+};
+use selfsame_wallet::view::sent;
 use selfsame_wallet::view::{
     AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
     KeyInfo, NewSession, OfferPreview, RequestPreview,
@@ -42,7 +47,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::instance::{Instance, get};
-use crate::api::{dids, issuer, types, verifier, wallet};
+use crate::api::{dids, verifier};
 use crate::router::openapi;
 
 fn description() -> Value {
@@ -210,11 +215,13 @@ fn issuers_examples(examples: &mut Checked) {
     examples.response::<Offer>("issuer_get_offer");
     examples.response::<Listing<IssuedCredential>>("issuer_list_credentials");
     examples.response::<IssuedCredential>("issuer_get_credential");
-    examples.request::<issuer::NewStatus>("issuer_set_status");
+    examples.request::<NewStatus>("issuer_set_status");
     examples.response::<IssuedCredential>("issuer_set_status");
+    examples.request::<NewStatuses>("issuer_set_statuses");
+    examples.response::<Listed<IssuedCredential>>("issuer_set_statuses");
     examples.request::<NewDelegation>("issuer_create_delegation");
     examples.response::<Delegation>("issuer_create_delegation");
-    examples.response::<Listed<Delegation>>("issuer_list_delegations");
+    examples.response::<Listing<Delegation>>("issuer_list_delegations");
     examples.response::<Delegation>("issuer_withdraw_delegation");
 }
 
@@ -225,7 +232,7 @@ fn verifiers_examples(examples: &mut Checked) {
     examples.response::<VerificationStatus>("verifier_get_request");
     examples.response::<VerificationStatus>("verifier_recheck_request");
     examples.response::<VerificationStatus>("verifier_revoke_credential");
-    examples.response::<Listed<SavedRequest>>("verifier_list_saved");
+    examples.response::<Listing<SavedRequest>>("verifier_list_saved");
     examples.request::<RequestDefinition>("verifier_save_new");
     examples.response::<SavedRequest>("verifier_save_new");
     examples.request::<RequestDefinition>("verifier_check_saved");
@@ -235,7 +242,7 @@ fn verifiers_examples(examples: &mut Checked) {
     examples.response::<SavedRequest>("verifier_replace_saved");
     examples.request::<RequestOpening>("verifier_open_saved");
     examples.response::<VerificationRequest>("verifier_open_saved");
-    examples.response::<Listed<TrustedIssuer>>("verifier_list_trusted_issuers");
+    examples.response::<Listing<TrustedIssuer>>("verifier_list_trusted_issuers");
     examples.request::<NewTrustedIssuer>("verifier_trust_issuer");
     examples.response::<TrustedIssuer>("verifier_trust_issuer");
     examples.request::<verifier::Bare>("verifier_verify_credential");
@@ -243,27 +250,32 @@ fn verifiers_examples(examples: &mut Checked) {
 }
 
 fn wallets_examples(examples: &mut Checked) {
-    examples.request::<wallet::NewAccount>("wallet_register");
+    examples.request::<sent::NewAccount>("wallet_register");
     examples.response::<NewSession>("wallet_register");
-    examples.request::<wallet::Credentials>("wallet_sign_in");
+    examples.request::<sent::Credentials>("wallet_sign_in");
     examples.response::<NewSession>("wallet_sign_in");
-    examples.request::<wallet::NewInvitation>("wallet_create_invitation");
+    examples.request::<sent::NewInvitation>("wallet_create_invitation");
     examples.response::<Invitation>("wallet_create_invitation");
-    examples.request::<wallet::OfferLink>("wallet_preview_offer");
+    examples.request::<sent::OfferLink>("wallet_preview_offer");
     examples.response::<OfferPreview>("wallet_preview_offer");
     examples.request::<AcceptOffer>("wallet_accept_offer");
     examples.response::<Listed<CardSummary>>("wallet_accept_offer");
-    examples.request::<wallet::RequestLink>("wallet_preview_request");
+    examples.request::<sent::RequestLink>("wallet_preview_request");
     examples.response::<RequestPreview>("wallet_preview_request");
     examples.request::<AnswerRequest>("wallet_answer_request");
     examples.response::<Answered>("wallet_answer_request");
-    examples.request::<wallet::RequestLink>("wallet_decline_request");
+    examples.request::<sent::RequestLink>("wallet_decline_request");
     examples.response::<Answered>("wallet_decline_request");
     examples.response::<Listing<CardSummary>>("wallet_list_cards");
     examples.response::<Card>("wallet_get_card");
+    examples.request::<NewWalletExport>("wallet_begin_export");
+    examples.response::<WalletExport>("wallet_begin_export");
+    examples.response::<Listing<CarriedCredential>>("wallet_read_export");
+    examples.request::<CarriedCredentials>("wallet_import_cards");
+    examples.response::<TakenCredentials>("wallet_import_cards");
     examples.response::<Listing<HistoryEntry>>("wallet_list_history");
     examples.response::<Listing<KeyInfo>>("wallet_list_keys");
-    examples.request::<wallet::NewKey>("wallet_create_key");
+    examples.request::<sent::NewKey>("wallet_create_key");
     examples.response::<KeyInfo>("wallet_create_key");
     examples.response::<Listing<DidInfo>>("wallet_list_dids");
     examples.request::<NewDid>("wallet_create_did");
@@ -297,7 +309,7 @@ fn organisations_examples(examples: &mut Checked) {
     examples.response::<LookView>("organisations_get_look");
     examples.request::<LookChange>("organisations_change_look");
     examples.response::<LookView>("organisations_change_look");
-    examples.response::<Listed<TypeSummary>>("types_list");
+    examples.response::<Listing<TypeSummary>>("types_list");
     examples.request::<TypeDefinition>("types_create");
     examples.response::<TypeSummary>("types_create");
     examples.response::<TypeSummary>("types_show");
@@ -306,7 +318,7 @@ fn organisations_examples(examples: &mut Checked) {
     examples.response::<TypeSummary>("types_publish");
     examples.response::<TypeSummary>("types_retire");
     examples.request::<Value>("types_import");
-    examples.response::<types::ImportedType>("types_import");
+    examples.response::<ImportedType>("types_import");
 }
 
 fn webhooks_examples(examples: &mut Checked) {
@@ -338,8 +350,8 @@ fn others_examples(examples: &mut Checked) {
     examples.response::<NodeHealth>("registry_get_node");
     examples.response::<RegistryClock>("registry_get_clock");
     examples.response::<RegistryClock>("registry_confirm_clock");
-    examples.response::<Listed<RegistryEntry>>("registry_list_entries");
-    examples.response::<Listed<RegistryEntry>>("registry_list_history");
+    examples.response::<Listing<RegistryEntry>>("registry_list_entries");
+    examples.response::<Listing<RegistryEntry>>("registry_list_history");
 }
 
 #[test]

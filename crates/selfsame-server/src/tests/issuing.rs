@@ -2,7 +2,8 @@
 
 use http::StatusCode;
 use selfsame_crypto::{KeyType, PrivateKey, jws};
-use selfsame_openid::view::issuer::NewOffer;
+use selfsame_driver::paging::Paging;
+use selfsame_openid::view::issuer::{CredentialStatus, NewOffer};
 use serde_json::{Value, json};
 
 use super::instance::{Answered, Instance, call, form, get, post};
@@ -49,8 +50,13 @@ impl IssuersDesk {
 impl Instance {
     /// Issues an immunization record to a wallet, with this note.
     async fn issue(&self, label: &str) {
-        let issuer = self.app.main().issuer().unwrap();
         let new = json!({"type": "immunization", "examples": true, "label": label});
+        self.issue_many(new, 1).await;
+    }
+
+    /// Issues so many credentials of an offer to one wallet.
+    async fn issue_many(&self, new: Value, count: usize) {
+        let issuer = self.app.main().issuer().unwrap();
         let new: NewOffer = serde_json::from_value(new).unwrap();
         let link = issuer.create_offer(&new).await.unwrap().uri;
         let link = url::Url::parse(&link).unwrap();
@@ -63,19 +69,131 @@ impl Instance {
             ("pre-authorized_code", code.unwrap()),
         ]);
         let token = issuer.token(sent.as_bytes()).await.unwrap();
-        let holder = PrivateKey::generate(KeyType::P256).unwrap();
-        let proof = jws::Unsigned::new(
-            &json!({"typ": "openid4vci-proof+jwt", "alg": "ES256", "jwk": holder.public().to_jwk().to_value()}),
-            &json!({"aud": offer["credential_issuer"], "iat": self.app.clock().now().0, "nonce": issuer.nonce().c_nonce}),
-        );
-        let signature = holder.sign(proof.signing_input()).unwrap();
+        let proof = || {
+            let holder = PrivateKey::generate(KeyType::P256).unwrap();
+            let proof = jws::Unsigned::new(
+                &json!({"typ": "openid4vci-proof+jwt", "alg": "ES256", "jwk": holder.public().to_jwk().to_value()}),
+                &json!({"aud": offer["credential_issuer"], "iat": self.app.clock().now().0, "nonce": issuer.nonce().c_nonce}),
+            );
+            let signature = holder.sign(proof.signing_input()).unwrap();
+            proof.finish(&signature)
+        };
+        let proofs: Vec<String> = (0..count).map(|_| proof()).collect();
         let body = json!({
             "credential_configuration_id": offer["credential_configuration_ids"][0],
-            "proofs": {"jwt": [proof.finish(&signature)]},
+            "proofs": {"jwt": proofs},
         });
         let (token, body) = (token.access_token.expose(), body.to_string());
         let issued = issuer.credential(token, body.as_bytes());
         issued.await.unwrap();
+    }
+
+    /// The ids of all issued credentials.
+    async fn issued_ids(&self) -> Vec<String> {
+        let issuer = self.app.main().issuer().unwrap();
+        let mut paging = Paging::default();
+        let mut ids = Vec::new();
+        loop {
+            let listed = issuer.issued(None, &paging).await.unwrap();
+            ids.extend(listed.items.into_iter().map(|one| one.id));
+            match listed.next {
+                Some(next) => paging.after = Some(next),
+                None => return ids,
+            }
+        }
+    }
+
+    async fn sets(&self, status: &str, ids: &[String]) -> Answered {
+        let body = json!({"status": status, "ids": ids}).to_string();
+        let sent = post("/api/issuer/credentials/status").bearer(&self.token);
+        self.call(sent.json(&body)).await
+    }
+
+    async fn status_of(&self, id: &str) -> CredentialStatus {
+        let issuer = self.app.main().issuer().unwrap();
+        issuer.issued_credential(id).await.unwrap().status
+    }
+}
+
+#[tokio::test]
+async fn a_thousand_credentials_are_revoked_in_one_commit_and_each_is_in_the_trail() {
+    let instance = Instance::start().await;
+    for _ in 0..100 {
+        let new = json!({"type": "immunization", "examples": true});
+        instance.issue_many(new, 10).await;
+    }
+    let ids = instance.issued_ids().await;
+    assert_eq!(ids.len(), 1000);
+    let (before, _) = instance.app.commits();
+    let revoked = instance.sets("revoked", &ids).await;
+    assert_eq!(revoked.status, StatusCode::OK, "{}", revoked.body);
+    // The second commit is the entry of the request itself.
+    let (after, _) = instance.app.commits();
+    assert!(after - before <= 2, "{}", after - before);
+    let revoked: Value = serde_json::from_str(&revoked.body).unwrap();
+    let items = revoked["items"].as_array().unwrap();
+    assert_eq!(items.len(), 1000);
+    assert!(items.iter().all(|one| one["status"] == "revoked"));
+    assert_eq!(items[999]["id"], ids[999]);
+    for one in [&items[0], &items[999]] {
+        let number = one["status_index"].to_string();
+        let trail = get(&format!("/api/audit?object={number}")).bearer(&instance.token);
+        let trail: Value = serde_json::from_str(&instance.call(trail).await.body).unwrap();
+        let entry = &trail["items"][0];
+        assert_eq!(entry["act"], "POST /api/issuer/credentials/status");
+        let detail = entry["detail"].as_str().unwrap();
+        assert!(
+            detail.starts_with("immunization ") && detail.contains(&number),
+            "{detail}"
+        );
+    }
+    let again = instance.sets("revoked", &ids).await;
+    assert_eq!(again.status, StatusCode::OK, "{}", again.body);
+}
+
+#[tokio::test]
+async fn if_an_id_is_refused_no_status_changes_and_its_place_is_named() {
+    let instance = Instance::start().await;
+    instance.issue("Ada").await;
+    instance.issue("Grace").await;
+    let ids = instance.issued_ids().await;
+    let wrong = [ids.clone(), vec!["unknown".to_owned()]].concat();
+    let refused = instance.sets("suspended", &wrong).await;
+    assert_eq!(refused.status, StatusCode::NOT_FOUND);
+    let refused: Value = serde_json::from_str(&refused.body).unwrap();
+    assert_eq!(
+        (&refused["reason"], &refused["row"]),
+        (&json!("status-id-refused"), &json!(3))
+    );
+    assert_eq!(instance.status_of(&ids[0]).await, CredentialStatus::Valid);
+
+    // An id that is named twice changes once.
+    let twice = [ids.clone(), ids.clone()].concat();
+    let suspended = instance.sets("suspended", &twice).await;
+    assert_eq!(suspended.status, StatusCode::OK, "{}", suspended.body);
+    let first = &ids[..1];
+    assert_eq!(instance.sets("revoked", first).await.status, StatusCode::OK);
+    let stays = instance.sets("valid", &ids).await;
+    assert_eq!(stays.status, StatusCode::CONFLICT);
+    assert_eq!(
+        instance.status_of(&ids[1]).await,
+        CredentialStatus::Suspended
+    );
+    assert_eq!(
+        instance.sets("valid", &ids[1..]).await.status,
+        StatusCode::OK
+    );
+    assert_eq!(instance.status_of(&ids[1]).await, CredentialStatus::Valid);
+}
+
+#[tokio::test]
+async fn no_id_and_too_many_ids_are_refused() {
+    let instance = Instance::start().await;
+    for count in [0, 1001] {
+        let ids = vec!["unknown".to_owned(); count];
+        let refused = instance.sets("revoked", &ids).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+        assert!(refused.body.contains("status-ids"), "{}", refused.body);
     }
 }
 

@@ -63,7 +63,7 @@ async fn shown(server: &Here, frame: Frame, at: IssuerPosition) -> Handled<Issue
     let lists = IssuerLists {
         issued: issuer.issued(None, &issued).await?,
         offers: issuer.offers(&offers).await?,
-        delegations: issuer.delegations().await?,
+        delegations: issuer.delegations(&Paging::longest()).await?.items,
     };
     Ok(IssuerPage::of(frame, &types, lists))
 }

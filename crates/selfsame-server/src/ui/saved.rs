@@ -2,9 +2,9 @@
 
 use axum::response::{IntoResponse as _, Redirect, Response};
 use selfsame_driver::Reason;
-use selfsame_openid::saved::editor::RequestForm;
 use selfsame_openid::verifier::FormReview;
 use selfsame_openid::view::saved::{RequestOpening, SavedRequest};
+use selfsame_pages::verifier::saved::editor::RequestForm;
 use selfsame_pages::verifier::saved::{EditedRequest, SavedRequestPage};
 
 use super::Frame;
@@ -101,7 +101,7 @@ async fn press(server: &Here, frame: Frame, sent: &Form, mut known: KnownRequest
         "check" => known.notice = Some("Nothing is wrong with it. It is not saved yet."),
         "save" => {
             let verifier = server.verifier()?;
-            match verifier.save_form(&form, known.version).await? {
+            match verifier.save_form(form.definition(), known.version).await? {
                 Ok(saved) => return Ok(saved_as(&saved.definition.name)),
                 Err(reason) => known.problems.push(reason),
             }
@@ -119,7 +119,7 @@ fn saved_as(name: &str) -> Response {
 async fn show(server: &Here, frame: Frame, form: RequestForm, mut known: KnownRequest) -> Handled {
     let verifier = server.verifier()?;
     let is_asked = known.notice.is_some() || !known.problems.is_empty();
-    let FormReview { found, refusals } = verifier.review_form(&form).await?;
+    let FormReview { found, refusals } = verifier.review_form(form.definition()).await?;
     if is_asked && !refusals.is_empty() {
         known.problems = refusals;
     }

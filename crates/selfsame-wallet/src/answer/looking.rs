@@ -17,7 +17,7 @@ use selfsame_store::{Page, Record, Tag};
 
 use super::delivery::SharedContent;
 use crate::Wallet;
-use crate::cards::{CARD, CardRecord, single_use};
+use crate::cards::{CARD, CardRecord, single_use, tags};
 use crate::view::{Choice, OneUse, Person, Share};
 
 /// Maximum number of cards offered for one query, newest first.
@@ -127,6 +127,14 @@ struct Sought<'a> {
     query: &'a CredentialQuery,
 }
 
+/// What is found under the tags of one type, and how many cards are wanted.
+struct UnderTag<'a> {
+    found: &'a mut FoundCards,
+    count: &'a mut CardCount,
+    look: &'a mut Look,
+    most: usize,
+}
+
 impl Wallet {
     /// Cards that may answer: for each query the newest that fit it, `most` at most, followed by some others that show
     /// what is missing.
@@ -138,6 +146,7 @@ impl Wallet {
     ) -> Result<Vec<Fitting>> {
         let mut found = FoundCards::default();
         let mut look = Look::new();
+        let is_tagged = self.is_tagged(&person.tenant).await?;
         for query in asked.request.query.credentials() {
             let sought = Sought {
                 person,
@@ -145,31 +154,53 @@ impl Wallet {
                 query,
             };
             for name in types_of(query) {
-                let tag = Tag::hashed("type", name);
-                let mut page = Page::newest(most);
-                let (mut looked_through, mut count) = (0, CardCount::default());
-                loop {
-                    let store = &self.shared.store;
-                    let records = store.find(&person.tenant, CARD, &tag, &page).await?;
-                    looked_through = usize::saturating_add(looked_through, records.len());
-                    for fit in self.fits(&sought, &records, &mut look).await? {
-                        found.add(fit, &mut count);
-                    }
-                    match records.last() {
-                        Some(last)
-                            if count.good < most
-                                && looked_through < CARDS_LOOKED_THROUGH
-                                && !look.is_over() =>
-                        {
-                            page = Page::newest(CARDS_MAX).after(last.cursor());
-                        }
-                        _ => break,
+                let mut count = CardCount::default();
+                let tags = match is_tagged {
+                    true => tags::sought(query, &name),
+                    false => vec![Tag::hashed("type", name)],
+                };
+                for tag in tags {
+                    let mut under = UnderTag {
+                        found: &mut found,
+                        count: &mut count,
+                        look: &mut look,
+                        most,
+                    };
+                    self.look_under(&sought, &tag, &mut under).await?;
+                    if count.good >= most {
+                        break;
                     }
                 }
             }
         }
         found.0.sort_by_key(|fit| !fit.good);
         Ok(found.0)
+    }
+
+    /// Looks through the cards with this tag, the newest first, until there are as many as are wanted.
+    async fn look_under(
+        &self,
+        sought: &Sought<'_>,
+        tag: &Tag,
+        under: &mut UnderTag<'_>,
+    ) -> Result<()> {
+        let (store, tenant) = (&self.shared.store, &sought.person.tenant);
+        let mut page = Page::newest(under.most);
+        let mut looked_through: usize = 0;
+        loop {
+            let records = store.find(tenant, CARD, tag, &page).await?;
+            looked_through = looked_through.saturating_add(records.len());
+            for fit in self.fits(sought, &records, under.look).await? {
+                under.found.add(fit, under.count);
+            }
+            let goes_on = under.count.good < under.most
+                && looked_through < CARDS_LOOKED_THROUGH
+                && !under.look.is_over();
+            match records.last().filter(|_| goes_on) {
+                Some(last) => page = Page::newest(CARDS_MAX).after(last.cursor()),
+                None => return Ok(()),
+            }
+        }
     }
 
     /// The cards that a person chose, by query.
@@ -508,6 +539,7 @@ mod tests {
             look: crate::cards::Look::default(),
             added: UnixTime(0),
             expires: None,
+            authorities: Vec::new(),
             seen: None,
         }
     }

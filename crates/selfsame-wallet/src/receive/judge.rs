@@ -9,13 +9,10 @@ use selfsame_driver::Result;
 use selfsame_openid4vc::wallet::ReceivedCredential;
 use url::Url;
 
-use crate::cards::{policy, single_use};
+use crate::cards::{CARD_BYTES_MAX, policy, single_use};
 use selfsame_core::Shared;
 use selfsame_core::machine::Round;
 use selfsame_core::registry::UseKey;
-
-/// Maximum size of a stored credential, in bytes: one with a portrait of 90 kB. A wallet reads hundreds at once.
-const CARD_BYTES_MAX: usize = 128 << 10;
 
 /// The result of verifying a credential.
 pub(super) enum Judgement {

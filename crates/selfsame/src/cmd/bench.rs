@@ -6,7 +6,6 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use selfsame_app::tls::Gatherer;
 use selfsame_bench::chart::{self, Chart};
 use selfsame_bench::process::Program;
@@ -20,6 +19,7 @@ use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::interrupt::or_interrupted;
 use selfsame_terminal::master_key::{self, Custody};
 use selfsame_terminal::output;
+use selfsame_terminal::progress::Progress as Bar;
 use selfsame_tls::{HandshakeNeed, evidence as tls_evidence};
 use selfsame_tls_commands::node::resolving;
 use selfsame_tls_io::Gather as _;
@@ -318,14 +318,12 @@ fn failed(error: Error) -> Failure {
 
 /// Progress on the terminal.
 #[derive(Default)]
-struct Bars(Mutex<Option<ProgressBar>>);
+struct Bars(Mutex<Option<Bar>>);
 
 impl Bars {
     fn clear(&self) {
-        if let Ok(mut bar) = self.0.lock()
-            && let Some(bar) = bar.take()
-        {
-            bar.finish_and_clear();
+        if let Ok(mut bar) = self.0.lock() {
+            *bar = None;
         }
     }
 }
@@ -333,15 +331,8 @@ impl Bars {
 impl Progress for Bars {
     fn begin(&self, part: &str, steps: u64) {
         self.clear();
-        let style = ProgressStyle::with_template("{msg:32} {bar:30} {pos}/{len} {elapsed}");
-        let bar = ProgressBar::new(steps);
-        if let Ok(style) = style {
-            bar.set_style(style);
-        }
-        bar.set_message(part.to_owned());
-        bar.enable_steady_tick(Duration::from_millis(200));
         if let Ok(mut shown) = self.0.lock() {
-            *shown = Some(bar);
+            *shown = Some(Bar::of(false, steps).named(part));
         }
     }
 
@@ -349,7 +340,7 @@ impl Progress for Bars {
         if let Ok(bar) = self.0.lock()
             && let Some(bar) = bar.as_ref()
         {
-            bar.inc(steps);
+            bar.advance(steps);
         }
     }
 }

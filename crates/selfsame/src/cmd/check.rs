@@ -9,10 +9,10 @@ use selfsame_network::checkup::{Records, check, has_data};
 use selfsame_store::Vault;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::master_key::MasterKey;
+use selfsame_terminal::progress::Progress;
 use selfsame_terminal::{master_key, output};
 
 use crate::database::DatabaseOptions;
-use crate::progress::Progress;
 
 /// Check a data directory for damage, while nothing runs on it.
 ///

@@ -15,11 +15,11 @@ use selfsame_store::{Sqlite, StoreError, Vault};
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::master_key::{self, Custody, MasterKey};
 use selfsame_terminal::output;
+use selfsame_terminal::progress::Progress;
 use serde::Serialize;
 
 use crate::database::{Database, DatabaseOptions};
 use crate::private_file;
-use crate::progress::Progress;
 
 const ANOTHER: &str = "use another copy; nothing was written";
 

@@ -30,7 +30,7 @@ fn json_of(world: &World, arguments: &[&str]) -> (i32, Value) {
 
 #[test]
 fn every_verb_has_help_with_an_example() {
-    let verbs: [&[&str]; 60] = [
+    let verbs: [&[&str]; 62] = [
         &["person"],
         &["person", "invite"],
         &["key"],
@@ -49,6 +49,8 @@ fn every_verb_has_help_with_an_example() {
         &["request", "create"],
         &["wallet"],
         &["wallet", "create"],
+        &["wallet", "export"],
+        &["wallet", "import"],
         &["completions"],
         &["manual"],
         &[],

@@ -21,6 +21,7 @@ mod instance;
 mod anoncreds_types;
 mod asking;
 mod bad_input;
+mod bulk;
 mod check;
 mod cli;
 mod copies;

@@ -27,6 +27,7 @@ fn card(format: Format, raw: String) -> (CardRecord, Held) {
         look: Look::default(),
         added: UnixTime(0),
         expires: None,
+        authorities: Vec::new(),
         seen: None,
     };
     (card, held)

@@ -2,13 +2,14 @@
 
 use selfsame_credential::Format;
 use selfsame_driver::{Error, Reason};
+use selfsame_openid::saved::compile::{ALTERNATIVES_MAX, QUESTIONS_MAX, compile};
+use selfsame_openid::saved::definition::{
+    AskedAlternative, AskedQuestion, RequestDefinition, RequestPolicy,
+};
+use selfsame_openid::saved::file::read_query;
 use selfsame_types::TypeSet;
 use selfsame_types::editor::SentFields;
 use serde_json::to_string_pretty;
-
-use super::compile::{ALTERNATIVES_MAX, QUESTIONS_MAX, compile};
-use super::definition::{AskedAlternative, AskedQuestion, RequestDefinition, RequestPolicy};
-use super::file::read_query;
 
 /// The form of a saved request.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -321,3 +322,6 @@ fn alternative(sent: &dyn SentFields, key: &str) -> AlternativeRow {
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim).filter(|line| !line.is_empty())
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,11 +3,47 @@
 use std::collections::BTreeMap;
 
 use selfsame_types::editor::SentFields;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::super::editor::RequestForm;
-use super::super::file::read;
-use super::{FILE, of_query, types};
+use selfsame_openid::saved::definition::{RequestDefinition, RequestPolicy};
+use selfsame_openid::saved::file::read;
+use selfsame_types::TypeSet;
+
+use super::RequestForm;
+
+const FILE: &str = r#"
+name = "check-in"
+title = "Check-in"
+purpose = "To let you in"
+origins = ["https://shop.example"]
+
+[policy]
+max_status_age = 60
+trusted_issuers = { immunization = ["did:web:clinic.example"] }
+
+[[questions]]
+alternatives = [
+  { type = "immunization", claims = [["vaccine", "name"]] },
+  { type = "allergies", formats = ["vc+jwt", "dc+sd-jwt"] },
+]
+
+[[questions]]
+optional = true
+alternatives = [{ type = "machine" }]
+"#;
+
+fn types() -> TypeSet {
+    TypeSet::of_samples("urn:selfsame:credential:")
+}
+
+fn of_query(query: Value) -> RequestDefinition {
+    RequestDefinition {
+        dcql_query: Some(query),
+        questions: Vec::new(),
+        policy: RequestPolicy::default(),
+        ..read(FILE).unwrap()
+    }
+}
 
 /// A form as a browser sends it.
 #[derive(Default)]

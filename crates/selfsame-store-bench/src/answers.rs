@@ -1,0 +1,131 @@
+//! How long a wallet with very many cards takes to answer a request, beside one with ten.
+
+use std::time::Instant;
+
+use selfsame_bench::Error;
+use selfsame_bench::client::BenchClient;
+use selfsame_bench::flow::{self, Operator, SAMPLE};
+use selfsame_bench::report::{Bar, Figure};
+use selfsame_bench::statistics::Sample;
+use selfsame_crypto::{encoding, hash};
+use serde_json::{Value, json};
+
+use crate::StoreBench;
+
+/// Cards of the small wallet.
+const FEW: usize = 10;
+/// Cards that are taken in by one request.
+const PORTION: usize = 400;
+/// Answers of each wallet in one round, and rounds for each round of the other measurements.
+const ANSWERS: usize = 20;
+const ROUNDS: usize = 5;
+/// The format of the cards.
+const FORMAT: &str = "dc+sd-jwt";
+/// The type of the sample that is issued and asked for.
+const VCT: &str = "urn:selfsame:credential:immunization";
+/// A wallet for so many cards has no limits.
+const SETTINGS: &str = "[wallet]\ncards_max = \"unlimited\"\nbytes_max = \"unlimited\"\n";
+
+/// A wallet that answers.
+struct AnsweringWallet<'a> {
+    client: &'a BenchClient,
+    operator: Operator<'a>,
+    person: String,
+}
+
+/// Measures answers of a wallet with ten cards and of one with very many of the same type, in turns, on one server. The
+/// newest card of each is genuine, and the answer is verified; the others fill the wallet.
+pub async fn measure(bench: &mut StoreBench<'_>) -> Result<(), Error> {
+    let data = bench.target.scratch.join("answers");
+    let server = bench
+        .target
+        .program
+        .start_with(&data, SETTINGS, &[])
+        .await?;
+    let client = BenchClient::new(&server.base);
+    let operator = Operator::main(&server.operator);
+    let mut wallets = Vec::new();
+    for (number, cards) in [(1, FEW), (2, bench.plan.cards)] {
+        let wallet = AnsweringWallet {
+            client: &client,
+            operator,
+            person: flow::register(&client, number).await?,
+        };
+        wallet.fill(bench, cards).await?;
+        flow::issue(&client, operator, &wallet.person, FORMAT).await?;
+        wallets.push(wallet);
+    }
+    let mut ratios = Sample::default();
+    let rounds = bench.plan.rounds.saturating_mul(ROUNDS);
+    bench.progress.begin("answers of wallets", rounds as u64);
+    for round in 0..rounds {
+        let mut medians = Vec::new();
+        for wallet in &wallets {
+            let mut times = Sample::default();
+            for _ in 0..ANSWERS {
+                times.push(wallet.answer().await?);
+            }
+            medians.push(times.median());
+        }
+        // The first round warms the caches.
+        if let ([few, many], true) = (medians.as_slice(), round > 0) {
+            ratios.push(many / few);
+        }
+        bench.progress.advance(1);
+    }
+    let name = format!("answer_ratio_{}", bench.plan.cards);
+    let figure = Figure::of(name, &ratios, "").bar(Bar::AtMost(1.2));
+    bench.figures.push(figure);
+    Ok(())
+}
+
+impl AnsweringWallet<'_> {
+    /// Fills the wallet with cards that nobody has signed, one fewer than so many.
+    async fn fill(&self, bench: &StoreBench<'_>, cards: usize) -> Result<(), Error> {
+        bench.progress.begin("filling a wallet", cards as u64);
+        let numbers: Vec<usize> = (1..cards).collect();
+        for some in numbers.chunks(PORTION) {
+            let rows: Vec<Value> = some.iter().map(|number| filler(*number)).collect();
+            let body = json!({ "credentials": rows });
+            let path = "/api/wallet/credentials/import";
+            let taken = self.client.post(path, &self.person, &body).await?;
+            let is_stored = |row: &Value| row["state"] == "stored";
+            let items = taken["items"].as_array();
+            if !items.is_some_and(|items| items.iter().all(is_stored)) {
+                return Err(Error::Call {
+                    what: path.to_owned(),
+                    why: format!("unexpected answer {taken}"),
+                });
+            }
+            bench.progress.advance(some.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// Answers a request; returns the milliseconds that the wallet took.
+    #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
+    async fn answer(&self) -> Result<f64, Error> {
+        let request = json!({"type": SAMPLE, "format": FORMAT});
+        let token = self.operator.token;
+        let asked = self
+            .client
+            .post("/api/verifier/requests", token, &request)
+            .await?;
+        let answer = json!({"request": asked["uri"], "policy": "newest"});
+        let began = Instant::now();
+        let path = "/api/wallet/requests/answer";
+        self.client.post(path, &self.person, &answer).await?;
+        Ok(began.elapsed().as_secs_f64() * 1e3)
+    }
+}
+
+/// A line of an export with a credential that nobody has signed.
+fn filler(number: usize) -> Value {
+    let encoded = |value: &Value| encoding::base64url_encode(value.to_string().as_bytes());
+    let header = encoded(&json!({"alg": "ES256", "typ": "dc+sd-jwt"}));
+    let payload = encoded(&json!({"vct": VCT, "iss": "https://filler.example", "number": number}));
+    let signature = encoding::base64url_encode(&[1; 64]);
+    let credential = format!("{header}.{payload}.{signature}~");
+    let key = encoding::base64url_encode(&hash::sha256(credential.as_bytes()));
+    json!({"key": key, "format": FORMAT, "credential": credential})
+}
