@@ -1,6 +1,7 @@
 //! The settings file, and the certificate and key files that it names.
 
 mod limits;
+mod pkcs11;
 
 use std::io::Read as _;
 use std::net::SocketAddr;
@@ -25,6 +26,7 @@ use crate::database::DatabaseSettings;
 use crate::{private_directory, private_file};
 
 pub use limits::LimitSettings;
+pub use pkcs11::Pkcs11Settings;
 
 /// Maximum size of a settings file, or of a certificate file that it names, in bytes.
 const FILE_MAX: u64 = 1_000_000;
@@ -51,6 +53,8 @@ pub struct Settings {
     pub organisations: OrganisationsConfig,
     /// `[database]`.
     pub database: Option<DatabaseSettings>,
+    /// `[pkcs11]`.
+    pub pkcs11: Option<Pkcs11Settings>,
     /// `[registry]`.
     pub registry: RegistrySettings,
     /// `[tls]`.

@@ -31,6 +31,7 @@ mod forks;
 mod full;
 mod guide;
 mod hosts;
+mod hsm;
 mod inward;
 mod issued;
 mod matrix;
