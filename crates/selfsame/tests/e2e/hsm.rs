@@ -67,7 +67,7 @@ impl Ward {
     fn refused(&self, arguments: &[&str]) -> String {
         let data = self.data();
         let listen = format!("127.0.0.1:{}", free_port());
-        let up = ["up", "--json", "--data", data.to_str().unwrap()];
+        let up = ["up", "--no-demo", "--data", data.to_str().unwrap()];
         let mut command = self.command(&up);
         command.args(["--listen", &listen]).args(arguments);
         let (code, printed, complaints) = run(&mut command);
@@ -111,7 +111,7 @@ fn holds(folder: &Path, name: &str) -> bool {
 fn data_whose_master_key_a_token_encrypts_open_with_the_token_alone() {
     let ward = Ward::new();
     let uri = ward.hsm.uri("clinic", "master");
-    let master = ["--no-demo", "--master-key-pkcs11", &uri];
+    let master = ["--master-key-pkcs11", &uri];
     let said = ward.refused(&master);
     assert!(
         said.contains("no key master") && said.contains("create-key"),
@@ -128,7 +128,7 @@ fn data_whose_master_key_a_token_encrypts_open_with_the_token_alone() {
     assert_eq!(get(&operator, "/api/status")["did"], did);
     drop(instance);
 
-    let said = ward.refused(&["--no-demo"]);
+    let said = ward.refused(&[]);
     assert!(
         said.contains("master key of these data is missing"),
         "{said}"
@@ -142,7 +142,7 @@ fn data_whose_master_key_a_token_encrypts_open_with_the_token_alone() {
     ward.hsm.write_pin(PIN);
     ward.key("other", "aes");
     let other = ward.hsm.uri("clinic", "other");
-    let said = ward.refused(&["--no-demo", "--master-key-pkcs11", &other]);
+    let said = ward.refused(&["--master-key-pkcs11", &other]);
     assert!(said.contains("can't decrypt the master key"), "{said}");
     let away = ward.file("away");
     std::fs::rename(ward.hsm.tokens(), &away).unwrap();
@@ -154,7 +154,7 @@ fn data_whose_master_key_a_token_encrypts_open_with_the_token_alone() {
 
     // Without pin-source, the PIN is the environment's.
     let bare = uri.split("&pin-source").next().unwrap();
-    let said = ward.refused(&["--no-demo", "--master-key-pkcs11", bare]);
+    let said = ward.refused(&["--master-key-pkcs11", bare]);
     assert!(said.contains("SELFSAME_PKCS11_PIN"), "{said}");
     let wrapped = ward.data().join("master-key.wrapped");
     std::fs::remove_file(wrapped).unwrap();
