@@ -65,7 +65,13 @@ pub enum WishedKey<'a> {
     InHsm(&'a str),
 }
 
-impl WishedKey<'_> {
+impl<'a> WishedKey<'a> {
+    /// The key with this label in the hardware security module, or a new one that is sealed in the store.
+    #[must_use]
+    pub fn labelled(label: Option<&'a str>) -> Self {
+        label.map_or(Self::Sealed, Self::InHsm)
+    }
+
     /// The key's public half and its handle, with the batch that stores it for the tenant.
     async fn made(
         self,

@@ -30,7 +30,7 @@ pub trait Hsm: Send + Sync {
 
 /// A key pair in a module, as a record names it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(try_from = "Named", into = "Named")]
+#[serde(try_from = "HsmKeyRecord", into = "HsmKeyRecord")]
 pub struct HsmKey {
     label: String,
     public: PublicKey,
@@ -38,7 +38,7 @@ pub struct HsmKey {
 
 /// A key pair as JSON.
 #[derive(Deserialize, Serialize)]
-struct Named {
+struct HsmKeyRecord {
     label: String,
     public: Jwk,
 }
@@ -64,16 +64,16 @@ impl HsmKey {
     }
 }
 
-impl TryFrom<Named> for HsmKey {
+impl TryFrom<HsmKeyRecord> for HsmKey {
     type Error = Error;
 
-    fn try_from(named: Named) -> Result<Self> {
+    fn try_from(named: HsmKeyRecord) -> Result<Self> {
         let public = PublicKey::from_jwk(&named.public).map_err(Error::internal)?;
         Ok(Self::new(&named.label, public))
     }
 }
 
-impl From<HsmKey> for Named {
+impl From<HsmKey> for HsmKeyRecord {
     fn from(key: HsmKey) -> Self {
         Self {
             public: key.public.to_jwk(),

@@ -44,8 +44,7 @@ pub struct IssuerConfig {
     pub samples: bool,
     /// The start of the SD-JWT VC types of the samples. The id of the type follows.
     pub vct_base: String,
-    /// The label of its key in the hardware security module of `[pkcs11]`. It is decided once, with new data. Without it,
-    /// its key is sealed in the store.
+    /// The label of its key in the hardware security module of `[pkcs11]`. It is decided once, with new data.
     pub pkcs11_key: Option<String>,
     /// How an SD-JWT VC identifies its key.
     pub identify_by: IdentifyBy,

@@ -122,7 +122,6 @@ impl Roles {
         };
         // What belongs to the first organisation alone.
         config.issuer.did = None;
-        config.issuer.pkcs11_key = None;
         config.issuer.certificate = None;
         config.verifier.certificate = None;
         let organisations = Organisations::new(shared.clone());
@@ -358,10 +357,7 @@ async fn anchoring(roles: Arc<Roles>, mut stopping: watch::Receiver<bool>) {
 fn issuers_wish<'a>(organisation: &'a Organisation, config: &'a RolesConfig) -> Wish<'a> {
     Wish {
         existing: config.issuer.did.as_deref(),
-        key: match &config.issuer.pkcs11_key {
-            Some(label) => WishedKey::InHsm(label),
-            None => WishedKey::Sealed,
-        },
+        key: WishedKey::labelled(config.issuer.pkcs11_key.as_deref()),
         named: config.issuer.issuer_did,
         ..wish(organisation, config.issuer.did_method)
     }

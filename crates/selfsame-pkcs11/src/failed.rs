@@ -8,28 +8,28 @@ pub(crate) const LATER: ErrorKind = ErrorKind::Unavailable { retry_after: 5 };
 
 /// Why a token did not do something.
 #[derive(Debug)]
-pub(crate) enum Failed {
+pub(crate) enum TokenFailure {
     /// What the module answered.
     Module(ModuleError),
     /// What was found out here.
     Ours(Error),
 }
 
-pub(crate) type Outcome<T> = Result<T, Failed>;
+pub(crate) type Outcome<T> = Result<T, TokenFailure>;
 
-impl From<ModuleError> for Failed {
+impl From<ModuleError> for TokenFailure {
     fn from(error: ModuleError) -> Self {
         Self::Module(error)
     }
 }
 
-impl From<Error> for Failed {
+impl From<Error> for TokenFailure {
     fn from(error: Error) -> Self {
         Self::Ours(error)
     }
 }
 
-impl Failed {
+impl TokenFailure {
     /// Whether the session, the login or the token is gone, so that a new session may help.
     pub fn is_lost(&self) -> bool {
         matches!(

@@ -26,6 +26,7 @@ mod uri;
 mod wrapped;
 
 pub use pool::{HsmPool, SESSIONS_MAX};
-pub use token::{Token, TokenKey, TokenState};
+pub use session::TokenKey;
+pub use token::{Token, TokenState};
 pub use uri::{KeyQuery, TokenQuery, TokenUri};
 pub use wrapped::WrappedKey;

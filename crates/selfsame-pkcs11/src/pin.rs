@@ -41,7 +41,7 @@ impl Pin {
     }
 
     /// Logs a session in, and with it all sessions of this process with the token (PKCS#11 3.0 §5.6.8).
-    pub fn log_in(&self, at: &Door<'_>) -> Outcome<()> {
+    pub fn log_in(&self, at: &LoginPlace<'_>) -> Outcome<()> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let info = at.library.get_token_info(at.slot)?;
         if self.is_refused.load(Ordering::Acquire) || info.user_pin_final_try() {
@@ -61,7 +61,7 @@ impl Pin {
 }
 
 /// Where to log in.
-pub(crate) struct Door<'a> {
+pub(crate) struct LoginPlace<'a> {
     pub library: &'a Pkcs11,
     pub slot: Slot,
     pub session: &'a Session,

@@ -18,12 +18,11 @@ use selfsame_crypto::{KeyType, PublicKey};
 use selfsame_driver::hsm::HsmKey;
 use selfsame_driver::{Error, ErrorKind};
 
-use crate::failed::{Failed, LATER, Outcome, is, said};
+use crate::failed::{LATER, Outcome, TokenFailure, is, said};
 use crate::figures::session_opened;
 use crate::key_pair::{self, public_key};
 use crate::module::Loaded;
-use crate::pin::{Door, Pin};
-use crate::token::TokenKey;
+use crate::pin::{LoginPlace, Pin};
 use crate::uri::KeyQuery;
 
 /// The length of AES-GCM's nonce, in bytes.
@@ -32,6 +31,15 @@ const NONCE: usize = 12;
 const TAG_BITS: u64 = 128;
 /// Maximum number of keys that are listed.
 const LISTED_MAX: usize = 1000;
+
+/// A key in a token.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TokenKey {
+    /// Its label.
+    pub label: String,
+    /// Its public half; `None` for a secret key.
+    pub public: Option<PublicKey>,
+}
 
 /// An open session, in which the user of the token is logged in.
 pub(crate) struct TokenSession {
@@ -50,7 +58,7 @@ impl TokenSession {
         let session = library.open_rw_session_no_drop(slot)?;
         let info = library.get_token_info(slot)?;
         if info.login_required() {
-            let door = Door {
+            let door = LoginPlace {
                 library,
                 slot,
                 session: &session,
@@ -108,8 +116,8 @@ impl TokenSession {
         match key.public().verify(algorithm, bytes, &signature) {
             Ok(()) => Ok(signature),
             Err(_) => {
-                let error = Error::new(LATER, "hsm-signature-wrong");
-                Err(error.with("key", key.label()).into())
+                let error = Error::new(LATER, "hsm-signature-wrong").with("key", key.label());
+                Err(error.into())
             }
         }
     }
@@ -235,8 +243,8 @@ impl TokenSession {
         for class in [ObjectClass::PRIVATE_KEY, ObjectClass::SECRET_KEY] {
             let template = template(class, &KeyQuery::labelled(label));
             if !self.session.find_objects(&template)?.is_empty() {
-                let error = Error::new(ErrorKind::Conflict, "hsm-key-exists");
-                return Err(error.with("key", label).into());
+                let error = Error::new(ErrorKind::Conflict, "hsm-key-exists").with("key", label);
+                return Err(error.into());
             }
         }
         Ok(())
@@ -259,8 +267,11 @@ impl TokenSession {
     pub fn decrypt(&mut self, key: &KeyQuery, aad: &[u8], sealed: &[u8]) -> Outcome<Vec<u8>> {
         let handle = self.key(ObjectClass::SECRET_KEY, key)?;
         let other = |detail: &str| {
-            let error = Error::bad_request("hsm-wrapped-by-other").with("key", key);
-            Failed::Ours(error.with("detail", detail))
+            TokenFailure::Ours(
+                Error::bad_request("hsm-wrapped-by-other")
+                    .with("key", key)
+                    .with("detail", detail),
+            )
         };
         let short = || other("it is too short");
         let (nonce, sealed) = sealed.split_at_checked(NONCE).ok_or_else(short)?;
@@ -348,9 +359,9 @@ fn template(class: ObjectClass, query: &KeyQuery) -> Vec<Attribute> {
 }
 
 /// The error of a token without a mechanism, or the error itself.
-fn lacking(failed: Failed, mechanism: &'static str) -> Failed {
+fn lacking(failed: TokenFailure, mechanism: &'static str) -> TokenFailure {
     match &failed {
-        Failed::Module(error)
+        TokenFailure::Module(error)
             if [
                 RvError::MechanismInvalid,
                 RvError::FunctionNotSupported,
@@ -359,8 +370,8 @@ fn lacking(failed: Failed, mechanism: &'static str) -> Failed {
             .into_iter()
             .any(|code| is(error, code)) =>
         {
-            let error = Error::bad_request("hsm-mechanism-absent");
-            Failed::Ours(error.with("mechanism", mechanism))
+            let error = Error::bad_request("hsm-mechanism-absent").with("mechanism", mechanism);
+            TokenFailure::Ours(error)
         }
         _ => failed,
     }

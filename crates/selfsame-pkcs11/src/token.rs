@@ -8,10 +8,10 @@ use cryptoki::slot::{Slot, TokenInfo};
 use selfsame_crypto::{KeyType, PublicKey, SecretString};
 use selfsame_driver::{Error, Result};
 
-use crate::failed::{Failed, LATER, Outcome};
+use crate::failed::{LATER, Outcome, TokenFailure};
 use crate::module::{Loaded, Module};
 use crate::pin::Pin;
-use crate::session::TokenSession;
+use crate::session::{TokenKey, TokenSession};
 use crate::uri::{KeyQuery, TokenQuery, TokenUri};
 
 /// A token of a module, which needs not be there now.
@@ -41,15 +41,6 @@ pub struct TokenState {
     pub wraps: bool,
     /// Its keys that may be used here.
     pub keys: Vec<TokenKey>,
-}
-
-/// A key in a token.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct TokenKey {
-    /// Its label.
-    pub label: String,
-    /// Its public half; `None` for a secret key.
-    pub public: Option<PublicKey>,
 }
 
 impl Token {
@@ -138,12 +129,12 @@ impl Token {
                 (loaded.generation, done)
             };
             let again = match &done {
-                Err(Failed::Ours(error)) => error.reason.id() == "hsm-token-absent",
+                Err(TokenFailure::Ours(error)) => error.reason.id() == "hsm-token-absent",
                 Err(failed) => failed.is_lost(),
                 Ok(_) => false,
             };
             if !again || tries_left == 0 {
-                return done.map_err(Failed::told);
+                return done.map_err(TokenFailure::told);
             }
             tries_left = 0;
             let lost = place.take();
@@ -174,8 +165,9 @@ impl Token {
         for slot in library.get_slots_with_initialized_token()? {
             let info = library.get_token_info(slot)?;
             if self.0.query.fits(&info) && found.replace(slot).is_some() {
-                let error = Error::bad_request("hsm-token-ambiguous");
-                return Err(error.with("token", &self.0.query).into());
+                return Err(Error::bad_request("hsm-token-ambiguous")
+                    .with("token", &self.0.query)
+                    .into());
             }
         }
         let absent = || {

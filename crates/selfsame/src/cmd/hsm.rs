@@ -43,7 +43,7 @@ struct CreateKey {
     uri: TokenUri,
     /// What the key is for: to sign, or to encrypt the master key.
     #[arg(long = "type", value_enum)]
-    kind: NewKey,
+    kind: HsmKeyUse,
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
@@ -51,7 +51,7 @@ struct CreateKey {
 
 /// The types of keys that are made.
 #[derive(Clone, Copy, ValueEnum)]
-enum NewKey {
+enum HsmKeyUse {
     /// A key pair that signs with ES256.
     #[value(name = "p256")]
     P256,
@@ -115,9 +115,9 @@ impl CreateKey {
         };
         let token = Token::new(&self.uri, pin_of_environment())?;
         let (kind, name) = match self.kind {
-            NewKey::P256 => (KeyType::P256, KeyType::P256.as_str()),
-            NewKey::Ed25519 => (KeyType::Ed25519, KeyType::Ed25519.as_str()),
-            NewKey::Aes => {
+            HsmKeyUse::P256 => (KeyType::P256, KeyType::P256.as_str()),
+            HsmKeyUse::Ed25519 => (KeyType::Ed25519, KeyType::Ed25519.as_str()),
+            HsmKeyUse::Aes => {
                 token.create_wrapping_key(label)?;
                 return Ok(self.made(label, "secret", None));
             }
