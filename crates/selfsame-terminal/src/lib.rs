@@ -10,5 +10,6 @@ pub mod interrupt;
 pub mod log;
 pub mod master_key;
 pub mod output;
+pub mod pkcs12;
 pub mod qr;
 pub mod records;

@@ -9,6 +9,9 @@ use crate::exit::Failure;
 const SEQUENCE: u8 = 0x30;
 /// The most certificates that a chain has.
 const CHAIN_MAX: usize = 10;
+/// What the file named in place of a key has to be, for a PKCS#12 file.
+pub const PASSWORD: &str =
+    "for a PKCS#12 file, name the file with its password in place of the key's";
 const ANEW: &str = "write it again with today's algorithms: openssl pkcs12 -legacy -in OLD -nodes | openssl pkcs12 -export -out NEW";
 const EXPORT: &str = "write it with: openssl pkcs12 -export -inkey KEY.pem -in CHAIN.pem -out NEW";
 
@@ -54,7 +57,10 @@ pub fn read(named: &str, bytes: &[u8], password: &SecretString) -> Result<PemPai
         wrong("the PKCS#12 file does not contain the certificate of its key").hint(EXPORT)
     })?;
     Ok(PemPair {
-        chain: chain.iter().map(|one| pem("CERTIFICATE", one.as_der())).collect(),
+        chain: chain
+            .iter()
+            .map(|one| pem("CERTIFICATE", one.as_der()))
+            .collect(),
         key: SecretString::new(pem("PRIVATE KEY", key.key.as_der())),
     })
 }
@@ -117,7 +123,8 @@ fn element(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 /// A PEM text (RFC 7468). Nothing of it stays in memory elsewhere.
 fn pem(label: &str, der: &[u8]) -> String {
     let base64 = SecretString::new(encoding::base64_encode(der));
-    let mut text = String::with_capacity(base64.expose().len().saturating_mul(2).saturating_add(128));
+    let mut text =
+        String::with_capacity(base64.expose().len().saturating_mul(2).saturating_add(128));
     text.push_str("-----BEGIN ");
     text.push_str(label);
     text.push_str("-----\n");

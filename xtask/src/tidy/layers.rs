@@ -371,6 +371,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("metrics-exporter-prometheus", &["selfsame-http"]),
     ("minicbor", &["selfsame-proof", "selfsame-askar"]),
     ("oxilangtag", &["selfsame-types"]),
+    ("p12-keystore", &["selfsame-terminal"]),
     ("proc-macro2", &["xtask"]),
     ("proptest", &["selfsame-testkit"]),
     ("qrcode", &["selfsame-pages", "selfsame-terminal"]),

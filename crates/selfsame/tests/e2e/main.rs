@@ -39,6 +39,7 @@ mod operating;
 mod organisations;
 mod over;
 mod people;
+mod pkcs12;
 mod postgres;
 #[path = "../../../selfsame-postgres/tests/server/server.rs"]
 mod postgres_server;
