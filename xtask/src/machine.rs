@@ -56,6 +56,12 @@ const PROGRAMS: &[Program] = &[
         purpose: "keeps an instance's records",
     },
     Program {
+        names: &["softhsm2-util"],
+        probe: Probe::Asks("--version"),
+        package: "softhsm2",
+        purpose: "keeps keys as a hardware security module does",
+    },
+    Program {
         names: &["/usr/sbin/nginx"],
         probe: Probe::Asks("-v"),
         package: "nginx-light",
@@ -113,7 +119,7 @@ pub fn prepare(with_browser: bool) -> Result<(), String> {
             ""
         };
         println!(
-            "    a C compiler,{browser} Java, OpenSSL, GnuTLS, NSS, wolfSSL, PostgreSQL and nginx are there"
+            "    a C compiler,{browser} Java, OpenSSL, GnuTLS, NSS, wolfSSL, PostgreSQL, SoftHSM and nginx are there"
         );
         return Ok(());
     }

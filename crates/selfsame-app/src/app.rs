@@ -29,6 +29,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::WantedResource;
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_driver::clock::Clock;
+use selfsame_driver::hsm::Hsm;
 use selfsame_driver::room::Wanting;
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_ledger::embedded::reached;
@@ -67,6 +68,8 @@ pub struct Parts {
     pub net: Net,
     /// The registry's ledger, if this instance runs one.
     pub ledger: Option<Arc<dyn LedgerStore>>,
+    /// The hardware security module that holds signing keys, if the settings name one.
+    pub hsm: Option<Arc<dyn Hsm>>,
 }
 
 /// What a request does with an organisation.

@@ -121,6 +121,7 @@ async fn open(config: Config) -> selfsame_driver::Result<Arc<App>> {
         store,
         net,
         ledger: None,
+        hsm: None,
     };
     App::open(config, parts).await.map(|(app, _)| app)
 }

@@ -82,6 +82,7 @@ impl Machine {
             store: store.clone(),
             net: Net::new(settings).unwrap(),
             ledger: None,
+            hsm: None,
         };
         let (app, _) = App::open(config(), parts).await.unwrap();
         app.clock().advance(self.ahead);

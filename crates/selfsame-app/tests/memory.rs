@@ -41,6 +41,7 @@ async fn process(memory: &Arc<Memory>) -> Arc<App> {
         store: Store::open(memory.clone(), vault).await.unwrap(),
         net: Net::new(settings).unwrap(),
         ledger: None,
+        hsm: None,
     };
     App::open(config(), parts).await.unwrap().0
 }

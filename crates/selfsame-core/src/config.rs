@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use selfsame_crypto::KeyType;
 use selfsame_did::method::{METHODS, Method};
 use selfsame_did::{Did, cheqd, jwk, selfsame};
 use selfsame_driver::{Error, Result};
@@ -31,12 +32,35 @@ pub struct SharedConfig {
 pub struct OrganisationsConfig {
     /// For how long what others need to verify is kept after an erasure, in seconds; 90 days by default.
     pub kept_after_erasure: u64,
+    /// The type of the signing keys that are made in the hardware security module, for organisations created from now
+    /// on. Without it, their keys are sealed in the store.
+    pub pkcs11_keys: Option<HsmKeyType>,
+}
+
+/// A type of keys for a hardware security module.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq)]
+pub enum HsmKeyType {
+    /// P-256, for ES256.
+    #[serde(rename = "P-256")]
+    P256,
+    /// Ed25519, for EdDSA.
+    Ed25519,
+}
+
+impl From<HsmKeyType> for KeyType {
+    fn from(kind: HsmKeyType) -> Self {
+        match kind {
+            HsmKeyType::P256 => Self::P256,
+            HsmKeyType::Ed25519 => Self::Ed25519,
+        }
+    }
 }
 
 impl Default for OrganisationsConfig {
     fn default() -> Self {
         Self {
             kept_after_erasure: 90 * DAY,
+            pkcs11_keys: None,
         }
     }
 }

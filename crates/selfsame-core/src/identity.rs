@@ -3,6 +3,7 @@
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PublicKey};
 use selfsame_did::method::Origin;
 use selfsame_did::{Did, Document, Representation, jwk};
+use selfsame_driver::hsm::HsmKey;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
@@ -49,6 +50,75 @@ pub struct Wish<'a> {
     pub existing: Option<&'a str>,
     /// The DID to name in what it signs.
     pub named: NamedDid,
+    /// Its key.
+    pub key: WishedKey<'a>,
+}
+
+/// The key that an identity is created with.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum WishedKey<'a> {
+    /// A new one, sealed in the store.
+    Sealed,
+    /// A new one of this type in the hardware security module.
+    NewInHsm(KeyType),
+    /// The one with this label in the hardware security module.
+    InHsm(&'a str),
+}
+
+impl<'a> WishedKey<'a> {
+    /// The key with this label in the hardware security module, or a new one that is sealed in the store.
+    #[must_use]
+    pub fn labelled(label: Option<&'a str>) -> Self {
+        label.map_or(Self::Sealed, Self::InHsm)
+    }
+
+    /// The key's public half and its handle, with the batch that stores it for the tenant.
+    async fn made(
+        self,
+        shared: &Shared,
+        tenant: &TenantId,
+        batch: Batch,
+    ) -> Result<(PublicKey, KeyHandle, Batch)> {
+        let keys = &shared.keys;
+        let (label, public) = match self {
+            Self::Sealed => {
+                let (key, handle, batch) = keys.create(tenant, KeyType::P256, batch)?;
+                return Ok((key.public().clone(), handle, batch));
+            }
+            Self::NewInHsm(kind) => {
+                // A tenant's id is random, so that no other instance on the module has this label.
+                let label = format!("selfsame-{tenant}");
+                let public = keys.hsm()?.create(&label, kind).await?;
+                (label, public)
+            }
+            Self::InHsm(label) => (label.to_owned(), keys.hsm()?.find(label).await?),
+        };
+        let key = HsmKey::new(&label, public.clone());
+        let (handle, batch) = keys.adopt_from_hsm(tenant, &key, batch)?;
+        Ok((public, handle, batch))
+    }
+
+    /// Checks that the settings agree with the key of the first start, and that the module still has that key.
+    async fn agrees_with(self, shared: &Shared, tenant: &TenantId, kept: &KeyHandle) -> Result<()> {
+        let Self::InHsm(told) = self else {
+            return Ok(());
+        };
+        let Some(key) = shared.keys.in_hsm(tenant, kept).await? else {
+            return Err(Error::bad_request("issuer-key-sealed").with("told", told));
+        };
+        let found = match key.label() == told {
+            true => shared.keys.hsm()?.find(told).await?,
+            false => {
+                return Err(Error::bad_request("issuer-key-other")
+                    .with("kept", key.label())
+                    .with("told", told));
+            }
+        };
+        match found == *key.public() {
+            true => Ok(()),
+            false => Err(Error::bad_request("issuer-key-replaced").with("told", told)),
+        }
+    }
 }
 
 impl Wish<'_> {
@@ -107,19 +177,19 @@ impl Identity {
             return Ok(kept);
         }
         let batch = Batch::new(wish.tenant.clone()).expect(IDENTITY, "own", Expect::Absent);
-        let (key, handle, batch) = shared.keys.create(&wish.tenant, KeyType::P256, batch)?;
+        let (public, handle, batch) = wish.key.made(shared, &wish.tenant, batch).await?;
         let did = match wish.existing {
             Some(existing) => of_another_key(existing)?,
             None => {
                 let unless_named = DidMethod::unless_named(shared.registry.is_some());
                 let method = wish.method.unwrap_or(unless_named);
                 let (name, url) = (method.name(), wish.web_url);
-                shared.new_did(name, key.public(), url).await?
+                shared.new_did(name, &public, url).await?
             }
         };
         let kid = kid_of(&did);
         let record = IdentityRecord {
-            portable: wish.portable(&did, key.public()),
+            portable: wish.portable(&did, &public),
             did,
             key: handle,
             kid,
@@ -142,15 +212,16 @@ impl Identity {
         };
         let kept: IdentityRecord = decode(&record.value)?;
         wish.agrees_with(&kept.did)?;
+        let agreed = wish.key.agrees_with(shared, &wish.tenant, &kept.key);
+        agreed.await?;
         let kept = Self::of(shared, wish.tenant.clone(), kept).await?;
         Ok(Some(kept))
     }
 
     async fn of(shared: &Shared, tenant: TenantId, record: IdentityRecord) -> Result<Self> {
-        let key = shared.keys.unsealed(&tenant, &record.key).await?;
         Ok(Self {
+            public: shared.keys.public(&tenant, &record.key).await?,
             tenant,
-            public: key.public().clone(),
             did: record.did,
             key: record.key,
             kid: record.kid,
@@ -241,6 +312,7 @@ mod tests {
             web_url: "https://issuer.example/issuer",
             existing,
             named: NamedDid::Portable,
+            key: WishedKey::Sealed,
         }
     }
 

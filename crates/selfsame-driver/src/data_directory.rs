@@ -11,6 +11,8 @@ use crate::{Error, Reason, Result, private_file};
 pub const KEY_FILE: &str = "master-key";
 /// The file of the passphrase's salt and cost parameters. It is not secret, but the data are lost without it.
 pub const SALT_FILE: &str = "passphrase-salt";
+/// The file of a master key that a hardware security module encrypts. It is not secret, but the data are lost without it.
+pub const WRAPPED_FILE: &str = "master-key.wrapped";
 /// The file of the operator's token.
 pub const TOKEN_FILE: &str = "operator-token";
 

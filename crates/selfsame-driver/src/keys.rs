@@ -4,14 +4,20 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use selfsame_crypto::seal::SealingKey;
-use selfsame_crypto::{KeyHandle, KeyType, PrivateKey, Secret};
+use selfsame_crypto::{KeyHandle, KeyType, PrivateKey, PublicKey, Secret};
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
 use crate::clock::Clock;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+use crate::hsm::{Hsm, HsmKey};
+use crate::record;
 
 /// The kind of the records that hold keys.
 pub const KIND: &str = "key";
+/// The kind of the records that name keys in a hardware security module.
+const HSM_KIND: &str = "hsm_key";
+/// The kind of the error of a hardware security module that can't sign now.
+const HSM_AWAY: ErrorKind = ErrorKind::Unavailable { retry_after: 5 };
 /// Maximum number of unsealed keys in memory; others are unsealed again when needed.
 const CACHED_MAX: usize = 2_048;
 
@@ -36,19 +42,35 @@ impl KeyPlace {
 }
 
 struct UnsealedKey {
-    key: Arc<PrivateKey>,
+    key: HeldKey,
     used: u64,
 }
 
+/// A key that can sign.
+#[derive(Clone)]
+enum HeldKey {
+    Unsealed(Arc<PrivateKey>),
+    InHsm(Arc<HsmKey>),
+}
+
+impl HeldKey {
+    fn public(&self) -> &PublicKey {
+        match self {
+            Self::Unsealed(key) => key.public(),
+            Self::InHsm(key) => key.public(),
+        }
+    }
+}
+
 impl Unsealed {
-    fn find(&mut self, at: &KeyPlace) -> Option<Arc<PrivateKey>> {
+    fn find(&mut self, at: &KeyPlace) -> Option<HeldKey> {
         self.tick += 1;
         let found = self.keys.get_mut(at)?;
         found.used = self.tick;
         Some(found.key.clone())
     }
 
-    fn insert(&mut self, at: KeyPlace, key: Arc<PrivateKey>) {
+    fn insert(&mut self, at: KeyPlace, key: HeldKey) {
         self.tick += 1;
         if self.keys.len() >= CACHED_MAX {
             self.drop_idle();
@@ -71,6 +93,7 @@ impl Unsealed {
 pub struct Keys {
     store: Store,
     cache: Arc<Mutex<Unsealed>>,
+    hsm: Option<Arc<dyn Hsm>>,
 }
 
 impl Keys {
@@ -80,7 +103,24 @@ impl Keys {
         Self {
             store,
             cache: Arc::default(),
+            hsm: None,
         }
+    }
+
+    /// The same keys, and those in this hardware security module.
+    #[must_use]
+    pub fn with_hsm(mut self, hsm: Option<Arc<dyn Hsm>>) -> Self {
+        self.hsm = hsm;
+        self
+    }
+
+    /// The hardware security module.
+    ///
+    /// # Errors
+    /// `Unavailable` if the settings name none.
+    pub fn hsm(&self) -> Result<&Arc<dyn Hsm>> {
+        let unset = || Error::new(HSM_AWAY, "hsm-unset");
+        self.hsm.as_ref().ok_or_else(unset)
     }
 
     /// Creates a key and adds it to the batch, so that it is stored only if the batch is committed.
@@ -103,8 +143,23 @@ impl Keys {
             tags: Vec::new(),
             expires: None,
         });
-        self.remember(tenant, &handle, &key);
+        self.remember(tenant, &handle, HeldKey::Unsealed(key.clone()));
         Ok((key, handle, batch))
+    }
+
+    /// Adds to the batch that the tenant signs with this key of the hardware security module.
+    ///
+    /// # Errors
+    /// None that can happen.
+    pub fn adopt_from_hsm(
+        &self,
+        tenant: &TenantId,
+        key: &HsmKey,
+        batch: Batch,
+    ) -> Result<(KeyHandle, Batch)> {
+        let handle = KeyHandle::of(key.public());
+        let put = Put::new(HSM_KIND, handle.as_str(), record::encode(key)?);
+        Ok((handle, batch.for_tenant(tenant.clone()).put(put)))
     }
 
     /// Stores a key that was created elsewhere, under the handle of its public half.
@@ -130,7 +185,7 @@ impl Keys {
                 Err(other) => return Err(other.into()),
             }
         }
-        self.remember(tenant, &handle, &Arc::new(key));
+        self.remember(tenant, &handle, HeldKey::Unsealed(Arc::new(key)));
         Ok(())
     }
 
@@ -154,37 +209,78 @@ impl Keys {
         Ok(Secret::new(record.ok_or_else(lost)?.value))
     }
 
-    /// Signs `bytes` with the key of this handle.
+    /// Signs `bytes` with the key of this handle. Why a hardware security module did not sign is told to its operator, by
+    /// the log.
     ///
     /// # Errors
-    /// `Internal` if there is no such key or the store fails.
+    /// `Internal` if there is no such key or the store fails, `Unavailable` if the module can't sign now.
     pub async fn sign(
         &self,
         tenant: &TenantId,
         handle: &KeyHandle,
         bytes: &[u8],
     ) -> Result<Vec<u8>> {
-        let key = self.unsealed(tenant, handle).await?;
-        key.sign(bytes).map_err(Error::internal)
+        let key = match self.held(tenant, handle).await? {
+            HeldKey::Unsealed(key) => return key.sign(bytes).map_err(Error::internal),
+            HeldKey::InHsm(key) => key,
+        };
+        let signed = match self.hsm() {
+            Ok(hsm) => hsm.sign(&key, bytes).await,
+            Err(unset) => Err(unset),
+        };
+        signed.map_err(|error| {
+            tracing::error!(reason = %error, key = key.label(), "an HSM did not sign");
+            Error::new(HSM_AWAY, "signing-key-away")
+        })
+    }
+
+    /// The public half of the key of this handle.
+    ///
+    /// # Errors
+    /// `Internal` if there is no such key or the store fails.
+    pub async fn public(&self, tenant: &TenantId, handle: &KeyHandle) -> Result<PublicKey> {
+        Ok(self.held(tenant, handle).await?.public().clone())
+    }
+
+    /// The key of this handle, if it is in a hardware security module.
+    ///
+    /// # Errors
+    /// `Internal` if there is no such key or the store fails.
+    pub async fn in_hsm(&self, tenant: &TenantId, handle: &KeyHandle) -> Result<Option<HsmKey>> {
+        match self.held(tenant, handle).await? {
+            HeldKey::Unsealed(_) => Ok(None),
+            HeldKey::InHsm(key) => Ok(Some((*key).clone())),
+        }
     }
 
     /// The key of this handle.
     ///
     /// # Errors
-    /// `Internal` if there is no such key or the store fails.
+    /// `Internal` if there is no such key, it is in a hardware security module, or the store fails.
     pub async fn unsealed(&self, tenant: &TenantId, handle: &KeyHandle) -> Result<Arc<PrivateKey>> {
+        match self.held(tenant, handle).await? {
+            HeldKey::Unsealed(key) => Ok(key),
+            HeldKey::InHsm(_) => Err(Error::internal("a key in an HSM can't be unsealed")),
+        }
+    }
+
+    async fn held(&self, tenant: &TenantId, handle: &KeyHandle) -> Result<HeldKey> {
         let at = KeyPlace::of(tenant, handle);
         let found = self.cache.lock().ok();
         if let Some(key) = found.and_then(|mut cache| cache.find(&at)) {
             return Ok(key);
         }
-        let record = self
-            .store
-            .read(tenant, KIND, handle.as_str())
-            .await?
-            .ok_or_else(lost)?;
-        let key = Arc::new(PrivateKey::from_pkcs8(&record.value).map_err(Error::internal)?);
-        self.remember(tenant, handle, &key);
+        let key = match self.store.read(tenant, KIND, handle.as_str()).await? {
+            Some(record) => {
+                let key = PrivateKey::from_pkcs8(&record.value).map_err(Error::internal)?;
+                HeldKey::Unsealed(Arc::new(key))
+            }
+            None => {
+                let named = self.store.read(tenant, HSM_KIND, handle.as_str()).await?;
+                HeldKey::InHsm(Arc::new(record::decode(&named.ok_or_else(lost)?.value)?))
+            }
+        };
+        self.remember(tenant, handle, key.clone());
         Ok(key)
     }
 
@@ -202,9 +298,9 @@ impl Keys {
         }
     }
 
-    fn remember(&self, tenant: &TenantId, handle: &KeyHandle, key: &Arc<PrivateKey>) {
+    fn remember(&self, tenant: &TenantId, handle: &KeyHandle, key: HeldKey) {
         if let Ok(mut cache) = self.cache.lock() {
-            cache.insert(KeyPlace::of(tenant, handle), key.clone());
+            cache.insert(KeyPlace::of(tenant, handle), key);
         }
     }
 }
@@ -256,11 +352,69 @@ mod tests {
         };
         let mut unsealed = Unsealed::default();
         for number in 0..3 * CACHED_MAX {
-            unsealed.insert(at(number), key.clone());
+            unsealed.insert(at(number), HeldKey::Unsealed(key.clone()));
             assert!(unsealed.find(&at(0)).is_some());
             assert!(unsealed.keys.len() <= CACHED_MAX);
         }
         assert!(unsealed.find(&at(3 * CACHED_MAX - 1)).is_some());
         assert!(unsealed.find(&at(1)).is_none());
+    }
+
+    /// A module with one key, which can be away.
+    struct OneKey {
+        key: PrivateKey,
+        is_away: std::sync::atomic::AtomicBool,
+    }
+
+    #[async_trait::async_trait]
+    impl Hsm for OneKey {
+        async fn find(&self, _: &str) -> Result<PublicKey> {
+            Ok(self.key.public().clone())
+        }
+
+        async fn create(&self, _: &str, _: KeyType) -> Result<PublicKey> {
+            Ok(self.key.public().clone())
+        }
+
+        async fn sign(&self, _: &HsmKey, bytes: &[u8]) -> Result<Vec<u8>> {
+            match self.is_away.load(std::sync::atomic::Ordering::SeqCst) {
+                true => Err(Error::new(HSM_AWAY, "hsm-busy")),
+                false => self.key.sign(bytes).map_err(Error::internal),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_key_in_an_hsm_signs_by_its_handle_and_its_absence_is_no_error_of_the_caller() {
+        let vault = selfsame_store::Vault::from_master(SealingKey::from_bytes([7; 32]));
+        let backend = Arc::new(selfsame_store::Memory::new());
+        let store = Store::open(backend, vault).await.unwrap();
+        let hsm = Arc::new(OneKey {
+            key: PrivateKey::generate(KeyType::P256).unwrap(),
+            is_away: false.into(),
+        });
+        let (tenant, public) = (TenantId::instance(), hsm.key.public().clone());
+        let keys = Keys::new(store.clone()).with_hsm(Some(hsm.clone()));
+        let named = HsmKey::new("issuer", public.clone());
+        let (handle, batch) = keys
+            .adopt_from_hsm(&tenant, &named, Batch::new(tenant.clone()))
+            .unwrap();
+        store.commit(batch).await.unwrap();
+        // As after a restart: nothing is in the cache.
+        let keys = Keys::new(store.clone()).with_hsm(Some(hsm.clone()));
+        assert_eq!(keys.public(&tenant, &handle).await.unwrap(), public);
+        let signature = keys.sign(&tenant, &handle, b"bytes").await.unwrap();
+        let algorithm = KeyType::P256.default_algorithm();
+        assert!(public.verify(algorithm, b"bytes", &signature).is_ok());
+        assert_eq!(keys.in_hsm(&tenant, &handle).await.unwrap(), Some(named));
+        assert!(keys.unsealed(&tenant, &handle).await.is_err());
+
+        hsm.is_away.store(true, std::sync::atomic::Ordering::SeqCst);
+        let without = Keys::new(store);
+        for keys in [keys, without] {
+            let error = keys.sign(&tenant, &handle, b"bytes").await.unwrap_err();
+            assert_eq!(error.kind, HSM_AWAY);
+            assert_eq!(error.reason.id(), "signing-key-away");
+        }
     }
 }

@@ -10,6 +10,7 @@ mod cpu_pool;
 pub mod crowd;
 pub mod data_directory;
 mod error;
+pub mod hsm;
 pub mod keys;
 pub mod lanes;
 pub mod paging;

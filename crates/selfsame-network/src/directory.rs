@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use selfsame_abci::Home;
-use selfsame_driver::data_directory::{KEY_FILE, SALT_FILE, TOKEN_FILE, unusable};
+use selfsame_driver::data_directory::{KEY_FILE, SALT_FILE, TOKEN_FILE, WRAPPED_FILE, unusable};
 use selfsame_store::backend::STORE_FILE;
 use selfsame_store::ledger::{LEDGER_FILE, LedgerStore, SqliteLedger};
 
@@ -23,12 +23,13 @@ pub(crate) const UNFINISHED_LEDGER: &str = "ledger.unfinished";
 
 /// A data directory in use has one of these files at least, unless it holds a network; no other software uses the
 /// names.
-const OURS: [&str; 7] = [
+const OURS: [&str; 8] = [
     STORE_FILE,
     LEDGER_FILE,
     UNFINISHED_LEDGER,
     KEY_FILE,
     SALT_FILE,
+    WRAPPED_FILE,
     TOKEN_FILE,
     UNFINISHED_NETWORK,
 ];

@@ -44,6 +44,8 @@ pub struct IssuerConfig {
     pub samples: bool,
     /// The start of the SD-JWT VC types of the samples. The id of the type follows.
     pub vct_base: String,
+    /// The label of its key in the hardware security module of `[pkcs11]`. It is decided once, with new data.
+    pub pkcs11_key: Option<String>,
     /// How an SD-JWT VC identifies its key.
     pub identify_by: IdentifyBy,
     /// The certificate chain for `identify_by = "x5c"`, PEM, the leaf first; in a settings file, the path to it.
@@ -70,6 +72,7 @@ impl Default for IssuerConfig {
             issuer_did: NamedDid::Portable,
             samples: true,
             vct_base: "urn:selfsame:credential:".to_owned(),
+            pkcs11_key: None,
             identify_by: IdentifyBy::Did,
             certificate: None,
             certificate_key: None,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use selfsame_core::config::NamedDid;
 use selfsame_core::dids::Dids;
-use selfsame_core::identity::{Identity, Wish};
+use selfsame_core::identity::{Identity, Wish, WishedKey};
 use selfsame_core::machine::Machine as _;
 use selfsame_core::organisation::look::OrganisationLook;
 use selfsame_core::organisation::{HostedOrganisation, Organisation, Organisations, erased, wish};
@@ -357,6 +357,7 @@ async fn anchoring(roles: Arc<Roles>, mut stopping: watch::Receiver<bool>) {
 fn issuers_wish<'a>(organisation: &'a Organisation, config: &'a RolesConfig) -> Wish<'a> {
     Wish {
         existing: config.issuer.did.as_deref(),
+        key: WishedKey::labelled(config.issuer.pkcs11_key.as_deref()),
         named: config.issuer.issuer_did,
         ..wish(organisation, config.issuer.did_method)
     }

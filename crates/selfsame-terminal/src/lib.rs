@@ -10,6 +10,7 @@ pub mod interrupt;
 pub mod log;
 pub mod master_key;
 pub mod output;
+pub mod pkcs12;
 pub mod progress;
 pub mod qr;
 pub mod records;

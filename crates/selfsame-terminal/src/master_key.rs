@@ -7,8 +7,9 @@ use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding;
 use selfsame_crypto::password::Stretching;
 use selfsame_crypto::seal::{SealingKey, random_seed};
-use selfsame_driver::data_directory::{KEY_FILE, SALT_FILE};
+use selfsame_driver::data_directory::{KEY_FILE, SALT_FILE, WRAPPED_FILE};
 use selfsame_driver::{Reason, private_file};
+use selfsame_pkcs11::{KeyQuery, Token, TokenUri, WrappedKey};
 use selfsame_store::backend::STORE_FILE;
 
 use crate::exit::Failure;
@@ -17,6 +18,10 @@ use crate::output;
 const WHAT_IT_IS: &str = "a master key is 64 hexadecimal digits: openssl rand -hex 32";
 
 const NO_SALT: &str = "put the file back: a copy (selfsame backup) contains it too; if these data never had a passphrase, unset SELFSAME_PASSPHRASE";
+
+const NO_WRAPPED: &str = "put the file back: a copy (selfsame backup) contains it too; if these data never had a key in a hardware security module, leave out --master-key-pkcs11";
+
+const BOTH_HSM: &str = "the master key comes from a hardware security module (--master-key-pkcs11) or a passphrase (SELFSAME_PASSPHRASE), not from both";
 
 const EMPTY_PASSPHRASE: &str = "selfsame: SELFSAME_PASSPHRASE is empty: if the passphrase of these data is empty too, anyone who can read this directory can decrypt them
 hint: a passphrase can't be changed: begin with new data and a passphrase, or protect this directory and its copies like a secret";
@@ -29,6 +34,14 @@ pub enum Custody {
     File(PathBuf),
     /// A passphrase, from which Argon2id derives the key.
     Passphrase(SecretString),
+    /// A file beside the data with the key, which this key of a hardware security module encrypts.
+    Hsm(Box<HsmCustody>),
+}
+
+/// A token of a hardware security module, and its key that wraps the master key.
+pub struct HsmCustody {
+    token: Token,
+    key: KeyQuery,
 }
 
 impl Custody {
@@ -40,6 +53,7 @@ impl Custody {
             }
             Self::File(_) => "The master key comes from a file of its own.",
             Self::Passphrase(_) => "The master key comes from a passphrase.",
+            Self::Hsm(_) => "The master key is encrypted by a hardware security module.",
         }
     }
 }
@@ -53,6 +67,11 @@ pub struct MasterKey {
     /// The passphrase that the master key is derived from; only from the environment.
     #[arg(long, env = "SELFSAME_PASSPHRASE", hide = true, hide_env_values = true)]
     pub passphrase: Option<String>,
+    /// The AES key of a hardware security module that encrypts the master key, as a PKCS#11 URI:
+    /// pkcs11:token=LABEL;object=LABEL?module-path=FILE&pin-source=FILE. Without pin-source, the PIN is
+    /// SELFSAME_PKCS11_PIN of the environment. With new data, a new master key is made.
+    #[arg(long, value_name = "URI", conflicts_with = "master_key_file")]
+    pub master_key_pkcs11: Option<TokenUri>,
 }
 
 impl MasterKey {
@@ -61,6 +80,13 @@ impl MasterKey {
     /// # Errors
     /// If the passphrase for new data is empty, as it is when a variable was never set: it would protect nothing.
     pub fn custody(&self, data: &Path) -> Result<Custody, Failure> {
+        if let Some(uri) = &self.master_key_pkcs11 {
+            return match &self.passphrase {
+                Some(_) => Err(Failure::environment(BOTH_HSM)
+                    .hint("unset SELFSAME_PASSPHRASE, or leave out --master-key-pkcs11")),
+                None => Ok(Custody::Hsm(Box::new(HsmCustody::of(uri)?))),
+            };
+        }
         match (&self.master_key_file, &self.passphrase) {
             (Some(_), Some(_)) => Err(Failure::environment(
                 "the master key comes from a file (--master-key-file) or a passphrase (SELFSAME_PASSPHRASE), not from both",
@@ -81,6 +107,49 @@ impl MasterKey {
             (None, None) => Ok(Custody::BesideTheData),
         }
     }
+}
+
+impl HsmCustody {
+    fn of(uri: &TokenUri) -> Result<Self, Failure> {
+        if uri.key.is_empty() {
+            return Err(Failure::environment("--master-key-pkcs11 names no key")
+                .hint("add object=LABEL to the URI: the label of an AES-256 key (docs/hsm.md)"));
+        }
+        Ok(Self {
+            token: Token::new(uri, pin_of_environment())?,
+            key: uri.key.clone(),
+        })
+    }
+
+    /// The master key of these data; a new one for new data.
+    fn load(&self, data: &Path) -> Result<SealingKey, Failure> {
+        let file = data.join(WRAPPED_FILE);
+        if !file.exists() {
+            if data.join(STORE_FILE).exists() {
+                return Err(Failure::environment(format!(
+                    "{}: the encrypted master key of these data is missing",
+                    file.display()
+                ))
+                .hint(NO_WRAPPED));
+            }
+            let made = WrappedKey::new(&self.token, &self.key)?;
+            private_file::write(&file, &made.to_bytes()?)?;
+        }
+        let wrapped = private_file::read(&file, Reason::text(NO_WRAPPED))?;
+        let wrapped = WrappedKey::parse(wrapped.expose().as_bytes())?;
+        Ok(wrapped.open(&self.token, &self.key)?)
+    }
+}
+
+/// The PIN in the environment. It is no option, because other users see the arguments of a process.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an option that the environment sets could be given as an argument too"
+)]
+pub fn pin_of_environment() -> Option<SecretString> {
+    let pin = std::env::var("SELFSAME_PKCS11_PIN").ok()?;
+    Some(SecretString::new(pin))
 }
 
 /// Whether data exist whose master key is derived from a passphrase.
@@ -113,6 +182,7 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
             from_file(&file)
         }
         Custody::File(file) => from_file(file),
+        Custody::Hsm(hsm) => hsm.load(data),
         Custody::Passphrase(passphrase) => {
             let file = data.join(SALT_FILE);
             if !file.exists() {
@@ -143,6 +213,7 @@ pub fn load_kept(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> 
     let (name, what) = match custody {
         Custody::BesideTheData => (KEY_FILE, "the master key"),
         Custody::Passphrase(_) => (SALT_FILE, "the salt of the passphrase"),
+        Custody::Hsm(_) => (WRAPPED_FILE, "the encrypted master key"),
         Custody::File(_) => return load(custody, data),
     };
     let file = data.join(name);

@@ -35,6 +35,7 @@ mod tests {
             let master_key = |passphrase: &str| MasterKey {
                 master_key_file: None,
                 passphrase: Some(passphrase.to_owned()),
+                master_key_pkcs11: None,
             };
             let refused = master_key(empty).custody(data).err().unwrap();
             assert!(refused.what_to_do().unwrap().contains("unset"));

@@ -284,6 +284,7 @@ impl World {
             store,
             net,
             ledger: None,
+            hsm: None,
         };
         Ok(async move { Ok(App::open(config, parts).await?.0) })
     }

@@ -6,6 +6,7 @@ mod backup;
 mod bench;
 mod check;
 mod demo;
+mod hsm;
 pub mod registry;
 mod restore;
 mod shell;
@@ -55,6 +56,8 @@ enum Verb {
     AnonCreds(anoncreds::AnonCreds),
     /// Look into a wallet of Askar, which other agents store their records in.
     Askar(askar::Askar),
+    /// Look into a token of a hardware security module (PKCS#11), and make keys in it.
+    Hsm(hsm::Hsm),
     /// Print the completions for a shell.
     Completions(shell::Completions),
     /// Write the manual pages of all commands.
@@ -77,6 +80,7 @@ impl Cli {
             Verb::Check(check) => check.run().await,
             Verb::AnonCreds(step) => step.run(),
             Verb::Askar(askar) => askar.run().await,
+            Verb::Hsm(hsm) => hsm.run(),
             Verb::Completions(completions) => completions.run(),
             Verb::Manual(manual) => manual.run(),
             Verb::Bench(bench) => bench.run().await,

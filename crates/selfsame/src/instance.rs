@@ -13,7 +13,7 @@ use selfsame_catalogue::english;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_driver::clock::Clock;
-use selfsame_driver::data_directory::SALT_FILE;
+use selfsame_driver::data_directory::{SALT_FILE, WRAPPED_FILE};
 use selfsame_driver::keys::Keys;
 use selfsame_ledger::config::{
     Pin, RegistryConfig, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum,
@@ -40,7 +40,7 @@ use crate::listening::{bind, bind_beside, bind_health};
 use crate::operator_token::{Keeping, OperatorToken};
 use crate::private_directory;
 use crate::serving::Serving;
-use crate::settings::{HOOKS, TlsSettings};
+use crate::settings::{HOOKS, Pkcs11Settings, TlsSettings};
 use crate::trusting::Trusting;
 use selfsame_api_commands::Client;
 
@@ -92,6 +92,8 @@ pub struct Launch {
     pub open_registration: bool,
     /// Where the master key is kept.
     pub custody: Custody,
+    /// The hardware security module that holds signing keys.
+    pub hsm: Option<Pkcs11Settings>,
     /// The certificate of its listener.
     pub tls: Option<crate::tls::CertificateSource>,
     /// Its certificates for further hosts.
@@ -164,6 +166,7 @@ impl Launch {
             resolver: ResolverConfig::default(),
             organisations: OrganisationsConfig::default(),
             open_registration: false,
+            hsm: None,
             tls: None,
             tls_hosts: crate::tls::HostCertificates::default(),
             roots: Vec::new(),
@@ -244,7 +247,7 @@ impl Launch {
             limits: self.limits,
             backups: Some(Backups {
                 folder: self.data.join("backups"),
-                with: vec![self.data.join(SALT_FILE)],
+                with: vec![self.data.join(SALT_FILE), self.data.join(WRAPPED_FILE)],
             }),
             open_registration: self.open_registration,
         };
@@ -364,7 +367,13 @@ impl Launch {
             ..Settings::default()
         })
         .map_err(|error| Failure::environment(error.to_string()))?;
-        Ok(Parts { store, net, ledger })
+        let hsm = self.hsm.as_ref().map(Pkcs11Settings::open).transpose()?;
+        Ok(Parts {
+            store,
+            net,
+            ledger,
+            hsm,
+        })
     }
 
     fn config(&self, origin: Url) -> Config {

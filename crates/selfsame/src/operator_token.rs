@@ -54,7 +54,7 @@ impl Keeping {
         let file = match (&token.operator_token_file, custody) {
             (Some(file), _) => Some(file.clone()),
             (None, Custody::BesideTheData) => Some(beside),
-            (None, Custody::File(_) | Custody::Passphrase(_)) => {
+            (None, Custody::File(_) | Custody::Passphrase(_) | Custody::Hsm(_)) => {
                 if beside.exists() {
                     output::complain(&format!("selfsame: {}: {BESIDE}", beside.display()));
                 }

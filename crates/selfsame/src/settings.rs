@@ -1,6 +1,8 @@
 //! The settings file, and the certificate and key files that it names.
 
+mod certified;
 mod limits;
+mod pkcs11;
 
 use std::io::Read as _;
 use std::net::SocketAddr;
@@ -25,6 +27,7 @@ use crate::database::DatabaseSettings;
 use crate::{private_directory, private_file};
 
 pub use limits::LimitSettings;
+pub use pkcs11::Pkcs11Settings;
 
 /// Maximum size of a settings file, or of a certificate file that it names, in bytes.
 const FILE_MAX: u64 = 1_000_000;
@@ -51,6 +54,8 @@ pub struct Settings {
     pub organisations: OrganisationsConfig,
     /// `[database]`.
     pub database: Option<DatabaseSettings>,
+    /// `[pkcs11]`.
+    pub pkcs11: Option<Pkcs11Settings>,
     /// `[registry]`.
     pub registry: RegistrySettings,
     /// `[tls]`.
@@ -316,14 +321,22 @@ impl Settings {
             .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
         let directory = path.parent().unwrap_or(Path::new(""));
         let certificates = settings.trust.certificates.iter_mut();
-        for certificate in certificates
-            .chain(&mut settings.issuer.certificate)
-            .chain(&mut settings.verifier.certificate)
-        {
+        for certificate in certificates {
             if let Some(file) = file(directory, certificate) {
                 *certificate = self::text(&file)?;
             }
         }
+        let (issuer, verifier) = (&mut settings.issuer, &mut settings.verifier);
+        certified::read(
+            directory,
+            &mut issuer.certificate,
+            &mut issuer.certificate_key,
+        )?;
+        certified::read(
+            directory,
+            &mut verifier.certificate,
+            &mut verifier.certificate_key,
+        )?;
         let nodes = settings.registry.nodes.iter_mut();
         for file in nodes
             .map(|node| &mut node.token_file)
@@ -343,14 +356,6 @@ impl Settings {
             for reach in &mut tls.reach {
                 reach.server.relative_to(directory);
             }
-        }
-        let keys = settings.issuer.certificate_key.iter_mut();
-        for key in keys.chain(&mut settings.verifier.certificate_key) {
-            let file = beside(directory, Path::new(key.expose()))?;
-            *key = private_file::read(
-                &file,
-                Reason::text("`certificate_key` must name a PEM file with the key"),
-            )?;
         }
         Ok(settings)
     }
@@ -392,22 +397,26 @@ fn no_key(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
-    read_bounded(path)
-        .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
-        .map_err(|failure| {
-            failure.hint("the settings file (--config) and the files that it names must exist")
-        })
+    String::from_utf8(bytes(path)?).map_err(|error| unreadable(path, &error))
 }
 
 /// Reads a file up to the maximum size, since a device or a log may be named by mistake.
-fn read_bounded(path: &Path) -> std::io::Result<String> {
-    let mut text = String::new();
-    let mut file = std::fs::File::open(path)?.take(FILE_MAX.saturating_add(1));
-    file.read_to_string(&mut text)?;
-    match u64::try_from(text.len()) {
-        Ok(length) if length <= FILE_MAX => Ok(text),
-        _ => Err(std::io::Error::other("the file is too large")),
-    }
+fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let read = || {
+        let mut bytes = Vec::new();
+        let mut file = std::fs::File::open(path)?.take(FILE_MAX.saturating_add(1));
+        file.read_to_end(&mut bytes)?;
+        match u64::try_from(bytes.len()) {
+            Ok(length) if length <= FILE_MAX => Ok(bytes),
+            _ => Err(std::io::Error::other("the file is too large")),
+        }
+    };
+    read().map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &dyn std::error::Error) -> Failure {
+    Failure::environment(format!("{}: {error}", path.display()))
+        .hint("the settings file (--config) and the files that it names must exist")
 }
 
 /// The token of a registry's operator, for an instance that writes to that registry.

@@ -7,11 +7,12 @@ use std::path::{Display, Path, PathBuf};
 use clap::Args;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::x509;
+use selfsame_driver::Reason;
 use selfsame_driver::clock::Clock;
 use selfsame_server::{Tls, TlsError};
 use selfsame_store::{Batch, Put, Store, TenantId};
 use selfsame_terminal::exit::Failure;
-use selfsame_terminal::output;
+use selfsame_terminal::{output, pkcs12};
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
@@ -23,15 +24,15 @@ pub use hosts::HostCertificates;
 /// The record with the key of a self-signed certificate.
 const KEY: &str = "tls_key";
 const SELF_MADE: &str = "self-made";
-const IN_PEM: &str = "--tls-certificate and --tls-key name PEM files: the chain and its key";
+const IN_PEM: &str = "--tls-certificate and --tls-key name PEM files: the chain and its key; or a PKCS#12 file, and the file with its password";
 
 /// The certificate of the listener.
 #[derive(Args, Default)]
 pub struct Certificate {
-    /// The TLS certificate chain, PEM; SIGHUP reloads it and its key.
+    /// The TLS certificate chain, PEM, or a PKCS#12 file with chain and key; SIGHUP reloads it and its key.
     #[arg(long, requires = "tls_key")]
     tls_certificate: Option<PathBuf>,
-    /// The certificate's key, PEM.
+    /// The certificate's key, PEM, or the file with the password of the PKCS#12 file.
     #[arg(long, requires = "tls_certificate")]
     tls_key: Option<PathBuf>,
     /// Serve TLS with a self-signed certificate.
@@ -206,7 +207,17 @@ fn read(certificates: &Path, key: &Path) -> Result<Tls, Failure> {
             Failure::environment(format!("{}: {error}", file.display())).hint(IN_PEM)
         })
     };
-    Tls::from_pem(&content(certificates)?, &content(key)?).map_err(|error| {
+    let chain = content(certificates)?;
+    let pair = match pkcs12::is_pkcs12(&chain) {
+        true => {
+            let password = private_file::read(key, Reason::text(pkcs12::PASSWORD))?;
+            let named = certificates.display().to_string();
+            let read = pkcs12::read(&named, &chain, &password)?;
+            Tls::from_pem(read.chain.as_bytes(), read.key.expose().as_bytes())
+        }
+        false => Tls::from_pem(&chain, &content(key)?),
+    };
+    pair.map_err(|error| {
         let file = match error {
             TlsError::NoKey(_) => key,
             _ => certificates,

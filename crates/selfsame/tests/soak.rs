@@ -64,6 +64,7 @@ async fn instance() -> (Arc<App>, Store) {
         store: store.clone(),
         net: Net::new(settings).unwrap(),
         ledger: Some(Arc::new(MemoryLedger::new()) as Arc<dyn LedgerStore>),
+        hsm: None,
     };
     let (app, _) = App::open(config, parts).await.unwrap();
     clock.set(app.clock().clone()).unwrap();

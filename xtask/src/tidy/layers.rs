@@ -75,6 +75,12 @@ const PLACES: &[Place] = &[
         ..place("selfsame-driver", 3)
     },
     Place {
+        // Which key is for what is for others to say.
+        beside: &["selfsame-driver"],
+        not: &["selfsame-credential", "selfsame-did", "selfsame-openid4vc"],
+        ..place("selfsame-pkcs11", 3)
+    },
+    Place {
         beside: &["selfsame-driver", "selfsame-store"],
         not: &["selfsame-net", "selfsame-credential", "selfsame-openid4vc"],
         ..place("selfsame-accounts", 3)
@@ -348,6 +354,7 @@ const HOMES: &[(&str, &[&str])] = &[
         ],
     ),
     ("clap_complete", &["selfsame"]),
+    ("cryptoki", &["selfsame-pkcs11"]),
     ("clap_mangen", &["selfsame"]),
     ("flate2", &["selfsame-status"]),
     (
@@ -364,6 +371,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("metrics-exporter-prometheus", &["selfsame-http"]),
     ("minicbor", &["selfsame-proof", "selfsame-askar"]),
     ("oxilangtag", &["selfsame-types"]),
+    ("p12-keystore", &["selfsame-terminal"]),
     ("proc-macro2", &["xtask"]),
     ("proptest", &["selfsame-testkit"]),
     ("qrcode", &["selfsame-pages", "selfsame-terminal"]),

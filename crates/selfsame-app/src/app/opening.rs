@@ -26,7 +26,7 @@ pub(super) struct OwnParts {
 impl OwnParts {
     pub fn new(parts: &Parts) -> Self {
         Self {
-            keys: Keys::new(parts.store.clone()),
+            keys: Keys::new(parts.store.clone()).with_hsm(parts.hsm.clone()),
             clock: Clock::default(),
         }
     }

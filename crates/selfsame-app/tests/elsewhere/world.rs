@@ -138,6 +138,7 @@ async fn open(config: &Config, store: &Store) -> Arc<App> {
         store: store.clone(),
         net: Net::new(settings).unwrap(),
         ledger: None,
+        hsm: None,
     };
     App::open(config.clone(), parts).await.unwrap().0
 }

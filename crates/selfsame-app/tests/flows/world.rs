@@ -337,6 +337,7 @@ pub async fn open_with(
         store,
         net: Net::new(settings).unwrap(),
         ledger,
+        hsm: None,
     };
     let (app, _) = App::open(config, parts).await.unwrap();
     clock.set(app.clock().clone()).unwrap();

@@ -42,6 +42,7 @@ pub async fn opened(
         store: world.store.clone(),
         net: Net::new(Settings::default()).unwrap(),
         ledger: Some(ledger),
+        hsm: None,
     };
     Ok(App::open(config(roles), parts).await?.0)
 }

@@ -112,6 +112,7 @@ async fn gatherer(node: &PaperNode) -> Gatherer {
         })
         .unwrap(),
         ledger: None,
+        hsm: None,
     };
     let (app, _) = App::open(config, parts).await.unwrap();
     Gatherer::new(&app, Reuse::default())

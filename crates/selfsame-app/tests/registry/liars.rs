@@ -117,6 +117,7 @@ impl Liar {
             store: store.clone(),
             net: net.unwrap(),
             ledger: None,
+            hsm: None,
         };
         App::open(config, parts).await.unwrap().0
     }

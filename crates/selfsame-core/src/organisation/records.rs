@@ -17,7 +17,7 @@ use super::look::OrganisationLook;
 use super::view::{NewOrganisation, OrganisationChange, OrganisationState, OrganisationView};
 use super::{HostName, Organisation, OrganisationName, TENANT};
 use crate::config::{DidMethod, NamedDid};
-use crate::identity::{Identity, Wish};
+use crate::identity::{Identity, Wish, WishedKey};
 use crate::shared::Shared;
 
 /// The kind of the records.
@@ -137,7 +137,14 @@ impl Organisations {
         );
         let id = TenantId::parse(&tenant).map_err(Error::internal)?;
         let place = Organisation::named(name.clone(), id, origin, host.as_ref())?;
-        let identity = Identity::open(&self.shared, &wish(&place, method)).await?;
+        let wish = Wish {
+            key: match self.shared.config.organisations.pkcs11_keys {
+                Some(kind) => WishedKey::NewInHsm(kind.into()),
+                None => WishedKey::Sealed,
+            },
+            ..wish(&place, method)
+        };
+        let identity = Identity::open(&self.shared, &wish).await?;
         let record = OrganisationRecord {
             tenant,
             host,
@@ -349,6 +356,7 @@ pub fn wish(place: &Organisation, method: Option<DidMethod>) -> Wish<'_> {
         web_url: &place.identifier,
         existing: None,
         named: NAMED,
+        key: WishedKey::Sealed,
     }
 }
 

@@ -232,9 +232,17 @@ async fn open_as(
         resolver,
         organisations: selfsame_core::config::OrganisationsConfig::default(),
     };
-    let (app, token) = App::open(config, Parts { store, net, ledger })
-        .await
-        .unwrap();
+    let (app, token) = App::open(
+        config,
+        Parts {
+            store,
+            net,
+            ledger,
+            hsm: None,
+        },
+    )
+    .await
+    .unwrap();
     clock.set(app.clock().clone()).unwrap();
     app.start().await.unwrap();
     (app, token.unwrap().expose().to_owned())

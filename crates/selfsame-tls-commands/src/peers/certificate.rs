@@ -6,7 +6,9 @@ use clap::Args;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
 use selfsame_crypto::SecretString;
+use selfsame_driver::{Reason, private_file};
 use selfsame_terminal::exit::Failure;
+use selfsame_terminal::pkcs12;
 use selfsame_tls::SigningKey;
 use selfsame_tls::identity::CertificateIdentity;
 
@@ -15,11 +17,11 @@ const IN_PEM: &str = "--certificate names a PEM file with the chain, this node's
 /// The files of a certificate and its key.
 #[derive(Args, Clone, Default)]
 pub struct OwnCertificate {
-    /// A certificate chain (PEM), this node's certificate first, for peers that accept no DID or credential, or instead
+    /// A certificate chain (PEM), or a PKCS#12 file with chain and key, this node's certificate first, for peers that accept no DID or credential, or instead
     /// of an identity.
     #[arg(long, value_name = "FILE", requires = "certificate_key")]
     certificate: Option<PathBuf>,
-    /// The certificate's private key (PEM).
+    /// The certificate's private key (PEM), or the file with the password of a PKCS#12 file.
     #[arg(long, value_name = "FILE", requires = "certificate")]
     certificate_key: Option<PathBuf>,
 }
@@ -46,7 +48,19 @@ impl OwnCertificate {
                 return Err(Failure::environment(half).hint(IN_PEM));
             }
         };
-        let pem = std::fs::read(chain).map_err(|error| wrong(chain, error))?;
+        let mut pem = std::fs::read(chain).map_err(|error| wrong(chain, error))?;
+        let secret = match pkcs12::is_pkcs12(&pem) {
+            true => {
+                let password = private_file::read(key, Reason::text(pkcs12::PASSWORD))?;
+                let pair = pkcs12::read(&chain.display().to_string(), &pem, &password)?;
+                pem = pair.chain.into_bytes();
+                pair.key
+            }
+            false => {
+                let secret = std::fs::read_to_string(key).map_err(|error| wrong(key, error))?;
+                SecretString::new(secret)
+            }
+        };
         let certificates = CertificateDer::pem_slice_iter(&pem)
             .map(|one| one.map(|der| der.to_vec()))
             .collect::<Result<Vec<_>, _>>()
@@ -54,8 +68,6 @@ impl OwnCertificate {
         if certificates.is_empty() {
             return Err(wrong(chain, "the file contains no certificate"));
         }
-        let secret = std::fs::read_to_string(key).map_err(|error| wrong(key, error))?;
-        let secret = SecretString::new(secret);
         let signing = SigningKey::from_pem(secret.expose().as_bytes());
         let signing = signing.map_err(|error| wrong(key, error))?;
         CertificateIdentity::new(&certificates, signing)

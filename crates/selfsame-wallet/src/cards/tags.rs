@@ -34,10 +34,7 @@ pub(super) fn authorities(held: &Held) -> Vec<String> {
 impl CardRecord {
     /// All tags of the card.
     pub(super) fn tags(&self) -> Vec<Tag> {
-        let mut tags = vec![
-            Tag::hashed("format", self.format.as_str()),
-            of_credential(&self.raw),
-        ];
+        let mut tags = vec![of_credential(&self.raw)];
         for name in &self.types {
             tags.push(Tag::hashed("type", name.clone()));
             tags.push(asked(self.format, name));

@@ -1,7 +1,9 @@
 //! Gives the cards of former versions the tags by which they are found now, wallet by wallet, when a wallet is first
 //! looked through.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use selfsame_driver::Result;
 use selfsame_driver::record::{decode, encode};
@@ -28,14 +30,35 @@ struct TaggedCards {
     done: bool,
 }
 
-/// How many cards of former versions got their tags since the start.
+/// Wallets that are remembered to have their tags. Beyond it, all are looked up again.
+const REMEMBERED: usize = 10_000;
+
+/// The work of this process on cards of former versions.
 #[derive(Default)]
-pub(crate) struct Retagged(AtomicU64);
+pub(crate) struct Retagged {
+    /// How many cards got their tags since the start.
+    cards: AtomicU64,
+    /// Wallets whose cards all have their tags.
+    wallets: Mutex<HashSet<TenantId>>,
+}
 
 impl Retagged {
     fn add(&self, count: usize) {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
-        self.0.fetch_add(count, Ordering::Relaxed);
+        self.cards.fetch_add(count, Ordering::Relaxed);
+    }
+
+    fn knows(&self, tenant: &TenantId) -> bool {
+        let wallets = self.wallets.lock().unwrap_or_else(PoisonError::into_inner);
+        wallets.contains(tenant)
+    }
+
+    fn remember(&self, tenant: &TenantId) {
+        let mut wallets = self.wallets.lock().unwrap_or_else(PoisonError::into_inner);
+        if wallets.len() >= REMEMBERED {
+            wallets.clear();
+        }
+        wallets.insert(tenant.clone());
     }
 }
 
@@ -43,7 +66,7 @@ impl Wallet {
     /// How many cards of former versions got their tags since the start.
     #[must_use]
     pub fn cards_retagged(&self) -> u64 {
-        self.retagged.0.load(Ordering::Relaxed)
+        self.retagged.cards.load(Ordering::Relaxed)
     }
 
     /// Whether all cards of a wallet have their tags. If not, the next ones get theirs.
@@ -51,12 +74,16 @@ impl Wallet {
     /// # Errors
     /// The store's.
     pub(crate) async fn is_tagged(&self, tenant: &TenantId) -> Result<bool> {
+        if self.retagged.knows(tenant) {
+            return Ok(true);
+        }
         let store = &self.shared.store;
         for _ in 0..PORTIONS {
             let marker = store.read(tenant, TAGGED, VERSION).await?;
             let read = |marker: &Record| decode::<TaggedCards>(&marker.value);
             let known = marker.as_ref().map(read).transpose()?.unwrap_or_default();
             if known.done {
+                self.retagged.remember(tenant);
                 return Ok(true);
             }
             match self.retag(tenant, marker.as_ref(), known).await {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use selfsame_app::backup::{LEDGER_FILE, STORE_FILE};
 use selfsame_crypto::seal::SealingKey;
-use selfsame_driver::data_directory::{KEY_FILE, SALT_FILE};
+use selfsame_driver::data_directory::{KEY_FILE, SALT_FILE, WRAPPED_FILE};
 use selfsame_postgres::RowCount;
 use selfsame_store::ledger::SqliteLedger;
 use selfsame_store::offline::StoreFile;
@@ -109,9 +109,8 @@ impl Restore {
             sound(&ledger, SqliteLedger::check(&ledger))?;
             files.push(LEDGER_FILE);
         }
-        if self.copy.join(SALT_FILE).exists() {
-            files.push(SALT_FILE);
-        }
+        let of_key = [SALT_FILE, WRAPPED_FILE].into_iter();
+        files.extend(of_key.filter(|name| self.copy.join(name).exists()));
         Ok(files)
     }
 
@@ -160,10 +159,10 @@ impl Restore {
     /// The master key of the copy.
     fn key(&self) -> Result<SealingKey, Failure> {
         let custody = self.master_key.custody(&self.copy)?;
-        // The salt of a passphrase is in the copy; the key never is.
+        // The salt of a passphrase and an encrypted key are in the copy; a key never is.
         let place = match custody {
             Custody::BesideTheData => &self.data,
-            Custody::File(_) | Custody::Passphrase(_) => &self.copy,
+            Custody::File(_) | Custody::Passphrase(_) | Custody::Hsm(_) => &self.copy,
         };
         master_key::load_kept(&custody, place)
     }

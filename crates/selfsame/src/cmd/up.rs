@@ -61,6 +61,7 @@ The verifier accepts credentials only of issuers that it trusts. `selfsame statu
 credentials, and one in single-use credentials.
 
 Environment: SELFSAME_PASSPHRASE derives the master key from a passphrase, instead of reading it from a file.
+             SELFSAME_PKCS11_PIN is the PIN of the hardware security module, if no file has it.
              SELFSAME_LOG sets what is logged, such as `info` (default: warnings and refusals).")]
 pub struct Up {
     /// The directory of all data; created if it does not exist.
@@ -107,7 +108,7 @@ pub struct Up {
     #[arg(long, hide = true, requires = "replicas")]
     replica: Option<u16>,
     /// A settings file in TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[organisations]`, `[database]`,
-    /// `[registry]`, `[tls]`, `[health]`, `[limits]`. On SIGHUP, `[trust]` and `[[tls.hosts]]` are read again. For a supervisor, `[health] listen` serves `/livez`
+    /// `[pkcs11]`, `[registry]`, `[tls]`, `[health]`, `[limits]`. On SIGHUP, `[trust]` and `[[tls.hosts]]` are read again. For a supervisor, `[health] listen` serves `/livez`
     /// on a separate thread.
     #[arg(long)]
     config: Option<PathBuf>,
@@ -306,6 +307,7 @@ impl Up {
         launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
         launch.organisations = file.organisations;
+        launch.hsm = file.pkcs11;
         launch.database = self.database.database(file.database)?;
         launch.custody = self.master_key.custody(&launch.data)?;
         launch.token = self.token;

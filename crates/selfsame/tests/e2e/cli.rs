@@ -30,7 +30,8 @@ fn json_of(world: &World, arguments: &[&str]) -> (i32, Value) {
 
 #[test]
 fn every_verb_has_help_with_an_example() {
-    let verbs: [&[&str]; 62] = [
+    let verbs: [&[&str]; 63] = [
+        &["hsm"],
         &["person"],
         &["person", "invite"],
         &["key"],

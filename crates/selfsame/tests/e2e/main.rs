@@ -32,6 +32,7 @@ mod forks;
 mod full;
 mod guide;
 mod hosts;
+mod hsm;
 mod inward;
 mod issued;
 mod matrix;
@@ -39,6 +40,7 @@ mod operating;
 mod organisations;
 mod over;
 mod people;
+mod pkcs12;
 mod postgres;
 #[path = "../../../selfsame-postgres/tests/server/server.rs"]
 mod postgres_server;

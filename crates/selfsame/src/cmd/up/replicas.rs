@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use selfsame_driver::data_directory::{KEY_FILE, SALT_FILE, TOKEN_FILE};
+use selfsame_driver::data_directory::{KEY_FILE, SALT_FILE, TOKEN_FILE, WRAPPED_FILE};
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::interrupt::until_told_to_go;
 use selfsame_terminal::master_key::{self, Custody};
@@ -147,6 +147,7 @@ impl Up {
                 self.master_key.master_key_file = Some(all.join(KEY_FILE));
             }
             Custody::Passphrase(_) => share(&all, &self.data, SALT_FILE)?,
+            Custody::Hsm(_) => share(&all, &self.data, WRAPPED_FILE)?,
             Custody::File(_) => {}
         }
         self.token.share(all.join(TOKEN_FILE), number == 1);
