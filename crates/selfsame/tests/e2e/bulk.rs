@@ -13,8 +13,7 @@ use crate::rig::{
 
 /// A command about the wallet of Maja.
 fn wallet(world: &World, arguments: &[&str]) -> Command {
-    let mut command = command(world, &["wallet"]);
-    command.args(arguments);
+    let mut command = command(world, &[&["wallet"], arguments].concat());
     let password = world.file("password");
     if !password.exists() {
         write_private(&password, "correct horse battery\n");
@@ -44,7 +43,9 @@ fn write_lines(file: &Path, lines: &[String]) {
 
 #[test]
 fn a_wallet_goes_to_another_instance_and_answers_a_request_there() {
-    let (here, there) = (World::start(&[]), World::start(&[]));
+    let here = World::start(&[]);
+    let trusts = format!("[trust]\norigins = [\"{}\"]\n", here.instance.origin);
+    let there = World::configured(&trusts, &[]);
     let maja = here.person("maja");
     for format in ["dc+sd-jwt", "jwt_vc_json", "dc+sd-jwt"] {
         take(&maja, &offer(&here.operator, &json!({"format": format})));
