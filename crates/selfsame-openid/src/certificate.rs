@@ -81,6 +81,7 @@ async fn of_verifier(
         name: "verifier",
         chain: told.certificate.as_deref(),
         key: told.certificate_key.as_ref(),
+        hsm_key: None,
     };
     let Some(pair) = section.read()? else {
         if told.client_id_prefix == ClientIdPrefix::X509SanDns {
@@ -111,6 +112,7 @@ async fn of_issuer(
         name: "issuer",
         chain: told.certificate.as_deref(),
         key: told.certificate_key.as_ref(),
+        hsm_key: told.pkcs11_key.as_deref(),
     };
     if told.identify_by != IdentifyBy::X5c {
         return Ok(None);
