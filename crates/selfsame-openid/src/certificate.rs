@@ -93,9 +93,8 @@ async fn of_verifier(
     let Some(name) = host.filter(|host| pair.chain.has_dns_name(host)) else {
         return Err(Error::bad_request("certificate-of-other-host").with("section", section.name));
     };
-    pair.keep(keys, &organisation.verifier, name.to_owned())
-        .await
-        .map(Some)
+    let kept = pair.keep(keys, &organisation.verifier, name.to_owned());
+    kept.await.map(Some)
 }
 
 /// The issuer's certificate, if its SD-JWT VCs are signed by certificate. It must name the issuer in a subject
