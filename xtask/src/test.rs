@@ -63,8 +63,15 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "machine",
-        purpose: "a C compiler, Chromium and its driver, Java, OpenSSL with what the TLS bench does with it",
-        when: When::Suites(&[BROWSER, BENCH, "selfsame-tls"]),
+        purpose: "a C compiler, Chromium and its driver, Java, SoftHSM, OpenSSL with what the TLS bench does with it",
+        when: When::Suites(&[
+            BROWSER,
+            BENCH,
+            "selfsame-tls",
+            "selfsame-pkcs11",
+            "selfsame-terminal",
+            "selfsame/e2e",
+        ]),
         task: Task::Machine,
     },
     Step {

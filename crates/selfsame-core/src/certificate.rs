@@ -3,6 +3,7 @@
 use selfsame_credential::Signer;
 use selfsame_crypto::x509::{self, Chain};
 use selfsame_crypto::{KeyHandle, PrivateKey, PublicKey, Secret, SecretString, encoding};
+use selfsame_driver::hsm::HsmKey;
 use selfsame_driver::keys::Keys;
 use selfsame_driver::{Error, Result};
 use selfsame_store::TenantId;
@@ -21,12 +22,21 @@ pub struct Certificate {
     pub signer: Signer,
 }
 
-/// A chain and its private key, which was checked to be the leaf's.
+/// A chain, and where the private key of its leaf is.
 pub struct CertifiedPair {
     /// The chain, the leaf first.
     pub chain: Chain,
+    section: &'static str,
     x5c: Vec<Vec<u8>>,
-    key: PrivateKey,
+    key: CertifiedKey,
+}
+
+/// The private key of a certificate.
+enum CertifiedKey {
+    /// One of a file, which was checked to be the leaf's.
+    Read(PrivateKey),
+    /// The one with this label in the hardware security module.
+    InHsm(String),
 }
 
 /// The certificate settings of one section.
@@ -37,6 +47,8 @@ pub struct Section<'a> {
     pub chain: Option<&'a str>,
     /// The key, PKCS#8 in PEM, if it is set.
     pub key: Option<&'a SecretString>,
+    /// The label of the key in the hardware security module, which counts if no other key is set.
+    pub hsm_key: Option<&'a str>,
 }
 
 /// The trust anchors, DER.
@@ -66,9 +78,10 @@ impl Section<'_> {
     /// # Errors
     /// `BadRequest` for settings that cannot work.
     pub fn read(&self) -> Result<Option<CertifiedPair>> {
-        let (chain, key) = match (self.chain, self.key) {
-            (None, None) => return Ok(None),
-            (Some(chain), Some(key)) => (chain, key),
+        let (chain, key) = match (self.chain, self.key, self.hsm_key) {
+            (None, None, _) => return Ok(None),
+            (Some(chain), Some(key), _) => (chain, CertifiedKey::Read(self.private_key(key)?)),
+            (Some(chain), None, Some(label)) => (chain, CertifiedKey::InHsm(label.to_owned())),
             _ => {
                 return Err(Error::bad_request("certificate-incomplete").with("section", self.name));
             }
@@ -81,11 +94,16 @@ impl Section<'_> {
                 .with("section", self.name)
                 .with("detail", &error)
         })?;
-        let key = self.private_key(key)?;
-        if key.public() != chain.leaf_public_key() {
-            return Err(Error::bad_request("certificate-of-other-key").with("section", self.name));
+        let pair = CertifiedPair {
+            chain,
+            section: self.name,
+            x5c,
+            key,
+        };
+        if let CertifiedKey::Read(key) = &pair.key {
+            pair.is_of(key.public())?;
         }
-        Ok(Some(CertifiedPair { chain, x5c, key }))
+        Ok(Some(pair))
     }
 
     fn private_key(&self, pem: &SecretString) -> Result<PrivateKey> {
@@ -109,19 +127,37 @@ impl Section<'_> {
 }
 
 impl CertifiedPair {
-    /// Moves the key into the key store, sealed. The certificate is for this name.
+    /// Checks that the leaf certifies this key.
+    fn is_of(&self, key: &PublicKey) -> Result<()> {
+        match key == self.chain.leaf_public_key() {
+            true => Ok(()),
+            false => {
+                Err(Error::bad_request("certificate-of-other-key").with("section", self.section))
+            }
+        }
+    }
+
+    /// Moves the key into the key store, sealed, or names it there if it is in the hardware security module. The
+    /// certificate is for this name.
     ///
     /// # Errors
-    /// The store's.
+    /// `BadRequest` if the module has another key; the store's and the module's.
     pub async fn keep(self, keys: &Keys, tenant: &TenantId, name: String) -> Result<Certificate> {
-        let public = self.key.public().clone();
+        let public = self.chain.leaf_public_key().clone();
         let signer = Signer {
-            algorithm: self.key.algorithm(),
+            algorithm: public.key_type().default_algorithm(),
             key: KeyHandle::of(&public),
             kid: None,
-            x5c: self.x5c,
+            x5c: self.x5c.clone(),
         };
-        keys.import(tenant, self.key).await?;
+        if let CertifiedKey::InHsm(label) = &self.key {
+            let found = keys.hsm()?.find(label).await?;
+            self.is_of(&found)?;
+            keys.hold(tenant, &HsmKey::new(label, found)).await?;
+        }
+        if let CertifiedKey::Read(key) = self.key {
+            keys.import(tenant, key).await?;
+        }
         Ok(Certificate {
             name,
             public,

@@ -209,6 +209,20 @@ impl Keys {
         Ok(Secret::new(record.ok_or_else(lost)?.value))
     }
 
+    /// Stores that the tenant signs with this key of the hardware security module.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub async fn hold(&self, tenant: &TenantId, key: &HsmKey) -> Result<()> {
+        let batch = Batch::new(tenant.clone());
+        let (handle, batch) = self.adopt_from_hsm(tenant, key, batch)?;
+        let kept = self.store.version(tenant, HSM_KIND, handle.as_str());
+        if kept.await?.is_none() {
+            self.store.commit(batch).await?;
+        }
+        Ok(())
+    }
+
     /// Signs `bytes` with the key of this handle. Why a hardware security module did not sign is told to its operator, by
     /// the log.
     ///

@@ -81,6 +81,7 @@ async fn of_verifier(
         name: "verifier",
         chain: told.certificate.as_deref(),
         key: told.certificate_key.as_ref(),
+        hsm_key: None,
     };
     let Some(pair) = section.read()? else {
         if told.client_id_prefix == ClientIdPrefix::X509SanDns {
@@ -92,9 +93,8 @@ async fn of_verifier(
     let Some(name) = host.filter(|host| pair.chain.has_dns_name(host)) else {
         return Err(Error::bad_request("certificate-of-other-host").with("section", section.name));
     };
-    pair.keep(keys, &organisation.verifier, name.to_owned())
-        .await
-        .map(Some)
+    let kept = pair.keep(keys, &organisation.verifier, name.to_owned());
+    kept.await.map(Some)
 }
 
 /// The issuer's certificate, if its SD-JWT VCs are signed by certificate. It must name the issuer in a subject
@@ -111,6 +111,7 @@ async fn of_issuer(
         name: "issuer",
         chain: told.certificate.as_deref(),
         key: told.certificate_key.as_ref(),
+        hsm_key: told.pkcs11_key.as_deref(),
     };
     if told.identify_by != IdentifyBy::X5c {
         return Ok(None);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use selfsame_crypto::PublicKey;
 use selfsame_testkit::softhsm::{PIN, SoftHsm};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -51,12 +52,17 @@ impl Ward {
 
     /// An instance that serves.
     fn serving(&self, arguments: &[&str]) -> (Instance, Api) {
+        self.serving_at(free_port(), arguments)
+    }
+
+    /// An instance that serves on this port.
+    fn serving_at(&self, port: u16, arguments: &[&str]) -> (Instance, Api) {
         let (name, value) = self.hsm.environment();
         let token = self.file("token");
         let mut all = vec!["--operator-token-file", token.to_str().unwrap()];
         all.extend(arguments);
         let environment = [(name, value.as_str())];
-        let mut instance = Instance::start_in(&environment, &self.data(), free_port(), &all);
+        let mut instance = Instance::start_in(&environment, &self.data(), port, &all);
         instance.ready();
         let token = std::fs::read_to_string(&token).unwrap();
         let operator = Api::new(&instance.origin, &token);
@@ -65,8 +71,13 @@ impl Ward {
 
     /// What an instance says that does not start.
     fn refused(&self, arguments: &[&str]) -> String {
+        self.refused_at(free_port(), arguments)
+    }
+
+    /// What an instance on this port says that does not start.
+    fn refused_at(&self, port: u16, arguments: &[&str]) -> String {
         let data = self.data();
-        let listen = format!("127.0.0.1:{}", free_port());
+        let listen = format!("127.0.0.1:{port}");
         let up = ["up", "--no-demo", "--data", data.to_str().unwrap()];
         let mut command = self.command(&up);
         command.args(["--listen", &listen]).args(arguments);
@@ -240,7 +251,7 @@ fn new_organisations_get_keys_of_their_own_in_the_token() {
 
     // Without the token in the settings, what an organisation signs is refused for now, and nothing else.
     let settings = ward.settings("");
-    let (_instance, operator) = ward.serving(&["--config", &settings]);
+    let (instance, operator) = ward.serving(&["--config", &settings]);
     round(&operator, "", "dc+sd-jwt", "maja");
     let offer = json!({"type": "immunization", "examples": true});
     let offer = post(&operator, "/o/acme/api/issuer/offers", &offer);
@@ -250,4 +261,47 @@ fn new_organisations_get_keys_of_their_own_in_the_token() {
         .send("POST", "/api/wallet/offers/accept", Some(&taken))
         .unwrap();
     assert!(!reply.is_success(), "{}", reply.status);
+    assert!(!world_says_why(&reply.body), "the reason is the operator's");
+    assert!(instance.log().contains("an HSM did not sign"));
+}
+
+fn world_says_why(body: &[u8]) -> bool {
+    String::from_utf8_lossy(body).contains("pkcs11")
+}
+
+/// Runs OpenSSL in a folder; the arguments are separated by spaces.
+fn openssl(folder: &Path, arguments: &str) {
+    let mut command = Command::new("openssl");
+    let (code, _, complaints) = run(command.args(arguments.split(' ')).current_dir(folder));
+    assert_eq!(code, 0, "{arguments}: {complaints}");
+}
+
+#[test]
+#[ignore = "needs SoftHSM: cargo xtask test runs it"]
+fn an_issuer_known_by_a_certificate_has_its_key_in_the_token() {
+    let ward = Ward::new();
+    let at = ward.folder.path();
+    let authority = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=Authority -days 9 -keyout ca.key -out ca.pem";
+    openssl(at, authority);
+    let port = free_port();
+    std::fs::write(at.join("leaf.cnf"), format!("subjectAltName=URI:http://localhost:{port}/issuer\nbasicConstraints=critical,CA:FALSE\n")).unwrap();
+    for label in ["issuer", "other"] {
+        let made = text(&ward.key(label, "p256"), "public");
+        let spki = PublicKey::from_multikey(&made).unwrap().to_spki().unwrap();
+        std::fs::write(at.join("public.der"), spki).unwrap();
+        openssl(at, "pkey -pubin -inform DER -in public.der -out public.pem");
+        openssl(
+            at,
+            &format!(
+                "x509 -new -force_pubkey public.pem -subj /CN=Issuer -CA ca.pem -CAkey ca.key -days 9 -extfile leaf.cnf -out {label}.pem"
+            ),
+        );
+    }
+    let settings = |certificate: &str| {
+        ward.with_token(&format!("[issuer]\npkcs11_key = \"issuer\"\nidentify_by = \"x5c\"\ncertificate = \"{certificate}.pem\"\n[trust]\ncertificates = [\"ca.pem\"]\n"))
+    };
+    let said = ward.refused_at(port, &["--config", &settings("other")]);
+    assert!(said.contains("of another key"), "{said}");
+    let (_instance, operator) = ward.serving_at(port, &["--config", &settings("issuer")]);
+    round(&operator, "", "dc+sd-jwt", "maja");
 }
