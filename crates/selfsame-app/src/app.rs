@@ -6,6 +6,7 @@ mod erasing;
 mod exporting;
 mod looks;
 mod opening;
+mod rotating;
 mod seats;
 mod status;
 mod types;
@@ -51,6 +52,7 @@ use crate::config::Config;
 use crate::connected::Connected;
 use crate::node::MachineNode;
 use crate::operator::Operator;
+use crate::rotation::Rotation;
 use opening::{OwnParts, operators, registry, wallet};
 
 /// Size of the record that is written to test whether the store has room, and seconds until it expires.
@@ -95,6 +97,7 @@ pub struct App {
     ready_since: OnceLock<UnixTime>,
     /// When a full store was last tested for room.
     tried: Wanting,
+    rotation: Rotation,
     stopping: watch::Sender<bool>,
 }
 
@@ -188,6 +191,7 @@ impl App {
             correspondents,
             ready_since: OnceLock::new(),
             tried: Wanting::default(),
+            rotation: Rotation::default(),
             stopping,
             shared,
         };

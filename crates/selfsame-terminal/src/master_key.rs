@@ -19,7 +19,7 @@ const WHAT_IT_IS: &str = "a master key is 64 hexadecimal digits: openssl rand -h
 const NO_SALT: &str = "put the file back: a copy (selfsame backup) contains it too; if these data never had a passphrase, unset SELFSAME_PASSPHRASE";
 
 const EMPTY_PASSPHRASE: &str = "selfsame: SELFSAME_PASSPHRASE is empty: if the passphrase of these data is empty too, anyone who can read this directory can decrypt them
-hint: a passphrase can't be changed: begin with new data and a passphrase, or protect this directory and its copies like a secret";
+hint: change it (selfsame master-key rotate, docs/keys.md), or protect this directory and its copies like a secret";
 
 /// Where the master key is kept.
 pub enum Custody {
@@ -125,14 +125,18 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
                 }
                 private_file::write(&file, &Stretching::draw().to_bytes())?;
             }
-            let stretching = Stretching::parse(&std::fs::read(&file)?).ok_or_else(|| {
-                Failure::environment(format!("{}: not a valid salt", file.display()))
-            })?;
-            stretching
-                .key(passphrase)
-                .map_err(|error| Failure::ours(error.to_string()))
+            derived(passphrase, &file)
         }
     }
+}
+
+/// The key of a passphrase, with the salt in this file.
+pub(crate) fn derived(passphrase: &SecretString, salt: &Path) -> Result<SealingKey, Failure> {
+    let stretching = Stretching::parse(&std::fs::read(salt)?)
+        .ok_or_else(|| Failure::environment(format!("{}: not a valid salt", salt.display())))?;
+    stretching
+        .key(passphrase)
+        .map_err(|error| Failure::ours(error.to_string()))
 }
 
 /// Loads the master key of data that exist already, and creates nothing.
@@ -156,7 +160,7 @@ pub fn load_kept(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> 
     }
 }
 
-fn from_file(file: &Path) -> Result<SealingKey, Failure> {
+pub(crate) fn from_file(file: &Path) -> Result<SealingKey, Failure> {
     let wrong =
         |why: &str| Failure::environment(format!("{}: {why}", file.display())).hint(WHAT_IT_IS);
     let text = private_file::read(file, Reason::text(WHAT_IT_IS))?;
