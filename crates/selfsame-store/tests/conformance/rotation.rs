@@ -224,7 +224,7 @@ pub async fn reads_and_writes_go_on_during_a_rotation(ground: Ground) {
                 rounds += 1;
                 tokio::task::yield_now().await;
             }
-            rounds
+            (worker, rounds)
         });
     }
     begin(&store, NEW).await.unwrap();
@@ -233,11 +233,11 @@ pub async fn reads_and_writes_go_on_during_a_rotation(ground: Ground) {
         pass_stage(&store).await;
     }
     ends.store(true, std::sync::atomic::Ordering::SeqCst);
-    let rounds: Vec<usize> = working.join_all().await;
+    let worked: Vec<(usize, usize)> = working.join_all().await;
     drop(store);
     let store = opened(&ground, &[NEW]).await.unwrap();
     all_are_read(&store).await;
-    for (worker, rounds) in rounds.into_iter().enumerate() {
+    for (worker, rounds) in worked {
         for round in 0..rounds {
             let owner = tenant(&format!("fresh-{worker}-{round}"));
             assert!(
