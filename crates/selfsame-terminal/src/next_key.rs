@@ -16,7 +16,7 @@ use crate::master_key::{self, Custody};
 /// What the name of a key's file has behind it for the next key.
 const NEXT: &str = ".next";
 /// The file with the next passphrase.
-const NEXT_PASSPHRASE: &str = "passphrase.next";
+pub const NEXT_PASSPHRASE: &str = "passphrase.next";
 
 const WHAT_IT_IS: &str = "it has the next master key, for a rotation (docs/keys.md)";
 
@@ -49,6 +49,16 @@ impl NextKey {
 
     fn in_file(file: PathBuf) -> Self {
         Self { file, salt: None }
+    }
+
+    /// The file of the present key, if the key is in a file.
+    #[must_use]
+    pub fn place_of_present(data: &Path, custody: &Custody) -> Option<PathBuf> {
+        match custody {
+            Custody::BesideTheData => Some(data.join(KEY_FILE)),
+            Custody::File(file) => Some(file.clone()),
+            Custody::Passphrase(_) => None,
+        }
     }
 
     /// Whether the file has a passphrase.
