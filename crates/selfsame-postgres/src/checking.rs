@@ -7,6 +7,7 @@ use deadpool_postgres::Client;
 use futures_util::TryStreamExt;
 use selfsame_store::backend::{Place, SealedRecord};
 use selfsame_store::offline::{Looked, Tell, opens};
+use selfsame_store::rotation::KeyTrouble;
 use selfsame_store::{Result, StoreError, TenantId, Vault};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -116,7 +117,7 @@ impl ClosedDatabase {
         let list = self.kept(key(&rows::list_place())).await?;
         let own = self.kept(tenant_key(&instance)).await?;
         match self.vault.begin(list.as_ref(), own.as_ref()) {
-            Err(StoreError::WrongKey(trouble)) => {
+            Err(StoreError::WrongKey(trouble @ KeyTrouble::Other)) => {
                 let processes = self.processes().await;
                 let processes = processes.map_err(DatabaseFailure::into_error)?;
                 match processes.iter().any(|row| row.check(&self.sums).is_ok()) {

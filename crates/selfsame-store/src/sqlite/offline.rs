@@ -174,7 +174,7 @@ impl StoreFile {
         let instance = TenantId::instance();
         let (list, own) = (self.kept(&instance, LIST_KIND, "")?, self.key(&instance)?);
         match self.vault.begin(list.as_ref(), own.as_ref()) {
-            Err(StoreError::WrongKey(trouble)) => {
+            Err(StoreError::WrongKey(trouble @ KeyTrouble::Other)) => {
                 let sums = Sums::new(self.vault.sum_key());
                 match sums.is_of_this_key(&self.connection).ok().flatten() {
                     Some(true) => Ok(()),

@@ -2,14 +2,13 @@
 //! replicas that do not have the new key yet.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::copies::{copied, restored};
-use crate::http::Api;
+use crate::http::{Api, Request};
 use crate::instance::{Instance, free_port};
 use crate::postgres_server::Server;
 use crate::replicas_rig::Replicas;
@@ -23,8 +22,7 @@ fn rotate(data: &Path, instance: &Instance) -> std::process::Command {
     command.args(["master-key", "rotate", "--json", "--data"]);
     command
         .arg(data)
-        .arg("--instance")
-        .arg(instance.origin.as_str());
+        .env("SELFSAME_INSTANCE", instance.origin.as_str());
     command.arg("--token-file").arg(instance.token_file());
     command
 }
@@ -223,6 +221,17 @@ fn a_passphrase_is_rotated_to_another_one() {
     );
 }
 
+/// The answer of one of the replicas, as the balancer would ask it.
+fn at(replicas: &Replicas, number: usize, request: Request) -> Value {
+    let mut url = request.url().clone();
+    let host = format!("localhost:{}", url.port().unwrap());
+    url.set_port(replicas.replicas[number].origin.port())
+        .unwrap();
+    let reply = request.to(&url).under(&host).send().unwrap();
+    assert!(reply.is_success(), "{reply:?}");
+    reply.json()
+}
+
 #[test]
 fn replicas_rotate_together_once_each_has_the_new_key_and_one_of_them_may_be_killed() {
     let server = Server::shared();
@@ -232,8 +241,13 @@ fn replicas_rotate_together_once_each_has_the_new_key_and_one_of_them_may_be_kil
     let data: Vec<PathBuf> = (replicas.replicas.iter())
         .map(|replica| replica.seen_at().to_owned())
         .collect();
-    let mut command = rotate(&data[0], &replicas.replicas[0]);
-    let mut rotating = command.stdout(Stdio::piped()).spawn().unwrap();
+    let begin = || {
+        let request = operator.request("POST", "/api/master-key/rotation");
+        request.json(&json!({}))
+    };
+    let status = || operator.request("GET", "/api/master-key");
+    write_private(&data[0].join("master-key.next"), &"05".repeat(32));
+    at(&replicas, 0, begin());
     // The second one learns of it from the database, and says where it looks for the new key.
     let began = Instant::now();
     let wanted = data[1].join("master-key.next");
@@ -244,33 +258,39 @@ fn replicas_rotate_together_once_each_has_the_new_key_and_one_of_them_may_be_kil
         assert!(began.elapsed() < PATIENCE, "{}", replicas.replicas[1].log());
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert_eq!(get(&operator, "/api/master-key")["waits_for"], 1);
+    assert_eq!(at(&replicas, 1, status())["waits_for"], 1);
+    // Started again while the rotation waits, it goes on with the former key.
+    replicas.kill(1);
+    replicas.again(1);
     let ends = AtomicBool::new(false);
     let taken = std::thread::scope(|scope| {
         let working = scope.spawn(|| works(&operator, &anna, &ends));
-        // One that is killed while the rotation waits starts again with the former key.
         std::thread::sleep(Duration::from_millis(500));
-        std::fs::copy(data[0].join("master-key.next"), &wanted).unwrap();
-        let ended = rotating.wait().unwrap();
+        write_private(&wanted, &"05".repeat(32));
+        // The command watches a rotation that is under way.
+        let mut command = rotate(&data[0], &replicas.replicas[0]);
+        command.env("SELFSAME_INSTANCE", replicas.origin.as_str());
+        let (code, _, complaints) = run(&mut command);
         ends.store(true, Ordering::SeqCst);
-        assert!(ended.success());
+        assert_eq!(code, 0, "{complaints}");
         working.join().unwrap()
     });
     assert_eq!(cards(&anna), taken);
-    // The next one: a process is killed at once after it has begun the rotation, and the other one ends it.
-    for (number, data) in data.iter().enumerate() {
-        if number > 0 {
-            std::fs::rename(data.join("master-key.next"), data.join("master-key")).unwrap();
-        }
+    std::fs::rename(&wanted, data[1].join("master-key")).unwrap();
+    // The next one: the process that has begun it is killed at once, and the other one ends it.
+    for data in &data {
         write_private(&data.join("master-key.next"), &"07".repeat(32));
     }
-    let first = replicas.replicas[0].operator();
-    post(&first, "/api/master-key/rotation", &json!({}));
+    at(&replicas, 0, begin());
     replicas.kill(0);
-    let second = Api::new(&replicas.replicas[1].origin, operator.token());
-    until_settled(&second);
+    let began = Instant::now();
+    while at(&replicas, 1, status())["stage"] != "settled" {
+        assert!(began.elapsed() < PATIENCE, "the rotation does not end");
+        std::thread::sleep(Duration::from_millis(100));
+    }
     replicas.again(0);
-    for replica in [&replicas.replicas[0], &replicas.replicas[1]] {
-        assert_eq!(cards(&Api::new(&replica.origin, anna.token())), taken);
+    for number in 0..2 {
+        let listed = anna.request("GET", "/api/wallet/credentials?limit=200");
+        assert_eq!(items(&at(&replicas, number, listed)).len(), taken);
     }
 }
