@@ -28,6 +28,9 @@ const NOT_BOTH: &str = "remove the file if it is not the key to rotate to; or le
 
 /// Show or rotate the master key of a running instance.
 #[derive(Args)]
+#[command(after_help = "Example: selfsame master-key rotate --data data
+
+Which keys there are, and what to do if one is lost: docs/keys.md")]
 pub struct MasterKeyCommand {
     #[command(subcommand)]
     verb: Verb,
@@ -90,6 +93,8 @@ struct Rotated {
     file: PathBuf,
     /// The file with the former key, for backups that were made under it.
     former: Option<PathBuf>,
+    #[serde(skip)]
+    is_passphrase: bool,
 }
 
 impl MasterKeyCommand {
@@ -125,13 +130,14 @@ impl Rotate {
             self.prepare(&next)?;
         }
         let ended = self.watch(&operator, now).await?;
+        let is_passphrase = next.is_passphrase();
         let (file, former) = match (
             next.is_passphrase(),
             NextKey::place_of_present(&self.data, &custody),
         ) {
             (false, Some(present)) => {
                 let former = put_in_place(&next.file, &present)?;
-                (present, Some(former))
+                (present, former)
             }
             _ => (next.file, None),
         };
@@ -139,6 +145,7 @@ impl Rotate {
             present: ended.present,
             file,
             former,
+            is_passphrase,
         };
         output::either(self.instance.json, &rotated, |rotated| rotated.lines());
         Ok(Answer::Yes)
@@ -203,7 +210,7 @@ async fn status(operator: &Client) -> Result<MasterKeyStatus, Failure> {
 
 /// Puts the new key in the place of the former one, which keeps a name of its own. There is a key in the place at every
 /// moment.
-fn put_in_place(next: &Path, present: &Path) -> Result<PathBuf, Failure> {
+fn put_in_place(next: &Path, present: &Path) -> Result<Option<PathBuf>, Failure> {
     let unwritable = |error: std::io::Error| {
         Failure::environment(format!("{}: {error}", present.display())).hint(
             "the rotation has ended, and the key in the file with `.next` is the present one: put it in this place yourself",
@@ -215,9 +222,13 @@ fn put_in_place(next: &Path, present: &Path) -> Result<PathBuf, Failure> {
         number += 1;
         former = present.with_extension(format!("{FORMER}-{number}"));
     }
-    std::fs::hard_link(present, &former).map_err(unwritable)?;
+    // The present file may have been lost while the process ran.
+    let has_former = present.exists();
+    if has_former {
+        std::fs::hard_link(present, &former).map_err(unwritable)?;
+    }
     std::fs::rename(next, present).map_err(unwritable)?;
-    Ok(former)
+    Ok(has_former.then_some(former))
 }
 
 fn lines(status: &MasterKeyStatus) -> Vec<String> {
@@ -248,6 +259,9 @@ impl Rotated {
             "The rotation has ended: the records are under the master key with the check value {present}."
         )];
         match &self.former {
+            None if !self.is_passphrase => {
+                lines.push(format!("The new key is in {file}."));
+            }
             Some(former) => lines.extend([
                 format!("The new key is in {file}. On other machines, put it in the place of the former one too."),
                 format!("The former key is in {}: only backups made before need it. Move it to where those are kept.", former.display()),
@@ -271,7 +285,7 @@ mod tests {
         for (round, expected) in ["key.former", "key.former-2"].into_iter().enumerate() {
             std::fs::write(&present, format!("{round}")).unwrap();
             std::fs::write(&next, "new").unwrap();
-            let former = put_in_place(&next, &present).ok().unwrap();
+            let former = put_in_place(&next, &present).ok().unwrap().unwrap();
             assert_eq!(former, folder.path().join(expected));
             assert_eq!(std::fs::read_to_string(&former).unwrap(), round.to_string());
             assert_eq!(std::fs::read_to_string(&present).unwrap(), "new");
