@@ -3,7 +3,6 @@
 mod damage;
 mod judging;
 mod known;
-mod newest;
 mod proven;
 
 use std::collections::BTreeMap;
@@ -23,7 +22,9 @@ use selfsame_registry::{
     Applied, Genesis, Head, Receipt, StateError, StateMachine, StateRead, Transaction,
 };
 use selfsame_store::StoreError;
-use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, Placed, TreeChanges};
+use selfsame_store::ledger::{
+    Block, Entry, KEPT_HEIGHTS, LedgerStore, Newest, Placed, TreeChanges,
+};
 
 pub use damage::Damage;
 pub use proven::standing;
@@ -32,7 +33,6 @@ use crate::search::TransactionSearch;
 use crate::view::{RegistryDelegation, RegistryEntry, RegistryUse};
 use crate::{entry, uses};
 use known::CachedDocuments;
-use newest::Newest;
 
 /// The key of the network's genesis in the ledger. No key of the machine's state begins like this.
 pub(crate) const OWNER: &[u8] = b"genesis";

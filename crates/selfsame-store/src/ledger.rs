@@ -2,6 +2,7 @@
 
 pub mod index;
 mod memory;
+mod newest;
 mod sqlite;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use crate::error::{Result, StoreError};
 use crate::meter::Meter;
 
 pub use memory::MemoryLedger;
+pub use newest::Newest;
 pub use sqlite::SqliteLedger;
 pub use sqlite::offline::LedgerFile;
 

@@ -9,7 +9,7 @@ const DUE_MAX: usize = 8;
 
 /// The possible values of the newest head. Clones share their state.
 #[derive(Clone, Debug)]
-pub(super) struct Newest(Arc<Mutex<Heads>>);
+pub struct Newest(Arc<Mutex<Heads>>);
 
 #[derive(Debug)]
 struct Heads {
@@ -21,7 +21,8 @@ struct Heads {
 
 impl Newest {
     /// The state for a ledger just opened, with its head.
-    pub(super) fn of(last: Option<Vec<u8>>) -> Self {
+    #[must_use]
+    pub fn of(last: Option<Vec<u8>>) -> Self {
         Self(Arc::new(Mutex::new(Heads {
             last,
             due: VecDeque::new(),
@@ -29,7 +30,7 @@ impl Newest {
     }
 
     /// Records that this head is being handed to the store.
-    pub(super) fn may_become(&self, head: &[u8]) {
+    pub fn may_become(&self, head: &[u8]) {
         let mut heads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if heads.due.len() == DUE_MAX {
             heads.due.pop_front();
@@ -41,7 +42,7 @@ impl Newest {
     ///
     /// # Errors
     /// `wrong` if the head is not a possible one; errors of `read`.
-    pub(super) fn read<E>(
+    pub fn read<E>(
         &self,
         read: impl Fn() -> Result<Option<Vec<u8>>, E>,
         wrong: impl FnOnce() -> E,
