@@ -281,6 +281,21 @@ mod tests {
         assert!(none.is_none());
     }
 
+    #[test]
+    fn tables_of_a_former_release_and_other_keys_are_told_with_what_to_do() {
+        let database = settings("postgres://me@localhost/x").database().unwrap();
+        let hint = |error: StoreError| {
+            let failure = database.unusable(error.into());
+            failure.what_to_do().unwrap().to_owned()
+        };
+        let former = StoreError::OtherLayout { found: 2, known: 3 };
+        assert!(hint(former).contains("start an instance on them once"));
+        let later = StoreError::OtherLayout { found: 4, known: 3 };
+        assert!(hint(later).contains("use the release"));
+        assert_eq!(hint(StoreError::WrongKey(KeyTrouble::Former)), ITS_KEY);
+        assert_eq!(hint(StoreError::WrongKey(KeyTrouble::Early)), NOT_ENDED);
+    }
+
     #[tokio::test]
     async fn records_in_the_directory_are_not_passed_over() {
         let folder = tempfile::tempdir().unwrap();
