@@ -33,11 +33,11 @@ const NOT_BOTH: &str = "remove the file if it is not the key to rotate to; or le
 Which keys there are, and what to do if one is lost: docs/keys.md")]
 pub struct MasterKeyCommand {
     #[command(subcommand)]
-    verb: Verb,
+    verb: MasterKeyVerb,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum MasterKeyVerb {
     /// Show under which master key the records are, and how far a rotation is.
     Show(Show),
     /// Rotate the master key while the instance runs.
@@ -101,8 +101,8 @@ impl MasterKeyCommand {
     /// Runs the subcommand.
     pub async fn run(self) -> End {
         match self.verb {
-            Verb::Show(show) => show.run().await,
-            Verb::Rotate(rotate) => rotate.run().await,
+            MasterKeyVerb::Show(show) => show.run().await,
+            MasterKeyVerb::Rotate(rotate) => rotate.run().await,
         }
     }
 }
