@@ -181,7 +181,7 @@ pub async fn tenants_that_come_during_a_rotation_are_under_the_new_key_too(groun
     put(&store, &tenant("a-new-one")).await;
     assert_eq!(wrap(&store).await, 0, "it came with both wraps");
     drop(store);
-    // A process that lacks the new key adds a tenant: whoever wraps has to look again.
+    // A process that lacks the new key adds a tenant: the process that wraps has to look again.
     let store = opened(&ground, &[FORMER]).await.unwrap();
     put(&store, &tenant("another")).await;
     store.hold_key(&key(NEW));

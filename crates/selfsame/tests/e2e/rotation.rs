@@ -46,6 +46,8 @@ fn works(operator: &Api, person: &Api, ends: &AtomicBool) -> usize {
     let mut cards = 0;
     while !ends.load(Ordering::SeqCst) {
         cards += take(person, &offer(operator, &json!({}))).len();
+        // A page of the wallet has two hundred cards.
+        std::thread::sleep(Duration::from_millis(100));
     }
     cards
 }
@@ -109,7 +111,7 @@ fn the_master_key_is_rotated_while_people_use_the_instance_and_the_former_one_op
             .log()
             .contains("the rotation of the master key has ended")
     );
-    let audited = get(&world.operator, "/api/audit?limit=50").to_string();
+    let audited = get(&world.operator, "/api/audit?limit=200").to_string();
     assert!(audited.contains("/api/master-key/rotation"), "{audited}");
 
     world.instance.kill();
