@@ -27,8 +27,9 @@ use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_ledger::{LocalRegistry, Registry, ServedRegistry, parse_transaction};
+use selfsame_store::backend::Meter;
 use selfsame_store::ledger::{Block, Head, LedgerStore, Placed, SqliteLedger};
-use selfsame_store::{Memory, Meter, Store, StoreError, TenantId, Vault};
+use selfsame_store::{Memory, Store, StoreError, TenantId, Vault};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 type StoreResult<T> = std::result::Result<T, StoreError>;

@@ -6,6 +6,7 @@ mod erasing;
 mod exporting;
 mod looks;
 mod opening;
+mod rotating;
 mod seats;
 mod status;
 mod statuses;
@@ -54,6 +55,7 @@ use crate::config::Config;
 use crate::connected::Connected;
 use crate::node::MachineNode;
 use crate::operator::Operator;
+use crate::rotation::Rotation;
 use opening::{OwnParts, operators, registry, wallet};
 
 /// Size of the record that is written to test whether the store has room, and seconds until it expires.
@@ -100,6 +102,7 @@ pub struct App {
     ready_since: OnceLock<UnixTime>,
     /// When a full store was last tested for room.
     tried: Wanting,
+    rotation: Rotation,
     stopping: watch::Sender<bool>,
 }
 
@@ -193,6 +196,7 @@ impl App {
             correspondents,
             ready_since: OnceLock::new(),
             tried: Wanting::default(),
+            rotation: Rotation::default(),
             stopping,
             shared,
         };

@@ -65,6 +65,14 @@ pub fn describe() {
         "How late the oldest call is that is due and that no task of this process carries out yet."
     );
     metrics::describe_gauge!(
+        "selfsame_master_key_rotation",
+        "How far a rotation of the master key is: 0 none, 1 begun, 2 ending."
+    );
+    metrics::describe_counter!(
+        "selfsame_master_key_wrapped_total",
+        "Tenants' keys that this process has wrapped under another master key."
+    );
+    metrics::describe_gauge!(
         "selfsame_registry_damaged",
         "Whether damage of the registry's ledger was found since the start."
     );

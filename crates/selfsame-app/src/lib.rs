@@ -12,6 +12,7 @@ pub mod figures;
 pub mod newcomer;
 pub mod node;
 pub mod operator;
+mod rotation;
 pub mod tls;
 pub mod view;
 

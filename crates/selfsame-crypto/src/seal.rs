@@ -1,5 +1,7 @@
 //! Sealing with AES-256-GCM-SIV, key derivation and keyed hashes. Each algorithm has its own secret.
 
+pub mod master;
+
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -65,7 +67,13 @@ impl SealingKey {
     /// Derives the key for `info`. It reveals nothing about this key or those for other infos.
     #[must_use]
     pub fn derive(&self, info: &[u8]) -> Self {
-        Self::from_bytes(hkdf::expand(&self.0.prk, &[b"derive ", info]))
+        Self::from_bytes(*self.derive_seed(info))
+    }
+
+    /// The 256 secret bits from which [`SealingKey::derive`] makes the key for `info`, to be sealed elsewhere.
+    #[must_use]
+    pub fn derive_seed(&self, info: &[u8]) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(hkdf::expand(&self.0.prk, &[b"derive ", info]))
     }
 
     /// Seals `plain`; opening it needs the same `aad`. Returns the nonce, then the ciphertext with its tag. Reusing a

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use selfsame_crypto::SecretString;
 use selfsame_store::StoreError;
+use selfsame_store::rotation::KeyTrouble;
 
 use crate::{Error, Reason, Result, private_file};
 
@@ -28,7 +29,8 @@ pub fn token_from(file: &Path) -> Result<SecretString> {
 #[must_use]
 pub fn unusable(data: &Path, error: &StoreError) -> Error {
     let advice = match error {
-        StoreError::WrongKey => Reason::new("advice-master-key"),
+        StoreError::WrongKey(KeyTrouble::Early) => Reason::new("advice-former-master-key"),
+        StoreError::WrongKey(_) => Reason::new("advice-master-key"),
         StoreError::OtherLayout { .. } => Reason::new("advice-release"),
         StoreError::Tampered(_) => Reason::new("advice-damage"),
         StoreError::Foreign(_) => Reason::new("advice-other-directory"),

@@ -168,6 +168,13 @@ impl From<StoreError> for Error {
                 tracing::error!(%error, "the store has no room");
                 Error::new(ErrorKind::Full, "storage-full")
             }
+            StoreError::WrongKey(_) => {
+                tracing::error!(%error, "this process does not have the present master key");
+                Error::new(
+                    ErrorKind::Unavailable { retry_after: 5 },
+                    "master-key-behind",
+                )
+            }
             StoreError::Tampered(_) => Self::damaged(error),
             other => Self::internal(other),
         }

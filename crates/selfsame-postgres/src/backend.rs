@@ -10,10 +10,11 @@ use deadpool_postgres::Pool;
 use selfsame_crypto::seal::{SealingKey, random_seed};
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::{
-    Backend, Backlog, BatchOutcome, DEAD_LETTER_SECONDS, EVENT_SECONDS, OutboxId, Place,
+    Backend, Backlog, BatchOutcome, DEAD_LETTER_SECONDS, EVENT_SECONDS, Meter, OutboxId, Place,
     SealedBatch, SealedEntry, SealedLetter, SealedRecord, StoredEvent, Weight, Window,
 };
-use selfsame_store::{Meter, Result, StoreError, TenantId};
+use selfsame_store::rotation::KeyCheck;
+use selfsame_store::{Result, StoreError, TenantId};
 use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -181,6 +182,26 @@ impl Backend for Postgres {
             .rows(query, &[&tenant, &kind, &from, &sql(now.0), &limit])
             .await?;
         all(&found, rows::record)
+    }
+
+    async fn keys(&self, after: &str, limit: usize) -> Result<Vec<(TenantId, SealedRecord)>> {
+        let limit = sql(limit as u64);
+        let found = self.rows(schema::KEYS, &[&after, &limit]).await?;
+        all(&found, |row| {
+            Ok((rows::tenant(row.try_get(5)?)?, rows::record(row)?))
+        })
+    }
+
+    async fn reads_under(&self, check: KeyCheck) -> Result<()> {
+        let (process, check) = (self.new.process, check.as_bytes());
+        self.rows(schema::READS_UNDER, &[&process, &check]).await?;
+        self.rows(schema::FORGET_READERS, &[]).await.map(drop)
+    }
+
+    async fn unready(&self, check: KeyCheck) -> Result<u64> {
+        let found = self.rows(schema::UNREADY, &[&check.as_bytes()]).await?;
+        let unready = first(&found, |row| Ok(row.try_get::<_, i64>(0)?))?;
+        Ok(unready.unwrap_or_default().cast_unsigned())
     }
 
     async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight> {

@@ -7,6 +7,7 @@ use deadpool_postgres::Client;
 use futures_util::TryStreamExt;
 use selfsame_store::backend::{Place, SealedRecord};
 use selfsame_store::offline::{Looked, Tell, opens};
+use selfsame_store::rotation::KeyTrouble;
 use selfsame_store::{Result, StoreError, TenantId, Vault};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -42,18 +43,18 @@ impl ClosedDatabase {
             wait_for_processes(&client).await?;
             client.batch_execute(SNAPSHOT).await?;
             client.batch_execute(LONG).await?;
-            let sums = RowSums::new(vault.sum_key().into());
-            DatabaseResult::Ok(Self {
-                client,
-                vault,
-                sums,
-            })
+            DatabaseResult::Ok(client)
         };
-        let opened = opened.await.map_err(DatabaseFailure::into_error)?;
-        match opened.is_of_this_key().await {
-            Ok(false) => Err(StoreError::WrongKey),
+        let client = opened.await.map_err(DatabaseFailure::into_error)?;
+        let mut opened = Self {
+            client,
+            sums: RowSums::new(vault.sum_key().into()),
+            vault,
+        };
+        match opened.check_key().await {
+            Err(StoreError::WrongKey(trouble)) => Err(StoreError::WrongKey(trouble)),
             // Errors are reported by the checks.
-            Ok(true) | Err(_) => Ok(opened),
+            Ok(()) | Err(_) => Ok(opened),
         }
     }
 
@@ -109,24 +110,25 @@ impl ClosedDatabase {
         Ok((!processes.is_empty()).then_some(counted.cast_unsigned()))
     }
 
-    /// The key is right if it sealed the row of a process or opens the instance's own key.
-    async fn is_of_this_key(&self) -> Result<bool> {
-        let processes = self
-            .processes()
-            .await
-            .map_err(DatabaseFailure::into_error)?;
-        if processes.iter().any(|row| row.check(&self.sums).is_ok()) {
-            return Ok(true);
-        }
+    /// The key is right if the list of master keys or the instance's own key opens with it, or it sealed the row of a
+    /// process.
+    async fn check_key(&mut self) -> Result<()> {
         let instance = TenantId::instance();
-        let Some(own) = self.kept(tenant_key(&instance)).await? else {
-            // Without it the instance has written nothing, or its key was removed, which the sum shows.
-            return Ok(true);
-        };
-        let place = rows::key_place(&instance);
-        match self.vault.open_record(&place, &own, || Ok(None)) {
-            Err(StoreError::WrongKey) => Ok(false),
-            opened => opened.map(|_| true),
+        let list = self.kept(key(&rows::list_place())).await?;
+        let own = self.kept(tenant_key(&instance)).await?;
+        match self.vault.begin(list.as_ref(), own.as_ref()) {
+            Err(StoreError::WrongKey(trouble @ KeyTrouble::Other)) => {
+                let processes = self.processes().await;
+                let processes = processes.map_err(DatabaseFailure::into_error)?;
+                match processes.iter().any(|row| row.check(&self.sums).is_ok()) {
+                    true => Ok(()),
+                    false => Err(StoreError::WrongKey(trouble)),
+                }
+            }
+            begun => {
+                self.sums = RowSums::new(self.vault.sum_key().into());
+                begun.map(drop)
+            }
         }
     }
 
@@ -177,6 +179,9 @@ impl ClosedDatabase {
         wanted: &mut Census,
         tell: Tell<'_>,
     ) -> DatabaseResult<()> {
+        if let Some(damage) = self.vault.list_damage() {
+            looked.wrong(damage);
+        }
         let found = stream(&self.client, schema::RECORDS_AND_KEYS).await?;
         let mut found = std::pin::pin!(found);
         while let Some(row) = found.try_next().await? {

@@ -5,7 +5,7 @@ use selfsame_crypto::hash;
 use selfsame_crypto::time::UnixTime;
 pub(crate) use selfsame_store::backend::sql;
 use selfsame_store::backend::{
-    KEY_KIND, OutboxId, Place, SealedEntry, SealedLetter, SealedRecord, StoredEvent,
+    KEY_KIND, LIST_KIND, OutboxId, Place, SealedEntry, SealedLetter, SealedRecord, StoredEvent,
 };
 use selfsame_store::{StoreError, TenantId};
 use tokio_postgres::Row;
@@ -73,6 +73,14 @@ pub(crate) fn key_place(tenant: &TenantId) -> Place {
         tenant: tenant.clone(),
         kind: KEY_KIND.to_owned(),
         id: String::new(),
+    }
+}
+
+/// The place of the list of master keys.
+pub(crate) fn list_place() -> Place {
+    Place {
+        kind: LIST_KIND.to_owned(),
+        ..key_place(&TenantId::instance())
     }
 }
 

@@ -6,14 +6,23 @@
 use crate::census::CensusRows;
 
 /// The number of this layout.
-pub(crate) const LAYOUT: i32 = 2;
+pub(crate) const LAYOUT: i32 = 3;
 
 /// Makes each layout from the one before; the first makes layout 2 from layout 1. Processes of the release before go on
-/// beside: nothing that they use is changed.
-pub(crate) const MIGRATIONS: [&str; 1] = ["
+/// beside: nothing that they use is changed. What they wait with, a lock on the table of processes, is not waited for.
+pub(crate) const MIGRATIONS: [&str; 2] = [
+    "
 ALTER TABLE outbox ADD COLUMN holder uuid;
 ALTER TABLE processes ADD COLUMN alone boolean NOT NULL DEFAULT true;
-"];
+",
+    "
+CREATE INDEX records_of_keys ON records (tenant) WHERE kind = 'selfsame.key';
+CREATE TABLE readers (
+    process uuid PRIMARY KEY,
+    master bytea NOT NULL
+);
+",
+];
 
 /// The table that tells the layout. It exists before the others, so that one starter at a time makes them.
 pub(crate) const LAYOUTS: &str = "
@@ -114,6 +123,9 @@ pub(crate) const READ: &str = "SELECT id, seq, version, expires, value FROM reco
 
 pub(crate) const VERSION: &str = "SELECT version FROM records
     WHERE place = $1 AND (expires IS NULL OR expires > $2)";
+
+pub(crate) const KEYS: &str = "SELECT id, seq, version, expires, value, tenant FROM records
+    WHERE kind = 'selfsame.key' AND tenant > $1 ORDER BY tenant LIMIT $2";
 
 pub(crate) const FIND: [&str; 2] = [
     "SELECT r.id, r.seq, r.version, r.expires, r.value FROM tags t JOIN records r ON r.place = t.place
@@ -343,6 +355,18 @@ pub(crate) const ADD_PROCESS: &str =
 pub(crate) const BEAT: &str = "UPDATE processes SET seen = now() WHERE process = $1";
 pub(crate) const LEAVE: &str =
     "UPDATE processes SET seen = now() - interval '1 day' WHERE process = $1";
+
+// The master keys that the processes read under.
+
+pub(crate) const READS_UNDER: &str = "INSERT INTO readers (process, master) VALUES ($1, $2)
+    ON CONFLICT (process) DO UPDATE SET master = excluded.master";
+/// The live processes that do not read under a master key. One of a release before has no row.
+pub(crate) const UNREADY: &str = "SELECT count(*) FROM processes AS p
+    WHERE p.seen > now() - interval '10 seconds'
+        AND NOT EXISTS (SELECT 1 FROM readers AS r WHERE r.process = p.process AND r.master = $1)";
+pub(crate) const FORGET_READERS: &str = "DELETE FROM readers AS r
+    WHERE NOT EXISTS (SELECT 1 FROM processes AS p WHERE p.process = r.process)";
+
 pub(crate) const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
 /// Each commit of a process begins by locking its row.

@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use deadpool_postgres::{Client, Pool};
 use selfsame_crypto::seal::SealingKey;
-use selfsame_store::backend::{BatchOutcome, SealedBatch, Write};
-use selfsame_store::{Meter, Result, StoreError};
+use selfsame_store::backend::{BatchOutcome, Meter, SealedBatch, Write};
+use selfsame_store::{Result, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 

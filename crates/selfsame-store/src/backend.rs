@@ -6,11 +6,12 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use selfsame_crypto::seal::SealingKey;
+use selfsame_crypto::seal::master::KeyCheck;
 use selfsame_crypto::time::UnixTime;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, StoreError};
-use crate::meter::Meter;
+pub use crate::meter::Meter;
 use crate::record::Expect;
 pub use crate::record::{Window, sql};
 use crate::tenant::TenantId;
@@ -20,6 +21,9 @@ pub const STORE_FILE: &str = "store.sqlite";
 
 /// The kind of the records that hold the tenants' keys.
 pub const KEY_KIND: &str = "selfsame.key";
+
+/// The kind of the record that lists the master keys that the tenants' keys are wrapped under.
+pub const LIST_KIND: &str = "selfsame.master-keys";
 
 /// How long a dead letter is kept before [`crate::Store::purge_expired`] removes it, in seconds.
 pub const DEAD_LETTER_SECONDS: u64 = 30 * 24 * 60 * 60;
@@ -236,6 +240,16 @@ pub trait Backend: Send + Sync {
         window: Window,
         now: UnixTime,
     ) -> Result<Vec<SealedRecord>>;
+    /// The rows with tenants' keys, at most `limit`, in the order of the tenants' names, of those after `after`.
+    async fn keys(&self, after: &str, limit: usize) -> Result<Vec<(TenantId, SealedRecord)>>;
+    /// Notes for the other processes that this one reads under a master key.
+    async fn reads_under(&self, _check: KeyCheck) -> Result<()> {
+        Ok(())
+    }
+    /// The number of live processes that have not noted that they read under this master key.
+    async fn unready(&self, _check: KeyCheck) -> Result<u64> {
+        Ok(0)
+    }
     /// The size of one kind of a tenant. Expired records that have not been purged count as well. Only the `most`
     /// oldest records are counted, so checking a limit costs no more than the limit.
     async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight>;

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::rotation::KeyTrouble;
+
 /// Why the store refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -30,9 +32,9 @@ pub enum StoreError {
     /// No answer in time. A commit may or may not have taken effect; read before trying again.
     #[error("the store did not answer in time")]
     Deadline,
-    /// The master key is not the one the data were written with; the operator must act.
-    #[error("the master key does not open this store")]
-    WrongKey,
+    /// The master key is not the one the data are under; the operator must act.
+    #[error("{0}")]
+    WrongKey(KeyTrouble),
     /// A stored value was changed outside the store; the operator must restore from a backup.
     #[error("a stored {0} was altered or damaged")]
     Tampered(&'static str),

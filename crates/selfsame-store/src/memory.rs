@@ -84,6 +84,10 @@ impl Backend for Memory {
         Ok(self.state().weight(tenant, kind, most))
     }
 
+    async fn keys(&self, after: &str, limit: usize) -> Result<Vec<(TenantId, SealedRecord)>> {
+        Ok(self.state().keys(after, limit))
+    }
+
     async fn commit(&self, batch: SealedBatch) -> Result<BatchOutcome> {
         let mut state = self.state();
         for write in &batch.writes {

@@ -260,6 +260,15 @@ impl Backend for Sqlite {
         self.now(read)
     }
 
+    async fn keys(&self, after: &str, limit: usize) -> Result<Vec<(TenantId, SealedRecord)>> {
+        let (after, limit) = (after.to_owned(), sql(limit as u64));
+        let key: Map<(TenantId, SealedRecord)> = |row| Ok((tenant(row, 5)?, record(row)?));
+        self.rows(usize::MAX, move |connection| {
+            all(connection, schema::KEYS, params![after, limit], key)
+        })
+        .await
+    }
+
     async fn guard(&self, key: SealingKey, kept: bool) -> Result<()> {
         self.writer.guard(Sums::new(&key), kept).await
     }

@@ -6,6 +6,7 @@ mod copy;
 mod erase;
 mod events;
 mod rider;
+mod rotating;
 mod sealing;
 
 pub use copy::COPIED;
@@ -17,18 +18,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use selfsame_crypto::time::UnixTime;
 
 use crate::backend::{
-    Backend, BatchOutcome, KEY_KIND, Place, SealedBatch, SealedRecord, Weight, Write,
+    Backend, BatchOutcome, KEY_KIND, LIST_KIND, Place, SealedBatch, SealedRecord, Weight, Write,
 };
 use crate::batch::{Batch, Committed};
 use crate::error::{Result, StoreError};
 use crate::meter::Meter;
 use crate::outbox::{Fresh, Leases};
-use crate::record::{Expect, Page, Record, Tag};
+use crate::record::{Page, Record, Tag};
 use crate::tenant::TenantId;
 use crate::vault::{TenantKeys, Vault, bound};
 
 /// The prefix of the store's own kinds, which callers cannot use.
 const OWN_KINDS: &str = "selfsame.";
+
+/// How often the list of master keys may change while a tenant's first key is written. A rotation changes it twice, and
+/// each process that does not have the next key once for each new tenant.
+const LIST_CHANGES: usize = 64;
 
 /// Returns the current time, for the expiry of records.
 pub type ClockFn = Arc<dyn Fn() -> UnixTime + Send + Sync>;
@@ -78,32 +83,12 @@ impl Store {
             full: AtomicBool::new(false),
         }));
         // A wrong master key would also fail the check of the sum, so it is reported first.
-        let own = store.keys(&TenantId::instance()).await?;
-        // Without its own key an instance has written nothing, with a sum or without.
-        let kept = own.is_none_or(|own| own.is_summed());
+        let kept = store.begin_with_keys().await?;
         let sum_key = store.0.vault.sum_key();
         store.0.backend.guard(sum_key, kept).await?;
-        let own = store.keys_or_fresh(&TenantId::instance()).await?;
-        if !own.is_summed() {
-            store.mark_summed().await?;
-        }
+        store.keys_or_fresh(&TenantId::instance()).await?;
+        store.keep_list().await?;
         Ok(store)
-    }
-
-    /// Marks under the master key that the rows are summed, if a former build wrapped the instance's own key.
-    async fn mark_summed(&self) -> Result<()> {
-        let place = key_place(&TenantId::instance());
-        let kept = self.0.backend.read(&place, self.now()).await?;
-        let kept = kept.ok_or(StoreError::Tampered("key"))?;
-        let (version, value) = self.0.vault.marked(kept.version, &kept.value)?;
-        let expect = Write::Expect(place.clone(), Expect::Version(kept.version));
-        let update = Write::Update {
-            place,
-            version,
-            value,
-        };
-        let batch = self.durable(vec![expect, update]);
-        self.write(batch).await.map(drop)
     }
 
     /// The number of durable commits, if they are counted. A store with fewer than before is an older one that was
@@ -285,13 +270,7 @@ impl Store {
         if let Some(keys) = self.0.vault.cached(tenant) {
             return Ok(Some(keys));
         }
-        let Some(record) = self.0.backend.read(&key_place(tenant), self.now()).await? else {
-            return Ok(None);
-        };
-        self.0
-            .vault
-            .unwrap(tenant, record.version, &record.value)
-            .map(Some)
+        self.opened_key(tenant).await
     }
 
     async fn keys_or_fresh(&self, tenant: &TenantId) -> Result<Arc<TenantKeys>> {
@@ -301,21 +280,16 @@ impl Store {
         if self.0.vault.is_destroyed(tenant) {
             return Err(StoreError::conflict(KEY_KIND, tenant.as_str()));
         }
-        let (version, value) = self.0.vault.fresh(tenant)?;
-        let place = key_place(tenant);
-        let expect = Write::Expect(place.clone(), Expect::Absent);
-        let put = Write::Put {
-            place,
-            version,
-            value,
-            tags: Vec::new(),
-            expires: None,
-        };
-        let batch = self.durable(vec![expect, put]);
-        match self.write(batch).await {
-            // Another task was faster; its key is just as good.
-            Ok(_) | Err(StoreError::Conflict { .. }) => {}
-            Err(error) => return Err(error),
+        for _ in 0..LIST_CHANGES {
+            let batch = self.durable(self.fresh_key(tenant)?);
+            match self.write(batch).await {
+                Err(StoreError::Conflict { kind, .. }) if kind == LIST_KIND => {
+                    self.look_at_keys().await?;
+                }
+                // Another task was faster; its key is just as good.
+                Ok(_) | Err(StoreError::Conflict { .. }) => break,
+                Err(error) => return Err(error),
+            }
         }
         self.keys(tenant).await?.ok_or(StoreError::Tampered("key"))
     }

@@ -1,28 +1,38 @@
 //! Keys: a data key for each tenant, wrapped by the master key, and a bounded cache of unwrapped keys.
 
+mod keyring;
+
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use selfsame_crypto::frame;
+use selfsame_crypto::seal::master::{
+    self, KeyCheck, KeyList, ListError, MasterKey, RotationStage, Unwrapped,
+};
 use selfsame_crypto::seal::{SealError, SealingKey, random_seed};
 use zeroize::Zeroizing;
 
-use crate::backend::{KEY_KIND, Place, SealedRecord};
+use crate::backend::{KEY_KIND, LIST_KIND, Place, SealedRecord};
 use crate::error::{Result, StoreError};
+use crate::rotation::{KeyTrouble, MasterKeySource, RotationState};
 use crate::tenant::TenantId;
+use keyring::Keyring;
 
 /// A mark after the instance's own key once the store's rows are summed. It is sealed with the key, so that only a
 /// holder of the master key can remove it to present the file as one that never had a sum.
 const SUMMED: u8 = 1;
+/// A mark after the instance's own key once the store has a list of its master keys.
+const LISTED: u8 = 2;
 
 /// The size of a generation of unwrapped keys. The cache holds at most two generations.
 const GENERATION: usize = 2_048;
 
-/// Holds the master key, and unwraps the tenants' keys with it.
+/// Holds the master keys, and unwraps the tenants' keys with them.
 pub struct Vault {
-    wrap: SealingKey,
+    keyring: RwLock<Keyring>,
+    source: Option<Arc<dyn MasterKeySource>>,
     stamps: Arc<Stamps>,
     cache: Mutex<Cache>,
     /// The tenants that this process has destroyed.
@@ -30,21 +40,184 @@ pub struct Vault {
 }
 
 impl Vault {
-    /// A vault under a master key.
+    /// A vault under a master key that can't be rotated while this process runs.
     pub fn from_master(master: SealingKey) -> Self {
-        let wrap = master.derive(b"selfsame/store/wrap");
+        Self::of(&[master], None)
+    }
+
+    /// A vault under the master keys of a source, which is asked again when the store is to be under another key.
+    #[must_use]
+    pub fn from_source(source: Arc<dyn MasterKeySource>) -> Self {
+        Self::of(&source.find().keys, Some(source))
+    }
+
+    fn of(keys: &[SealingKey], source: Option<Arc<dyn MasterKeySource>>) -> Self {
+        let mut keyring = Keyring::default();
+        keyring.hold(keys);
         Self {
-            wrap,
+            keyring: RwLock::new(keyring),
+            source,
             stamps: Arc::new(Stamps::new()),
             cache: Mutex::default(),
             destroyed: RwLock::default(),
         }
     }
 
-    /// The key of the sum over all rows.
+    fn keyring(&self) -> RwLockReadGuard<'_, Keyring> {
+        self.keyring.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keyring_mut(&self) -> RwLockWriteGuard<'_, Keyring> {
+        self.keyring.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The key of the sum over all rows: the one that the list of master keys names, once it was read.
     #[must_use]
     pub fn sum_key(&self) -> SealingKey {
-        self.wrap.derive(b"selfsame/store/sum")
+        SealingKey::from_bytes(*self.keyring().seed())
+    }
+
+    /// Finds out which of the keys at hand the store is under, from its list of master keys and the row with the
+    /// instance's own key. Returns whether the rows were summed before.
+    ///
+    /// # Errors
+    /// `WrongKey` if it is under none of them; `Tampered` if the list was removed or changed.
+    pub fn begin(&self, list: Option<&SealedRecord>, own: Option<&SealedRecord>) -> Result<bool> {
+        let instance = TenantId::instance();
+        let Some(list) = list else {
+            let Some(own) = own else { return Ok(true) };
+            let opened = self.opened(&instance, own.version, &own.value)?;
+            opened
+                .under
+                .iter()
+                .for_each(|check| self.keyring_mut().prefer(*check));
+            let keys = self.unwrap(&instance, own.version, &own.value)?;
+            return match keys.is_listed() {
+                true => Err(no_list()),
+                false => Ok(keys.is_summed()),
+            };
+        };
+        let opens =
+            || own.is_none_or(|own| self.unwrap(&instance, own.version, &own.value).is_ok());
+        match self.adopt(list) {
+            // Another key, or other rows: the instance's own key tells which.
+            Err(StoreError::Tampered(_)) if !opens() => {
+                Err(StoreError::WrongKey(KeyTrouble::Other))
+            }
+            Err(StoreError::WrongKey(KeyTrouble::Other)) if own.is_some() && opens() => {
+                Err(no_list())
+            }
+            adopted => adopted.map(|()| true),
+        }
+    }
+
+    /// What is wrong with the list of master keys, after [`Vault::begin`], for the operator.
+    #[must_use]
+    pub fn list_damage(&self) -> Option<&'static str> {
+        let own = self.cached(&TenantId::instance());
+        let is_listed = own.is_some_and(|own| own.is_listed());
+        (is_listed && self.list_version().is_none())
+            .then_some("the list of the master keys was removed or changed")
+    }
+
+    /// Takes over a version of the list of master keys.
+    ///
+    /// # Errors
+    /// `WrongKey` if the store is under none of the keys at hand; `Tampered` if the list was changed.
+    pub(crate) fn adopt(&self, row: &SealedRecord) -> Result<()> {
+        let mut keyring = self.keyring_mut();
+        match KeyList::open(&row.value, row.version, &keyring.held) {
+            Ok(opened) => keyring.know(row.version, opened),
+            Err(ListError::Damaged) => Err(no_list()),
+            Err(ListError::NotHeld(list)) => {
+                let former = list.former.and_then(|check| keyring.find(check));
+                Err(StoreError::WrongKey(match former {
+                    Some(_) => KeyTrouble::Former,
+                    None => KeyTrouble::Other,
+                }))
+            }
+        }
+    }
+
+    /// Adds master keys to those at hand.
+    pub(crate) fn hold(&self, keys: &[SealingKey]) {
+        self.keyring_mut().hold(keys);
+    }
+
+    pub(crate) fn source(&self) -> Option<Arc<dyn MasterKeySource>> {
+        self.source.clone()
+    }
+
+    /// The version of the list of master keys that was read last.
+    pub(crate) fn list_version(&self) -> Option<u64> {
+        self.keyring().known.as_ref().map(|known| known.version)
+    }
+
+    pub(crate) fn rotation(&self) -> RotationState {
+        self.keyring().rotation()
+    }
+
+    /// The check value of the last key on the list that is at hand.
+    pub(crate) fn newest(&self) -> Option<KeyCheck> {
+        self.keyring().newest()
+    }
+
+    /// The check values of the keys at hand that are not on the list.
+    pub(crate) fn unlisted(&self) -> Vec<KeyCheck> {
+        self.keyring().unlisted()
+    }
+
+    /// The first list of a store.
+    pub(crate) fn first_list(&self) -> Result<WrappedKey> {
+        let keyring = self.keyring();
+        let keys = keyring.wrapping()?.keys;
+        self.list_of(&keyring, |nonce| {
+            KeyList::new(RotationStage::Settled, &keys, nonce, &keyring.seed())
+        })
+    }
+
+    /// The list as it is, in another version.
+    pub(crate) fn same_list(&self) -> Result<WrappedKey> {
+        let keyring = self.keyring();
+        let known = keyring.known()?;
+        self.list_of(&keyring, |_| Ok(known.list.clone()))
+    }
+
+    /// The list once a rotation to this key has begun.
+    pub(crate) fn begun_list(&self, next: KeyCheck) -> Result<WrappedKey> {
+        let keyring = self.keyring();
+        let keys = keyring.to_begin(next)?;
+        let former = keyring.known()?.list.former;
+        self.list_of(&keyring, |nonce| {
+            let begun = KeyList::new(RotationStage::Begun, &keys, nonce, &keyring.seed());
+            begun.map(|begun| begun.after(former))
+        })
+    }
+
+    /// The list of the stage after the present one.
+    pub(crate) fn advanced_list(&self) -> Result<WrappedKey> {
+        let keyring = self.keyring();
+        let after = keyring.after()?;
+        self.list_of(&keyring, |nonce| {
+            let keys = std::slice::from_ref(&after.key);
+            let list = KeyList::new(after.stage, keys, nonce, &keyring.seed())?;
+            Ok(list.after(after.former))
+        })
+    }
+
+    fn list_of(
+        &self,
+        keyring: &Keyring,
+        list: impl FnOnce([u8; 12]) -> std::result::Result<KeyList, SealError>,
+    ) -> Result<WrappedKey> {
+        let version = self.stamps.next();
+        let list = list(self.stamps.nonce(version)).map_err(unsealable)?;
+        Ok(WrappedKey {
+            version,
+            value: list.to_bytes(version, &keyring.seed()),
+            list: keyring.known.as_ref().map(|known| known.version),
+            is_behind: false,
+        })
     }
 
     /// The value of a record as a back end keeps it; `None` for a tenant's key, and if the tenant is being destroyed.
@@ -62,6 +235,10 @@ impl Vault {
         if kind == KEY_KIND {
             self.unwrap(tenant, sealed.version, &sealed.value)?;
             return Ok(None);
+        }
+        if kind == LIST_KIND {
+            let opened = KeyList::open(&sealed.value, sealed.version, &self.keyring().held);
+            return opened.map(|_| None).map_err(|_| no_list());
         }
         let bound = bound(tenant, kind, id, sealed.version);
         let keys = self.keys_of(tenant, key)?;
@@ -107,8 +284,8 @@ impl Vault {
         destroyed.contains(tenant)
     }
 
-    /// Makes a data key. Returns its wrapped form, to be stored, and the version it is bound to.
-    pub(crate) fn fresh(&self, tenant: &TenantId) -> Result<(u64, Vec<u8>)> {
+    /// Makes a data key.
+    pub(crate) fn fresh(&self, tenant: &TenantId) -> Result<WrappedKey> {
         let mut plain = Zeroizing::new(random_seed().to_vec());
         if tenant == &TenantId::instance() {
             plain.push(SUMMED);
@@ -116,20 +293,55 @@ impl Vault {
         self.wrapped(tenant, &plain)
     }
 
-    /// Wraps the instance's own key again, with the mark that the store's rows are summed.
-    pub(crate) fn marked(&self, version: u64, wrapped: &[u8]) -> Result<(u64, Vec<u8>)> {
+    /// Wraps the instance's own key again, with the marks that the store's rows are summed and that there is a list of
+    /// master keys.
+    pub(crate) fn marked(&self, own: &SealedRecord) -> Result<WrappedKey> {
         let instance = TenantId::instance();
-        let opened = self.wrap.open(&wrapping(&instance, version), wrapped);
-        let mut plain = Zeroizing::new(opened.map_err(|_| StoreError::WrongKey)?);
-        plain.push(SUMMED);
+        let mut plain = self.opened(&instance, own.version, &own.value)?.secret;
+        plain.truncate(32);
+        plain.extend([SUMMED, LISTED]);
         self.wrapped(&instance, &plain)
     }
 
-    fn wrapped(&self, tenant: &TenantId, plain: &[u8]) -> Result<(u64, Vec<u8>)> {
+    /// Wraps a tenant's key again; `None` if it is wrapped under the right keys already.
+    pub(crate) fn wrapped_again(
+        &self,
+        tenant: &TenantId,
+        key: &SealedRecord,
+    ) -> Result<Option<WrappedKey>> {
+        let opened = self.opened(tenant, key.version, &key.value)?;
+        let wrapping = self.keyring().wrapping()?;
+        let wanted = wrapping.keys.iter().map(MasterKey::check);
+        match wanted.eq(opened.under.iter().copied()) {
+            true => Ok(None),
+            false => self.wrapped(tenant, &opened.secret).map(Some),
+        }
+    }
+
+    fn wrapped(&self, tenant: &TenantId, plain: &[u8]) -> Result<WrappedKey> {
+        let wrapping = self.keyring().wrapping()?;
         let version = self.stamps.next();
-        let (nonce, bound) = (self.stamps.nonce(version), wrapping(tenant, version));
-        let wrapped = self.wrap.seal(nonce, &bound, plain);
-        Ok((version, wrapped.map_err(unsealable)?))
+        let (nonce, bound) = (self.stamps.nonce(version), wrapping_place(tenant, version));
+        let value = master::wrap(&wrapping.keys, nonce, &bound, plain).map_err(unsealable)?;
+        Ok(WrappedKey {
+            version,
+            value,
+            list: wrapping.version,
+            is_behind: wrapping.is_behind,
+        })
+    }
+
+    fn opened(&self, tenant: &TenantId, version: u64, wrapped: &[u8]) -> Result<Unwrapped> {
+        let opened = master::unwrap(
+            &self.keyring().held,
+            &wrapping_place(tenant, version),
+            wrapped,
+        );
+        // The instance's key is opened first: if that succeeds, the master key is right.
+        opened.map_err(|_| match tenant == &TenantId::instance() {
+            true => StoreError::WrongKey(KeyTrouble::Other),
+            false => StoreError::Tampered("key"),
+        })
     }
 
     pub(crate) fn unwrap(
@@ -138,20 +350,17 @@ impl Vault {
         version: u64,
         wrapped: &[u8],
     ) -> Result<Arc<TenantKeys>> {
-        // The instance's key is opened first: if that succeeds, the master key is right.
-        let refused = || match tenant == &TenantId::instance() {
-            true => StoreError::WrongKey,
-            false => StoreError::Tampered("key"),
-        };
-        let opened = self.wrap.open(&wrapping(tenant, version), wrapped);
-        let plain = Zeroizing::new(opened.map_err(|_| refused())?);
-        let (bytes, mark) = plain.split_first_chunk::<32>().ok_or_else(refused)?;
+        let plain = self.opened(tenant, version, wrapped)?.secret;
+        let (bytes, marks) = plain
+            .split_first_chunk::<32>()
+            .ok_or(StoreError::Tampered("key"))?;
         let data = SealingKey::from_bytes(*bytes);
         let keys = Arc::new(TenantKeys {
             value: data.derive(b"selfsame/store/value"),
             index: data.derive(b"selfsame/store/index"),
             stamps: self.stamps.clone(),
-            is_summed: mark == [SUMMED],
+            is_summed: marks.contains(&SUMMED),
+            is_listed: marks.contains(&LISTED),
         });
         self.cache
             .lock()
@@ -171,12 +380,27 @@ fn unsealable(error: SealError) -> StoreError {
     StoreError::Storage(error.to_string())
 }
 
-fn wrapping(tenant: &TenantId, version: u64) -> Vec<u8> {
+fn no_list() -> StoreError {
+    StoreError::Tampered("list of the master keys")
+}
+
+fn wrapping_place(tenant: &TenantId, version: u64) -> Vec<u8> {
     frame::join(&[
         b"selfsame/store/key",
         tenant.as_str().as_bytes(),
         &version.to_be_bytes(),
     ])
+}
+
+/// A tenant's key, wrapped to be stored, or the list of master keys.
+pub(crate) struct WrappedKey {
+    /// The version that it is bound to.
+    pub(crate) version: u64,
+    pub(crate) value: Vec<u8>,
+    /// The version of the list of master keys that says under which keys it is wrapped.
+    pub(crate) list: Option<u64>,
+    /// Whether the key that the store is to be under next is missing here.
+    pub(crate) is_behind: bool,
 }
 
 /// The keys that seal and index a tenant's data.
@@ -185,6 +409,7 @@ pub(crate) struct TenantKeys {
     index: SealingKey,
     stamps: Arc<Stamps>,
     is_summed: bool,
+    is_listed: bool,
 }
 
 impl TenantKeys {
@@ -195,6 +420,11 @@ impl TenantKeys {
     /// Whether the store's rows were summed when this key was wrapped. Only the instance's own key says so.
     pub(crate) fn is_summed(&self) -> bool {
         self.is_summed
+    }
+
+    /// Whether the store had a list of its master keys when this key was wrapped. Only the instance's own key says so.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.is_listed
     }
 
     pub(crate) fn seal(&self, stamp: u64, bound: &[u8], plain: &[u8]) -> Result<Vec<u8>> {
@@ -302,7 +532,11 @@ mod tests {
     fn a_wrapped_key_opens_only_for_its_tenant() {
         let vault = vault();
         let tenant = TenantId::parse("a").unwrap();
-        let (version, wrapped) = vault.fresh(&tenant).unwrap();
+        let WrappedKey {
+            version,
+            value: wrapped,
+            ..
+        } = vault.fresh(&tenant).unwrap();
         assert!(vault.unwrap(&tenant, version, &wrapped).is_ok());
         assert!(matches!(
             vault.unwrap(&TenantId::parse("b").unwrap(), version, &wrapped),
@@ -318,12 +552,12 @@ mod tests {
     fn the_cache_is_bounded_and_keeps_what_is_used() {
         let vault = vault();
         let used = TenantId::parse("used").unwrap();
-        let (version, wrapped) = vault.fresh(&used).unwrap();
-        vault.unwrap(&used, version, &wrapped).unwrap();
+        let key = vault.fresh(&used).unwrap();
+        vault.unwrap(&used, key.version, &key.value).unwrap();
         for number in 0..3 * GENERATION {
             let tenant = TenantId::parse(&format!("t{number}")).unwrap();
-            let (version, wrapped) = vault.fresh(&tenant).unwrap();
-            vault.unwrap(&tenant, version, &wrapped).unwrap();
+            let key = vault.fresh(&tenant).unwrap();
+            vault.unwrap(&tenant, key.version, &key.value).unwrap();
             assert!(vault.cached(&used).is_some());
         }
         let cache = vault.cache.lock().unwrap();

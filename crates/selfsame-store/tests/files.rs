@@ -111,7 +111,7 @@ fn files_of_another_release_are_refused() {
     }
     assert!(matches!(
         Sqlite::open(&store),
-        Err(StoreError::OtherLayout { found: 9, known: 5 })
+        Err(StoreError::OtherLayout { found: 9, known: 6 })
     ));
     assert!(matches!(
         SqliteLedger::open(&ledger),

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use rusqlite::Connection;
+use selfsame_crypto::frame;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
+use selfsame_store::backend::{Backend as _, Place, SealedBatch, Write};
 use selfsame_store::offline::StoreFile;
 use selfsame_store::{
     Batch, NewOutbox, Page, Put, Record, Result, Sqlite, Store, StoreError, Tag, TenantId, Vault,
@@ -163,9 +165,11 @@ async fn an_index_of_tags_that_lost_or_won_a_row_is_made_again_of_the_records() 
     }
 }
 
-/// The file as a build before the sum left it: no sum, no mark at the instance's own key, and a table of routes.
+/// The file as a build before the sum left it: no sum, no list of master keys, no mark at the instance's own key, and a
+/// table of routes.
 fn as_before_the_sum(closed: &Closed) {
     let connection = Connection::open(closed.file()).unwrap();
+    connection.execute_batch(NO_LIST).unwrap();
     let own = "FROM records WHERE tenant = 'instance' AND kind = 'selfsame.key'";
     let (version, wrapped): (u64, Vec<u8>) = connection
         .query_row(&format!("SELECT version, value {own}"), [], |row| {
@@ -191,6 +195,9 @@ fn as_before_the_sum(closed: &Closed) {
     let former = "DROP TABLE totals; DROP TABLE events; CREATE TABLE routes (key BLOB PRIMARY KEY); PRAGMA user_version = 2";
     connection.execute_batch(former).unwrap();
 }
+
+const NO_LIST: &str =
+    "DELETE FROM records WHERE kind = 'selfsame.master-keys'; DROP INDEX records_of_keys";
 
 #[tokio::test]
 async fn a_look_at_a_file_takes_a_tenant_that_is_being_destroyed_for_no_damage() {
@@ -263,9 +270,121 @@ async fn a_store_with_a_table_of_routes_loses_it_and_nothing_else() {
     let version: u32 = connection
         .pragma_query_value(None, "user_version", |row| row.get(0))
         .unwrap();
-    assert_eq!((count, version), (0, 5));
+    assert_eq!((count, version), (0, 6));
     drop(connection);
     assert_eq!(wrong(&closed), []);
+}
+
+/// A file as the release before the list of master keys left it, made of its formats: a tenant with one record.
+async fn of_the_release_before() -> Closed {
+    let closed = Closed(TempDir::new().unwrap());
+    let wrap = SealingKey::from_bytes([1; 32]).derive(b"selfsame/store/wrap");
+    let version: u64 = 5;
+    let place = |tenant: &TenantId, kind: &str, id: &str| Place {
+        tenant: tenant.clone(),
+        kind: kind.to_owned(),
+        id: id.to_owned(),
+    };
+    let put = |place: Place, value: Vec<u8>| Write::Put {
+        place,
+        version,
+        value,
+        tags: Vec::new(),
+        expires: None,
+    };
+    let key = |tenant: &TenantId, plain: &[u8]| {
+        let parts = [
+            b"selfsame/store/key",
+            tenant.as_str().as_bytes(),
+            &version.to_be_bytes(),
+        ];
+        let wrapped = wrap.seal([4; 12], &frame::join(&parts), plain).unwrap();
+        put(place(tenant, "selfsame.key", ""), wrapped)
+    };
+    let value = SealingKey::from_bytes([3; 32]).derive(b"selfsame/store/value");
+    let parts = [
+        &b"selfsame/store/record"[..],
+        b"anna",
+        b"card",
+        b"one",
+        &version.to_be_bytes(),
+    ];
+    let sealed = value.seal([5; 12], &frame::join(&parts), b"plain").unwrap();
+    let marked = [&[2; 32][..], &[1]].concat();
+    let writes = vec![
+        key(&TenantId::instance(), &marked),
+        key(&tenant(), &[3; 32]),
+        put(place(&tenant(), "card", "one"), sealed),
+    ];
+    let backend = Sqlite::open(closed.file()).unwrap();
+    backend
+        .guard(wrap.derive(b"selfsame/store/sum"), false)
+        .await
+        .unwrap();
+    let (now, durable) = (UnixTime(1), true);
+    let batch = SealedBatch {
+        now,
+        durable,
+        writes,
+    };
+    backend.commit(batch).await.unwrap();
+    drop(backend);
+    let connection = Connection::open(closed.file()).unwrap();
+    let former = "DROP INDEX records_of_keys; PRAGMA user_version = 5";
+    connection.execute_batch(former).unwrap();
+    closed
+}
+
+#[tokio::test]
+async fn a_store_of_the_release_before_gets_a_list_of_master_keys_and_its_sum_goes_on() {
+    let closed = of_the_release_before().await;
+    assert_eq!(wrong(&closed), []);
+    for _ in 0..2 {
+        let store = closed.open().await.unwrap();
+        let read = store.read(&tenant(), "card", "one").await.unwrap();
+        assert_eq!(read.unwrap().value, b"plain");
+        assert!(store.rotation().present.is_some());
+        drop(store);
+        assert_eq!(wrong(&closed), []);
+    }
+    closed.edit("DELETE FROM records WHERE id = 'one'");
+    closed.is_refused().await;
+    let closed = of_the_release_before().await;
+    closed.edit("UPDATE records SET version = 6 WHERE id = 'one'");
+    closed.is_refused().await;
+}
+
+#[tokio::test]
+async fn a_list_of_master_keys_that_was_removed_changed_or_put_back_is_told_as_what_it_is() {
+    for statement in [
+        "DELETE FROM records WHERE kind = 'selfsame.master-keys'",
+        "UPDATE records SET value = x'00' WHERE kind = 'selfsame.master-keys'",
+        "UPDATE records SET value = zeroblob(length(value)) WHERE kind = 'selfsame.master-keys'",
+        "UPDATE records SET version = version + 1 WHERE kind = 'selfsame.master-keys'",
+    ] {
+        let closed = Closed::with_rows().await;
+        closed.edit(statement);
+        let refused = closed.open().await.err().unwrap();
+        assert_eq!(
+            refused.to_string(),
+            "a stored list of the master keys was altered or damaged",
+            "{statement}"
+        );
+        let wrong = wrong(&closed);
+        let said = wrong.iter().any(|(what, said)| {
+            *what == "records"
+                && said.contains("the list of the master keys was removed or changed")
+        });
+        assert!(said, "{statement}: {wrong:?}");
+        // A wrong key is still told from a damaged list.
+        let backend = Arc::new(Sqlite::open(closed.file()).unwrap());
+        let other = Vault::from_master(SealingKey::from_bytes([2; 32]));
+        let refused = Store::open(backend, other).await.err();
+        assert!(
+            matches!(refused, Some(StoreError::WrongKey(_))),
+            "{refused:?}"
+        );
+    }
 }
 
 async fn tell(closed: &Closed, id: &str) {
@@ -401,7 +520,10 @@ async fn another_master_key_is_named_before_a_sum_that_differs() {
     let backend = Arc::new(Sqlite::open(closed.file()).unwrap());
     let vault = Vault::from_master(SealingKey::from_bytes([2; 32]));
     let refused = Store::open(backend, vault).await.err();
-    assert!(matches!(refused, Some(StoreError::WrongKey)), "{refused:?}");
+    assert!(
+        matches!(refused, Some(StoreError::WrongKey(_))),
+        "{refused:?}"
+    );
 }
 
 fn master() -> Vault {
@@ -436,8 +558,8 @@ async fn a_look_at_a_sound_store_finds_nothing_and_counts_what_it_saw() {
     assert_eq!(wrong(&closed), []);
     let file = StoreFile::open(&closed.file(), master()).unwrap();
     let seen: Vec<_> = file.look(&|_, _| ()).iter().map(|part| part.seen).collect();
-    // Two keys and two records; a counter and an entry are rows too.
-    assert_eq!(seen, [0, 6, 4, 1, 2]);
+    // Two keys, two records and the list of master keys; a counter and an entry are rows too.
+    assert_eq!(seen, [0, 7, 5, 1, 2]);
     assert!(file.generation().unwrap().unwrap() >= 4);
     assert_eq!(
         file.read(&tenant(), "card", "one").unwrap(),
@@ -452,7 +574,7 @@ async fn a_look_names_each_kind_of_damage_of_a_store() {
         (
             "DELETE FROM records WHERE id = 'one'",
             &["sum", "tags"][..],
-            "rows were removed: there are 5, and 6 were written",
+            "rows were removed: there are 6, and 7 were written",
         ),
         (
             "INSERT INTO counters VALUES ('anna', 'others', 1)",
@@ -463,12 +585,12 @@ async fn a_look_names_each_kind_of_damage_of_a_store() {
         (
             "UPDATE records SET version = version - 1 WHERE id = 'one'",
             &["sum", "records"],
-            "record 3 (kind \"card\") does not open",
+            "record 4 (kind \"card\") does not open",
         ),
         (
             "UPDATE records SET value = zeroblob(length(value)) WHERE id = 'two'",
             &["sum", "records"],
-            "record 4 (kind \"card\") does not open",
+            "record 5 (kind \"card\") does not open",
         ),
         (
             "UPDATE outbox SET sealed = x'00'",
@@ -482,7 +604,7 @@ async fn a_look_names_each_kind_of_damage_of_a_store() {
         ),
         ("DELETE FROM totals", &["sum"], "missing"),
         (
-            "DELETE FROM tags WHERE seq = 3",
+            "DELETE FROM tags WHERE seq = 4",
             &["tags"],
             "1 tags of records are not in the index",
         ),
@@ -540,7 +662,10 @@ async fn a_store_that_is_open_or_of_another_key_is_not_looked_at() {
     let closed = Closed::with_rows().await;
     let other = Vault::from_master(SealingKey::from_bytes([2; 32]));
     let refused = StoreFile::open(&closed.file(), other).err();
-    assert!(matches!(refused, Some(StoreError::WrongKey)), "{refused:?}");
+    assert!(
+        matches!(refused, Some(StoreError::WrongKey(_))),
+        "{refused:?}"
+    );
     // The right key is told from a wrong one even if the key's own record is damaged.
     closed.edit(
         "UPDATE records SET value = x'00' WHERE tenant = 'instance' OR kind = 'selfsame.key'",

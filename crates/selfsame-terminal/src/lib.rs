@@ -9,6 +9,7 @@ pub mod exit;
 pub mod interrupt;
 pub mod log;
 pub mod master_key;
+pub mod next_key;
 pub mod output;
 pub mod pkcs12;
 pub mod progress;

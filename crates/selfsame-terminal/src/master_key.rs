@@ -1,6 +1,7 @@
 //! Where the master key comes from: a file, a passphrase, or by default a file beside the data, which protects nothing.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use selfsame_crypto::SecretString;
@@ -24,7 +25,7 @@ const NO_WRAPPED: &str = "put the file back: a copy (selfsame backup) contains i
 const BOTH_HSM: &str = "the master key comes from a hardware security module (--master-key-pkcs11) or a passphrase (SELFSAME_PASSPHRASE), not from both";
 
 const EMPTY_PASSPHRASE: &str = "selfsame: SELFSAME_PASSPHRASE is empty: if the passphrase of these data is empty too, anyone who can read this directory can decrypt them
-hint: a passphrase can't be changed: begin with new data and a passphrase, or protect this directory and its copies like a secret";
+hint: change it (selfsame master-key rotate, docs/keys.md), or protect this directory and its copies like a secret";
 
 /// Where the master key is kept.
 pub enum Custody {
@@ -35,7 +36,7 @@ pub enum Custody {
     /// A passphrase, from which Argon2id derives the key.
     Passphrase(SecretString),
     /// A file beside the data with the key, which this key of a hardware security module encrypts.
-    Hsm(Box<HsmCustody>),
+    Hsm(Arc<HsmCustody>),
 }
 
 /// A token of a hardware security module, and its key that wraps the master key.
@@ -84,7 +85,7 @@ impl MasterKey {
             return match &self.passphrase {
                 Some(_) => Err(Failure::environment(BOTH_HSM)
                     .hint("unset SELFSAME_PASSPHRASE, or leave out --master-key-pkcs11")),
-                None => Ok(Custody::Hsm(Box::new(HsmCustody::of(uri)?))),
+                None => Ok(Custody::Hsm(Arc::new(HsmCustody::of(uri)?))),
             };
         }
         match (&self.master_key_file, &self.passphrase) {
@@ -132,10 +133,22 @@ impl HsmCustody {
                 ))
                 .hint(NO_WRAPPED));
             }
-            let made = WrappedKey::new(&self.token, &self.key)?;
-            private_file::write(&file, &made.to_bytes()?)?;
+            private_file::write(&file, &self.new_key()?)?;
         }
-        let wrapped = private_file::read(&file, Reason::text(NO_WRAPPED))?;
+        self.open(&file)
+    }
+
+    /// The content of a file with a new master key, which the token encrypts.
+    ///
+    /// # Errors
+    /// The token's.
+    pub fn new_key(&self) -> Result<Vec<u8>, Failure> {
+        Ok(WrappedKey::new(&self.token, &self.key)?.to_bytes()?)
+    }
+
+    /// The master key in a file, which the token decrypts.
+    pub(crate) fn open(&self, file: &Path) -> Result<SealingKey, Failure> {
+        let wrapped = private_file::read(file, Reason::text(NO_WRAPPED))?;
         let wrapped = WrappedKey::parse(wrapped.expose().as_bytes())?;
         Ok(wrapped.open(&self.token, &self.key)?)
     }
@@ -195,14 +208,18 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
                 }
                 private_file::write(&file, &Stretching::draw().to_bytes())?;
             }
-            let stretching = Stretching::parse(&std::fs::read(&file)?).ok_or_else(|| {
-                Failure::environment(format!("{}: not a valid salt", file.display()))
-            })?;
-            stretching
-                .key(passphrase)
-                .map_err(|error| Failure::ours(error.to_string()))
+            derived(passphrase, &file)
         }
     }
+}
+
+/// The key of a passphrase, with the salt in this file.
+pub(crate) fn derived(passphrase: &SecretString, salt: &Path) -> Result<SealingKey, Failure> {
+    let stretching = Stretching::parse(&std::fs::read(salt)?)
+        .ok_or_else(|| Failure::environment(format!("{}: not a valid salt", salt.display())))?;
+    stretching
+        .key(passphrase)
+        .map_err(|error| Failure::ours(error.to_string()))
 }
 
 /// Loads the master key of data that exist already, and creates nothing.
@@ -227,7 +244,7 @@ pub fn load_kept(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> 
     }
 }
 
-fn from_file(file: &Path) -> Result<SealingKey, Failure> {
+pub(crate) fn from_file(file: &Path) -> Result<SealingKey, Failure> {
     let wrong =
         |why: &str| Failure::environment(format!("{}: {why}", file.display())).hint(WHAT_IT_IS);
     let text = private_file::read(file, Reason::text(WHAT_IT_IS))?;

@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use selfsame_driver::data_directory::unusable;
 use selfsame_store::backend::STORE_FILE;
-use selfsame_store::{Sqlite, Store, Vault};
+use selfsame_store::{Sqlite, Store};
 
 use crate::exit::Failure;
-use crate::master_key::{self, Custody};
+use crate::master_key::Custody;
+use crate::next_key;
 
 /// Opens the records in a data directory.
 ///
 /// # Errors
 /// If another process has them open, or they can't be read with this key.
 pub async fn open(data: &Path, custody: &Custody) -> Result<Store, Failure> {
-    let vault = Vault::from_master(master_key::load(custody, data)?);
+    let vault = next_key::vault(custody, data)?;
     let backend = Sqlite::open(data.join(STORE_FILE)).map_err(|error| unusable(data, &error))?;
     let store = Store::open(Arc::new(backend), vault).await;
     Ok(store.map_err(|error| unusable(data, &error))?)

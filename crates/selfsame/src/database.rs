@@ -10,9 +10,11 @@ use selfsame_network::checkup::Records;
 use selfsame_postgres::{Address, ClosedDatabase, Company, Postgres, RestoreError, RowCount};
 use selfsame_store::backend::STORE_FILE;
 use selfsame_store::offline::{StoreFile, Tell};
-use selfsame_store::{Store, StoreError, TenantId, Vault};
+use selfsame_store::rotation::KeyTrouble;
+use selfsame_store::{Store, StoreError, TenantId};
 use selfsame_terminal::exit::Failure;
-use selfsame_terminal::master_key::{self, Custody};
+use selfsame_terminal::master_key::Custody;
+use selfsame_terminal::next_key;
 use serde::Deserialize;
 
 /// The number of connections for reading, if no setting says otherwise.
@@ -23,6 +25,8 @@ const FORM: &str =
     "write it as postgres://USER@HOST:PORT/DATABASE, and the password in a file (docs/postgres.md)";
 const REACH: &str = "check that the server runs and that its address, user, password and certificate are right (docs/postgres.md)";
 const ITS_KEY: &str = "use the master key with which the records were written: copy the file to this machine, or name it (--master-key-file)";
+const NOT_ENDED: &str = "put the former master key back into its place, and the new one beside it with `.next` behind its name; the rotation then goes on by itself (docs/keys.md)";
+const START_ONCE: &str = "the records are as a former release left them: start an instance on them once with this release (selfsame up), which upgrades them";
 const ONE_PROCESS: &str = "stop the other process; or give both a registry in a process of its own (--registry), so that they can share the records (docs/postgres.md)";
 const SERVED: &str = "stop all processes that serve these records; one that crashed is known to be gone after ten seconds";
 const NO_RECORDS: &str =
@@ -139,7 +143,7 @@ impl Database {
         has_no_records(data)?;
         let opened = async {
             let backend = Postgres::open(&self.address, self.connections, company).await?;
-            let vault = Vault::from_master(master_key::load(custody, data).map_err(Opening::Key)?);
+            let vault = next_key::vault(custody, data).map_err(Opening::Key)?;
             Ok(Store::open(Arc::new(backend), vault).await?)
         };
         opened.await.map_err(|failed| self.unusable(failed))
@@ -176,7 +180,7 @@ impl Database {
         tell: Tell<'_>,
     ) -> Result<Records<V>, Failure> {
         has_no_records(data)?;
-        let vault = Vault::from_master(master_key::load_kept(custody, data)?);
+        let vault = next_key::kept_vault(custody, data)?;
         let opened = ClosedDatabase::open(&self.address, vault).await;
         let records = opened.map_err(|error| match error {
             StoreError::InUse(_) => self.failure(&error).hint(SERVED),
@@ -203,8 +207,10 @@ impl Database {
             Opening::Store(error) => error,
         };
         let hint = match error {
-            StoreError::WrongKey => ITS_KEY,
+            StoreError::WrongKey(KeyTrouble::Early) => NOT_ENDED,
+            StoreError::WrongKey(_) => ITS_KEY,
             StoreError::InUse(_) => ONE_PROCESS,
+            StoreError::OtherLayout { found, known } if found < known => START_ONCE,
             StoreError::OtherLayout { .. } => "use the release that wrote the records",
             StoreError::Tampered(_) => "restore the database from a backup",
             _ => REACH,
@@ -273,6 +279,21 @@ mod tests {
         assert_eq!(database.connections, 3);
         let none = DatabaseOptions::default().database(None).unwrap();
         assert!(none.is_none());
+    }
+
+    #[test]
+    fn tables_of_a_former_release_and_other_keys_are_told_with_what_to_do() {
+        let database = settings("postgres://me@localhost/x").database().unwrap();
+        let hint = |error: StoreError| {
+            let failure = database.unusable(error.into());
+            failure.what_to_do().unwrap().to_owned()
+        };
+        let former = StoreError::OtherLayout { found: 2, known: 3 };
+        assert!(hint(former).contains("start an instance on them once"));
+        let later = StoreError::OtherLayout { found: 4, known: 3 };
+        assert!(hint(later).contains("use the release"));
+        assert_eq!(hint(StoreError::WrongKey(KeyTrouble::Former)), ITS_KEY);
+        assert_eq!(hint(StoreError::WrongKey(KeyTrouble::Early)), NOT_ENDED);
     }
 
     #[tokio::test]

@@ -67,6 +67,7 @@ pub const ROWS: &[Row] = &[
             "selfsame-postgres/erasure",
             "selfsame-postgres/faults",
             "selfsame-postgres/restores",
+            "selfsame-postgres/rotation",
             "selfsame-postgres/shared",
             "selfsame/bench",
             "selfsame/e2e",

@@ -13,8 +13,9 @@ const DECISION: &str = "docs/adr/0013-crates-above-the-cap.md";
 /// Lines by which a raised cap may exceed its crate. Caps only fall, so a cap follows a crate that shrinks.
 const SLACK: usize = 300;
 /// Raised caps.
-const RAISED: [(&str, usize); 2] = [
+const RAISED: [(&str, usize); 3] = [
     ("crates/selfsame-anoncreds", 11_200),
+    ("crates/selfsame-store", 8_900),
     ("crates/selfsame-tls", 11_700),
 ];
 const MAIN: usize = 60;

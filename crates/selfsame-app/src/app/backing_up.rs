@@ -1,18 +1,18 @@
 //! Backups of a running instance.
 
-use std::path::PathBuf;
-
 use selfsame_driver::{Error, Result};
 
 use super::App;
 use crate::backup::{Backups, LEDGER_FILE, STORE_FILE};
+use crate::view::instance::CopyMade;
 
 impl App {
     /// Copies all stored data except the master key into a new directory, named by the time; returns its path.
     ///
     /// # Errors
-    /// If the backup can't be written.
-    pub async fn copy(&self, backups: &Backups) -> Result<PathBuf> {
+    /// `NotFound` if backups have no place; or if the backup can't be written.
+    pub async fn copy(&self, backups: Option<&Backups>) -> Result<CopyMade> {
+        let backups = backups.ok_or_else(|| Error::not_found("backup-folder-absent"))?;
         let registry = self.registry();
         if registry.is_ok_and(|registry| registry.health().is_ok_and(|health| health.is_some())) {
             // Started from a backup, a node would vote again on what it has voted on since: two votes of one key.
@@ -42,6 +42,8 @@ impl App {
             Ok(())
         });
         copied.await.map_err(Error::internal)??;
-        Ok(directory)
+        Ok(CopyMade {
+            directory: directory.display().to_string(),
+        })
     }
 }

@@ -13,6 +13,8 @@ use selfsame_core::organisation::Urgency;
 
 /// How often the worker looks for entries left behind by a crash or due at a later time.
 const EVERY: Duration = Duration::from_millis(500);
+/// Looks between two looks at the list of master keys.
+const KEYS_EVERY: u64 = 2;
 /// Looks between two notes of the ledger's height. Each note is a commit; none is made while nothing is new.
 const NOTED_EVERY: u64 = 20;
 /// Looks between two notes that the registry is active (ten minutes). Each note is a commit, even while nothing is new.
@@ -70,6 +72,9 @@ pub(super) async fn work(
             Err(error) => tracing::error!(%error, "the outbox can't be read"),
         }
         app.operator.keep_token().await;
+        if look.is_multiple_of(KEYS_EVERY) {
+            app.keep_master_key();
+        }
         app.keep_chained().await;
         app.keep_erasing(Urgency::Now).await;
         purge(&app, started).await;

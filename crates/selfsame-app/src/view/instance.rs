@@ -47,6 +47,20 @@ pub struct CopyMade {
     pub directory: String,
 }
 
+/// Under which master key the records of an instance are, and how far a rotation is. A key is named by its check value, a
+/// keyed hash that reveals nothing of it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct MasterKeyStatus {
+    /// `settled`, `begun` (all records open with the present key) or `ending` (all open with the new one).
+    pub stage: String,
+    /// The check value of the key that all records open with.
+    pub present: Option<String>,
+    /// The check value of the key that a rotation leads to, once it has begun.
+    pub next: Option<String>,
+    /// The number of processes that a rotation waits for, because they do not have the next key yet.
+    pub waits_for: u64,
+}
+
 /// A link that signs the operator's browser in.
 #[derive(Clone, Deserialize, Serialize, ToSchema)]
 pub struct SignInLink {

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::{
-    Backend, Backlog, BatchOutcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord,
-    StoredEvent, Weight, Window,
+    Backend, Backlog, BatchOutcome, Meter, Place, SealedBatch, SealedEntry, SealedLetter,
+    SealedRecord, StoredEvent, Weight, Window,
 };
-use selfsame_store::{Memory, Meter, OutboxId, Result, StoreError, TenantId};
+use selfsame_store::{Memory, OutboxId, Result, StoreError, TenantId};
 
 /// Reads take longer than commits, so that a record may have changed by the time it is read.
 const READ: Duration = Duration::from_millis(4);
@@ -49,6 +49,10 @@ impl Backend for Slow {
         now: UnixTime,
     ) -> Result<Vec<SealedRecord>> {
         self.0.list(tenant, kind, window, now).await
+    }
+
+    async fn keys(&self, after: &str, limit: usize) -> Result<Vec<(TenantId, SealedRecord)>> {
+        self.0.keys(after, limit).await
     }
 
     async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight> {

@@ -14,8 +14,9 @@ use selfsame_driver::keys::Keys;
 use selfsame_ledger::Registry;
 use selfsame_ledger::embedded::{Embedded, Setup};
 use selfsame_registry::{Content, Identifier, Operation, Transaction, UnsignedTransaction};
+use selfsame_store::backend::Meter;
 use selfsame_store::ledger::{Block, Head, LedgerStore, MemoryLedger, Placed, SqliteLedger};
-use selfsame_store::{Memory, Meter, Result, Store, StoreError, Vault};
+use selfsame_store::{Memory, Result, Store, StoreError, Vault};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 

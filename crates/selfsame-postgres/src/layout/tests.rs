@@ -15,7 +15,8 @@ use crate::backend::{Company, Postgres};
 use crate::pool::{connection, pool};
 
 /// Makes the tables those of layout 1 again.
-const BACK: &str = "ALTER TABLE outbox DROP COLUMN holder; ALTER TABLE processes DROP COLUMN alone;
+const BACK: &str = "DROP TABLE readers; DROP INDEX records_of_keys;
+    ALTER TABLE outbox DROP COLUMN holder; ALTER TABLE processes DROP COLUMN alone;
     UPDATE layout SET layout = 1";
 
 async fn open(url: &str) -> Store {
@@ -72,7 +73,7 @@ async fn an_upgrade_that_loses_or_changes_a_row_is_undone_and_the_tables_stay_us
     let client = former(&url).await;
     let before = whole_census(&client).await.unwrap();
     for harm in harmful {
-        let upgrade = [schema::MIGRATIONS[0], harm];
+        let upgrade = [schema::MIGRATIONS[0], schema::MIGRATIONS[1], harm];
         let refused = transaction(&client, upgraded(&client, &upgrade, 1)).await;
         let Err(DatabaseFailure::Final(StoreError::Storage(why))) = refused else {
             panic!("{harm}: {refused:?}");
@@ -94,7 +95,11 @@ async fn an_upgrade_that_loses_or_changes_a_row_is_undone_and_the_tables_stay_us
 async fn a_refused_upgrade_says_which_rows_it_would_have_lost() {
     let url = Server::shared().fresh();
     let client = former(&url).await;
-    let upgrade = [schema::MIGRATIONS[0], "DELETE FROM records WHERE id = '1'"];
+    let upgrade = [
+        schema::MIGRATIONS[0],
+        schema::MIGRATIONS[1],
+        "DELETE FROM records WHERE id = '1'",
+    ];
     let refused = transaction(&client, upgraded(&client, &upgrade, 1)).await;
     let said = refused.unwrap_err().into_error().to_string();
     assert!(
@@ -125,4 +130,40 @@ async fn commits_of_other_processes_wait_for_an_upgrade() {
         DatabaseResult::Ok(())
     };
     transaction(&client, upgrade).await.unwrap();
+}
+
+/// A process of the release before goes on with a commit that waits while the tables are upgraded, and the upgrade does not
+/// wait for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_commit_of_the_release_before_waits_for_an_upgrade_and_then_takes_effect() {
+    let url = Server::shared().fresh();
+    drop(former(&url).await);
+    let address = Address::parse(&url).unwrap();
+    let client = connection(&pool(&address, 1).unwrap()).await.unwrap();
+    let back = "ALTER TABLE outbox ADD COLUMN holder uuid;
+        ALTER TABLE processes ADD COLUMN alone boolean NOT NULL DEFAULT false; UPDATE layout SET layout = 2";
+    client.batch_execute(back).await.unwrap();
+    let other = connection(&pool(&address, 1).unwrap()).await.unwrap();
+    let commit = async {
+        // As a commit does: it locks the row of its process, and then writes records.
+        other.batch_execute("BEGIN").await.unwrap();
+        let locked = other.query(schema::LOCK_PROCESSES, &[]).await;
+        let written = other
+            .execute("UPDATE records SET expires = NULL WHERE kind = 'card'", &[])
+            .await;
+        other.batch_execute("COMMIT").await.unwrap();
+        (locked.map(drop), written)
+    };
+    let upgrade = async {
+        let upgrade = async {
+            client.query(schema::LOCK_PROCESSES, &[]).await?;
+            tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+            upgraded(&client, &schema::MIGRATIONS, 2).await
+        };
+        transaction(&client, upgrade).await
+    };
+    let (upgraded, (locked, written)) = tokio::join!(upgrade, commit);
+    upgraded.unwrap();
+    locked.unwrap();
+    assert_eq!(written.unwrap(), 2);
 }

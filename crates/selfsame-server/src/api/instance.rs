@@ -1,9 +1,8 @@
-//! `/api/status` and `/api/copies`: the instance's status, and its backups.
+//! `/api/status`, `/api/copies` and `/api/master-key`: the instance's status, its backups and its master key.
 
 use axum::extract::State;
 use http::StatusCode;
-use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
-use selfsame_driver::Error;
+use selfsame_app::view::instance::{CopyMade, InstanceStatus, MasterKeyStatus, SignInLink};
 use selfsame_operators::Actor;
 
 use super::json;
@@ -20,13 +19,19 @@ pub async fn status(State(server): State<Server>) -> Handled {
 /// Backs up everything that this instance keeps, while it runs. The master key is not included.
 #[utoipa::path(post, path = "/api/copies", operation_id = "instance_create_backup", tag = "instance", responses((status = 200, body = CopyMade)))]
 pub async fn copy(State(server): State<Server>) -> Handled {
-    let backups = server
-        .backups()
-        .ok_or_else(|| Error::not_found("backup-folder-absent"))?;
-    let directory = server.app().copy(backups).await?;
-    json(&CopyMade {
-        directory: directory.display().to_string(),
-    })
+    json(&server.app().copy(server.backups()).await?)
+}
+
+/// Shows under which master key the records are, and how far a rotation is.
+#[utoipa::path(get, path = "/api/master-key", operation_id = "instance_get_master_key", tag = "instance", responses((status = 200, body = MasterKeyStatus)))]
+pub async fn master_key(State(server): State<Server>) -> Handled {
+    json(&server.app().master_key().await?)
+}
+
+/// Begins a rotation of the master key. The instance finds the next key where its settings say, and goes on by itself.
+#[utoipa::path(post, path = "/api/master-key/rotation", operation_id = "instance_rotate_master_key", tag = "instance", responses((status = 200, body = MasterKeyStatus)))]
+pub async fn rotate(State(server): State<Server>) -> Handled {
+    json(&server.app().rotate_master_key().await?)
 }
 
 /// Makes a link that signs a browser in with every right, as the operator token does. The link works once, within ten

@@ -19,6 +19,8 @@ pub fn instance() -> Vec<Route> {
         described(instance::__path_status, instance::status),
         described(instance::__path_copy, instance::copy),
         described(instance::__path_link, instance::link),
+        described(instance::__path_master_key, instance::master_key),
+        described(instance::__path_rotate, instance::rotate),
     ]
 }
 

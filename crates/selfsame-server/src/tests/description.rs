@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use http::StatusCode;
-use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
+use selfsame_app::view::instance::{CopyMade, InstanceStatus, MasterKeyStatus, SignInLink};
 use selfsame_audit::{AuditEntry, ChainAnchor};
 use selfsame_core::organisation::look::{LookChange, LookView};
 use selfsame_core::organisation::trust::{NewTrustedIssuer, TrustedIssuer};
@@ -340,6 +340,8 @@ fn others_examples(examples: &mut Checked) {
     examples.response::<InstanceStatus>("instance_get_status");
     examples.response::<CopyMade>("instance_create_backup");
     examples.response::<SignInLink>("instance_create_sign_in_link");
+    examples.response::<MasterKeyStatus>("instance_get_master_key");
+    examples.response::<MasterKeyStatus>("instance_rotate_master_key");
     examples.request::<NewDid>("dids_create");
     examples.response::<InstanceDid>("dids_create");
     examples.response::<Listing<InstanceDid>>("dids_list");

@@ -6,7 +6,7 @@ use selfsame_crypto::time::UnixTime;
 
 use super::events::Events;
 use super::outbox::Outbox;
-use crate::backend::{BatchOutcome, Place, SealedRecord, Weight, Write, stays};
+use crate::backend::{BatchOutcome, KEY_KIND, Place, SealedRecord, Weight, Write, stays};
 use crate::error::{Result, StoreError};
 use crate::record::Expect;
 use crate::store::key_place;
@@ -70,6 +70,16 @@ impl State {
             expires,
             value,
         })
+    }
+
+    pub(super) fn keys(&self, after: &str, limit: usize) -> Vec<(TenantId, SealedRecord)> {
+        let places = self.records.keys();
+        let keys = places.filter(|place| place.kind == KEY_KIND && place.tenant.as_str() > after);
+        let rows = keys.filter_map(|place| {
+            let row = self.sealed(place, UnixTime(0))?;
+            Some((place.tenant.clone(), row))
+        });
+        rows.take(limit).collect()
     }
 
     pub(super) fn judge(&self, write: &Write, now: UnixTime) -> Result<()> {

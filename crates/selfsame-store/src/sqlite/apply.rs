@@ -9,7 +9,9 @@ use selfsame_crypto::frame;
 use selfsame_crypto::time::UnixTime;
 
 use super::{schema, sql};
-use crate::backend::{BatchOutcome, DEAD_LETTER_SECONDS, Place, SealedBatch, Write};
+use crate::backend::{
+    BatchOutcome, DEAD_LETTER_SECONDS, KEY_KIND, LIST_KIND, Place, SealedBatch, Write,
+};
 use crate::error::{Result, StoreError};
 use crate::record::Expect;
 use crate::tenant::TenantId;
@@ -88,6 +90,14 @@ impl<'a> Apply<'a> {
                     place,
                     version,
                     value,
+                } if [KEY_KIND, LIST_KIND].contains(&place.kind.as_str()) => {
+                    // What was wrapped under a former master key is overwritten.
+                    self.overwriting(|apply| apply.update(&place, version, &value))?;
+                }
+                Write::Update {
+                    place,
+                    version,
+                    value,
                 } => self.update(&place, version, &value)?,
                 Write::Delete(place) => {
                     if let Some(existing) = self.existing(&place)? {
@@ -124,6 +134,15 @@ impl<'a> Apply<'a> {
 
     fn run(&self, statement: &str, values: impl rusqlite::Params) -> Result<usize> {
         Ok(self.connection.prepare_cached(statement)?.execute(values)?)
+    }
+
+    /// Does something with the bytes of what it removes overwritten.
+    fn overwriting<T>(&self, remove: impl FnOnce(&Self) -> Result<T>) -> Result<T> {
+        let overwrite = |is| self.connection.pragma_update(None, "secure_delete", is);
+        overwrite(true)?;
+        let removed = remove(self);
+        overwrite(false)?;
+        removed
     }
 
     fn existing(&self, place: &Place) -> Result<Option<Existing>> {

@@ -8,10 +8,13 @@ use selfsame_crypto::seal::SealingKey;
 
 use super::sums::{self, Sums};
 use super::{Map, entry, event, file, letter, place, record, schema, tenant};
-use crate::backend::{KEY_KIND, Place, SealedEntry, SealedLetter, SealedRecord, StoredEvent};
+use crate::backend::{
+    KEY_KIND, LIST_KIND, Place, SealedEntry, SealedLetter, SealedRecord, StoredEvent,
+};
 use crate::error::{Result, StoreError};
 use crate::looked::{Looked, Tell};
 use crate::outbox;
+use crate::rotation::KeyTrouble;
 use crate::tenant::TenantId;
 use crate::vault::Vault;
 
@@ -86,10 +89,10 @@ impl StoreFile {
             vault,
             _lock: lock,
         };
-        match opened.is_of_this_key() {
-            Ok(false) => Err(StoreError::WrongKey),
+        match opened.check_key() {
+            Err(StoreError::WrongKey(trouble)) => Err(StoreError::WrongKey(trouble)),
             // Errors are reported by the checks.
-            Ok(true) | Err(_) => Ok(opened),
+            Ok(()) | Err(_) => Ok(opened),
         }
     }
 
@@ -129,7 +132,8 @@ impl StoreFile {
     /// `OtherLayout` for a file of a former layout; those of `take`.
     pub fn rows(&self, mut take: impl FnMut(FileRow) -> Result<()>) -> Result<()> {
         let (found, known) = (schema::version(&self.connection)?, schema::FORMAT.version);
-        if found != known {
+        // The layout before has the same tables.
+        if found != known && found != schema::UNLISTED {
             return Err(StoreError::OtherLayout { found, known });
         }
         for (rows, map) in ROWS {
@@ -164,23 +168,30 @@ impl StoreFile {
         }
     }
 
-    /// The key is right if it sealed the sum or opens the instance's own key. Both may be damaged, but hardly at once.
-    fn is_of_this_key(&self) -> Result<bool> {
-        let sums = Sums::new(&self.vault.sum_key());
-        if sums.is_of_this_key(&self.connection).ok().flatten() == Some(true) {
-            return Ok(true);
-        }
+    /// The key is right if the list of master keys or the instance's own key opens with it, or it sealed the sum. All
+    /// may be damaged, but hardly at once.
+    fn check_key(&self) -> Result<()> {
         let instance = TenantId::instance();
-        match self.vault.keys_of(&instance, || self.key(&instance)) {
-            Ok(Some(_)) => Ok(true),
-            Err(StoreError::WrongKey) => Ok(false),
+        let (list, own) = (self.kept(&instance, LIST_KIND, "")?, self.key(&instance)?);
+        match self.vault.begin(list.as_ref(), own.as_ref()) {
+            Err(StoreError::WrongKey(trouble @ KeyTrouble::Other)) => {
+                let sums = Sums::new(&self.vault.sum_key());
+                match sums.is_of_this_key(&self.connection).ok().flatten() {
+                    Some(true) => Ok(()),
+                    _ => Err(StoreError::WrongKey(trouble)),
+                }
+            }
             // If there is no such record, the file is empty and fits every key.
-            Ok(None) => {
+            Ok(_) if own.is_none() => {
                 let records = "SELECT EXISTS (SELECT 1 FROM records)";
                 let some: bool = self.connection.query_row(records, [], |row| row.get(0))?;
-                Ok(!some)
+                let sums = Sums::new(&self.vault.sum_key());
+                match some && sums.is_of_this_key(&self.connection).ok().flatten() != Some(true) {
+                    true => Err(StoreError::WrongKey(KeyTrouble::Other)),
+                    false => Ok(()),
+                }
             }
-            Err(other) => Err(other),
+            begun => begun.map(drop),
         }
     }
 
@@ -194,6 +205,9 @@ impl StoreFile {
     }
 
     fn records(&self, looked: &mut Looked, tell: Tell<'_>) -> Result<()> {
+        if let Some(damage) = self.vault.list_damage() {
+            looked.wrong(damage);
+        }
         let mut statement = self.connection.prepare(RECORDS)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {

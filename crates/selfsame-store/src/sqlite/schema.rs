@@ -7,9 +7,9 @@ use crate::error;
 
 pub(super) static FORMAT: Format = Format {
     application: 0x5353_7374,
-    version: 5,
-    former: &[UNSUMMED, ROUTED, WITHOUT_EVENTS],
-    schema: &[SCHEMA, TOTALS, EVENTS],
+    version: 6,
+    former: &[UNSUMMED, ROUTED, WITHOUT_EVENTS, UNLISTED],
+    schema: &[SCHEMA, TOTALS, EVENTS, KEYS_INDEX],
     shrinks: false,
 };
 
@@ -63,6 +63,11 @@ const UNSUMMED: u32 = 2;
 const ROUTED: u32 = 3;
 /// A former layout. This and the ones before it had no events.
 const WITHOUT_EVENTS: u32 = 4;
+/// A former layout. This and the ones before it had no list of master keys, which is a record, and no index of keys.
+pub(super) const UNLISTED: u32 = 5;
+/// Finds the tenants' keys, to wrap them again.
+const KEYS_INDEX: &str =
+    "CREATE INDEX IF NOT EXISTS records_of_keys ON records (tenant) WHERE kind = 'selfsame.key';";
 /// `seq` is the position: one more than the largest, since the newest row is never removed.
 const EVENTS: &str = "
 CREATE TABLE events (
@@ -103,7 +108,10 @@ pub(super) fn take_over(connection: &Connection) -> error::Result<()> {
     }
     if found != FORMAT.version {
         connection.execute_batch("DROP TABLE IF EXISTS routes")?;
-        connection.execute_batch(EVENTS)?;
+        if found <= WITHOUT_EVENTS {
+            connection.execute_batch(EVENTS)?;
+        }
+        connection.execute_batch(KEYS_INDEX)?;
         connection.pragma_update(None, "user_version", FORMAT.version)?;
     }
     Ok(())
@@ -118,6 +126,9 @@ pub(super) const READ: &str = "SELECT id, seq, version, expires, value FROM reco
 
 pub(super) const VERSION: &str = "SELECT version FROM records
     WHERE tenant = ?1 AND kind = ?2 AND id = ?3 AND (expires IS NULL OR expires > ?4)";
+
+pub(super) const KEYS: &str = "SELECT id, seq, version, expires, value, tenant FROM records
+    INDEXED BY records_of_keys WHERE kind = 'selfsame.key' AND tenant > ?1 ORDER BY tenant LIMIT ?2";
 
 pub(super) const FIND: [&str; 2] = [
     "SELECT r.id, r.seq, r.version, r.expires, r.value FROM tags t CROSS JOIN records r ON r.seq = t.seq
@@ -183,6 +194,7 @@ mod tests {
         crate::sqlite::file::set_up(&connection).unwrap();
         connection.execute_batch(SCHEMA).unwrap();
         connection.execute_batch(EVENTS).unwrap();
+        connection.execute_batch(KEYS_INDEX).unwrap();
         let mut statement = connection
             .prepare(&format!("EXPLAIN QUERY PLAN {query}"))
             .unwrap();
@@ -202,6 +214,7 @@ mod tests {
     fn every_look_up_on_the_way_of_a_request_is_driven_by_an_index() {
         for query in [
             READ,
+            KEYS,
             FIND[0],
             FIND[1],
             LIST[0],
@@ -218,7 +231,7 @@ mod tests {
             assert!(!plan.contains("SCAN"), "{query}\n{plan}");
         }
         // The index gives the order of insertion: a page never sorts all records of a tag or kind.
-        for query in [FIND[0], FIND[1], LIST[0], LIST[1]] {
+        for query in [KEYS, FIND[0], FIND[1], LIST[0], LIST[1]] {
             assert!(
                 !plan(query).contains("TEMP B-TREE"),
                 "{query}\n{}",

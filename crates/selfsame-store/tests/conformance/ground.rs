@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::Backend;
+use selfsame_store::rotation::{FoundKeys, MasterKeySource};
 use selfsame_store::{Record, Result, Store, TenantId, Vault};
 
 /// The start time of the suite's clock.
@@ -57,14 +58,19 @@ impl Ground {
     }
 
     pub async fn front_under(&self, backend: Arc<dyn Backend>, master: [u8; 32]) -> Result<Store> {
+        self.front_with(backend, &[master]).await
+    }
+
+    /// A store by a process that has these master keys.
+    pub async fn front_with(
+        &self,
+        backend: Arc<dyn Backend>,
+        masters: &[[u8; 32]],
+    ) -> Result<Store> {
         let clock = self.clock.clone();
         let now = Arc::new(move || UnixTime(clock.load(Ordering::SeqCst)));
-        Store::open_with_clock(
-            backend,
-            Vault::from_master(SealingKey::from_bytes(master)),
-            now,
-        )
-        .await
+        let keys = Arc::new(Masters(masters.to_vec()));
+        Store::open_with_clock(backend, Vault::from_source(keys), now).await
     }
 
     /// The data files; empty for a back end without files.
@@ -78,6 +84,19 @@ impl Ground {
 
     pub fn wait(&self, seconds: u64) {
         self.clock.fetch_add(seconds, Ordering::SeqCst);
+    }
+}
+
+/// Master keys, the present one first.
+struct Masters(Vec<[u8; 32]>);
+
+impl MasterKeySource for Masters {
+    fn find(&self) -> FoundKeys {
+        let keys = self.0.iter().copied().map(SealingKey::from_bytes);
+        FoundKeys {
+            keys: keys.collect(),
+            next: String::new(),
+        }
     }
 }
 

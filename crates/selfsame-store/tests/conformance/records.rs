@@ -516,7 +516,7 @@ pub async fn another_master_key_is_refused(ground: Ground) {
     drop(ground.front(backend.clone()).await);
     assert!(matches!(
         ground.front_under(backend.clone(), [2; 32]).await,
-        Err(StoreError::WrongKey)
+        Err(StoreError::WrongKey(_))
     ));
     assert!(ground.front_under(backend, [1; 32]).await.is_ok());
 }

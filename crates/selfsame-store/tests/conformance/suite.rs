@@ -7,6 +7,7 @@ pub mod model;
 pub mod outbox;
 pub mod races;
 pub mod records;
+pub mod rotation;
 
 /// Makes a test of each check, for the back end that this expression gives.
 macro_rules! conformance {
@@ -57,6 +58,13 @@ macro_rules! conformance {
             a_destruction_goes_on_after_reopening_and_leaves_no_row,
             the_calls_of_a_destroyed_tenant_stop_and_those_of_others_go_on,
             the_instance_itself_is_neither_erased_nor_destroyed;
+        rotation:
+            after_a_rotation_the_new_key_opens_everything_and_the_former_one_nothing,
+            a_rotation_goes_on_after_a_start_at_every_step_with_one_of_the_keys,
+            of_two_rotations_at_once_one_is_refused,
+            tenants_that_come_during_a_rotation_are_under_the_new_key_too,
+            reads_and_writes_go_on_during_a_rotation,
+            a_destroyed_tenant_stays_unreadable_after_a_rotation;
         model:
             any_sequence_of_batches_does_what_the_model_does;
         }

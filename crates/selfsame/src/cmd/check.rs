@@ -6,11 +6,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use selfsame_network::checkup::{Records, check, has_data};
-use selfsame_store::Vault;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::master_key::MasterKey;
 use selfsame_terminal::progress::Progress;
-use selfsame_terminal::{master_key, output};
+use selfsame_terminal::{next_key, output};
 
 use crate::database::DatabaseOptions;
 
@@ -57,8 +56,7 @@ impl Check {
         let tell = |what: &'static str, seen: u64| progress.at(what, seen);
         let vault = || {
             let custody = self.master_key.custody(&self.data)?;
-            let key = master_key::load(&custody, &self.data)?;
-            Ok::<_, Failure>(Vault::from_master(key))
+            next_key::vault(&custody, &self.data)
         };
         let records = match &database {
             Some(database) => {

@@ -221,7 +221,7 @@ fn sound(file: &Path, checked: Result<(), StoreError>) -> Result<(), Failure> {
 
 fn unusable(file: &Path, error: &StoreError) -> Failure {
     let hint = match error {
-        StoreError::WrongKey => {
+        StoreError::WrongKey(_) => {
             "use the master key of the instance that the copy was made of; nothing was written"
         }
         StoreError::InUse(_) => "stop the process that has the copy open; nothing was written",

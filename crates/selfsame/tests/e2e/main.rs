@@ -52,6 +52,7 @@ mod replicas_rig;
 mod requests;
 mod responses;
 mod rig;
+mod rotation;
 mod scenarios;
 mod starting;
 mod telling;

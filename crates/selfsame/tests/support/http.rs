@@ -44,6 +44,17 @@ impl Request {
         self
     }
 
+    /// Where it goes.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// The same request to another address.
+    pub fn to(mut self, url: &Url) -> Self {
+        self.url = url.clone();
+        self
+    }
+
     /// Sends this `Host` in place of the address's own.
     pub fn under(mut self, host: &str) -> Self {
         self.host = Some(host.to_owned());

@@ -15,10 +15,7 @@ impl Apply<'_> {
         keep: Option<&[String]>,
         limit: usize,
     ) -> Result<u64> {
-        let overwrite = |is| self.connection.pragma_update(None, "secure_delete", is);
-        overwrite(true)?;
-        let removed = self.portion(tenant, keep, limit);
-        overwrite(false)?;
+        let removed = self.overwriting(|apply| apply.portion(tenant, keep, limit));
         Ok(removed? as u64)
     }
 

@@ -11,6 +11,7 @@ use selfsame_driver::data_directory::{KEY_FILE, SALT_FILE, TOKEN_FILE, WRAPPED_F
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::interrupt::until_told_to_go;
 use selfsame_terminal::master_key::{self, Custody};
+use selfsame_terminal::next_key::{NEXT_PASSPHRASE, NEXT_WRAPPED};
 use selfsame_terminal::output;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -146,8 +147,14 @@ impl Up {
             Custody::BesideTheData => {
                 self.master_key.master_key_file = Some(all.join(KEY_FILE));
             }
-            Custody::Passphrase(_) => share(&all, &self.data, SALT_FILE)?,
-            Custody::Hsm(_) => share(&all, &self.data, WRAPPED_FILE)?,
+            Custody::Passphrase(_) => {
+                share(&all, &self.data, SALT_FILE)?;
+                look_for(&all, &self.data, NEXT_PASSPHRASE)?;
+            }
+            Custody::Hsm(_) => {
+                share(&all, &self.data, WRAPPED_FILE)?;
+                look_for(&all, &self.data, NEXT_WRAPPED)?;
+            }
             Custody::File(_) => {}
         }
         self.token.share(all.join(TOKEN_FILE), number == 1);
@@ -167,6 +174,15 @@ impl Up {
 fn share(from: &Path, to: &Path, name: &str) -> Result<(), Failure> {
     std::fs::copy(from.join(name), to.join(name))?;
     Ok(())
+}
+
+/// Lets a process look for a file that is not there yet in the directory of all.
+fn look_for(at: &Path, from: &Path, name: &str) -> Result<(), Failure> {
+    let (link, file) = (from.join(name), std::path::absolute(at.join(name))?);
+    match std::os::unix::fs::symlink(file, link) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error.into()),
+        _ => Ok(()),
+    }
 }
 
 fn tell(started: &StartedReplicas) {
