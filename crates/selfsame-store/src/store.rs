@@ -1,5 +1,6 @@
 //! The front of the store: seals what is written, opens what is read, and hashes tags.
 
+mod adopt;
 mod allocate;
 mod calls;
 mod copy;

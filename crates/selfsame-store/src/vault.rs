@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use selfsame_crypto::Secret;
 use selfsame_crypto::frame;
 use selfsame_crypto::seal::{SealError, SealingKey, random_seed};
 use zeroize::Zeroizing;
@@ -125,6 +126,29 @@ impl Vault {
         self.wrapped(&instance, &plain)
     }
 
+    /// The data key of a tenant, out of the row that has it: 32 bytes, for another store to take over.
+    ///
+    /// # Errors
+    /// `Malformed` for the instance itself, whose key never leaves it; `Tampered` if the row does not open.
+    pub fn bare_key(&self, tenant: &TenantId, row: &SealedRecord) -> Result<Secret> {
+        not_the_instance(tenant)?;
+        let opened = self.wrap.open(&wrapping(tenant, row.version), &row.value);
+        let key = Secret::new(opened.map_err(|_| StoreError::Tampered("key"))?);
+        match key.expose().len() {
+            32 => Ok(key),
+            _ => Err(StoreError::Tampered("key")),
+        }
+    }
+
+    /// Wraps a data key that another store has made. Returns what [`Self::fresh`] does.
+    pub(crate) fn adopted(&self, tenant: &TenantId, key: &Secret) -> Result<(u64, Vec<u8>)> {
+        not_the_instance(tenant)?;
+        match key.expose().len() {
+            32 => self.wrapped(tenant, key.expose()),
+            _ => Err(StoreError::Malformed("key")),
+        }
+    }
+
     fn wrapped(&self, tenant: &TenantId, plain: &[u8]) -> Result<(u64, Vec<u8>)> {
         let version = self.stamps.next();
         let (nonce, bound) = (self.stamps.nonce(version), wrapping(tenant, version));
@@ -164,6 +188,13 @@ impl Vault {
 impl fmt::Debug for Vault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Vault")
+    }
+}
+
+fn not_the_instance(tenant: &TenantId) -> Result<()> {
+    match *tenant == TenantId::instance() {
+        true => Err(StoreError::Malformed("tenant")),
+        false => Ok(()),
     }
 }
 

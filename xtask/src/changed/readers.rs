@@ -68,6 +68,7 @@ pub const ROWS: &[Row] = &[
             "selfsame-postgres/faults",
             "selfsame-postgres/restores",
             "selfsame-postgres/shared",
+            "selfsame-moving/moves",
             "selfsame/bench",
             "selfsame/e2e",
         ]),

@@ -52,3 +52,4 @@ mod rig;
 mod scenarios;
 mod starting;
 mod telling;
+mod tenants;
