@@ -4,11 +4,11 @@ use std::io::Write;
 
 use selfsame_audit::{Act, AuditResult, AuditedActor, Trail};
 use selfsame_core::organisation::{MovingOrganisation, OrganisationName};
+use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
-use selfsame_crypto::{Secret, SecretString};
-use selfsame_store::backend::{KEY_KIND, Place};
+use selfsame_store::backend::KEY_KIND;
 use selfsame_store::offline::{FileRow, Tell};
-use selfsame_store::{Store, StoreError, TenantId};
+use selfsame_store::{Store, StoreError};
 use serde::Serialize;
 
 use crate::error::MoveError;
@@ -23,7 +23,6 @@ const CALLS_MAX: usize = 2_000;
 /// An organisation that is about to leave an instance.
 pub struct Leaving {
     organisation: MovingOrganisation,
-    key: Secret,
 }
 
 /// What was written into a file.
@@ -52,21 +51,13 @@ pub struct Exported {
 }
 
 impl Leaving {
-    /// An organisation of the instance with this store, and its key.
+    /// An organisation of the instance with this store.
     ///
     /// # Errors
     /// `Refused` for an organisation that can't be moved; the store's.
-    pub async fn prepare(
-        store: &Store,
-        source: &RowSource,
-        name: &OrganisationName,
-    ) -> Result<Self, MoveError> {
+    pub async fn prepare(store: &Store, name: &OrganisationName) -> Result<Self, MoveError> {
         let organisation = MovingOrganisation::leaving(store, name).await?;
-        let place = key_place(organisation.tenant());
-        let sealed = store.sealed(&place).await?;
-        let sealed = sealed.ok_or(StoreError::Tampered("key"))?;
-        let key = source.vault().bare_key(organisation.tenant(), &sealed)?;
-        Ok(Self { organisation, key })
+        Ok(Self { organisation })
     }
 
     /// Notes in the audit trail that the organisation's data are exported.
@@ -92,14 +83,6 @@ pub(crate) fn act(act: &str, organisation: &MovingOrganisation) -> Act {
     }
 }
 
-pub(crate) fn key_place(tenant: &TenantId) -> Place {
-    Place {
-        tenant: tenant.clone(),
-        kind: KEY_KIND.to_owned(),
-        id: String::new(),
-    }
-}
-
 /// The passphrase of a file, the time, and where progress is told.
 pub struct ExportTerms<'a> {
     /// The passphrase that opens the file.
@@ -110,7 +93,7 @@ pub struct ExportTerms<'a> {
     pub tell: Tell<'a>,
 }
 
-/// Writes all rows of a tenant.
+/// Writes all rows of a tenant. If the records are in a file, the store is closed meanwhile.
 ///
 /// # Errors
 /// `Io` if the file can't be written; `Calls` for an outbox that is too long; the errors of [`RowSource::rows`].
@@ -122,8 +105,11 @@ pub async fn export(
 ) -> Result<Exported, MoveError> {
     let tenant = leaving.organisation.tenant();
     let header = FileHeader::draw(tenant.clone());
+    let seal = header.seal(terms.passphrase)?;
+    let key = source.key_row(tenant).await?;
+    let (version, key) = seal.vault.rewrapped(tenant, &key, &source.vault())?;
     let mut file = ExportFile {
-        seal: header.seal(terms.passphrase)?,
+        seal,
         out,
         lines: 1,
         tally: RowTally::default(),
@@ -135,7 +121,8 @@ pub async fn export(
     };
     writeln!(file.out, "{}", header.to_line())?;
     file.part(&MovedPart::Tenant {
-        key: leaving.key.clone(),
+        version,
+        key,
         name: leaving.organisation.name().to_string(),
         record: leaving.organisation.to_bytes()?,
     })?;

@@ -9,20 +9,20 @@ use std::io::BufRead;
 use selfsame_audit::{AuditResult, Trail};
 use selfsame_core::organisation::MovingOrganisation;
 use selfsame_crypto::time::UnixTime;
-use selfsame_crypto::{Secret, SecretString, hash};
-use selfsame_store::backend::Write;
+use selfsame_crypto::{SecretString, hash};
+use selfsame_store::backend::{KEY_KIND, Place, SealedRecord, Write};
 use selfsame_store::offline::Tell;
 use selfsame_store::{Batch, Expect, Put, Store, TenantId};
 use serde::Serialize;
 
 use crate::error::MoveError;
-use crate::export::{act, key_place};
+use crate::export::act;
 use crate::line::{FileHeader, LineReader, LineSeal, ReadLine};
-use crate::part::MovedPart;
+use crate::part::{MovedEntry, MovedPart, MovedRecord};
 use crate::rows::RowSource;
 use crate::tally::KindTally;
 
-pub use filling::{FaultyLine, Filled, LineFault};
+pub use filling::{FaultyLine, FilledTenant, LineFault};
 
 /// The kind of the records that note which imports were begun. Each is of the instance.
 const ARRIVING: &str = "tenant_arriving";
@@ -32,12 +32,13 @@ const LEAP: u64 = 1 << 32;
 const PORTION: usize = 1_000;
 
 /// A file that is being imported.
-pub struct Import<R> {
+pub struct TenantImport<R> {
     lines: LineReader<R>,
     seal: LineSeal,
     /// What tells this file from another one with the same tenant.
     file: [u8; 32],
-    key: Secret,
+    /// The row with the tenant's key, wrapped by the vault of the file.
+    key: SealedRecord,
     organisation: MovingOrganisation,
 }
 
@@ -72,15 +73,17 @@ pub struct Arrived {
     pub faults: Vec<FaultyLine>,
 }
 
-/// When, and where progress is told.
+/// Where the records go, when, and where progress is told.
 pub struct ImportTerms<'a> {
+    /// The records of the instance.
+    pub source: &'a RowSource,
     /// Now: what has expired by then is passed over.
     pub now: UnixTime,
     /// Told how many lines were read.
     pub tell: Tell<'a>,
 }
 
-impl<R: BufRead> Import<R> {
+impl<R: BufRead> TenantImport<R> {
     /// Opens a file: reads its first two lines.
     ///
     /// # Errors
@@ -91,7 +94,13 @@ impl<R: BufRead> Import<R> {
         let seal = header.seal(passphrase)?;
         let opened = seal.open(&first(&mut lines)?);
         let opened = opened.map_err(|_| MoveError::KeyWrong)?;
-        let Some(MovedPart::Tenant { key, name, record }) = MovedPart::parse(&opened.plain) else {
+        let Some(MovedPart::Tenant {
+            version,
+            key,
+            name,
+            record,
+        }) = MovedPart::parse(&opened.plain)
+        else {
             return Err(MoveError::KeyWrong);
         };
         let organisation = MovingOrganisation::parse(&name, &record)?;
@@ -102,7 +111,13 @@ impl<R: BufRead> Import<R> {
             lines,
             seal,
             file: hash::sha256(header.to_line().as_bytes()),
-            key,
+            key: SealedRecord {
+                id: String::new(),
+                seq: 0,
+                version,
+                expires: None,
+                value: key,
+            },
             organisation,
         })
     }
@@ -122,20 +137,21 @@ impl<R: BufRead> Import<R> {
         &mut self,
         store: &Store,
         terms: &ImportTerms<'_>,
-    ) -> Result<Filled, MoveError> {
-        self.begin(store).await?;
+    ) -> Result<FilledTenant, MoveError> {
+        self.begin(store, terms.source).await?;
         filling::fill(self, store, terms).await
     }
 
     /// Notes which file is imported, and takes the tenant's key over.
-    async fn begin(&self, store: &Store) -> Result<(), MoveError> {
+    async fn begin(&self, store: &Store, source: &RowSource) -> Result<(), MoveError> {
         let (instance, tenant) = (TenantId::instance(), self.tenant());
         let noted = store.read(&instance, ARRIVING, tenant.as_str()).await?;
+        let has_key = store.version(tenant, KEY_KIND, "").await?.is_some();
         match noted {
             Some(noted) if noted.value == self.file => {}
             Some(_) => return Err(MoveError::Unfinished),
             None => {
-                if store.sealed(&key_place(tenant)).await?.is_some() {
+                if has_key {
                     return Err(MoveError::There);
                 }
                 self.organisation.is_free(store).await?;
@@ -144,14 +160,58 @@ impl<R: BufRead> Import<R> {
                 store.commit(batch.put(put)).await?;
             }
         }
-        Ok(store.adopt_key(tenant, &self.key).await?)
+        if has_key {
+            return Ok(());
+        }
+        let vault = source.vault();
+        let (version, value) = vault.rewrapped(tenant, &self.key, &self.seal.vault)?;
+        let place = Place {
+            tenant: tenant.clone(),
+            kind: KEY_KIND.to_owned(),
+            id: String::new(),
+        };
+        let expect = Write::Expect(place.clone(), Expect::Absent);
+        let put = Write::Put {
+            place,
+            version,
+            value,
+            tags: Vec::new(),
+            expires: None,
+        };
+        let batch = Batch::new(tenant.clone());
+        Ok(store.adopt(vec![expect, put], batch).await?)
+    }
+
+    /// Whether a record of the file opens with the tenant's key.
+    fn opens(&self, record: &MovedRecord) -> bool {
+        let sealed = SealedRecord {
+            id: record.id.clone(),
+            seq: 0,
+            version: record.version,
+            expires: record.expires,
+            value: record.value.clone(),
+        };
+        let (place, key) = (record.place(self.tenant()), || Ok(Some(self.key.clone())));
+        let opened = self.seal.vault.open_record(&place, &sealed, key);
+        opened.is_ok_and(|plain| plain.is_some())
+    }
+
+    /// Whether a call of the file opens with the tenant's key.
+    fn opens_call(&self, entry: &MovedEntry) -> bool {
+        let entry = entry.clone().into_entry(self.tenant());
+        let key = || Ok(Some(self.key.clone()));
+        selfsame_store::offline::opens(&self.seal.vault, &entry, key).is_ok()
     }
 
     /// Compares the rows that are there with those of the file. The store is closed meanwhile if it is a file.
     ///
     /// # Errors
     /// `Different`; the errors of [`RowSource::tally`].
-    pub async fn compare(&self, source: &RowSource, filled: &Filled) -> Result<(), MoveError> {
+    pub async fn compare(
+        &self,
+        source: &RowSource,
+        filled: &FilledTenant,
+    ) -> Result<(), MoveError> {
         let there = source.tally(self.tenant(), filled.now).await?;
         match filled.there.difference(&there) {
             Some(difference) => Err(MoveError::Different(difference)),
@@ -167,7 +227,7 @@ impl<R: BufRead> Import<R> {
         &self,
         store: &Store,
         trail: &Trail,
-        filled: Filled,
+        filled: FilledTenant,
     ) -> Result<Arrived, MoveError> {
         let complete = filled.is_whole();
         let arrived = Arrived {
@@ -202,7 +262,7 @@ impl<R: BufRead> Import<R> {
             let entries = filled.entries.into_iter();
             let entries = entries.map(|entry| Write::Enqueue(entry.into_entry(tenant)));
             store
-                .adopt(tenant, counters.chain(entries).collect(), batch)
+                .adopt(counters.chain(entries).collect(), batch)
                 .await?;
         }
         Ok(arrived)

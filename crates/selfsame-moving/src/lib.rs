@@ -25,6 +25,8 @@ pub mod wallet;
 
 pub use error::MoveError;
 pub use export::{ExportTerms, Exported, Leaving, export};
-pub use import::{Arrived, FaultyLine, Filled, Import, ImportTerms, LineFault, discard};
+pub use import::{
+    Arrived, FaultyLine, FilledTenant, ImportTerms, LineFault, TenantImport, discard,
+};
 pub use rows::{KeptIn, RowSource};
 pub use tally::{KindTally, RowTally};

@@ -7,7 +7,7 @@ use selfsame_crypto::encoding::{base64url_append, base64url_decode};
 use selfsame_crypto::password::Stretching;
 use selfsame_crypto::seal::{SealError, SealingKey};
 use selfsame_crypto::{SecretString, frame, hash};
-use selfsame_store::TenantId;
+use selfsame_store::{TenantId, Vault};
 use serde::{Deserialize, Serialize};
 
 use crate::error::MoveError;
@@ -20,6 +20,7 @@ const VERSION: u64 = 1;
 pub const LINE_MAX: usize = 16 << 20;
 /// What separates the seals of these lines from all others.
 const PURPOSE: &[u8] = b"selfsame tenant line 1";
+const WRAPPING: &[u8] = b"selfsame tenant key 1";
 
 /// The first line.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -90,6 +91,8 @@ impl FileHeader {
 /// Seals and opens the lines after the first.
 pub struct LineSeal {
     key: SealingKey,
+    /// Wraps the tenant's key in the file.
+    pub(crate) vault: Vault,
     header: [u8; 32],
 }
 
@@ -125,6 +128,7 @@ impl LineSeal {
     pub fn new(key: &SealingKey, header: &FileHeader) -> Self {
         Self {
             key: key.derive(PURPOSE),
+            vault: Vault::from_master(key.derive(WRAPPING)),
             header: hash::sha256(header.to_line().as_bytes()),
         }
     }

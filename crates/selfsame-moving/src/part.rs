@@ -11,8 +11,10 @@ use selfsame_store::{StoreError, TenantId};
 pub enum MovedPart {
     /// The tenant: the first sealed line.
     Tenant {
-        /// The key that seals its rows.
-        key: Secret,
+        /// The version of the row with its key.
+        version: u64,
+        /// The key that seals its rows, wrapped by the vault of the file.
+        key: Vec<u8>,
         /// The name of the organisation.
         name: String,
         /// The organisation, as the instance keeps it.
@@ -85,9 +87,12 @@ impl MovedPart {
     #[must_use]
     pub fn to_bytes(&self) -> Secret {
         let bytes = match self {
-            Self::Tenant { key, name, record } => {
-                frame::join(&[TENANT, key.expose(), name.as_bytes(), record])
-            }
+            Self::Tenant {
+                version,
+                key,
+                name,
+                record,
+            } => frame::join(&[TENANT, &version.to_be_bytes(), key, name.as_bytes(), record]),
             Self::Record(record) => {
                 let expires = record.expires.map(|at| at.0.to_be_bytes());
                 frame::join(&[
@@ -128,8 +133,9 @@ impl MovedPart {
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let parts = frame::split(bytes)?;
         match *parts.as_slice() {
-            [TENANT, key, name, record] if key.len() == 32 => Some(Self::Tenant {
-                key: Secret::new(key.to_vec()),
+            [TENANT, version, key, name, record] => Some(Self::Tenant {
+                version: number(version)?,
+                key: key.to_vec(),
                 name: text(name)?,
                 record: record.to_vec(),
             }),

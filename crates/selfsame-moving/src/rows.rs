@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_postgres::{Address, tenant_rows};
+use selfsame_store::backend::{KEY_KIND, SealedRecord};
 use selfsame_store::offline::{FileRow, StoreFile};
 use selfsame_store::{StoreError, TenantId, Vault};
 
@@ -59,6 +60,26 @@ impl RowSource {
                     false => Ok(()),
                 }
             }),
+        }
+    }
+
+    /// The row with a tenant's key.
+    ///
+    /// # Errors
+    /// `Tampered` if there is none; as [`Self::rows`].
+    pub(crate) async fn key_row(&self, tenant: &TenantId) -> Result<SealedRecord, StoreError> {
+        let mut found = None;
+        let take = |row| match row {
+            FileRow::Record(place, sealed, _) if place.kind == KEY_KIND => {
+                found = Some(sealed);
+                Err(StoreError::Malformed("row: no further one is wanted"))
+            }
+            _ => Ok(()),
+        };
+        let read = self.rows(tenant, take).await;
+        match found {
+            Some(found) => Ok(found),
+            None => read.and(Err(StoreError::Tampered("key"))),
         }
     }
 

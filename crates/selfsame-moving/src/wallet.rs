@@ -110,9 +110,12 @@ pub struct KeyReport {
 }
 
 /// What an import found of a record.
-enum Kept {
+enum KeptBefore {
+    /// It is new.
     New,
+    /// It is kept as it is.
     Already,
+    /// It had other content at an earlier import.
     Changed,
 }
 
@@ -237,12 +240,12 @@ impl WalletImport {
     ) -> Result<Batch, WalletImportError> {
         let id = self.id(profile, record);
         let kept = match self.kept(&id).await? {
-            None => Kept::New,
-            Some(kept) if record_hash(&kept.record) == record_hash(record) => Kept::Already,
-            Some(_) => Kept::Changed,
+            None => KeptBefore::New,
+            Some(kept) if record_hash(&kept.record) == record_hash(record) => KeptBefore::Already,
+            Some(_) => KeptBefore::Changed,
         };
         counts.record(record, &kept);
-        if !matches!(kept, Kept::Already) {
+        if !matches!(kept, KeptBefore::Already) {
             let bytes = KeptRecord::bytes(profile, record);
             let mut parts = bytes.expose().chunks(PART_BYTES);
             let first = parts.next().unwrap_or_default();
@@ -352,7 +355,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn record(&mut self, record: &WalletRecord, kept: &Kept) {
+    fn record(&mut self, record: &WalletRecord, kept: &KeptBefore) {
         let name = match record.kind {
             RecordKind::Item => record.category.as_str(),
             RecordKind::Key => "keys",
@@ -364,9 +367,9 @@ impl Counts {
         }
         let category = self.categories.entry(name.to_owned()).or_default();
         let count = match kept {
-            Kept::New => &mut category.new,
-            Kept::Already => &mut category.already,
-            Kept::Changed => &mut category.changed,
+            KeptBefore::New => &mut category.new,
+            KeptBefore::Already => &mut category.already,
+            KeptBefore::Changed => &mut category.changed,
         };
         *count = count.saturating_add(1);
     }

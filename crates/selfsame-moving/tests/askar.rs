@@ -12,3 +12,6 @@ mod server;
 mod vectors;
 #[path = "../../selfsame-askar/tests/askar/writer.rs"]
 mod writer;
+
+// The writer, which is a file of another crate, uses these.
+use {aws_lc_rs as _, minicbor as _, rusqlite as _};

@@ -3,9 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use selfsame_crypto::Secret;
 use selfsame_crypto::frame;
 use selfsame_crypto::seal::{SealError, SealingKey, random_seed};
 use zeroize::Zeroizing;
@@ -85,10 +84,11 @@ impl Vault {
     }
 
     pub(crate) fn cached(&self, tenant: &TenantId) -> Option<Arc<TenantKeys>> {
-        self.cache
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(tenant)
+        self.cache().get(tenant)
+    }
+
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// From now on gives out no keys of this tenant.
@@ -96,7 +96,7 @@ impl Vault {
         let destroyed = self.destroyed.write();
         let mut destroyed = destroyed.unwrap_or_else(PoisonError::into_inner);
         destroyed.insert(tenant.clone());
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.cache();
         cache.young.remove(tenant);
         cache.old.remove(tenant);
     }
@@ -126,27 +126,20 @@ impl Vault {
         self.wrapped(&instance, &plain)
     }
 
-    /// The data key of a tenant, out of the row that has it: 32 bytes, for another store to take over.
+    /// Wraps a tenant's key, which another vault has wrapped in this row, for a tenant that moves. Returns the version and
+    /// the value of its row here.
     ///
     /// # Errors
-    /// `Malformed` for the instance itself, whose key never leaves it; `Tampered` if the row does not open.
-    pub fn bare_key(&self, tenant: &TenantId, row: &SealedRecord) -> Result<Secret> {
-        not_the_instance(tenant)?;
-        let opened = self.wrap.open(&wrapping(tenant, row.version), &row.value);
-        let key = Secret::new(opened.map_err(|_| StoreError::Tampered("key"))?);
-        match key.expose().len() {
-            32 => Ok(key),
-            _ => Err(StoreError::Tampered("key")),
-        }
-    }
-
-    /// Wraps a data key that another store has made. Returns what [`Self::fresh`] does.
-    pub(crate) fn adopted(&self, tenant: &TenantId, key: &Secret) -> Result<(u64, Vec<u8>)> {
-        not_the_instance(tenant)?;
-        match key.expose().len() {
-            32 => self.wrapped(tenant, key.expose()),
-            _ => Err(StoreError::Malformed("key")),
-        }
+    /// `Tampered` if the row does not open.
+    pub fn rewrapped(
+        &self,
+        tenant: &TenantId,
+        row: &SealedRecord,
+        from: &Self,
+    ) -> Result<(u64, Vec<u8>)> {
+        let opened = from.wrap.open(&wrapping(tenant, row.version), &row.value);
+        let plain = Zeroizing::new(opened.map_err(|_| StoreError::Tampered("key"))?);
+        self.wrapped(tenant, &plain)
     }
 
     fn wrapped(&self, tenant: &TenantId, plain: &[u8]) -> Result<(u64, Vec<u8>)> {
@@ -177,10 +170,7 @@ impl Vault {
             stamps: self.stamps.clone(),
             is_summed: mark == [SUMMED],
         });
-        self.cache
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(tenant.clone(), keys.clone());
+        self.cache().insert(tenant.clone(), keys.clone());
         Ok(keys)
     }
 }
@@ -188,13 +178,6 @@ impl Vault {
 impl fmt::Debug for Vault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Vault")
-    }
-}
-
-fn not_the_instance(tenant: &TenantId) -> Result<()> {
-    match *tenant == TenantId::instance() {
-        true => Err(StoreError::Malformed("tenant")),
-        false => Ok(()),
     }
 }
 

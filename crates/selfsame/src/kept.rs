@@ -26,7 +26,7 @@ pub struct KeptOptions {
 }
 
 /// The records of an instance, and how they are opened.
-pub struct Kept {
+pub struct KeptRecords {
     data: PathBuf,
     database: Option<Database>,
     custody: Custody,
@@ -39,7 +39,7 @@ impl KeptOptions {
     ///
     /// # Errors
     /// If there are none, or their master key is missing.
-    pub fn kept(&self) -> Result<Kept, Failure> {
+    pub fn kept(&self) -> Result<KeptRecords, Failure> {
         let database = self.database.database(None)?;
         let file = self.data.join(STORE_FILE);
         if database.is_none() && !file.exists() {
@@ -53,7 +53,7 @@ impl KeptOptions {
             Some(database) => KeptIn::Database(database.address().clone()),
             None => KeptIn::File(file),
         };
-        Ok(Kept {
+        Ok(KeptRecords {
             data: self.data.clone(),
             database,
             custody,
@@ -62,7 +62,7 @@ impl KeptOptions {
     }
 }
 
-impl Kept {
+impl KeptRecords {
     /// Opens the records. Those in PostgreSQL may be served by processes that share them.
     ///
     /// # Errors

@@ -62,10 +62,11 @@ impl MovingOrganisation {
     fn is_ready(&self) -> Result<()> {
         match (&self.record.erasure, self.record.state) {
             (None, OrganisationState::Suspended) => Ok(()),
-            (None, OrganisationState::Active) => {
-                let error = Error::new(ErrorKind::Conflict, "organisation-not-suspended");
-                Err(error.with("name", &self.name))
-            }
+            (None, OrganisationState::Active) => Err(Error::new(
+                ErrorKind::Conflict,
+                "organisation-not-suspended",
+            )
+            .with("name", &self.name)),
             _ => Err(erased(&self.name)),
         }
     }

@@ -4,10 +4,10 @@ use std::io::BufRead;
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::Write;
-use selfsame_store::{Batch, Expect, Store, StoreError, TenantId};
+use selfsame_store::{Batch, Expect, Store, TenantId};
 use serde::Serialize;
 
-use super::{Import, ImportTerms};
+use super::{ImportTerms, TenantImport};
 use crate::error::MoveError;
 use crate::line::{NoLine, ReadLine};
 use crate::part::{MovedEnd, MovedEntry, MovedPart, MovedRecord};
@@ -57,7 +57,7 @@ pub(super) struct MovedCounter {
 }
 
 /// What came of the lines of a file.
-pub struct Filled {
+pub struct FilledTenant {
     pub(super) new: u64,
     pub(super) already: u64,
     pub(super) expired: u64,
@@ -74,7 +74,24 @@ pub struct Filled {
     end: Option<MovedEnd>,
 }
 
-impl Filled {
+impl FilledTenant {
+    fn at(now: UnixTime) -> Self {
+        Self {
+            new: 0,
+            already: 0,
+            expired: 0,
+            missing: 0,
+            faulty: 0,
+            faults: Vec::new(),
+            counters: Vec::new(),
+            entries: Vec::new(),
+            now,
+            there: RowTally::default(),
+            all: RowTally::default(),
+            end: None,
+        }
+    }
+
     /// Whether all lines of the file were read and are in.
     #[must_use]
     pub fn is_whole(&self) -> bool {
@@ -90,28 +107,14 @@ impl Filled {
 
 /// Takes all lines in.
 pub(super) async fn fill<R: BufRead>(
-    import: &mut Import<R>,
+    import: &mut TenantImport<R>,
     store: &Store,
     terms: &ImportTerms<'_>,
-) -> Result<Filled, MoveError> {
-    let tenant = import.tenant().clone();
+) -> Result<FilledTenant, MoveError> {
     let mut filling = Filling {
         store,
-        tenant,
-        filled: Filled {
-            new: 0,
-            already: 0,
-            expired: 0,
-            missing: 0,
-            faulty: 0,
-            faults: Vec::new(),
-            counters: Vec::new(),
-            entries: Vec::new(),
-            now: terms.now,
-            there: RowTally::default(),
-            all: RowTally::default(),
-            end: None,
-        },
+        tenant: import.tenant().clone(),
+        filled: FilledTenant::at(terms.now),
         expected: FIRST,
         waiting: Vec::new(),
         bytes: 0,
@@ -125,15 +128,32 @@ pub(super) async fn fill<R: BufRead>(
         };
         let taken = opened.and_then(|opened| {
             filling.in_turn(opened.number)?;
-            MovedPart::parse(&opened.plain).ok_or(LineFault::Unknown)
+            let part = MovedPart::parse(&opened.plain).ok_or(LineFault::Unknown)?;
+            match can_go_in(import, &part) {
+                true => filling.take(place, part),
+                false => Err(LineFault::Unknown),
+            }
         });
-        match taken.and_then(|part| filling.take(place, part)) {
+        match taken {
             Ok(()) => filling.write_if_full().await?,
             Err(fault) => filling.fault(place, fault),
         }
     }
     filling.write().await?;
     Ok(filling.filled)
+}
+
+/// Whether what a line says belongs to the tenant: its own key opens it, and it is no record of the store itself.
+fn can_go_in<R: BufRead>(import: &TenantImport<R>, part: &MovedPart) -> bool {
+    match part {
+        MovedPart::Tenant { .. } => false,
+        MovedPart::Record(record) => {
+            let is_own = record.kind.is_empty() || record.kind.starts_with(OWN_KINDS);
+            !is_own && import.opens(record)
+        }
+        MovedPart::Entry(entry) => import.opens_call(entry),
+        MovedPart::Counter { .. } | MovedPart::End(_) => true,
+    }
 }
 
 impl From<NoLine> for LineFault {
@@ -148,7 +168,7 @@ impl From<NoLine> for LineFault {
 struct Filling<'a> {
     store: &'a Store,
     tenant: TenantId,
-    filled: Filled,
+    filled: FilledTenant,
     /// The number of the next line.
     expected: u64,
     waiting: Vec<WaitingRecord>,
@@ -183,9 +203,6 @@ impl Filling<'_> {
         match part {
             MovedPart::Tenant { .. } => return Err(LineFault::Unknown),
             MovedPart::Record(record) => {
-                if record.kind.is_empty() || record.kind.starts_with(OWN_KINDS) {
-                    return Err(LineFault::Unknown);
-                }
                 let now = self.filled.now;
                 if record.expires.is_some_and(|at| at <= now) {
                     self.filled.all.add(&record);
@@ -211,82 +228,49 @@ impl Filling<'_> {
         }
     }
 
-    /// Writes the records that wait, in one commit; if one of them is wrong, each by itself.
+    /// Writes the records that wait, in one commit.
     async fn write(&mut self) -> Result<(), MoveError> {
         self.bytes = 0;
-        let mut missing = Vec::new();
-        for waiting in std::mem::take(&mut self.waiting) {
-            let place = waiting.record.place(&self.tenant);
-            match self.store.sealed(&place).await? {
-                None => missing.push(waiting),
-                Some(kept) => {
-                    let record = &waiting.record;
-                    let is_same = kept.version == record.version
-                        && kept.expires == record.expires
-                        && kept.value == record.value;
-                    match is_same {
-                        true => {
-                            self.filled.already = self.filled.already.saturating_add(1);
-                            self.is_there(record);
-                        }
-                        false => self.fault(waiting.line, LineFault::Different),
-                    }
+        let (mut rows, mut written) = (Vec::new(), Vec::new());
+        for WaitingRecord { line, record } in std::mem::take(&mut self.waiting) {
+            let place = record.place(&self.tenant);
+            match self
+                .store
+                .version(&self.tenant, &record.kind, &record.id)
+                .await?
+            {
+                Some(version) if version == record.version => {
+                    self.filled.already = self.filled.already.saturating_add(1);
+                    self.is_there(&record);
+                }
+                Some(_) => self.fault(line, LineFault::Different),
+                None => {
+                    rows.push(Write::Expect(place.clone(), Expect::Absent));
+                    rows.push(Write::Put {
+                        place,
+                        version: record.version,
+                        value: record.value.clone(),
+                        tags: record.tag_keys()?,
+                        expires: record.expires,
+                    });
+                    written.push(record);
                 }
             }
         }
-        if self.adopt(&missing).await? {
-            for waiting in &missing {
-                self.wrote(&waiting.record);
-            }
-            return Ok(());
+        if !rows.is_empty() {
+            self.store
+                .adopt(rows, Batch::new(self.tenant.clone()))
+                .await?;
         }
-        for waiting in missing {
-            match self.adopt(std::slice::from_ref(&waiting)).await? {
-                true => self.wrote(&waiting.record),
-                false => self.fault(waiting.line, LineFault::Unknown),
-            }
+        for record in &written {
+            self.filled.new = self.filled.new.saturating_add(1);
+            self.is_there(record);
         }
         Ok(())
-    }
-
-    fn wrote(&mut self, record: &MovedRecord) {
-        self.filled.new = self.filled.new.saturating_add(1);
-        self.is_there(record);
     }
 
     fn is_there(&mut self, record: &MovedRecord) {
         self.filled.there.add(record);
         self.filled.all.add(record);
-    }
-
-    /// Writes records in one commit; false if one of them can't be a record of this tenant.
-    async fn adopt(&self, records: &[WaitingRecord]) -> Result<bool, MoveError> {
-        let mut rows = Vec::with_capacity(records.len().saturating_mul(2));
-        for waiting in records {
-            let record = &waiting.record;
-            let place = record.place(&self.tenant);
-            rows.push(Write::Expect(place.clone(), Expect::Absent));
-            let Ok(tags) = record.tag_keys() else {
-                return Ok(false);
-            };
-            rows.push(Write::Put {
-                place,
-                version: record.version,
-                value: record.value.clone(),
-                tags,
-                expires: record.expires,
-            });
-        }
-        if rows.is_empty() {
-            return Ok(true);
-        }
-        let batch = Batch::new(self.tenant.clone());
-        match self.store.adopt(&self.tenant, rows, batch).await {
-            Ok(()) => Ok(true),
-            Err(StoreError::Tampered("value") | StoreError::Malformed(_)) => Ok(false),
-            // Two lines with one place.
-            Err(StoreError::Conflict { .. }) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
     }
 }

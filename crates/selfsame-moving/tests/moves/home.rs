@@ -13,8 +13,8 @@ use selfsame_crypto::{KeyHandle, KeyType, SecretString};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_moving::{
-    Arrived, ExportTerms, Exported, Import, ImportTerms, KeptIn, Leaving, MoveError, RowSource,
-    export,
+    Arrived, ExportTerms, Exported, ImportTerms, KeptIn, Leaving, MoveError, RowSource,
+    TenantImport, export,
 };
 use selfsame_postgres::{Address, Company, Postgres};
 use selfsame_store::backend::{Backend, STORE_FILE};
@@ -99,7 +99,7 @@ impl Home {
         let name = OrganisationName::parse("acme").unwrap();
         let leaving = {
             let store = self.open().await;
-            let leaving = Leaving::prepare(&store, &self.source, &name).await?;
+            let leaving = Leaving::prepare(&store, &name).await?;
             let trail = Trail::new(store.clone(), Clock::default());
             leaving.note(&store, &trail).await?;
             leaving
@@ -116,8 +116,9 @@ impl Home {
 
     /// Takes a file in as the command does.
     pub async fn import(&self, text: &[u8]) -> Result<Arrived, MoveError> {
-        let mut import = Import::open(text, &passphrase())?;
+        let mut import = TenantImport::open(text, &passphrase())?;
         let terms = ImportTerms {
+            source: &self.source,
             now: now(),
             tell: &|_, _| {},
         };

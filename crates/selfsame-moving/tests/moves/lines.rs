@@ -1,7 +1,7 @@
 //! Files with wrong, cut off, repeated, missing and enormous lines: each is told by its place, and the rest goes in.
 
 use selfsame_moving::line::LINE_MAX;
-use selfsame_moving::{Arrived, FaultyLine, Import, LineFault, MoveError};
+use selfsame_moving::{Arrived, FaultyLine, LineFault, MoveError, TenantImport};
 use selfsame_store::{Page, Store, TenantId};
 
 use crate::home::{Home, acme, passphrase};
@@ -106,15 +106,15 @@ async fn lines_in_another_order_and_lines_after_the_last_are_told() {
 async fn another_passphrase_and_what_is_no_such_file_are_refused_at_once() {
     let first = Home::in_a_file().with_acme("suspended", 5).await;
     let file = first.export().await.unwrap();
-    let wrong = Import::open(&file.text[..], &"rain on the road".into());
+    let wrong = TenantImport::open(&file.text[..], &"rain on the road".into());
     assert!(matches!(wrong.err(), Some(MoveError::KeyWrong)));
     let text = String::from_utf8(file.text).unwrap();
     let renamed = text.replacen(crate::home::ACME, "o-3", 1);
-    let renamed = Import::open(renamed.as_bytes(), &passphrase());
+    let renamed = TenantImport::open(renamed.as_bytes(), &passphrase());
     assert!(matches!(renamed.err(), Some(MoveError::KeyWrong)));
     let first_line = text.lines().next().unwrap();
     for foreign in ["", "\n", "{}\n{}\n", "hello", first_line] {
-        let opened = Import::open(foreign.as_bytes(), &passphrase());
+        let opened = TenantImport::open(foreign.as_bytes(), &passphrase());
         assert!(
             matches!(opened.err(), Some(MoveError::Foreign(_))),
             "{foreign}"

@@ -34,7 +34,7 @@ enum AskarVerb {
     ///
     /// Each record is read back and compared with the wallet, which is not changed. It can be run again: what is there
     /// already stays. Exit codes: 0 all is in, 1 something of the wallet can't be read, 2 the import is not possible.
-    Import(Box<import::Import>),
+    Import(Box<import::ImportWallet>),
 }
 
 #[derive(Args)]

@@ -12,15 +12,15 @@ use selfsame_crypto::SecretString;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::{Reason, private_file};
 use selfsame_moving::{
-    Arrived, ExportTerms, Exported, FaultyLine, Import, ImportTerms, KindTally, Leaving, LineFault,
-    MoveError, discard, export,
+    Arrived, ExportTerms, Exported, FaultyLine, ImportTerms, KindTally, Leaving, LineFault,
+    MoveError, TenantImport, discard, export,
 };
 use selfsame_store::{StoreError, TenantId};
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 use serde::Serialize;
 
-use crate::kept::{Kept, KeptOptions};
+use crate::kept::{KeptOptions, KeptRecords};
 use crate::progress::Progress;
 
 const WHAT_IT_IS: &str =
@@ -131,7 +131,7 @@ impl ExportTenant {
         let clock = Clock::default();
         let leaving = {
             let store = kept.open().await?;
-            let leaving = Leaving::prepare(&store, &kept.source, &name).await;
+            let leaving = Leaving::prepare(&store, &name).await;
             let leaving = leaving.map_err(failed)?;
             let trail = Trail::new(store.clone(), clock.clone());
             leaving.note(&store, &trail).await.map_err(failed)?;
@@ -167,7 +167,7 @@ impl ImportTenant {
         let (passphrase, kept) = (self.common.passphrase()?, self.common.kept.kept()?);
         let shown = self.file.display().to_string();
         let opened = File::open(&self.file).map_err(|error| Failure::from(error).at(&shown))?;
-        let import = Import::open(BufReader::new(opened), &passphrase);
+        let import = TenantImport::open(BufReader::new(opened), &passphrase);
         let mut import = import.map_err(|error| failed(error).at(&shown))?;
         let progress = Progress::new(self.common.json);
         let arrived = arrive(&mut import, &kept, &progress).await;
@@ -183,12 +183,13 @@ impl ImportTenant {
 
 /// Takes the lines in, compares the rows, and makes the organisation known.
 async fn arrive(
-    import: &mut Import<BufReader<File>>,
-    kept: &Kept,
+    import: &mut TenantImport<BufReader<File>>,
+    kept: &KeptRecords,
     progress: &Progress,
 ) -> Result<Arrived, Failure> {
     let clock = Clock::default();
     let terms = ImportTerms {
+        source: &kept.source,
         now: clock.now(),
         tell: &|what, seen| progress.at(what, seen),
     };

@@ -21,7 +21,7 @@ const SURE: &str = "nothing of the wallet was changed; run the import again, and
 
 What becomes of which record: docs/askar.md"
 )]
-pub struct Import {
+pub struct ImportWallet {
     #[command(flatten)]
     wallet: WalletOptions,
     /// The profile of the wallet; default: the one that Askar opens by default.
@@ -37,7 +37,7 @@ pub struct Import {
     json: bool,
 }
 
-impl Import {
+impl ImportWallet {
     /// Imports, compares, and prints what became of the records.
     pub async fn run(self) -> End {
         let name = OrganisationName::parse(&self.into)?;
