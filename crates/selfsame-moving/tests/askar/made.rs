@@ -94,7 +94,7 @@ async fn of_the_agent(config: Value, address: &str, key: &str) {
         assert_eq!(report.hash, shown(&wallet, &profile).await);
         let categories = report.categories.iter();
         let new: Value = categories
-            .map(|one| (one.category.clone(), one.new.into()))
+            .map(|one| (one.category.clone(), Value::from(one.new)))
             .collect();
         assert_eq!(new, counts);
         let usable = |name: &str| {
