@@ -17,7 +17,7 @@ pub enum KeptIn {
     /// A file of SQLite, which no process has open.
     File(PathBuf),
     /// A database of PostgreSQL, which processes may serve.
-    Database(Address),
+    Database(Box<Address>),
 }
 
 /// The records of an instance, and their master key.

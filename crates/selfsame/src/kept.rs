@@ -50,7 +50,7 @@ impl KeptOptions {
         let custody = self.master_key.custody(&self.data)?;
         let master = master_key::load_kept(&custody, &self.data)?;
         let kept_in = match &database {
-            Some(database) => KeptIn::Database(database.address().clone()),
+            Some(database) => KeptIn::Database(Box::new(database.address().clone())),
             None => KeptIn::File(file),
         };
         Ok(KeptRecords {

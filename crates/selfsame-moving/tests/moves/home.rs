@@ -63,7 +63,7 @@ impl Home {
 
     pub fn in_postgres() -> Self {
         let url = Server::shared().fresh();
-        Self::new(|_| KeptIn::Database(Address::parse(&url).unwrap()))
+        Self::new(|_| KeptIn::Database(Box::new(Address::parse(&url).unwrap())))
     }
 
     pub async fn open(&self) -> Store {
