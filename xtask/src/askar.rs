@@ -1,14 +1,21 @@
-//! The library of Askar, in a Python environment under `target/`: tests let it make wallets, in SQLite and in PostgreSQL,
-//! and compare what ours reads with what it says.
+//! The library of Askar and an agent that stands on it, each in a Python environment under `target/`: tests let them make
+//! wallets, in SQLite and in PostgreSQL, and compare what ours reads with what they say.
 
-use std::{fs, path::PathBuf};
+use std::{fs, path::PathBuf, process::Command};
 
-use crate::{machine, python, workspace::root};
+use crate::{
+    machine, python,
+    workspace::{cargo, root},
+};
 
 /// The environment variable with the path of the environment's Python, for tests.
 const VARIABLE: &str = "SELFSAME_ASKAR_PYTHON";
+/// The same for the environment with ACA-Py.
+const AGENT: &str = "SELFSAME_ACAPY_PYTHON";
 /// The packages to install, each with its hash.
 pub const REQUIREMENTS: &str = "crates/selfsame-askar/tests/askar/requirements.txt";
+/// ACA-Py and what it stands on, each with its hash.
+pub const AGENT_REQUIREMENTS: &str = "crates/selfsame-moving/tests/askar/requirements.txt";
 /// Where Debian installs PostgreSQL, in a folder for each version.
 const POSTGRESQL: &str = "/usr/lib/postgresql";
 
@@ -27,7 +34,13 @@ const CROSS: &[&str] = &[
 /// Runs the tests with the library and a server.
 pub fn cross() -> Result<bool, String> {
     prepare()?;
-    python::test(CROSS, VARIABLE, &folder())
+    let mut command = Command::new(cargo());
+    command.args(CROSS).current_dir(root());
+    python::name_to(&mut command, VARIABLE, &folder());
+    python::name_to(&mut command, AGENT, &agent_folder());
+    let status = command.status();
+    let status = status.map_err(|error| format!("cargo: {error}"))?;
+    Ok(status.success())
 }
 
 /// Creates the environment and installs PostgreSQL, unless they are already there.
@@ -42,8 +55,22 @@ fn prepare() -> Result<(), String> {
         folder: folder(),
         requirements: REQUIREMENTS,
         script: "import aries_askar",
+        further: &[],
     };
-    environment.prepare()
+    environment.prepare()?;
+    let agent = python::Pinned {
+        name: "acapy-agent",
+        folder: agent_folder(),
+        requirements: AGENT_REQUIREMENTS,
+        script: "import acapy_agent.askar.profile_anon",
+        // It asks for a later Python than Debian 12 has. What the tests use of it runs with that one too.
+        further: &["--ignore-requires-python"],
+    };
+    agent.prepare()
+}
+
+fn agent_folder() -> PathBuf {
+    root().join("target").join("acapy")
 }
 
 fn folder() -> PathBuf {

@@ -47,6 +47,7 @@ pub fn cross() -> Result<bool, String> {
         folder: root().join("target").join("clients").join("python"),
         requirements: REQUIREMENTS,
         script: "import openapi_python_client, mypy, httpx",
+        further: &[],
     };
     environment.prepare()?;
     let mut command = Command::new(cargo());

@@ -32,6 +32,7 @@ fn prepare() -> Result<(), String> {
         folder: folder(),
         requirements: REQUIREMENTS,
         script: "import sd_jwt.issuer",
+        further: &[],
     };
     environment.prepare()
 }

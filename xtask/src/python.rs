@@ -42,6 +42,8 @@ pub struct Pinned {
     pub requirements: &'static str,
     /// A script that runs only if the environment is complete.
     pub script: &'static str,
+    /// Further arguments of `pip install`.
+    pub further: &'static [&'static str],
 }
 
 impl Pinned {
@@ -59,7 +61,7 @@ impl Pinned {
         let fixed = ["--require-hashes", "--no-deps", "--only-binary=:all:"];
         make(
             folder,
-            &[&fixed[..], &["--requirement", &wanted_text]].concat(),
+            &[&fixed[..], self.further, &["--requirement", &wanted_text]].concat(),
         )?;
         if !runs(folder, self.script) {
             return Err(format!(
@@ -149,6 +151,7 @@ mod tests {
             (package::REQUIREMENTS, 7),
             (clients::REQUIREMENTS, 28),
             (askar::REQUIREMENTS, 1),
+            (askar::AGENT_REQUIREMENTS, 76),
         ] {
             let text = fs::read_to_string(root().join(list)).unwrap();
             let text = text.replace("\\\n", "");

@@ -33,6 +33,7 @@ fn prepare() -> Result<(), String> {
         folder: folder(),
         requirements: REQUIREMENTS,
         script: "import ecdsa, tlslite.recordlayer",
+        further: &[],
     };
     environment.prepare()
 }

@@ -129,6 +129,7 @@ const STEPS: &[Step] = &[
             "selfsame-anoncreds",
             "selfsame-askar",
             "selfsame-credential",
+            "selfsame-moving",
             "selfsame-tls",
         ]),
         task: Task::Ours(cross),
@@ -335,7 +336,7 @@ fn prepare(with_browser: bool, scope: &Scope) -> Result<bool, String> {
 fn cross(scope: &Scope) -> Result<bool, String> {
     let passed = !scope.has(&["selfsame-tls"]) || second::cross()?;
     let passed = passed && (!scope.has(&["selfsame-credential"]) || package::cross()?);
-    let passed = passed && (!scope.has(&["selfsame-askar"]) || askar::cross()?);
+    let passed = passed && (!scope.has(&["selfsame-askar", "selfsame-moving"]) || askar::cross()?);
     Ok(
         passed
             && (!scope.has(&["selfsame-anoncreds"]) || oracle::cross(&oracle::Cross::default())?),

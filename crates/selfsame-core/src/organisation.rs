@@ -7,6 +7,7 @@ mod host;
 mod hosts;
 mod logos;
 pub mod look;
+mod moving;
 mod name;
 mod records;
 pub mod trust;
@@ -20,6 +21,7 @@ use crate::shared::below;
 
 pub use erasure::{Erasure, ErasureWork, Urgency, erased};
 pub use host::HostName;
+pub use moving::{MovingOrganisation, tenant_of};
 pub use name::OrganisationName;
 pub use records::{HostedOrganisation, OrganisationRecord, Organisations, wish};
 

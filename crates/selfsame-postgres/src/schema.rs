@@ -424,6 +424,14 @@ pub(crate) const ALL_ENTRIES: &str = "SELECT id, seq, tenant, lane, not_before, 
 pub(crate) const COPIED_ENTRIES: &str =
     "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, reason, buried FROM outbox
     ORDER BY buried IS NULL, seq";
+pub(crate) const RECORDS_OF: &str =
+    "SELECT tenant, kind, id, seq, version, expires, tags, value FROM records WHERE tenant = $1
+    ORDER BY kind, seq";
+pub(crate) const COUNTER_ROWS_OF: &str =
+    "SELECT tenant, counter, next FROM counters WHERE tenant = $1 ORDER BY counter";
+pub(crate) const ENTRY_ROWS_OF: &str =
+    "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, reason, buried, head FROM outbox
+    WHERE tenant = $1 ORDER BY seq";
 pub(crate) const COPIED_EVENTS: &str =
     "SELECT seq, stamp, at, tenant, kind, id FROM events ORDER BY seq";
 pub(crate) const ALL_EVENTS: &str = "SELECT seq, stamp, at, tenant, kind, id FROM events";

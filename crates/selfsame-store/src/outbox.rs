@@ -106,12 +106,8 @@ pub(crate) struct Leases(Arc<Mutex<HashSet<OutboxId>>>);
 
 impl Leases {
     pub(crate) fn claim(&self, id: OutboxId) -> Option<Claim> {
-        let fresh = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(id);
-        fresh.then(|| Claim {
+        let mut leased = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        leased.insert(id).then(|| Claim {
             id,
             leases: self.clone(),
         })
@@ -176,9 +172,8 @@ pub(crate) struct Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.leases
-            .0
-            .lock()
+        let leased = self.leases.0.lock();
+        leased
             .unwrap_or_else(PoisonError::into_inner)
             .remove(&self.id);
     }

@@ -155,9 +155,8 @@ impl Page {
     /// The first page, newest first.
     pub fn newest(limit: usize) -> Self {
         Self {
-            after: None,
-            limit,
             newest_first: true,
+            ..Self::first(limit)
         }
     }
 

@@ -154,11 +154,8 @@ impl Store {
         let Some(keys) = self.keys(tenant).await? else {
             return Ok(Vec::new());
         };
-        let listed = self
-            .0
-            .backend
-            .list(tenant, kind, window, self.now())
-            .await?;
+        let now = self.now();
+        let listed = self.0.backend.list(tenant, kind, window, now).await?;
         listed
             .into_iter()
             .map(|sealed| open(&keys, tenant, kind, sealed))
@@ -211,6 +208,14 @@ impl Store {
             rider::put_back(rider);
         }
         written
+    }
+
+    /// Writes rows that were sealed at another store, together with a batch, all or nothing. The caller has checked that
+    /// they open ([`Vault::open_record`]). Errors as [`Store::commit`].
+    pub async fn adopt(&self, rows: Vec<Write>, with: Batch) -> Result<()> {
+        let (mut sealed, _) = self.seal(with).await?;
+        sealed.writes.extend(rows);
+        self.write(sealed).await.map(drop)
     }
 
     async fn commit_all(&self, batch: Batch) -> Result<Committed> {

@@ -19,11 +19,8 @@ impl TenantId {
     pub fn parse(name: &str) -> Result<Self> {
         let fits = (1..=MAX_LENGTH).contains(&name.len())
             && name.bytes().all(|byte| byte.is_ascii_graphic());
-        if fits {
-            Ok(Self(name.into()))
-        } else {
-            Err(StoreError::Malformed("tenant"))
-        }
+        let parsed = fits.then(|| Self(name.into()));
+        parsed.ok_or(StoreError::Malformed("tenant"))
     }
 
     /// The instance itself, for data that belong to no particular tenant.

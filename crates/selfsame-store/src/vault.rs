@@ -5,7 +5,7 @@ mod keyring;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use selfsame_crypto::frame;
 use selfsame_crypto::seal::master::{
@@ -261,10 +261,11 @@ impl Vault {
     }
 
     pub(crate) fn cached(&self, tenant: &TenantId) -> Option<Arc<TenantKeys>> {
-        self.cache
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(tenant)
+        self.cache().get(tenant)
+    }
+
+    fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// From now on gives out no keys of this tenant.
@@ -272,7 +273,7 @@ impl Vault {
         let destroyed = self.destroyed.write();
         let mut destroyed = destroyed.unwrap_or_else(PoisonError::into_inner);
         destroyed.insert(tenant.clone());
-        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = self.cache();
         cache.young.remove(tenant);
         cache.old.remove(tenant);
     }
@@ -316,6 +317,32 @@ impl Vault {
             true => Ok(None),
             false => self.wrapped(tenant, &opened.secret).map(Some),
         }
+    }
+
+    /// Wraps a tenant's key, which another vault has wrapped in this row, for a tenant that moves. Returns the version and
+    /// the value of its row in the file that it moves by.
+    ///
+    /// # Errors
+    /// `Tampered` if the row does not open.
+    pub fn rewrapped(
+        &self,
+        tenant: &TenantId,
+        row: &SealedRecord,
+        from: &Self,
+    ) -> Result<(u64, Vec<u8>)> {
+        let wrapped = self.moved(tenant, row, from)?;
+        Ok((wrapped.version, wrapped.value))
+    }
+
+    /// Wraps a tenant's key, which another vault has wrapped in this row, to be stored here.
+    pub(crate) fn moved(
+        &self,
+        tenant: &TenantId,
+        row: &SealedRecord,
+        from: &Self,
+    ) -> Result<WrappedKey> {
+        let opened = from.opened(tenant, row.version, &row.value)?;
+        self.wrapped(tenant, &opened.secret)
     }
 
     fn wrapped(&self, tenant: &TenantId, plain: &[u8]) -> Result<WrappedKey> {
@@ -362,10 +389,7 @@ impl Vault {
             is_summed: marks.contains(&SUMMED),
             is_listed: marks.contains(&LISTED),
         });
-        self.cache
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(tenant.clone(), keys.clone());
+        self.cache().insert(tenant.clone(), keys.clone());
         Ok(keys)
     }
 }

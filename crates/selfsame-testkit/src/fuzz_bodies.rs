@@ -7,6 +7,7 @@ mod anoncreds;
 mod askar;
 mod credential;
 mod did;
+mod moving;
 mod mutate;
 mod proof;
 mod registry;
@@ -22,6 +23,7 @@ pub use anoncreds::{anoncreds, presentation};
 pub use askar::{askar_key, askar_text};
 pub use credential::{dcql, status_list};
 pub use did::{did_document, did_url, registrar_answer, resolver_answer};
+pub use moving::moved_tenant;
 pub use mutate::Mutator;
 pub use proof::{checkpoint, read, registry_log};
 pub use registry::{genesis, transaction};
@@ -44,7 +46,7 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 26] = [
+pub const TARGETS: [Target; 27] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -119,6 +121,11 @@ pub const TARGETS: [Target; 26] = [
         name: "askar_key",
         body: askar_key,
         seeds: askar::key_seeds,
+    },
+    Target {
+        name: "moved_tenant",
+        body: moved_tenant,
+        seeds: moving::moved_tenant_seeds,
     },
     Target {
         name: "askar_text",

@@ -26,5 +26,16 @@ pub use view::{
 };
 pub use webhooks::{WebhookOwner, Webhooks};
 
+/// The writes by which the instance knows of the endpoints of a tenant whose records came from another instance.
+///
+/// # Errors
+/// The store's.
+pub async fn arrival(
+    store: &selfsame_store::Store,
+    owner: &selfsame_store::TenantId,
+) -> selfsame_driver::Result<selfsame_store::Batch> {
+    records::OwnedCount::arrived(store, owner).await
+}
+
 #[cfg(test)]
 mod tests;

@@ -121,6 +121,28 @@ impl OwnedCount {
         self.noted(batch, owner, self.count.saturating_sub(1))
     }
 
+    /// The batch that notes the endpoints of a tenant whose records came from another instance. They are sent the events
+    /// from now on.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn arrived(store: &Store, owner: &TenantId) -> Result<Batch> {
+        let batch = Batch::new(TenantId::instance());
+        let count = endpoints(store, owner).await?.len();
+        if count == 0 {
+            return Ok(batch);
+        }
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let batch = Self::read(store, owner).await?.noted(batch, owner, count)?;
+        let so_far = ReadSoFar::read(store).await?;
+        if so_far.is_begun() && has_owner(store).await? {
+            return Ok(batch);
+        }
+        // As for the first endpoint of all: it is not sent what happened before it was there.
+        let newest = store.newest_event().await?;
+        Ok(batch.and(so_far.moved_to(newest.as_deref())?))
+    }
+
     fn noted(&self, batch: Batch, owner: &TenantId, endpoints: u32) -> Result<Batch> {
         let expected = self.version.map_or(Expect::Absent, Expect::Version);
         let batch = batch.for_tenant(TenantId::instance());

@@ -11,6 +11,7 @@ mod master_key;
 pub mod registry;
 mod restore;
 mod shell;
+mod tenant;
 mod up;
 
 use clap::{Parser, Subcommand};
@@ -52,12 +53,14 @@ enum Verb {
     Backup(backup::Backup),
     /// Restore a backup into a new data directory.
     Restore(restore::Restore),
+    /// Move an organisation, with all its records and keys, to another instance or another back end.
+    Tenant(Box<tenant::Tenant>),
     /// Check a data directory for damage, while nothing runs on it.
     Check(check::Check),
     /// Run the steps of AnonCreds one by one, with messages in files or pipes.
     #[command(name = "anoncreds")]
     AnonCreds(anoncreds::AnonCreds),
-    /// Look into a wallet of Askar, which other agents store their records in.
+    /// Look into a wallet of Askar, which other agents store their records in, and import it.
     Askar(askar::Askar),
     /// Look into a token of a hardware security module (PKCS#11), and make keys in it.
     Hsm(hsm::Hsm),
@@ -81,6 +84,7 @@ impl Cli {
             Verb::MasterKey(command) => command.run().await,
             Verb::Backup(backup) => backup.run().await,
             Verb::Restore(restore) => restore.run().await,
+            Verb::Tenant(tenant) => tenant.run().await,
             Verb::Check(check) => check.run().await,
             Verb::AnonCreds(step) => step.run(),
             Verb::Askar(askar) => askar.run().await,

@@ -130,6 +130,11 @@ impl fmt::Display for Database {
 }
 
 impl Database {
+    /// Where it is.
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
     /// Opens the records with the master key of this data directory.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 mod cmd;
 mod database;
 mod instance;
+mod kept;
 mod listening;
 mod operator_token;
 mod scenario;

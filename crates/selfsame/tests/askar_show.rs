@@ -116,3 +116,82 @@ fn a_passphrase_opens_a_wallet_and_another_one_is_told() {
     assert!(foreign.errors.contains("not a wallet of Askar"));
     assert_eq!(foreign.code, Some(2));
 }
+
+/// A data directory with the records of an instance that was started once, and nothing else.
+async fn started_once(data: &Path) {
+    use selfsame_crypto::seal::SealingKey;
+    use selfsame_store::{Sqlite, Store, Vault};
+    let key = data.join("master-key");
+    fs::write(&key, "07".repeat(32)).unwrap();
+    fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
+    let records = Sqlite::open(data.join("store.sqlite")).unwrap();
+    let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+    Store::open(std::sync::Arc::new(records), vault)
+        .await
+        .unwrap();
+}
+
+fn import(data: &Path, further: &[&str]) -> Shown {
+    let key = data.join("wallet.key");
+    fs::write(&key, RAW).unwrap();
+    fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_selfsame"));
+    command.args(["askar", "import"]).arg(vector("raw.sqlite"));
+    command.arg("--key-file").arg(&key).arg("--data").arg(data);
+    let output = command.args(further).output().unwrap();
+    Shown {
+        output: String::from_utf8(output.stdout).unwrap(),
+        errors: String::from_utf8(output.stderr).unwrap(),
+        code: output.status.code(),
+    }
+}
+
+#[tokio::test]
+async fn a_profile_is_imported_with_the_hash_that_is_shown_and_again_without_a_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    started_once(data).await;
+    let shown = show(&vector("raw.sqlite"), Some(RAW), &["--json"]);
+    let shown: Value = serde_json::from_str(&shown.output).unwrap();
+    let imported = import(data, &["--into", "main"]);
+    assert_eq!(imported.code, Some(0), "{}", imported.errors);
+    let hash = shown["profiles"][0]["hash"].as_str().unwrap();
+    assert!(imported.output.contains(hash), "{}", imported.output);
+    for line in [
+        "         5  note",
+        "         1  keys of ed25519 that sign here",
+        "         1  keys of x25519: 0 that sign here, 1 without a counterpart yet",
+    ] {
+        let mut lines = imported.output.lines();
+        assert!(lines.any(|one| one == line), "{line}: {}", imported.output);
+    }
+    let again = import(data, &["--into", "main", "--json"]);
+    let again: Value = serde_json::from_str(&again.output).unwrap();
+    assert_eq!(
+        (again["records"].as_u64(), again["hash"].as_str()),
+        (Some(21), Some(hash))
+    );
+    let new = again["categories"].as_array().unwrap().iter();
+    assert_eq!(new.filter_map(|one| one["new"].as_u64()).sum::<u64>(), 0);
+}
+
+#[tokio::test]
+async fn another_profile_organisation_or_directory_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let nothing = import(data, &["--into", "main"]);
+    assert!(
+        nothing.code == Some(2) && nothing.errors.contains("--data"),
+        "{}",
+        nothing.errors
+    );
+    started_once(data).await;
+    let unknown = import(data, &["--into", "acme"]);
+    assert_eq!(unknown.code, Some(2), "{}", unknown.errors);
+    let unknown = import(data, &["--into", "main", "--profile", "third"]);
+    assert!(
+        unknown.errors.contains("selfsame askar show"),
+        "{}",
+        unknown.errors
+    );
+}

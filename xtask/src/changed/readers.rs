@@ -69,6 +69,8 @@ pub const ROWS: &[Row] = &[
             "selfsame-postgres/restores",
             "selfsame-postgres/rotation",
             "selfsame-postgres/shared",
+            "selfsame-moving/askar",
+            "selfsame-moving/moves",
             "selfsame/bench",
             "selfsame/e2e",
         ]),
@@ -140,7 +142,11 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "vectors/askar/",
-        These(&["selfsame-askar/askar", "selfsame/askar_show"]),
+        These(&[
+            "selfsame-askar/askar",
+            "selfsame-moving/askar",
+            "selfsame/askar_show",
+        ]),
         VECTORS,
     ),
     row(
@@ -234,8 +240,32 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "crates/selfsame-askar/tests/askar/requirements.txt",
-        These(&["selfsame-askar/askar", "xtask/unit"]),
+        These(&[
+            "selfsame-askar/askar",
+            "selfsame-moving/askar",
+            "xtask/unit",
+        ]),
         PINNED,
+    ),
+    row(
+        "crates/selfsame-askar/tests/askar/wallets.py",
+        These(&["selfsame-askar/askar", "selfsame-moving/askar"]),
+        SHARED,
+    ),
+    row(
+        "crates/selfsame-askar/tests/askar/writer.rs",
+        These(&["selfsame-askar/askar", "selfsame-moving/askar"]),
+        SHARED,
+    ),
+    row(
+        "crates/selfsame-moving/tests/askar/requirements.txt",
+        These(&["selfsame-moving/askar", "xtask/unit"]),
+        PINNED,
+    ),
+    row(
+        "crates/selfsame-moving/tests/moves/home.rs",
+        These(&["selfsame-moving/askar", "selfsame-moving/moves"]),
+        SHARED,
     ),
     row(
         "crates/selfsame-credential/tests/package/requirements.txt",

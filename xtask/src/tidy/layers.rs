@@ -167,6 +167,20 @@ const PLACES: &[Place] = &[
         ..place("selfsame-webhooks", 3)
     },
     Place {
+        // It works on records, and starts no instance.
+        beside: &[
+            "selfsame-askar",
+            "selfsame-audit",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-postgres",
+            "selfsame-store",
+            "selfsame-webhooks",
+        ],
+        not: &["selfsame-net", "selfsame-openid4vc", "selfsame-tls"],
+        ..place("selfsame-moving", 3)
+    },
+    Place {
         beside: &[
             "selfsame-accounts",
             "selfsame-audit",

@@ -30,7 +30,7 @@ const NAMED: NamedDid = NamedDid::Portable;
 /// What is kept of an organisation.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct OrganisationRecord {
-    tenant: String,
+    pub(super) tenant: String,
     /// Its own host, which its identifiers name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostName>,
@@ -345,7 +345,7 @@ impl Organisations {
 }
 
 /// The kind of the records that reserve what a name looks like.
-const SKELETON: &str = "organisation_skeleton";
+pub(super) const SKELETON: &str = "organisation_skeleton";
 
 /// What the identity of an organisation is created from, and opened by.
 #[must_use]
@@ -407,7 +407,7 @@ fn at_least_one_role(issuer: bool, verifier: bool) -> Result<()> {
     }
 }
 
-fn taken(name: &OrganisationName) -> Error {
+pub(super) fn taken(name: &OrganisationName) -> Error {
     Error::new(ErrorKind::Conflict, "organisation-name-taken").with("name", name)
 }
 

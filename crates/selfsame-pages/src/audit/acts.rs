@@ -93,7 +93,7 @@ pub const SAME: [(&str, &str); 39] = [
     ),
 ];
 /// Acts that the API does not have.
-pub const OWN: [(&str, &str); 9] = [
+pub const OWN: [(&str, &str); 12] = [
     (
         "GET /verifier/view/{id}/result",
         "Shows the result of a request",
@@ -118,10 +118,29 @@ pub const OWN: [(&str, &str); 9] = [
         "DESTROY /organisations/{name}",
         "Destroyed the keys and all records of an erased organisation",
     ),
+    (
+        "EXPORT /organisations/{name}",
+        "Wrote all records and keys of an organisation into a file, for another instance",
+    ),
+    (
+        "IMPORT /organisations/{name}",
+        "Took an organisation in with all its records and keys, from another instance",
+    ),
+    (
+        "IMPORT /wallets",
+        "Took the records and keys of another agent's wallet in",
+    ),
 ];
 
 /// What acts of the instance itself begin with.
-pub const OF_THE_INSTANCE: [&str; 4] = ["DELEGATE ", "ERASE ", "CLOSE ", "DESTROY "];
+pub const OF_THE_INSTANCE: [&str; 6] = [
+    "DELEGATE ",
+    "ERASE ",
+    "CLOSE ",
+    "DESTROY ",
+    "EXPORT ",
+    "IMPORT ",
+];
 
 /// What each act is, in words, by the API's description. It is read once.
 pub fn all(description: &'static str) -> &'static BTreeMap<String, String> {

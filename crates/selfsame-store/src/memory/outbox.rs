@@ -20,16 +20,12 @@ pub(super) struct Outbox {
 
 impl Outbox {
     pub(super) fn judge(&self, id: OutboxId, dead: bool) -> Result<()> {
-        let found = if dead {
-            self.dead_seq(id).is_some()
-        } else {
-            self.pending.contains_key(&id)
+        let found = match dead {
+            true => self.dead_seq(id).is_some(),
+            false => self.pending.contains_key(&id),
         };
-        if found {
-            Ok(())
-        } else {
-            Err(StoreError::conflict("outbox", &id.to_string()))
-        }
+        let conflict = || StoreError::conflict("outbox", &id.to_string());
+        found.then_some(()).ok_or_else(conflict)
     }
 
     /// Enqueues an entry. Returns its identifier if it is first in its lane.

@@ -90,11 +90,8 @@ impl State {
                     Expect::Absent => found.is_none(),
                     Expect::Version(version) => found == Some(*version),
                 };
-                if holds {
-                    Ok(())
-                } else {
-                    Err(StoreError::conflict(&place.kind, &place.id))
-                }
+                let conflict = || StoreError::conflict(&place.kind, &place.id);
+                holds.then_some(()).ok_or_else(conflict)
             }
             Write::Settle(id) | Write::Retry(id, _) | Write::Bury(id, _) => {
                 self.outbox.judge(*id, false)

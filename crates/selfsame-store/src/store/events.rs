@@ -39,13 +39,8 @@ impl Store {
         limit: usize,
     ) -> Result<Option<Vec<StoredEvent>>> {
         let limit = limit.min(MAX_PAGE);
-        let window = |after, limit| Window {
-            after,
-            limit,
-            newest_first: false,
-        };
         let Some(cursor) = cursor else {
-            let events = self.0.backend.events(window(None, limit)).await?;
+            let events = self.oldest_events(limit).await?;
             let is_whole = events.first().is_none_or(|first| first.seq == 1);
             return Ok(is_whole.then_some(events));
         };
@@ -53,7 +48,11 @@ impl Store {
             return Ok(None);
         };
         // The event of the cursor is read too, since its position alone does not identify it.
-        let window = window(Some(cursor.seq.saturating_sub(1)), limit.saturating_add(1));
+        let window = Window {
+            after: Some(cursor.seq.saturating_sub(1)),
+            limit: limit.saturating_add(1),
+            newest_first: false,
+        };
         let mut events = self.0.backend.events(window).await?.into_iter();
         let known = events.next().is_some_and(|first| cursor.is_of(&first));
         Ok(known.then(|| events.collect()))

@@ -9,7 +9,7 @@ use crate::error::{Result, StoreError};
 use crate::record::Expect;
 use crate::rotation::{FoundKeys, KeyCheck, KeyTrouble, Rewrapped, RotationState};
 use crate::tenant::TenantId;
-use crate::vault::WrappedKey;
+use crate::vault::{Vault, WrappedKey};
 
 /// How many tenants' keys are wrapped in one commit.
 const PORTION: usize = 64;
@@ -70,15 +70,33 @@ impl Store {
         self.write(self.durable(writes)).await.map(drop)
     }
 
-    /// The writes that add a tenant's new key: only while the list of master keys is what it was when the key was
-    /// wrapped, so that no key is wrapped under a former master key alone.
+    /// The writes that add a tenant's new key.
     pub(super) fn fresh_key(&self, tenant: &TenantId) -> Result<Vec<Write>> {
+        self.key_writes(tenant, self.0.vault.fresh(tenant)?)
+    }
+
+    /// The writes that add the key of a tenant that moves here, which another vault has wrapped in this row.
+    ///
+    /// # Errors
+    /// `Tampered` if the row does not open.
+    pub fn moved_key(
+        &self,
+        tenant: &TenantId,
+        row: &SealedRecord,
+        from: &Vault,
+    ) -> Result<Vec<Write>> {
+        self.key_writes(tenant, self.0.vault.moved(tenant, row, from)?)
+    }
+
+    /// The writes that add a tenant's key: only while the list of master keys is what it was when the key was wrapped, so
+    /// that no key is wrapped under a former master key alone.
+    fn key_writes(&self, tenant: &TenantId, wrapped: WrappedKey) -> Result<Vec<Write>> {
         let WrappedKey {
             version,
             value,
             list,
             is_behind,
-        } = self.0.vault.fresh(tenant)?;
+        } = wrapped;
         let place = key_place(tenant);
         let mut writes = vec![Write::Expect(place.clone(), Expect::Absent)];
         if let Some(list) = list {

@@ -208,11 +208,8 @@ fn checked(tenant: &TenantId, kind: &str, id: &str) -> Result<Place> {
 }
 
 fn within(what: &'static str, size: usize, limit: usize) -> Result<()> {
-    if size > limit {
-        Err(StoreError::TooLarge { what, limit })
-    } else {
-        Ok(())
-    }
+    let fits = (size <= limit).then_some(());
+    fits.ok_or(StoreError::TooLarge { what, limit })
 }
 
 fn shortened(mut reason: String) -> String {

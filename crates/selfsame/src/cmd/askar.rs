@@ -1,4 +1,6 @@
-//! `selfsame askar`: looks into a wallet of Askar before it is imported.
+//! `selfsame askar`: looks into a wallet of Askar, and imports it.
+
+mod import;
 
 use std::path::PathBuf;
 
@@ -13,7 +15,7 @@ use selfsame_terminal::output;
 const WHAT_IT_IS: &str =
     "the file contains the wallet's passphrase or its raw key, and nothing else";
 
-/// Look into a wallet of Askar, which other agents store their records in.
+/// Look into a wallet of Askar, which other agents store their records in, and import it.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame askar show wallet.db --key-file wallet.key")]
 pub struct Askar {
@@ -28,6 +30,11 @@ enum AskarVerb {
     /// Reads each record once and changes nothing. Exit codes: 0 all was read, 1 something is damaged, 2 the wallet
     /// can't be opened.
     Show(Show),
+    /// Take a profile of a wallet into an organisation: every record as it is, and the keys that can sign here.
+    ///
+    /// Each record is read back and compared with the wallet, which is not changed. It can be run again: what is there
+    /// already stays. Exit codes: 0 all is in, 1 something of the wallet can't be read, 2 the import is not possible.
+    Import(Box<import::ImportWallet>),
 }
 
 #[derive(Args)]
@@ -38,6 +45,16 @@ enum AskarVerb {
 The password of a PostgreSQL server can be in PGPASSWORD. docs/askar.md says what is read, and what the hashes prove."
 )]
 struct Show {
+    #[command(flatten)]
+    wallet: WalletOptions,
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Options that name a wallet and its key.
+#[derive(Args)]
+struct WalletOptions {
     /// The wallet: a file of SQLite, or an address that begins with sqlite:// or postgres://.
     wallet: String,
     /// The file with the wallet's passphrase or raw key. Only its owner may be able to read it.
@@ -45,9 +62,20 @@ struct Show {
     key_file: Option<PathBuf>,
     #[arg(long, env = "PGPASSWORD", hide = true, hide_env_values = true)]
     password: Option<String>,
-    /// Print one JSON object instead of text.
-    #[arg(long)]
-    json: bool,
+}
+
+impl WalletOptions {
+    async fn open(&self) -> Result<Wallet, Failure> {
+        let mut address: WalletAddress = self.wallet.parse().map_err(failed)?;
+        if let Some(password) = &self.password {
+            address = address.or_password(&SecretString::new(password.clone()));
+        }
+        let key = match &self.key_file {
+            Some(file) => StoreKey::text(private_file::read(file, Reason::text(WHAT_IT_IS))?),
+            None => StoreKey::none(),
+        };
+        Wallet::open(&address, key).await.map_err(failed)
+    }
 }
 
 impl Askar {
@@ -55,21 +83,14 @@ impl Askar {
     pub async fn run(self) -> End {
         match self.verb {
             AskarVerb::Show(show) => show.run().await,
+            AskarVerb::Import(import) => import.run().await,
         }
     }
 }
 
 impl Show {
     async fn run(self) -> End {
-        let mut address: WalletAddress = self.wallet.parse().map_err(failed)?;
-        if let Some(password) = self.password {
-            address = address.or_password(&SecretString::new(password));
-        }
-        let key = match &self.key_file {
-            Some(file) => StoreKey::text(private_file::read(file, Reason::text(WHAT_IT_IS))?),
-            None => StoreKey::none(),
-        };
-        let wallet = Wallet::open(&address, key).await.map_err(failed)?;
+        let wallet = self.wallet.open().await?;
         let summary = wallet.summary().await.map_err(failed)?;
         output::either(self.json, &summary, lines);
         Ok(match summary.unread {

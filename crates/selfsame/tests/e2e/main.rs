@@ -56,3 +56,4 @@ mod rotation;
 mod scenarios;
 mod starting;
 mod telling;
+mod tenants;

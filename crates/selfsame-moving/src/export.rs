@@ -1,0 +1,218 @@
+//! The export of an organisation: all rows of its tenant, as they are stored, and the key that sealed them.
+
+use std::io::Write;
+
+use selfsame_audit::{Act, AuditResult, AuditedActor, Trail};
+use selfsame_core::organisation::{MovingOrganisation, OrganisationName};
+use selfsame_crypto::SecretString;
+use selfsame_crypto::time::UnixTime;
+use selfsame_store::backend::KEY_KIND;
+use selfsame_store::offline::{FileRow, Tell};
+use selfsame_store::{Store, StoreError};
+use serde::Serialize;
+
+use crate::error::MoveError;
+use crate::line::{FileHeader, LineSeal};
+use crate::part::{MovedEnd, MovedEntry, MovedPart, MovedRecord};
+use crate::rows::RowSource;
+use crate::tally::{KindTally, RowTally};
+
+/// The number of calls that one commit of the other instance can take.
+const CALLS_MAX: usize = 2_000;
+
+/// An organisation that is about to leave an instance.
+pub struct Leaving {
+    organisation: MovingOrganisation,
+}
+
+/// What was written into a file.
+#[derive(Clone, Debug, Serialize)]
+pub struct Exported {
+    /// The organisation.
+    pub organisation: String,
+    /// The tenant.
+    pub tenant: String,
+    /// The lines of the file.
+    pub lines: u64,
+    /// The records.
+    pub records: u64,
+    /// The sum of their hashes.
+    pub hash: String,
+    /// The same by kind.
+    pub kinds: Vec<KindTally>,
+    /// The counters.
+    pub counters: u64,
+    /// The calls to be made.
+    pub calls: u64,
+    /// The calls that were given up, which stay behind.
+    pub given_up: u64,
+    /// The records that have expired, which stay behind.
+    pub expired: u64,
+}
+
+impl Leaving {
+    /// An organisation of the instance with this store.
+    ///
+    /// # Errors
+    /// `Refused` for an organisation that can't be moved; the store's.
+    pub async fn prepare(store: &Store, name: &OrganisationName) -> Result<Self, MoveError> {
+        let organisation = MovingOrganisation::leaving(store, name).await?;
+        Ok(Self { organisation })
+    }
+
+    /// Notes in the audit trail that the organisation's data are exported.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn note(&self, store: &Store, trail: &Trail) -> Result<(), MoveError> {
+        let act = act("EXPORT /organisations/{name}", &self.organisation);
+        store.commit(trail.entry(act, AuditResult::Done)?).await?;
+        Ok(())
+    }
+}
+
+/// An act for the audit trail of the instance.
+pub(crate) fn act(act: &str, organisation: &MovingOrganisation) -> Act {
+    Act {
+        organisation: OrganisationName::main(),
+        actor: AuditedActor::instance(),
+        act: act.to_owned(),
+        object: Some(organisation.name().to_string()),
+        detail: None,
+        from: None,
+    }
+}
+
+/// The passphrase of a file, the time, and where progress is told.
+pub struct ExportTerms<'a> {
+    /// The passphrase that opens the file.
+    pub passphrase: &'a SecretString,
+    /// Now: what has expired by then stays behind.
+    pub now: UnixTime,
+    /// Told how many rows were written.
+    pub tell: Tell<'a>,
+}
+
+/// Writes all rows of a tenant. If the records are in a file, the store is closed meanwhile.
+///
+/// # Errors
+/// `Io` if the file can't be written; `Calls` for an outbox that is too long; the errors of [`RowSource::rows`].
+pub async fn export(
+    leaving: &Leaving,
+    source: &RowSource,
+    out: &mut (impl Write + ?Sized),
+    terms: &ExportTerms<'_>,
+) -> Result<Exported, MoveError> {
+    let tenant = leaving.organisation.tenant();
+    let header = FileHeader::draw(tenant.clone());
+    let seal = header.seal(terms.passphrase)?;
+    let key = source.key_row(tenant).await?;
+    let (version, key) = seal.vault.rewrapped(tenant, &key, &source.vault())?;
+    let mut file = ExportFile {
+        seal,
+        out,
+        lines: 1,
+        tally: RowTally::default(),
+        counters: 0,
+        calls: 0,
+        given_up: 0,
+        expired: 0,
+        failed: None,
+    };
+    writeln!(file.out, "{}", header.to_line())?;
+    file.part(&MovedPart::Tenant {
+        version,
+        key,
+        name: leaving.organisation.name().to_string(),
+        record: leaving.organisation.to_bytes()?,
+    })?;
+    let read = source.rows(tenant, |row| file.row(row, terms)).await;
+    if let Some(failed) = file.failed.take() {
+        return Err(failed);
+    }
+    read?;
+    file.end(leaving)
+}
+
+/// A file that is being written.
+struct ExportFile<'a, W: ?Sized> {
+    seal: LineSeal,
+    out: &'a mut W,
+    lines: u64,
+    tally: RowTally,
+    counters: u64,
+    calls: usize,
+    given_up: u64,
+    expired: u64,
+    /// Why a row was not written; the reader of the rows only knows that it is to stop.
+    failed: Option<MoveError>,
+}
+
+impl<W: Write + ?Sized> ExportFile<'_, W> {
+    fn part(&mut self, part: &MovedPart) -> Result<(), MoveError> {
+        let number = self.lines.saturating_add(1);
+        let line = self.seal.line(number, part.to_bytes().expose())?;
+        writeln!(self.out, "{line}")?;
+        self.lines = number;
+        Ok(())
+    }
+
+    fn row(&mut self, row: FileRow, terms: &ExportTerms<'_>) -> Result<(), StoreError> {
+        (terms.tell)("rows written", self.lines);
+        let written = match row {
+            FileRow::Record(place, ..) if place.kind == KEY_KIND => Ok(()),
+            FileRow::Record(_, sealed, _) if sealed.expires.is_some_and(|at| at <= terms.now) => {
+                self.expired = self.expired.saturating_add(1);
+                Ok(())
+            }
+            FileRow::Record(place, sealed, tags) => {
+                let record = MovedRecord::of(place.kind, sealed, tags);
+                self.tally.add(&record);
+                self.part(&MovedPart::Record(record))
+            }
+            FileRow::Counter(_, name, next) => {
+                self.counters = self.counters.saturating_add(1);
+                self.part(&MovedPart::Counter { name, next })
+            }
+            FileRow::Entry(entry, ..) => {
+                self.calls = self.calls.saturating_add(1);
+                self.part(&MovedPart::Entry(MovedEntry::of(entry)))
+            }
+            FileRow::Letter(_) => {
+                self.given_up = self.given_up.saturating_add(1);
+                Ok(())
+            }
+            FileRow::Event(_) => Ok(()),
+        };
+        written.map_err(|error| {
+            self.failed = Some(error);
+            StoreError::Storage("the file can't be written".to_owned())
+        })
+    }
+
+    fn end(mut self, leaving: &Leaving) -> Result<Exported, MoveError> {
+        if self.calls > CALLS_MAX {
+            return Err(MoveError::Calls(self.calls));
+        }
+        let entries = u64::try_from(self.calls).unwrap_or(u64::MAX);
+        self.part(&MovedPart::End(MovedEnd {
+            records: self.tally.count(),
+            sum: self.tally.sum(),
+            counters: self.counters,
+            entries,
+        }))?;
+        self.out.flush()?;
+        Ok(Exported {
+            organisation: leaving.organisation.name().to_string(),
+            tenant: leaving.organisation.tenant().to_string(),
+            lines: self.lines,
+            records: self.tally.count(),
+            hash: self.tally.hash(),
+            kinds: self.tally.kinds(),
+            counters: self.counters,
+            calls: entries,
+            given_up: self.given_up,
+            expired: self.expired,
+        })
+    }
+}
