@@ -9,6 +9,8 @@ use crate::{Error, Progress, tasks};
 
 /// The study's credentials are W3C credentials in JWTs.
 pub const STUDY_FORMAT: &str = "jwt_vc_json";
+/// The password of all people.
+pub const PASSWORD: &str = "correct horse battery staple";
 /// The sample type that is issued unless an organisation has one of its own.
 pub const SAMPLE: &str = "immunization";
 
@@ -44,7 +46,7 @@ impl<'a> Operator<'a> {
 /// # Errors
 /// If the server refuses, or answers otherwise than it should.
 pub async fn register(client: &BenchClient, number: usize) -> Result<String, Error> {
-    let body = json!({"email": format!("person{number}@example.org"), "password": "correct horse battery staple"});
+    let body = json!({"email": format!("person{number}@example.org"), "password": PASSWORD});
     let session = client.post("/api/wallet/register", "", &body).await?;
     text(&session, "token")
 }

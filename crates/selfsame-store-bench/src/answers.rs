@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use selfsame_bench::Error;
 use selfsame_bench::client::BenchClient;
-use selfsame_bench::flow::{self, Operator, SAMPLE};
+use selfsame_bench::flow::{self, Operator, PASSWORD, SAMPLE, STUDY_FORMAT};
 use selfsame_bench::report::{Bar, Figure};
 use selfsame_bench::statistics::Sample;
 use selfsame_crypto::{encoding, hash};
@@ -15,14 +15,10 @@ use crate::StoreBench;
 /// Cards of the small wallet.
 const FEW: usize = 10;
 /// Cards that are taken in by one request.
-const PORTION: usize = 400;
+const PORTION: usize = 40;
 /// Answers of each wallet in one round, and rounds for each round of the other measurements.
 const ANSWERS: usize = 20;
 const ROUNDS: usize = 5;
-/// The format of the cards.
-const FORMAT: &str = "dc+sd-jwt";
-/// The type of the sample that is issued and asked for.
-const VCT: &str = "urn:selfsame:credential:immunization";
 /// A wallet for so many cards has no limits.
 const SETTINGS: &str = "[wallet]\ncards_max = \"unlimited\"\nbytes_max = \"unlimited\"\n";
 
@@ -52,7 +48,7 @@ pub async fn measure(bench: &mut StoreBench<'_>) -> Result<(), Error> {
             person: flow::register(&client, number).await?,
         };
         wallet.fill(bench, cards).await?;
-        flow::issue(&client, operator, &wallet.person, FORMAT).await?;
+        flow::issue(&client, operator, &wallet.person, STUDY_FORMAT).await?;
         wallets.push(wallet);
     }
     let mut ratios = Sample::default();
@@ -80,32 +76,50 @@ pub async fn measure(bench: &mut StoreBench<'_>) -> Result<(), Error> {
 }
 
 impl AnsweringWallet<'_> {
-    /// Fills the wallet with cards that nobody has signed, one fewer than so many.
+    /// Fills the wallet up to so many cards: a genuine one, and altered ones, which nobody has signed.
     async fn fill(&self, bench: &StoreBench<'_>, cards: usize) -> Result<(), Error> {
+        flow::issue(self.client, self.operator, &self.person, STUDY_FORMAT).await?;
+        let genuine = self.exported().await?;
         bench.progress.begin("filling a wallet", cards as u64);
         let numbers: Vec<usize> = (1..cards).collect();
         for some in numbers.chunks(PORTION) {
-            let rows: Vec<Value> = some.iter().map(|number| filler(*number)).collect();
+            let rows = some.iter().map(|number| altered(&genuine, *number));
+            let rows: Option<Vec<Value>> = rows.collect();
             let body = json!({ "credentials": rows });
             let path = "/api/wallet/credentials/import";
             let taken = self.client.post(path, &self.person, &body).await?;
             let is_stored = |row: &Value| row["state"] == "stored";
             let items = taken["items"].as_array();
             if !items.is_some_and(|items| items.iter().all(is_stored)) {
-                return Err(Error::Call {
-                    what: path.to_owned(),
-                    why: format!("unexpected answer {taken}"),
-                });
+                return Err(unexpected(path, &taken));
             }
             bench.progress.advance(some.len() as u64);
         }
         Ok(())
     }
 
+    /// The one card as a line of an export, without its key.
+    async fn exported(&self) -> Result<Value, Error> {
+        let path = "/api/wallet/exports";
+        let new = json!({ "password": PASSWORD });
+        let begun = self.client.post(path, &self.person, &new).await?;
+        let id = begun["id"].as_str().unwrap_or_default();
+        let path = format!("{path}/{id}");
+        let mut listed = self.client.get(&path, &self.person).await?;
+        let mut card = listed["items"][0].take();
+        match card.as_object_mut() {
+            Some(members) => {
+                members.remove("holder");
+                Ok(card)
+            }
+            None => Err(unexpected(&path, &listed)),
+        }
+    }
+
     /// Answers a request; returns the milliseconds that the wallet took.
     #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
     async fn answer(&self) -> Result<f64, Error> {
-        let request = json!({"type": SAMPLE, "format": FORMAT});
+        let request = json!({"type": SAMPLE, "format": STUDY_FORMAT});
         let token = self.operator.token;
         let asked = self
             .client
@@ -119,13 +133,24 @@ impl AnsweringWallet<'_> {
     }
 }
 
-/// A line of an export with a credential that nobody has signed.
-fn filler(number: usize) -> Value {
-    let encoded = |value: &Value| encoding::base64url_encode(value.to_string().as_bytes());
-    let header = encoded(&json!({"alg": "ES256", "typ": "dc+sd-jwt"}));
-    let payload = encoded(&json!({"vct": VCT, "iss": "https://filler.example", "number": number}));
-    let signature = encoding::base64url_encode(&[1; 64]);
-    let credential = format!("{header}.{payload}.{signature}~");
-    let key = encoding::base64url_encode(&hash::sha256(credential.as_bytes()));
-    json!({"key": key, "format": FORMAT, "credential": credential})
+/// The line of another credential like this one, which nobody has signed.
+fn altered(genuine: &Value, number: usize) -> Option<Value> {
+    let mut parts = genuine["credential"].as_str()?.split('.');
+    let [header, payload, rest] = [parts.next()?, parts.next()?, parts.next()?];
+    let payload = encoding::base64url_decode(payload).ok()?;
+    let mut payload: Value = serde_json::from_slice(&payload).ok()?;
+    payload["jti"] = json!(format!("urn:selfsame:filler:{number}"));
+    let payload = encoding::base64url_encode(payload.to_string().as_bytes());
+    let credential = format!("{header}.{payload}.{rest}");
+    let mut altered = genuine.clone();
+    altered["key"] = encoding::base64url_encode(&hash::sha256(credential.as_bytes())).into();
+    altered["credential"] = credential.into();
+    Some(altered)
+}
+
+fn unexpected(what: &str, got: &Value) -> Error {
+    Error::Call {
+        what: what.to_owned(),
+        why: format!("unexpected answer {got}"),
+    }
 }

@@ -17,7 +17,7 @@ const ID_MAX: usize = 128;
 
 /// A list without pages.
 #[derive(Deserialize)]
-struct Listed {
+struct ChangedCredentials {
     items: Vec<IssuedCredential>,
 }
 
@@ -108,7 +108,11 @@ impl StatusFile<'_> {
             let ids: Vec<&str> = portion.iter().map(|one| one.id.as_str()).collect();
             let body = json!({ "status": self.status, "ids": ids });
             let path = "/api/issuer/credentials/status";
-            match self.client.post_rows::<Listed>(path, &body).await? {
+            match self
+                .client
+                .post_rows::<ChangedCredentials>(path, &body)
+                .await?
+            {
                 Ok(listed) => {
                     outcome.done = outcome.done.saturating_add(listed.items.len());
                     let done = u64::try_from(outcome.done).unwrap_or(u64::MAX);

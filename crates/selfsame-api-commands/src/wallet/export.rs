@@ -49,7 +49,7 @@ struct Output {
 }
 
 /// What a file holds that an earlier export has begun.
-struct Begun {
+struct BegunFile {
     head: ExportHead,
     /// The bytes of its complete lines, without the end.
     bytes: u64,
@@ -170,7 +170,7 @@ impl ExportWallet {
 
     fn continued(
         &self,
-        begun: Begun,
+        begun: BegunFile,
         passphrase: Option<&SecretString>,
     ) -> Result<Output, Failure> {
         let sealing_key = match (begun.head.has_keys(), passphrase) {
@@ -205,9 +205,9 @@ impl ExportWallet {
     }
 
     /// What the file holds; `None` if it is empty.
-    fn begun(&self, file: File) -> Result<Option<Begun>, Failure> {
+    fn begun(&self, file: File) -> Result<Option<BegunFile>, Failure> {
         let mut reader = BufReader::new(file);
-        let mut begun: Option<Begun> = None;
+        let mut begun: Option<BegunFile> = None;
         loop {
             let mut line = Vec::new();
             let mut limited = reader.by_ref().take(LONGEST);
@@ -220,7 +220,7 @@ impl ExportWallet {
             let Some(known) = &mut begun else {
                 let head = ExportHead::read(&String::from_utf8_lossy(&line));
                 let head = head.map_err(|failure| failure.at(&self.file.display().to_string()))?;
-                begun = Some(Begun {
+                begun = Some(BegunFile {
                     head,
                     bytes: read as u64,
                     count: 0,

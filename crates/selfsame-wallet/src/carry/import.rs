@@ -42,7 +42,7 @@ struct FitKey {
 
 /// What is known of a row.
 #[derive(Clone)]
-enum Judged {
+enum JudgedRow {
     Fit(Box<Fit>),
     Refused(Reason),
 }
@@ -78,7 +78,7 @@ impl Wallet {
         let now = self.shared.clock.now();
         let judge = move || {
             let open = key.map(for_keys);
-            let judge = Judge {
+            let judge = RowJudge {
                 tenant: &tenant,
                 ids: &ids,
                 open: open.as_ref(),
@@ -86,7 +86,7 @@ impl Wallet {
             };
             rows.into_iter().map(|row| judge.row(row)).collect()
         };
-        let judged: Vec<Judged> = self.shared.reading.run(judge).await?;
+        let judged: Vec<JudgedRow> = self.shared.reading.run(judge).await?;
         for _ in 0..RACES_MAX {
             let intake = self.intake(person, &judged).await?;
             if let Some(taken) = self.commit_intake(person, intake).await? {
@@ -97,7 +97,7 @@ impl Wallet {
     }
 
     /// Tells the credentials that are in the wallet already from those that are not.
-    async fn intake(&self, person: &Person, judged: &[Judged]) -> Result<Intake> {
+    async fn intake(&self, person: &Person, judged: &[JudgedRow]) -> Result<Intake> {
         let store = &self.shared.store;
         let mut intake = Intake {
             taken: Vec::with_capacity(judged.len()),
@@ -106,8 +106,8 @@ impl Wallet {
         let mut seen = HashSet::new();
         for one in judged {
             intake.taken.push(match one {
-                Judged::Refused(why) => TakenCredential::refused(why.clone()),
-                Judged::Fit(fit) => {
+                JudgedRow::Refused(why) => TakenCredential::refused(why.clone()),
+                JudgedRow::Fit(fit) => {
                     let tag = tags::of_credential(&fit.card.raw);
                     let page = Page::newest(1);
                     let there = store.find(&person.tenant, CARD, &tag, &page).await?;
@@ -159,7 +159,7 @@ impl Wallet {
 }
 
 /// Judges rows, without the store.
-struct Judge<'a> {
+struct RowJudge<'a> {
     tenant: &'a TenantId,
     /// The key that ids are made with: an id says nothing of its credential.
     ids: &'a SealingKey,
@@ -168,11 +168,11 @@ struct Judge<'a> {
     now: UnixTime,
 }
 
-impl Judge<'_> {
-    fn row(&self, row: CarriedCredential) -> Judged {
+impl RowJudge<'_> {
+    fn row(&self, row: CarriedCredential) -> JudgedRow {
         match self.fit(row) {
-            Ok(fit) => Judged::Fit(Box::new(fit)),
-            Err(reason) => Judged::Refused(reason),
+            Ok(fit) => JudgedRow::Fit(Box::new(fit)),
+            Err(reason) => JudgedRow::Refused(reason),
         }
     }
 
