@@ -11,6 +11,7 @@ mod did;
 mod issue;
 mod lines;
 mod links;
+mod master_key;
 mod organisation;
 mod people;
 mod present;
@@ -72,6 +73,8 @@ pub enum ApiCommand {
     Type(credential_type::CredentialTypes),
     /// Show the status of a running instance.
     Status(status::Status),
+    /// Show or rotate the master key of a running instance.
+    MasterKey(master_key::MasterKeyCommand),
     /// Print a link that signs in the operator's browser.
     SignIn(links::SignIn),
     /// Print an invitation: a link with which one person can make a wallet.
@@ -103,6 +106,7 @@ impl ApiCommand {
             Self::Webhook(webhook) => webhook.run().await,
             Self::Type(types) => types.run().await,
             Self::Status(status) => status.run().await,
+            Self::MasterKey(command) => command.run().await,
             Self::SignIn(sign_in) => sign_in.run().await,
             Self::Invite(invite) => invite.run().await,
         }

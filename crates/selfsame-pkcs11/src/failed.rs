@@ -15,7 +15,7 @@ pub(crate) enum TokenFailure {
     Ours(Error),
 }
 
-pub(crate) type Outcome<T> = Result<T, TokenFailure>;
+pub(crate) type TokenResult<T> = Result<T, TokenFailure>;
 
 impl From<ModuleError> for TokenFailure {
     fn from(error: ModuleError) -> Self {

@@ -12,7 +12,7 @@ use cryptoki::types::AuthPin;
 use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, Reason, Result, private_file};
 
-use crate::failed::{LATER, Outcome, is};
+use crate::failed::{LATER, TokenResult, is};
 
 /// A PIN, and whether its token refused it.
 pub(crate) struct Pin {
@@ -41,7 +41,7 @@ impl Pin {
     }
 
     /// Logs a session in, and with it all sessions of this process with the token (PKCS#11 3.0 §5.6.8).
-    pub fn log_in(&self, at: &LoginPlace<'_>) -> Outcome<()> {
+    pub fn log_in(&self, at: &LoginPlace<'_>) -> TokenResult<()> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let info = at.library.get_token_info(at.slot)?;
         if self.is_refused.load(Ordering::Acquire) || info.user_pin_final_try() {

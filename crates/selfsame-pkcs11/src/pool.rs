@@ -10,7 +10,7 @@ use selfsame_driver::hsm::{Hsm, HsmKey};
 use selfsame_driver::{Error, Result};
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::failed::{LATER, Outcome};
+use crate::failed::{LATER, TokenResult};
 use crate::figures;
 use crate::session::TokenSession;
 use crate::token::Token;
@@ -71,7 +71,7 @@ impl HsmPool {
     /// answer stays taken, and requests that wait too long are refused meanwhile.
     async fn run<T: Send + 'static>(
         &self,
-        work: impl Fn(&mut TokenSession) -> Outcome<T> + Send + 'static,
+        work: impl Fn(&mut TokenSession) -> TokenResult<T> + Send + 'static,
     ) -> Result<T> {
         let place = self.places.clone().try_acquire_owned();
         let place = place.map_err(|_| Error::new(LATER, "hsm-busy"))?;

@@ -18,7 +18,7 @@ use selfsame_crypto::{KeyType, PublicKey};
 use selfsame_driver::hsm::HsmKey;
 use selfsame_driver::{Error, ErrorKind};
 
-use crate::failed::{LATER, Outcome, TokenFailure, is, said};
+use crate::failed::{LATER, TokenFailure, TokenResult, is, said};
 use crate::figures::session_opened;
 use crate::key_pair::{self, public_key};
 use crate::module::Loaded;
@@ -52,7 +52,7 @@ pub(crate) struct TokenSession {
 }
 
 impl TokenSession {
-    pub fn open(loaded: &Loaded, slot: Slot, pin: &Pin) -> Outcome<Self> {
+    pub fn open(loaded: &Loaded, slot: Slot, pin: &Pin) -> TokenResult<Self> {
         let library = &loaded.library;
         // A session's handle is given anew when the module begins anew, so that dropping it could close another one.
         let session = library.open_rw_session_no_drop(slot)?;
@@ -89,19 +89,19 @@ impl TokenSession {
         let _ = self.session.close();
     }
 
-    pub fn info(&self) -> Outcome<TokenInfo> {
+    pub fn info(&self) -> TokenResult<TokenInfo> {
         Ok(self.library.get_token_info(self.slot)?)
     }
 
     /// Whether the token has a mechanism.
-    pub fn does(&self, mechanism: MechanismType) -> Outcome<bool> {
+    pub fn does(&self, mechanism: MechanismType) -> TokenResult<bool> {
         let all = self.library.get_mechanism_list(self.slot)?;
         Ok(all.contains(&mechanism))
     }
 
     /// Signs with a private key. The signature is checked with the public half, so that a wrong key or a faulty token
     /// gives an error in place of a signature.
-    pub fn sign(&mut self, key: &HsmKey, bytes: &[u8]) -> Outcome<Vec<u8>> {
+    pub fn sign(&mut self, key: &HsmKey, bytes: &[u8]) -> TokenResult<Vec<u8>> {
         let handle = self.key(ObjectClass::PRIVATE_KEY, &KeyQuery::labelled(key.label()))?;
         let signature = match key.public().key_type() {
             // `CKM_ECDSA` signs a hash, and gives r ‖ s (PKCS#11 3.0 §2.3.6), as JOSE does.
@@ -122,13 +122,13 @@ impl TokenSession {
         }
     }
 
-    fn signed(&self, by: &Mechanism, key: ObjectHandle, bytes: &[u8]) -> Outcome<Vec<u8>> {
+    fn signed(&self, by: &Mechanism, key: ObjectHandle, bytes: &[u8]) -> TokenResult<Vec<u8>> {
         let signed = self.session.sign(by, key, bytes);
         signed.map_err(|error| lacking(error.into(), mechanism_name(by)))
     }
 
     /// The public half of a key pair.
-    pub fn public(&mut self, label: &str) -> Outcome<PublicKey> {
+    pub fn public(&mut self, label: &str) -> TokenResult<PublicKey> {
         let query = KeyQuery::labelled(label);
         self.key(ObjectClass::PRIVATE_KEY, &query)?;
         let handle = self.object(ObjectClass::PUBLIC_KEY, &query)?;
@@ -137,7 +137,7 @@ impl TokenSession {
     }
 
     /// The public key of an object; `None` if its type is not for signatures here.
-    fn public_of(&self, handle: ObjectHandle) -> Outcome<Option<PublicKey>> {
+    fn public_of(&self, handle: ObjectHandle) -> TokenResult<Option<PublicKey>> {
         let wanted = [AttributeType::EcParams, AttributeType::EcPoint];
         let (mut curve, mut point) = (None, None);
         for attribute in self.session.get_attributes(handle, &wanted)? {
@@ -152,7 +152,7 @@ impl TokenSession {
     }
 
     /// The keys of the token that may be used here.
-    pub fn keys(&self) -> Outcome<Vec<TokenKey>> {
+    pub fn keys(&self) -> TokenResult<Vec<TokenKey>> {
         let mut keys = Vec::new();
         for (class, is_pair) in [
             (ObjectClass::PUBLIC_KEY, true),
@@ -173,7 +173,7 @@ impl TokenSession {
         Ok(keys)
     }
 
-    fn label(&self, handle: ObjectHandle) -> Outcome<String> {
+    fn label(&self, handle: ObjectHandle) -> TokenResult<String> {
         let found = self
             .session
             .get_attributes(handle, &[AttributeType::Label])?;
@@ -185,7 +185,7 @@ impl TokenSession {
     }
 
     /// Makes a key pair with this label.
-    pub fn create_pair(&mut self, label: &str, kind: KeyType) -> Outcome<PublicKey> {
+    pub fn create_pair(&mut self, label: &str, kind: KeyType) -> TokenResult<PublicKey> {
         self.is_free(label)?;
         let (mechanism, curve) = match kind {
             KeyType::P256 => (Mechanism::EccKeyPairGen, key_pair::P256.to_vec()),
@@ -218,7 +218,7 @@ impl TokenSession {
     }
 
     /// Makes an AES-256 key with this label.
-    pub fn create_wrapping_key(&mut self, label: &str) -> Outcome<()> {
+    pub fn create_wrapping_key(&mut self, label: &str) -> TokenResult<()> {
         self.is_free(label)?;
         let template = [
             Attribute::Class(ObjectClass::SECRET_KEY),
@@ -239,7 +239,7 @@ impl TokenSession {
     }
 
     /// Refuses a label that a key has already.
-    fn is_free(&self, label: &str) -> Outcome<()> {
+    fn is_free(&self, label: &str) -> TokenResult<()> {
         for class in [ObjectClass::PRIVATE_KEY, ObjectClass::SECRET_KEY] {
             let template = template(class, &KeyQuery::labelled(label));
             if !self.session.find_objects(&template)?.is_empty() {
@@ -251,7 +251,7 @@ impl TokenSession {
     }
 
     /// Encrypts with AES-256-GCM: nonce ‖ ciphertext ‖ tag.
-    pub fn encrypt(&mut self, key: &KeyQuery, aad: &[u8], plain: &[u8]) -> Outcome<Vec<u8>> {
+    pub fn encrypt(&mut self, key: &KeyQuery, aad: &[u8], plain: &[u8]) -> TokenResult<Vec<u8>> {
         let handle = self.key(ObjectClass::SECRET_KEY, key)?;
         let mut nonce = nonce();
         let sealed = {
@@ -264,7 +264,7 @@ impl TokenSession {
     }
 
     /// Decrypts what [`Self::encrypt`] gave.
-    pub fn decrypt(&mut self, key: &KeyQuery, aad: &[u8], sealed: &[u8]) -> Outcome<Vec<u8>> {
+    pub fn decrypt(&mut self, key: &KeyQuery, aad: &[u8], sealed: &[u8]) -> TokenResult<Vec<u8>> {
         let handle = self.key(ObjectClass::SECRET_KEY, key)?;
         let other = |detail: &str| {
             TokenFailure::Ours(
@@ -295,7 +295,7 @@ impl TokenSession {
     }
 
     /// The private or secret key that is meant, which is looked up once a session.
-    fn key(&mut self, class: ObjectClass, query: &KeyQuery) -> Outcome<ObjectHandle> {
+    fn key(&mut self, class: ObjectClass, query: &KeyQuery) -> TokenResult<ObjectHandle> {
         if let Some(known) = self.found.get(query) {
             return Ok(*known);
         }
@@ -305,7 +305,7 @@ impl TokenSession {
     }
 
     /// The one object of this class that is meant.
-    fn object(&self, class: ObjectClass, query: &KeyQuery) -> Outcome<ObjectHandle> {
+    fn object(&self, class: ObjectClass, query: &KeyQuery) -> TokenResult<ObjectHandle> {
         let found = self.session.find_objects(&template(class, query))?;
         match found.as_slice() {
             [one] => Ok(*one),

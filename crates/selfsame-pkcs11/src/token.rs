@@ -8,7 +8,7 @@ use cryptoki::slot::{Slot, TokenInfo};
 use selfsame_crypto::{KeyType, PublicKey, SecretString};
 use selfsame_driver::{Error, Result};
 
-use crate::failed::{LATER, Outcome, TokenFailure};
+use crate::failed::{LATER, TokenFailure, TokenResult};
 use crate::module::{Loaded, Module};
 use crate::pin::Pin;
 use crate::session::{TokenKey, TokenSession};
@@ -104,7 +104,7 @@ impl Token {
     }
 
     /// Does something in a session of its own.
-    fn once<T>(&self, work: impl Fn(&mut TokenSession) -> Outcome<T>) -> Result<T> {
+    fn once<T>(&self, work: impl Fn(&mut TokenSession) -> TokenResult<T>) -> Result<T> {
         let mut session = None;
         let done = self.within(&mut session, work);
         self.close(session);
@@ -115,7 +115,7 @@ impl Token {
     pub(crate) fn within<T>(
         &self,
         place: &mut Option<TokenSession>,
-        work: impl Fn(&mut TokenSession) -> Outcome<T>,
+        work: impl Fn(&mut TokenSession) -> TokenResult<T>,
     ) -> Result<T> {
         let mut tries_left = 1_u8;
         loop {
@@ -154,13 +154,13 @@ impl Token {
         }
     }
 
-    fn open(&self, loaded: &Loaded) -> Outcome<TokenSession> {
+    fn open(&self, loaded: &Loaded) -> TokenResult<TokenSession> {
         let slot = self.slot(&loaded.library)?;
         TokenSession::open(loaded, slot, &self.0.pin)
     }
 
     /// The slot that the token is in.
-    fn slot(&self, library: &Pkcs11) -> Outcome<Slot> {
+    fn slot(&self, library: &Pkcs11) -> TokenResult<Slot> {
         let mut found = None;
         for slot in library.get_slots_with_initialized_token()? {
             let info = library.get_token_info(slot)?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use deadpool_postgres::Client;
 use futures_util::TryStreamExt;
+use selfsame_crypto::hash::sum::Tally;
 use selfsame_store::backend::{Place, SealedRecord};
 use selfsame_store::offline::{Looked, Tell, opens};
 use selfsame_store::rotation::KeyTrouble;
@@ -19,7 +20,7 @@ use crate::pool::{LONG, SNAPSHOT, connection, pool, stream};
 use crate::process::ProcessRow;
 use crate::rows::{self, key, tenant_key};
 use crate::sequence::Sequence;
-use crate::sums::{RowSums, Tally};
+use crate::sums::RowSums;
 use crate::writer::{RETRY, STALE};
 use crate::{guard, layout, schema};
 

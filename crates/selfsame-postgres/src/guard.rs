@@ -2,6 +2,7 @@
 
 use deadpool_postgres::Client;
 use futures_util::TryStreamExt;
+use selfsame_crypto::hash::sum::Tally;
 use selfsame_store::StoreError;
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -12,7 +13,7 @@ use crate::process::{NewSeat, ProcessRow, ProcessSeat};
 use crate::rows::{entry_row, event_row, place, record_row};
 use crate::schema;
 use crate::sequence::Sequence;
-use crate::sums::{RowSums, Tally};
+use crate::sums::RowSums;
 
 /// Compares all rows with the sum of the processes.
 ///

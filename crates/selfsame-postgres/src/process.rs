@@ -3,13 +3,13 @@
 //! Each transaction that writes locks the row, so no other process declares this process dead meanwhile. After a lost
 //! connection, the count in the row says whether the last commit took effect.
 
-use selfsame_crypto::hash::sum::Sum;
+use selfsame_crypto::hash::sum::{Sum, Tally};
 use selfsame_store::{Result, StoreError};
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use crate::failure::{DatabaseFailure, DatabaseResult};
-use crate::sums::{RowSums, Tally};
+use crate::sums::RowSums;
 
 /// What the row of this process says.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use selfsame_crypto::frame;
-use selfsame_crypto::hash::sum::Sum;
+use selfsame_crypto::hash::sum::{Sum, Tally};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_store::backend::{OutboxId, Place};
 use uuid::Uuid;
@@ -17,32 +17,6 @@ use crate::rows::{EntryRow, RecordRow};
 /// Computes elements and sums with a key.
 #[derive(Clone)]
 pub(crate) struct RowSums(Arc<SealingKey>);
-
-/// A sum and the number of rows in it. Both are those of what was added, less what was taken away.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Tally {
-    pub(crate) sum: Sum,
-    pub(crate) rows: i64,
-}
-
-impl Tally {
-    pub(crate) fn add(&mut self, element: Sum) {
-        self.sum = self.sum.plus(element);
-        self.rows = self.rows.saturating_add(1);
-    }
-
-    pub(crate) fn take(&mut self, element: Sum) {
-        self.sum = self.sum.plus(element.negative());
-        self.rows = self.rows.saturating_sub(1);
-    }
-
-    pub(crate) fn plus(self, other: Self) -> Self {
-        Self {
-            sum: self.sum.plus(other.sum),
-            rows: self.rows.saturating_add(other.rows),
-        }
-    }
-}
 
 impl RowSums {
     pub(crate) fn new(key: Arc<SealingKey>) -> Self {

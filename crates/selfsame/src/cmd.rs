@@ -7,7 +7,6 @@ mod bench;
 mod check;
 mod demo;
 mod hsm;
-mod master_key;
 pub mod registry;
 mod restore;
 mod shell;
@@ -47,8 +46,6 @@ enum Verb {
     Registry(registry::RegistryCommand),
     /// Connect with TLS 1.3, authenticated by DIDs and credentials.
     Tls(Tls),
-    /// Show or rotate the master key of a running instance.
-    MasterKey(master_key::MasterKeyCommand),
     /// Back up a running instance.
     Backup(backup::Backup),
     /// Restore a backup into a new data directory.
@@ -81,7 +78,6 @@ impl Cli {
             Verb::Demo(demo) => demo.run().await,
             Verb::Registry(registry) => registry.run().await,
             Verb::Tls(tls) => tls.run(HOOKS).await,
-            Verb::MasterKey(command) => command.run().await,
             Verb::Backup(backup) => backup.run().await,
             Verb::Restore(restore) => restore.run().await,
             Verb::Tenant(tenant) => tenant.run().await,

@@ -42,6 +42,38 @@ impl Sum {
     }
 }
 
+/// A sum and the number of its elements: those that were added, less those that were taken away.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Tally {
+    /// The sum.
+    pub sum: Sum,
+    /// The number.
+    pub rows: i64,
+}
+
+impl Tally {
+    /// Adds an element.
+    pub fn add(&mut self, element: Sum) {
+        self.sum = self.sum.plus(element);
+        self.rows = self.rows.saturating_add(1);
+    }
+
+    /// Takes an element away.
+    pub fn take(&mut self, element: Sum) {
+        self.sum = self.sum.plus(element.negative());
+        self.rows = self.rows.saturating_sub(1);
+    }
+
+    /// The tally of both.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            sum: self.sum.plus(other.sum),
+            rows: self.rows.saturating_add(other.rows),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

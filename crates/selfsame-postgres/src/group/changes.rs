@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use selfsame_crypto::hash::sum::Tally;
 use selfsame_store::backend::{OutboxId, Place};
 use uuid::Uuid;
 
 use super::touched::CounterName;
 use crate::rows::{EntryRow, EventRow, LaneKey, RecordRow};
-use crate::sums::{RowSums, Tally};
+use crate::sums::RowSums;
 
 /// The changes of a group, each row once.
 #[derive(Debug, Default)]

@@ -229,7 +229,7 @@ fn what_a_group_adds_to_the_sum_is_what_its_rows_differ_by() {
     assert_eq!(tally.rows, -1);
     tally.add(sums.record(&place("1"), &first));
     tally.add(sums.record(&place("2"), &second));
-    let mut left = crate::sums::Tally::default();
+    let mut left = selfsame_crypto::hash::sum::Tally::default();
     left.add(sums.record(&place("1"), &row(3, None)));
     assert_eq!(tally, left);
 }

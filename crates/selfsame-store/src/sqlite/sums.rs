@@ -12,7 +12,7 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{Null, ValueRef};
 use rusqlite::{Connection, OptionalExtension, params};
 use selfsame_crypto::frame;
-use selfsame_crypto::hash::sum::Sum;
+use selfsame_crypto::hash::sum::{Sum, Tally};
 use selfsame_crypto::seal::{MacKey, SealingKey};
 
 use super::{file, schema};
@@ -69,25 +69,6 @@ struct Totals {
     mac: Vec<u8>,
 }
 
-/// The sum over all rows, and their number.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Tally {
-    sum: Sum,
-    rows: i64,
-}
-
-impl Tally {
-    fn add(&mut self, element: Sum) {
-        self.sum = self.sum.plus(element);
-        self.rows = self.rows.saturating_add(1);
-    }
-
-    fn take(&mut self, element: Sum) {
-        self.sum = self.sum.plus(element.negative());
-        self.rows = self.rows.saturating_sub(1);
-    }
-}
-
 /// The sum of a connection that writes. Triggers change the tally with each row.
 pub(super) struct KeptSum {
     sums: Sums,
@@ -115,13 +96,9 @@ impl KeptSum {
     pub(super) fn seal(&self, connection: &Connection) -> Result<u64> {
         let Tally { sum, rows } = self.tally();
         let mut seal = connection.prepare_cached(SEAL)?;
-        let mut counted = seal.query(params![sum.to_bytes(), rows])?;
-        let generation: i64 = match counted.next()? {
-            Some(row) => row.get(0)?,
-            None => return Err(StoreError::Tampered("sum of all records")),
-        };
-        // SQLite makes the change in the first step already; the last step ends the statement.
-        while counted.next()?.is_some() {}
+        let counted = seal.query_row(params![sum.to_bytes(), rows], |row| row.get(0));
+        let generation: Option<i64> = counted.optional()?;
+        let generation = generation.ok_or(StoreError::Tampered("sum of all records"))?;
         Ok(generation.cast_unsigned())
     }
 
@@ -182,14 +159,15 @@ impl Sums {
 
     /// Registers the SQL functions by which triggers change the tally.
     fn teach_changes(&self, connection: &Connection, tally: &Arc<Mutex<Tally>>) -> Result<()> {
-        let changes: [(&str, fn(&mut Tally, Sum)); 2] =
-            [("row_added", Tally::add), ("row_removed", Tally::take)];
-        for (name, change) in changes {
+        for (name, is_added) in [("row_added", true), ("row_removed", false)] {
             let (sums, tally) = (self.clone(), tally.clone());
             let flags = FunctionFlags::SQLITE_UTF8;
             connection.create_scalar_function(name, -1, flags, move |row| {
                 let element = sums.element(&framed(arguments(row)));
-                change(&mut changed(&tally), element);
+                match is_added {
+                    true => changed(&tally).add(element),
+                    false => changed(&tally).take(element),
+                }
                 Ok(Null)
             })?;
         }

@@ -83,6 +83,19 @@ fn trouble(opened: Result<Store>) -> KeyTrouble {
     }
 }
 
+/// A rotation to the new key, stage by stage.
+async fn rotate(store: &Store) {
+    begin(store, NEW).await.unwrap();
+    assert_eq!(store.rotation().stage, RotationStage::Begun);
+    all_are_read(store).await;
+    // The keys of all tenants and of the instance, twice.
+    for stage in [RotationStage::Ending, RotationStage::Settled] {
+        assert_eq!(pass_stage(store).await, TENANTS as u64 + 1);
+        assert_eq!(store.rotation().stage, stage);
+    }
+    assert_eq!(wrap(store).await, 0);
+}
+
 pub async fn after_a_rotation_the_new_key_opens_everything_and_the_former_one_nothing(
     ground: Ground,
 ) {
@@ -91,15 +104,7 @@ pub async fn after_a_rotation_the_new_key_opens_everything_and_the_former_one_no
         .list(&tenant("tenant-0000"), KIND, &Page::first(9))
         .await
         .unwrap();
-    begin(&store, NEW).await.unwrap();
-    assert_eq!(store.rotation().stage, RotationStage::Begun);
-    all_are_read(&store).await;
-    // The keys of all tenants and of the instance, twice.
-    assert_eq!(pass_stage(&store).await, TENANTS as u64 + 1);
-    assert_eq!(store.rotation().stage, RotationStage::Ending);
-    assert_eq!(pass_stage(&store).await, TENANTS as u64 + 1);
-    assert_eq!(store.rotation().stage, RotationStage::Settled);
-    assert_eq!(wrap(&store).await, 0);
+    rotate(&store).await;
     drop(store);
     assert_eq!(
         trouble(opened(&ground, &[FORMER]).await),

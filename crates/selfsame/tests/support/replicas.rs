@@ -25,8 +25,13 @@ pub struct Replicas {
 struct Balancer(Child);
 
 impl Drop for Balancer {
+    /// Lets nginx stop its workers: those of a killed one would live on.
     fn drop(&mut self) {
-        let _ = self.0.kill();
+        let id = self.0.id().to_string();
+        let told = Command::new("kill").args(["-TERM", &id]).status();
+        if !told.is_ok_and(|status| status.success()) {
+            let _ = self.0.kill();
+        }
         let _ = self.0.wait();
     }
 }

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use selfsame_api_commands::{Client, Instance};
 use selfsame_app::view::instance::MasterKeyStatus;
 use selfsame_crypto::seal::random_seed;
 use selfsame_crypto::{SecretString, encoding};
+use selfsame_driver::private_file;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::master_key::MasterKey;
 use selfsame_terminal::next_key::NextKey;
@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::private_file;
+use crate::{Client, Instance};
 
 /// How often the progress is asked for.
 const EVERY: Duration = Duration::from_millis(300);
