@@ -4,8 +4,8 @@
 mod content;
 #[path = "moves/home.rs"]
 mod home;
-#[path = "askar/made.rs"]
-mod made;
+#[path = "askar/python.rs"]
+mod python;
 #[path = "../../selfsame-postgres/tests/server/server.rs"]
 mod server;
 #[path = "askar/vectors.rs"]
