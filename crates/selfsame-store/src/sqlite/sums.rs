@@ -107,7 +107,6 @@ impl KeptSum {
         self.committed = self.tally();
     }
 
-    /// What computes the sums.
     pub(super) fn sums(&self) -> Sums {
         self.sums.clone()
     }
