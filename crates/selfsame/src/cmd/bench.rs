@@ -201,7 +201,7 @@ impl What {
                 let plan = settings.either(StorePlan::QUICK, StorePlan::FULL);
                 let plan = StorePlan {
                     records: records.map_or(plan.records, NonZeroUsize::get),
-                    cards: records.map_or(plan.cards, |records| plan.cards.min(records.get())),
+                    cards: records.map_or(plan.cards, |some| plan.cards.min(some.get())),
                     ..plan
                 };
                 let target = selfsame_store_bench::Target {
