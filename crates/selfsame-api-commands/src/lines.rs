@@ -64,7 +64,7 @@ pub fn unreadable(path: &Path, error: &io::Error) -> Failure {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The lines that this reads, each of at most so many bytes.
+    /// The lines that this reads, each of at most this number of bytes.
     pub fn new(reader: R, most: usize) -> Self {
         Self {
             reader,

@@ -36,7 +36,7 @@ struct SaidLine {
 /// Begins a rotation to the only master key at hand that the records are not under.
 ///
 /// # Errors
-/// `BadRequest` if there is none or more than one; `Conflict` if a rotation is under way.
+/// `BadRequest` if the next key is missing, or there is more than one; `Conflict` if a rotation is under way.
 pub(crate) async fn begin(store: &Store) -> Result<KeyCheck> {
     let advice = store.find_keys().await;
     store.look_at_keys().await?;

@@ -143,8 +143,7 @@ pub fn after_number(paging: &Paging) -> crate::Result<u64> {
     Ok(number.unwrap_or_default())
 }
 
-/// A page of numbered entries: `items` are those after [`after_number`], and one more than the page shows if there are
-/// so many.
+/// A page of numbered entries: `items` are those after [`after_number`], up to one more than the page shows.
 pub fn numbered<T>(mut items: Vec<T>, paging: &Paging, number: impl Fn(&T) -> u64) -> Listing<T> {
     let more = items.len() > paging.limit();
     items.truncate(paging.limit());

@@ -66,7 +66,7 @@ impl RowSource {
     /// The row with a tenant's key.
     ///
     /// # Errors
-    /// `Tampered` if there is none; as [`Self::rows`].
+    /// `Tampered` if the row is missing; as [`Self::rows`].
     pub(crate) async fn key_row(&self, tenant: &TenantId) -> Result<SealedRecord, StoreError> {
         let mut found = None;
         let take = |row| match row {

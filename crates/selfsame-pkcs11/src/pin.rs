@@ -26,7 +26,7 @@ impl Pin {
     /// The PIN in a file, or else the one of the environment.
     ///
     /// # Errors
-    /// `BadRequest` if there is none, or others can read its file.
+    /// `BadRequest` if the PIN is missing, or others can read its file.
     pub fn read(file: Option<&Path>, environment: Option<SecretString>) -> Result<Self> {
         let value = match (file, environment) {
             (Some(file), _) => private_file::read(file, Reason::new("advice-hsm-pin"))?,

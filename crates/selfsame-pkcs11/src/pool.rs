@@ -77,7 +77,7 @@ impl HsmPool {
         let place = place.map_err(|_| Error::new(LATER, "hsm-busy"))?;
         let (answer, answered) = oneshot::channel();
         let work: Work = Box::new(move |token, session| {
-            // Nobody waits any more for an answer that is closed.
+            // If the answer is closed, its caller has stopped waiting.
             if !answer.is_closed() {
                 let _ = answer.send(token.within(session, work));
             }

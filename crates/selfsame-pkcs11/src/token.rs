@@ -111,7 +111,7 @@ impl Token {
         done
     }
 
-    /// Does something in the session that is kept in `place`, or in a new one if there is none or it was lost.
+    /// Does something in the session that is kept in `place`, or in a new one if `place` is empty or its session was lost.
     pub(crate) fn within<T>(
         &self,
         place: &mut Option<TokenSession>,

@@ -64,7 +64,7 @@ impl WrappedKey {
     /// Reads a file's content.
     ///
     /// # Errors
-    /// `BadRequest` if it is none, or of a later version of this program.
+    /// `BadRequest` if it has no wrapped key, or one of a later version of this program.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         match serde_json::from_slice::<Self>(bytes) {
             Ok(read) if read.version == VERSION => Ok(read),

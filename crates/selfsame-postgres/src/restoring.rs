@@ -88,7 +88,7 @@ async fn fill(
     let (sender, mut batches) = mpsc::channel(AHEAD);
     let reader = tokio::task::spawn_blocking(move || read(&file, &sender));
     let loaded = load_all(client, &mut batches, tell).await;
-    // The reader ends once nobody takes its batches. It has the file locked until then.
+    // The reader ends once its batches have no receiver. It has the file locked until then.
     drop(batches);
     let read = reader.await;
     let given = loaded?;

@@ -69,7 +69,7 @@ pub async fn measure(bench: &mut StoreBench<'_>) -> Result<(), Error> {
 }
 
 impl AnsweringWallet<'_> {
-    /// Fills the wallet up to so many cards: a genuine one, and altered ones, which nobody has signed.
+    /// Fills the wallet up to this number of cards: a genuine one, and altered ones without a valid signature.
     async fn fill(&self, bench: &StoreBench<'_>, cards: usize) -> Result<(), Error> {
         flow::issue(self.client, self.operator, &self.person, STUDY_FORMAT).await?;
         let genuine = self.exported().await?;
@@ -126,7 +126,7 @@ impl AnsweringWallet<'_> {
     }
 }
 
-/// The line of another credential like this one, which nobody has signed.
+/// The line of another credential like this one, without a valid signature.
 fn altered(genuine: &Value, number: usize) -> Option<Value> {
     let mut parts = genuine["credential"].as_str()?.split('.');
     let [header, payload, rest] = [parts.next()?, parts.next()?, parts.next()?];

@@ -23,7 +23,7 @@ impl Progress {
         })
     }
 
-    /// Begins a bar for work of so many steps, unless it is to be hidden.
+    /// Begins a bar for work of this number of steps, unless it is to be hidden.
     #[must_use]
     pub fn of(hidden: bool, steps: u64) -> Self {
         if hidden {
@@ -50,7 +50,7 @@ impl Progress {
         self.0.set_position(steps);
     }
 
-    /// Takes the bar so many steps on.
+    /// Moves the bar forward by this number of steps.
     pub fn advance(&self, steps: u64) {
         self.0.inc(steps);
     }

@@ -38,7 +38,7 @@ impl KeptOptions {
     /// The records that the options name.
     ///
     /// # Errors
-    /// If there are none, or their master key is missing.
+    /// If the records or their master key are missing.
     pub fn kept(&self) -> Result<KeptRecords, Failure> {
         let database = self.database.database(None)?;
         let file = self.data.join(STORE_FILE);

@@ -191,7 +191,7 @@ impl ExportWallet {
         })
     }
 
-    /// The file to be written on, cut to so many bytes.
+    /// The file to be written on, cut to this number of bytes.
     fn appended(&self, bytes: Option<u64>) -> Result<BufWriter<File>, Failure> {
         let opened = || {
             let mut file = OpenOptions::new().write(true).open(&self.file)?;

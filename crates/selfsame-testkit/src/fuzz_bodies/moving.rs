@@ -12,7 +12,7 @@ use selfsame_moving::wallet::KeptRecord;
 use selfsame_store::TenantId;
 
 /// A file, what a line says, or a kept record. What is read has one form; lines are the text between line feeds; a line
-/// that nobody sealed does not open.
+/// that was not sealed does not open.
 pub fn moved_tenant(data: &[u8]) -> bool {
     let mut lines = LineReader::new(BufReader::with_capacity(16, data));
     let mut text = Vec::new();
