@@ -217,6 +217,13 @@ impl Backend for Postgres {
         Ok(weight.unwrap_or_default())
     }
 
+    async fn count(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<u64> {
+        let values: [&(dyn ToSql + Sync); 3] = [&tenant.as_str(), &kind, &sql(most)];
+        let found = self.rows(schema::COUNT, &values).await?;
+        let counted = first(&found, |row| Ok(row.try_get::<_, i64>(0)?))?;
+        Ok(counted.unwrap_or_default().cast_unsigned())
+    }
+
     async fn guard(&self, key: SealingKey, _kept: bool) -> Result<()> {
         let key = Arc::new(key);
         self.writer.guard(key.clone()).await?;

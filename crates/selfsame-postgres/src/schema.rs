@@ -145,6 +145,9 @@ pub(crate) const WEIGHT: &str = "SELECT count(*), coalesce(sum(bytes), 0)::bigin
     SELECT octet_length(value) AS bytes FROM records
     WHERE tenant = $1 AND kind = $2 ORDER BY seq LIMIT $3) AS oldest";
 
+pub(crate) const COUNT: &str = "SELECT count(*) FROM (
+    SELECT 1 FROM records WHERE tenant = $1 AND kind = $2 LIMIT $3) AS counted";
+
 /// Entries that no other live process holds.
 pub(crate) const DUE: &str =
     "SELECT id FROM outbox WHERE head AND not_before <= $1 AND (holder IS NULL OR holder = $3

@@ -254,6 +254,10 @@ pub trait Backend: Send + Sync {
     /// oldest records are counted, so checking a limit costs no more than the limit.
     async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight>;
 
+    /// The number of records of one kind of a tenant, as [`Self::weight`] counts them, up to `most`. It reads no record,
+    /// so it costs less than their weight.
+    async fn count(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<u64>;
+
     /// Compares the data with the keyed sum stored under this key, before anything else is done, and maintains the sum
     /// from then on. `Tampered` if a row was removed, restored, moved or changed from outside, or if the sum is missing
     /// although it was `kept` before.

@@ -80,6 +80,10 @@ impl Backend for Memory {
             .collect())
     }
 
+    async fn count(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<u64> {
+        Ok(self.state().count(tenant, kind, most))
+    }
+
     async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight> {
         Ok(self.state().weight(tenant, kind, most))
     }

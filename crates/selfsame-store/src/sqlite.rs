@@ -260,6 +260,16 @@ impl Backend for Sqlite {
         self.now(read)
     }
 
+    async fn count(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<u64> {
+        let (tenant, kind) = (tenant.clone(), kind.to_owned());
+        self.now(move |connection: &Connection| {
+            let mut query = connection.prepare_cached(schema::COUNT)?;
+            let values = params![tenant.as_str(), kind, sql(most)];
+            let counted: i64 = query.query_row(values, |row| row.get(0))?;
+            Ok(u64::try_from(counted).unwrap_or_default())
+        })
+    }
+
     async fn keys(&self, after: &str, limit: usize) -> Result<Vec<(TenantId, SealedRecord)>> {
         let (after, limit) = (after.to_owned(), sql(limit as u64));
         let key: Map<(TenantId, SealedRecord)> = |row| Ok((tenant(row, 5)?, record(row)?));

@@ -193,6 +193,11 @@ impl Store {
         self.0.backend.weight(tenant, kind, most).await
     }
 
+    /// The number of records of one kind of a tenant, up to `most`.
+    pub async fn count(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<u64> {
+        self.0.backend.count(tenant, kind, most).await
+    }
+
     /// Writes the batch, all or nothing, with the rider of this task ([`Store::accompanied`]). On return it is durable,
     /// unless it is deferred.
     pub async fn commit(&self, batch: Batch) -> Result<Committed> {

@@ -307,12 +307,8 @@ impl OwnTypes<'_> {
             return Err(Error::new(ErrorKind::Conflict, "type-id-taken").with("type", id));
         }
         if exists.is_none() {
-            let drafts = self
-                .types
-                .store
-                .weight(self.owner.tenant, DRAFT, VERSIONS_MAX as u64 + 1)
-                .await?;
-            if drafts.records >= VERSIONS_MAX as u64 {
+            let (store, most) = (&self.types.store, VERSIONS_MAX as u64);
+            if store.count(self.owner.tenant, DRAFT, most).await? >= most {
                 return Err(full());
             }
         }

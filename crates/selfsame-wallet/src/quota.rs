@@ -43,8 +43,8 @@ impl Quotas {
             return Ok(());
         };
         let store = &self.shared.store;
-        let keys = store.weight(&person.tenant, NAMED_KEY, most).await?;
-        match keys.records < most {
+        let keys = store.count(&person.tenant, NAMED_KEY, most).await?;
+        match keys < most {
             true => Ok(()),
             false => Err(Error::new(ErrorKind::Full, "wallet-keys-full")),
         }
@@ -74,8 +74,8 @@ impl Quotas {
             return Ok(());
         }
         let store = &self.shared.store;
-        let flows = store.weight(&person.tenant, kind, FLOWS_MAX).await?;
-        if flows.records < FLOWS_MAX {
+        let flows = store.count(&person.tenant, kind, FLOWS_MAX).await?;
+        if flows < FLOWS_MAX {
             return Ok(());
         }
         let kind = ErrorKind::TooMany { retry_after: 60 };
@@ -90,12 +90,7 @@ impl Quotas {
         }
         let Shelf { kind, most } = *shelf;
         let counted = most.saturating_add(REMOVED_AT_ONCE);
-        let kept = self
-            .shared
-            .store
-            .weight(tenant, kind, counted)
-            .await?
-            .records;
+        let kept = self.shared.store.count(tenant, kind, counted).await?;
         let beyond = usize::try_from(kept.saturating_add(1).saturating_sub(most)).unwrap_or(0);
         if beyond == 0 {
             return Ok(batch);

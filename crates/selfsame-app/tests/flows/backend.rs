@@ -59,6 +59,10 @@ impl Backend for Slow {
         self.0.weight(tenant, kind, most).await
     }
 
+    async fn count(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<u64> {
+        self.0.count(tenant, kind, most).await
+    }
+
     async fn commit(&self, batch: SealedBatch) -> Result<BatchOutcome> {
         tokio::time::sleep(COMMIT).await;
         if self.1.load(Ordering::SeqCst) {

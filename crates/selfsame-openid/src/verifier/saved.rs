@@ -321,8 +321,7 @@ impl Verifier {
     /// The record that counts a visitor's request until it can no longer be answered.
     pub(super) async fn place_of_visitor(&self, id: &str, until: UnixTime) -> Result<Put> {
         let store = &self.shared.store;
-        let weight = store.weight(self.tenant(), VISITOR, VISITORS_MAX).await?;
-        if weight.records >= VISITORS_MAX {
+        if store.count(self.tenant(), VISITOR, VISITORS_MAX).await? >= VISITORS_MAX {
             let retry_after = VISITORS_LATER;
             let kind = ErrorKind::Unavailable { retry_after };
             return Err(Error::new(kind, "visitors-too-many"));
@@ -385,7 +384,7 @@ impl Verifier {
         self.spender_of(&new, &compiled.query).await?;
         let (tenant, store) = (self.tenant(), &self.shared.store);
         if matches!(expect, Expect::Absent)
-            && store.weight(tenant, SAVED, SAVED_MAX).await?.records >= SAVED_MAX
+            && store.count(tenant, SAVED, SAVED_MAX).await? >= SAVED_MAX
         {
             return Err(Error::new(ErrorKind::Full, "saved-full").with("maximum", &SAVED_MAX));
         }

@@ -37,6 +37,11 @@ fn expired(expires: Option<UnixTime>, now: UnixTime) -> bool {
 }
 
 impl State {
+    pub(super) fn count(&self, tenant: &TenantId, kind: &str, most: u64) -> u64 {
+        let of_kind = self.by_kind.get(&(tenant.clone(), kind.to_owned()));
+        most.min(of_kind.map_or(0, |ids| ids.len() as u64))
+    }
+
     pub(super) fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Weight {
         let of_kind = (tenant.clone(), kind.to_owned());
         let ids = self.by_kind.get(&of_kind).into_iter().flatten();

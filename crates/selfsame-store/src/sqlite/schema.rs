@@ -149,6 +149,10 @@ pub(super) const WEIGHT: &str = "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM (
     SELECT LENGTH(value) AS bytes FROM records INDEXED BY records_by_kind
     WHERE tenant = ?1 AND kind = ?2 ORDER BY seq LIMIT ?3)";
 
+/// The index alone answers it.
+pub(super) const COUNT: &str = "SELECT COUNT(*) FROM (
+    SELECT 1 FROM records INDEXED BY records_by_kind WHERE tenant = ?1 AND kind = ?2 LIMIT ?3)";
+
 pub(super) const DUE: &str =
     "SELECT id FROM outbox WHERE head = 1 AND not_before <= ?1 ORDER BY not_before, seq LIMIT ?2";
 
@@ -223,6 +227,7 @@ mod tests {
             ENTRY,
             EXPIRED,
             WEIGHT,
+            COUNT,
             EVENTS_AFTER[0],
             EVENTS_AFTER[1],
         ] {

@@ -270,6 +270,7 @@ pub async fn what_a_tenant_keeps_of_a_kind_has_a_number_and_a_weight(ground: Gro
     store.commit(batch).await.unwrap();
     let two = store.weight(&anna, KIND, u64::MAX).await.unwrap();
     assert_eq!((two.records, two.bytes), (2, three.bytes / 3 * 2));
+    assert_eq!(store.count(&anna, KIND, u64::MAX).await.unwrap(), 2);
 }
 
 pub async fn counting_what_a_tenant_keeps_ends_at_a_bound(ground: Ground) {
@@ -280,6 +281,8 @@ pub async fn counting_what_a_tenant_keeps_ends_at_a_bound(ground: Ground) {
     for (most, counted) in [(0, 0), (1, 1), (3, 3), (4, 3), (u64::MAX, 3)] {
         let weight = store.weight(&anna, KIND, most).await.unwrap();
         assert_eq!(weight.records, counted, "{most}");
+        let count = store.count(&anna, KIND, most).await.unwrap();
+        assert_eq!(count, counted, "{most}");
     }
     let oldest = store.weight(&anna, KIND, 1).await.unwrap();
     assert!((10..100).contains(&oldest.bytes), "{oldest:?}");
