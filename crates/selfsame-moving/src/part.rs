@@ -93,18 +93,7 @@ impl MovedPart {
                 name,
                 record,
             } => frame::join(&[TENANT, &version.to_be_bytes(), key, name.as_bytes(), record]),
-            Self::Record(record) => {
-                let expires = record.expires.map(|at| at.0.to_be_bytes());
-                frame::join(&[
-                    RECORD,
-                    record.kind.as_bytes(),
-                    record.id.as_bytes(),
-                    &record.version.to_be_bytes(),
-                    expires.as_ref().map_or(&[], <[u8; 8]>::as_slice),
-                    &record.tags,
-                    &record.value,
-                ])
-            }
+            Self::Record(record) => framed(RECORD, record),
             Self::Counter { name, next } => {
                 frame::join(&[COUNTER, name.as_bytes(), &next.to_be_bytes()])
             }
@@ -236,6 +225,20 @@ impl MovedEntry {
             sealed: self.sealed,
         }
     }
+}
+
+/// The bytes of a record under this label.
+pub(crate) fn framed(label: &[u8], record: &MovedRecord) -> Vec<u8> {
+    let expires = record.expires.map(|at| at.0.to_be_bytes());
+    frame::join(&[
+        label,
+        record.kind.as_bytes(),
+        record.id.as_bytes(),
+        &record.version.to_be_bytes(),
+        expires.as_ref().map_or(&[], <[u8; 8]>::as_slice),
+        &record.tags,
+        &record.value,
+    ])
 }
 
 fn text(bytes: &[u8]) -> Option<String> {

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use selfsame_crypto::encoding::hex_encode;
+use selfsame_crypto::hash;
 use selfsame_crypto::hash::sum::Sum;
-use selfsame_crypto::{frame, hash};
 use selfsame_store::backend::KEY_KIND;
 use selfsame_store::offline::FileRow;
 use serde::Serialize;
 
-use crate::part::MovedRecord;
+use crate::part::{MovedRecord, framed};
 
 /// Which hash this is.
 const ROW: &[u8] = b"selfsame tenant record 1";
@@ -40,17 +40,7 @@ pub struct KindTally {
 impl RowTally {
     /// Adds a record by the hash over all that is stored of it: kind, identifier, version, expiry, tags and sealed value.
     pub fn add(&mut self, record: &MovedRecord) {
-        let expires = record.expires.map(|at| at.0.to_be_bytes());
-        let parts = [
-            ROW,
-            record.kind.as_bytes(),
-            record.id.as_bytes(),
-            &record.version.to_be_bytes(),
-            expires.as_ref().map_or(&[], <[u8; 8]>::as_slice),
-            &record.tags,
-            &record.value,
-        ];
-        let element = hash::sha256(&frame::join(&parts));
+        let element = hash::sha256(&framed(ROW, record));
         let kind = self.kinds.entry(record.kind.clone()).or_default();
         kind.count = kind.count.saturating_add(1);
         kind.sum = kind.sum.plus(Sum::of(&element).unwrap_or_default());
