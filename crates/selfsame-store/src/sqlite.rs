@@ -5,6 +5,7 @@ pub(crate) mod checkpoint;
 pub(crate) mod file;
 pub(crate) mod offline;
 pub(crate) mod readers;
+mod page_cache;
 mod schema;
 mod sums;
 mod writer;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::page_cache;
 use crate::error::{Result, StoreError};
 
 /// The kind and layout of a file.
@@ -49,7 +50,7 @@ pub(crate) fn open_writer(path: &Path, format: &Format) -> Result<(File, Connect
     // WAL lets readers and the writer work concurrently. FULL: a commit is on disk before it is acknowledged.
     writer.pragma_update(None, "journal_mode", "WAL")?;
     writer.pragma_update(None, "synchronous", "FULL")?;
-    writer.pragma_update(None, "cache_size", -4_096)?;
+    page_cache::set_up(&writer)?;
     set_up(&writer)?;
     File::open(parent)?.sync_all()?;
     Ok((lock, writer))

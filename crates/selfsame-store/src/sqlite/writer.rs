@@ -20,6 +20,7 @@ use tokio::time::timeout;
 
 use super::apply::{Apply, Last};
 use super::checkpoint::{Checkpoints, LogLimits};
+use super::page_cache::PageCache;
 use super::sums::{KeptSum, Sums};
 use crate::backend::{BatchOutcome, SealedBatch, Write};
 use crate::error::{Result, StoreError};
@@ -77,6 +78,7 @@ impl Writer {
                 checkpoints,
                 pages: 0,
                 full: true,
+                cache: PageCache::default(),
                 held: Vec::new(),
                 published: published.clone(),
                 sum: None,
@@ -343,6 +345,7 @@ struct Book {
     /// Approximate number of pages written and not yet reported to the checkpoints.
     pages: usize,
     full: bool,
+    cache: PageCache,
     /// The batches of the open transaction. They are written again if it fails together with another batch.
     held: Vec<SealedBatch>,
     published: Arc<AtomicU64>,
@@ -358,9 +361,11 @@ impl Book {
     /// single batch may be held back too.
     fn group(&mut self, batches: Vec<SealedBatch>, hold: bool) -> Vec<Result<BatchOutcome>> {
         let count = batches.len();
-        self.pages += batches.iter().map(pages).sum::<usize>();
+        let written = batches.iter().map(pages).sum::<usize>();
+        self.pages += written;
         let durable = batches.iter().any(|batch| batch.durable);
-        match self.transaction(batches, durable, hold) {
+        let sized = self.cache.size_for(written, &self.connection);
+        match sized.and_then(|()| self.transaction(batches, durable, hold)) {
             Ok(outcomes) => outcomes,
             Err(error) => {
                 tracing::error!(reason = %error, "a commit failed");
