@@ -47,6 +47,15 @@ const PLACES: &[Place] = &[
         beside: &["selfsame-oauth"],
         ..place("selfsame-openid4vc", 2)
     },
+    Place {
+        // What is in a message is for the protocols above it.
+        not: &[
+            "selfsame-credential",
+            "selfsame-anoncreds",
+            "selfsame-proof",
+        ],
+        ..place("selfsame-didcomm", 2)
+    },
     place("selfsame-registry", 2),
     Place {
         // A program that embeds TLS contains neither the registry nor AnonCreds; tests judge staples of a registry.

@@ -1,0 +1,18 @@
+//! Owns: DIDComm messages of v1 (Aries RFCs) and v2.1, with their threads, decorators and attachments.
+//! Does not own: what a message means, where keys are kept, how DIDs are resolved, and any kind of I/O.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+mod error;
+pub mod message;
+
+pub use error::Error;
+pub use message::{Attachment, Message, MessageType, Version};
