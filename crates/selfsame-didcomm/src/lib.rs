@@ -14,12 +14,15 @@
 
 mod encoding;
 mod error;
+pub mod forward;
 pub mod keys;
 pub mod media;
 pub mod message;
+mod receive;
 pub mod v1;
 pub mod v2;
 
 pub use error::{Error, Inconsistency};
 pub use keys::KeyRing;
 pub use message::{Attachment, Message, MessageType, Version};
+pub use receive::{Received, ReceivedV1, kids, receive, version};

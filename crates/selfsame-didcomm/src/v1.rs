@@ -18,7 +18,7 @@ pub use pack::pack;
 const ENC: &str = "xchacha20poly1305_ietf";
 /// The same, as the text of RFC 0019 also spells it.
 const ENC_SPELLED: &str = "xchachapoly1305_ietf";
-const TYP: &str = "JWM/1.0";
+pub(crate) const TYP: &str = "JWM/1.0";
 const AUTHCRYPT: &str = "Authcrypt";
 const ANONCRYPT: &str = "Anoncrypt";
 /// The maximum number of recipients.

@@ -131,10 +131,7 @@ fn envelopes_that_are_malformed_or_of_other_algorithms_are_refused() {
     let bob = key(2);
     let ring = ring(&[&bob]);
     let envelope = packed(&[&bob], Some(&key(1)));
-    assert!(
-        opened(&headed(&envelope, |_| ()), &ring).is_err(),
-        "sorted otherwise"
-    );
+    assert!(opened(&envelope, &ring).is_ok());
     type Change = fn(&mut Value);
     let changes: [Change; 14] = [
         |header| header["enc"] = json!("A256GCM"),
