@@ -47,6 +47,15 @@ const PLACES: &[Place] = &[
         beside: &["selfsame-oauth"],
         ..place("selfsame-openid4vc", 2)
     },
+    Place {
+        // What is in a message is for the protocols above it.
+        not: &[
+            "selfsame-credential",
+            "selfsame-anoncreds",
+            "selfsame-proof",
+        ],
+        ..place("selfsame-didcomm", 2)
+    },
     place("selfsame-registry", 2),
     Place {
         // A program that embeds TLS contains neither the registry nor AnonCreds; tests judge staples of a registry.
@@ -330,14 +339,17 @@ const PURE_MAY_USE: &[&str] = &[
     "argon2",
     "aws-lc-rs",
     "base64",
+    "blake2",
     "bs58",
     "dashu-int",
     "data-encoding",
     "flate2",
     "minicbor",
+    "poly1305",
     "rustls",
     "rustls-pki-types",
     "rustls-webpki",
+    "salsa20",
     "serde",
     "serde_json",
     "serde_urlencoded",
@@ -352,6 +364,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("argon2", &["selfsame-crypto"]),
     ("askama", &["selfsame-pages"]),
     ("aws-lc-rs", &["selfsame-crypto"]),
+    ("blake2", &["selfsame-crypto"]),
     // Routes are assembled by the faces, and called by the kernel.
     (
         "axum",
@@ -386,6 +399,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("minicbor", &["selfsame-proof", "selfsame-askar"]),
     ("oxilangtag", &["selfsame-types"]),
     ("p12-keystore", &["selfsame-terminal"]),
+    ("poly1305", &["selfsame-crypto"]),
     ("proc-macro2", &["xtask"]),
     ("proptest", &["selfsame-testkit"]),
     ("qrcode", &["selfsame-pages", "selfsame-terminal"]),
@@ -397,6 +411,7 @@ const HOMES: &[(&str, &[&str])] = &[
         &["selfsame-net", "selfsame-postgres"],
     ),
     ("rustls-webpki", &["selfsame-crypto", "selfsame-tls"]),
+    ("salsa20", &["selfsame-crypto"]),
     ("syn", &["xtask"]),
     ("tendermint", &["selfsame-abci"]),
     ("tokio-rustls", &["selfsame-net", "selfsame-http"]),
