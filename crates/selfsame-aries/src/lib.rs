@@ -1,0 +1,32 @@
+//! The protocols of an Aries agent, each as a pure machine.
+//!
+//! Owns: the messages, records and steps of each protocol, one folder a protocol; [`protocol::PROTOCOLS`], the table
+//! that names them; attachments with credentials and proofs as opaque bytes with a format.
+//! Does not own: envelopes and the form of a message (selfsame-didcomm), the cryptography of credentials
+//! (selfsame-anoncreds), and what an agent adds: records, keys, packing, delivery, webhooks.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+pub mod advance;
+pub mod connection;
+pub mod connections;
+pub mod dialogue;
+pub mod did_exchange;
+pub mod key;
+pub mod notification;
+pub mod protocol;
+pub mod trust_ping;
+pub mod wire;
+
+pub use advance::{Advance, Notice, Outgoing, Place, Problem, ProblemKind, Recipient};
+pub use dialogue::{Dialogue, Initiator, Opening};
+pub use key::VerKey;
+pub use wire::{Incoming, Unreadable, Vocabulary};
