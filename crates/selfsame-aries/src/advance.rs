@@ -6,7 +6,7 @@ use crate::dialogue::Opening;
 use crate::notification::ProblemReport;
 
 /// Where a step begins.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub enum Place<'a, R> {
     /// There is no record yet; a step that is allowed makes one.
     New(&'a Opening),
@@ -90,6 +90,14 @@ pub enum ProblemKind {
     /// The invitation was used already.
     Used,
 }
+
+impl<R> Clone for Place<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Place<'_, R> {}
 
 impl<R> Advance<R> {
     /// A step that gives this record and nothing else.
