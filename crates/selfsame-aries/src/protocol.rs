@@ -4,6 +4,8 @@ use selfsame_didcomm::message::{MessageType, Semver};
 
 use crate::connections::ConnectionMessage;
 use crate::did_exchange::DidExchangeMessage;
+use crate::issue_credential::IssueSpeech;
+use crate::present_proof::ProofSpeech;
 use crate::trust_ping::TrustPingMessage;
 use crate::wire::Vocabulary;
 
@@ -47,6 +49,8 @@ impl Protocol {
 pub const PROTOCOLS: &[Protocol] = &[
     Protocol::of::<ConnectionMessage>(&["inviter", "invitee"], &["0160"]),
     Protocol::of::<DidExchangeMessage>(&["responder", "requester"], &["0023"]),
+    Protocol::of::<IssueSpeech>(&["issuer", "holder"], &["0453", "0036"]),
+    Protocol::of::<ProofSpeech>(&["verifier", "prover"], &["0454", "0037"]),
     Protocol::of::<TrustPingMessage>(&["sender", "receiver"], &["0048"]),
 ];
 
