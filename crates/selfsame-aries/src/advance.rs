@@ -1,13 +1,24 @@
 //! What a step gives: the next record, messages to send, and what to tell the controller; or why it refuses.
 
 use selfsame_didcomm::Message;
+use selfsame_didcomm::message::MessageType;
 
-use crate::dialogue::Opening;
 use crate::notification::ProblemReport;
+
+/// What a new record begins with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opening {
+    /// A type with the prefix and the version of the messages that we begin with. What the peer begins has its own.
+    pub kind: MessageType,
+    /// The agent's identifier of the connection; `None` without a connection.
+    pub connection_id: Option<String>,
+    /// The thread or invitation that this one comes from.
+    pub parent_thread_id: Option<String>,
+}
 
 /// Where a step begins.
 #[derive(Debug)]
-pub enum Place<'a, R> {
+pub enum Standing<'a, R> {
     /// There is no record yet; a step that is allowed makes one.
     New(&'a Opening),
     /// The record of the thread.
@@ -91,13 +102,13 @@ pub enum ProblemKind {
     Used,
 }
 
-impl<R> Clone for Place<'_, R> {
+impl<R> Clone for Standing<'_, R> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<R> Copy for Place<'_, R> {}
+impl<R> Copy for Standing<'_, R> {}
 
 impl<R> Advance<R> {
     /// A step that gives this record and nothing else.

@@ -32,7 +32,7 @@ pub struct ConnectionRecord {
     /// The controller's name for the connection.
     pub alias: Option<String>,
     /// Whether the agent goes on by itself.
-    pub accept: Acceptance,
+    pub accept: Accepting,
     /// How the peer calls itself. It is untrusted text.
     pub their_label: Option<String>,
     /// This agent's DID in the connection.
@@ -102,7 +102,7 @@ pub enum InvitationMode {
 /// Whether the agent goes on by itself, or waits for its controller.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Acceptance {
+pub enum Accepting {
     /// It waits.
     #[default]
     Manual,
@@ -194,7 +194,7 @@ pub struct Terms {
     /// The controller's name for the connection.
     pub alias: Option<String>,
     /// Whether the agent goes on by itself.
-    pub accept: Acceptance,
+    pub accept: Accepting,
 }
 
 /// The refusal of what the peer sent.

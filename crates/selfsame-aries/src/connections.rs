@@ -8,4 +8,4 @@ mod step;
 pub use messages::{ConnectionInvitation, ConnectionMessage, ConnectionRequest, InvitedTo};
 pub use signature::FieldSignature;
 pub use state::next;
-pub use step::{Act, ConnectionInput, Invited, step};
+pub use step::{ConnectionAct, ConnectionInput, Invited, step};

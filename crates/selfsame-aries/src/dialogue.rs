@@ -8,23 +8,12 @@ use selfsame_didcomm::Message;
 use selfsame_didcomm::message::MessageType;
 use serde::{Deserialize, Serialize};
 
-use crate::advance::Problem;
+use crate::advance::{Opening, Problem};
 use crate::wire::{Incoming, Vocabulary, fresh_id, is_report};
 
 /// How many identifiers of received messages a record keeps. No thread has as many messages, except one that
 /// negotiates without end; then the oldest are forgotten, and the table of states refuses them.
 const RECEIVED_MAX: usize = 32;
-
-/// What a new record begins with.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Opening {
-    /// A type with the prefix and the version of the messages that we begin with. What the peer begins has its own.
-    pub kind: MessageType,
-    /// The agent's identifier of the connection; `None` without a connection.
-    pub connection_id: Option<String>,
-    /// The thread or invitation that this one comes from.
-    pub parent_thread_id: Option<String>,
-}
 
 /// Who began an exchange.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]

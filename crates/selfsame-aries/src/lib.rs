@@ -25,12 +25,8 @@ pub mod formats;
 pub mod issue_credential;
 pub mod key;
 pub mod notification;
+pub mod out_of_band;
 pub mod present_proof;
 pub mod protocol;
 pub mod trust_ping;
 pub mod wire;
-
-pub use advance::{Advance, Notice, Outgoing, Place, Problem, ProblemKind, Recipient};
-pub use dialogue::{Dialogue, Initiator, Opening};
-pub use key::VerKey;
-pub use wire::{Incoming, Unreadable, Vocabulary};

@@ -5,6 +5,7 @@ use selfsame_didcomm::message::{MessageType, Semver};
 use crate::connections::ConnectionMessage;
 use crate::did_exchange::DidExchangeMessage;
 use crate::issue_credential::IssueSpeech;
+use crate::out_of_band::OobMessage;
 use crate::present_proof::ProofSpeech;
 use crate::trust_ping::TrustPingMessage;
 use crate::wire::Vocabulary;
@@ -48,6 +49,7 @@ impl Protocol {
 /// The protocols that an agent speaks.
 pub const PROTOCOLS: &[Protocol] = &[
     Protocol::of::<ConnectionMessage>(&["inviter", "invitee"], &["0160"]),
+    Protocol::of::<OobMessage>(&["sender", "receiver"], &["0434"]),
     Protocol::of::<DidExchangeMessage>(&["responder", "requester"], &["0023"]),
     Protocol::of::<IssueSpeech>(&["issuer", "holder"], &["0453", "0036"]),
     Protocol::of::<ProofSpeech>(&["verifier", "prover"], &["0454", "0037"]),

@@ -8,8 +8,6 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::notification::{self, ProblemReport};
-
 /// The messages of one protocol.
 pub trait Vocabulary: Sized {
     /// The protocol's name, as message types have it.
@@ -75,9 +73,9 @@ impl<M: Vocabulary> Incoming<M> {
     /// Reads a message of the protocol.
     ///
     /// # Errors
-    /// If it is of another protocol or version, or not complete. [`Unreadable::report`] gives the answer.
+    /// If it is of another protocol or version, or not complete.
     pub fn read(message: &Message) -> Result<Self, Unreadable> {
-        let version = match notification::is_adopted(&message.kind) && M::ADOPTS {
+        let version = match is_adopted(&message.kind) && M::ADOPTS {
             true => message.kind.version,
             false => version::<M>(&message.kind)?,
         };
@@ -111,19 +109,17 @@ impl Unreadable {
             Self::Body(_) | Self::Rule(_) | Self::Attachment(_) => "message-parse-failure",
         }
     }
+}
 
-    /// The problem report that answers the message; `None` if the message is a report itself (RFC 0035, "when not to
-    /// report").
-    pub fn report(&self, message: &Message, ctx: &Ctx) -> Option<Message> {
-        if is_report(&message.kind) {
-            return None;
-        }
-        let report = ProblemReport::new(self.code(), "The message can't be processed.");
-        let kind = notification::report_type(&message.kind);
-        let mut answer = message.reply(kind, fresh_id("unreadable", ctx));
-        report.write(&mut answer);
-        Some(answer)
-    }
+/// The protocol of acknowledgements.
+pub(crate) const ACKS: &str = "notification";
+/// The protocol of problem reports. Some agents send them as `notification/1.0/problem-report`, as RFC 0035 shows.
+pub(crate) const REPORTS: &str = "report-problem";
+
+/// Whether this is an acknowledgement or a problem report that other protocols adopt.
+pub fn is_adopted(kind: &MessageType) -> bool {
+    let is_report = kind.is(REPORTS, "problem-report") || kind.is(ACKS, "problem-report");
+    Semver::new(1, 0).common(kind.version).is_some() && (kind.is(ACKS, "ack") || is_report)
 }
 
 /// Whether this is a problem report, of whatever protocol.

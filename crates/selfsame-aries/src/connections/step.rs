@@ -5,12 +5,13 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::{MessageType, Semver};
 
-use crate::advance::{Advance, Move, Place, Problem, ProblemKind, Recipient};
+use crate::advance::Opening;
+use crate::advance::{Advance, Move, Problem, ProblemKind, Recipient, Standing};
 use crate::connection::{
-    Acceptance, ConnectionRecord, ConnectionRole, ConnectionState, Handshake, InvitationMode,
-    Party, Rejection, Terms,
+    Accepting, ConnectionRecord, ConnectionRole, ConnectionState, Handshake, InvitationMode, Party,
+    Rejection, Terms,
 };
-use crate::dialogue::{Dialogue, Opening};
+use crate::dialogue::Dialogue;
 use crate::key::VerKey;
 use crate::trust_ping::{Ping, TrustPingMessage};
 use crate::wire::{Incoming, Vocabulary, fresh_id};
@@ -27,12 +28,12 @@ pub enum ConnectionInput {
     /// Any other message of the peer, authenticated, on this connection.
     Heard,
     /// An act of the controller.
-    Act(Act),
+    Act(ConnectionAct),
 }
 
 /// What the controller of a connection can do.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Act {
+pub enum ConnectionAct {
     /// Makes an invitation.
     Invite(Invited),
     /// Answers an invitation with a request.
@@ -67,7 +68,7 @@ pub struct Invited {
     /// The controller's name for the connection.
     pub alias: Option<String>,
     /// Whether a request is answered without the controller.
-    pub accept: Acceptance,
+    pub accept: Accepting,
 }
 
 type Stepped = Result<Step<Advance<ConnectionRecord>>, Problem>;
@@ -77,27 +78,29 @@ type Stepped = Result<Step<Advance<ConnectionRecord>>, Problem>;
 /// # Errors
 /// If thread, state or content do not allow the input. The record stays as it is.
 pub fn step(
-    place: Place<'_, ConnectionRecord>,
+    place: Standing<'_, ConnectionRecord>,
     input: &ConnectionInput,
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Stepped {
     let record = match (place, input) {
-        (Place::New(opening), ConnectionInput::Act(Act::Invite(invited))) => {
+        (Standing::New(opening), ConnectionInput::Act(ConnectionAct::Invite(invited))) => {
             return Ok(Step::Done(invite(opening, invited, ctx)));
         }
-        (Place::New(_), ConnectionInput::Received(message)) => {
+        (Standing::New(_), ConnectionInput::Received(message)) => {
             return be_invited(message, ctx).map(Step::Done);
         }
-        (Place::New(_), _) => return Err(Problem::wrong_state()),
-        (Place::Known(record), _) => record,
+        (Standing::New(_), _) => return Err(Problem::wrong_state()),
+        (Standing::Known(record), _) => record,
     };
     match input {
         ConnectionInput::Received(message) => receive(record, message, ctx).map(Step::Done),
         ConnectionInput::Heard => record.hear(next).map(Step::Done),
-        ConnectionInput::Act(Act::Invite(_)) => Err(Problem::wrong_state()),
-        ConnectionInput::Act(Act::Respond { party }) => respond(record, party, evidence, ctx),
-        ConnectionInput::Act(Act::Request {
+        ConnectionInput::Act(ConnectionAct::Invite(_)) => Err(Problem::wrong_state()),
+        ConnectionInput::Act(ConnectionAct::Respond { party }) => {
+            respond(record, party, evidence, ctx)
+        }
+        ConnectionInput::Act(ConnectionAct::Request {
             label,
             party,
             inviter_key,
@@ -107,8 +110,8 @@ pub fn step(
             let request = ConnectionRequest { label, connection };
             request_of(record, request, inviter_key.as_ref(), ctx).map(Step::Done)
         }
-        ConnectionInput::Act(Act::Confirm) => confirm(record, ctx).map(Step::Done),
-        ConnectionInput::Act(Act::Reject(rejection)) => {
+        ConnectionInput::Act(ConnectionAct::Confirm) => confirm(record, ctx).map(Step::Done),
+        ConnectionInput::Act(ConnectionAct::Reject(rejection)) => {
             let report = ConnectionMessage::Report(rejection.report(record.role));
             record.reject(rejection, &report, next, ctx).map(Step::Done)
         }
@@ -151,7 +154,7 @@ fn be_invited(
         mode: InvitationMode::Once,
         label: invitation.label.clone(),
         alias: None,
-        accept: Acceptance::Manual,
+        accept: Accepting::Manual,
     };
     Ok(ConnectionRecord::begin(terms, message.kind.clone(), ctx))
 }

@@ -52,7 +52,7 @@ pub struct DidResponse {
 }
 
 #[derive(Deserialize, Serialize)]
-struct Body {
+struct DidBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ impl Vocabulary for DidExchangeMessage {
     fn read(message: &Message) -> Result<Self, Unreadable> {
         match message.kind.name.as_str() {
             "request" => {
-                let body: Body = wire::body(message)?;
+                let body: DidBody = wire::body(message)?;
                 Ok(Self::Request(DidRequest {
                     label: body.label,
                     goal_code: body.goal_code,
@@ -100,7 +100,7 @@ impl Vocabulary for DidExchangeMessage {
                 }))
             }
             "response" => {
-                let body: Body = wire::body(message)?;
+                let body: DidBody = wire::body(message)?;
                 Ok(Self::Response(DidResponse {
                     did: body.did,
                     document: attached(message, DOCUMENT)?,
@@ -123,7 +123,7 @@ impl Vocabulary for DidExchangeMessage {
     }
 
     fn write(&self, message: &mut Message) {
-        let body = |did: &str| Body {
+        let body = |did: &str| DidBody {
             label: None,
             goal_code: None,
             goal: None,
@@ -131,7 +131,7 @@ impl Vocabulary for DidExchangeMessage {
         };
         match self {
             Self::Request(request) => {
-                let body = Body {
+                let body = DidBody {
                     label: request.label.clone(),
                     goal_code: request.goal_code.clone(),
                     goal: request.goal.clone(),

@@ -4,7 +4,7 @@ use selfsame_credential::evidence::{Evidence, Need, Step};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 
-use crate::advance::{Advance, Move, Place, Problem, ProblemKind, Recipient};
+use crate::advance::{Advance, Move, Problem, ProblemKind, Recipient, Standing};
 use crate::connection::{
     ConnectionRecord, ConnectionRole, ConnectionState, Handshake, Party, Rejection, Terms,
 };
@@ -59,20 +59,20 @@ type Stepped = Result<Step<Advance<ConnectionRecord>>, Problem>;
 /// # Errors
 /// If thread, state or content do not allow the input. The record stays as it is.
 pub fn step(
-    place: Place<'_, ConnectionRecord>,
+    place: Standing<'_, ConnectionRecord>,
     input: &DidExchangeInput,
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Stepped {
     use DidExchangeInput::{Act, Received};
     let record = match (place, input) {
-        (Place::New(opening), Act(DidExchangeAct::Begin(terms))) => {
+        (Standing::New(opening), Act(DidExchangeAct::Begin(terms))) => {
             let begun = ConnectionRecord::begin(terms.clone(), opening.kind.clone(), ctx);
             return Ok(Step::Done(begun));
         }
-        (Place::New(_), Received(_)) => return Err(Problem::unknown_thread()),
-        (Place::New(_), Act(_)) => return Err(Problem::wrong_state()),
-        (Place::Known(record), _) => record,
+        (Standing::New(_), Received(_)) => return Err(Problem::unknown_thread()),
+        (Standing::New(_), Act(_)) => return Err(Problem::wrong_state()),
+        (Standing::Known(record), _) => record,
     };
     match input {
         Received(message) => receive(record, message, ctx).map(Step::Done),

@@ -52,7 +52,7 @@ pub struct Versioned {
 
 /// The body of both versions, without what only proposals of version 1 have.
 #[derive(Default, Deserialize, Serialize)]
-struct Body {
+struct ExchangeBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,7 +119,7 @@ pub(super) fn read(message: &Message, form: &MessageForm) -> Result<Payload, Unr
     if let Some(first) = form.first.filter(|_| is_first) {
         return (first.read)(message);
     }
-    let body: Body = wire::body(message)?;
+    let body: ExchangeBody = wire::body(message)?;
     let attachments = message.attached(form.member);
     let attachments = match is_first {
         true => attachments.map(|one| of_position(one, form)).collect(),
@@ -205,7 +205,7 @@ pub(super) fn write(message: &mut Message, payload: &Payload, form: &MessageForm
         attach_id: one.bytes.as_ref().map(|_| one.attach_id.clone()),
         format: one.format.clone(),
     });
-    let body = Body {
+    let body = ExchangeBody {
         comment: payload.comment.clone(),
         goal_code: later(&payload.goal_code),
         replacement_id: later(&payload.replacement_id),

@@ -8,7 +8,23 @@ use crate::exchange::{Formatted, MessageEntry, MessageForm, Payload, Versioned};
 use crate::formats::{Artefact, CredentialFilter, FIRST};
 use crate::wire::{self, Unreadable};
 
-use super::state::IssueMessage;
+/// A message of the protocol.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IssueMessage {
+    /// `propose-credential`.
+    Proposal,
+    /// `offer-credential`.
+    Offer,
+    /// `request-credential`.
+    Request,
+    /// `issue-credential`.
+    Credential,
+    /// `ack`.
+    Ack,
+    /// `problem-report`.
+    Report,
+}
 
 /// The messages that have attachments.
 pub(super) const ALL: &[MessageEntry<IssueMessage>] = &[
@@ -60,7 +76,7 @@ const fn entry(
 
 /// `propose-credential` of version 1 (RFC 0036).
 #[derive(Deserialize, Serialize)]
-struct FirstProposal {
+struct FirstCredentialProposal {
     #[serde(skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,7 +96,7 @@ struct FirstProposal {
 }
 
 fn read_proposal(message: &Message) -> Result<Payload, Unreadable> {
-    let body: FirstProposal = wire::body(message)?;
+    let body: FirstCredentialProposal = wire::body(message)?;
     let filter = CredentialFilter {
         cred_def_id: body.cred_def_id,
         issuer: body.issuer_did,
@@ -110,7 +126,7 @@ fn write_proposal(payload: &Payload, message: &mut Message) {
     let filter = bytes.and_then(|bytes| (FIRST.read_filter)(bytes).ok());
     let filter = filter.unwrap_or_default();
     let preview = payload.preview.as_ref();
-    let body = FirstProposal {
+    let body = FirstCredentialProposal {
         comment: payload.comment.clone(),
         credential_proposal: preview.map(|preview| PreviewBody::of(preview, &message.kind)),
         schema_issuer_did: filter.schema_issuer,

@@ -3,14 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::advance::Move::{self, Receives, Sends};
-use crate::exchange::{Course, MessageEntry};
-use selfsame_didcomm::message::Semver;
 
-use super::messages;
-
-/// The protocol `issue-credential`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct IssueCredential;
+use super::messages::IssueMessage;
 
 /// Who an agent is.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -58,24 +52,6 @@ pub enum IssueState {
     /// It came to nothing.
     #[serde(rename = "abandoned/1")]
     Abandoned,
-}
-
-/// A message of the protocol.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum IssueMessage {
-    /// `propose-credential`.
-    Proposal,
-    /// `offer-credential`.
-    Offer,
-    /// `request-credential`.
-    Request,
-    /// `issue-credential`.
-    Credential,
-    /// `ack`.
-    Ack,
-    /// `problem-report`.
-    Report,
 }
 
 /// How far the agent goes on by itself. It is the agent that does; the machine keeps it.
@@ -130,7 +106,7 @@ impl IssueState {
 
 /// The table of states (RFC 0453 and RFC 0036: "States", "Choreography Diagram"). Either side may end an exchange that
 /// is under way with a problem report.
-fn next(
+pub(super) fn next(
     role: IssueRole,
     from: Option<IssueState>,
     moved: Move<IssueMessage>,
@@ -152,39 +128,4 @@ fn next(
         (_, Some(state), Sends(Report) | Receives(Report)) if !state.is_final() => S::Abandoned,
         _ => return None,
     })
-}
-
-impl Course for IssueCredential {
-    type Role = IssueRole;
-    type State = IssueState;
-    type Kind = IssueMessage;
-    type Extra = IssueExtra;
-
-    const PROTOCOL: &'static str = "issue-credential";
-    const VERSIONS: &'static [Semver] = &[Semver::new(2, 0), Semver::new(1, 0)];
-    const MESSAGES: &'static [MessageEntry<IssueMessage>] = messages::ALL;
-    const ACK: IssueMessage = IssueMessage::Ack;
-    const REPORT: IssueMessage = IssueMessage::Report;
-
-    fn next(
-        role: IssueRole,
-        from: Option<IssueState>,
-        moved: Move<IssueMessage>,
-    ) -> Option<IssueState> {
-        next(role, from, moved)
-    }
-
-    fn role(moved: Move<IssueMessage>) -> Option<IssueRole> {
-        match moved {
-            Sends(IssueMessage::Offer)
-            | Receives(IssueMessage::Proposal | IssueMessage::Request) => Some(IssueRole::Issuer),
-            Receives(IssueMessage::Offer)
-            | Sends(IssueMessage::Proposal | IssueMessage::Request) => Some(IssueRole::Holder),
-            _ => None,
-        }
-    }
-
-    fn name(state: IssueState) -> &'static str {
-        state.name()
-    }
 }

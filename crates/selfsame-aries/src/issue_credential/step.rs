@@ -2,12 +2,13 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Notice, Place, Problem};
+use crate::advance::{Advance, Notice, Problem, Standing};
 use crate::exchange::{self, ExchangeInput, Payload, Speech};
 use crate::notification::ProblemReport;
 use crate::wire::Incoming;
 
-use super::state::{IssueMessage, IssueState};
+use super::messages::IssueMessage;
+use super::state::IssueState;
 use super::{CredentialExchange, IssueSpeech};
 
 /// What the issuing of a credential can be given.
@@ -39,7 +40,7 @@ pub const ABANDONED: &str = "issuance-abandoned";
 /// # Errors
 /// If thread or state do not allow the input. The record stays as it is.
 pub fn step(
-    place: Place<'_, CredentialExchange>,
+    place: Standing<'_, CredentialExchange>,
     input: &IssueInput,
     ctx: &Ctx,
 ) -> Result<Advance<CredentialExchange>, Problem> {
@@ -66,10 +67,10 @@ fn coded(report: &ProblemReport) -> ProblemReport {
 
 /// The issuer revoked the credential, or told the holder so.
 fn revoke(
-    place: Place<'_, CredentialExchange>,
+    place: Standing<'_, CredentialExchange>,
     ctx: &Ctx,
 ) -> Result<Advance<CredentialExchange>, Problem> {
-    let Place::Known(record) = place else {
+    let Standing::Known(record) = place else {
         return Err(Problem::wrong_state());
     };
     match record.state {

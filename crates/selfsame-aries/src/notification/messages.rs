@@ -152,7 +152,7 @@ fn shortened(text: &str) -> String {
 }
 
 impl Vocabulary for NotificationMessage {
-    const PROTOCOL: &'static str = super::ACKS;
+    const PROTOCOL: &'static str = wire::ACKS;
     const VERSIONS: &'static [Semver] = &[Semver::new(1, 0)];
 
     fn read(message: &Message) -> Result<Self, Unreadable> {

@@ -9,7 +9,21 @@ use crate::exchange::{Formatted, MessageEntry, MessageForm, Payload, Versioned};
 use crate::formats::Artefact;
 use crate::wire::{self, Unreadable};
 
-use super::state::ProofMessage;
+/// A message of the protocol.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ProofMessage {
+    /// `propose-presentation`.
+    Proposal,
+    /// `request-presentation`.
+    Request,
+    /// `presentation`.
+    Presentation,
+    /// `ack`.
+    Ack,
+    /// `problem-report`.
+    Report,
+}
 
 /// The messages that have attachments.
 pub(super) const ALL: &[MessageEntry<ProofMessage>] = &[
@@ -58,14 +72,14 @@ const fn entry(
 
 /// `propose-presentation` of version 1 (RFC 0037).
 #[derive(Deserialize, Serialize)]
-struct FirstProposal {
+struct FirstProofProposal {
     #[serde(skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
     presentation_proposal: Map<String, Value>,
 }
 
 fn read_proposal(message: &Message) -> Result<Payload, Unreadable> {
-    let body: FirstProposal = wire::body(message)?;
+    let body: FirstProofProposal = wire::body(message)?;
     let preview = Formatted {
         attach_id: "preview".to_owned(),
         format: PREVIEW.to_owned(),
@@ -81,7 +95,7 @@ fn read_proposal(message: &Message) -> Result<Payload, Unreadable> {
 fn write_proposal(payload: &Payload, message: &mut Message) {
     let preview = payload.in_format(PREVIEW);
     let preview = preview.and_then(|bytes| json::parse_as(bytes, &json::Limits::default()).ok());
-    let body = FirstProposal {
+    let body = FirstProofProposal {
         comment: payload.comment.clone(),
         presentation_proposal: preview.unwrap_or_default(),
     };

@@ -2,12 +2,14 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Notice, Place, Problem};
+use crate::advance::{Advance, Notice, Problem, Standing};
 use crate::exchange::{self, ExchangeInput, Payload, Speech};
 use crate::notification::ProblemReport;
 use crate::wire::Incoming;
 
-use super::state::{ProofMessage, ProofState, is_confirmed};
+use super::course::is_confirmed;
+use super::messages::ProofMessage;
+use super::state::ProofState;
 use super::{PresentationExchange, ProofSpeech};
 
 /// What the presenting of a proof can be given.
@@ -42,7 +44,7 @@ pub const REJECTED: &str = "rejected";
 /// # Errors
 /// If thread or state do not allow the input. The record stays as it is.
 pub fn step(
-    place: Place<'_, PresentationExchange>,
+    place: Standing<'_, PresentationExchange>,
     input: &ProofInput,
     ctx: &Ctx,
 ) -> Result<Advance<PresentationExchange>, Problem> {
@@ -63,12 +65,12 @@ pub fn step(
 /// The judgement ends the exchange: the verifier is done, whatever it is, as the API of agents shows it. The prover
 /// gets an acknowledgement, if it waits for one, or a problem report (RFC 0454, "Ack Presentation", "Problem Report").
 fn judge(
-    place: Place<'_, PresentationExchange>,
+    place: Standing<'_, PresentationExchange>,
     verified: bool,
     messages: &[String],
     ctx: &Ctx,
 ) -> Result<Advance<PresentationExchange>, Problem> {
-    let Place::Known(record) = place else {
+    let Standing::Known(record) = place else {
         return Err(Problem::wrong_state());
     };
     match record.state {

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Notice, Place, Problem, Recipient};
+use crate::advance::{Advance, Notice, Problem, Recipient, Standing};
 use crate::dialogue::Dialogue;
 use crate::wire::Incoming;
 
@@ -23,12 +23,12 @@ pub enum PingInput {
 /// # Errors
 /// If an answer belongs to no question, or to one that is not open.
 pub fn step(
-    place: Place<'_, PingRecord>,
+    place: Standing<'_, PingRecord>,
     input: &PingInput,
     ctx: &Ctx,
 ) -> Result<Advance<PingRecord>, Problem> {
     match (place, input) {
-        (Place::New(opening), PingInput::Send(ping)) => {
+        (Standing::New(opening), PingInput::Send(ping)) => {
             let mut dialogue = Dialogue::opened(opening, ctx);
             let message = dialogue.say(&TrustPingMessage::Ping(ping.clone()), ctx);
             let state = match ping.response_requested {
@@ -38,12 +38,12 @@ pub fn step(
             let record = PingRecord { state, dialogue };
             Ok(Advance::of(record).send(Recipient::Peer, message))
         }
-        (Place::New(_), PingInput::Received(message)) => match &message.content {
+        (Standing::New(_), PingInput::Received(message)) => match &message.content {
             TrustPingMessage::Ping(ping) => Ok(answer(ping, message, ctx)),
             TrustPingMessage::Response(_) => Err(Problem::unknown_thread()),
         },
-        (Place::Known(record), PingInput::Received(message)) => receive(record, message, ctx),
-        (Place::Known(_), PingInput::Send(_)) => Err(Problem::wrong_state()),
+        (Standing::Known(record), PingInput::Received(message)) => receive(record, message, ctx),
+        (Standing::Known(_), PingInput::Send(_)) => Err(Problem::wrong_state()),
     }
 }
 

@@ -44,23 +44,6 @@ fn a_later_minor_version_is_answered_with_ours_and_another_major_version_is_refu
 }
 
 #[test]
-fn what_is_not_read_is_reported_in_its_thread_and_a_report_never() {
-    let value =
-        json!({"@type": "did:sov:BzCbsNYhMrjHiqZDTUASHg;spec/trust_ping/2.0/ping", "@id": "a"});
-    let report = Unreadable::Version
-        .report(&message(&value), &ctx())
-        .unwrap();
-    let written: Value = serde_json::from_slice(&report.write(Version::V1)).unwrap();
-    assert_eq!(
-        written["@type"],
-        "did:sov:BzCbsNYhMrjHiqZDTUASHg;spec/report-problem/1.0/problem-report"
-    );
-    assert_eq!(written["~thread"]["thid"], "a");
-    assert_eq!(written["description"]["code"], "version-not-supported");
-    assert_eq!(Unreadable::Version.report(&report, &ctx()), None);
-}
-
-#[test]
 fn fresh_identifiers_are_uuids() {
     let id = fresh_id("x", &ctx());
     let lengths: Vec<usize> = id.split('-').map(str::len).collect();

@@ -1,7 +1,7 @@
 //! Connections 1.0: the examples of RFC 0160, and what agents really send.
 
 use selfsame_aries::connections::{ConnectionMessage, InvitedTo};
-use selfsame_aries::{Incoming, Unreadable};
+use selfsame_aries::wire::{Incoming, Unreadable};
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::Version;
 use serde_json::{Value, json};

@@ -2,15 +2,16 @@
 
 use proptest::prelude::*;
 use selfsame_aries::advance::Move::{self, Receives, Sends};
+use selfsame_aries::advance::{Advance, Problem, ProblemKind, Standing};
 use selfsame_aries::connection::{
-    Acceptance, ConnectionRecord, ConnectionRole, ConnectionState, Handshake, InvitationMode,
-    Party, Rejection, Terms,
+    Accepting, ConnectionRecord, ConnectionRole, ConnectionState, Handshake, InvitationMode, Party,
+    Rejection, Terms,
 };
 use selfsame_aries::connections::{
-    self, Act, ConnectionInput, ConnectionInvitation, Invited, InvitedTo,
+    self, ConnectionAct, ConnectionInput, ConnectionInvitation, Invited, InvitedTo,
 };
 use selfsame_aries::did_exchange::{self, DidExchangeAct, DidExchangeInput};
-use selfsame_aries::{Advance, Incoming, Place, Problem, ProblemKind, Vocabulary};
+use selfsame_aries::wire::{Incoming, Vocabulary};
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::{MessageType, Semver};
 use serde_json::json;
@@ -72,7 +73,7 @@ impl Way {
         }
     }
 
-    fn receive(&self, place: Place<'_, ConnectionRecord>, message: &Message, n: usize) -> Given {
+    fn receive(&self, place: Standing<'_, ConnectionRecord>, message: &Message, n: usize) -> Given {
         match self.is_exchange() {
             true => signed(|evidence| {
                 let input = DidExchangeInput::Received(over_the_wire(message));
@@ -85,7 +86,7 @@ impl Way {
         }
     }
 
-    fn act(&self, place: Place<'_, ConnectionRecord>, act: &Does, n: usize) -> Given {
+    fn act(&self, place: Standing<'_, ConnectionRecord>, act: &Does, n: usize) -> Given {
         match self.is_exchange() {
             true => signed(|evidence| {
                 did_exchange::step(
@@ -106,9 +107,9 @@ impl Way {
         }
     }
 
-    fn connection_act(&self, act: &Does) -> Act {
+    fn connection_act(&self, act: &Does) -> ConnectionAct {
         match act {
-            Does::Invite => Act::Invite(Invited {
+            Does::Invite => ConnectionAct::Invite(Invited {
                 invitation: ConnectionInvitation {
                     label: Some("Faber".to_owned()),
                     image_url: None,
@@ -121,18 +122,18 @@ impl Way {
                 key: key(INVITER_KEY),
                 mode: self.mode,
                 alias: Some("Alice".to_owned()),
-                accept: Acceptance::Auto,
+                accept: Accepting::Auto,
             }),
-            Does::Request => Act::Request {
+            Does::Request => ConnectionAct::Request {
                 label: Some("Alice".to_owned()),
                 party: self.party("alice"),
                 inviter_key: None,
             },
-            Does::Respond => Act::Respond {
+            Does::Respond => ConnectionAct::Respond {
                 party: self.party("faber"),
             },
-            Does::Complete => Act::Confirm,
-            Does::Reject(may_retry) => Act::Reject(rejection(*may_retry)),
+            Does::Complete => ConnectionAct::Confirm,
+            Does::Reject(may_retry) => ConnectionAct::Reject(rejection(*may_retry)),
         }
     }
 
@@ -156,19 +157,19 @@ impl Way {
     /// Both sides with the invitation, each in its record.
     fn invited(&self) -> (Advance<ConnectionRecord>, Advance<ConnectionRecord>) {
         let opening = opening(&self.kind);
-        let inviter = self.act(Place::New(&opening), &Does::Invite, 1).unwrap();
+        let inviter = self.act(Standing::New(&opening), &Does::Invite, 1).unwrap();
         let invitee = match self.is_exchange() {
             true => signed(|evidence| {
                 let act =
                     DidExchangeAct::Begin(terms(ConnectionRole::Invitee, InvitationMode::Once));
                 did_exchange::step(
-                    Place::New(&opening),
+                    Standing::New(&opening),
                     &DidExchangeInput::Act(act),
                     evidence,
                     &ctx(2),
                 )
             }),
-            false => self.receive(Place::New(&opening), &only(&inviter).message, 2),
+            false => self.receive(Standing::New(&opening), &only(&inviter).message, 2),
         };
         (inviter, invitee.unwrap())
     }
@@ -202,7 +203,7 @@ fn terms(role: ConnectionRole, mode: InvitationMode) -> Terms {
         mode,
         label: Some("Faber".to_owned()),
         alias: None,
-        accept: Acceptance::Manual,
+        accept: Accepting::Manual,
     }
 }
 
@@ -222,32 +223,32 @@ impl Talk {
     pub fn new(way: &Way) -> Self {
         let (inviter, invitee) = way.invited();
         let asked = way
-            .act(Place::Known(&invitee.record), &Does::Request, 3)
+            .act(Standing::Known(&invitee.record), &Does::Request, 3)
             .unwrap();
         let request = only(&asked).message.clone();
         let heard = way
-            .receive(Place::Known(&inviter.record), &request, 4)
+            .receive(Standing::Known(&inviter.record), &request, 4)
             .unwrap();
         let requested = heard.beside.unwrap_or(heard.record);
         let no = way
-            .act(Place::Known(&requested), &Does::Reject(false), 5)
+            .act(Standing::Known(&requested), &Does::Reject(false), 5)
             .unwrap();
         let answered = way
-            .act(Place::Known(&requested), &Does::Respond, 6)
+            .act(Standing::Known(&requested), &Does::Respond, 6)
             .unwrap();
         let response = only(&answered).message.clone();
         let known = way
-            .receive(Place::Known(&asked.record), &response, 7)
+            .receive(Standing::Known(&asked.record), &response, 7)
             .unwrap();
         let nor = way
-            .act(Place::Known(&known.record), &Does::Reject(false), 8)
+            .act(Standing::Known(&known.record), &Does::Reject(false), 8)
             .unwrap();
         let done = way
-            .act(Place::Known(&known.record), &Does::Complete, 9)
+            .act(Standing::Known(&known.record), &Does::Complete, 9)
             .unwrap();
         let complete = only(&done).message.clone();
         let ended = match way.is_exchange() {
-            true => way.receive(Place::Known(&answered.record), &complete, 10),
+            true => way.receive(Standing::Known(&answered.record), &complete, 10),
             false => heard_anything(&answered.record),
         };
         let inviter = [
@@ -293,8 +294,8 @@ impl Talk {
     ) -> Given {
         let opening = opening(&self.way.kind);
         let place = match from {
-            None => Place::New(&opening),
-            Some(state) => Place::Known(self.record(role, state)),
+            None => Standing::New(&opening),
+            Some(state) => Standing::Known(self.record(role, state)),
         };
         let fresh = |message: &Message| {
             let mut message = message.clone();
@@ -313,8 +314,8 @@ impl Talk {
             Receives(Handshake::Request) => receive(&self.request),
             Receives(Handshake::Response) => receive(&self.response),
             Receives(Handshake::Complete) if !self.way.is_exchange() => match place {
-                Place::New(_) => Err(Problem::wrong_state()),
-                Place::Known(record) => heard_anything(record),
+                Standing::New(_) => Err(Problem::wrong_state()),
+                Standing::Known(record) => heard_anything(record),
             },
             Receives(Handshake::Complete) => receive(&self.complete),
             Receives(Handshake::Report) => {
@@ -329,7 +330,7 @@ impl Talk {
 fn heard_anything(record: &ConnectionRecord) -> Given {
     signed(|evidence| {
         connections::step(
-            Place::Known(record),
+            Standing::Known(record),
             &ConnectionInput::Heard,
             evidence,
             &ctx(30),
@@ -470,13 +471,13 @@ fn messages_that_came_before_change_nothing() {
         let talk = Talk::new(&way);
         for record in &talk.inviter[1..] {
             let again = way
-                .receive(Place::Known(record), &talk.request, 40)
+                .receive(Standing::Known(record), &talk.request, 40)
                 .unwrap();
             assert!(again.is_repeated && again.send.is_empty() && again.record == *record);
         }
         for record in &talk.invitee[2..] {
             let again = way
-                .receive(Place::Known(record), &talk.response, 41)
+                .receive(Standing::Known(record), &talk.response, 41)
                 .unwrap();
             assert!(again.is_repeated && again.send.is_empty() && again.record == *record);
         }
@@ -490,11 +491,11 @@ fn a_response_of_another_key_is_refused_and_reported_to_the_invitation() {
         let mut impostor = talk.record(ConnectionRole::Inviter, Request).clone();
         impostor.invitation_key = Some(key(STRANGER_KEY));
         let forged = way
-            .act(Place::Known(&impostor), &Does::Respond, 50)
+            .act(Standing::Known(&impostor), &Does::Respond, 50)
             .unwrap();
         let waiting = talk.record(ConnectionRole::Invitee, Request);
         let problem = way
-            .receive(Place::Known(waiting), &only(&forged).message, 51)
+            .receive(Standing::Known(waiting), &only(&forged).message, 51)
             .unwrap_err();
         assert_eq!(
             (problem.kind, problem.code),
@@ -524,12 +525,12 @@ fn a_response_without_signature_is_refused() {
         }
         let waiting = talk.record(ConnectionRole::Invitee, Request);
         let problem = way
-            .receive(Place::Known(waiting), &response, 51)
+            .receive(Standing::Known(waiting), &response, 51)
             .unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Signature);
         response.attachments.clear();
         let problem = way
-            .receive(Place::Known(waiting), &response, 52)
+            .receive(Standing::Known(waiting), &response, 52)
             .unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Signature);
     }
@@ -545,16 +546,16 @@ fn a_public_did_that_invited_may_respond_as_itself() {
     let (inviter, mut invitee) = way.invited();
     invitee.record.invitation_did = Some("did:example:faber".to_owned());
     let asked = way
-        .act(Place::Known(&invitee.record), &Does::Request, 3)
+        .act(Standing::Known(&invitee.record), &Does::Request, 3)
         .unwrap();
     let heard = way
-        .receive(Place::Known(&inviter.record), &only(&asked).message, 4)
+        .receive(Standing::Known(&inviter.record), &only(&asked).message, 4)
         .unwrap();
     let answered = way
-        .act(Place::Known(&heard.record), &Does::Respond, 5)
+        .act(Standing::Known(&heard.record), &Does::Respond, 5)
         .unwrap();
     let known = way
-        .receive(Place::Known(&asked.record), &only(&answered).message, 6)
+        .receive(Standing::Known(&asked.record), &only(&answered).message, 6)
         .unwrap();
     assert_eq!(known.record.theirs, Some(way.party("faber")));
 }
@@ -570,10 +571,14 @@ fn an_invitation_that_many_use_gives_each_a_record_and_stays() {
         let mut records = Vec::new();
         for n in 0..3 {
             let asked = way
-                .act(Place::Known(&invitee.record), &Does::Request, 60 + n)
+                .act(Standing::Known(&invitee.record), &Does::Request, 60 + n)
                 .unwrap();
             let heard = way
-                .receive(Place::Known(&inviter.record), &only(&asked).message, 70 + n)
+                .receive(
+                    Standing::Known(&inviter.record),
+                    &only(&asked).message,
+                    70 + n,
+                )
                 .unwrap();
             assert_eq!(heard.record, inviter.record);
             let record = heard.beside.unwrap();
@@ -594,16 +599,16 @@ fn the_second_who_uses_a_single_invitation_is_told_so() {
         let talk = Talk::new(&way);
         let (_, invitee) = way.invited();
         let mut other = way
-            .act(Place::Known(&invitee.record), &Does::Request, 80)
+            .act(Standing::Known(&invitee.record), &Does::Request, 80)
             .unwrap();
         other.send[0].message.thread.pthid = Some(talk.inviter[0].invitation_id.clone());
         let used = talk.record(ConnectionRole::Inviter, Request);
         let problem = way
-            .receive(Place::Known(used), &other.send[0].message, 81)
+            .receive(Standing::Known(used), &other.send[0].message, 81)
             .unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Used);
         let report = problem.report.unwrap();
-        assert_eq!(report.to, selfsame_aries::Recipient::Sender);
+        assert_eq!(report.to, selfsame_aries::advance::Recipient::Sender);
         assert_eq!(report.message.body["problem-code"], "request_not_accepted");
     }
 }
@@ -614,19 +619,19 @@ fn after_an_error_that_asks_for_it_the_same_is_sent_again() {
         let talk = Talk::new(&way);
         let record = talk.record(ConnectionRole::Inviter, Request);
         let retry = way
-            .act(Place::Known(record), &Does::Reject(true), 90)
+            .act(Standing::Known(record), &Does::Reject(true), 90)
             .unwrap();
         assert_eq!(retry.record.state, Invitation);
         let asked = talk.record(ConnectionRole::Invitee, Request);
         let told = way
-            .receive(Place::Known(asked), &only(&retry).message, 91)
+            .receive(Standing::Known(asked), &only(&retry).message, 91)
             .unwrap();
         assert_eq!(told.record.state, Invitation);
         let again = way
-            .act(Place::Known(&told.record), &Does::Request, 92)
+            .act(Standing::Known(&told.record), &Does::Request, 92)
             .unwrap();
         let heard = way
-            .receive(Place::Known(&retry.record), &only(&again).message, 93)
+            .receive(Standing::Known(&retry.record), &only(&again).message, 93)
             .unwrap();
         assert_eq!(heard.record.state, Request);
     }
@@ -639,7 +644,9 @@ fn a_request_for_another_invitation_or_with_a_forged_document_is_refused() {
         let invited = talk.record(ConnectionRole::Inviter, Invitation);
         let mut astray = talk.request.clone();
         astray.thread.pthid = Some("another".to_owned());
-        let problem = way.receive(Place::Known(invited), &astray, 95).unwrap_err();
+        let problem = way
+            .receive(Standing::Known(invited), &astray, 95)
+            .unwrap_err();
         assert_eq!(
             (problem.kind, problem.code),
             (ProblemKind::UnknownThread, "request_not_accepted")
@@ -649,7 +656,9 @@ fn a_request_for_another_invitation_or_with_a_forged_document_is_refused() {
             let other =
                 selfsame_didcomm::Attachment::of_bytes("x", br#"{"id":"did:example:alice","a":1}"#);
             forged.attachments[0].content = other.content;
-            let problem = way.receive(Place::Known(invited), &forged, 96).unwrap_err();
+            let problem = way
+                .receive(Standing::Known(invited), &forged, 96)
+                .unwrap_err();
             assert_eq!(problem.kind, ProblemKind::Signature);
         }
     }
@@ -686,7 +695,7 @@ proptest! {
                     message.id = format!("fresh-{number}");
                 }
             }
-            let place = Place::Known(&record);
+            let place = Standing::Known(&record);
             let n = 100 + number;
             let is_ping = |message: &Message| message.kind.protocol == "trust_ping";
             let given = match what {

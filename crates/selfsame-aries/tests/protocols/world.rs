@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use selfsame_aries::{Advance, Incoming, Opening, Outgoing, VerKey, Vocabulary};
+use selfsame_aries::advance::{Advance, Opening, Outgoing};
+use selfsame_aries::key::VerKey;
+use selfsame_aries::wire::{Incoming, Vocabulary};
 use selfsame_credential::evidence::{Evidence, Need, Step};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
