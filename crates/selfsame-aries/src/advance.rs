@@ -18,7 +18,7 @@ pub struct Opening {
 
 /// Where a step begins.
 #[derive(Debug)]
-pub enum Standing<'a, R> {
+pub enum Footing<'a, R> {
     /// There is no record yet; a step that is allowed makes one.
     New(&'a Opening),
     /// The record of the thread.
@@ -102,13 +102,13 @@ pub enum ProblemKind {
     Used,
 }
 
-impl<R> Clone for Standing<'_, R> {
+impl<R> Clone for Footing<'_, R> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<R> Copy for Standing<'_, R> {}
+impl<R> Copy for Footing<'_, R> {}
 
 impl<R> Advance<R> {
     /// A step that gives this record and nothing else.

@@ -36,14 +36,14 @@ pub struct ConnectionRecord {
     /// How the peer calls itself. It is untrusted text.
     pub their_label: Option<String>,
     /// This agent's DID in the connection.
-    pub ours: Option<Party>,
+    pub ours: Option<DidWithDoc>,
     /// The peer's DID.
-    pub theirs: Option<Party>,
+    pub theirs: Option<DidWithDoc>,
 }
 
 /// One side of a connection: a DID, with its document if others can't resolve it.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Party {
+pub struct DidWithDoc {
     /// The DID. Older agents leave out `did:sov:` (RFC 0793).
     #[serde(rename = "DID", alias = "did")]
     pub did: String,
@@ -178,7 +178,7 @@ impl ConnectionState {
 
 /// What a connection begins with: an invitation of either kind, made or received.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Terms {
+pub struct InvitationTerms {
     /// Whether this agent made it or received it.
     pub role: ConnectionRole,
     /// Its identifier; for an implicit one, the DID or the DID URL of its service.
@@ -207,7 +207,7 @@ pub struct Rejection {
 }
 
 /// A table of states.
-pub(crate) type Table =
+pub(crate) type StateTable =
     fn(ConnectionRole, Option<ConnectionState>, Move<Handshake>) -> Option<ConnectionState>;
 
 impl Rejection {
@@ -235,7 +235,7 @@ impl Rejection {
 
 impl ConnectionRecord {
     /// A connection that begins with an invitation. `kind` is a type of the protocol that will make it.
-    pub fn begin(terms: Terms, kind: MessageType, ctx: &Ctx) -> Advance<Self> {
+    pub fn begin(terms: InvitationTerms, kind: MessageType, ctx: &Ctx) -> Advance<Self> {
         let is_invited = terms.role == ConnectionRole::Invitee;
         let record = Self {
             state: ConnectionState::Invitation,
@@ -261,7 +261,7 @@ impl ConnectionRecord {
     }
 
     /// The record after any message of the peer that shows that it has the connection.
-    pub(crate) fn hear(&self, table: Table) -> Result<Advance<Self>, Problem> {
+    pub(crate) fn hear(&self, table: StateTable) -> Result<Advance<Self>, Problem> {
         let moved = Move::Receives(Handshake::Complete);
         match table(self.role, Some(self.state), moved) {
             Some(to) if to == self.state => Ok(Advance::repeated(self.clone())),
@@ -313,7 +313,7 @@ impl ConnectionRecord {
         &self,
         state: ConnectionState,
         role: ConnectionRole,
-        party: &Party,
+        party: &DidWithDoc,
     ) -> Result<Advance<Self>, Problem> {
         match self.state == state && self.role == role && self.ours.as_ref() == Some(party) {
             true => Ok(Advance::repeated(self.clone())),
@@ -352,7 +352,7 @@ impl ConnectionRecord {
         &self,
         rejection: &Rejection,
         report: &M,
-        table: Table,
+        table: StateTable,
         ctx: &Ctx,
     ) -> Result<Advance<Self>, Problem> {
         let moved = Move::Sends(Handshake::Report);
@@ -381,7 +381,7 @@ impl ConnectionRecord {
     }
 }
 
-impl Party {
+impl DidWithDoc {
     /// Whether the document, if there is one, is that of the DID. Older agents leave out the method on one side (RFC
     /// 0793), so the last part alone may be equal.
     pub fn is_consistent(&self) -> bool {
@@ -410,7 +410,7 @@ mod tests {
 
     fn party(did: &str, doc: Option<Value>) -> bool {
         let did = did.to_owned();
-        Party { did, doc }.is_consistent()
+        DidWithDoc { did, doc }.is_consistent()
     }
 
     #[test]

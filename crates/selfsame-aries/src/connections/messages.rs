@@ -4,7 +4,7 @@ use selfsame_didcomm::Message;
 use selfsame_didcomm::message::Semver;
 use serde::{Deserialize, Serialize};
 
-use crate::connection::{Handshake, Party};
+use crate::connection::{DidWithDoc, Handshake};
 use crate::key::VerKey;
 use crate::notification::{Ack, ProblemReport};
 use crate::wire::{self, Unreadable, Vocabulary};
@@ -63,7 +63,7 @@ pub struct ConnectionRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// The invitee's DID and document.
-    pub connection: Party,
+    pub connection: DidWithDoc,
 }
 
 #[derive(Deserialize, Serialize)]

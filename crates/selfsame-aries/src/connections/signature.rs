@@ -7,7 +7,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_didcomm::message::{MessageType, Semver};
 use serde::{Deserialize, Serialize};
 
-use crate::connection::Party;
+use crate::connection::DidWithDoc;
 use crate::key::VerKey;
 use crate::wire::Unreadable;
 
@@ -33,7 +33,7 @@ pub struct FieldSignature {
 
 impl FieldSignature {
     /// The bytes to sign for this member, at this time: the time in eight bytes, the highest first, and JSON.
-    pub fn signed_bytes(party: &Party, at: UnixTime) -> Vec<u8> {
+    pub fn signed_bytes(party: &DidWithDoc, at: UnixTime) -> Vec<u8> {
         let mut bytes = at.0.to_be_bytes().to_vec();
         bytes.extend(serde_json::to_vec(party).unwrap_or_default());
         bytes
@@ -54,7 +54,7 @@ impl FieldSignature {
     ///
     /// # Errors
     /// If what was signed can't be read.
-    pub fn signed_by(&self, key: &VerKey) -> Result<Option<Party>, Unreadable> {
+    pub fn signed_by(&self, key: &VerKey) -> Result<Option<DidWithDoc>, Unreadable> {
         if self.signer != *key || !self.scheme.is(PROTOCOL, NAME) {
             return Ok(None);
         }

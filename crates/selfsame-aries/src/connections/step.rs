@@ -6,10 +6,10 @@ use selfsame_didcomm::Message;
 use selfsame_didcomm::message::{MessageType, Semver};
 
 use crate::advance::Opening;
-use crate::advance::{Advance, Move, Problem, ProblemKind, Recipient, Standing};
+use crate::advance::{Advance, Footing, Move, Problem, ProblemKind, Recipient};
 use crate::connection::{
-    Accepting, ConnectionRecord, ConnectionRole, ConnectionState, Handshake, InvitationMode, Party,
-    Rejection, Terms,
+    Accepting, ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake,
+    InvitationMode, InvitationTerms, Rejection,
 };
 use crate::dialogue::Dialogue;
 use crate::key::VerKey;
@@ -41,14 +41,14 @@ pub enum ConnectionAct {
         /// How this agent calls itself.
         label: Option<String>,
         /// The DID for the connection.
-        party: Party,
+        party: DidWithDoc,
         /// The key of the DID that invited, once it is resolved.
         inviter_key: Option<VerKey>,
     },
     /// Answers a request with a response, which the invitation's key signs.
     Respond {
         /// The DID for the connection.
-        party: Party,
+        party: DidWithDoc,
     },
     /// Shows the inviter that its response came.
     Confirm,
@@ -78,20 +78,20 @@ type Stepped = Result<Step<Advance<ConnectionRecord>>, Problem>;
 /// # Errors
 /// If thread, state or content do not allow the input. The record stays as it is.
 pub fn step(
-    place: Standing<'_, ConnectionRecord>,
+    place: Footing<'_, ConnectionRecord>,
     input: &ConnectionInput,
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Stepped {
     let record = match (place, input) {
-        (Standing::New(opening), ConnectionInput::Act(ConnectionAct::Invite(invited))) => {
+        (Footing::New(opening), ConnectionInput::Act(ConnectionAct::Invite(invited))) => {
             return Ok(Step::Done(invite(opening, invited, ctx)));
         }
-        (Standing::New(_), ConnectionInput::Received(message)) => {
+        (Footing::New(_), ConnectionInput::Received(message)) => {
             return be_invited(message, ctx).map(Step::Done);
         }
-        (Standing::New(_), _) => return Err(Problem::wrong_state()),
-        (Standing::Known(record), _) => record,
+        (Footing::New(_), _) => return Err(Problem::wrong_state()),
+        (Footing::Known(record), _) => record,
     };
     match input {
         ConnectionInput::Received(message) => receive(record, message, ctx).map(Step::Done),
@@ -125,7 +125,7 @@ fn invite(opening: &Opening, invited: &Invited, ctx: &Ctx) -> Advance<Connection
         &ConnectionMessage::Invitation(invited.invitation.clone()),
         ctx,
     );
-    let terms = Terms {
+    let terms = InvitationTerms {
         role: ConnectionRole::Inviter,
         id: dialogue.thread_id,
         key: Some(invited.key.clone()),
@@ -146,7 +146,7 @@ fn be_invited(
     let ConnectionMessage::Invitation(invitation) = &message.content else {
         return Err(Problem::unknown_thread());
     };
-    let terms = Terms {
+    let terms = InvitationTerms {
         role: ConnectionRole::Invitee,
         id: message.id.clone(),
         key: invitation.key().cloned(),
@@ -270,7 +270,12 @@ fn request_of(
     Ok(next.moved(to).send(Recipient::Invitation, message))
 }
 
-fn respond(record: &ConnectionRecord, party: &Party, evidence: &Evidence, ctx: &Ctx) -> Stepped {
+fn respond(
+    record: &ConnectionRecord,
+    party: &DidWithDoc,
+    evidence: &Evidence,
+    ctx: &Ctx,
+) -> Stepped {
     let Some(to) = next(
         record.role,
         Some(record.state),

@@ -7,7 +7,7 @@ use selfsame_didcomm::Error;
 use selfsame_didcomm::message::{Attachment, DetachedSignature};
 use serde_json::{Value, json};
 
-use crate::connection::Party;
+use crate::connection::DidWithDoc;
 use crate::key::VerKey;
 
 use super::messages::{DOCUMENT, ROTATION};
@@ -67,7 +67,7 @@ fn sign(attachment: Attachment, key: &VerKey, evidence: &Evidence) -> Result<Sig
 
 /// The party of a request. Its document is signed by a key that the signature names; whether the document has that key
 /// is for the reader of the document to see.
-pub(super) fn of_request(did: &str, document: Option<&Attachment>) -> Option<Party> {
+pub(super) fn of_request(did: &str, document: Option<&Attachment>) -> Option<DidWithDoc> {
     let Some(document) = document else {
         return party(did, None);
     };
@@ -91,7 +91,11 @@ fn named_key(signature: &DetachedSignature, attachment: &Attachment) -> Option<V
 }
 
 /// The party of a response, signed by the key of the invitation: its document, its DID, or both.
-pub(super) fn of_response(did: &str, attachments: &Attachments<'_>, key: &VerKey) -> Option<Party> {
+pub(super) fn of_response(
+    did: &str,
+    attachments: &Attachments<'_>,
+    key: &VerKey,
+) -> Option<DidWithDoc> {
     let is_signed = |attachment: &Attachment| {
         let mut all = attachment.signatures.iter();
         all.any(|signature| signature.verify(attachment, key.public_key()).is_ok())
@@ -115,12 +119,12 @@ pub(super) struct Attachments<'a> {
     pub(super) rotation: Option<&'a Attachment>,
 }
 
-fn party(did: &str, document: Option<&Attachment>) -> Option<Party> {
+fn party(did: &str, document: Option<&Attachment>) -> Option<DidWithDoc> {
     let doc = document
         .map(|document| document.json(&LIMITS))
         .transpose()
         .ok()?;
-    let party = Party {
+    let party = DidWithDoc {
         did: did.to_owned(),
         doc,
     };

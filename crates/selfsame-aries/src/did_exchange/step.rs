@@ -4,9 +4,10 @@ use selfsame_credential::evidence::{Evidence, Need, Step};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 
-use crate::advance::{Advance, Move, Problem, ProblemKind, Recipient, Standing};
+use crate::advance::{Advance, Footing, Move, Problem, ProblemKind, Recipient};
 use crate::connection::{
-    ConnectionRecord, ConnectionRole, ConnectionState, Handshake, Party, Rejection, Terms,
+    ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake, InvitationTerms,
+    Rejection,
 };
 use crate::key::VerKey;
 use crate::wire::{Incoming, Vocabulary, fresh_id};
@@ -28,13 +29,13 @@ pub enum DidExchangeInput {
 #[derive(Clone, Debug, PartialEq)]
 pub enum DidExchangeAct {
     /// Begins with an invitation, made or received, explicit or not.
-    Begin(Terms),
+    Begin(InvitationTerms),
     /// Sends the request.
     Request {
         /// How this agent calls itself.
         label: Option<String>,
         /// The DID for the connection.
-        party: Party,
+        party: DidWithDoc,
         /// A key of that DID, which signs its document.
         key: VerKey,
         /// The key of the DID that invited, once it is resolved.
@@ -43,7 +44,7 @@ pub enum DidExchangeAct {
     /// Sends the response, which the invitation's key signs.
     Respond {
         /// The DID for the connection.
-        party: Party,
+        party: DidWithDoc,
     },
     /// Tells the responder that its response came.
     Complete,
@@ -59,20 +60,20 @@ type Stepped = Result<Step<Advance<ConnectionRecord>>, Problem>;
 /// # Errors
 /// If thread, state or content do not allow the input. The record stays as it is.
 pub fn step(
-    place: Standing<'_, ConnectionRecord>,
+    place: Footing<'_, ConnectionRecord>,
     input: &DidExchangeInput,
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Stepped {
     use DidExchangeInput::{Act, Received};
     let record = match (place, input) {
-        (Standing::New(opening), Act(DidExchangeAct::Begin(terms))) => {
+        (Footing::New(opening), Act(DidExchangeAct::Begin(terms))) => {
             let begun = ConnectionRecord::begin(terms.clone(), opening.kind.clone(), ctx);
             return Ok(Step::Done(begun));
         }
-        (Standing::New(_), Received(_)) => return Err(Problem::unknown_thread()),
-        (Standing::New(_), Act(_)) => return Err(Problem::wrong_state()),
-        (Standing::Known(record), _) => record,
+        (Footing::New(_), Received(_)) => return Err(Problem::unknown_thread()),
+        (Footing::New(_), Act(_)) => return Err(Problem::wrong_state()),
+        (Footing::Known(record), _) => record,
     };
     match input {
         Received(message) => receive(record, message, ctx).map(Step::Done),
@@ -167,11 +168,11 @@ fn requested(
 
 /// RFC 0023, "Response Processing": what comes with the response is signed with the key of the invitation. With
 /// nothing signed, the DID must be the one that invited.
-fn responded(record: &ConnectionRecord, response: &DidResponse) -> Result<Party, Problem> {
+fn responded(record: &ConnectionRecord, response: &DidResponse) -> Result<DidWithDoc, Problem> {
     let unsigned = response.document.is_none() && response.rotation.is_none();
     if unsigned && record.invitation_did.as_ref() == Some(&response.did) {
         let did = response.did.clone();
-        return Ok(Party { did, doc: None });
+        return Ok(DidWithDoc { did, doc: None });
     }
     let attachments = Attachments {
         document: response.document.as_ref(),
@@ -202,7 +203,7 @@ fn not_accepted(
 /// What a request says.
 struct Asking<'a> {
     label: &'a Option<String>,
-    party: &'a Party,
+    party: &'a DidWithDoc,
     key: &'a VerKey,
 }
 
@@ -267,7 +268,12 @@ fn attachment(
     }
 }
 
-fn respond(record: &ConnectionRecord, party: &Party, evidence: &Evidence, ctx: &Ctx) -> Stepped {
+fn respond(
+    record: &ConnectionRecord,
+    party: &DidWithDoc,
+    evidence: &Evidence,
+    ctx: &Ctx,
+) -> Stepped {
     let Some(to) = next(
         record.role,
         Some(record.state),

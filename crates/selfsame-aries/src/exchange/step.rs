@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Move, Notice, Problem, Recipient, Standing};
+use crate::advance::{Advance, Footing, Move, Notice, Problem, Recipient};
 use crate::dialogue::{Dialogue, Initiator};
 use crate::wire::Incoming;
 
@@ -23,7 +23,7 @@ pub enum ExchangeInput<C: Course> {
 /// # Errors
 /// If thread or state do not allow the input. The record stays as it is.
 pub fn step<C: Course>(
-    place: Standing<'_, Exchange<C>>,
+    place: Footing<'_, Exchange<C>>,
     input: &ExchangeInput<C>,
     ctx: &Ctx,
 ) -> Result<Advance<Exchange<C>>, Problem> {
@@ -34,13 +34,13 @@ pub fn step<C: Course>(
 }
 
 fn send<C: Course>(
-    place: Standing<'_, Exchange<C>>,
+    place: Footing<'_, Exchange<C>>,
     speech: &Speech<C>,
     ctx: &Ctx,
 ) -> Result<Advance<Exchange<C>>, Problem> {
     let moved = Move::Sends(speech.kind);
     let (record, to) = match place {
-        Standing::New(opening) => {
+        Footing::New(opening) => {
             let role = C::role(moved).ok_or(Problem::wrong_state())?;
             let to = C::next(role, None, moved).ok_or(Problem::wrong_state())?;
             let dialogue = Dialogue::opened(opening, ctx);
@@ -48,10 +48,10 @@ fn send<C: Course>(
             record.connection_id.clone_from(&opening.connection_id);
             (record, to)
         }
-        Standing::Known(record) if is_said(record, speech) => {
+        Footing::Known(record) if is_said(record, speech) => {
             return Ok(Advance::repeated(record.clone()));
         }
-        Standing::Known(record) => {
+        Footing::Known(record) => {
             let to = C::next(record.role, Some(record.state), moved);
             (record.clone(), to.ok_or(Problem::wrong_state())?)
         }
@@ -93,13 +93,13 @@ pub(crate) fn advance<C: Course>(
 }
 
 pub(crate) fn receive<C: Course>(
-    place: Standing<'_, Exchange<C>>,
+    place: Footing<'_, Exchange<C>>,
     message: &Incoming<Speech<C>>,
     ctx: &Ctx,
 ) -> Result<Advance<Exchange<C>>, Problem> {
     let moved = Move::Receives(message.content.kind);
     let (mut record, to) = match place {
-        Standing::New(opening) => {
+        Footing::New(opening) => {
             let role = C::role(moved).ok_or(Problem::unknown_thread())?;
             let to = C::next(role, None, moved).ok_or(Problem::unknown_thread())?;
             let dialogue = Dialogue::joined(message, ctx);
@@ -107,10 +107,10 @@ pub(crate) fn receive<C: Course>(
             record.connection_id.clone_from(&opening.connection_id);
             (record, to)
         }
-        Standing::Known(record) if record.dialogue.has_heard(message) => {
+        Footing::Known(record) if record.dialogue.has_heard(message) => {
             return Ok(Advance::repeated(record.clone()));
         }
-        Standing::Known(record) => {
+        Footing::Known(record) => {
             let mut next = record.clone();
             next.dialogue.hear(message, ctx)?;
             let to = C::next(record.role, Some(record.state), moved);

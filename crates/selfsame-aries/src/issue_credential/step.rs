@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Notice, Problem, Standing};
+use crate::advance::{Advance, Footing, Notice, Problem};
 use crate::exchange::{self, ExchangeInput, Payload, Speech};
 use crate::notification::ProblemReport;
 use crate::wire::Incoming;
@@ -40,7 +40,7 @@ pub const ABANDONED: &str = "issuance-abandoned";
 /// # Errors
 /// If thread or state do not allow the input. The record stays as it is.
 pub fn step(
-    place: Standing<'_, CredentialExchange>,
+    place: Footing<'_, CredentialExchange>,
     input: &IssueInput,
     ctx: &Ctx,
 ) -> Result<Advance<CredentialExchange>, Problem> {
@@ -67,10 +67,10 @@ fn coded(report: &ProblemReport) -> ProblemReport {
 
 /// The issuer revoked the credential, or told the holder so.
 fn revoke(
-    place: Standing<'_, CredentialExchange>,
+    place: Footing<'_, CredentialExchange>,
     ctx: &Ctx,
 ) -> Result<Advance<CredentialExchange>, Problem> {
-    let Standing::Known(record) = place else {
+    let Footing::Known(record) = place else {
         return Err(Problem::wrong_state());
     };
     match record.state {

@@ -5,7 +5,7 @@ use selfsame_didcomm::Message;
 use selfsame_didcomm::message::Version;
 
 use crate::advance::Opening;
-use crate::advance::{Advance, Move, Notice, Problem, ProblemKind, Recipient, Standing};
+use crate::advance::{Advance, Footing, Move, Notice, Problem, ProblemKind, Recipient};
 use crate::dialogue::Dialogue;
 use crate::notification::ProblemReport;
 use crate::wire::{Incoming, Vocabulary, fresh_id};
@@ -62,10 +62,10 @@ type Advanced = Result<Advance<OobRecord>, Problem>;
 ///
 /// # Errors
 /// If thread, state or content do not allow the input. The record stays as it is.
-pub fn step(place: Standing<'_, OobRecord>, input: &OobInput, ctx: &Ctx) -> Advanced {
+pub fn step(place: Footing<'_, OobRecord>, input: &OobInput, ctx: &Ctx) -> Advanced {
     let record = match (place, input) {
         (
-            Standing::New(opening),
+            Footing::New(opening),
             OobInput::Act(OobAct::Invite {
                 invitation,
                 multi_use,
@@ -73,9 +73,9 @@ pub fn step(place: Standing<'_, OobRecord>, input: &OobInput, ctx: &Ctx) -> Adva
         ) => {
             return Ok(invite(opening, invitation, *multi_use, ctx));
         }
-        (Standing::New(_), OobInput::Received(message)) => return be_invited(message, ctx),
-        (Standing::New(_), _) => return Err(Problem::wrong_state()),
-        (Standing::Known(record), _) => record,
+        (Footing::New(_), OobInput::Received(message)) => return be_invited(message, ctx),
+        (Footing::New(_), _) => return Err(Problem::wrong_state()),
+        (Footing::Known(record), _) => record,
     };
     match input {
         OobInput::Received(message) => receive(record, message, ctx),

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Notice, Problem, Standing};
+use crate::advance::{Advance, Footing, Notice, Problem};
 use crate::exchange::{self, ExchangeInput, Payload, Speech};
 use crate::notification::ProblemReport;
 use crate::wire::Incoming;
@@ -44,7 +44,7 @@ pub const REJECTED: &str = "rejected";
 /// # Errors
 /// If thread or state do not allow the input. The record stays as it is.
 pub fn step(
-    place: Standing<'_, PresentationExchange>,
+    place: Footing<'_, PresentationExchange>,
     input: &ProofInput,
     ctx: &Ctx,
 ) -> Result<Advance<PresentationExchange>, Problem> {
@@ -65,12 +65,12 @@ pub fn step(
 /// The judgement ends the exchange: the verifier is done, whatever it is, as the API of agents shows it. The prover
 /// gets an acknowledgement, if it waits for one, or a problem report (RFC 0454, "Ack Presentation", "Problem Report").
 fn judge(
-    place: Standing<'_, PresentationExchange>,
+    place: Footing<'_, PresentationExchange>,
     verified: bool,
     messages: &[String],
     ctx: &Ctx,
 ) -> Result<Advance<PresentationExchange>, Problem> {
-    let Standing::Known(record) = place else {
+    let Footing::Known(record) = place else {
         return Err(Problem::wrong_state());
     };
     match record.state {

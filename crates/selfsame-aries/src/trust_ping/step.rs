@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Notice, Problem, Recipient, Standing};
+use crate::advance::{Advance, Footing, Notice, Problem, Recipient};
 use crate::dialogue::Dialogue;
 use crate::wire::Incoming;
 
@@ -23,12 +23,12 @@ pub enum PingInput {
 /// # Errors
 /// If an answer belongs to no question, or to one that is not open.
 pub fn step(
-    place: Standing<'_, PingRecord>,
+    place: Footing<'_, PingRecord>,
     input: &PingInput,
     ctx: &Ctx,
 ) -> Result<Advance<PingRecord>, Problem> {
     match (place, input) {
-        (Standing::New(opening), PingInput::Send(ping)) => {
+        (Footing::New(opening), PingInput::Send(ping)) => {
             let mut dialogue = Dialogue::opened(opening, ctx);
             let message = dialogue.say(&TrustPingMessage::Ping(ping.clone()), ctx);
             let state = match ping.response_requested {
@@ -38,12 +38,12 @@ pub fn step(
             let record = PingRecord { state, dialogue };
             Ok(Advance::of(record).send(Recipient::Peer, message))
         }
-        (Standing::New(_), PingInput::Received(message)) => match &message.content {
+        (Footing::New(_), PingInput::Received(message)) => match &message.content {
             TrustPingMessage::Ping(ping) => Ok(answer(ping, message, ctx)),
             TrustPingMessage::Response(_) => Err(Problem::unknown_thread()),
         },
-        (Standing::Known(record), PingInput::Received(message)) => receive(record, message, ctx),
-        (Standing::Known(_), PingInput::Send(_)) => Err(Problem::wrong_state()),
+        (Footing::Known(record), PingInput::Received(message)) => receive(record, message, ctx),
+        (Footing::Known(_), PingInput::Send(_)) => Err(Problem::wrong_state()),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 use selfsame_aries::advance::Move::{self, Receives, Sends};
-use selfsame_aries::advance::{Advance, Problem, ProblemKind, Standing};
+use selfsame_aries::advance::{Advance, Footing, Problem, ProblemKind};
 use selfsame_aries::connection::{
-    Accepting, ConnectionRecord, ConnectionRole, ConnectionState, Handshake, InvitationMode, Party,
-    Rejection, Terms,
+    Accepting, ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake,
+    InvitationMode, InvitationTerms, Rejection,
 };
 use selfsame_aries::connections::{
     self, ConnectionAct, ConnectionInput, ConnectionInvitation, Invited, InvitedTo,
@@ -53,12 +53,12 @@ impl Way {
             .collect()
     }
 
-    fn party(&self, name: &str) -> Party {
+    fn party(&self, name: &str) -> DidWithDoc {
         let did = format!("did:example:{name}");
         let doc = self
             .documents
             .then(|| json!({ "@context": "https://w3id.org/did/v1", "id": did }));
-        Party { did, doc }
+        DidWithDoc { did, doc }
     }
 
     fn next(
@@ -73,7 +73,7 @@ impl Way {
         }
     }
 
-    fn receive(&self, place: Standing<'_, ConnectionRecord>, message: &Message, n: usize) -> Given {
+    fn receive(&self, place: Footing<'_, ConnectionRecord>, message: &Message, n: usize) -> Given {
         match self.is_exchange() {
             true => signed(|evidence| {
                 let input = DidExchangeInput::Received(over_the_wire(message));
@@ -86,7 +86,7 @@ impl Way {
         }
     }
 
-    fn act(&self, place: Standing<'_, ConnectionRecord>, act: &Does, n: usize) -> Given {
+    fn act(&self, place: Footing<'_, ConnectionRecord>, act: &Does, n: usize) -> Given {
         match self.is_exchange() {
             true => signed(|evidence| {
                 did_exchange::step(
@@ -157,19 +157,19 @@ impl Way {
     /// Both sides with the invitation, each in its record.
     fn invited(&self) -> (Advance<ConnectionRecord>, Advance<ConnectionRecord>) {
         let opening = opening(&self.kind);
-        let inviter = self.act(Standing::New(&opening), &Does::Invite, 1).unwrap();
+        let inviter = self.act(Footing::New(&opening), &Does::Invite, 1).unwrap();
         let invitee = match self.is_exchange() {
             true => signed(|evidence| {
                 let act =
                     DidExchangeAct::Begin(terms(ConnectionRole::Invitee, InvitationMode::Once));
                 did_exchange::step(
-                    Standing::New(&opening),
+                    Footing::New(&opening),
                     &DidExchangeInput::Act(act),
                     evidence,
                     &ctx(2),
                 )
             }),
-            false => self.receive(Standing::New(&opening), &only(&inviter).message, 2),
+            false => self.receive(Footing::New(&opening), &only(&inviter).message, 2),
         };
         (inviter, invitee.unwrap())
     }
@@ -194,8 +194,8 @@ fn rejection(may_retry: bool) -> Rejection {
     }
 }
 
-fn terms(role: ConnectionRole, mode: InvitationMode) -> Terms {
-    Terms {
+fn terms(role: ConnectionRole, mode: InvitationMode) -> InvitationTerms {
+    InvitationTerms {
         role,
         id: "invitation-1".to_owned(),
         key: Some(key(INVITER_KEY)),
@@ -223,32 +223,32 @@ impl Talk {
     pub fn new(way: &Way) -> Self {
         let (inviter, invitee) = way.invited();
         let asked = way
-            .act(Standing::Known(&invitee.record), &Does::Request, 3)
+            .act(Footing::Known(&invitee.record), &Does::Request, 3)
             .unwrap();
         let request = only(&asked).message.clone();
         let heard = way
-            .receive(Standing::Known(&inviter.record), &request, 4)
+            .receive(Footing::Known(&inviter.record), &request, 4)
             .unwrap();
         let requested = heard.beside.unwrap_or(heard.record);
         let no = way
-            .act(Standing::Known(&requested), &Does::Reject(false), 5)
+            .act(Footing::Known(&requested), &Does::Reject(false), 5)
             .unwrap();
         let answered = way
-            .act(Standing::Known(&requested), &Does::Respond, 6)
+            .act(Footing::Known(&requested), &Does::Respond, 6)
             .unwrap();
         let response = only(&answered).message.clone();
         let known = way
-            .receive(Standing::Known(&asked.record), &response, 7)
+            .receive(Footing::Known(&asked.record), &response, 7)
             .unwrap();
         let nor = way
-            .act(Standing::Known(&known.record), &Does::Reject(false), 8)
+            .act(Footing::Known(&known.record), &Does::Reject(false), 8)
             .unwrap();
         let done = way
-            .act(Standing::Known(&known.record), &Does::Complete, 9)
+            .act(Footing::Known(&known.record), &Does::Complete, 9)
             .unwrap();
         let complete = only(&done).message.clone();
         let ended = match way.is_exchange() {
-            true => way.receive(Standing::Known(&answered.record), &complete, 10),
+            true => way.receive(Footing::Known(&answered.record), &complete, 10),
             false => heard_anything(&answered.record),
         };
         let inviter = [
@@ -294,8 +294,8 @@ impl Talk {
     ) -> Given {
         let opening = opening(&self.way.kind);
         let place = match from {
-            None => Standing::New(&opening),
-            Some(state) => Standing::Known(self.record(role, state)),
+            None => Footing::New(&opening),
+            Some(state) => Footing::Known(self.record(role, state)),
         };
         let fresh = |message: &Message| {
             let mut message = message.clone();
@@ -314,8 +314,8 @@ impl Talk {
             Receives(Handshake::Request) => receive(&self.request),
             Receives(Handshake::Response) => receive(&self.response),
             Receives(Handshake::Complete) if !self.way.is_exchange() => match place {
-                Standing::New(_) => Err(Problem::wrong_state()),
-                Standing::Known(record) => heard_anything(record),
+                Footing::New(_) => Err(Problem::wrong_state()),
+                Footing::Known(record) => heard_anything(record),
             },
             Receives(Handshake::Complete) => receive(&self.complete),
             Receives(Handshake::Report) => {
@@ -330,7 +330,7 @@ impl Talk {
 fn heard_anything(record: &ConnectionRecord) -> Given {
     signed(|evidence| {
         connections::step(
-            Standing::Known(record),
+            Footing::Known(record),
             &ConnectionInput::Heard,
             evidence,
             &ctx(30),
@@ -471,13 +471,13 @@ fn messages_that_came_before_change_nothing() {
         let talk = Talk::new(&way);
         for record in &talk.inviter[1..] {
             let again = way
-                .receive(Standing::Known(record), &talk.request, 40)
+                .receive(Footing::Known(record), &talk.request, 40)
                 .unwrap();
             assert!(again.is_repeated && again.send.is_empty() && again.record == *record);
         }
         for record in &talk.invitee[2..] {
             let again = way
-                .receive(Standing::Known(record), &talk.response, 41)
+                .receive(Footing::Known(record), &talk.response, 41)
                 .unwrap();
             assert!(again.is_repeated && again.send.is_empty() && again.record == *record);
         }
@@ -491,11 +491,11 @@ fn a_response_of_another_key_is_refused_and_reported_to_the_invitation() {
         let mut impostor = talk.record(ConnectionRole::Inviter, Request).clone();
         impostor.invitation_key = Some(key(STRANGER_KEY));
         let forged = way
-            .act(Standing::Known(&impostor), &Does::Respond, 50)
+            .act(Footing::Known(&impostor), &Does::Respond, 50)
             .unwrap();
         let waiting = talk.record(ConnectionRole::Invitee, Request);
         let problem = way
-            .receive(Standing::Known(waiting), &only(&forged).message, 51)
+            .receive(Footing::Known(waiting), &only(&forged).message, 51)
             .unwrap_err();
         assert_eq!(
             (problem.kind, problem.code),
@@ -525,12 +525,12 @@ fn a_response_without_signature_is_refused() {
         }
         let waiting = talk.record(ConnectionRole::Invitee, Request);
         let problem = way
-            .receive(Standing::Known(waiting), &response, 51)
+            .receive(Footing::Known(waiting), &response, 51)
             .unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Signature);
         response.attachments.clear();
         let problem = way
-            .receive(Standing::Known(waiting), &response, 52)
+            .receive(Footing::Known(waiting), &response, 52)
             .unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Signature);
     }
@@ -546,16 +546,16 @@ fn a_public_did_that_invited_may_respond_as_itself() {
     let (inviter, mut invitee) = way.invited();
     invitee.record.invitation_did = Some("did:example:faber".to_owned());
     let asked = way
-        .act(Standing::Known(&invitee.record), &Does::Request, 3)
+        .act(Footing::Known(&invitee.record), &Does::Request, 3)
         .unwrap();
     let heard = way
-        .receive(Standing::Known(&inviter.record), &only(&asked).message, 4)
+        .receive(Footing::Known(&inviter.record), &only(&asked).message, 4)
         .unwrap();
     let answered = way
-        .act(Standing::Known(&heard.record), &Does::Respond, 5)
+        .act(Footing::Known(&heard.record), &Does::Respond, 5)
         .unwrap();
     let known = way
-        .receive(Standing::Known(&asked.record), &only(&answered).message, 6)
+        .receive(Footing::Known(&asked.record), &only(&answered).message, 6)
         .unwrap();
     assert_eq!(known.record.theirs, Some(way.party("faber")));
 }
@@ -571,11 +571,11 @@ fn an_invitation_that_many_use_gives_each_a_record_and_stays() {
         let mut records = Vec::new();
         for n in 0..3 {
             let asked = way
-                .act(Standing::Known(&invitee.record), &Does::Request, 60 + n)
+                .act(Footing::Known(&invitee.record), &Does::Request, 60 + n)
                 .unwrap();
             let heard = way
                 .receive(
-                    Standing::Known(&inviter.record),
+                    Footing::Known(&inviter.record),
                     &only(&asked).message,
                     70 + n,
                 )
@@ -599,12 +599,12 @@ fn the_second_who_uses_a_single_invitation_is_told_so() {
         let talk = Talk::new(&way);
         let (_, invitee) = way.invited();
         let mut other = way
-            .act(Standing::Known(&invitee.record), &Does::Request, 80)
+            .act(Footing::Known(&invitee.record), &Does::Request, 80)
             .unwrap();
         other.send[0].message.thread.pthid = Some(talk.inviter[0].invitation_id.clone());
         let used = talk.record(ConnectionRole::Inviter, Request);
         let problem = way
-            .receive(Standing::Known(used), &other.send[0].message, 81)
+            .receive(Footing::Known(used), &other.send[0].message, 81)
             .unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Used);
         let report = problem.report.unwrap();
@@ -619,19 +619,19 @@ fn after_an_error_that_asks_for_it_the_same_is_sent_again() {
         let talk = Talk::new(&way);
         let record = talk.record(ConnectionRole::Inviter, Request);
         let retry = way
-            .act(Standing::Known(record), &Does::Reject(true), 90)
+            .act(Footing::Known(record), &Does::Reject(true), 90)
             .unwrap();
         assert_eq!(retry.record.state, Invitation);
         let asked = talk.record(ConnectionRole::Invitee, Request);
         let told = way
-            .receive(Standing::Known(asked), &only(&retry).message, 91)
+            .receive(Footing::Known(asked), &only(&retry).message, 91)
             .unwrap();
         assert_eq!(told.record.state, Invitation);
         let again = way
-            .act(Standing::Known(&told.record), &Does::Request, 92)
+            .act(Footing::Known(&told.record), &Does::Request, 92)
             .unwrap();
         let heard = way
-            .receive(Standing::Known(&retry.record), &only(&again).message, 93)
+            .receive(Footing::Known(&retry.record), &only(&again).message, 93)
             .unwrap();
         assert_eq!(heard.record.state, Request);
     }
@@ -645,7 +645,7 @@ fn a_request_for_another_invitation_or_with_a_forged_document_is_refused() {
         let mut astray = talk.request.clone();
         astray.thread.pthid = Some("another".to_owned());
         let problem = way
-            .receive(Standing::Known(invited), &astray, 95)
+            .receive(Footing::Known(invited), &astray, 95)
             .unwrap_err();
         assert_eq!(
             (problem.kind, problem.code),
@@ -657,7 +657,7 @@ fn a_request_for_another_invitation_or_with_a_forged_document_is_refused() {
                 selfsame_didcomm::Attachment::of_bytes("x", br#"{"id":"did:example:alice","a":1}"#);
             forged.attachments[0].content = other.content;
             let problem = way
-                .receive(Standing::Known(invited), &forged, 96)
+                .receive(Footing::Known(invited), &forged, 96)
                 .unwrap_err();
             assert_eq!(problem.kind, ProblemKind::Signature);
         }
@@ -695,7 +695,7 @@ proptest! {
                     message.id = format!("fresh-{number}");
                 }
             }
-            let place = Standing::Known(&record);
+            let place = Footing::Known(&record);
             let n = 100 + number;
             let is_ping = |message: &Message| message.kind.protocol == "trust_ping";
             let given = match what {

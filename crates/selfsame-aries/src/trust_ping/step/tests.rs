@@ -23,34 +23,19 @@ fn received(advance: &Advance<PingRecord>) -> PingInput {
 #[test]
 fn a_ping_is_answered_and_the_answer_ends_it() {
     let asked = step(
-        Standing::New(&opening()),
+        Footing::New(&opening()),
         &PingInput::Send(Ping::default()),
         &ctx(1),
     )
     .unwrap();
-    let answered = step(Standing::New(&opening()), &received(&asked), &ctx(2)).unwrap();
-    let ended = step(
-        Standing::Known(&asked.record),
-        &received(&answered),
-        &ctx(3),
-    )
-    .unwrap();
+    let answered = step(Footing::New(&opening()), &received(&asked), &ctx(2)).unwrap();
+    let ended = step(Footing::Known(&asked.record), &received(&answered), &ctx(3)).unwrap();
     assert_eq!(ended.record.state, PingState::Completed);
     assert_eq!(ended.tell, [Notice::Received("ping_response")]);
 
-    let again = step(
-        Standing::Known(&ended.record),
-        &received(&answered),
-        &ctx(4),
-    )
-    .unwrap();
+    let again = step(Footing::Known(&ended.record), &received(&answered), &ctx(4)).unwrap();
     assert!(again.is_repeated && again.send.is_empty() && again.tell.is_empty());
-    let again = step(
-        Standing::Known(&answered.record),
-        &received(&asked),
-        &ctx(5),
-    )
-    .unwrap();
+    let again = step(Footing::Known(&answered.record), &received(&asked), &ctx(5)).unwrap();
     assert!(again.is_repeated && again.send.is_empty());
 }
 
@@ -60,8 +45,8 @@ fn a_ping_that_wants_no_answer_gets_none() {
         response_requested: false,
         comment: None,
     };
-    let asked = step(Standing::New(&opening()), &PingInput::Send(ping), &ctx(1)).unwrap();
-    let heard = step(Standing::New(&opening()), &received(&asked), &ctx(2)).unwrap();
+    let asked = step(Footing::New(&opening()), &PingInput::Send(ping), &ctx(1)).unwrap();
+    let heard = step(Footing::New(&opening()), &received(&asked), &ctx(2)).unwrap();
     assert_eq!(
         (asked.record.state, heard.record.state),
         (PingState::Completed, PingState::Completed)
@@ -72,24 +57,20 @@ fn a_ping_that_wants_no_answer_gets_none() {
 #[test]
 fn an_answer_without_a_question_is_refused() {
     let asked = step(
-        Standing::New(&opening()),
+        Footing::New(&opening()),
         &PingInput::Send(Ping::default()),
         &ctx(1),
     )
     .unwrap();
-    let answered = step(Standing::New(&opening()), &received(&asked), &ctx(2)).unwrap();
-    let refused = step(Standing::New(&opening()), &received(&answered), &ctx(3));
+    let answered = step(Footing::New(&opening()), &received(&asked), &ctx(2)).unwrap();
+    let refused = step(Footing::New(&opening()), &received(&answered), &ctx(3));
     assert_eq!(refused.unwrap_err(), Problem::unknown_thread());
     let other = step(
-        Standing::New(&opening()),
+        Footing::New(&opening()),
         &PingInput::Send(Ping::default()),
         &ctx(9),
     )
     .unwrap();
-    let refused = step(
-        Standing::Known(&other.record),
-        &received(&answered),
-        &ctx(3),
-    );
+    let refused = step(Footing::Known(&other.record), &received(&answered), &ctx(3));
     assert_eq!(refused.unwrap_err(), Problem::unknown_thread());
 }
