@@ -56,6 +56,12 @@ const PLACES: &[Place] = &[
         ],
         ..place("selfsame-didcomm", 2)
     },
+    Place {
+        // Of credentials it knows what a step needs; what is attached are bytes.
+        beside: &["selfsame-didcomm"],
+        not: &["selfsame-anoncreds", "selfsame-proof", "selfsame-status"],
+        ..place("selfsame-aries", 2)
+    },
     place("selfsame-registry", 2),
     Place {
         // A program that embeds TLS contains neither the registry nor AnonCreds; tests judge staples of a registry.

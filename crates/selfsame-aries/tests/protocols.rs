@@ -1,0 +1,8 @@
+//! The machines: each against its RFC's table of states, against every input, and against the other side.
+
+#[path = "protocols/connections.rs"]
+mod connections;
+#[path = "protocols/handshake.rs"]
+mod handshake;
+#[path = "protocols/world.rs"]
+mod world;
