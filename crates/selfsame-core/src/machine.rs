@@ -14,7 +14,7 @@ use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Reason, Result};
-use selfsame_store::{Batch, NewOutbox, Put, TenantId};
+use selfsame_store::{Batch, NewOutbox, Put, Tag, TenantId};
 use serde::{Serialize, de::DeserializeOwned};
 use url::Url;
 
@@ -49,6 +49,11 @@ pub trait Machine: Send + Sync {
         input: &Self::Input,
         round: &Round<'_>,
     ) -> Result<Step<Next<Self::Reply>>>;
+
+    /// The tags by which a record is found, if they depend on its state; `None` if it keeps those that it was begun with.
+    fn tags(&self, _record: &Self::Record) -> Option<Vec<Tag>> {
+        None
+    }
 
     /// How fresh the status lists must be for a step.
     fn freshness(&self, _record: &Self::Record, _input: &Self::Input) -> Freshness {

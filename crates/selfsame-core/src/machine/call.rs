@@ -72,6 +72,33 @@ pub enum HttpBody {
     EncodedForm(#[serde(with = "secret")] SecretString),
     /// JSON.
     Json(String),
+    /// An envelope of DIDComm, of this media type.
+    Envelope {
+        /// The media type.
+        media_type: String,
+        /// The envelope, encrypted to its recipient.
+        #[serde(with = "envelope_text")]
+        bytes: Vec<u8>,
+    },
+}
+
+/// An envelope is JSON; it is stored as the text that it is.
+mod envelope_text {
+    use serde::{Deserialize as _, Deserializer, Serializer, ser::Error as _};
+
+    pub(super) fn serialize<S: Serializer>(
+        bytes: &[u8],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let text = std::str::from_utf8(bytes).map_err(S::Error::custom)?;
+        serializer.serialize_str(text)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<u8>, D::Error> {
+        String::deserialize(deserializer).map(String::into_bytes)
+    }
 }
 
 /// The answer to a call.
@@ -306,6 +333,10 @@ impl HttpBody {
                 bytes: form.expose().as_bytes().to_vec(),
             },
             Self::Json(json) => Body::Json(json.clone().into_bytes()),
+            Self::Envelope { media_type, bytes } => Body::Bytes {
+                content_type: media_type.clone(),
+                bytes: bytes.clone(),
+            },
         }
     }
 }

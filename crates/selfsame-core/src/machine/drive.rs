@@ -269,7 +269,7 @@ impl Shared {
         });
         let next = step.await?;
         let next = machine.complete(at, &mut read.record, next).await?;
-        let own = self.own_writes::<M>(turn, &read, &next)?;
+        let own = self.own_writes(machine, turn, &read, &next)?;
         let batch = own.and(next.batch);
         let batch = match next.deferred {
             true => batch.deferred(),
@@ -316,6 +316,7 @@ impl Shared {
     /// What becomes of the record, and of the entry whose call was answered.
     fn own_writes<M: Machine>(
         &self,
+        machine: &M,
         Turn { at, held }: Turn<'_>,
         read: &LoadedRecord<M::Record>,
         next: &Next<M::Reply>,
@@ -324,7 +325,7 @@ impl Shared {
         let batch = Batch::new(at.tenant.clone());
         let batch = match next.record {
             Fate::Kept => batch,
-            Fate::Written => batch.update_version(M::KIND, at.id, version, encode(&read.record)?),
+            Fate::Written => written(machine, batch, at, read)?,
             Fate::Deleted => batch
                 .expect(M::KIND, at.id, Expect::Version(version))
                 .delete(M::KIND, at.id),
@@ -382,9 +383,7 @@ impl Shared {
         let batch = Batch::new(at.tenant.clone());
         let batch = match (&read, next.record) {
             (None, _) | (Some(_), Fate::Kept) => batch,
-            (Some(read), Fate::Written) => {
-                batch.update_version(M::KIND, at.id, read.version, encode(&read.record)?)
-            }
+            (Some(read), Fate::Written) => written(machine, batch, at, read)?,
             (Some(_), Fate::Deleted) => batch.delete(M::KIND, at.id),
         };
         // Readers find these events when they next look: the batch is committed elsewhere.
@@ -413,6 +412,25 @@ impl<M: Calling> Correspondent for M {
         let batch = shared.ending(self, &held, read, Some(error))?;
         Ok(buried(leased, error).and(batch))
     }
+}
+
+/// The write of a record as a step left it.
+fn written<M: Machine>(
+    machine: &M,
+    batch: Batch,
+    at: At<'_>,
+    read: &LoadedRecord<M::Record>,
+) -> Result<Batch> {
+    let value = encode(&read.record)?;
+    Ok(match machine.tags(&read.record) {
+        None => batch.update_version(M::KIND, at.id, read.version, value),
+        Some(tags) => {
+            let put = Put::new(M::KIND, at.id, value);
+            batch
+                .expect(M::KIND, at.id, Expect::Version(read.version))
+                .put(tags.into_iter().fold(put, Put::tag))
+        }
+    })
 }
 
 fn told_in(batch: Batch, events: &[Event]) -> Batch {

@@ -1,0 +1,331 @@
+//! Connections: records, steps and acts of RFC 0160.
+
+mod acts;
+
+use async_trait::async_trait;
+use selfsame_aries::advance::Outgoing;
+use selfsame_aries::connection::{Accepting, ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc};
+use selfsame_aries::connections::{ConnectionAct, ConnectionInput, ConnectionMessage, step};
+use selfsame_aries::{Advance, Footing, Incoming, Problem, ProblemKind, Recipient, VerKey};
+use selfsame_core::machine::{At, Round};
+use selfsame_credential::evidence::Step;
+use selfsame_crypto::encoding::hex_encode;
+use selfsame_didcomm::Message;
+use selfsame_driver::Result;
+use selfsame_store::{Batch, Tag};
+use serde::{Deserialize, Serialize};
+
+use crate::destination::{Destination, own_party};
+use crate::keys;
+use crate::machine::{AgentParts, AgentProtocol, Beside, Parcel, Taken};
+
+pub use acts::{Acceptance, NewInvitation};
+
+/// Finds the record of a thread.
+pub const THREAD: &str = "aries_thread";
+/// Finds an invitation that can be used by its key.
+pub const INVITATION: &str = "aries_invitation";
+/// Finds a connection by our key in it.
+pub const OWN_KEY: &str = "aries_key";
+
+/// The protocol connections 1.0.
+pub struct Connections;
+
+/// A connection as it is kept.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct ConnectionEntry {
+    /// What the protocol knows of it.
+    pub record: ConnectionRecord,
+    /// Our key in it; until we have a DID, none.
+    pub own_key: Option<VerKey>,
+    /// Where the invitation that we received asks to send the request.
+    pub invited_to: Option<Destination>,
+}
+
+/// What a connection is given.
+pub struct ConnectionGiven {
+    pub what: ConnectionWhat,
+    /// This side, made for the step.
+    made: Option<NewParty>,
+}
+
+pub enum ConnectionWhat {
+    /// A message of the protocol.
+    Received(Incoming<ConnectionMessage>),
+    /// The controller goes on: with the request as the invited side, with the response as the inviting one.
+    Accept,
+    /// A message of another protocol came on the connection; these answer it.
+    Heard(Vec<Message>),
+    /// This agent says something of another protocol that needs no record.
+    Say(Vec<Message>),
+}
+
+/// A new DID of ours.
+struct NewParty {
+    key: VerKey,
+    party: DidWithDoc,
+    label: String,
+    writes: Batch,
+}
+
+impl ConnectionGiven {
+    pub fn new(what: ConnectionWhat) -> Self {
+        Self { what, made: None }
+    }
+}
+
+#[async_trait]
+impl AgentProtocol for Connections {
+    const KIND: &'static str = "aries_connection";
+    type Entry = ConnectionEntry;
+    type Input = ConnectionGiven;
+
+    fn step(
+        entry: &mut ConnectionEntry,
+        input: &ConnectionGiven,
+        round: &Round<'_>,
+    ) -> std::result::Result<Step<Taken<ConnectionEntry>>, Problem> {
+        let made = input.made.as_ref();
+        match &input.what {
+            ConnectionWhat::Received(message) => receive(entry, message, made, round),
+            ConnectionWhat::Accept => accept(entry, made, round),
+            ConnectionWhat::Heard(answers) => hear(entry, answers, round),
+            ConnectionWhat::Say(messages) => {
+                if !entry.record.state.is_ready() {
+                    return Err(Problem::wrong_state());
+                }
+                let send = entry.parcels(to_peer(messages))?;
+                Ok(Step::Done(Taken::sending(send)))
+            }
+        }
+    }
+
+    fn tags(entry: &ConnectionEntry) -> Vec<Tag> {
+        let record = &entry.record;
+        let mut tags = vec![Tag::hashed(THREAD, &record.dialogue.thread_id)];
+        if record.role == ConnectionRole::Inviter
+            && record.state == ConnectionState::Invitation
+            && let Some(key) = &record.invitation_key
+        {
+            tags.push(Tag::hashed(INVITATION, key.to_base58()));
+        }
+        if let Some(key) = &entry.own_key {
+            tags.push(Tag::hashed(OWN_KEY, key.to_base58()));
+        }
+        tags
+    }
+
+    async fn prepare(
+        agent: &AgentParts,
+        at: At<'_>,
+        entry: &ConnectionEntry,
+        input: &mut ConnectionGiven,
+    ) -> Result<()> {
+        let is_needed = match &input.what {
+            ConnectionWhat::Accept => true,
+            ConnectionWhat::Received(message) => {
+                matches!(message.content, ConnectionMessage::Request(_))
+                    && entry.record.accept == Accepting::Auto
+            }
+            ConnectionWhat::Heard(_) | ConnectionWhat::Say(_) => false,
+        };
+        if is_needed && input.made.is_none() {
+            let (key, writes) = keys::create(&agent.shared, at.tenant)?;
+            input.made = Some(NewParty {
+                party: own_party(&key, &agent.terms.endpoint),
+                label: agent.terms.label.clone(),
+                key,
+                writes,
+            });
+        }
+        Ok(())
+    }
+}
+
+type Stepped = std::result::Result<Step<Taken<ConnectionEntry>>, Problem>;
+
+/// The controller goes on.
+fn accept(entry: &mut ConnectionEntry, made: Option<&NewParty>, round: &Round<'_>) -> Stepped {
+    let made = made.ok_or_else(Problem::wrong_state)?;
+    let party = made.party.clone();
+    let act = match entry.record.role {
+        ConnectionRole::Inviter => ConnectionAct::Respond { party },
+        ConnectionRole::Invitee => ConnectionAct::Request {
+            label: Some(made.label.clone()),
+            party,
+            inviter_key: None,
+        },
+    };
+    let Advanced { advance, sent } = match advanced(entry, ConnectionInput::Act(act), round)? {
+        Step::Done(advanced) => advanced,
+        Step::Needs(needs) => return Ok(Step::Needs(needs)),
+    };
+    if advance.is_repeated {
+        return Ok(Step::Done(repeated()));
+    }
+    entry.record = advance.record;
+    entry.own_key = Some(made.key.clone());
+    let send = entry.parcels(sent)?;
+    Ok(Step::Done(
+        Taken::sending(send).with(Some(made.writes.clone())),
+    ))
+}
+
+/// A message of the protocol, and what follows from it without the controller: an accepted invitation's response, and
+/// the confirmation of a response.
+fn receive(
+    entry: &mut ConnectionEntry,
+    message: &Incoming<ConnectionMessage>,
+    made: Option<&NewParty>,
+    round: &Round<'_>,
+) -> Stepped {
+    let input = ConnectionInput::Received(message.clone());
+    let Advanced { advance, .. } = match advanced(entry, input, round)? {
+        Step::Done(advanced) => advanced,
+        Step::Needs(needs) => return Ok(Step::Needs(needs)),
+    };
+    if advance.is_repeated {
+        return Ok(Step::Done(repeated()));
+    }
+    // Of an invitation that many may use, the request begins a connection of its own.
+    let mut changed = ConnectionEntry {
+        record: advance.beside.clone().unwrap_or(advance.record.clone()),
+        ..entry.clone()
+    };
+    let act = follow_up(&changed.record, made);
+    let (send, writes) = match act {
+        None => (Vec::new(), None),
+        Some(act) => {
+            let next = match advanced(&changed, ConnectionInput::Act(act), round)? {
+                Step::Done(next) => next,
+                Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            };
+            changed.record = next.advance.record;
+            let is_inviter = changed.record.role == ConnectionRole::Inviter;
+            let made = made.filter(|_| is_inviter);
+            if let Some(made) = made {
+                changed.own_key = Some(made.key.clone());
+            }
+            let send = changed.parcels(next.sent)?;
+            (send, made.map(|made| made.writes.clone()))
+        }
+    };
+    if advance.beside.is_none() {
+        *entry = changed;
+        return Ok(Step::Done(Taken::sending(send).with(writes)));
+    }
+    let id = new_id(round);
+    let entry = changed;
+    let beside = Beside { id, entry, send };
+    let taken = Taken {
+        beside: Some(beside),
+        ..Taken::sending(Vec::new())
+    };
+    Ok(Step::Done(taken.with(writes)))
+}
+
+/// A message of another protocol shows that the peer has the connection; these answer it.
+fn hear(entry: &mut ConnectionEntry, answers: &[Message], round: &Round<'_>) -> Stepped {
+    let is_confirmed = match advanced(entry, ConnectionInput::Heard, round)? {
+        Step::Done(Advanced { advance, .. }) => {
+            let is_new = !advance.is_repeated;
+            entry.record = advance.record;
+            is_new
+        }
+        Step::Needs(needs) => return Ok(Step::Needs(needs)),
+    };
+    let send = entry.parcels(to_peer(answers))?;
+    let taken = Taken {
+        is_repeated: !is_confirmed && send.is_empty(),
+        ..Taken::sending(send)
+    };
+    Ok(Step::Done(taken))
+}
+
+/// What this agent does next by itself.
+fn follow_up(record: &ConnectionRecord, made: Option<&NewParty>) -> Option<ConnectionAct> {
+    match (record.role, record.state) {
+        (ConnectionRole::Inviter, ConnectionState::Request) => {
+            let party = made?.party.clone();
+            Some(ConnectionAct::Respond { party })
+        }
+        (ConnectionRole::Invitee, ConnectionState::Response) => Some(ConnectionAct::Confirm),
+        _ => None,
+    }
+}
+
+/// A step of the protocol with the messages that it sends.
+struct Advanced {
+    advance: Advance<ConnectionRecord>,
+    sent: Vec<Outgoing>,
+}
+
+fn advanced(
+    entry: &ConnectionEntry,
+    input: ConnectionInput,
+    round: &Round<'_>,
+) -> std::result::Result<Step<Advanced>, Problem> {
+    let place = Footing::Known(&entry.record);
+    Ok(match step(place, &input, round.evidence, round.ctx)? {
+        Step::Needs(needs) => Step::Needs(needs),
+        Step::Done(mut advance) => {
+            let sent = std::mem::take(&mut advance.send);
+            Step::Done(Advanced { advance, sent })
+        }
+    })
+}
+
+impl ConnectionEntry {
+    /// These messages with their ways.
+    fn parcels(&self, sent: Vec<Outgoing>) -> std::result::Result<Vec<Parcel>, Problem> {
+        let mut parcels = Vec::new();
+        for Outgoing { to, message } in sent {
+            let to = match to {
+                Recipient::Peer => self.peer()?,
+                Recipient::Invitation => self.invited_to.clone().ok_or_else(no_service)?,
+                // People show an invitation to each other; a stranger that is refused gets no answer.
+                Recipient::OutOfBand | Recipient::Sender => continue,
+            };
+            let from = self.own_key.clone().ok_or_else(Problem::wrong_state)?;
+            parcels.push(Parcel { from, to, message });
+        }
+        Ok(parcels)
+    }
+
+    /// Where the peer gets its messages.
+    ///
+    /// # Errors
+    /// If its document does not say.
+    pub fn peer(&self) -> std::result::Result<Destination, Problem> {
+        let theirs = self.record.theirs.as_ref().ok_or_else(Problem::wrong_state)?;
+        Destination::of(theirs).map_err(|_| no_service())
+    }
+}
+
+fn to_peer(messages: &[Message]) -> Vec<Outgoing> {
+    let outgoing = |message: &Message| Outgoing {
+        to: Recipient::Peer,
+        message: message.clone(),
+    };
+    messages.iter().map(outgoing).collect()
+}
+
+fn no_service() -> Problem {
+    Problem::new(
+        ProblemKind::Content,
+        "request_not_accepted",
+        "the document of the peer names no service with a key and a URL",
+    )
+}
+
+fn repeated() -> Taken<ConnectionEntry> {
+    Taken {
+        is_repeated: true,
+        ..Taken::sending(Vec::new())
+    }
+}
+
+/// The identifier of a new connection.
+fn new_id(round: &Round<'_>) -> String {
+    hex_encode(&round.ctx.random::<16>("aries/connection"))
+}

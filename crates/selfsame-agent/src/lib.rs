@@ -1,0 +1,18 @@
+//! The Aries agent as a role of an organisation: connections and exchanges with other agents, over DIDComm.
+//!
+//! Owns: the agent's records, its keys and the routes to them, how messages are packed and delivered, which machine gets
+//! what arrives. Does not own: the rules of protocols (selfsame-aries), envelopes (selfsame-didcomm), the driver
+//! (selfsame-core), addresses and listeners.
+
+mod agents;
+mod connections;
+mod destination;
+mod error;
+mod inbound;
+mod keys;
+mod machine;
+mod view;
+
+pub use agents::{Agents, AgentTerms};
+pub use connections::{Acceptance, NewInvitation};
+pub use view::{ConnectionView, InvitationView};

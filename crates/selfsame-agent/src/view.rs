@@ -1,0 +1,90 @@
+//! Connections and invitations as controllers see them. The members have the names of ACA-Py's admin API.
+
+use selfsame_aries::connection::{Accepting, ConnectionRole, InvitationMode};
+use selfsame_crypto::time::UnixTime;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::connections::ConnectionEntry;
+
+/// A connection.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct ConnectionView {
+    /// Its identifier.
+    pub connection_id: String,
+    /// Its state, by the name of RFC 0160.
+    pub state: &'static str,
+    /// Its state, by the name of RFC 0023.
+    pub rfc23_state: &'static str,
+    /// Who the peer is in it.
+    pub their_role: &'static str,
+    /// How the peer calls itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub their_label: Option<String>,
+    /// This agent's DID in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub my_did: Option<String>,
+    /// The peer's DID in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub their_did: Option<String>,
+    /// The controller's name for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
+    /// The key of the invitation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub invitation_key: Option<String>,
+    /// The identifier of the invitation.
+    pub invitation_msg_id: String,
+    /// How often the invitation may be used: `once`, `multi` or `static`.
+    pub invitation_mode: InvitationMode,
+    /// Whether the agent goes on by itself: `auto` or `manual`.
+    pub accept: Accepting,
+    /// What went wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_msg: Option<String>,
+    /// When it was made, in UTC.
+    pub created_at: String,
+    /// When it was changed last, in UTC.
+    pub updated_at: String,
+}
+
+/// An invitation that was made.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct InvitationView {
+    /// The identifier of the connection that it begins.
+    pub connection_id: String,
+    /// The invitation.
+    pub invitation: Value,
+    /// The invitation as a link.
+    pub invitation_url: String,
+}
+
+impl ConnectionView {
+    pub(crate) fn of(id: &str, entry: &ConnectionEntry) -> Self {
+        let record = &entry.record;
+        Self {
+            connection_id: id.to_owned(),
+            state: record.state.rfc160(),
+            rfc23_state: record.state.rfc23(record.role),
+            their_role: match record.role {
+                ConnectionRole::Inviter => "invitee",
+                ConnectionRole::Invitee => "inviter",
+            },
+            their_label: record.their_label.clone(),
+            my_did: record.ours.as_ref().map(|ours| ours.did.clone()),
+            their_did: record.theirs.as_ref().map(|theirs| theirs.did.clone()),
+            alias: record.alias.clone(),
+            invitation_key: record.invitation_key.as_ref().map(|key| key.to_base58()),
+            invitation_msg_id: record.invitation_id.clone(),
+            invitation_mode: record.invitation_mode,
+            accept: record.accept,
+            error_msg: record.dialogue.error_msg.clone(),
+            created_at: written(record.dialogue.created_at),
+            updated_at: written(record.dialogue.updated_at),
+        }
+    }
+}
+
+fn written(at: UnixTime) -> String {
+    at.rfc3339()
+}
