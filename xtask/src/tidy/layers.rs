@@ -54,7 +54,12 @@ const PLACES: &[Place] = &[
         not: &["selfsame-registry", "selfsame-anoncreds"],
         ..place("selfsame-tls", 2)
     },
-    place("selfsame-store", 3),
+    // Whatever does something tells of it here, so it takes nothing from ours, and no chain of crates is longer for it.
+    place("selfsame-traces", 3),
+    Place {
+        beside: &["selfsame-traces"],
+        ..place("selfsame-store", 3)
+    },
     Place {
         beside: &["selfsame-store"],
         ..place("selfsame-postgres", 3)
@@ -67,11 +72,12 @@ const PLACES: &[Place] = &[
     },
     place("selfsame-tls-io", 3),
     Place {
+        beside: &["selfsame-traces"],
         not: &["selfsame-tls", "selfsame-registry"],
         ..place("selfsame-net", 3)
     },
     Place {
-        beside: &["selfsame-store"],
+        beside: &["selfsame-store", "selfsame-traces"],
         ..place("selfsame-driver", 3)
     },
     Place {
@@ -103,7 +109,12 @@ const PLACES: &[Place] = &[
     },
     Place {
         // A registry is a trait here, and a protocol family is a role's.
-        beside: &["selfsame-driver", "selfsame-store", "selfsame-net"],
+        beside: &[
+            "selfsame-driver",
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-traces",
+        ],
         not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
         ..place("selfsame-core", 3)
     },
@@ -113,6 +124,7 @@ const PLACES: &[Place] = &[
             "selfsame-core",
             "selfsame-driver",
             "selfsame-store",
+            "selfsame-traces",
             "selfsame-types",
         ],
         not: &["selfsame-tls", "selfsame-proof"],
@@ -193,6 +205,7 @@ const PLACES: &[Place] = &[
             "selfsame-net",
             "selfsame-tls-io",
             "selfsame-anoncreds-roles",
+            "selfsame-traces",
             "selfsame-types",
             "selfsame-wallet",
             "selfsame-webhooks",
@@ -386,6 +399,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("minicbor", &["selfsame-proof", "selfsame-askar"]),
     ("oxilangtag", &["selfsame-types"]),
     ("p12-keystore", &["selfsame-terminal"]),
+    ("pin-project-lite", &["selfsame-traces"]),
     ("proc-macro2", &["xtask"]),
     ("proptest", &["selfsame-testkit"]),
     ("qrcode", &["selfsame-pages", "selfsame-terminal"]),
