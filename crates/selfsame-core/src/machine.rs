@@ -15,6 +15,7 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{Batch, NewOutbox, Put, TenantId};
+use selfsame_traces::TraceContext;
 use serde::{Serialize, de::DeserializeOwned};
 use url::Url;
 
@@ -53,6 +54,11 @@ pub trait Machine: Send + Sync {
     /// How fresh the status lists must be for a step.
     fn freshness(&self, _record: &Self::Record, _input: &Self::Input) -> Freshness {
         Freshness { max_status_age: 0 }
+    }
+
+    /// The span that the flow of this record began with, if its trace is recorded.
+    fn trace(&self, _record: &Self::Record) -> Option<TraceContext> {
+        None
     }
 
     /// Adds to the input what a step needs of this machine alone. Called again after a lost race, with the same input.

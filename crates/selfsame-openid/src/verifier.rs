@@ -21,6 +21,7 @@ use selfsame_driver::{Error, Reason, Result};
 use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, VerificationState};
 use selfsame_openid4vc::wire::request::ClientId;
 use selfsame_store::{Record, TenantId};
+use selfsame_traces::TraceContext;
 use selfsame_types::TypeSet;
 use serde::{Deserialize, Serialize};
 
@@ -96,6 +97,9 @@ pub struct RequestRecord {
     /// The issuers to accept a type from, by its `vct` or W3C type, as they were when it was created.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     issuers: BTreeMap<String, Vec<String>>,
+    /// The span that made it, if its trace is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trace: Option<TraceContext>,
 }
 
 /// Whether a request can still be answered.

@@ -8,6 +8,7 @@ mod events;
 mod rider;
 mod rotating;
 mod sealing;
+mod told;
 
 pub use copy::COPIED;
 
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use selfsame_crypto::time::UnixTime;
+use selfsame_traces::{Attribute, SpanEnd, SpanKind};
 
 use crate::backend::{
     Backend, BatchOutcome, KEY_KIND, LIST_KIND, Place, SealedBatch, SealedRecord, Weight, Write,
@@ -107,6 +109,12 @@ impl Store {
 
     /// The record, unless absent or expired.
     pub async fn read(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Record>> {
+        let span = told::of("store read", kind);
+        span.watch(self.read_record(tenant, kind, id), SpanEnd::of)
+            .await
+    }
+
+    async fn read_record(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Record>> {
         let Some(keys) = self.keys(tenant).await? else {
             return Ok(None);
         };
@@ -141,7 +149,9 @@ impl Store {
             return Ok(Vec::new());
         };
         let key = sealing::tag_key(&keys, tenant, kind, tag);
-        let found = self.0.backend.find(&key, window, self.now()).await?;
+        let found = self.0.backend.find(&key, window, self.now());
+        let span = told::of("store find", kind);
+        let found = span.watch(found, SpanEnd::of).await?;
         found
             .into_iter()
             .map(|sealed| open(&keys, tenant, kind, sealed))
@@ -155,7 +165,9 @@ impl Store {
             return Ok(Vec::new());
         };
         let now = self.now();
-        let listed = self.0.backend.list(tenant, kind, window, now).await?;
+        let listed = self.0.backend.list(tenant, kind, window, now);
+        let span = told::of("store list", kind);
+        let listed = span.watch(listed, SpanEnd::of).await?;
         listed
             .into_iter()
             .map(|sealed| open(&keys, tenant, kind, sealed))
@@ -200,10 +212,12 @@ impl Store {
             return Ok(Committed::default());
         }
         let rider = rider::take();
-        let written = match rider.clone() {
-            Some(rider) => self.commit_all(batch.and(rider)).await,
-            None => self.commit_all(batch).await,
+        let batch = match rider.clone() {
+            Some(rider) => batch.and(rider),
+            None => batch,
         };
+        let span = selfsame_traces::span("store commit", SpanKind::Internal);
+        let written = span.watch(self.commit_all(batch), told::committed).await;
         if written.is_err() {
             rider::put_back(rider);
         }
@@ -220,6 +234,7 @@ impl Store {
 
     async fn commit_all(&self, batch: Batch) -> Result<Committed> {
         let (sealed, committed) = self.seal(batch).await?;
+        selfsame_traces::note(|| Attribute::Writes(sealed.writes.len()));
         self.0.fresh.keep(&sealed.writes);
         let outcome = self.write(sealed).await;
         let heads = outcome.as_ref().map_or(&[][..], |outcome| &outcome.heads);

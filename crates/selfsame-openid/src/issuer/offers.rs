@@ -9,6 +9,7 @@ use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_openid4vc::issuer::{Closed, Closure, IssuanceState, offer};
 use selfsame_openid4vc::wire::offer::{CredentialOffer, by_reference};
 use selfsame_store::{Batch, Expect, Put, Record, Tag};
+use selfsame_traces::{TraceContext, present};
 use selfsame_types::{CredentialType, split};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,9 @@ pub(super) struct OfferRecord {
     /// When it was last accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<UnixTime>,
+    /// The span that made it, if its trace is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
 }
 
 /// An offer that can be committed.
@@ -165,6 +169,7 @@ impl Issuer {
             },
             by_reference: new.by_reference,
             accepted: None,
+            trace: present(),
         };
         let encoded = encode(&record)?;
         if encoded.len() > OFFER_BYTES_MAX {

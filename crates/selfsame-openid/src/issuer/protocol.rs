@@ -16,6 +16,7 @@ use selfsame_openid4vc::issuer::{self, Granted, IssuanceState, credential, nonce
 use selfsame_openid4vc::wire::credential::{CredentialRequest, CredentialResponse};
 use selfsame_openid4vc::wire::nonce::NonceResponse;
 use selfsame_store::{Expect, Page, Put, Tag};
+use selfsame_traces::TraceContext;
 use selfsame_types::CredentialType;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,8 @@ const NONCE: &str = "nonce";
 pub(super) struct GrantRecord {
     state: IssuanceState,
     subject: CredentialSubject,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trace: Option<TraceContext>,
 }
 
 impl Issuer {
@@ -183,6 +186,10 @@ impl Machine for Redeeming<'_> {
         &self.0.memory.offers
     }
 
+    fn trace(&self, offer: &OfferRecord) -> Option<TraceContext> {
+        offer.trace
+    }
+
     fn step(
         &self,
         offer: &mut OfferRecord,
@@ -203,6 +210,7 @@ impl Machine for Redeeming<'_> {
         let grant = GrantRecord {
             state: IssuanceState::Granted(*granted),
             subject: offer.subject.clone(),
+            trace: offer.trace,
         };
         let put = Put::new(GRANT, id, encode(&grant)?).expires(expires);
         let response = *response;
@@ -258,6 +266,10 @@ impl Machine for Issuing<'_> {
 
     fn records(&self) -> &RecordCache<GrantRecord> {
         &self.issuer.memory.grants
+    }
+
+    fn trace(&self, grant: &GrantRecord) -> Option<TraceContext> {
+        grant.trace
     }
 
     async fn prepare(&self, _: At<'_>, grant: &GrantRecord, allotted: &mut Allotted) -> Result<()> {

@@ -130,6 +130,7 @@ impl Verifier {
             saved,
             reference,
             issuers,
+            trace: selfsame_traces::present(),
         };
         let mut batch = Batch::new(self.tenant().clone());
         let mut kept = KEPT_SECONDS;

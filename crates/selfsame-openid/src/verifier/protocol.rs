@@ -10,6 +10,7 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::verifier::{self, Input, Reply, VerificationState, request};
 use selfsame_openid4vc::wire::request::ClientId;
 use selfsame_openid4vc::wire::response::{AuthorizationResponse, Receipt};
+use selfsame_traces::TraceContext;
 
 use super::judge::log_refusal;
 use super::{RequestRecord, VERIFICATION, Verifier, unknown};
@@ -112,6 +113,10 @@ impl Machine for Fetching<'_> {
         &self.0.records
     }
 
+    fn trace(&self, kept: &RequestRecord) -> Option<TraceContext> {
+        kept.trace
+    }
+
     fn step(
         &self,
         kept: &mut RequestRecord,
@@ -157,6 +162,10 @@ impl Machine for Responding<'_> {
 
     fn records(&self) -> &RecordCache<RequestRecord> {
         &self.0.records
+    }
+
+    fn trace(&self, kept: &RequestRecord) -> Option<TraceContext> {
+        kept.trace
     }
 
     fn freshness(&self, kept: &RequestRecord, _: &AuthorizationResponse) -> Freshness {
