@@ -31,7 +31,7 @@ pub fn prepare() -> Result<bool, String> {
         println!("    CometBFT {VERSION} is {}", program.display());
         return oracle();
     }
-    let toolchain = toolchain()?;
+    let toolchain = toolchain(GO)?;
     println!(
         "    building CometBFT {VERSION} into {} (some minutes)",
         folder().display()
@@ -67,13 +67,19 @@ pub fn prepare() -> Result<bool, String> {
 /// Builds the oracle that our copies of the engine's rules are compared with. Its go.sum pins the same module.
 fn oracle() -> Result<bool, String> {
     let source = root().join("crates/selfsame-abci/oracle");
-    let toolchain = toolchain()?;
+    build(&source, &folder().join("validators"), GO)
+}
+
+/// Builds a program of ours in Go, whose go.sum pins what it stands on. It needs this version of Go, or one that fetches
+/// it.
+pub fn build(source: &Path, program: &Path, needed: (u32, u32)) -> Result<bool, String> {
+    let toolchain = toolchain(needed)?;
     let mut command = go();
     command
         .args(["build", "-o"])
-        .arg(folder().join("validators"))
+        .arg(program)
         .arg(".")
-        .current_dir(&source)
+        .current_dir(source)
         .env("GOFLAGS", "-mod=readonly")
         .stdin(Stdio::null());
     if let Some(toolchain) = toolchain {
@@ -126,17 +132,17 @@ fn is_pinned(said: &str) -> bool {
 }
 
 /// Installs Go if it is missing. Returns the `GOTOOLCHAIN` to set if the installed Go is too old.
-fn toolchain() -> Result<Option<String>, String> {
+fn toolchain(needed: (u32, u32)) -> Result<Option<String>, String> {
     if go_version().is_none() {
         install_go()?;
     }
     let there = go_version().ok_or("Go was installed, but `go version` says nothing")?;
     match there {
-        enough if enough >= GO => Ok(None),
+        enough if enough >= needed => Ok(None),
         fetches if fetches >= GO_FETCHES => Ok(Some("auto".to_owned())),
         (major, minor) => Err(format!(
-            "Go {major}.{minor} is too old to build CometBFT {VERSION}, which needs {}.{}, and to fetch a newer one by itself\nhint: on Debian 12, apt-get install -t bookworm-backports golang-go; elsewhere the system's newer release or Go's own archive, first on PATH",
-            GO.0, GO.1
+            "Go {major}.{minor} is too old: {}.{} is needed, and this one does not fetch a newer one by itself\nhint: on Debian 12, apt-get install -t bookworm-backports golang-go; elsewhere the system's newer release or Go's own archive, first on PATH",
+            needed.0, needed.1
         )),
     }
 }
@@ -156,7 +162,9 @@ fn go_program() -> PathBuf {
 }
 
 fn install_go() -> Result<(), String> {
-    println!("    missing: Go (builds CometBFT, and speaks TLS with ours)");
+    println!(
+        "    missing: Go (builds CometBFT and a collector of traces, and speaks TLS with ours)"
+    );
     machine::install(&["golang-go"])
 }
 
