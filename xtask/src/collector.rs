@@ -3,14 +3,17 @@
 
 use std::{path::PathBuf, process::Command};
 
-use crate::{engine, workspace::root};
+use crate::{
+    engine::{self, GoVersion},
+    workspace::root,
+};
 
 /// The environment variable with the path of the collector, for tests.
 const VARIABLE: &str = "SELFSAME_COLLECTOR";
 /// The program: the collector with the two components that the tests need.
 const SOURCE: &str = "crates/selfsame/tests/collector";
 /// The oldest Go that builds it, from its go.mod.
-const GO: (u32, u32) = (1, 26);
+const GO: GoVersion = GoVersion(1, 26);
 
 /// Builds the collector. Go does nothing if it is there already.
 pub fn prepare() -> Result<bool, String> {

@@ -9,7 +9,7 @@ use selfsame_net::{
     Authorization, Body, Call, CallHeader, CallLimits, Method, Net, NetError, Request, Response,
     Settings,
 };
-use selfsame_traces::{Callers, Delivered, Sampling, Service, Stamp, Tracer};
+use selfsame_traces::{Callers, Delivered, Sampling, Stamp, TracedService, Tracer};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -74,7 +74,7 @@ impl Traces {
             config.headers,
             config.roots,
         )?);
-        let service = Service {
+        let service = TracedService {
             name: config.service,
             version: env!("CARGO_PKG_VERSION"),
         };

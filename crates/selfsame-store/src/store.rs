@@ -8,7 +8,6 @@ mod events;
 mod rider;
 mod rotating;
 mod sealing;
-mod told;
 
 pub use copy::COPIED;
 
@@ -17,7 +16,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_traces::{Attribute, SpanEnd, SpanKind};
 
 use crate::backend::{
     Backend, BatchOutcome, KEY_KIND, LIST_KIND, Place, SealedBatch, SealedRecord, Weight, Write,
@@ -109,17 +107,12 @@ impl Store {
 
     /// The record, unless absent or expired.
     pub async fn read(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Record>> {
-        let span = told::of("store read", kind);
-        span.watch(self.read_record(tenant, kind, id), SpanEnd::of)
-            .await
-    }
-
-    async fn read_record(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Record>> {
         let Some(keys) = self.keys(tenant).await? else {
             return Ok(None);
         };
         let place = place(tenant, kind, id);
-        let Some(sealed) = self.0.backend.read(&place, self.now()).await? else {
+        let read = self.0.backend.read(&place, self.now());
+        let Some(sealed) = selfsame_traces::reading("store read", kind, read).await? else {
             return Ok(None);
         };
         open(&keys, tenant, kind, sealed).map(Some)
@@ -150,12 +143,10 @@ impl Store {
         };
         let key = sealing::tag_key(&keys, tenant, kind, tag);
         let found = self.0.backend.find(&key, window, self.now());
-        let span = told::of("store find", kind);
-        let found = span.watch(found, SpanEnd::of).await?;
-        found
-            .into_iter()
-            .map(|sealed| open(&keys, tenant, kind, sealed))
-            .collect()
+        let found = selfsame_traces::reading("store find", kind, found).await?;
+        let opened = found.into_iter();
+        let opened = opened.map(|sealed| open(&keys, tenant, kind, sealed));
+        opened.collect()
     }
 
     /// The records of a kind, in order of insertion.
@@ -166,12 +157,10 @@ impl Store {
         };
         let now = self.now();
         let listed = self.0.backend.list(tenant, kind, window, now);
-        let span = told::of("store list", kind);
-        let listed = span.watch(listed, SpanEnd::of).await?;
-        listed
-            .into_iter()
-            .map(|sealed| open(&keys, tenant, kind, sealed))
-            .collect()
+        let listed = selfsame_traces::reading("store list", kind, listed).await?;
+        let opened = listed.into_iter();
+        let opened = opened.map(|sealed| open(&keys, tenant, kind, sealed));
+        opened.collect()
     }
 
     /// A batch whose commit waits for the disk.
@@ -212,12 +201,8 @@ impl Store {
             return Ok(Committed::default());
         }
         let rider = rider::take();
-        let batch = match rider.clone() {
-            Some(rider) => batch.and(rider),
-            None => batch,
-        };
-        let span = selfsame_traces::span("store commit", SpanKind::Internal);
-        let written = span.watch(self.commit_all(batch), told::committed).await;
+        let batch = rider.iter().cloned().fold(batch, Batch::and);
+        let written = self.commit_all(batch).await;
         if written.is_err() {
             rider::put_back(rider);
         }
@@ -234,9 +219,8 @@ impl Store {
 
     async fn commit_all(&self, batch: Batch) -> Result<Committed> {
         let (sealed, committed) = self.seal(batch).await?;
-        selfsame_traces::note(|| Attribute::Writes(sealed.writes.len()));
         self.0.fresh.keep(&sealed.writes);
-        let outcome = self.write(sealed).await;
+        let outcome = selfsame_traces::committing(sealed.writes.len(), self.write(sealed)).await;
         let heads = outcome.as_ref().map_or(&[][..], |outcome| &outcome.heads);
         self.0.fresh.drop_but(heads, &committed.outbox);
         outcome.map(|_| committed)

@@ -8,9 +8,8 @@ use tokio::sync::mpsc::Receiver;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::otlp;
-use crate::span::EndedSpan;
-use crate::tracer::Service;
+use crate::ended::EndedSpan;
+use crate::otlp::{self, TracedService};
 
 /// Spans of one batch.
 const BATCH: usize = 512;
@@ -42,7 +41,7 @@ pub enum Delivered {
 
 /// Exports the spans of one tracer.
 pub struct Exporter {
-    service: Service,
+    service: TracedService,
     instance: u128,
     ended: Receiver<EndedSpan>,
     /// The batch that is gathered or sent.
@@ -52,7 +51,7 @@ pub struct Exporter {
 }
 
 impl Exporter {
-    pub(crate) fn new(service: Service, instance: u128, ended: Receiver<EndedSpan>) -> Self {
+    pub(crate) fn new(service: TracedService, instance: u128, ended: Receiver<EndedSpan>) -> Self {
         Self {
             service,
             instance,

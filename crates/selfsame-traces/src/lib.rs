@@ -5,23 +5,33 @@
 
 mod attribute;
 mod context;
+mod ended;
 mod exporter;
+mod flow;
 mod ids;
+mod node;
 mod otlp;
 mod present;
+mod records;
 mod sampling;
+mod source;
 mod span;
 mod stamp;
+mod switch;
 mod tracer;
 
 pub use attribute::Attribute;
-pub use context::{ContextError, SpanId, TraceContext, TraceId};
+pub use context::{SpanId, TraceContext, TraceId};
+pub use ended::{SpanEnd, SpanKind};
 pub use exporter::{Delivered, Exporter};
-pub use present::{Traced, carried, note, present};
-pub use sampling::{Sampling, SamplingError};
-pub use span::{SpanEnd, SpanKind, TraceSpan, continued, resumed, span};
-pub use stamp::{OutgoingTrace, Stamp, outgoing};
-pub use tracer::{Callers, Service, Tracer, install, tracer};
+pub use flow::{OutgoingTrace, continued, outgoing, resumed};
+pub use otlp::TracedService;
+pub use present::{Traced, present};
+pub use records::{committing, reading};
+pub use sampling::Sampling;
+pub use span::{TraceSpan, span};
+pub use stamp::Stamp;
+pub use tracer::{Callers, Tracer, install, tracer};
 
 #[cfg(test)]
 mod tests;

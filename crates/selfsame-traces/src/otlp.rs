@@ -5,14 +5,22 @@ use serde_json::{Value, json};
 
 use crate::attribute::AttributeValue;
 use crate::context::TraceContext;
-use crate::span::{EndedSpan, SpanKind};
-use crate::tracer::Service;
+use crate::ended::{EndedSpan, SpanKind};
 
 /// `STATUS_CODE_ERROR`.
 const ERROR: u8 = 2;
 
+/// What names this process in its spans.
+#[derive(Clone, Debug)]
+pub struct TracedService {
+    /// `service.name`.
+    pub name: String,
+    /// `service.version`.
+    pub version: &'static str,
+}
+
 /// The body of a request to `/v1/traces`.
-pub(crate) fn body(service: &Service, instance: u128, spans: &[EndedSpan]) -> Vec<u8> {
+pub(crate) fn body(service: &TracedService, instance: u128, spans: &[EndedSpan]) -> Vec<u8> {
     let resource = [
         text("service.name", &service.name),
         text("service.version", service.version),
@@ -30,7 +38,7 @@ pub(crate) fn body(service: &Service, instance: u128, spans: &[EndedSpan]) -> Ve
 
 fn span(ended: &EndedSpan) -> Value {
     let mut attributes: Vec<Value> = ended
-        .said
+        .facts
         .attributes
         .iter()
         .map(|attribute| match attribute.value() {
@@ -50,10 +58,10 @@ fn span(ended: &EndedSpan) -> Value {
     if let Some(parent) = ended.begun.parent {
         span["parentSpanId"] = Value::from(parent.to_string());
     }
-    if !ended.said.links.is_empty() {
-        span["links"] = ended.said.links.iter().map(link).collect();
+    if !ended.facts.links.is_empty() {
+        span["links"] = ended.facts.links.iter().map(link).collect();
     }
-    if let Some(why) = ended.said.failed {
+    if let Some(why) = ended.facts.failed {
         attributes.push(text("error.type", why));
         span["status"] = json!({"code": ERROR});
     }

@@ -8,22 +8,20 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-use crate::attribute::Attribute;
 use crate::context::TraceContext;
-use crate::span::{Node, SpanEnd, SpanKind, TraceSpan};
-use crate::tracer::{is_on, tracer};
+use crate::ended::SpanEnd;
+use crate::node::SpanNode;
+use crate::switch::is_on;
 
 thread_local! {
-    static PRESENT: RefCell<Option<Arc<Node>>> = const { RefCell::new(None) };
+    static PRESENT: RefCell<Option<Arc<SpanNode>>> = const { RefCell::new(None) };
 }
 
 pin_project! {
     /// A future with a span that is the present one while it runs.
     #[must_use = "futures do nothing unless polled"]
     pub struct Traced<F: Future> {
-        node: Option<Arc<Node>>,
-        // Whether the span ends with the future.
-        is_owner: bool,
+        node: Option<Arc<SpanNode>>,
         judge: fn(&F::Output) -> SpanEnd,
         #[pin]
         future: F,
@@ -31,12 +29,8 @@ pin_project! {
 
     impl<F: Future> PinnedDrop for Traced<F> {
         fn drop(this: Pin<&mut Self>) {
-            let this = this.project();
-            if let Some(live) = this.node.as_ref().and_then(|node| node.live.as_ref())
-                && *this.is_owner
-            {
+            if let Some(live) = this.project().node.as_ref().and_then(|node| node.live.as_ref()) {
                 live.fail("cancelled");
-                live.end();
             }
         }
     }
@@ -44,13 +38,12 @@ pin_project! {
 
 impl<F: Future> Traced<F> {
     pub(crate) fn new(
-        node: Option<Arc<Node>>,
+        node: Option<Arc<SpanNode>>,
         future: F,
         judge: fn(&F::Output) -> SpanEnd,
     ) -> Self {
         Self {
             node,
-            is_owner: true,
             judge,
             future,
         }
@@ -66,15 +59,12 @@ impl<F: Future> Future for Traced<F> {
         if this.node.is_none() {
             return this.future.poll(context);
         }
-        let polled = {
-            let entered = Entered::enter(this.node.take());
-            let polled = this.future.poll(context);
-            *this.node = entered.leave();
-            polled
-        };
+        let entered = Entered::enter(this.node.take());
+        let polled = this.future.poll(context);
+        *this.node = entered.leave();
         if let Poll::Ready(output) = &polled
             && let Some(node) = this.node.take()
-            && let (Some(live), true) = (&node.live, *this.is_owner)
+            && let Some(live) = &node.live
         {
             live.end_as((this.judge)(output));
         }
@@ -84,19 +74,19 @@ impl<F: Future> Future for Traced<F> {
 
 /// A span that is the present one of this thread; the former one is again when this is left, or dropped by a panic.
 struct Entered {
-    former: Option<Arc<Node>>,
+    former: Option<Arc<SpanNode>>,
     is_left: bool,
 }
 
 impl Entered {
-    fn enter(node: Option<Arc<Node>>) -> Self {
+    fn enter(node: Option<Arc<SpanNode>>) -> Self {
         Self {
             former: PRESENT.replace(node),
             is_left: false,
         }
     }
 
-    fn leave(mut self) -> Option<Arc<Node>> {
+    fn leave(mut self) -> Option<Arc<SpanNode>> {
         self.is_left = true;
         PRESENT.replace(self.former.take())
     }
@@ -119,54 +109,6 @@ pub fn present() -> Option<TraceContext> {
     }
 }
 
-/// Adds an attribute to the present span, if it is recorded.
-#[inline]
-pub fn note(attribute: impl FnOnce() -> Attribute) {
-    if is_on() {
-        with_present(|node| {
-            if let Some(live) = &node.live {
-                live.note(attribute());
-            }
-        });
-    }
-}
-
-/// Runs a future in another task, with the present span of this one as its present span.
-#[inline]
-pub fn carried<F: Future>(future: F) -> Traced<F> {
-    let node = match is_on() {
-        true => PRESENT.with_borrow(Clone::clone),
-        false => None,
-    };
-    let mut carried = Traced::new(node, future, |_| SpanEnd::default());
-    carried.is_owner = false;
-    carried
-}
-
-pub(crate) fn with_present<T>(read: impl FnOnce(&Arc<Node>) -> T) -> Option<T> {
+pub(crate) fn with_present<T>(read: impl FnOnce(&Arc<SpanNode>) -> T) -> Option<T> {
     PRESENT.with_borrow(|present| present.as_ref().map(read))
-}
-
-pub(crate) fn below_present(name: &'static str, kind: SpanKind) -> TraceSpan {
-    let below = with_present(|node| match &node.live {
-        Some(live) => live.tracer().below(node, name, kind),
-        None => TraceSpan(Some(node.clone())),
-    });
-    below.unwrap_or_default()
-}
-
-pub(crate) fn beside_present(flow: TraceContext, name: &'static str) -> TraceSpan {
-    let present = with_present(Clone::clone);
-    match present {
-        // What nobody asked for in a request is not part of a flow.
-        None => TraceSpan(None),
-        Some(node) if node.context.trace == flow.trace => below_present(name, SpanKind::Internal),
-        Some(node) if node.begins_here => match tracer() {
-            Some(tracer) => tracer
-                .resumed(flow, name, SpanKind::Internal)
-                .linked(node.context),
-            None => TraceSpan(None),
-        },
-        Some(_) => below_present(name, SpanKind::Internal).linked(flow),
-    }
 }

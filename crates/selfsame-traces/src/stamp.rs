@@ -7,8 +7,6 @@ use std::sync::Arc;
 use subtle::ConstantTimeEq as _;
 
 use crate::context::TraceContext;
-use crate::present::with_present;
-use crate::tracer::{is_on, tracer};
 
 /// Our key in `tracestate` (W3C Trace Context §3.3.2.2.1).
 const KEY: &str = "selfsame";
@@ -18,15 +16,6 @@ const STATE_MAX: usize = 4_096;
 /// Gives the code of a text, under a key that the caller holds.
 #[derive(Clone)]
 pub struct Stamp(Arc<dyn Fn(&[u8]) -> [u8; 16] + Send + Sync>);
-
-/// The headers of an outgoing call.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct OutgoingTrace {
-    /// `traceparent`.
-    pub parent: String,
-    /// `tracestate` with the stamp, if there is a key.
-    pub state: Option<String>,
-}
 
 impl fmt::Debug for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,17 +46,4 @@ impl Stamp {
             .map(|member| member.trim_matches([' ', '\t']));
         members.any(|member| member.as_bytes().ct_eq(wanted.as_bytes()).into())
     }
-}
-
-/// The headers for a call to one of the instance's own origins, below the present span; `None` without one.
-pub fn outgoing() -> Option<OutgoingTrace> {
-    if !is_on() {
-        return None;
-    }
-    let context = with_present(|node| node.context)?;
-    let stamp = tracer().and_then(|tracer| tracer.stamp());
-    Some(OutgoingTrace {
-        parent: context.to_string(),
-        state: stamp.map(|stamp| stamp.state(&context)),
-    })
 }

@@ -7,13 +7,13 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::sync::watch;
 
-use crate::tracer::switch_on;
-use crate::{Delivered, Exporter, Sampling, Service, Tracer};
+use crate::switch::turn_on;
+use crate::{Delivered, Exporter, Sampling, TracedService, Tracer};
 
 /// A tracer, with tracing on.
 pub(super) fn world(sampling: Sampling) -> (Arc<Tracer>, Exporter) {
-    switch_on();
-    let service = Service {
+    turn_on();
+    let service = TracedService {
         name: "clinic".to_owned(),
         version: "1.2.3",
     };
