@@ -7,6 +7,7 @@
 
 mod call;
 mod drive;
+mod flow;
 mod outbox;
 
 use async_trait::async_trait;
@@ -15,7 +16,6 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{Batch, NewOutbox, Put, TenantId};
-use selfsame_traces::TraceContext;
 use serde::{Serialize, de::DeserializeOwned};
 use url::Url;
 
@@ -24,6 +24,7 @@ use crate::gather::Freshness;
 use crate::record_cache::RecordCache;
 
 pub use call::{Arrived, Call, CallAnswer, CallEntry, HTTP, HttpBody, HttpCall};
+pub use flow::{FlowOrigin, FlowStage};
 
 /// A machine of a protocol.
 #[async_trait]
@@ -56,8 +57,8 @@ pub trait Machine: Send + Sync {
         Freshness { max_status_age: 0 }
     }
 
-    /// The span that the flow of this record began with, if its trace is recorded.
-    fn trace(&self, _record: &Self::Record) -> Option<TraceContext> {
+    /// The state that its flow is in, for traces and figures; `None` for a record that is no flow.
+    fn flow(&self, _record: &Self::Record) -> Option<FlowStage> {
         None
     }
 

@@ -124,7 +124,6 @@ const PLACES: &[Place] = &[
             "selfsame-core",
             "selfsame-driver",
             "selfsame-store",
-            "selfsame-traces",
             "selfsame-types",
         ],
         not: &["selfsame-tls", "selfsame-proof"],

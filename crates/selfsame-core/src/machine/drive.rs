@@ -257,10 +257,15 @@ impl Shared {
         read: LoadedRecord<M::Record>,
         input: &mut M::Input,
     ) -> Result<Option<Driven<M::Reply>>> {
-        let span = selfsame_traces::continued(machine.trace(&read.record), "step")
-            .with(|| Attribute::Machine(M::KIND));
-        span.watch(self.take_turn(machine, turn, read, input), SpanEnd::of)
-            .await
+        let stage = machine.flow(&read.record);
+        let trace = stage.and_then(|stage| stage.origin?.trace);
+        let span = selfsame_traces::continued(trace, "step").with(|| Attribute::Machine(M::KIND));
+        let taking = self.take_turn(machine, turn, read, input);
+        let taken = span.watch(taking, SpanEnd::of).await?;
+        if let (Some(stage), Some(_)) = (stage, &taken) {
+            stage.left(self.clock.now());
+        }
+        Ok(taken)
     }
 
     async fn take_turn<M: Machine>(

@@ -9,7 +9,6 @@ use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_openid4vc::issuer::{Closed, Closure, IssuanceState, offer};
 use selfsame_openid4vc::wire::offer::{CredentialOffer, by_reference};
 use selfsame_store::{Batch, Expect, Put, Record, Tag};
-use selfsame_traces::{TraceContext, present};
 use selfsame_types::{CredentialType, split};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +16,7 @@ use super::{CredentialSubject, Current, Issuer};
 use crate::refusal::refusal;
 use crate::view::issuer::{NewOffer, NewOffers, Offer, OfferState};
 use selfsame_core::events::{Event, EventKind};
+use selfsame_core::machine::FlowOrigin;
 
 /// The kind of the records that hold offers.
 pub(crate) const OFFER: &str = "offer";
@@ -38,9 +38,9 @@ pub(super) struct OfferRecord {
     /// When it was last accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<UnixTime>,
-    /// The span that made it, if its trace is recorded.
+    /// When and in which trace it was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trace: Option<TraceContext>,
+    pub origin: Option<FlowOrigin>,
 }
 
 /// An offer that can be committed.
@@ -169,7 +169,7 @@ impl Issuer {
             },
             by_reference: new.by_reference,
             accepted: None,
-            trace: present(),
+            origin: Some(FlowOrigin::new(ctx.now())),
         };
         let encoded = encode(&record)?;
         if encoded.len() > OFFER_BYTES_MAX {

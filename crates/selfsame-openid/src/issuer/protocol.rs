@@ -16,7 +16,6 @@ use selfsame_openid4vc::issuer::{self, Granted, IssuanceState, credential, nonce
 use selfsame_openid4vc::wire::credential::{CredentialRequest, CredentialResponse};
 use selfsame_openid4vc::wire::nonce::NonceResponse;
 use selfsame_store::{Expect, Page, Put, Tag};
-use selfsame_traces::TraceContext;
 use selfsame_types::CredentialType;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +25,7 @@ use super::signing::{CredentialKind, Signatory, signatory};
 use super::{CredentialSubject, Current, Issuer};
 use crate::refusal::refusal;
 use selfsame_core::events::EventKind;
-use selfsame_core::machine::{At, Machine, Next, Round};
+use selfsame_core::machine::{At, FlowOrigin, FlowStage, Machine, Next, Round};
 use selfsame_core::record_cache::RecordCache;
 
 pub(crate) const GRANT: &str = "grant";
@@ -37,7 +36,7 @@ pub(super) struct GrantRecord {
     state: IssuanceState,
     subject: CredentialSubject,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    trace: Option<TraceContext>,
+    origin: Option<FlowOrigin>,
 }
 
 impl Issuer {
@@ -186,8 +185,9 @@ impl Machine for Redeeming<'_> {
         &self.0.memory.offers
     }
 
-    fn trace(&self, offer: &OfferRecord) -> Option<TraceContext> {
-        offer.trace
+    fn flow(&self, offer: &OfferRecord) -> Option<FlowStage> {
+        let (state, origin) = ("offered", offer.origin);
+        Some(FlowStage { state, origin })
     }
 
     fn step(
@@ -210,7 +210,7 @@ impl Machine for Redeeming<'_> {
         let grant = GrantRecord {
             state: IssuanceState::Granted(*granted),
             subject: offer.subject.clone(),
-            trace: offer.trace,
+            origin: offer.origin,
         };
         let put = Put::new(GRANT, id, encode(&grant)?).expires(expires);
         let response = *response;
@@ -268,8 +268,9 @@ impl Machine for Issuing<'_> {
         &self.issuer.memory.grants
     }
 
-    fn trace(&self, grant: &GrantRecord) -> Option<TraceContext> {
-        grant.trace
+    fn flow(&self, grant: &GrantRecord) -> Option<FlowStage> {
+        let (state, origin) = ("granted", grant.origin);
+        Some(FlowStage { state, origin })
     }
 
     async fn prepare(&self, _: At<'_>, grant: &GrantRecord, allotted: &mut Allotted) -> Result<()> {

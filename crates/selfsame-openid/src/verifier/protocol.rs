@@ -10,7 +10,6 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::verifier::{self, Input, Reply, VerificationState, request};
 use selfsame_openid4vc::wire::request::ClientId;
 use selfsame_openid4vc::wire::response::{AuthorizationResponse, Receipt};
-use selfsame_traces::TraceContext;
 
 use super::judge::log_refusal;
 use super::{RequestRecord, VERIFICATION, Verifier, unknown};
@@ -19,7 +18,7 @@ use crate::view::verifier::VerificationStatus;
 use selfsame_core::events::EventKind;
 use selfsame_core::gather::Freshness;
 use selfsame_core::identity::kid_of;
-use selfsame_core::machine::{At, Machine, Next, Round};
+use selfsame_core::machine::{At, FlowStage, Machine, Next, Round};
 use selfsame_core::record_cache::RecordCache;
 
 impl Verifier {
@@ -100,6 +99,18 @@ impl Verifier {
     }
 }
 
+impl RequestRecord {
+    /// The state in which a wallet can still change it.
+    fn stage(&self) -> Option<FlowStage> {
+        let (state, origin) = match self.state {
+            VerificationState::Created(_) => ("created", self.origin),
+            VerificationState::Fetched(_) => ("fetched", self.origin),
+            VerificationState::Answered(_) | VerificationState::Declined(_) => return None,
+        };
+        Some(FlowStage { state, origin })
+    }
+}
+
 /// The machine that gives out a request object.
 struct Fetching<'a>(&'a Verifier);
 
@@ -113,8 +124,8 @@ impl Machine for Fetching<'_> {
         &self.0.records
     }
 
-    fn trace(&self, kept: &RequestRecord) -> Option<TraceContext> {
-        kept.trace
+    fn flow(&self, kept: &RequestRecord) -> Option<FlowStage> {
+        kept.stage()
     }
 
     fn step(
@@ -164,8 +175,8 @@ impl Machine for Responding<'_> {
         &self.0.records
     }
 
-    fn trace(&self, kept: &RequestRecord) -> Option<TraceContext> {
-        kept.trace
+    fn flow(&self, kept: &RequestRecord) -> Option<FlowStage> {
+        kept.stage()
     }
 
     fn freshness(&self, kept: &RequestRecord, _: &AuthorizationResponse) -> Freshness {
