@@ -20,9 +20,13 @@ const VERSION: &str = "v0.38.26";
 /// The hash of the module's files from the Go checksum database. The binary contains it.
 const HASH: &str = "h1:MIPYgOSvyyiN1jo3SZljKy4ZXqs896aQnj3pQFfUmaE=";
 /// The oldest Go that builds the engine, from its go.mod.
-const GO: (u32, u32) = (1, 22);
+const GO: GoVersion = GoVersion(1, 22);
 /// From this version on, Go downloads the toolchain that a module requires.
-const GO_FETCHES: (u32, u32) = (1, 21);
+const GO_FETCHES: GoVersion = GoVersion(1, 21);
+
+/// A version of Go: major, minor.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct GoVersion(pub u32, pub u32);
 
 /// Builds the engine, unless it is already there.
 pub fn prepare() -> Result<bool, String> {
@@ -31,7 +35,7 @@ pub fn prepare() -> Result<bool, String> {
         println!("    CometBFT {VERSION} is {}", program.display());
         return oracle();
     }
-    let toolchain = toolchain()?;
+    let toolchain = toolchain(GO)?;
     println!(
         "    building CometBFT {VERSION} into {} (some minutes)",
         folder().display()
@@ -67,13 +71,19 @@ pub fn prepare() -> Result<bool, String> {
 /// Builds the oracle that our copies of the engine's rules are compared with. Its go.sum pins the same module.
 fn oracle() -> Result<bool, String> {
     let source = root().join("crates/selfsame-abci/oracle");
-    let toolchain = toolchain()?;
+    build(&source, &folder().join("validators"), GO)
+}
+
+/// Builds a program of ours in Go, whose go.sum pins what it stands on. It needs this version of Go, or one that fetches
+/// it.
+pub fn build(source: &Path, program: &Path, needed: GoVersion) -> Result<bool, String> {
+    let toolchain = toolchain(needed)?;
     let mut command = go();
     command
         .args(["build", "-o"])
-        .arg(folder().join("validators"))
+        .arg(program)
         .arg(".")
-        .current_dir(&source)
+        .current_dir(source)
         .env("GOFLAGS", "-mod=readonly")
         .stdin(Stdio::null());
     if let Some(toolchain) = toolchain {
@@ -126,17 +136,17 @@ fn is_pinned(said: &str) -> bool {
 }
 
 /// Installs Go if it is missing. Returns the `GOTOOLCHAIN` to set if the installed Go is too old.
-fn toolchain() -> Result<Option<String>, String> {
+fn toolchain(needed: GoVersion) -> Result<Option<String>, String> {
     if go_version().is_none() {
         install_go()?;
     }
     let there = go_version().ok_or("Go was installed, but `go version` says nothing")?;
     match there {
-        enough if enough >= GO => Ok(None),
+        enough if enough >= needed => Ok(None),
         fetches if fetches >= GO_FETCHES => Ok(Some("auto".to_owned())),
-        (major, minor) => Err(format!(
-            "Go {major}.{minor} is too old to build CometBFT {VERSION}, which needs {}.{}, and to fetch a newer one by itself\nhint: on Debian 12, apt-get install -t bookworm-backports golang-go; elsewhere the system's newer release or Go's own archive, first on PATH",
-            GO.0, GO.1
+        GoVersion(major, minor) => Err(format!(
+            "Go {major}.{minor} is too old: {}.{} is needed, and this one does not fetch a newer one by itself\nhint: on Debian 12, apt-get install -t bookworm-backports golang-go; elsewhere the system's newer release or Go's own archive, first on PATH",
+            needed.0, needed.1
         )),
     }
 }
@@ -156,21 +166,24 @@ fn go_program() -> PathBuf {
 }
 
 fn install_go() -> Result<(), String> {
-    println!("    missing: Go (builds CometBFT, and speaks TLS with ours)");
+    println!(
+        "    missing: Go (builds CometBFT and a collector of traces, and speaks TLS with ours)"
+    );
     machine::install(&["golang-go"])
 }
 
-/// The version of the installed Go, as (major, minor).
-fn go_version() -> Option<(u32, u32)> {
+/// The version of the installed Go.
+fn go_version() -> Option<GoVersion> {
     let output = go().arg("version").output().ok()?;
     parse_version(&String::from_utf8_lossy(&output.stdout))
 }
 
 /// Parses output such as `go version go1.22.5 linux/amd64`.
-fn parse_version(said: &str) -> Option<(u32, u32)> {
+fn parse_version(said: &str) -> Option<GoVersion> {
     let version = said.split_whitespace().nth(2)?.strip_prefix("go")?;
     let mut parts = version.split(['.', 'r', 'b', '-']);
-    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    let (major, minor) = (parts.next()?, parts.next()?);
+    Some(GoVersion(major.parse().ok()?, minor.parse().ok()?))
 }
 
 fn folder() -> PathBuf {
@@ -189,11 +202,11 @@ mod tests {
     fn go_says_its_version() {
         assert_eq!(
             parse_version("go version go1.22.5 linux/amd64"),
-            Some((1, 22))
+            Some(GoVersion(1, 22))
         );
         assert_eq!(
             parse_version("go version go1.26rc1 linux/amd64"),
-            Some((1, 26))
+            Some(GoVersion(1, 26))
         );
         assert_eq!(parse_version("no such command"), None);
     }

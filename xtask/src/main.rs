@@ -9,6 +9,7 @@ use std::process::ExitCode;
 mod askar;
 mod changed;
 mod clients;
+mod collector;
 mod engine;
 mod faults;
 mod machine;

@@ -11,7 +11,7 @@ use crate::{
         plan::{Part, Scope},
         reach::UNIT,
     },
-    clients, engine, machine, openssl, oracle, package, peer, second, tidy,
+    clients, collector, engine, machine, openssl, oracle, package, peer, second, tidy,
     workspace::{cargo, root},
 };
 use lanes::{Lanes, Running};
@@ -79,6 +79,12 @@ const STEPS: &[Step] = &[
         purpose: "CometBFT, built with Go where it is missing",
         when: When::Suites(&["selfsame/network", "selfsame-abci", "selfsame-tls"]),
         task: Task::Ours(|_| engine::prepare()),
+    },
+    Step {
+        name: "collector",
+        purpose: "the OpenTelemetry Collector, built with Go where it is missing",
+        when: When::Suites(&["selfsame/e2e"]),
+        task: Task::Ours(|_| collector::prepare()),
     },
     Step {
         name: "clippy",
@@ -281,6 +287,7 @@ fn cargo_with(arguments: &[String]) -> Command {
         .env("RUSTDOCFLAGS", "--deny warnings");
     oracle::name_to(&mut command);
     engine::name_to(&mut command);
+    collector::name_to(&mut command);
     openssl::name_to(&mut command);
     command
 }

@@ -209,6 +209,7 @@ impl App {
     /// # Errors
     /// If the registry refuses the instance's own DIDs.
     pub async fn start(self: &Arc<Self>) -> Result<()> {
+        self.stamp_traces().await?;
         let started = self.shared.clock.started();
         tokio::spawn(worker::work(
             self.clone(),

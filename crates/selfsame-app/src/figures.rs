@@ -65,6 +65,18 @@ pub fn describe() {
         "How late the oldest call is that is due and that no task of this process carries out yet."
     );
     metrics::describe_gauge!(
+        "selfsame_outbox_taken",
+        "Calls that this process has taken from the outbox and carries out."
+    );
+    metrics::describe_gauge!(
+        "selfsame_outbox_taken_seconds",
+        "How long the oldest of these calls has been carried out."
+    );
+    metrics::describe_histogram!(
+        "selfsame_flow_age_seconds",
+        "Age of a flow when it leaves a state, by the state."
+    );
+    metrics::describe_gauge!(
         "selfsame_master_key_rotation",
         "How far a rotation of the master key is: 0 none, 1 begun, 2 ending."
     );

@@ -1,7 +1,7 @@
 //! One instance: the core, the roles, the wallet and the registry, put together, started and stopped.
 //!
-//! Owns: which parts an instance has, its start and end, its worker, its operator, its backups, and evidence for TLS
-//! handshakes. Does not own: what a role does, status codes, HTML, terminals, SQL, sockets.
+//! Owns: which parts an instance has, its start and end, its worker, its operator, its backups, the export of its traces,
+//! and evidence for TLS handshakes. Does not own: what a role does, status codes, HTML, terminals, SQL, sockets.
 
 mod anoncreds;
 mod app;
@@ -14,6 +14,7 @@ pub mod node;
 pub mod operator;
 mod rotation;
 pub mod tls;
+pub mod traces;
 pub mod view;
 
 pub use app::{Access, App, ExportWish, Exported, Parts, SeatAct, StatusActor, audited};

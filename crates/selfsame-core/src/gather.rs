@@ -11,6 +11,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Result};
 use selfsame_net::{Fresh, NetError, Request, Response};
 use selfsame_store::TenantId;
+use selfsame_traces::{Attribute, SpanEnd, SpanKind};
 use url::Url;
 
 use crate::fetches::Recency;
@@ -82,7 +83,10 @@ impl Shared {
                 self.keep_what_is_genuine(&evidence);
                 return Ok(());
             }
-            self.gather(tenant, freshness, needs, &mut evidence).await?;
+            let span = selfsame_traces::span("gather", SpanKind::Internal)
+                .with(|| Attribute::Needs(needs.len()));
+            let gathering = self.gather(tenant, freshness, needs, &mut evidence);
+            span.watch(gathering, SpanEnd::of).await?;
         }
         Err(Error::upstream("resolution-endless"))
     }

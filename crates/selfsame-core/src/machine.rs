@@ -7,6 +7,7 @@
 
 mod call;
 mod drive;
+mod flow;
 mod outbox;
 
 use async_trait::async_trait;
@@ -23,6 +24,7 @@ use crate::gather::Freshness;
 use crate::record_cache::RecordCache;
 
 pub use call::{Arrived, Call, CallAnswer, CallEntry, HTTP, HttpBody, HttpCall};
+pub use flow::{FlowOrigin, FlowStage};
 
 /// A machine of a protocol.
 #[async_trait]
@@ -58,6 +60,11 @@ pub trait Machine: Send + Sync {
     /// How fresh the status lists must be for a step.
     fn freshness(&self, _record: &Self::Record, _input: &Self::Input) -> Freshness {
         Freshness { max_status_age: 0 }
+    }
+
+    /// The state that its flow is in, for traces and figures; `None` for a record that is no flow.
+    fn flow(&self, _record: &Self::Record) -> Option<FlowStage> {
+        None
     }
 
     /// Adds to the input what a step needs of this machine alone. Called again after a lost race, with the same input.

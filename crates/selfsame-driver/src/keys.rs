@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey, PublicKey, Secret};
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
+use selfsame_traces::{SpanEnd, SpanKind};
 
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
@@ -229,6 +230,17 @@ impl Keys {
     /// # Errors
     /// `Internal` if there is no such key or the store fails, `Unavailable` if the module can't sign now.
     pub async fn sign(
+        &self,
+        tenant: &TenantId,
+        handle: &KeyHandle,
+        bytes: &[u8],
+    ) -> Result<Vec<u8>> {
+        let span = selfsame_traces::span("sign", SpanKind::Internal);
+        let signing = self.signature(tenant, handle, bytes);
+        span.watch(signing, SpanEnd::of).await
+    }
+
+    async fn signature(
         &self,
         tenant: &TenantId,
         handle: &KeyHandle,

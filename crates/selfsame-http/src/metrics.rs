@@ -12,6 +12,11 @@ const LATENCIES: [f64; 14] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 30.0,
 ];
 
+/// Upper bounds of the buckets of flows, which wait for people, in seconds.
+const AGES: [f64; 10] = [
+    1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0, 21_600.0, 86_400.0, 604_800.0,
+];
+
 /// Renders the metrics.
 #[derive(Clone)]
 pub struct Figures(PrometheusHandle);
@@ -40,12 +45,12 @@ impl Figures {
 }
 
 fn recorder() -> PrometheusHandle {
-    let builder = PrometheusBuilder::new();
-    let builder =
-        match builder.set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &LATENCIES) {
-            Ok(builder) => builder,
-            Err(_no_buckets) => PrometheusBuilder::new(),
-        };
+    let latencies = Matcher::Suffix("_seconds".to_owned());
+    let ages = Matcher::Full("selfsame_flow_age_seconds".to_owned());
+    let builder = PrometheusBuilder::new()
+        .set_buckets_for_metric(latencies, &LATENCIES)
+        .and_then(|builder| builder.set_buckets_for_metric(ages, &AGES))
+        .unwrap_or_else(|_no_buckets| PrometheusBuilder::new());
     let recorder = builder.build_recorder();
     let handle = recorder.handle();
     if metrics::set_global_recorder(recorder).is_err() {

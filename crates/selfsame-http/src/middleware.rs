@@ -5,6 +5,7 @@ pub mod budget;
 pub mod door;
 pub mod headers;
 pub mod observe;
+mod trace;
 pub mod turns;
 
 use std::sync::Arc;

@@ -101,7 +101,8 @@ impl Proxies {
         ranges.collect::<Result<_, _>>().map(Self)
     }
 
-    fn have(&self, address: IpAddr) -> bool {
+    /// Whether an address is in one of them.
+    pub fn have(&self, address: IpAddr) -> bool {
         self.0.iter().any(|range| range.has(address))
     }
 }

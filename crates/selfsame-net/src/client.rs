@@ -23,6 +23,7 @@ use crate::message::{Authorization, Body, Call, CallLimits, Method, Request, Res
 use crate::node::{NodeConnector, SecureNode};
 use crate::resolver::{ResolveError, Resolver};
 use crate::settings::Settings;
+use crate::traced;
 
 const MAX_HEADERS: usize = 64;
 const MAX_HEADER_BYTES: usize = 32 * 1024;
@@ -161,11 +162,12 @@ impl Net {
     pub async fn call(&self, call: Call<'_>) -> Result<Response, NetError> {
         let limits = call.request.limits.unwrap_or(self.0.limits);
         let origin = call.url.origin().ascii_serialization();
-        let answer =
-            match tokio::time::timeout(limits.total_timeout, self.follow(call, limits)).await {
-                Ok(answer) => answer,
-                Err(_) => Err(NetError::TimedOut),
-            };
+        let span = traced::of(&call);
+        let following = tokio::time::timeout(limits.total_timeout, self.follow(call, limits));
+        let answer = match span.watch(following, traced::ended).await {
+            Ok(answer) => answer,
+            Err(_) => Err(NetError::TimedOut),
+        };
         if let Err(error) = &answer {
             tracing::debug!(origin, %error, "outbound call failed");
         }
@@ -219,7 +221,11 @@ impl Net {
         let repeatable = outgoing.method == Method::Get;
         let gate = format!("{repeatable} {}", url.origin().ascii_serialization());
         let _place = self.0.gates.enter(&gate).await?;
-        let request = outgoing.request(url)?;
+        let mut request = outgoing.request(url)?;
+        let mut traced = self.0.settings.traced_origins.iter();
+        if reach == Reach::Own && traced.any(|origin| guard::is_own(origin, url)) {
+            traced::tell(request.headers_mut());
+        }
         self.0.requests.fetch_add(1, Ordering::Relaxed);
         let answer = match (self.node(url), reach) {
             (Some(pool), _) => pool.request(request).await,
@@ -317,7 +323,9 @@ fn request_headers(call: &Call<'_>) -> Result<HeaderMap, NetError> {
     for further in call.request.headers {
         let value = HeaderValue::from_str(further.value)
             .map_err(|_| NetError::BadCall("a header's value does not fit HTTP"))?;
-        headers.insert(HeaderName::from_static(further.name), value);
+        let name = HeaderName::from_bytes(further.name.as_bytes())
+            .map_err(|_| NetError::BadCall("a header's name does not fit HTTP"))?;
+        headers.insert(name, value);
     }
     if let Authorization::Bearer(token) = &call.authorization {
         let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))

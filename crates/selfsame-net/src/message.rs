@@ -31,7 +31,7 @@ impl Default for CallLimits {
 #[derive(Clone, Copy, Debug)]
 pub struct CallHeader<'a> {
     /// The name in lower case.
-    pub name: &'static str,
+    pub name: &'a str,
     /// The value.
     pub value: &'a str,
 }

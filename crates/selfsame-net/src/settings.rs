@@ -14,6 +14,9 @@ pub struct Settings {
     /// Exact origins (scheme, host, port) of the instance and its parts. Only these may use plain http and private
     /// addresses.
     pub own_origins: Vec<Origin>,
+    /// Those of them that are sent the trace context of a call: the instance's own processes and its operator's. It tells
+    /// which calls belong together.
+    pub traced_origins: Vec<Origin>,
     /// Trusted TLS roots in addition to the system's, as DER certificates.
     pub extra_roots: Vec<Vec<u8>>,
     /// Whether the system's TLS roots are trusted.
@@ -40,6 +43,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             own_origins: Vec::new(),
+            traced_origins: Vec::new(),
             extra_roots: Vec::new(),
             native_roots: true,
             hosts: BTreeMap::new(),

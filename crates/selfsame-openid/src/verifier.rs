@@ -33,7 +33,7 @@ use selfsame_core::Shared;
 use selfsame_core::config::NamedDid;
 use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, is_portable};
-use selfsame_core::machine::At;
+use selfsame_core::machine::{At, FlowOrigin};
 use selfsame_core::organisation::trust::{OrganisationTrust, TrustInAll};
 use selfsame_core::record_cache::RecordCache;
 
@@ -96,6 +96,9 @@ pub struct RequestRecord {
     /// The issuers to accept a type from, by its `vct` or W3C type, as they were when it was created.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     issuers: BTreeMap<String, Vec<String>>,
+    /// When and in which trace it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    origin: Option<FlowOrigin>,
 }
 
 /// Whether a request can still be answered.

@@ -111,7 +111,8 @@ impl Store {
             return Ok(None);
         };
         let place = place(tenant, kind, id);
-        let Some(sealed) = self.0.backend.read(&place, self.now()).await? else {
+        let read = self.0.backend.read(&place, self.now());
+        let Some(sealed) = selfsame_traces::reading("store read", kind, read).await? else {
             return Ok(None);
         };
         open(&keys, tenant, kind, sealed).map(Some)
@@ -141,11 +142,11 @@ impl Store {
             return Ok(Vec::new());
         };
         let key = sealing::tag_key(&keys, tenant, kind, tag);
-        let found = self.0.backend.find(&key, window, self.now()).await?;
-        found
-            .into_iter()
-            .map(|sealed| open(&keys, tenant, kind, sealed))
-            .collect()
+        let found = self.0.backend.find(&key, window, self.now());
+        let found = selfsame_traces::reading("store find", kind, found).await?;
+        let opened = found.into_iter();
+        let opened = opened.map(|sealed| open(&keys, tenant, kind, sealed));
+        opened.collect()
     }
 
     /// The records of a kind, in order of insertion.
@@ -155,11 +156,11 @@ impl Store {
             return Ok(Vec::new());
         };
         let now = self.now();
-        let listed = self.0.backend.list(tenant, kind, window, now).await?;
-        listed
-            .into_iter()
-            .map(|sealed| open(&keys, tenant, kind, sealed))
-            .collect()
+        let listed = self.0.backend.list(tenant, kind, window, now);
+        let listed = selfsame_traces::reading("store list", kind, listed).await?;
+        let opened = listed.into_iter();
+        let opened = opened.map(|sealed| open(&keys, tenant, kind, sealed));
+        opened.collect()
     }
 
     /// A batch whose commit waits for the disk.
@@ -205,10 +206,8 @@ impl Store {
             return Ok(Committed::default());
         }
         let rider = rider::take();
-        let written = match rider.clone() {
-            Some(rider) => self.commit_all(batch.and(rider)).await,
-            None => self.commit_all(batch).await,
-        };
+        let batch = rider.iter().cloned().fold(batch, Batch::and);
+        let written = self.commit_all(batch).await;
         if written.is_err() {
             rider::put_back(rider);
         }
@@ -226,7 +225,7 @@ impl Store {
     async fn commit_all(&self, batch: Batch) -> Result<Committed> {
         let (sealed, committed) = self.seal(batch).await?;
         self.0.fresh.keep(&sealed.writes);
-        let outcome = self.write(sealed).await;
+        let outcome = selfsame_traces::committing(sealed.writes.len(), self.write(sealed)).await;
         let heads = outcome.as_ref().map_or(&[][..], |outcome| &outcome.heads);
         self.0.fresh.drop_but(heads, &committed.outbox);
         outcome.map(|_| committed)

@@ -16,6 +16,7 @@ mod seeds;
 mod staple;
 mod tls;
 mod token;
+mod trace;
 mod types;
 mod witness;
 
@@ -31,6 +32,7 @@ pub use revocation::{revocation, tails_file};
 pub use staple::tls_staple;
 pub use tls::{tls_connection, tls_machines, tls_message};
 pub use token::{jwt, sd_jwt};
+pub use trace::traceparent;
 pub use types::{type_file, type_import};
 pub use witness::witness;
 
@@ -46,11 +48,16 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 28] = [
     Target {
         name: "jwt",
         body: jwt,
         seeds: seeds::jwt,
+    },
+    Target {
+        name: "traceparent",
+        body: traceparent,
+        seeds: seeds::traceparent,
     },
     Target {
         name: "sd_jwt",

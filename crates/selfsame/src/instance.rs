@@ -8,6 +8,7 @@ use selfsame_abci::{CheckpointKey, Engine, Home, Node, Setup};
 use selfsame_app::backup::Backups;
 use selfsame_app::config::{Config, Roles};
 use selfsame_app::tls::{Gatherer, NodeConnector, Reuse};
+use selfsame_app::traces::TracesConfig;
 use selfsame_app::{App, Parts};
 use selfsame_catalogue::english;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
@@ -112,6 +113,8 @@ pub struct Launch {
     pub limits: ServerLimits,
     /// Whether other processes listen on the same address.
     pub shares_address: bool,
+    /// Where traces of this process go.
+    pub traces: Option<TracesConfig>,
     /// A directory that is removed with the instance.
     pub temporary: Option<tempfile::TempDir>,
 }
@@ -176,6 +179,7 @@ impl Launch {
             plain_anywhere: false,
             limits: ServerLimits::default(),
             shares_address: false,
+            traces: None,
             temporary: None,
         }
     }
@@ -357,11 +361,13 @@ impl Launch {
         let mut own_origins = vec![origin.origin()];
         own_origins.extend(self.trust.origins.iter().map(Url::origin));
         own_origins.extend(self.registry.iter().map(|node| node.origin.origin()));
+        let traced_origins = own_origins.clone();
         own_origins.extend(self.resolver.addresses().map(Url::origin));
         own_origins.extend(self.witnesses.iter().map(|witness| witness.url.origin()));
         own_origins.extend(self.nodes.iter().flat_map(|nodes| nodes.origins()));
         let net = Net::new(Settings {
             own_origins,
+            traced_origins,
             extra_roots: roots.to_vec(),
             hosts: selfsame_net::localhost(Some(bound.ip())),
             ..Settings::default()

@@ -10,6 +10,7 @@ mod scenario;
 mod serving;
 mod settings;
 mod tls;
+mod traces;
 mod trusting;
 
 use std::process::ExitCode;

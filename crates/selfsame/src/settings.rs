@@ -24,6 +24,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::database::DatabaseSettings;
+use crate::traces::TracesSettings;
 use crate::{private_directory, private_file};
 
 pub use limits::LimitSettings;
@@ -62,6 +63,8 @@ pub struct Settings {
     pub tls: Option<TlsSettings>,
     /// `[health]`.
     pub health: HealthSettings,
+    /// `[traces]`.
+    pub traces: TracesSettings,
     /// `[limits]`.
     pub limits: LimitSettings,
 }
@@ -342,6 +345,9 @@ impl Settings {
             .map(|node| &mut node.token_file)
             .chain(&mut settings.registry.trust_root)
         {
+            *file = beside(directory, file)?;
+        }
+        if let Some(file) = &mut settings.traces.headers_file {
             *file = beside(directory, file)?;
         }
         if let Some(tls) = &mut settings.tls {
@@ -702,15 +708,16 @@ mod tests {
             "[registry]",
             "[limits]",
             "[wallet]",
+            "[traces]",
         ]
         .map(of);
         let (_directory, read) = settings(&text.concat());
         let (read, default) = (read.ok().unwrap(), Settings::default());
         let shown = |read: &Settings| {
             let parts = (&read.issuer, &read.verifier, &read.trust, &read.resolver);
-            let (limits, wallet) = (&read.limits, &read.wallet);
+            let (limits, wallet, traces) = (&read.limits, &read.wallet, &read.traces);
             format!(
-                "{parts:?} {limits:?} {wallet:?} {}",
+                "{parts:?} {limits:?} {wallet:?} {traces:?} {}",
                 read.registry.standstill()
             )
         };

@@ -69,7 +69,12 @@ const PLACES: &[Place] = &[
         not: &["selfsame-registry", "selfsame-anoncreds"],
         ..place("selfsame-tls", 2)
     },
-    place("selfsame-store", 3),
+    // Whatever does something tells of it here, so it takes nothing from ours, and no chain of crates is longer for it.
+    place("selfsame-traces", 3),
+    Place {
+        beside: &["selfsame-traces"],
+        ..place("selfsame-store", 3)
+    },
     Place {
         beside: &["selfsame-store"],
         ..place("selfsame-postgres", 3)
@@ -82,11 +87,12 @@ const PLACES: &[Place] = &[
     },
     place("selfsame-tls-io", 3),
     Place {
+        beside: &["selfsame-traces"],
         not: &["selfsame-tls", "selfsame-registry"],
         ..place("selfsame-net", 3)
     },
     Place {
-        beside: &["selfsame-store"],
+        beside: &["selfsame-store", "selfsame-traces"],
         ..place("selfsame-driver", 3)
     },
     Place {
@@ -118,7 +124,12 @@ const PLACES: &[Place] = &[
     },
     Place {
         // A registry is a trait here, and a protocol family is a role's.
-        beside: &["selfsame-driver", "selfsame-store", "selfsame-net"],
+        beside: &[
+            "selfsame-driver",
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-traces",
+        ],
         not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
         ..place("selfsame-core", 3)
     },
@@ -208,6 +219,7 @@ const PLACES: &[Place] = &[
             "selfsame-net",
             "selfsame-tls-io",
             "selfsame-anoncreds-roles",
+            "selfsame-traces",
             "selfsame-types",
             "selfsame-wallet",
             "selfsame-webhooks",
@@ -406,6 +418,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("oxilangtag", &["selfsame-types"]),
     ("p12-keystore", &["selfsame-terminal"]),
     ("poly1305", &["selfsame-crypto"]),
+    ("pin-project-lite", &["selfsame-traces"]),
     ("proc-macro2", &["xtask"]),
     ("proptest", &["selfsame-testkit"]),
     ("qrcode", &["selfsame-pages", "selfsame-terminal"]),

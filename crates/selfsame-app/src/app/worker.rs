@@ -6,6 +6,7 @@ use std::time::Duration;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::{Leased, TenantId};
 use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::Instant;
 
 use super::App;
 use selfsame_core::machine::HTTP;
@@ -64,10 +65,12 @@ pub(super) async fn work(
                         under_way.0.push(UnderWayCall {
                             tenant,
                             is_call,
+                            began: Instant::now(),
                             task,
                         });
                     }
                 }
+                under_way.note();
             }
             Err(error) => tracing::error!(%error, "the outbox can't be read"),
         }
@@ -126,10 +129,19 @@ struct UnderWay(Vec<UnderWayCall>);
 struct UnderWayCall {
     tenant: TenantId,
     is_call: bool,
+    began: Instant,
     task: AbortHandle,
 }
 
 impl UnderWay {
+    /// Notes in the metrics how many calls this process has taken, and since when.
+    fn note(&self) {
+        metrics::gauge!("selfsame_outbox_taken").set(self.0.len() as f64);
+        let oldest = self.0.iter().map(|call| call.began.elapsed()).max();
+        let oldest = oldest.unwrap_or_default().as_secs_f64();
+        metrics::gauge!("selfsame_outbox_taken_seconds").set(oldest);
+    }
+
     /// Whether there is a place for one more entry of this tenant.
     fn has_room(&self, tenant: &TenantId, is_call: bool) -> bool {
         let calls = self.0.iter().filter(|place| place.is_call);
@@ -171,6 +183,7 @@ mod tests {
                 under_way.0.push(UnderWayCall {
                     tenant,
                     is_call,
+                    began: Instant::now(),
                     task,
                 });
             }

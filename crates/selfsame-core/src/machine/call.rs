@@ -11,6 +11,7 @@ use selfsame_net::{Authorization, Body, NetError, Response};
 use selfsame_oauth::secret;
 use selfsame_registry::{Receipt, Transaction};
 use selfsame_store::{Leased, NewOutbox};
+use selfsame_traces::TraceContext;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -32,6 +33,9 @@ pub struct CallEntry {
     pub machine: String,
     /// The id of the record that gets the answer.
     pub record: String,
+    /// The span that wrote it, if its trace is recorded: whoever carries the call out goes on with that trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
 }
 
 /// A call, by its transport.
@@ -187,6 +191,8 @@ impl Call {
             call: self,
             machine: machine.to_owned(),
             record: record.to_owned(),
+            // It decides nothing, so a step may take it from its task.
+            trace: selfsame_traces::present(),
         };
         Ok(NewOutbox {
             destination,

@@ -7,6 +7,7 @@ use selfsame_credential::evidence::Step;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Committed, Expect, Leased, OutboxId, Put, StoreError};
+use selfsame_traces::{Attribute, SpanEnd, SpanKind};
 
 use super::call::{Call, CallEntry, Called};
 use super::outbox::buried;
@@ -138,7 +139,9 @@ impl Shared {
         let (mut next, mut reply) = (first, None);
         while let Some(id) = next {
             let (shared, machine) = (self.clone(), machine.clone());
-            let done = tokio::spawn(async move {
+            let span = selfsame_traces::span("outbox delivery", SpanKind::Internal)
+                .with(|| Attribute::Machine(M::KIND));
+            let carrying = async move {
                 let Some(leased) = shared.store.lease_early(id).await? else {
                     // Another worker carries it out, or an earlier entry comes first.
                     return Ok(None);
@@ -148,7 +151,8 @@ impl Shared {
                     shared.put_off(&leased, error, Some(&*machine)).await;
                 }
                 carried
-            });
+            };
+            let done = tokio::spawn(span.watch(carrying, SpanEnd::of));
             let Some(driven) = done.await.map_err(Error::internal)?? else {
                 return Ok(None);
             };
@@ -247,6 +251,24 @@ impl Shared {
 
     /// Takes a step and commits everything it gives at once; `None` if it lost a race.
     async fn take<M: Machine>(
+        &self,
+        machine: &M,
+        turn: Turn<'_>,
+        read: LoadedRecord<M::Record>,
+        input: &mut M::Input,
+    ) -> Result<Option<Driven<M::Reply>>> {
+        let stage = machine.flow(&read.record);
+        let trace = stage.and_then(|stage| stage.origin?.trace);
+        let span = selfsame_traces::continued(trace, "step").with(|| Attribute::Machine(M::KIND));
+        let taking = self.take_turn(machine, turn, read, input);
+        let taken = span.watch(taking, SpanEnd::of).await?;
+        if let (Some(stage), Some(_)) = (stage, &taken) {
+            stage.left(self.clock.now());
+        }
+        Ok(taken)
+    }
+
+    async fn take_turn<M: Machine>(
         &self,
         machine: &M,
         turn: Turn<'_>,

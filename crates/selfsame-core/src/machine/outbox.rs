@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Committed, Leased, StoreError};
+use selfsame_traces::{Attribute, SpanEnd};
 
 use super::call::CallEntry;
 use crate::shared::{Correspondent, Shared};
@@ -24,9 +25,15 @@ impl Shared {
             Ok(false) => return,
             Err(error) => return tracing::warn!(%error, "a call waits: the store can't give it"),
         }
-        match CallEntry::read(leased).and_then(|entry| self.correspondent(&entry)) {
+        let entry = CallEntry::read(leased);
+        let trace = entry.as_ref().ok().and_then(|entry| entry.trace);
+        match entry.and_then(|entry| self.correspondent(&entry)) {
             Ok(machine) => {
-                if let Err(error) = machine.clone().carry_out(self, leased).await {
+                let span = selfsame_traces::resumed(trace, "outbox delivery")
+                    .with(|| Attribute::Machine(machine.name()))
+                    .with(|| Attribute::Attempts(leased.attempts));
+                let carrying = machine.clone().carry_out(self, leased);
+                if let Err(error) = span.watch(carrying, SpanEnd::of).await {
                     self.put_off(leased, &error, Some(&*machine)).await;
                 }
             }

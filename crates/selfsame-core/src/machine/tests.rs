@@ -1,6 +1,7 @@
 //! The driver, driven by a toy protocol against a host on loopback.
 
 mod toy;
+mod traced;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

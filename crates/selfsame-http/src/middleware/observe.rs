@@ -8,6 +8,8 @@ use http::{HeaderName, HeaderValue};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
+use super::trace;
+
 /// Identifies a request in the log and in its response.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -23,7 +25,9 @@ pub async fn request(request: Request, answer: impl AsyncFnOnce(Request) -> Resp
     let span = tracing::info_span!("request", id, method, route);
     let in_flight = InFlight::begin();
     let began = Instant::now();
-    let mut response = answer(request).instrument(span.clone()).await;
+    let traced = trace::begin(&request, method, &route);
+    let answering = answer(request).instrument(span.clone());
+    let mut response = traced.watch(answering, trace::ended).await;
     let took = began.elapsed();
     drop(in_flight);
     let status = response.status().as_u16();

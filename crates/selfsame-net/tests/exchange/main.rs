@@ -9,6 +9,7 @@ use selfsame_net::guard::GuardRefusal;
 use selfsame_net::{
     Authorization, Body, Call, CallLimits, Method, Net, NetError, Request, Settings,
 };
+use selfsame_traces::{Sampling, Stamp, TracedService, Tracer, install};
 use server::Server;
 use url::Url;
 
@@ -367,4 +368,49 @@ async fn calls_past_the_bounds_fail_at_once_and_the_rest_are_answered() {
         get(&net, &server.url("/echo")).await.is_ok(),
         "afterwards all is as before"
     );
+}
+
+#[tokio::test]
+async fn the_trace_context_goes_to_those_of_the_own_origins_that_are_named_and_to_no_other() {
+    let service = TracedService {
+        name: "clinic".to_owned(),
+        version: "0",
+    };
+    let (tracer, _exporter) = Tracer::new(service, Sampling::ALL, Box::new(|_| false));
+    tracer.set_stamp(Stamp::new(|_| [7; 16]));
+    install(tracer.clone());
+    let (ours, theirs) = (Server::plain().await, Server::plain().await);
+    let net = Net::new(Settings {
+        traced_origins: vec![ours.url("/").origin()],
+        ..settings(&[&ours, &theirs])
+    })
+    .unwrap();
+    let request = tracer.request(None, || "GET /".to_owned());
+    let trace = request.context().unwrap().trace.to_string();
+    let told = async |url: &Url| {
+        let request = Request {
+            redirects: 2,
+            ..Request::default()
+        };
+        text(&net.get(url, &request).await.unwrap()).to_owned()
+    };
+    let (to_us, to_them, through_us) = request
+        .run(async {
+            let mut through = ours.url("/to");
+            through.set_query(Some(theirs.url("/trace").as_str()));
+            (
+                told(&ours.url("/trace")).await,
+                told(&theirs.url("/trace")).await,
+                told(&through).await,
+            )
+        })
+        .await;
+    assert!(to_us.starts_with(&format!("00-{trace}-")), "{to_us}");
+    assert!(
+        to_us.ends_with(&format!("-01 selfsame={}", "07".repeat(16))),
+        "{to_us}"
+    );
+    assert_eq!((to_them.as_str(), through_us.as_str()), ("- -", "- -"));
+    // Outside of a request there is nothing to tell.
+    assert_eq!(told(&ours.url("/trace")).await, "- -");
 }

@@ -129,6 +129,12 @@ async fn reply(request: http::Request<Incoming>) -> Reply {
     let response = http::Response::builder();
     match request.uri().path() {
         "/echo" => echo(request).await,
+        "/trace" => {
+            let header = |name| request.headers().get(name);
+            let text = |name| header(name).map_or("-", |value| value.to_str().unwrap());
+            let told = format!("{} {}", text("traceparent"), text("tracestate"));
+            response.body(full(told))
+        }
         "/busy" => response
             .status(503)
             .header("retry-after", "7")

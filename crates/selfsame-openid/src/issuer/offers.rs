@@ -16,6 +16,7 @@ use super::{CredentialSubject, Current, Issuer};
 use crate::refusal::refusal;
 use crate::view::issuer::{NewOffer, NewOffers, Offer, OfferState};
 use selfsame_core::events::{Event, EventKind};
+use selfsame_core::machine::FlowOrigin;
 
 /// The kind of the records that hold offers.
 pub(crate) const OFFER: &str = "offer";
@@ -37,6 +38,9 @@ pub(super) struct OfferRecord {
     /// When it was last accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<UnixTime>,
+    /// When and in which trace it was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<FlowOrigin>,
 }
 
 /// An offer that can be committed.
@@ -165,6 +169,7 @@ impl Issuer {
             },
             by_reference: new.by_reference,
             accepted: None,
+            origin: Some(FlowOrigin::new(ctx.now())),
         };
         let encoded = encode(&record)?;
         if encoded.len() > OFFER_BYTES_MAX {

@@ -25,7 +25,7 @@ use super::signing::{CredentialKind, Signatory, signatory};
 use super::{CredentialSubject, Current, Issuer};
 use crate::refusal::refusal;
 use selfsame_core::events::EventKind;
-use selfsame_core::machine::{At, Machine, Next, Round};
+use selfsame_core::machine::{At, FlowOrigin, FlowStage, Machine, Next, Round};
 use selfsame_core::record_cache::RecordCache;
 
 pub(crate) const GRANT: &str = "grant";
@@ -35,6 +35,8 @@ const NONCE: &str = "nonce";
 pub(super) struct GrantRecord {
     state: IssuanceState,
     subject: CredentialSubject,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    origin: Option<FlowOrigin>,
 }
 
 impl Issuer {
@@ -183,6 +185,11 @@ impl Machine for Redeeming<'_> {
         &self.0.memory.offers
     }
 
+    fn flow(&self, offer: &OfferRecord) -> Option<FlowStage> {
+        let (state, origin) = ("offered", offer.origin);
+        Some(FlowStage { state, origin })
+    }
+
     fn step(
         &self,
         offer: &mut OfferRecord,
@@ -203,6 +210,7 @@ impl Machine for Redeeming<'_> {
         let grant = GrantRecord {
             state: IssuanceState::Granted(*granted),
             subject: offer.subject.clone(),
+            origin: offer.origin,
         };
         let put = Put::new(GRANT, id, encode(&grant)?).expires(expires);
         let response = *response;
@@ -258,6 +266,11 @@ impl Machine for Issuing<'_> {
 
     fn records(&self) -> &RecordCache<GrantRecord> {
         &self.issuer.memory.grants
+    }
+
+    fn flow(&self, grant: &GrantRecord) -> Option<FlowStage> {
+        let (state, origin) = ("granted", grant.origin);
+        Some(FlowStage { state, origin })
     }
 
     async fn prepare(&self, _: At<'_>, grant: &GrantRecord, allotted: &mut Allotted) -> Result<()> {

@@ -26,6 +26,7 @@ use crate::saved::compile::may_be_asked;
 use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
 use selfsame_core::below;
 use selfsame_core::events::{Event, EventKind};
+use selfsame_core::machine::FlowOrigin;
 
 /// Seconds for which a verdict can be read.
 const KEPT_SECONDS: u64 = 7 * 24 * 3600;
@@ -130,6 +131,7 @@ impl Verifier {
             saved,
             reference,
             issuers,
+            origin: Some(FlowOrigin::new(ctx.now())),
         };
         let mut batch = Batch::new(self.tenant().clone());
         let mut kept = KEPT_SECONDS;

@@ -18,7 +18,7 @@ use crate::view::verifier::VerificationStatus;
 use selfsame_core::events::EventKind;
 use selfsame_core::gather::Freshness;
 use selfsame_core::identity::kid_of;
-use selfsame_core::machine::{At, Machine, Next, Round};
+use selfsame_core::machine::{At, FlowStage, Machine, Next, Round};
 use selfsame_core::record_cache::RecordCache;
 
 impl Verifier {
@@ -99,6 +99,18 @@ impl Verifier {
     }
 }
 
+impl RequestRecord {
+    /// The state in which a wallet can still change it.
+    fn stage(&self) -> Option<FlowStage> {
+        let (state, origin) = match self.state {
+            VerificationState::Created(_) => ("created", self.origin),
+            VerificationState::Fetched(_) => ("fetched", self.origin),
+            VerificationState::Answered(_) | VerificationState::Declined(_) => return None,
+        };
+        Some(FlowStage { state, origin })
+    }
+}
+
 /// The machine that gives out a request object.
 struct Fetching<'a>(&'a Verifier);
 
@@ -110,6 +122,10 @@ impl Machine for Fetching<'_> {
 
     fn records(&self) -> &RecordCache<RequestRecord> {
         &self.0.records
+    }
+
+    fn flow(&self, kept: &RequestRecord) -> Option<FlowStage> {
+        kept.stage()
     }
 
     fn step(
@@ -157,6 +173,10 @@ impl Machine for Responding<'_> {
 
     fn records(&self) -> &RecordCache<RequestRecord> {
         &self.0.records
+    }
+
+    fn flow(&self, kept: &RequestRecord) -> Option<FlowStage> {
+        kept.stage()
     }
 
     fn freshness(&self, kept: &RequestRecord, _: &AuthorizationResponse) -> Freshness {

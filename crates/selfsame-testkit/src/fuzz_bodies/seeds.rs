@@ -85,6 +85,16 @@ pub(super) fn sd_jwt() -> Vec<Vec<u8>> {
     vec![text.into_bytes(), parts.join(&0), bound.into_bytes()]
 }
 
+pub(super) fn traceparent() -> Vec<Vec<u8>> {
+    let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    let state = format!("selfsame={}", "07".repeat(16));
+    vec![
+        parent.into(),
+        format!("{}-later", parent.replace("00-", "cc-")).into(),
+        format!("{parent}\0other=1,{state}").into(),
+    ]
+}
+
 pub(super) fn did_url() -> Vec<Vec<u8>> {
     let signer = signer();
     let mut seeds: Vec<String> = [

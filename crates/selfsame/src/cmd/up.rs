@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use selfsame_app::config::Roles;
+use selfsame_app::traces::Traces;
 use selfsame_core::config::ResolverConfig;
 use selfsame_ledger::config::{Pin, RegistryNode};
 use selfsame_ledger::log_origin;
@@ -31,6 +32,7 @@ use crate::private_directory;
 use crate::scenario::{self, Cast, Items, Scenario, Story};
 use crate::settings::{Settings, registry_token};
 use crate::tls::{Certificate, HostCertificates};
+use crate::traces::TracesOptions;
 use crate::trusting::Trusting;
 use selfsame_api_commands::{Client, Roots};
 
@@ -100,6 +102,8 @@ pub struct Up {
     trust_issuer: Vec<String>,
     #[command(flatten)]
     database: DatabaseOptions,
+    #[command(flatten)]
+    traces: TracesOptions,
     /// Run this many processes on the database and on one address, and the registry in a process of its own. One that ends
     /// is started again.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(2..=64), conflicts_with_all = ["validators", "demo", "tls_self_made"])]
@@ -108,7 +112,7 @@ pub struct Up {
     #[arg(long, hide = true, requires = "replicas")]
     replica: Option<u16>,
     /// A settings file in TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[organisations]`, `[database]`,
-    /// `[pkcs11]`, `[registry]`, `[tls]`, `[health]`, `[limits]`. On SIGHUP, `[trust]` and `[[tls.hosts]]` are read again. For a supervisor, `[health] listen` serves `/livez`
+    /// `[pkcs11]`, `[registry]`, `[tls]`, `[health]`, `[traces]`, `[limits]`. On SIGHUP, `[trust]` and `[[tls.hosts]]` are read again. For a supervisor, `[health] listen` serves `/livez`
     /// on a separate thread.
     #[arg(long)]
     config: Option<PathBuf>,
@@ -232,6 +236,7 @@ impl Up {
         // The demonstration's person creates a wallet as anyone would.
         let anybody = launch.wallet.registration == Registration::Open;
         let leash = is_leashed.then(until_the_input_ends).transpose()?;
+        let traces = launch.traces.take().map(Traces::start).transpose()?;
         let running = launch.start().await?;
         let story = match all && anybody {
             true => {
@@ -253,6 +258,9 @@ impl Up {
         match leash {
             Some(leash) => running.until(until_told_or(leash)).await?,
             None => running.until(until_told_to_go()).await?,
+        }
+        if let Some(traces) = traces {
+            traces.stop().await;
         }
         Ok(Answer::Yes)
     }
@@ -309,6 +317,7 @@ impl Up {
         launch.organisations = file.organisations;
         launch.hsm = file.pkcs11;
         launch.database = self.database.database(file.database)?;
+        launch.traces = self.traces.config(file.traces, &launch.roots)?;
         launch.custody = self.master_key.custody(&launch.data)?;
         launch.token = self.token;
         launch.tls = self.certificate.source();

@@ -24,6 +24,8 @@ mod bad_input;
 mod bulk;
 mod check;
 mod cli;
+#[path = "../support/collector.rs"]
+mod collector;
 mod copies;
 mod did;
 mod doors;
@@ -57,3 +59,4 @@ mod scenarios;
 mod starting;
 mod telling;
 mod tenants;
+mod traces;

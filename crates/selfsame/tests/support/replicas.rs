@@ -14,6 +14,7 @@ pub struct Replicas {
     folder: TempDir,
     url: String,
     registry: Instance,
+    environment: Vec<(&'static str, String)>,
     /// Those that use the database.
     pub replicas: Vec<Instance>,
     balancer: Option<Balancer>,
@@ -39,6 +40,11 @@ impl Drop for Balancer {
 impl Replicas {
     /// Starts this many, the first one alone, and waits until they serve.
     pub fn start(url: &str, count: usize) -> Self {
+        Self::start_in(Vec::new(), url, count)
+    }
+
+    /// As [`Self::start`], with additional environment variables for those that use the database.
+    pub fn start_in(environment: Vec<(&'static str, String)>, url: &str, count: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let registry = folder.path().join("registry");
         let mut registry = Instance::start(&registry, free_port(), &["--role", "registry"]);
@@ -48,6 +54,7 @@ impl Replicas {
             folder,
             url: url.to_owned(),
             registry,
+            environment,
             replicas: Vec::new(),
             balancer: None,
             origin,
@@ -86,7 +93,11 @@ impl Replicas {
             "--registry-token-file",
             token.to_str().unwrap(),
         ];
-        Instance::start(&data, port, &arguments)
+        let environment = self.environment.iter();
+        let environment: Vec<_> = environment
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        Instance::start_in(&environment, &data, port, &arguments)
     }
 
     /// Ends a process at once.
