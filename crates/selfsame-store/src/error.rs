@@ -75,6 +75,8 @@ impl StoreError {
     pub fn again(&self) -> Self {
         match self {
             Self::Full(reason) => Self::Full(reason.clone()),
+            Self::Busy => Self::Busy,
+            Self::Deadline => Self::Deadline,
             other => Self::Storage(other.to_string()),
         }
     }
@@ -131,6 +133,8 @@ mod tests {
         let wrong = database.execute("INSERT INTO nowhere VALUES (1)", []);
         let wrong = StoreError::from(wrong.unwrap_err());
         assert!(!wrong.is_full() && !wrong.again().is_full(), "{wrong}");
+        assert!(matches!(StoreError::Busy.again(), StoreError::Busy));
+        assert!(matches!(StoreError::Deadline.again(), StoreError::Deadline));
         let disk = std::io::Error::from(std::io::ErrorKind::StorageFull);
         assert!(StoreError::from(disk).is_full());
     }

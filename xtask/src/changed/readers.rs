@@ -73,6 +73,7 @@ pub const ROWS: &[Row] = &[
             "selfsame-moving/moves",
             "selfsame/bench",
             "selfsame/e2e",
+            "selfsame/patroni",
         ]),
         SHARED,
     ),
@@ -93,6 +94,11 @@ pub const ROWS: &[Row] = &[
         "docs/examples/",
         These(&["selfsame/browser", "xtask/unit"]),
         "a test serves it to a browser",
+    ),
+    row(
+        "docs/examples/patroni.yml",
+        These(&["selfsame/patroni"]),
+        "tests start servers with it",
     ),
     row("docs/benchmarks.md", These(&["selfsame/bench"]), COMPARED),
     row(
@@ -307,6 +313,7 @@ pub const ROWS: &[Row] = &[
         These(&[
             "selfsame/e2e",
             "selfsame/network",
+            "selfsame/patroni",
             "selfsame/siege",
             "selfsame/tls",
         ]),
