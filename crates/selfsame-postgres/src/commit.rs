@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use deadpool_postgres::Client;
 use futures_util::future::{BoxFuture, FutureExt, TryFutureExt, join_all};
-use selfsame_store::backend::{BatchOutcome, OutboxId, SealedBatch, Write};
 use selfsame_store::Result;
+use selfsame_store::backend::{BatchOutcome, OutboxId, SealedBatch, Write};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 

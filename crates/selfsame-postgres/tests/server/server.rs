@@ -195,6 +195,39 @@ impl Server {
         succeeded(psql(base).arg("-f").arg(&file));
     }
 
+    /// Copies the running server's files, as a base for a recovery.
+    pub fn base_backup(&self) -> PathBuf {
+        let base = self.directory.path().join("base");
+        let mut backup = as_owner(&owner(), &program("pg_basebackup"));
+        backup
+            .args(["-h", "127.0.0.1", "-p", &self.port.to_string()])
+            .args(["-U", "postgres", "--checkpoint=fast", "-D"])
+            .arg(&base);
+        succeeded(backup.current_dir(self.directory.path()));
+        base
+    }
+
+    /// Puts the base in place of the data of the server, which has stopped, and lets it recover with these settings.
+    pub fn recover(&self, base: &Path, settings: &str) {
+        let data = self.directory.path().join("data");
+        std::fs::remove_dir_all(&data).unwrap();
+        std::fs::rename(base, &data).unwrap();
+        let mut file = std::fs::OpenOptions::new()
+            .append(true)
+            .open(data.join("postgresql.auto.conf"))
+            .unwrap();
+        std::io::Write::write_all(&mut file, settings.as_bytes()).unwrap();
+        std::fs::write(data.join("recovery.signal"), "").unwrap();
+        self.run();
+    }
+
+    /// What a query answers, as text.
+    pub fn ask(&self, query: &str) -> String {
+        let base = format!("postgres://postgres@127.0.0.1:{}/postgres", self.port);
+        let answer = succeeded(psql(&base).args(["-Atc", query]));
+        String::from_utf8(answer).unwrap().trim().to_owned()
+    }
+
     /// The directory of the server, with its data and its log.
     pub fn directory(&self) -> &Path {
         self.directory.path()

@@ -22,11 +22,11 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// The running servers.
 pub struct Cluster {
-    folder: TempDir,
-    owner: Option<Owner>,
     _etcd: Program,
     /// Where etcd is called.
     etcd: String,
+    folder: TempDir,
+    owner: Option<Owner>,
     nodes: [Node; 2],
 }
 

@@ -32,7 +32,7 @@ use replicas_rig::Replicas;
 /// How long after the standby accepts writes, until the rate is what it was.
 const FULL_RATE: Duration = Duration::from_secs(5);
 /// How long a rate is measured.
-const MEASURED: Duration = Duration::from_secs(4);
+const MEASURED: Duration = Duration::from_secs(2);
 
 #[test]
 fn a_primary_that_is_killed_or_relieved_under_load_loses_nothing_and_full_rate_is_back_in_time() {
@@ -40,13 +40,14 @@ fn a_primary_that_is_killed_or_relieved_under_load_loses_nothing_and_full_rate_i
     let replicas = Replicas::start(&cluster.url(), 2);
     under_load(&replicas.operator(), |load| {
         load.goes_on(Duration::from_secs(30));
-        let usual = load.rate(MEASURED);
+        let usual = load.rate(MEASURED).of_all;
         let first = cluster.primary();
         let began = Instant::now();
         cluster.kill(first);
         cluster.until_primary(1 - first);
-        is_back(load, "fail-over", began, usual);
+        // The former primary comes back meanwhile, as the standby.
         cluster.run(first);
+        is_back(load, "fail-over", began, usual);
         cluster.until_synchronous();
         let began = Instant::now();
         cluster.switch_over(1 - first, first);
@@ -55,7 +56,7 @@ fn a_primary_that_is_killed_or_relieved_under_load_loses_nothing_and_full_rate_i
     });
 }
 
-/// The rate is what it was, five seconds after a server took the other's place.
+/// Five seconds after a server took the other's place, everybody is served as before.
 fn is_back(load: &Load<'_>, what: &str, began: Instant, usual: f64) {
     let taken = began.elapsed();
     let (before, served) = (load.done(), Instant::now());
@@ -67,8 +68,14 @@ fn is_back(load: &Load<'_>, what: &str, began: Instant, usual: f64) {
     std::thread::sleep(FULL_RATE.saturating_sub(first));
     let rate = load.rate(MEASURED);
     println!(
-        "{what}: {taken:.1?}, first flow after another {first:.1?}; {usual:.0} flows a second before, {rate:.0} after"
+        "{what}: {taken:.1?}, first flow after another {first:.1?}; {usual:.0} flows a second before, {:.0} after",
+        rate.of_all
     );
-    // Other suites run beside this one.
-    assert!(rate > usual / 2.0, "{rate:.1} after {usual:.1}");
+    // Other suites run beside this one, and take more of the machine or less.
+    assert!(rate.is_for_all, "somebody waits after the {what}");
+    assert!(
+        rate.of_all > usual / 4.0,
+        "{:.1} after {usual:.1}",
+        rate.of_all
+    );
 }

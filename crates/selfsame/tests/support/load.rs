@@ -15,7 +15,16 @@ const PEOPLE: usize = 8;
 
 /// The running flows.
 pub struct Load<'a> {
-    done: &'a AtomicUsize,
+    /// How many each person has ended.
+    done: &'a [AtomicUsize],
+}
+
+/// What was done in some time.
+pub struct Rate {
+    /// Flows a second.
+    pub of_all: f64,
+    /// Whether each person had a part in it.
+    pub is_for_all: bool,
 }
 
 impl Load<'_> {
@@ -28,16 +37,38 @@ impl Load<'_> {
         }
     }
 
-    /// Flows a second, during this time.
-    pub fn rate(&self, during: Duration) -> f64 {
-        let (begun, before) = (Instant::now(), self.done());
+    /// What is done in this time.
+    pub fn rate(&self, during: Duration) -> Rate {
+        let (begun, before) = (Instant::now(), self.of_each());
         std::thread::sleep(during);
-        (self.done() - before) as f64 / begun.elapsed().as_secs_f64()
+        let (seconds, after) = (begun.elapsed().as_secs_f64(), self.of_each());
+        let done = after.iter().sum::<usize>() - before.iter().sum::<usize>();
+        Rate {
+            of_all: done as f64 / seconds,
+            is_for_all: before
+                .iter()
+                .zip(&after)
+                .all(|(before, after)| before < after),
+        }
     }
 
     /// The number of flows that have ended.
     pub fn done(&self) -> usize {
-        self.done.load(Ordering::Relaxed)
+        self.of_each().iter().sum()
+    }
+
+    fn of_each(&self) -> Vec<usize> {
+        let one = |done: &AtomicUsize| done.load(Ordering::Relaxed);
+        self.done.iter().map(one).collect()
+    }
+}
+
+/// Ends the flows, also when a test fails.
+struct Ending<'a>(&'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -46,15 +77,18 @@ pub fn under_load(operator: &Api, faults: impl FnOnce(&Load<'_>)) {
     let people: Vec<Api> = (0..PEOPLE)
         .map(|number| person(&operator.with_token(""), &format!("person-{number}")))
         .collect();
-    let (ends, done) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let done: Vec<AtomicUsize> = people.iter().map(|_| AtomicUsize::new(0)).collect();
+    let ends = AtomicBool::new(false);
     let worked: Vec<ClientLog> = std::thread::scope(|scope| {
-        let (ends, done) = (&ends, &done);
+        let ends = &ends;
         let working: Vec<_> = people
             .iter()
-            .map(|person| scope.spawn(move || flows(operator, person, ends, done)))
+            .zip(&done)
+            .map(|(person, done)| scope.spawn(move || flows(operator, person, ends, done)))
             .collect();
-        faults(&Load { done });
-        ends.store(true, Ordering::Relaxed);
+        let ending = Ending(ends);
+        faults(&Load { done: &done });
+        drop(ending);
         working.into_iter().map(|one| one.join().unwrap()).collect()
     });
     let spent: usize = worked.iter().map(|log| log.spent.len()).sum();
