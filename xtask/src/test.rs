@@ -71,6 +71,7 @@ const STEPS: &[Step] = &[
             "selfsame-pkcs11",
             "selfsame-postgres",
             "selfsame-terminal",
+            "selfsame/clocks",
             "selfsame/e2e",
             "selfsame/patroni",
         ]),

@@ -72,6 +72,7 @@ pub const ROWS: &[Row] = &[
             "selfsame-moving/askar",
             "selfsame-moving/moves",
             "selfsame/bench",
+            "selfsame/clocks",
             "selfsame/e2e",
             "selfsame/patroni",
         ]),
