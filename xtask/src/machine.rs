@@ -181,11 +181,11 @@ pub fn install(packages: &[&str]) -> Result<(), String> {
     arguments.extend(packages);
     apt(prefix, &arguments)?;
     for (_, service) in SERVICES.iter().filter(|(own, _)| packages.contains(own)) {
-        let mut words = prefix.iter().chain(&["systemctl", "disable", service]);
-        // A machine without systemd starts no service by itself.
-        let _disabled = words
-            .next()
-            .and_then(|first| quiet(Command::new(first).args(words)));
+        let words = [prefix, &["systemctl", "disable", service]].concat();
+        if let Some((program, rest)) = words.split_first() {
+            // A machine without systemd starts no service by itself.
+            let _disabled = quiet(Command::new(program).args(rest));
+        }
     }
     Ok(())
 }

@@ -93,14 +93,11 @@ impl StoreError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode as Code;
         match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
-                Self::Busy
-            }
-            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
-                Self::Tampered("file")
-            }
-            Some(rusqlite::ErrorCode::DiskFull) => Self::Full(error.to_string()),
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy,
+            Some(Code::DatabaseCorrupt | Code::NotADatabase) => Self::Tampered("file"),
+            Some(Code::DiskFull) => Self::Full(error.to_string()),
             _ => Self::Storage(error.to_string()),
         }
     }

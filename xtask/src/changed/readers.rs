@@ -112,6 +112,11 @@ pub const ROWS: &[Row] = &[
         These(&["selfsame-registry/registry"]),
         COMPARED,
     ),
+    row(
+        "docs/high-availability.md",
+        These(&["selfsame/e2e"]),
+        "a test recovers a database with its settings",
+    ),
     row("docs/api.md", These(&[]), DOCUMENT),
     row(
         "docs/openapi.json",
