@@ -56,6 +56,18 @@ const PROGRAMS: &[Program] = &[
         purpose: "keeps an instance's records",
     },
     Program {
+        names: &["patroni"],
+        probe: Probe::Asks("--version"),
+        package: "patroni",
+        purpose: "lets a standby take the place of a PostgreSQL server",
+    },
+    Program {
+        names: &["etcd"],
+        probe: Probe::Asks("--version"),
+        package: "etcd-server",
+        purpose: "keeps for Patroni which PostgreSQL server is the primary",
+    },
+    Program {
         names: &["softhsm2-util"],
         probe: Probe::Asks("--version"),
         package: "softhsm2",
@@ -86,6 +98,21 @@ const PROGRAMS: &[Program] = &[
         purpose: "speaks TLS with ours",
     },
 ];
+
+/// The services of packages, which the tests start by themselves, on ports of their own.
+const SERVICES: &[(&str, &str)] = &[
+    ("etcd-server", "etcd"),
+    ("nginx-light", "nginx"),
+    ("patroni", "patroni"),
+    ("postgresql", "postgresql"),
+];
+
+/// Runs a command while Debian's packages start no services, which would hold their ports. A policy that the machine has
+/// stays as it is.
+const WITHOUT_SERVICES: &str = r#"policy=/usr/sbin/policy-rc.d
+[ -e "$policy" ] && exec "$@"
+trap 'rm -f "$policy"' EXIT
+printf '#!/bin/sh\nexit 101\n' >"$policy" && chmod 755 "$policy" && "$@""#;
 
 impl Program {
     fn is_browser(&self) -> bool {
@@ -119,7 +146,7 @@ pub fn prepare(with_browser: bool) -> Result<(), String> {
             ""
         };
         println!(
-            "    a C compiler,{browser} Java, OpenSSL, GnuTLS, NSS, wolfSSL, PostgreSQL, SoftHSM and nginx are there"
+            "    a C compiler,{browser} Java, OpenSSL, GnuTLS, NSS, wolfSSL, PostgreSQL, Patroni, etcd, SoftHSM and nginx are there"
         );
         return Ok(());
     }
@@ -152,16 +179,26 @@ pub fn install(packages: &[&str]) -> Result<(), String> {
     apt(prefix, &["update"])?;
     let mut arguments = vec!["install", "--yes", "--no-install-recommends"];
     arguments.extend(packages);
-    apt(prefix, &arguments)
+    apt(prefix, &arguments)?;
+    for (_, service) in SERVICES.iter().filter(|(own, _)| packages.contains(own)) {
+        let words = [prefix, &["systemctl", "disable", service]].concat();
+        if let Some((program, rest)) = words.split_first() {
+            // A machine without systemd starts no service by itself.
+            let _disabled = quiet(Command::new(program).args(rest));
+        }
+    }
+    Ok(())
 }
 
 fn apt(prefix: &[&str], arguments: &[&str]) -> Result<(), String> {
     let words: Vec<&str> = [
         prefix,
-        &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"],
+        &["env", "DEBIAN_FRONTEND=noninteractive"],
+        &["sh", "-c", WITHOUT_SERVICES, "sh", "apt-get", "-qq"],
         arguments,
     ]
     .concat();
+    let shown = [prefix, &["apt-get"], arguments].concat().join(" ");
     let (program, rest) = words.split_first().ok_or("nothing to run")?;
     let status = Command::new(program)
         .args(rest)
@@ -169,11 +206,8 @@ fn apt(prefix: &[&str], arguments: &[&str]) -> Result<(), String> {
         .status();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err(format!(
-            "`{}` failed\nhint: run it by hand to see why",
-            words.join(" ")
-        )),
-        Err(error) => Err(format!("`{}`: {error}", words.join(" "))),
+        Ok(_) => Err(format!("`{shown}` failed\nhint: run it by hand to see why")),
+        Err(error) => Err(format!("`{shown}`: {error}")),
     }
 }
 

@@ -63,14 +63,17 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "machine",
-        purpose: "a C compiler, Chromium and its driver, Java, SoftHSM, OpenSSL with what the TLS bench does with it",
+        purpose: "a C compiler, Chromium and its driver, Java, PostgreSQL with Patroni, SoftHSM, OpenSSL with what the TLS bench does with it",
         when: When::Suites(&[
             BROWSER,
             BENCH,
             "selfsame-tls",
             "selfsame-pkcs11",
+            "selfsame-postgres",
             "selfsame-terminal",
+            "selfsame/clocks",
             "selfsame/e2e",
+            "selfsame/patroni",
         ]),
         task: Task::Machine,
     },

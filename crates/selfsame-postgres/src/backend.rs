@@ -101,7 +101,7 @@ impl Postgres {
                     );
                     again = false;
                 }
-                Err(failure) => return Err(failure.into_error()),
+                Err(failure) => return Err(failure.into_answer()),
             }
         }
     }

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use deadpool_postgres::Client;
 use futures_util::future::{BoxFuture, FutureExt, TryFutureExt, join_all};
+use selfsame_store::Result;
 use selfsame_store::backend::{BatchOutcome, OutboxId, SealedBatch, Write};
-use selfsame_store::{Result, StoreError};
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
@@ -37,6 +37,8 @@ pub(crate) struct SentCommit {
     pub(crate) answers: Vec<Result<BatchOutcome>>,
     /// The row of this process if the commit takes effect.
     pub(crate) seat: ProcessSeat,
+    /// Whether no crash of the database loses it.
+    pub(crate) is_durable: bool,
 }
 
 /// How a transaction went.
@@ -75,7 +77,11 @@ impl Transaction<'_> {
         }
         let seat = seat.after(changes.tally(self.sums), changes.leap);
         let is_durable = batches.iter().any(|batch| batch.durable);
-        let mut sent = SentCommit { answers, seat };
+        let mut sent = SentCommit {
+            answers,
+            seat,
+            is_durable,
+        };
         match in_time(self.change(&changes, &sent.seat, is_durable)).await {
             Ok(heads) => {
                 add_heads(&mut sent.answers, batches, &heads);
@@ -279,9 +285,7 @@ fn same_seat(found: &[Row], seat: &ProcessSeat) -> DatabaseResult<()> {
     };
     match generation {
         Some(found) if found == seat.generation => Ok(()),
-        Some(_) => Err(DatabaseFailure::Final(StoreError::Tampered(
-            "row of this process",
-        ))),
+        Some(found) => Err(DatabaseFailure::SetBack(found)),
         None => Err(DatabaseFailure::Unseated),
     }
 }

@@ -14,6 +14,8 @@ pub(crate) enum DatabaseFailure {
     Lost(String),
     /// This process was silent for so long that another one took it for dead: take a seat again, and do it again.
     Unseated,
+    /// The row of this process counts only this many commits: the database lost those that followed.
+    SetBack(i64),
     /// Doing it again would fail again.
     Final(StoreError),
 }
@@ -26,7 +28,19 @@ impl DatabaseFailure {
         match self {
             Self::Raced | Self::Unseated => StoreError::Busy,
             Self::Lost(reason) => StoreError::Storage(format!("the database: {reason}")),
+            Self::SetBack(_) => StoreError::Tampered("row of this process"),
             Self::Final(error) => error,
+        }
+    }
+
+    /// What a caller is told while this process serves: a database that cannot be reached may be back soon.
+    pub(crate) fn into_answer(self) -> StoreError {
+        match self {
+            Self::Lost(reason) => {
+                tracing::warn!(reason, "the database cannot be reached");
+                StoreError::Busy
+            }
+            other => other.into_error(),
         }
     }
 }

@@ -11,6 +11,7 @@ mod failure;
 mod figures;
 mod group;
 mod guard;
+mod hosts;
 mod layout;
 mod moving;
 mod parameters;

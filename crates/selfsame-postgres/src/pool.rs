@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{
-    Client, Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts,
+    Client, ConfigConnectImpl, Hook, HookError, Manager, ManagerConfig, Pool, RecyclingMethod,
+    Runtime, Timeouts,
 };
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -18,6 +19,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address::{Address, Encryption};
 use crate::failure::{DatabaseFailure, DatabaseResult};
+use crate::hosts::EachHost;
 
 /// How long a request waits for a connection, or for a new one to be made.
 const WAIT: Duration = Duration::from_secs(5);
@@ -48,10 +50,12 @@ pub(crate) fn pool(address: &Address, size: usize) -> Result<Pool> {
     };
     let config = address.config.clone();
     let manager = match &address.encryption {
-        Encryption::Plain => Manager::from_config(config, NoTls, manage),
+        Encryption::Plain => {
+            Manager::from_connect(config, EachHost(ConfigConnectImpl { tls: NoTls }), manage)
+        }
         Encryption::Verified(authorities) => {
             let tls = MakeRustlsConnect::new(tls(authorities.as_deref())?);
-            Manager::from_config(config, tls, manage)
+            Manager::from_connect(config, EachHost(ConfigConnectImpl { tls }), manage)
         }
     };
     let begin = format!("SET search_path TO {}; {LIMITS}", address.schema);

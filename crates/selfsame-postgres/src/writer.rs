@@ -22,7 +22,7 @@ use crate::failure::{DatabaseFailure, DatabaseResult};
 use crate::figures;
 use crate::guard;
 use crate::pool::{SILENCE, connection, discard, in_time};
-use crate::process::{NewSeat, ProcessSeat};
+use crate::process::{NewSeat, WrittenSeats};
 use crate::schema;
 use crate::sequence::Sequence;
 use crate::sums::RowSums;
@@ -157,7 +157,7 @@ struct WriterThread {
 /// What the writer has once the rows were compared with the sum.
 struct Seated {
     sums: RowSums,
-    seat: ProcessSeat,
+    seats: WrittenSeats,
     /// The number of commits of the other processes when the seat was taken.
     before: i64,
 }
@@ -235,7 +235,12 @@ impl WriterThread {
         };
         let (seat, before) = guarded.await.map_err(DatabaseFailure::into_error)?;
         self.unknown = None;
-        self.seated = Some(Seated { sums, seat, before });
+        let seats = WrittenSeats::new(seat);
+        self.seated = Some(Seated {
+            sums,
+            seats,
+            before,
+        });
         self.count();
         Ok(())
     }
@@ -245,8 +250,8 @@ impl WriterThread {
         let (Some(client), Some(seated)) = (&self.client, &mut self.seated) else {
             return Err(unconnected());
         };
-        let sat = in_time(guard::sit(client, &seated.sums, self.new)).await?;
-        (seated.seat, seated.before) = sat;
+        let (seat, before) = in_time(guard::sit(client, &seated.sums, self.new)).await?;
+        (seated.seats, seated.before) = (WrittenSeats::new(seat), before);
         figures::unseated();
         tracing::warn!(
             "this process was silent for so long that its place was given away; it has a new one"
@@ -254,9 +259,25 @@ impl WriterThread {
         Ok(())
     }
 
+    /// Goes on from a row that counts only this many commits.
+    ///
+    /// # Errors
+    /// `Tampered` if a durable commit is missing.
+    fn go_back(&mut self, commits: i64) -> Result<()> {
+        let seated = self.seated.as_mut();
+        let lost = seated.and_then(|seated| seated.seats.set_back(commits));
+        let lost = lost.ok_or(StoreError::Tampered("row of this process"))?;
+        tracing::warn!(
+            lost,
+            "the database stopped before it had stored the last commits, which need not be durable"
+        );
+        Ok(())
+    }
+
+    /// Publishes the number of commits that no crash of the database loses.
     fn count(&self) {
         if let Some(seated) = &self.seated {
-            let generation = seated.seat.generation.saturating_add(seated.before);
+            let generation = seated.seats.durable().saturating_add(seated.before);
             let generation = generation.cast_unsigned();
             self.generation.fetch_max(generation, Ordering::Release);
         }
@@ -346,6 +367,7 @@ impl WriterThread {
                     self.lose();
                 }
                 DatabaseFailure::Raced => figures::again("race"),
+                DatabaseFailure::SetBack(commits) => self.go_back(*commits)?,
                 _ => {}
             }
             match failure {
@@ -362,7 +384,7 @@ impl WriterThread {
             if Instant::now() + pause > end {
                 return Err(match is_sent {
                     true => StoreError::Deadline,
-                    false => failure.into_error(),
+                    false => failure.into_answer(),
                 });
             }
             tokio::time::sleep(pause).await;
@@ -395,9 +417,9 @@ impl WriterThread {
             is_shared: !self.new.alone,
         };
         let begun = Instant::now();
-        match transaction.write(batches, &seated.seat).await? {
+        match transaction.write(batches, seated.seats.last()).await? {
             CommitOutcome::Committed(sent) => {
-                if batches.iter().any(|batch| batch.durable) {
+                if sent.is_durable {
                     self.meter.record(begun.elapsed());
                 }
                 Ok(self.settled(sent))
@@ -428,7 +450,7 @@ impl WriterThread {
 
     fn settled(&mut self, sent: SentCommit) -> Vec<Result<BatchOutcome>> {
         if let Some(seated) = &mut self.seated {
-            seated.seat = sent.seat;
+            seated.seats.wrote(sent.seat, sent.is_durable);
         }
         self.count();
         sent.answers

@@ -203,6 +203,58 @@ async fn an_outage_that_outlasts_every_deadline_after_a_lost_answer_needs_no_res
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_crash_of_the_server_that_loses_deferred_commits_needs_no_restart() {
+    // The server writes what is deferred at its leisure.
+    let server = Server::start(&["wal_writer_delay=10s"]);
+    let url = server.fresh();
+    let store = open(&url).await;
+    let mark = |id: &str| Batch::new(tenant()).put(Put::new("mark", id, Vec::new()));
+    store.commit(mark("kept")).await.unwrap();
+    let durable = store.generation();
+    for id in ["lost", "lost-too"] {
+        store.commit(mark(id).deferred()).await.unwrap();
+    }
+    assert_eq!(
+        store.generation(),
+        durable,
+        "a ledger never notes more commits than a crash leaves"
+    );
+    server.end("KILL");
+    server.run();
+    store.commit(mark("after")).await.unwrap();
+    for (id, is_there) in [("kept", true), ("lost", false), ("after", true)] {
+        let found = store.read(&tenant(), "mark", id).await.unwrap();
+        assert_eq!(found.is_some(), is_there, "{id}");
+    }
+    assert!(store.generation() > durable);
+    drop(store);
+    drop(open(&url).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_several_servers_the_one_that_answers_and_accepts_writes_is_used() {
+    let server = Server::start(&["fsync=off"]);
+    let (_, schema) = server
+        .fresh()
+        .split_once("?schema=")
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .unwrap();
+    let proxy = Proxy::start(server.port()).await;
+    proxy.set(Manner::Swallows);
+    let url = format!(
+        "postgres://postgres@127.0.0.1:1,127.0.0.1:{},127.0.0.1:{}/postgres?schema={schema}",
+        proxy.port,
+        server.port()
+    );
+    let began = Instant::now();
+    let store = open(&url).await;
+    let batch = Batch::new(tenant()).put(Put::new("mark", "one", Vec::new()));
+    store.commit(batch).await.unwrap();
+    let taken = began.elapsed();
+    assert!(taken < Duration::from_secs(2), "{taken:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_second_process_is_refused_while_the_first_one_lives() {
     let server = Server::start(&["fsync=off"]);
     let url = server.fresh();

@@ -147,37 +147,96 @@ async fn a_tenant_that_another_process_destroyed_gets_nothing_more() {
     assert_eq!(one.backlog().await.unwrap().pending, 0);
 }
 
+/// What two processes want at the same time, and one of them may get.
+#[derive(Clone, Copy)]
+enum Prize {
+    /// A code is there, and is redeemed by a change of its record.
+    Code,
+    /// A nonce is spent by a record that must not be there.
+    Nonce,
+    /// A credential for a single use is spent by a change of its record and a call to the registry.
+    Credential,
+}
+
+impl Prize {
+    fn of(number: usize) -> Self {
+        match number % 3 {
+            0 => Self::Code,
+            1 => Self::Nonce,
+            _ => Self::Credential,
+        }
+    }
+
+    /// The batch that gets it, with a trace of the one who got it.
+    fn batch(self, id: &str, version: u64, index: u64) -> Batch {
+        let winner = Put::new("winner", format!("{id}-{index}"), Vec::new());
+        let batch = Batch::new(tenant()).put(winner);
+        let seen = Expect::Version(version);
+        match self {
+            Self::Nonce => {
+                batch
+                    .expect("nonce", id, Expect::Absent)
+                    .put(Put::new("nonce", id, Vec::new()))
+            }
+            Self::Code => {
+                batch
+                    .expect("prize", id, seen)
+                    .put(Put::new("prize", id, b"redeemed".to_vec()))
+            }
+            Self::Credential => batch
+                .expect("prize", id, seen)
+                .put(Put::new("prize", id, b"spending".to_vec()))
+                .enqueue(call(id)),
+        }
+    }
+}
+
+/// Lets both processes try for this prize. Returns the index that each drew, and whether it won.
+async fn raced(stores: &[Store; 2], number: usize) -> Vec<(u64, bool)> {
+    let (prize, id) = (Prize::of(number), format!("prize-{number}"));
+    let made = Batch::new(tenant()).put(Put::new("prize", &id, b"open".to_vec()));
+    let version = stores[0].commit(made).await.unwrap().versions[0];
+    let mut racing = tokio::task::JoinSet::new();
+    for store in stores.clone() {
+        let id = id.clone();
+        racing.spawn(async move {
+            let index = store.allocate(&tenant(), "index", 1).await.unwrap().start;
+            match store.commit(prize.batch(&id, version, index)).await {
+                Ok(_) => (index, true),
+                Err(StoreError::Conflict { .. }) => (index, false),
+                Err(error) => panic!("{error}"),
+            }
+        });
+    }
+    racing.join_all().await
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_two_processes_that_race_for_a_code_or_an_index_each_time_one_gets_it() {
+async fn of_two_processes_that_race_for_a_code_a_nonce_an_index_or_a_credential_each_time_one_gets_it()
+ {
     let server = Server::shared();
     let url = server.fresh();
-    let stores = [replica(&url).await, replica(&url).await];
+    let stores = Arc::new([replica(&url).await, replica(&url).await]);
     let mut given = Vec::new();
     for first in (0..RACES).step_by(AT_ONCE) {
         let mut racing = tokio::task::JoinSet::new();
-        for number in first..first + AT_ONCE {
-            for store in stores.clone() {
-                racing.spawn(async move {
-                    let id = format!("code-{number}");
-                    let batch = record(&id).expect("code", &id, Expect::Absent);
-                    let index = store.allocate(&tenant(), "index", 1).await.unwrap().start;
-                    (index, store.commit(batch).await)
-                });
-            }
+        for number in first..(first + AT_ONCE).min(RACES) {
+            let stores = stores.clone();
+            racing.spawn(async move { raced(&stores, number).await });
         }
-        let mut won = 0;
         while let Some(raced) = racing.join_next().await {
-            let (index, outcome) = raced.unwrap();
-            given.push(index);
-            match outcome {
-                Ok(_) => won += 1,
-                Err(StoreError::Conflict { .. }) => {}
-                Err(error) => panic!("{error}"),
-            }
+            let raced = raced.unwrap();
+            assert_eq!(raced.iter().filter(|(_, won)| *won).count(), 1);
+            given.extend(raced.into_iter().map(|(index, _)| index));
         }
-        assert_eq!(won, AT_ONCE);
     }
     given.sort_unstable();
     given.dedup();
     assert_eq!(given.len(), 2 * RACES);
+    // Who was told to have won is the only one who left a trace.
+    let most = u64::MAX >> 1;
+    let winners = stores[0].weight(&tenant(), "winner", most).await.unwrap();
+    assert_eq!(winners.records, RACES as u64);
+    let credentials = (0..RACES).filter(|number| number % 3 == 2).count() as u64;
+    assert_eq!(stores[0].backlog().await.unwrap().pending, credentials);
 }

@@ -75,6 +75,8 @@ impl StoreError {
     pub fn again(&self) -> Self {
         match self {
             Self::Full(reason) => Self::Full(reason.clone()),
+            Self::Busy => Self::Busy,
+            Self::Deadline => Self::Deadline,
             other => Self::Storage(other.to_string()),
         }
     }
@@ -91,14 +93,11 @@ impl StoreError {
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode as Code;
         match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
-                Self::Busy
-            }
-            Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
-                Self::Tampered("file")
-            }
-            Some(rusqlite::ErrorCode::DiskFull) => Self::Full(error.to_string()),
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => Self::Busy,
+            Some(Code::DatabaseCorrupt | Code::NotADatabase) => Self::Tampered("file"),
+            Some(Code::DiskFull) => Self::Full(error.to_string()),
             _ => Self::Storage(error.to_string()),
         }
     }
@@ -131,6 +130,8 @@ mod tests {
         let wrong = database.execute("INSERT INTO nowhere VALUES (1)", []);
         let wrong = StoreError::from(wrong.unwrap_err());
         assert!(!wrong.is_full() && !wrong.again().is_full(), "{wrong}");
+        assert!(matches!(StoreError::Busy.again(), StoreError::Busy));
+        assert!(matches!(StoreError::Deadline.again(), StoreError::Deadline));
         let disk = std::io::Error::from(std::io::ErrorKind::StorageFull);
         assert!(StoreError::from(disk).is_full());
     }

@@ -72,7 +72,9 @@ pub const ROWS: &[Row] = &[
             "selfsame-moving/askar",
             "selfsame-moving/moves",
             "selfsame/bench",
+            "selfsame/clocks",
             "selfsame/e2e",
+            "selfsame/patroni",
         ]),
         SHARED,
     ),
@@ -94,6 +96,11 @@ pub const ROWS: &[Row] = &[
         These(&["selfsame/browser", "xtask/unit"]),
         "a test serves it to a browser",
     ),
+    row(
+        "docs/examples/patroni.yml",
+        These(&["selfsame/patroni"]),
+        "tests start servers with it",
+    ),
     row("docs/benchmarks.md", These(&["selfsame/bench"]), COMPARED),
     row(
         "docs/credential-types.md",
@@ -104,6 +111,11 @@ pub const ROWS: &[Row] = &[
         "docs/did-method.md",
         These(&["selfsame-registry/registry"]),
         COMPARED,
+    ),
+    row(
+        "docs/high-availability.md",
+        These(&["selfsame/e2e"]),
+        "a test recovers a database with its settings",
     ),
     row("docs/api.md", These(&[]), DOCUMENT),
     row(
@@ -307,6 +319,7 @@ pub const ROWS: &[Row] = &[
         These(&[
             "selfsame/e2e",
             "selfsame/network",
+            "selfsame/patroni",
             "selfsame/siege",
             "selfsame/tls",
         ]),

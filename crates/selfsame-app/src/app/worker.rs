@@ -35,6 +35,9 @@ const PURGES_MAX: usize = 8;
 /// Seconds for which records are kept that expired only by a clock that leapt ahead. The clock may be set back in that
 /// time, and a nonce that is valid again must still be known as used.
 const DOUBTED_SECONDS: u64 = 86_400;
+/// Seconds for which records are kept if other processes use them too. Their clocks may be behind this one, and a nonce
+/// that is valid by one of them must still be known as used.
+const APART_SECONDS: u64 = 60;
 
 /// Carries out due entries until the instance stops. `started` is when the machine started, by the clock as it was when
 /// the instance started.
@@ -156,9 +159,14 @@ impl UnderWay {
 async fn purge(app: &App, started: UnixTime) {
     let clock = &app.shared.clock;
     let believed = started.plus(clock.passed());
+    let apart = match app.shared.store.is_shared() {
+        true => APART_SECONDS,
+        false => 0,
+    };
     let now = clock
         .now()
-        .min(believed.max(clock.now().minus(DOUBTED_SECONDS)));
+        .min(believed.max(clock.now().minus(DOUBTED_SECONDS)))
+        .minus(apart);
     for _ in 0..PURGES_MAX {
         match app.shared.store.purge_expired(now, PURGED_AT_ONCE).await {
             Ok(purged) if purged >= PURGED_AT_ONCE as u64 => {}

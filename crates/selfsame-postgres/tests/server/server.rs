@@ -29,6 +29,40 @@ impl Server {
 
     /// Makes a cluster and starts a server with these settings.
     pub fn start(settings: &[&str]) -> Self {
+        let server = Self::made(settings);
+        server.run();
+        server
+    }
+
+    /// Starts a server whose data are on a separate disk of this many MiB. Returns the disk as this process sees it.
+    pub fn start_on_small_disk(mebibytes: u32) -> (Self, PathBuf) {
+        let server = Self::made(&["fsync=off", "min_wal_size=32MB"]);
+        let disk = server.directory.path().join("disk");
+        std::fs::create_dir(&disk).unwrap();
+        let postgres = server.command(&owner(), &disk.join("data"));
+        let mount =
+            r#"mount -t tmpfs -o size="$1"m none "$2" && cp -a "$3" "$2" && shift 3 && exec "$@""#;
+        let mut command = Command::new("unshare");
+        let is_root = owner().is_some();
+        command
+            .arg(if is_root { "-m" } else { "-rm" })
+            .args(["sh", "-c", mount, "sh", &mebibytes.to_string()])
+            .args([&disk, &server.directory.path().join("data")]);
+        if !is_root {
+            // PostgreSQL refuses to run as root, also as one of a namespace.
+            command.args(["unshare", "--user", "--map-user=1000", "--map-group=1000"]);
+        }
+        command
+            .arg(postgres.get_program())
+            .args(postgres.get_args());
+        let id = server.spawn(command);
+        let inside = disk.strip_prefix("/").unwrap();
+        let seen_at = PathBuf::from(format!("/proc/{id}/root")).join(inside);
+        (server, seen_at)
+    }
+
+    /// A cluster whose server does not run yet.
+    fn made(settings: &[&str]) -> Self {
         let directory = TempDir::new().unwrap();
         let owner = owner();
         if let Some(owner) = &owner {
@@ -43,7 +77,7 @@ impl Server {
             .current_dir(directory.path())
             .stdin(Stdio::null());
         succeeded(&mut initdb);
-        let server = Self {
+        Self {
             directory,
             port: free_port(),
             next: AtomicU32::new(0),
@@ -51,34 +85,45 @@ impl Server {
                 .iter()
                 .map(|setting| (*setting).to_owned())
                 .collect(),
-        };
-        server.run();
-        server
+        }
     }
 
-    /// Starts the process from a thread that ends with it: the kernel stops the server with the thread that started it.
     pub fn run(&self) {
-        let owner = owner();
-        let mut command = as_owner(&owner, &program("postgres"));
+        let data = self.directory.path().join("data");
+        self.spawn(self.command(&owner(), &data));
+    }
+
+    fn command(&self, owner: &Option<Owner>, data: &Path) -> Command {
+        let mut command = as_owner(owner, &program("postgres"));
         command
             .arg("-D")
-            .arg(self.directory.path().join("data"))
+            .arg(data)
             .arg("-k")
             .arg(self.directory.path())
             .args(["-p", &self.port.to_string()])
             .args(["-c", "listen_addresses=127.0.0.1"])
-            .args(self.settings.iter().flat_map(|setting| ["-c", setting]))
+            .args(self.settings.iter().flat_map(|setting| ["-c", setting]));
+        command
+    }
+
+    /// Starts the process from a thread that ends with it: the kernel stops the server with the thread that started it.
+    /// Waits until it answers, and returns its id.
+    fn spawn(&self, mut command: Command) -> u32 {
+        command
             .current_dir(self.directory.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(std::fs::File::create(self.directory.path().join("log")).unwrap());
+        let (tell, told) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let mut child = command.spawn().unwrap();
+            tell.send(child.id()).unwrap();
             let _ = child.wait();
         });
+        let id = told.recv().unwrap();
         for _ in 0..600 {
             if self.answers() {
-                return;
+                return id;
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -96,30 +141,7 @@ impl Server {
 
     /// Sends a signal to the server, and waits until it is gone. `INT` stops it; `KILL` is a crash of all its processes.
     pub fn end(&self, signal: &str) {
-        let pid_file = self.directory.path().join("data/postmaster.pid");
-        let pid = std::fs::read_to_string(&pid_file).unwrap();
-        let pid = pid.lines().next().unwrap().to_owned();
-        let children = Command::new("pgrep").args(["-P", &pid]).output().unwrap();
-        let mut pids = vec![pid];
-        if signal == "KILL" {
-            let children = String::from_utf8(children.stdout).unwrap();
-            pids.extend(children.lines().map(str::to_owned));
-        }
-        Command::new("kill")
-            .arg(format!("-{signal}"))
-            .args(&pids)
-            .status()
-            .unwrap();
-        for _ in 0..600 {
-            if !pids
-                .iter()
-                .any(|pid| Path::new("/proc").join(pid).join("exe").exists())
-            {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        panic!("the server did not stop");
+        end(&self.directory.path().join("data"), signal);
     }
 
     /// The address of a schema that does not exist yet.
@@ -173,10 +195,71 @@ impl Server {
         succeeded(psql(base).arg("-f").arg(&file));
     }
 
+    /// Copies the running server's files, as a base for a recovery.
+    pub fn base_backup(&self) -> PathBuf {
+        let base = self.directory.path().join("base");
+        let mut backup = as_owner(&owner(), &program("pg_basebackup"));
+        backup
+            .args(["-h", "127.0.0.1", "-p", &self.port.to_string()])
+            .args(["-U", "postgres", "--checkpoint=fast", "-D"])
+            .arg(&base);
+        succeeded(backup.current_dir(self.directory.path()));
+        base
+    }
+
+    /// Puts the base in place of the data of the server, which has stopped, and lets it recover with these settings.
+    pub fn recover(&self, base: &Path, settings: &str) {
+        let data = self.directory.path().join("data");
+        std::fs::remove_dir_all(&data).unwrap();
+        std::fs::rename(base, &data).unwrap();
+        let mut file = std::fs::OpenOptions::new()
+            .append(true)
+            .open(data.join("postgresql.auto.conf"))
+            .unwrap();
+        std::io::Write::write_all(&mut file, settings.as_bytes()).unwrap();
+        std::fs::write(data.join("recovery.signal"), "").unwrap();
+        self.run();
+    }
+
+    /// What a query answers, as text.
+    pub fn ask(&self, query: &str) -> String {
+        let base = format!("postgres://postgres@127.0.0.1:{}/postgres", self.port);
+        let answer = succeeded(psql(&base).args(["-Atc", query]));
+        String::from_utf8(answer).unwrap().trim().to_owned()
+    }
+
     /// The directory of the server, with its data and its log.
     pub fn directory(&self) -> &Path {
         self.directory.path()
     }
+}
+
+/// Sends a signal to the server with this data directory, and waits until it is gone.
+pub fn end(data: &Path, signal: &str) {
+    let pid_file = data.join("postmaster.pid");
+    let pid = std::fs::read_to_string(&pid_file).unwrap();
+    let pid = pid.lines().next().unwrap().to_owned();
+    let children = Command::new("pgrep").args(["-P", &pid]).output().unwrap();
+    let mut pids = vec![pid];
+    if signal == "KILL" {
+        let children = String::from_utf8(children.stdout).unwrap();
+        pids.extend(children.lines().map(str::to_owned));
+    }
+    Command::new("kill")
+        .arg(format!("-{signal}"))
+        .args(&pids)
+        .status()
+        .unwrap();
+    for _ in 0..600 {
+        if !pids
+            .iter()
+            .any(|pid| Path::new("/proc").join(pid).join("exe").exists())
+        {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("the server did not stop");
 }
 
 /// `psql` at this address, which stops at the first error.
@@ -187,7 +270,7 @@ fn psql(base: &str) -> Command {
 }
 
 /// What a command printed that must succeed.
-fn succeeded(command: &mut Command) -> Vec<u8> {
+pub fn succeeded(command: &mut Command) -> Vec<u8> {
     let done = command.output().unwrap();
     let said = String::from_utf8_lossy(&done.stderr);
     assert!(done.status.success(), "{said}");
@@ -195,12 +278,12 @@ fn succeeded(command: &mut Command) -> Vec<u8> {
 }
 
 /// The user that runs the server if this process is root's, for whom PostgreSQL refuses to run.
-struct Owner {
-    user: u32,
-    group: u32,
+pub struct Owner {
+    pub user: u32,
+    pub group: u32,
 }
 
-fn owner() -> Option<Owner> {
+pub fn owner() -> Option<Owner> {
     let id = |flag: &str, user: &[&str]| {
         let asked = Command::new("id").arg(flag).args(user).output().ok()?;
         String::from_utf8(asked.stdout).ok()?.trim().parse().ok()
@@ -214,7 +297,8 @@ fn owner() -> Option<Owner> {
     })
 }
 
-fn as_owner(owner: &Option<Owner>, program: &Path) -> Command {
+/// A program that runs as this user, and that the kernel stops with the thread that started it.
+pub fn as_owner(owner: &Option<Owner>, program: &Path) -> Command {
     let mut command = Command::new("setpriv");
     if let Some(owner) = owner {
         command
@@ -229,7 +313,7 @@ fn as_owner(owner: &Option<Owner>, program: &Path) -> Command {
 }
 
 /// A program of PostgreSQL: on PATH, or where Debian keeps the newest version.
-fn program(name: &str) -> PathBuf {
+pub fn program(name: &str) -> PathBuf {
     let versions = std::fs::read_dir("/usr/lib/postgresql")
         .into_iter()
         .flatten();

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use url::Url;
 
 use crate::foreign::Holder;
 use crate::http::Api;
@@ -14,14 +15,14 @@ use crate::rig::{
 
 /// The directory of a new backup.
 pub fn copied(world: &World) -> String {
+    copied_at(&world.instance.origin, &world.instance.token_file())
+}
+
+/// The directory of a copy of the instance at this origin.
+pub fn copied_at(origin: &Url, token_file: &Path) -> String {
     let mut command = selfsame();
-    command.args([
-        "backup",
-        "--json",
-        "--instance",
-        world.instance.origin.as_str(),
-    ]);
-    command.arg("--token-file").arg(world.instance.token_file());
+    command.args(["backup", "--json", "--instance", origin.as_str()]);
+    command.arg("--token-file").arg(token_file);
     let (code, printed, complaints) = run(&mut command);
     assert_eq!(code, 0, "{complaints}");
     let made: Value = serde_json::from_str(&printed).unwrap();

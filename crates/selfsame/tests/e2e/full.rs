@@ -8,10 +8,13 @@ use serde_json::{Value, json};
 
 use crate::http::{Api, Reply};
 use crate::instance::{Instance, free_port};
-use crate::rig::{get, items, offer, person, post, take};
+use crate::postgres_server::Server;
+use crate::rig::{World, get, items, offer, person, post, take};
 
 /// Enough to start and to issue something; small enough to be filled at once.
 const MEBIBYTES: u32 = 48;
+/// A new cluster of PostgreSQL has some 40 MiB.
+const DATABASE_MEBIBYTES: u32 = 96;
 /// How long an instance may take to notice that there is room again.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Checkpointing moves pages from the log to the file and frees space, which is filled again; that happens a limited
@@ -64,6 +67,34 @@ fn an_instance_on_a_full_disk_refuses_to_write_serves_what_it_has_and_goes_on_on
     let more = take(&holder, &offer(&operator, &json!({})));
     assert_eq!(cards(&holder), kept.len() + more.len());
     post(&operator, "/api/dids", &did);
+}
+
+#[test]
+fn an_instance_whose_database_has_a_full_disk_refuses_to_write_and_goes_on_once_there_is_room() {
+    let (server, disk) = Server::start_on_small_disk(DATABASE_MEBIBYTES);
+    let mut world = World::start(&["--database", &server.fresh()]);
+    let holder = world.person("anna");
+    let kept = take(&holder, &offer(&world.operator, &json!({})));
+    let filler = disk.join("filler");
+
+    let wanted = json!({"type": "immunization", "examples": true});
+    let refused = full(&filler, &world.operator, ("/api/issuer/offers", &wanted));
+    assert_eq!(refused.json()["code"], "full", "{refused:?}");
+    let ready = world.anybody().send("GET", "/readyz", None).unwrap();
+    assert_eq!(
+        (ready.status, &ready.body[..]),
+        (503, &b"the disk is full\n"[..])
+    );
+    assert_eq!(cards(&holder), kept.len());
+    let log = world.instance.log();
+    assert!(log.contains("No space left on device (53100)"), "{log}");
+
+    std::fs::remove_file(&filler).unwrap();
+    let began = Instant::now();
+    world.instance.ready();
+    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
+    let more = take(&holder, &offer(&world.operator, &json!({})));
+    assert_eq!(cards(&holder), kept.len() + more.len());
 }
 
 /// Fills the disk until a request is refused because the disk is full.

@@ -37,6 +37,8 @@ mod hosts;
 mod hsm;
 mod inward;
 mod issued;
+#[path = "../support/load.rs"]
+mod load;
 mod matrix;
 mod operating;
 mod organisations;

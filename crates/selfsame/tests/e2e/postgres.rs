@@ -1,15 +1,17 @@
 //! An instance whose records are in PostgreSQL: a whole flow across crashes of both, and a backup that is a file.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::copies::{copied, restored};
+use crate::copies::{copied, copied_at, restored};
 use crate::instance::Instance;
 use crate::postgres_server::Server;
+use crate::replicas_rig::Replicas;
 use crate::rig::{
-    World, answer, issued, offer, post, recheck_until, run, selfsame, set_status, take, text,
-    verdict,
+    World, answer, issued, offer, person, post, recheck_until, run, selfsame, set_status, take,
+    text, verdict,
 };
 
 #[test]
@@ -227,6 +229,68 @@ fn an_older_dump_that_was_put_back_is_told_by_the_ledger() {
     let (code, _, complaints) = run(&mut up);
     assert_ne!(code, 0);
     assert!(complaints.contains("older"), "{complaints}");
+}
+
+/// The settings for a recovery that docs/high-availability.md shows.
+const GUIDE: &str = include_str!("../../../../docs/high-availability.md");
+
+#[test]
+fn a_database_recovered_to_a_time_is_sound_and_is_used_by_way_of_a_backup() {
+    let server = Server::start(&[
+        "archive_mode=on",
+        "archive_command=mkdir -p ../archive && cp %p ../archive/%f",
+    ]);
+    let mut replicas = Replicas::start(&server.fresh(), 1);
+    let operator = replicas.operator();
+    let anna = person(&operator.with_token(""), "anna");
+    let base = server.base_backup();
+    let kept = offer(&operator, &json!({}));
+    take(&anna, &kept);
+    let time = server.ask("SELECT clock_timestamp()");
+    let undone = offer(&operator, &json!({}));
+    take(&anna, &undone);
+    server.ask("SELECT pg_switch_wal()");
+    replicas.kill(0);
+    server.end("INT");
+
+    let settings = GUIDE.split("```ini\n").nth(1).unwrap().split("```").next();
+    let settings = settings.unwrap().replace("2026-11-28 12:00:00+00", &time);
+    assert!(settings.contains(&time), "{settings}");
+    server.recover(&base, &settings);
+    let began = Instant::now();
+    while server.ask("SELECT pg_is_in_recovery()") == "t" {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let (code, report, complaints) = check(&replicas.folder(0), &replicas.url);
+    assert_eq!(
+        (code, &report["sound"]),
+        (0, &true.into()),
+        "{report} {complaints}"
+    );
+
+    replicas.again(0);
+    let copy = copied_at(&replicas.origin, &replicas.replicas[0].token_file());
+    replicas.kill(0);
+    let (data, former) = (replicas.folder(0), replicas.folder(1));
+    std::fs::rename(&data, &former).unwrap();
+    std::fs::create_dir(&data).unwrap();
+    std::fs::copy(former.join("master-key"), data.join("master-key")).unwrap();
+    let copy = copy.replace(data.to_str().unwrap(), former.to_str().unwrap());
+    replicas.url = server.address("new");
+    let (code, _, complaints) = restore(&copy, &data, &replicas.url);
+    assert_eq!(code, 0, "{complaints}");
+    replicas.again(0);
+    assert!(replicas.replicas[0].log().contains("revoke it again"));
+    let operator = replicas.operator();
+    assert_eq!(text(&issued(&operator, &kept)[0], "status"), "valid");
+    assert_eq!(issued(&operator, &undone).len(), 0);
+}
+
+fn restore(copy: &str, data: &Path, url: &str) -> (i32, String, String) {
+    let mut command = selfsame();
+    command.args(["restore", copy, "--database", url, "--data"]);
+    run(command.arg(data))
 }
 
 #[test]

@@ -7,8 +7,10 @@ use std::thread;
 use serde_json::json;
 
 use crate::foreign::{Asked, Holder, ask, binding, bound, holder};
-use crate::http::Reply;
-use crate::rig::{World, assert_error, get, items, offer, text, verdict};
+use crate::http::{Api, Reply};
+use crate::postgres_server::Server;
+use crate::replicas_rig::Replicas;
+use crate::rig::{World, assert_error, get, items, offer, person, post, take, text, verdict};
 
 /// The answers to 32 clients that send the same request at the same time.
 fn race(what: impl Fn(usize) -> Reply + Send + Sync + 'static) -> Vec<Reply> {
@@ -80,6 +82,74 @@ fn a_nonce_raced_by_32_wallets_with_tokens_of_their_own_is_spent_once() {
     for reply in replies.iter().filter(|reply| !reply.is_success()) {
         assert_error(reply, 400, "invalid_nonce");
     }
+}
+
+/// How often two replicas race, for each thing that can be used once.
+const ROUNDS: usize = 6;
+
+#[test]
+fn of_two_replicas_one_redeems_a_code_one_takes_a_nonce_and_one_spends_a_credential() {
+    let server = Server::shared();
+    let replicas = Replicas::start(&server.fresh(), 2);
+    let operator = replicas.operator();
+    let anybody = operator.with_token("");
+    for _ in 0..ROUNDS {
+        let (made, origin) = (offer(&operator, &json!({})), anybody.clone());
+        let replies = race(move |_| Holder::of(&made, &origin).redeem(&[]));
+        assert_eq!(winners(&replies), 1, "{replies:?}");
+    }
+    let made = offer(&operator, &json!({"uses": ROUNDS * 32}));
+    for _ in 0..ROUNDS {
+        let wallets = (0..32).map(|_| {
+            let holder = Holder::of(&made, &anybody);
+            let token = holder.token();
+            (holder, token)
+        });
+        let wallets: Vec<(Holder, String)> = wallets.collect();
+        let nonce = wallets[0].0.nonce();
+        let replies = race(move |number| {
+            let (holder, token) = &wallets[number];
+            holder.ask(token, &[holder.proof(&nonce)])
+        });
+        assert_eq!(winners(&replies), 1, "{replies:?}");
+    }
+    let erika = person(&anybody, "erika");
+    for _ in 0..ROUNDS {
+        assert_eq!(outcomes_of_spending_at_once(&operator, &erika), 1);
+    }
+}
+
+/// Gives a person a prescription, and has it dispensed by eight requests at the same time. Returns how many succeeded.
+fn outcomes_of_spending_at_once(operator: &Api, erika: &Api) -> usize {
+    take(erika, &offer(operator, &json!({"type": "prescription"})));
+    let ask = json!({"type": "prescription", "spend": true});
+    let asked: Vec<_> = (0..8)
+        .map(|_| post(operator, "/api/verifier/requests", &ask))
+        .collect();
+    let outcomes = thread::scope(|scope| {
+        let dispensed = asked.iter().map(|asked| {
+            scope.spawn(move || {
+                let body = json!({"request": asked["uri"], "policy": "newest"});
+                let answered = erika.send("POST", "/api/wallet/requests/answer", Some(&body));
+                let state = verdict(operator, asked);
+                let outcome = state["verdict"]["outcome"].as_str().map(str::to_owned);
+                outcome.unwrap_or_else(|| panic!("{state} {answered:?}"))
+            })
+        });
+        let dispensed: Vec<_> = dispensed.collect();
+        let outcomes = dispensed.into_iter().map(|one| one.join().unwrap());
+        outcomes.collect::<Vec<_>>()
+    });
+    let spent = outcomes
+        .iter()
+        .filter(|outcome| *outcome == "spent")
+        .count();
+    let valid = outcomes
+        .iter()
+        .filter(|outcome| *outcome == "valid")
+        .count();
+    assert_eq!(spent + valid, outcomes.len(), "{outcomes:?}");
+    valid
 }
 
 #[test]

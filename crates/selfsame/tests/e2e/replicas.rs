@@ -4,22 +4,19 @@
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::http::{Api, Reply};
+use crate::http::Api;
 use crate::instance::free_port;
+use crate::load::{TAKEN_OVER, immunization, is_taken, under_load, until_answered};
 use crate::postgres_server::Server;
 use crate::replicas_rig::Replicas;
 use crate::rig::{
     answer, issued, items, offer, person, post, recheck_until, run, selfsame, set_status, take,
     text, verdict,
 };
-
-/// After this time another process has taken over what a killed one held.
-const TAKEN_OVER: Duration = Duration::from_secs(15);
 
 #[test]
 fn any_replica_serves_any_step_and_none_serves_what_another_one_has_changed() {
@@ -76,14 +73,14 @@ fn a_replica_that_is_killed_in_the_middle_of_flows_loses_none_and_does_none_twic
     let server = Server::start(&[]);
     let mut replicas = Replicas::start(&server.fresh(), 3);
     let operator = replicas.operator();
-    under_load(&operator, |more| {
-        more(Duration::from_secs(60));
+    under_load(&operator, |load| {
+        load.goes_on(Duration::from_secs(60));
         replicas.kill(1);
-        more(Duration::from_secs(60));
+        load.goes_on(Duration::from_secs(60));
         replicas.again(1);
-        more(Duration::from_secs(60));
+        load.goes_on(Duration::from_secs(60));
         replicas.kill(0);
-        more(Duration::from_secs(60));
+        load.goes_on(Duration::from_secs(60));
     });
 }
 
@@ -91,117 +88,15 @@ fn a_replica_that_is_killed_in_the_middle_of_flows_loses_none_and_does_none_twic
 fn a_replica_that_is_paused_until_others_have_taken_over_does_nothing_twice_when_it_goes_on() {
     let server = Server::shared();
     let replicas = Replicas::start(&server.fresh(), 2);
-    under_load(&replicas.operator(), |more| {
+    under_load(&replicas.operator(), |load| {
         for _ in 0..2 {
-            more(Duration::from_secs(60));
+            load.goes_on(Duration::from_secs(60));
             signal("STOP", replicas.replicas[1].id());
             std::thread::sleep(TAKEN_OVER);
             signal("CONT", replicas.replicas[1].id());
         }
-        more(Duration::from_secs(60));
+        load.goes_on(Duration::from_secs(60));
     });
-}
-
-/// Runs flows of many people during `faults`, which gets a function that waits for more of them. Compares what was
-/// acknowledged with what is there.
-fn under_load(operator: &Api, faults: impl FnOnce(&dyn Fn(Duration))) {
-    const PEOPLE: usize = 8;
-    let people: Vec<Api> = (0..PEOPLE)
-        .map(|number| person(&operator.with_token(""), &format!("person-{number}")))
-        .collect();
-    let (ends, done) = (AtomicBool::new(false), AtomicUsize::new(0));
-    let worked: Vec<ClientLog> = std::thread::scope(|scope| {
-        let (ends, done) = (&ends, &done);
-        let working: Vec<_> = people
-            .iter()
-            .map(|person| scope.spawn(move || flows(operator, person, ends, done)))
-            .collect();
-        let more = |within: Duration| {
-            let (begun, before) = (Instant::now(), done.load(Ordering::Relaxed));
-            while done.load(Ordering::Relaxed) < before + 2 * PEOPLE {
-                assert!(begun.elapsed() < within, "flows do not go on");
-                std::thread::sleep(Duration::from_millis(20));
-            }
-        };
-        faults(&more);
-        ends.store(true, Ordering::Relaxed);
-        working.into_iter().map(|one| one.join().unwrap()).collect()
-    });
-    // From the clients' own log: what was acknowledged is there, and nothing is there twice.
-    let spent: usize = worked.iter().map(|log| log.spent.len()).sum();
-    assert!(spent <= 2 * PEOPLE, "{spent} offers were spent for nothing");
-    for (person, log) in people.iter().zip(&worked) {
-        let cards = || {
-            let path = "/api/wallet/credentials?limit=200";
-            items(&until_answered(|| person.send("GET", path, None))).len()
-        };
-        // A credential that was issued for a process that was killed then becomes a card once another one has taken over.
-        let began = Instant::now();
-        while cards() < log.taken.len() && began.elapsed() < TAKEN_OVER {
-            std::thread::sleep(Duration::from_millis(200));
-        }
-        assert_eq!(cards(), log.taken.len());
-        for given in &log.taken {
-            assert_eq!(issued_for(operator, given), 1);
-        }
-        for given in &log.spent {
-            assert_eq!(issued_for(operator, given), 0);
-        }
-    }
-}
-
-/// What a client has seen.
-#[derive(Default)]
-struct ClientLog {
-    /// Offers that were taken.
-    taken: Vec<Value>,
-    /// Offers whose code was redeemed by a process that was killed before it gave a token for it. A code works once
-    /// (OpenID4VCI §3.5), so the person needs another offer.
-    spent: Vec<Value>,
-}
-
-/// Takes one offer after the other.
-fn flows(operator: &Api, person: &Api, ends: &AtomicBool, done: &AtomicUsize) -> ClientLog {
-    let mut log = ClientLog::default();
-    while !ends.load(Ordering::Relaxed) {
-        let given =
-            until_answered(|| operator.send("POST", "/api/issuer/offers", Some(&immunization())));
-        match is_taken(operator, person, &given) {
-            true => log.taken.push(given),
-            false => log.spent.push(given),
-        }
-        done.fetch_add(1, Ordering::Relaxed);
-    }
-    log
-}
-
-/// Accepts an offer, again and again while the answers say nothing.
-fn is_taken(operator: &Api, person: &Api, given: &Value) -> bool {
-    let body = json!({"offer": given["uri"]});
-    let (began, mut refused) = (Instant::now(), None);
-    loop {
-        let reply = person.send("POST", "/api/wallet/offers/accept", Some(&body));
-        match &reply {
-            Ok(reply) if reply.is_success() => return true,
-            // Another process may finish what the one began that was killed, once that is taken for dead.
-            Ok(reply) if reply.status == 410 => {
-                let refused = refused.get_or_insert_with(Instant::now);
-                if issued_for(operator, given) > 0 {
-                    return true;
-                }
-                if refused.elapsed() > TAKEN_OVER {
-                    return false;
-                }
-            }
-            _ => assert!(began.elapsed() < Duration::from_secs(60), "{reply:?}"),
-        }
-        std::thread::sleep(Duration::from_millis(200));
-    }
-}
-
-fn issued_for(operator: &Api, given: &Value) -> usize {
-    let path = format!("/api/issuer/credentials?offer={}", text(given, "id"));
-    items(&until_answered(|| operator.send("GET", &path, None))).len()
 }
 
 #[test]
@@ -287,21 +182,4 @@ fn signal(name: &str, process: u32) {
         .args(["-s", name, &process.to_string()])
         .status();
     assert!(told.unwrap().success());
-}
-
-fn immunization() -> Value {
-    json!({"type": "immunization", "examples": true})
-}
-
-/// Sends a request that may be repeated until it succeeds, as clients behind a balancer do.
-fn until_answered(send: impl Fn() -> std::io::Result<Reply>) -> Value {
-    let began = Instant::now();
-    loop {
-        let reply = send();
-        match &reply {
-            Ok(reply) if reply.is_success() => return reply.json(),
-            _ => assert!(began.elapsed() < Duration::from_secs(60), "{reply:?}"),
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }

@@ -12,7 +12,8 @@ use crate::instance::{Instance, free_port};
 /// The processes; dropping this stops them.
 pub struct Replicas {
     folder: TempDir,
-    url: String,
+    /// Where the database is.
+    pub url: String,
     registry: Instance,
     environment: Vec<(&'static str, String)>,
     /// Those that use the database.
@@ -68,7 +69,8 @@ impl Replicas {
         replicas
     }
 
-    fn folder(&self, number: usize) -> PathBuf {
+    /// The data directory of the process of this number.
+    pub fn folder(&self, number: usize) -> PathBuf {
         self.folder.path().join(format!("replica-{number}"))
     }
 

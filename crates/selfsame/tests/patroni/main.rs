@@ -1,0 +1,81 @@
+//! PostgreSQL under Patroni, as docs/high-availability.md sets it up: the primary is killed while two processes serve, and
+//! is changed by hand.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests of a process measure real time and open their own connections"
+)]
+#![allow(
+    dead_code,
+    reason = "the support is shared with other tests, and each uses its part of it"
+)]
+
+mod cluster;
+#[path = "../support/http.rs"]
+mod http;
+#[path = "../support/instance.rs"]
+mod instance;
+#[path = "../support/load.rs"]
+mod load;
+#[path = "../../../selfsame-postgres/tests/server/server.rs"]
+mod postgres_server;
+#[path = "../support/replicas.rs"]
+mod replicas_rig;
+#[path = "../e2e/rig.rs"]
+mod rig;
+
+use std::time::{Duration, Instant};
+
+use cluster::Cluster;
+use load::{Load, under_load};
+use replicas_rig::Replicas;
+
+/// How long after the standby accepts writes, until the rate is what it was.
+const FULL_RATE: Duration = Duration::from_secs(5);
+/// How long a rate is measured.
+const MEASURED: Duration = Duration::from_secs(2);
+
+#[test]
+fn a_primary_that_is_killed_or_relieved_under_load_loses_nothing_and_full_rate_is_back_in_time() {
+    let mut cluster = Cluster::start();
+    let replicas = Replicas::start(&cluster.url(), 2);
+    under_load(&replicas.operator(), |load| {
+        load.goes_on(Duration::from_secs(30));
+        let usual = load.rate(MEASURED).of_all;
+        let first = cluster.primary();
+        let began = Instant::now();
+        cluster.kill(first);
+        cluster.until_primary(1 - first);
+        // The former primary comes back meanwhile, as the standby.
+        cluster.run(first);
+        is_back(load, "fail-over", began, usual);
+        cluster.until_synchronous();
+        let began = Instant::now();
+        cluster.switch_over(1 - first, first);
+        cluster.until_primary(first);
+        is_back(load, "switchover", began, usual);
+    });
+}
+
+/// Five seconds after a server took the other's place, everybody is served as before.
+fn is_back(load: &Load<'_>, what: &str, began: Instant, usual: f64) {
+    let taken = began.elapsed();
+    let (before, served) = (load.done(), Instant::now());
+    while load.done() == before {
+        assert!(served.elapsed() < FULL_RATE, "nothing after the {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let first = served.elapsed();
+    std::thread::sleep(FULL_RATE.saturating_sub(first));
+    let rate = load.rate(MEASURED);
+    println!(
+        "{what}: {taken:.1?}, first flow after another {first:.1?}; {usual:.0} flows a second before, {:.0} after",
+        rate.of_all
+    );
+    // Other suites run beside this one, and take more of the machine or less.
+    assert!(rate.is_for_all, "somebody waits after the {what}");
+    assert!(
+        rate.of_all > usual / 4.0,
+        "{:.1} after {usual:.1}",
+        rate.of_all
+    );
+}

@@ -1,0 +1,213 @@
+//! Flows of many people against several processes, during faults: what was acknowledged is there, and nothing is there
+//! twice.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::http::{Api, Reply};
+use crate::rig::{items, person, text};
+
+/// After this time another process has taken over what a killed one held.
+pub const TAKEN_OVER: Duration = Duration::from_secs(15);
+const PEOPLE: usize = 8;
+
+/// The running flows.
+pub struct Load<'a> {
+    /// How many each person has ended.
+    done: &'a [AtomicUsize],
+}
+
+/// What was done in some time.
+pub struct Rate {
+    /// Flows a second.
+    pub of_all: f64,
+    /// Whether each person had a part in it.
+    pub is_for_all: bool,
+}
+
+impl Load<'_> {
+    /// Waits until each person has taken two more offers on average.
+    pub fn goes_on(&self, within: Duration) {
+        let (begun, before) = (Instant::now(), self.done());
+        while self.done() < before + 2 * PEOPLE {
+            assert!(begun.elapsed() < within, "flows do not go on");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// What is done in this time.
+    pub fn rate(&self, during: Duration) -> Rate {
+        let (begun, before) = (Instant::now(), self.of_each());
+        std::thread::sleep(during);
+        let (seconds, after) = (begun.elapsed().as_secs_f64(), self.of_each());
+        let done = after.iter().sum::<usize>() - before.iter().sum::<usize>();
+        Rate {
+            of_all: done as f64 / seconds,
+            is_for_all: before
+                .iter()
+                .zip(&after)
+                .all(|(before, after)| before < after),
+        }
+    }
+
+    /// The number of flows that have ended.
+    pub fn done(&self) -> usize {
+        self.of_each().iter().sum()
+    }
+
+    fn of_each(&self) -> Vec<usize> {
+        let one = |done: &AtomicUsize| done.load(Ordering::Relaxed);
+        self.done.iter().map(one).collect()
+    }
+}
+
+/// Ends the flows, also when a test fails.
+struct Ending<'a>(&'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs flows of many people during `faults`. Compares what was acknowledged with what is there.
+pub fn under_load(operator: &Api, faults: impl FnOnce(&Load<'_>)) {
+    let people: Vec<Api> = (0..PEOPLE)
+        .map(|number| person(&operator.with_token(""), &format!("person-{number}")))
+        .collect();
+    let done: Vec<AtomicUsize> = people.iter().map(|_| AtomicUsize::new(0)).collect();
+    let ends = AtomicBool::new(false);
+    let worked: Vec<ClientLog> = std::thread::scope(|scope| {
+        let ends = &ends;
+        let working: Vec<_> = people
+            .iter()
+            .zip(&done)
+            .map(|(person, done)| scope.spawn(move || flows(operator, person, ends, done)))
+            .collect();
+        let ending = Ending(ends);
+        faults(&Load { done: &done });
+        drop(ending);
+        working.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let spent: usize = worked.iter().map(|log| log.spent.len()).sum();
+    assert!(spent <= 2 * PEOPLE, "{spent} offers were spent for nothing");
+    std::thread::scope(|scope| {
+        for (person, log) in people.iter().zip(&worked) {
+            scope.spawn(|| log.compare(operator, person));
+        }
+    });
+}
+
+/// What a client has seen.
+#[derive(Default)]
+struct ClientLog {
+    /// Offers that were taken.
+    taken: Vec<Value>,
+    /// Offers whose code was redeemed by a process that was killed before it gave a token for it. A code works once
+    /// (OpenID4VCI §3.5), so the person needs another offer.
+    spent: Vec<Value>,
+}
+
+impl ClientLog {
+    /// What was acknowledged is there, and nothing is there twice.
+    fn compare(&self, operator: &Api, person: &Api) {
+        // A credential that was issued for a process that was killed then becomes a card once another one has taken over.
+        let began = Instant::now();
+        while cards(person) < self.taken.len() && began.elapsed() < TAKEN_OVER {
+            std::thread::sleep(Duration::from_millis(200));
+        }
+        assert_eq!(cards(person), self.taken.len());
+        for given in &self.taken {
+            assert_eq!(issued_for(operator, given), 1);
+        }
+        for given in &self.spent {
+            assert_eq!(issued_for(operator, given), 0);
+        }
+    }
+}
+
+/// The number of a person's cards.
+fn cards(person: &Api) -> usize {
+    let (mut count, mut cursor) = (0, String::new());
+    loop {
+        let path = format!("/api/wallet/credentials?limit=200{cursor}");
+        let page = until_answered(|| person.send("GET", &path, None));
+        count += items(&page).len();
+        match page["next"].as_str() {
+            Some(next) => cursor = format!("&after={next}"),
+            None => return count,
+        }
+    }
+}
+
+/// Takes one offer after the other.
+fn flows(operator: &Api, person: &Api, ends: &AtomicBool, done: &AtomicUsize) -> ClientLog {
+    let mut log = ClientLog::default();
+    while !ends.load(Ordering::Relaxed) {
+        let given =
+            until_answered(|| operator.send("POST", "/api/issuer/offers", Some(&immunization())));
+        match is_taken(operator, person, &given) {
+            true => log.taken.push(given),
+            false => log.spent.push(given),
+        }
+        done.fetch_add(1, Ordering::Relaxed);
+    }
+    log
+}
+
+/// Accepts an offer, again and again while the answers say nothing.
+pub fn is_taken(operator: &Api, person: &Api, given: &Value) -> bool {
+    let body = json!({"offer": given["uri"]});
+    let (began, mut refused) = (Instant::now(), None);
+    loop {
+        let reply = person.send("POST", "/api/wallet/offers/accept", Some(&body));
+        match &reply {
+            Ok(reply) if reply.is_success() => return true,
+            // Another process may finish what the one began that was killed, once that is taken for dead.
+            Ok(reply) if reply.status == 410 => {
+                let refused = refused.get_or_insert_with(Instant::now);
+                if issued_for(operator, given) > 0 {
+                    return true;
+                }
+                if refused.elapsed() > TAKEN_OVER {
+                    return false;
+                }
+            }
+            _ => is_for_now(began, &reply),
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn issued_for(operator: &Api, given: &Value) -> usize {
+    let path = format!("/api/issuer/credentials?offer={}", text(given, "id"));
+    items(&until_answered(|| operator.send("GET", &path, None))).len()
+}
+
+/// An offer of a credential with example values.
+pub fn immunization() -> Value {
+    json!({"type": "immunization", "examples": true})
+}
+
+/// Sends a request that may be repeated until it succeeds, as clients behind a balancer do.
+pub fn until_answered(send: impl Fn() -> std::io::Result<Reply>) -> Value {
+    let began = Instant::now();
+    loop {
+        let reply = send();
+        match &reply {
+            Ok(reply) if reply.is_success() => return reply.json(),
+            _ => is_for_now(began, &reply),
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A failure lasts for a while only, and the answer never says that the server is wrong.
+#[track_caller]
+fn is_for_now(began: Instant, reply: &std::io::Result<Reply>) {
+    assert!(began.elapsed() < Duration::from_secs(60), "{reply:?}");
+    let is_ours = reply.as_ref().is_ok_and(|reply| reply.status == 500);
+    assert!(!is_ours, "{reply:?}");
+}
