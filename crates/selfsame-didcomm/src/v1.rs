@@ -5,7 +5,7 @@ mod pack;
 
 use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::jwe::JweError;
-use selfsame_crypto::{KeyType, PublicKey, Secret};
+use selfsame_crypto::{PublicKey, Secret};
 use serde_json::{Map, Value};
 
 use crate::encoding::decode;
@@ -175,17 +175,6 @@ fn text(members: &mut Map<String, Value>, name: &'static str) -> Result<String, 
         None | Some(Value::Null) => Err(Error::Missing(name)),
         Some(_) => Err(Error::Malformed(name)),
     }
-}
-
-/// An Ed25519 key of its base58 text. What counts is that it decodes to 32 bytes: the text of a key that begins with
-/// zeros is shorter than others.
-///
-/// # Errors
-/// If it is not base58 of a key.
-pub fn key_of_base58(text: &str) -> Result<PublicKey, Error> {
-    let bytes = selfsame_crypto::encoding::base58_decode(text);
-    let bytes = bytes.map_err(|_| Error::Malformed("key in base58"))?;
-    Ok(PublicKey::from_raw(KeyType::Ed25519, &bytes)?)
 }
 
 #[cfg(test)]
