@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::KeyType;
 use crate::ctx::Ctx;
-use crate::encoding::hex_encode;
+use crate::encoding::{hex_encode, multibase_base58_encode};
 use crate::error::KeyError;
 use crate::generate::random;
 use crate::jwk::{Jwk, JwkParams};
@@ -190,6 +190,26 @@ impl AgreementKey {
             }
         }
         Err(KeyError::Unsupported)
+    }
+
+    /// The multicodec prefix and the key. Points are compressed.
+    pub fn to_multicodec(&self) -> Vec<u8> {
+        let prefix = self.curve().multicodec();
+        let size = self.curve().size();
+        let point = self.bytes().split_first().map_or(&[][..], |(_, rest)| rest);
+        match point.split_at_checked(size) {
+            Some((x, y)) if self.curve() != AgreementCurve::X25519 => {
+                // SEC 1 §2.3.3.
+                let is_odd = y.last().is_some_and(|byte| byte & 1 == 1);
+                [&prefix[..], &[if is_odd { 3 } else { 2 }], x].concat()
+            }
+            _ => [&prefix[..], self.bytes()].concat(),
+        }
+    }
+
+    /// The key as a multikey in base58.
+    pub fn to_multikey(&self) -> String {
+        multibase_base58_encode(&self.to_multicodec())
     }
 
     /// The X25519 key of an Ed25519 key (RFC 7748 §4.1): the same point on the other curve.

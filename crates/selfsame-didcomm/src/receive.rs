@@ -13,16 +13,16 @@ use crate::{v1, v2};
 
 /// A message that arrived.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Received {
+pub enum Incoming {
     /// In v1.
-    V1(ReceivedV1),
+    V1(IncomingV1),
     /// In v2.
     V2(v2::Opened),
 }
 
 /// A message of v1 that arrived in an envelope.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ReceivedV1 {
+pub struct IncomingV1 {
     /// The message.
     pub message: Message,
     /// The recipient's key.
@@ -31,7 +31,7 @@ pub struct ReceivedV1 {
     pub sender: Option<PublicKey>,
 }
 
-impl Received {
+impl Incoming {
     /// The message.
     pub fn message(&self) -> &Message {
         match self {
@@ -86,7 +86,7 @@ pub fn receive(
     envelope: &[u8],
     ring: &impl KeyRing,
     documents: &v2::Documents,
-) -> Result<Received, Error> {
+) -> Result<Incoming, Error> {
     let mut received = open(envelope, ring, documents)?;
     for _ in 0..MAX_HOPS {
         let Some(forward) = Forward::read(received.message())? else {
@@ -111,16 +111,16 @@ fn open(
     envelope: &[u8],
     ring: &impl KeyRing,
     documents: &v2::Documents,
-) -> Result<Received, Error> {
+) -> Result<Incoming, Error> {
     match version(envelope)? {
         Version::V1 => {
             let unpacked = v1::unpack(&v1::Envelope::read(envelope)?, ring)?;
-            Ok(Received::V1(ReceivedV1 {
+            Ok(Incoming::V1(IncomingV1 {
                 message: Message::read(unpacked.plaintext.expose(), Version::V1)?,
                 recipient: unpacked.recipient,
                 sender: unpacked.sender,
             }))
         }
-        Version::V2 => v2::open(envelope, ring, documents).map(Received::V2),
+        Version::V2 => v2::open(envelope, ring, documents).map(Incoming::V2),
     }
 }

@@ -5,7 +5,7 @@ mod pack;
 
 use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::jwe::JweError;
-use selfsame_crypto::{KeyType, PublicKey, Secret};
+use selfsame_crypto::{PublicKey, Secret};
 use serde_json::{Map, Value};
 
 use crate::encoding::decode;
@@ -46,12 +46,12 @@ struct Boxed {
     kid: String,
     encrypted_key: Vec<u8>,
     /// What boxes the key if the sender is known.
-    author: Option<Author>,
+    author: Option<BoxedSender>,
 }
 
 /// The sender as a recipient reads it.
 #[derive(Clone, Debug, Eq, PartialEq)]
-struct Author {
+struct BoxedSender {
     /// The sender's key in base58, sealed for the recipient.
     sealed: Vec<u8>,
     /// The nonce of the box.
@@ -154,7 +154,7 @@ fn recipient(value: Value, is_authenticated: bool) -> Result<Boxed, Error> {
     let author = match (header.contains_key("sender"), header.contains_key("iv")) {
         (true, true) if is_authenticated => {
             let nonce = decode(&text(&mut header, "iv")?, "nonce of the recipient")?;
-            Some(Author {
+            Some(BoxedSender {
                 sealed: decode(&text(&mut header, "sender")?, "sender of the envelope")?,
                 nonce: nonce.try_into().map_err(|_| malformed)?,
             })
@@ -175,17 +175,6 @@ fn text(members: &mut Map<String, Value>, name: &'static str) -> Result<String, 
         None | Some(Value::Null) => Err(Error::Missing(name)),
         Some(_) => Err(Error::Malformed(name)),
     }
-}
-
-/// An Ed25519 key of its base58 text. What counts is that it decodes to 32 bytes: the text of a key that begins with
-/// zeros is shorter than others.
-///
-/// # Errors
-/// If it is not base58 of a key.
-pub fn key_of_base58(text: &str) -> Result<PublicKey, Error> {
-    let bytes = selfsame_crypto::encoding::base58_decode(text);
-    let bytes = bytes.map_err(|_| Error::Malformed("key in base58"))?;
-    Ok(PublicKey::from_raw(KeyType::Ed25519, &bytes)?)
 }
 
 #[cfg(test)]

@@ -172,8 +172,17 @@ pub const ROWS: &[Row] = &[
         VECTORS,
     ),
     row(
+        "vectors/didcomm/",
+        These(&["selfsame-didcomm/unit"]),
+        VECTORS,
+    ),
+    row(
         "vectors/jose/",
-        These(&["selfsame-crypto/jws", "selfsame-crypto/keys"]),
+        These(&[
+            "selfsame-crypto/jws",
+            "selfsame-crypto/keys",
+            "selfsame-crypto/unit",
+        ]),
         VECTORS,
     ),
     row(

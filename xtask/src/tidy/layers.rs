@@ -358,7 +358,6 @@ const PURE_MAY_USE: &[&str] = &[
     "aws-lc-rs",
     "base64",
     "blake2",
-    "bs58",
     "dashu-int",
     "data-encoding",
     "flate2",

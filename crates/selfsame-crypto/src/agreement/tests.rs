@@ -213,6 +213,16 @@ fn multicodec_keys_are_read() {
     let p256 = PrivateKey::generate(KeyType::P256).unwrap();
     let read = AgreementKey::from_multicodec(&p256.public().to_multicodec()).unwrap();
     assert_eq!(read.bytes(), p256.public().bytes());
+    assert_eq!(read.to_multikey(), p256.public().to_multikey());
+    for curve in [
+        AgreementCurve::X25519,
+        AgreementCurve::P256,
+        AgreementCurve::P384,
+    ] {
+        let key = AgreementPrivate::generate(curve).unwrap();
+        let read = AgreementKey::from_multicodec(&key.public().to_multicodec());
+        assert_eq!(read.unwrap(), *key.public());
+    }
     let whole = [&[0x80, 0x24], p256.public().bytes()].concat();
     assert!(AgreementKey::from_multicodec(&whole).is_err());
     let ed25519 = PrivateKey::generate(KeyType::Ed25519).unwrap();

@@ -89,6 +89,11 @@ impl VerificationMethod {
         }
     }
 
+    /// A key as `Multikey`, from its text, which need not be valid.
+    pub(crate) fn of_multikey(id: DidUrl, multikey: &str) -> Self {
+        Self::new(id, MULTIKEY, Material::Multibase(multikey.to_owned()))
+    }
+
     /// A key as the type and the material say, such as a key for agreement.
     pub fn of_material(id: DidUrl, type_: &str, material: Material) -> Self {
         Self::new(id, type_, material)

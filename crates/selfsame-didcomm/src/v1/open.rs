@@ -6,7 +6,9 @@ use selfsame_crypto::jwe::JweError;
 use selfsame_crypto::seal::chacha20_poly1305::{ChaChaKey, Detached};
 use selfsame_crypto::{PublicKey, Secret};
 
-use super::{Boxed, Envelope, Unpacked, key_of_base58};
+use selfsame_did::legacy::key_of_base58;
+
+use super::{Boxed, Envelope, Unpacked};
 use crate::error::Error;
 use crate::keys::KeyRing;
 

@@ -7,7 +7,8 @@ use selfsame_crypto::agreement::AgreementPrivate;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::{base58_encode, hex_decode};
 use selfsame_crypto::time::UnixTime;
-use selfsame_crypto::{KeyError, PrivateKey};
+use selfsame_crypto::{KeyError, KeyType, PrivateKey};
+use selfsame_did::legacy::key_of_base58;
 use serde_json::json;
 
 use super::*;
