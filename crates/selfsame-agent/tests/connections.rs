@@ -13,8 +13,9 @@ use selfsame_driver::keys::Keys;
 use selfsame_driver::paging::Paging;
 use selfsame_net::{Net, Settings};
 use selfsame_store::{Memory, Store, TenantId, Vault};
-use selfsame_testkit::fake_server::{FakeServer, ReceivedRequest, Reply};
 use serde_json::{Map, Value};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
 /// An agent with its endpoint.
@@ -23,26 +24,44 @@ struct Peer {
     tenant: TenantId,
     /// Envelopes that were posted to it, and what became of them.
     taken: mpsc::UnboundedReceiver<Result<(), selfsame_driver::Error>>,
-    _endpoint: FakeServer,
+}
+
+/// Reads a request, answers 200, and returns its body.
+async fn posted(mut stream: TcpStream) -> Vec<u8> {
+    let mut read = Vec::new();
+    loop {
+        assert!(stream.read_buf(&mut read).await.unwrap() > 0);
+        let text = String::from_utf8_lossy(&read).into_owned();
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            continue;
+        };
+        let head = head.to_lowercase();
+        assert!(head.contains("content-type: application/didcomm-envelope-enc"));
+        let (_, length) = head.split_once("content-length: ").unwrap();
+        let length: usize = length.lines().next().unwrap().parse().unwrap();
+        if body.len() >= length {
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            stream.write_all(answer).await.unwrap();
+            return body.as_bytes().to_vec();
+        }
+    }
 }
 
 impl Peer {
     async fn new(name: &str, origins: &mut Vec<url::Origin>) -> PeerToBe {
-        let (posted, envelopes) = mpsc::unbounded_channel();
-        let answer = move |request: &ReceivedRequest| {
-            posted.send(request.body.to_vec()).unwrap();
-            Reply {
-                status: 200,
-                ..Reply::default()
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url: url::Url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+        let (post, envelopes) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let post = post.clone();
+                tokio::spawn(async move { drop(post.send(posted(stream).await)) });
             }
-        };
-        let endpoint = FakeServer::start(answer).await.unwrap();
-        let url: url::Url = endpoint.address().parse().unwrap();
+        });
         origins.push(url.origin());
         PeerToBe {
             name: name.to_owned(),
             url,
-            endpoint,
             envelopes,
         }
     }
@@ -67,7 +86,6 @@ impl Peer {
 struct PeerToBe {
     name: String,
     url: url::Url,
-    endpoint: FakeServer,
     envelopes: mpsc::UnboundedReceiver<Vec<u8>>,
 }
 
@@ -110,7 +128,6 @@ impl PeerToBe {
             agents,
             tenant: TenantId::parse(&self.name.to_lowercase()).unwrap(),
             taken,
-            _endpoint: self.endpoint,
         }
     }
 }

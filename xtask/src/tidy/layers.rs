@@ -134,6 +134,12 @@ const PLACES: &[Place] = &[
         ..place("selfsame-core", 3)
     },
     Place {
+        // A role beside that of OpenID4VC; the registry is behind a trait of the core.
+        beside: &["selfsame-core", "selfsame-driver", "selfsame-store"],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-agent", 3)
+    },
+    Place {
         // The roles of organisations; what people own is in the wallet.
         beside: &[
             "selfsame-core",
