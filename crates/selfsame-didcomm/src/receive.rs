@@ -1,15 +1,21 @@
 //! What arrives: an envelope of either version is opened, and so are the envelopes in forwards to the recipient itself.
 
 use selfsame_crypto::PublicKey;
-use selfsame_crypto::json;
+use selfsame_crypto::json::{self, Limits};
 use serde_json::{Map, Value};
 
 use crate::encoding::decode;
 use crate::error::Error;
 use crate::forward::{Forward, MAX_HOPS, is_not_ours};
 use crate::keys::KeyRing;
-use crate::message::{Message, Version};
+use crate::message::{self, Message, Version};
 use crate::{v1, v2};
+
+/// Limits on a text of either version, a plaintext included.
+const LIMITS: Limits = Limits {
+    max_bytes: v1::LIMITS.max_bytes,
+    ..message::LIMITS
+};
 
 /// A message that arrived.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +52,7 @@ impl Incoming {
 /// # Errors
 /// If it is no JSON object within the limits.
 pub fn version(envelope: &[u8]) -> Result<Version, Error> {
-    match json::parse(envelope, &v1::LIMITS)? {
+    match json::parse(envelope, &LIMITS)? {
         Value::Object(members) => Ok(version_of(&members)),
         _ => Err(Error::Malformed("envelope")),
     }
