@@ -21,9 +21,9 @@ const LIMITS: Limits = Limits {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
     /// In v1.
-    V1(IncomingV1),
+    V1(Box<IncomingV1>),
     /// In v2.
-    V2(v2::Opened),
+    V2(Box<v2::Opened>),
 }
 
 /// A message of v1 that arrived in an envelope.
@@ -121,12 +121,15 @@ fn open(
     match version(envelope)? {
         Version::V1 => {
             let unpacked = v1::unpack(&v1::Envelope::read(envelope)?, ring)?;
-            Ok(Incoming::V1(IncomingV1 {
+            Ok(Incoming::V1(Box::new(IncomingV1 {
                 message: Message::read(unpacked.plaintext.expose(), Version::V1)?,
                 recipient: unpacked.recipient,
                 sender: unpacked.sender,
-            }))
+            })))
         }
-        Version::V2 => v2::open(envelope, ring, documents).map(Incoming::V2),
+        Version::V2 => {
+            let opened = v2::open(envelope, ring, documents)?;
+            Ok(Incoming::V2(Box::new(opened)))
+        }
     }
 }
