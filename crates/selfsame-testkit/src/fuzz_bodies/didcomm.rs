@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use selfsame_crypto::PrivateKey;
 use selfsame_crypto::agreement::AgreementPrivate;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::hex_decode;
 use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::jwe::{ContentEncryption, Jwe};
 use selfsame_crypto::time::UnixTime;
-use selfsame_crypto::{PrivateKey, PublicKey};
 use selfsame_did::legacy::{LegacyDocument, base58_of_key};
 use selfsame_did::{Did, Document, Material, Relationship, VerificationMethod};
 use selfsame_didcomm::forward::{Forward, RouteV1, wrap_v1};
@@ -129,39 +129,24 @@ pub fn didcomm_envelope(data: &[u8]) -> bool {
     let parties = &*PARTIES;
     match receive(data, &parties.ring, &parties.documents) {
         Ok(Incoming::V1(incoming)) => {
-            let is_known = |key: &PublicKey| {
-                [&parties.alice, &parties.bob]
-                    .iter()
-                    .any(|one| one.public() == key)
-            };
-            assert!(is_known(&incoming.recipient));
-            assert!(
-                incoming.sender.as_ref().is_none_or(is_known),
-                "nobody else has a key here"
-            );
-            if incoming.sender.is_some() {
+            let known = [parties.alice.public(), parties.bob.public()];
+            assert!(known.contains(&&incoming.recipient));
+            if let Some(sender) = &incoming.sender {
+                assert!(known.contains(&sender), "nobody else has a key here");
                 assert_eq!(incoming.message.kind, ping().kind, "she sent nothing else");
             }
-            true
         }
         Ok(Incoming::V2(opened)) => {
             assert_eq!(opened.signer, None, "nobody signed here");
             if let Some(sender) = &opened.sender {
                 let from = opened.message.from.as_ref().map(|from| &from.did);
                 assert_eq!(from, Some(&sender.did));
-                assert!(
-                    opened
-                        .message
-                        .to
-                        .iter()
-                        .any(|to| parties.documents.contains_key(&to.did))
-                );
                 assert_eq!(opened.message.kind, ping().kind, "she sent nothing else");
             }
-            true
         }
-        Err(_) => false,
+        Err(_) => {}
     }
+    true
 }
 
 fn ping() -> Message {
