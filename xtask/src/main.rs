@@ -10,6 +10,7 @@ mod askar;
 mod changed;
 mod clients;
 mod collector;
+mod didcomm;
 mod engine;
 mod faults;
 mod machine;

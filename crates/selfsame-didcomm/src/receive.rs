@@ -1,23 +1,29 @@
 //! What arrives: an envelope of either version is opened, and so are the envelopes in forwards to the recipient itself.
 
 use selfsame_crypto::PublicKey;
-use selfsame_crypto::json;
+use selfsame_crypto::json::{self, Limits};
 use serde_json::{Map, Value};
 
 use crate::encoding::decode;
 use crate::error::Error;
 use crate::forward::{Forward, MAX_HOPS, is_not_ours};
 use crate::keys::KeyRing;
-use crate::message::{Message, Version};
+use crate::message::{self, Message, Version};
 use crate::{v1, v2};
+
+/// Limits on a text of either version, a plaintext included.
+const LIMITS: Limits = Limits {
+    max_bytes: v1::LIMITS.max_bytes,
+    ..message::LIMITS
+};
 
 /// A message that arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
     /// In v1.
-    V1(IncomingV1),
+    V1(Box<IncomingV1>),
     /// In v2.
-    V2(v2::Opened),
+    V2(Box<v2::Opened>),
 }
 
 /// A message of v1 that arrived in an envelope.
@@ -46,7 +52,7 @@ impl Incoming {
 /// # Errors
 /// If it is no JSON object within the limits.
 pub fn version(envelope: &[u8]) -> Result<Version, Error> {
-    match json::parse(envelope, &v1::LIMITS)? {
+    match json::parse(envelope, &LIMITS)? {
         Value::Object(members) => Ok(version_of(&members)),
         _ => Err(Error::Malformed("envelope")),
     }
@@ -115,12 +121,15 @@ fn open(
     match version(envelope)? {
         Version::V1 => {
             let unpacked = v1::unpack(&v1::Envelope::read(envelope)?, ring)?;
-            Ok(Incoming::V1(IncomingV1 {
+            Ok(Incoming::V1(Box::new(IncomingV1 {
                 message: Message::read(unpacked.plaintext.expose(), Version::V1)?,
                 recipient: unpacked.recipient,
                 sender: unpacked.sender,
-            }))
+            })))
         }
-        Version::V2 => v2::open(envelope, ring, documents).map(Incoming::V2),
+        Version::V2 => {
+            let opened = v2::open(envelope, ring, documents)?;
+            Ok(Incoming::V2(Box::new(opened)))
+        }
     }
 }

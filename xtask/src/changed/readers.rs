@@ -173,7 +173,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "vectors/didcomm/",
-        These(&["selfsame-didcomm/unit"]),
+        These(&["selfsame-didcomm/peers", "selfsame-didcomm/unit"]),
         VECTORS,
     ),
     row(
@@ -280,7 +280,11 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "crates/selfsame-moving/tests/askar/requirements.txt",
-        These(&["selfsame-moving/askar", "xtask/unit"]),
+        These(&[
+            "selfsame-didcomm/peers",
+            "selfsame-moving/askar",
+            "xtask/unit",
+        ]),
         PINNED,
     ),
     row(
@@ -296,6 +300,11 @@ pub const ROWS: &[Row] = &[
     row(
         "crates/selfsame/tests/clients/python/requirements.txt",
         These(&["selfsame/clients", "xtask/unit"]),
+        PINNED,
+    ),
+    row(
+        "crates/selfsame-didcomm/tests/peers/requirements.txt",
+        These(&["selfsame-didcomm/peers", "xtask/unit"]),
         PINNED,
     ),
     row(

@@ -33,10 +33,10 @@ pub fn draft_rotation(
     at: UnixTime,
 ) -> Unsigned {
     let header = json!({ "typ": "JWT", "alg": algorithm.as_str(), "kid": kid });
-    let mut claims = json!({ "iss": kid.did, "iat": at.0 });
-    if let Some(now) = now {
-        claims["sub"] = json!(now);
-    }
+    let claims = match now {
+        Some(now) => json!({ "iss": kid.did, "sub": now, "iat": at.0 }),
+        None => json!({ "iss": kid.did, "iat": at.0 }),
+    };
     Unsigned::new(&header, &claims)
 }
 

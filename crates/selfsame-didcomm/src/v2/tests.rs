@@ -121,7 +121,7 @@ fn a_message_of_a_known_sender_is_opened_on_each_curve() {
             };
             let envelope = encrypt(Sealable::Plain(&message), &packing, &ctx()).unwrap();
             let text = String::from_utf8(envelope.clone()).unwrap();
-            assert_eq!(text.contains("ECDH-1PU"), false);
+            assert!(!text.contains("ECDH-1PU"), "it is in the encoded header");
             let opened = open(&envelope, &bob.ring, &documents(&[&alice])).unwrap();
             assert_eq!(opened.message, message);
             assert_eq!(opened.sender, Some(kid));
