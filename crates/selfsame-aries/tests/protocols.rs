@@ -2,6 +2,10 @@
 
 #[path = "protocols/connections.rs"]
 mod connections;
+#[path = "protocols/credentials.rs"]
+mod credentials;
+#[path = "protocols/exchange.rs"]
+mod exchange;
 #[path = "protocols/handshake.rs"]
 mod handshake;
 #[path = "protocols/world.rs"]
