@@ -8,5 +8,9 @@ mod credentials;
 mod exchange;
 #[path = "protocols/handshake.rs"]
 mod handshake;
+#[path = "protocols/others.rs"]
+mod others;
+#[path = "protocols/out_of_band.rs"]
+mod out_of_band;
 #[path = "protocols/world.rs"]
 mod world;
