@@ -12,5 +12,7 @@ mod handshake;
 mod others;
 #[path = "protocols/out_of_band.rs"]
 mod out_of_band;
+#[path = "protocols/table.rs"]
+mod table;
 #[path = "protocols/world.rs"]
 mod world;
