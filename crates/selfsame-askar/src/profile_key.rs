@@ -1,8 +1,8 @@
 //! The key of a profile: six keys in a CBOR map, and what each of them opens.
 
 use minicbor::Decoder;
-use selfsame_crypto::chacha20_poly1305::ChaChaKey;
 use selfsame_crypto::hash::hmac_sha256;
+use selfsame_crypto::seal::chacha20_poly1305::ChaChaKey;
 use selfsame_crypto::{Secret, SecretString};
 
 use crate::error::{ItemPart, WalletError};

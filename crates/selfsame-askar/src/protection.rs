@@ -1,8 +1,8 @@
 //! The store key: how a wallet says that it is protected, and the key that opens its profiles.
 
-use selfsame_crypto::chacha20_poly1305::ChaChaKey;
 use selfsame_crypto::encoding::{base58_decode, hex_decode};
 use selfsame_crypto::password::{Argon2iCost, PasswordError, argon2i};
+use selfsame_crypto::seal::chacha20_poly1305::ChaChaKey;
 use selfsame_crypto::{Secret, SecretString};
 
 use crate::error::WalletError;

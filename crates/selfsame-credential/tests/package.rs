@@ -235,6 +235,10 @@ mod python {
         let key = package(&json!({"do": "key"}));
         let recipient = Recipient::of(&Jwk::from_value(&key["public"]).unwrap()).unwrap();
         for encryption in ContentEncryption::ALL {
+            // The package does not know XChaCha20.
+            if encryption == ContentEncryption::Xc20p {
+                continue;
+            }
             let content = json!({"vp_token": {"one": ["Inés ✓"]}}).to_string();
             let ctx = Ctx::new(now(), [7; 32]);
             let token = recipient.encrypt(content.as_bytes(), encryption, &ctx);

@@ -2,9 +2,12 @@
 
 mod point;
 
+use aws_lc_rs::encoding::{AsBigEndian as _, Curve25519SeedBin};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, ParsedPublicKey};
+use zeroize::Zeroizing;
 
 use crate::error::KeyError;
+use crate::hash::sha512;
 
 /// The multicodec `ed25519-pub` as a varint.
 pub(crate) const MULTICODEC: [u8; 2] = [0xed, 0x01];
@@ -66,6 +69,21 @@ pub(crate) fn is_point(key: &[u8]) -> bool {
         *last &= 0x7f;
     }
     point::has_x(&y)
+}
+
+/// The public key on the curve of X25519 (RFC 7748 §4.1), if the key is a point.
+pub(crate) fn to_x25519(key: &[u8]) -> Option<[u8; 32]> {
+    let mut y = <[u8; 32]>::try_from(key).ok()?;
+    *y.last_mut()? &= 0x7f;
+    point::has_x(&y).then(|| point::to_u(&y))
+}
+
+/// The private key of [`to_x25519`]: the first half of the hashed seed (RFC 8032 §5.1.5). X25519 clears and sets its
+/// bits itself.
+pub(crate) fn to_x25519_private(pair: &Ed25519KeyPair) -> Option<Zeroizing<[u8; 32]>> {
+    let seed: Curve25519SeedBin<'_> = pair.seed().ok()?.as_be_bytes().ok()?;
+    let hashed = Zeroizing::new(sha512(seed.as_ref()));
+    hashed.first_chunk().map(|half| Zeroizing::new(*half))
 }
 
 /// Whether y, little endian, is 2^255 - 19 or more (RFC 8032 §5.1.3 step 1).

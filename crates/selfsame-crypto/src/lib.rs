@@ -1,7 +1,8 @@
 //! Keys, signatures, JOSE, sealing, strict JSON, time and randomness: the base of all other crates.
 //!
-//! Owns: key types and their encodings (JWK, multikey, SPKI, PKCS#8), JWS in compact form, X.509 chains,
-//! sealing and password hashing, frames and sums of elements, secret types, strict JSON, `Ctx` and `UnixTime`.
+//! Owns: key types and their encodings (JWK, multikey, SPKI, PKCS#8), JWS in compact form, key agreement and JWE, the
+//! boxes of NaCl, X.509 chains, sealing and password hashing, frames and sums of elements, secret types, strict JSON,
+//! `Ctx` and `UnixTime`.
 //! Does not own: what a token means (selfsame-credential), where keys are kept (selfsame-store), and any input, output
 //! or clock. Only [`generate`], [`password`] and, inside aws-lc, ECDSA signing draw randomness from the system;
 //! everything else is a function of its arguments.
@@ -16,8 +17,8 @@
     )
 )]
 
+pub mod agreement;
 mod algorithm;
-pub mod chacha20_poly1305;
 pub mod ctx;
 mod der;
 mod ec;

@@ -61,6 +61,14 @@ impl PrivateKey {
         self.public.key_type().default_algorithm()
     }
 
+    /// The pair, if it is of Ed25519.
+    pub(crate) fn ed25519_pair(&self) -> Option<&Ed25519KeyPair> {
+        match &self.pair {
+            Pair::Ed25519(pair) => Some(pair),
+            Pair::P256(_) => None,
+        }
+    }
+
     pub(crate) fn ed25519(pair: Ed25519KeyPair) -> Result<Self, KeyError> {
         let public = PublicKey::from_raw(KeyType::Ed25519, ed25519::public_bytes(&pair))?;
         Ok(Self {

@@ -1,5 +1,6 @@
 //! Sealing with AES-256-GCM-SIV, key derivation and keyed hashes. Each algorithm has its own secret.
 
+pub mod chacha20_poly1305;
 pub mod master;
 
 use std::fmt;

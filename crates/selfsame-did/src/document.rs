@@ -6,6 +6,7 @@ mod read;
 mod service;
 mod write;
 
+use selfsame_crypto::agreement::AgreementKey;
 use selfsame_crypto::json::JsonError;
 use selfsame_crypto::{KeyError, PublicKey};
 use serde_json::{Map, Value};
@@ -202,16 +203,53 @@ impl Document {
     /// The key `id`, if the document lists it for `relationship` and its controller is the document's subject
     /// (Controlled Identifiers §3.3).
     pub fn key(&self, id: &DidUrl, relationship: Relationship) -> Result<PublicKey, DocumentError> {
+        self.listed(id, relationship)?.controlled_key(&self.id)
+    }
+
+    /// The key `id` for agreement, by the same rules.
+    ///
+    /// # Errors
+    /// If it is not listed for key agreement, another DID controls it, or it is no valid key.
+    pub fn agreement_key(&self, id: &DidUrl) -> Result<AgreementKey, DocumentError> {
+        let method = self.listed(id, Relationship::KeyAgreement)?;
+        method.controlled_agreement_key(&self.id)
+    }
+
+    /// The keys for agreement, in the document's order. Keys of unsupported types and keys of other controllers are
+    /// skipped.
+    pub fn agreement_keys(&self) -> impl Iterator<Item = (DidUrl, AgreementKey)> {
+        self.key_agreement.iter().filter_map(|reference| {
+            let method = self.referred(reference)?;
+            let key = method.controlled_agreement_key(&self.id).ok()?;
+            Some((method.id.clone(), key))
+        })
+    }
+
+    fn listed(
+        &self,
+        id: &DidUrl,
+        relationship: Relationship,
+    ) -> Result<&VerificationMethod, DocumentError> {
         let listed = self
             .references(relationship)
             .iter()
             .find_map(|reference| self.method(reference, id));
         match listed {
-            Some(method) => method.controlled_key(&self.id),
+            Some(method) => Ok(method),
             None if self.methods().any(|method| method.id == *id) => {
                 Err(DocumentError::NotForPurpose(relationship))
             }
             None => Err(DocumentError::NoSuchKey),
+        }
+    }
+
+    fn referred<'a>(&'a self, reference: &'a KeyReference) -> Option<&'a VerificationMethod> {
+        match reference {
+            KeyReference::Embedded(method) => Some(method),
+            KeyReference::Id(id) => {
+                let mut methods = self.verification_method.iter();
+                methods.find(|method| method.id == *id)
+            }
         }
     }
 
@@ -221,13 +259,7 @@ impl Document {
         self.references(relationship)
             .iter()
             .filter_map(|reference| {
-                let method = match reference {
-                    KeyReference::Embedded(method) => method,
-                    KeyReference::Id(id) => self
-                        .verification_method
-                        .iter()
-                        .find(|method| method.id == *id)?,
-                };
+                let method = self.referred(reference)?;
                 Some((method.id.clone(), method.controlled_key(&self.id).ok()?))
             })
     }

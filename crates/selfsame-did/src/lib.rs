@@ -1,8 +1,8 @@
 //! DID syntax, DID documents, DID methods and resolution results. Plans resolution, but fetches nothing.
 //!
 //! Owns: the forms of DIDs, DID URLs and DID documents; the keys a document gives for each relationship; making and
-//! reading `did:key`, `did:jwk`, `did:web`, `did:selfsame` and `did:cheqd` identifiers, as text and in binary; the messages to and from
-//! registrars of other methods.
+//! reading `did:key`, `did:jwk`, `did:web`, `did:peer`, `did:selfsame` and `did:cheqd` identifiers, as text and in
+//! binary; the documents of agents from before DID Core; the messages to and from registrars of other methods.
 //!
 //! Does not own: fetching and caching (selfsame-net, selfsame-app), the state behind `did:selfsame`
 //! (selfsame-registry), HTTP status codes (selfsame-server).
@@ -20,6 +20,7 @@
 mod binary;
 mod did;
 mod document;
+pub mod legacy;
 pub mod method;
 pub mod registrar;
 mod resolution;
@@ -29,7 +30,7 @@ pub use document::{
     Document, DocumentError, KeyReference, Material, Relationship, Representation, Service,
     VerificationMethod,
 };
-pub use method::{ResolutionPlan, cheqd, jwk, key, selfsame, web};
+pub use method::{ResolutionPlan, cheqd, jwk, key, peer, selfsame, web};
 pub use resolution::{
     AsOf, DocumentMetadata, Options, Resolution, ResolutionError, ResolutionMetadata,
 };

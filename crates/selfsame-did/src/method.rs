@@ -3,6 +3,7 @@
 pub mod cheqd;
 pub mod jwk;
 pub mod key;
+pub mod peer;
 pub mod selfsame;
 pub mod web;
 
@@ -17,6 +18,7 @@ pub const METHODS: Methods = Methods::new(&[
     &key::METHOD,
     &jwk::METHOD,
     &web::METHOD,
+    &peer::METHOD,
     &selfsame::METHOD,
     &cheqd::METHOD,
 ]);

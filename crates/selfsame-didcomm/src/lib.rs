@@ -1,4 +1,5 @@
-//! Owns: DIDComm messages of v1 (Aries RFCs) and v2.1, with their threads, decorators and attachments.
+//! Owns: DIDComm messages of v1 (Aries RFCs) and v2.1, with their threads, decorators and attachments; their envelopes,
+//! and forwarding.
 //! Does not own: what a message means, where keys are kept, how DIDs are resolved, and any kind of I/O.
 #![cfg_attr(
     not(test),
@@ -11,8 +12,17 @@
     )
 )]
 
+mod encoding;
 mod error;
+pub mod forward;
+pub mod keys;
+pub mod media;
 pub mod message;
+mod receive;
+pub mod v1;
+pub mod v2;
 
-pub use error::Error;
+pub use error::{Error, Inconsistency};
+pub use keys::KeyRing;
 pub use message::{Attachment, Message, MessageType, Version};
+pub use receive::{Received, ReceivedV1, kids, receive, version};

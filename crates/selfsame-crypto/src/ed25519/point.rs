@@ -1,4 +1,4 @@
-//! Whether 32 bytes are a point of Ed25519's curve. aws-lc checks this only when it verifies a signature, and then
+//! Whether 32 bytes are a point of Ed25519's curve, and the same point on the curve of X25519. aws-lc checks this only when it verifies a signature, and then
 //! reports just a wrong signature. A registry has to know it before it stores a key for ever. No secrets here.
 
 use crate::wide::{Wide, product, repeated, sum};
@@ -25,19 +25,65 @@ const FOLD: u64 = 38;
 /// §5.1.3). A fraction is a square if numerator times denominator is one. Not called with y = 1 or y = -1, whose points
 /// are of small order.
 pub(super) fn has_x(y: &[u8; 32]) -> bool {
-    let mut read = [0; 4];
-    let eights = y.as_chunks::<8>().0.iter();
-    for (limb, eight) in read.iter_mut().zip(eights) {
-        *limb = u64::from_le_bytes(*eight);
-    }
+    let read = read(y);
     let square = multiply(&read, &read);
     let above = add(&square, &MINUS_ONE);
     let below = add(&multiply(&D, &square), &ONE);
     is_one(&half_power(&multiply(&above, &below)))
 }
 
+/// The u of the point with this y on the curve of X25519, little endian: (1 + y) / (1 - y) (RFC 7748 §4.1). Not called
+/// with y = 1, whose u would be infinite.
+pub(super) fn to_u(y: &[u8; 32]) -> [u8; 32] {
+    let y = read(y);
+    let above = add(&ONE, &y);
+    let below = add(&ONE, &multiply(&MINUS_ONE, &y));
+    let reduced = reduced(multiply(&above, &inverse(&below)));
+    let mut bytes = [0; 32];
+    for (eight, limb) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(reduced) {
+        *eight = limb.to_le_bytes();
+    }
+    bytes
+}
+
+fn read(y: &[u8; 32]) -> FieldElement {
+    let mut read = [0; 4];
+    let eights = y.as_chunks::<8>().0.iter();
+    for (limb, eight) in read.iter_mut().zip(eights) {
+        *limb = u64::from_le_bytes(*eight);
+    }
+    read
+}
+
+/// The least number that is congruent. Below 2^256 the prime fits twice.
+fn reduced(number: FieldElement) -> FieldElement {
+    // Adding 2^256 - p takes the prime away, if the sum exceeds 2^256.
+    const MINUS_PRIME: FieldElement = [19, 0, 0, 1 << 63];
+    let once = |number| match sum(&number, &MINUS_PRIME) {
+        (less, true) => less,
+        (_, false) => number,
+    };
+    once(once(number))
+}
+
+/// The number to the power p - 2 = 2^255 - 21: its inverse.
+fn inverse(number: &FieldElement) -> FieldElement {
+    // The last five bits of the exponent are 01011.
+    let two = squared(*number, 1);
+    let eight = squared(two, 2);
+    let eleven = multiply(&multiply(&eight, &two), number);
+    multiply(&squared(ones_250(number), 5), &eleven)
+}
+
 /// The number to the power (p - 1) / 2 = 2^254 - 10, which is 1 for squares (Euler's criterion).
 fn half_power(number: &FieldElement) -> FieldElement {
+    // The last four bits of the exponent are 0110.
+    let six = multiply(&squared(*number, 2), &squared(*number, 1));
+    multiply(&squared(ones_250(number), 4), &six)
+}
+
+/// The number to the power 2^250 - 1.
+fn ones_250(number: &FieldElement) -> FieldElement {
     // `ones_n` is the power with n one bits as exponent; each is computed from earlier ones.
     let ones_2 = multiply(&squared(*number, 1), number);
     let ones_4 = multiply(&squared(ones_2, 2), &ones_2);
@@ -48,10 +94,7 @@ fn half_power(number: &FieldElement) -> FieldElement {
     let ones_50 = multiply(&squared(ones_40, 10), &ones_10);
     let ones_100 = multiply(&squared(ones_50, 50), &ones_50);
     let ones_200 = multiply(&squared(ones_100, 100), &ones_100);
-    let ones_250 = multiply(&squared(ones_200, 50), &ones_50);
-    // The last four bits of the exponent are 0110.
-    let six = squared(ones_2, 1);
-    multiply(&squared(ones_250, 4), &six)
+    multiply(&squared(ones_200, 50), &ones_50)
 }
 
 fn squared(number: FieldElement, times: u32) -> FieldElement {
@@ -135,7 +178,27 @@ mod tests {
         assert!(key.public().is_point());
     }
 
+    #[test]
+    fn the_base_points_are_one_point() {
+        let mut base = [0x66; 32];
+        base[0] = 0x58;
+        assert_eq!(to_u(&base), small(9));
+        // y = -1 is the point of order two, whose u is 0.
+        let mut minus_one = [0xff; 32];
+        (minus_one[0], minus_one[31]) = (0xec, 0x7f);
+        assert_eq!(to_u(&minus_one), [0; 32]);
+    }
+
     proptest! {
+        #[test]
+        fn a_number_times_its_inverse_is_one(x in any::<[u64; 4]>()) {
+            prop_assume!(reduced(x) != [0; 4]);
+            prop_assert!(is_one(&multiply(&x, &inverse(&x))));
+            prop_assert!(is_one(&add(&reduced(x), &add(&ONE, &multiply(&MINUS_ONE, &x)))));
+            let (less, below) = sum(&reduced(x), &[19, 0, 0, 1 << 63]);
+            prop_assert!(!below, "{less:?}");
+        }
+
         #[test]
         fn exactly_the_squares_have_the_power_one(x in any::<[u64; 4]>()) {
             let square = multiply(&x, &x);

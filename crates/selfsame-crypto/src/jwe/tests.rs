@@ -1,122 +1,228 @@
-//! Tests of encryption to one recipient.
+//! Tests of encryption.
+
+mod form;
+mod response;
+mod vectors;
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::encoding::base64url_decode;
+use crate::agreement::{AgreementCurve, AgreementKey, AgreementPrivate};
+use crate::ctx::Ctx;
+use crate::encoding::{base64url_decode, base64url_encode};
+use crate::jwk::Jwk;
 use crate::time::UnixTime;
+
+/// The longest JWE of these tests.
+const MAX: usize = 1024 * 1024;
 
 fn ctx() -> Ctx {
     Ctx::new(UnixTime(1), [7; 32])
 }
 
-/// A recipient and its private key.
-fn recipient(kid: Option<&str>) -> (PrivateKey, Recipient) {
-    let own = PrivateKey::from_private_key(&ECDH_P256, &[9; 32]).unwrap();
-    let point = own.compute_public_key().unwrap();
-    let public = PublicKey::from_raw(KeyType::P256, point.as_ref()).unwrap();
-    let mut jwk = public.to_jwk();
-    jwk.kid = kid.map(str::to_owned);
-    jwk.alg = Some("ECDH-ES".to_owned());
-    jwk.use_ = Some("enc".to_owned());
-    (own, Recipient::of(&jwk).unwrap())
+fn generated(curve: AgreementCurve) -> AgreementPrivate {
+    AgreementPrivate::generate(curve).unwrap()
 }
 
-/// The header and the plaintext that the recipient decrypts.
-fn decrypted(own: &PrivateKey, token: &str) -> Option<(Value, Vec<u8>)> {
-    let parts: Vec<&str> = token.split('.').collect();
-    let [protected, "", nonce, sealed, tag] = parts[..] else {
-        return None;
-    };
-    let header: Value = serde_json::from_slice(&base64url_decode(protected).ok()?).ok()?;
-    let encryption = ContentEncryption::ALL
+/// A private key from its JWK.
+fn private(jwk: &Value) -> AgreementPrivate {
+    let crv = jwk["crv"].as_str().unwrap();
+    let curve = AgreementCurve::ALL
         .into_iter()
-        .find(|one| header["enc"] == one.as_str())?;
-    let epk = PublicKey::from_jwk(&Jwk::from_value(&header["epk"]).ok()?).ok()?;
-    let key = encryption.key(&*shared(own, epk.bytes(), encryption).ok()?)?;
-    let nonce = Nonce::try_assume_unique_for_key(&base64url_decode(nonce).ok()?).ok()?;
-    let mut sealed = [base64url_decode(sealed).ok()?, base64url_decode(tag).ok()?].concat();
-    let plain = key.open_in_place(nonce, Aad::from(protected.as_bytes()), &mut sealed);
-    Some((header, plain.ok()?.to_vec()))
+        .find(|one| one.as_str() == crv)
+        .unwrap();
+    let d = base64url_decode(jwk["d"].as_str().unwrap()).unwrap();
+    AgreementPrivate::from_raw(curve, &d).unwrap()
+}
+
+fn to<'a>(kid: &'a str, key: &'a AgreementPrivate) -> Addressee<'a> {
+    let key = key.public();
+    Addressee {
+        kid: Some(kid),
+        key,
+    }
+}
+
+fn with<'a>(kid: &'a str, own: &'a AgreementPrivate) -> Opening<'a> {
+    let kid = Some(kid);
+    Opening {
+        kid,
+        own,
+        sender: None,
+    }
+}
+
+fn draft(alg: KeyManagement, enc: ContentEncryption) -> JweDraft<'static> {
+    JweDraft {
+        alg,
+        enc,
+        to: Vec::new(),
+        sender: None,
+        members: Map::new(),
+    }
 }
 
 #[test]
-fn the_example_of_rfc_7518_appendix_c_holds() {
-    let alice = base64url_decode("0_NxaRPUMQoAJt50Gz8YiTr8gRTwyEaCumd-MToTmIo").unwrap();
-    let alice = PrivateKey::from_private_key(&ECDH_P256, &alice).unwrap();
-    let bob = Jwk::from_value(&json!({
-        "kty": "EC", "crv": "P-256",
-        "x": "weNJy2HscCSM6AEDTDg04biOvhFhyyWvOHQfeF_PxMQ",
-        "y": "e8lnCO-AlStT-NJVX-crhB7QRYhiix03illJOVAOyck",
-    }));
-    let bob = PublicKey::from_jwk(&bob.unwrap()).unwrap();
-    let peer = UnparsedPublicKey::new(&ECDH_P256, bob.bytes());
-    let key = agree(&alice, peer, JweError, |secret| {
-        Ok(derived(
-            secret,
-            ContentEncryption::A128Gcm,
-            b"Alice",
-            b"Bob",
-        ))
-    });
-    assert_eq!(
-        base64url_encode(&key.unwrap()[..16]),
-        "VqqN6vgjbSBcIijNcacQGg"
-    );
-}
-
-#[test]
-fn only_the_recipient_reads_what_was_encrypted() {
-    for encryption in ContentEncryption::ALL {
-        let (own, recipient) = recipient(Some("k1"));
-        let token = recipient.encrypt(b"{\"vp_token\":{}}", encryption, &ctx());
-        let token = token.unwrap();
-        let (header, content) = decrypted(&own, &token).unwrap();
-        assert_eq!(content, b"{\"vp_token\":{}}");
-        assert_eq!(header["alg"], "ECDH-ES");
-        assert_eq!(header["enc"], encryption.as_str());
-        assert_eq!(header["kid"], "k1");
-        assert_eq!(header["epk"]["crv"], "P-256");
-        assert_eq!(header["epk"].get("d"), None);
-        let other = PrivateKey::from_private_key(&ECDH_P256, &[8; 32]).unwrap();
-        assert_eq!(decrypted(&other, &token), None);
-        for at in [0, token.len() / 2, token.len() - 2] {
-            let mut altered = token.clone().into_bytes();
-            altered[at] = if altered[at] == b'A' { b'B' } else { b'A' };
-            let altered = String::from_utf8(altered).unwrap();
-            assert_eq!(decrypted(&own, &altered), None, "{at}");
+fn each_recipient_reads_what_was_encrypted_and_nobody_else() {
+    for curve in AgreementCurve::ALL {
+        let [one, two, other] = [(); 3].map(|()| generated(curve));
+        for enc in ContentEncryption::ALL {
+            for alg in [KeyManagement::EcdhEsA256Kw, KeyManagement::EcdhEsA128Kw] {
+                let draft = JweDraft {
+                    to: vec![to("1", &one), to("2", &two)],
+                    ..draft(alg, enc)
+                };
+                let jwe = draft.encrypt(b"to both", &ctx()).unwrap();
+                let text = jwe.to_value().to_string();
+                let jwe = Jwe::parse(&text, MAX).unwrap();
+                assert_eq!(jwe.kids().collect::<Vec<_>>(), ["1", "2"]);
+                assert_eq!(jwe.decrypt(&with("1", &one)).unwrap().expose(), b"to both");
+                assert_eq!(jwe.decrypt(&with("2", &two)).unwrap().expose(), b"to both");
+                assert_eq!(jwe.decrypt(&with("1", &other)), Err(JweError::Decryption));
+                assert_eq!(jwe.decrypt(&with("1", &two)), Err(JweError::Decryption));
+                assert_eq!(jwe.decrypt(&with("3", &one)), Err(JweError::NoKey));
+                let nameless = Opening {
+                    kid: None,
+                    ..with("1", &one)
+                };
+                assert_eq!(jwe.decrypt(&nameless), Err(JweError::NoKey));
+            }
         }
     }
 }
 
 #[test]
-fn a_key_for_something_else_is_no_recipients() {
-    let (_, known) = recipient(None);
-    let jwk = known.key.to_jwk();
-    for (alg, used) in [
-        (Some("ECDH-ES+A256KW"), None),
-        (None, Some("sig")),
-        (Some("ES256"), None),
-    ] {
-        let jwk = Jwk {
-            alg: alg.map(str::to_owned),
-            use_: used.map(str::to_owned),
-            ..jwk.clone()
+fn an_authenticated_message_needs_the_sender_that_made_it() {
+    for curve in AgreementCurve::ALL {
+        let [alice, bob, mallory] = [(); 3].map(|()| generated(curve));
+        let draft = JweDraft {
+            to: vec![to("bob", &bob)],
+            sender: Some(&alice),
+            ..draft(
+                KeyManagement::Ecdh1PuA256Kw,
+                ContentEncryption::A256CbcHs512,
+            )
         };
-        assert_eq!(Recipient::of(&jwk).unwrap_err(), KeyError::Unsupported);
+        let jwe = draft.encrypt(b"from Alice", &ctx()).unwrap();
+        let from = |sender| {
+            jwe.decrypt(&Opening {
+                sender,
+                ..with("bob", &bob)
+            })
+        };
+        assert_eq!(from(Some(alice.public())).unwrap().expose(), b"from Alice");
+        assert_eq!(from(Some(mallory.public())), Err(JweError::Decryption));
+        assert_eq!(from(None), Err(JweError::NoKey));
+        let foreign = generated(match curve {
+            AgreementCurve::X25519 => AgreementCurve::P256,
+            _ => AgreementCurve::X25519,
+        });
+        assert!(matches!(
+            from(Some(foreign.public())),
+            Err(JweError::Key(_))
+        ));
     }
-    let ed25519 = PublicKey::from_raw(KeyType::Ed25519, &[3; 32]).unwrap();
-    assert!(Recipient::of(&ed25519.to_jwk()).is_err());
-    assert!(Recipient::of(&jwk).is_ok());
 }
 
 #[test]
-fn two_moments_share_neither_key_nor_nonce() {
-    let (_, recipient) = recipient(None);
-    let encrypted = |seed| {
-        let ctx = Ctx::new(UnixTime(1), [seed; 32]);
-        recipient.encrypt(b"x", ContentEncryption::A256Gcm, &ctx)
+fn a_recipient_cannot_pose_as_the_sender_to_another() {
+    // What draft-madden-jose-ecdh-1pu-04 §2.1 asks for: the wrapped key of the other recipient is bound to the tag.
+    let [alice, bob, charlie] = [(); 3].map(|()| generated(AgreementCurve::X25519));
+    let draft = JweDraft {
+        to: vec![to("bob", &bob), to("charlie", &charlie)],
+        sender: Some(&alice),
+        ..draft(
+            KeyManagement::Ecdh1PuA256Kw,
+            ContentEncryption::A256CbcHs512,
+        )
     };
-    let (one, other) = (encrypted(1).unwrap(), encrypted(2).unwrap());
-    let parts = |token: &str| token.split('.').map(str::to_owned).collect::<Vec<_>>();
-    assert_ne!(parts(&one)[0], parts(&other)[0]);
-    assert_ne!(parts(&one)[2], parts(&other)[2]);
+    let mut jwe = draft.encrypt(b"genuine", &ctx()).unwrap();
+    jwe.tag[0] ^= 1;
+    let opening = Opening {
+        sender: Some(alice.public()),
+        ..with("charlie", &charlie)
+    };
+    assert_eq!(jwe.decrypt(&opening), Err(JweError::Decryption));
+    for enc in [ContentEncryption::A256Gcm, ContentEncryption::Xc20p] {
+        let draft = JweDraft {
+            enc,
+            ..draft.clone()
+        };
+        assert_eq!(
+            draft.encrypt(b"x", &ctx()),
+            Err(JweError::Unsupported("enc"))
+        );
+    }
+}
+
+#[test]
+fn a_draft_that_does_not_fit_together_is_refused() {
+    let (x25519, p256) = (
+        generated(AgreementCurve::X25519),
+        generated(AgreementCurve::P256),
+    );
+    let anonymous = draft(KeyManagement::EcdhEsA256Kw, ContentEncryption::A256Gcm);
+    assert_eq!(anonymous.encrypt(b"x", &ctx()), Err(JweError::NoKey));
+    let mixed = JweDraft {
+        to: vec![to("1", &x25519), to("2", &p256)],
+        ..anonymous.clone()
+    };
+    assert!(matches!(mixed.encrypt(b"x", &ctx()), Err(JweError::Key(_))));
+    let signed = JweDraft {
+        to: vec![to("1", &x25519)],
+        sender: Some(&x25519),
+        ..anonymous
+    };
+    assert_eq!(signed.encrypt(b"x", &ctx()), Err(JweError::NoKey));
+    let nobody = draft(
+        KeyManagement::Ecdh1PuA256Kw,
+        ContentEncryption::A256CbcHs512,
+    );
+    let nobody = JweDraft {
+        to: vec![to("1", &x25519)],
+        ..nobody
+    };
+    assert_eq!(nobody.encrypt(b"x", &ctx()), Err(JweError::NoKey));
+}
+
+#[test]
+fn two_contents_in_one_step_share_neither_key_nor_vector() {
+    let bob = generated(AgreementCurve::X25519);
+    let draft = JweDraft {
+        to: vec![to("bob", &bob)],
+        ..draft(KeyManagement::EcdhEsA256Kw, ContentEncryption::A256Gcm)
+    };
+    let (one, other) = (
+        draft.encrypt(b"1", &ctx()).unwrap(),
+        draft.encrypt(b"2", &ctx()).unwrap(),
+    );
+    assert_ne!(one.header.epk, other.header.epk);
+    assert_ne!(one.iv, other.iv);
+    assert_ne!(one.recipients, other.recipients);
+    assert_eq!(draft.encrypt(b"1", &ctx()).unwrap(), one);
+    let later = Ctx::new(UnixTime(1), [8; 32]);
+    assert_ne!(draft.encrypt(b"1", &later).unwrap().iv, one.iv);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn what_was_changed_is_not_decrypted(content in proptest::collection::vec(any::<u8>(), 0..200), at in any::<usize>(), enc in 0..4_usize) {
+        let bob = AgreementPrivate::from_raw(AgreementCurve::X25519, &[9; 32]).unwrap();
+        let enc = ContentEncryption::ALL[enc];
+        let draft = JweDraft { to: vec![to("bob", &bob)], ..draft(KeyManagement::EcdhEsA256Kw, enc) };
+        let jwe = draft.encrypt(&content, &ctx()).unwrap();
+        let opened = jwe.decrypt(&with("bob", &bob)).unwrap();
+        prop_assert_eq!(opened.expose(), &content[..]);
+        let change = |bytes: &mut Vec<u8>| { let at = at % bytes.len().max(1); if let Some(byte) = bytes.get_mut(at) { *byte ^= 1 } else { bytes.push(0) } };
+        let mut changed = [jwe.clone(), jwe.clone(), jwe.clone(), jwe.clone()];
+        change(&mut changed[0].ciphertext);
+        change(&mut changed[1].tag);
+        change(&mut changed[2].iv);
+        change(&mut changed[3].recipients[0].encrypted_key);
+        for jwe in changed {
+            prop_assert_eq!(jwe.decrypt(&with("bob", &bob)), Err(JweError::Decryption));
+        }
+    }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use selfsame_crypto::encoding::base58_decode;
+use selfsame_crypto::agreement::{AgreementCurve, AgreementKey};
+use selfsame_crypto::encoding::{base58_decode, multibase_decode};
 use selfsame_crypto::{Jwk, KeyError, KeyType, PublicKey};
 use serde_json::{Map, Value};
 
@@ -17,6 +18,8 @@ pub(super) const MULTIKEY: &str = "Multikey";
 pub(super) const ED25519_2020: &str = "Ed25519VerificationKey2020";
 pub(super) const ED25519_2018: &str = "Ed25519VerificationKey2018";
 pub(super) const SECP256K1_2019: &str = "EcdsaSecp256k1VerificationKey2019";
+pub(super) const X25519_2019: &str = "X25519KeyAgreementKey2019";
+pub(super) const X25519_2020: &str = "X25519KeyAgreementKey2020";
 
 /// A key in a document, with its controller.
 #[derive(Clone, Debug)]
@@ -84,6 +87,16 @@ impl VerificationMethod {
             other: Map::new(),
             key: OnceLock::from(Ok(key.clone())),
         }
+    }
+
+    /// A key as `Multikey`, from its text, which need not be valid.
+    pub(crate) fn of_multikey(id: DidUrl, multikey: &str) -> Self {
+        Self::new(id, MULTIKEY, Material::Multibase(multikey.to_owned()))
+    }
+
+    /// A key as the type and the material say, such as a key for agreement.
+    pub fn of_material(id: DidUrl, type_: &str, material: Material) -> Self {
+        Self::new(id, type_, material)
     }
 
     /// A key in the form did:key uses: Ed25519 as `Ed25519VerificationKey2020`, other keys as `JsonWebKey2020`.
@@ -179,6 +192,44 @@ impl VerificationMethod {
             )),
             _ => Ok(key),
         }
+    }
+
+    /// The key for agreement, if the material fits the type and is valid.
+    ///
+    /// # Errors
+    /// If it is a key for signatures, the material does not fit the type, or it is no valid key.
+    pub fn agreement_key(&self) -> Result<AgreementKey, KeyError> {
+        let key = match (self.type_.as_str(), self.material()) {
+            (JSON_WEB_KEY_2020 | JSON_WEB_KEY | X25519_2019 | X25519_2020, Material::Jwk(jwk)) => {
+                AgreementKey::from_jwk(&Jwk::from_value(jwk)?)?
+            }
+            (MULTIKEY | X25519_2020, Material::Multibase(text)) => {
+                let bytes = multibase_decode(text).map_err(|_| KeyError::Malformed("multikey"))?;
+                AgreementKey::from_multicodec(&bytes)?
+            }
+            (X25519_2019, Material::Base58(text)) => {
+                let bytes = base58_decode(text).map_err(|_| KeyError::Malformed("base58 key"))?;
+                AgreementKey::from_raw(AgreementCurve::X25519, &bytes)?
+            }
+            _ => return Err(KeyError::Unsupported),
+        };
+        let is_x25519 = matches!(self.type_.as_str(), X25519_2019 | X25519_2020);
+        match is_x25519 && key.curve() != AgreementCurve::X25519 {
+            true => Err(KeyError::Malformed(
+                "key of another kind than its type says",
+            )),
+            false => Ok(key),
+        }
+    }
+
+    pub(super) fn controlled_agreement_key(
+        &self,
+        subject: &Did,
+    ) -> Result<AgreementKey, DocumentError> {
+        if self.controller != *subject {
+            return Err(DocumentError::OtherController);
+        }
+        self.agreement_key().map_err(DocumentError::Key)
     }
 
     pub(super) fn controlled_key(&self, subject: &Did) -> Result<PublicKey, DocumentError> {

@@ -20,7 +20,7 @@ pub struct Service {
 }
 
 impl Service {
-    pub(super) fn read(value: Value, base: &Did) -> Result<Self, DocumentError> {
+    pub(crate) fn read(value: Value, base: &Did) -> Result<Self, DocumentError> {
         let malformed = || DocumentError::Malformed("service");
         let Value::Object(mut members) = value else {
             return Err(malformed());

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::method::{
     ED25519_2018, ED25519_2020, JSON_WEB_KEY, JSON_WEB_KEY_2020, MULTIKEY, SECP256K1_2019,
+    X25519_2019, X25519_2020,
 };
 use super::{Document, KeyReference, Relationship};
 
@@ -135,6 +136,8 @@ fn context_of(type_: &str) -> Option<&'static str> {
         ED25519_2020 => Some("https://w3id.org/security/suites/ed25519-2020/v1"),
         ED25519_2018 => Some("https://w3id.org/security/suites/ed25519-2018/v1"),
         SECP256K1_2019 => Some("https://w3id.org/security/suites/secp256k1-2019/v1"),
+        X25519_2019 => Some("https://w3id.org/security/suites/x25519-2019/v1"),
+        X25519_2020 => Some("https://w3id.org/security/suites/x25519-2020/v1"),
         _ => None,
     }
 }

@@ -1,11 +1,12 @@
 //! Attachments of messages (RFC 0017; DIDComm v2.1, "Attachments").
 
-use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
+use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::json::{self, Limits};
 use serde_json::{Map, Value, json};
 
 use super::members::{Members, put};
 use super::{DetachedSignature, Version};
+use crate::encoding::{decode, unpadded};
 use crate::error::Error;
 
 /// The maximum number of links of one attachment.
@@ -142,8 +143,7 @@ impl Attachment {
             {
                 return Err(too_large);
             }
-            AttachmentContent::Base64(text) => base64url_decode(&unpadded(text))
-                .map_err(|_| Error::Malformed("base64 of the attachment"))?,
+            AttachmentContent::Base64(text) => decode(text, "base64 of the attachment")?,
         };
         if bytes.len() > max_bytes {
             return Err(too_large);
@@ -255,14 +255,4 @@ fn content(data: &mut Members) -> Result<AttachmentContent, Error> {
         (None, None, false) => Ok(AttachmentContent::Links(links)),
         _ => Err(malformed),
     }
-}
-
-/// Base64 of either alphabet as base64url without padding. RFC 0017 asks readers to accept all four forms.
-fn unpadded(text: &str) -> String {
-    let url = text.trim_end_matches('=').chars().map(|c| match c {
-        '+' => '-',
-        '/' => '_',
-        other => other,
-    });
-    url.collect()
 }

@@ -40,7 +40,7 @@ impl ResponseEncryption {
         let encryption = match &metadata.encrypted_response_enc_values_supported {
             // §5.1: the default value.
             None => Some(ContentEncryption::A128Gcm),
-            Some(names) => ContentEncryption::ALL
+            Some(names) => ContentEncryption::GCM
                 .into_iter()
                 .find(|one| names.iter().any(|name| name == one.as_str())),
         };
