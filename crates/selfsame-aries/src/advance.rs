@@ -40,6 +40,9 @@ pub struct Advance<R> {
     pub is_repeated: bool,
 }
 
+/// What a step gives, or why it refuses.
+pub type Advanced<R> = Result<Advance<R>, Problem>;
+
 /// A message to send.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outgoing {

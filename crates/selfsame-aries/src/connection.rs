@@ -6,7 +6,7 @@ use selfsame_didcomm::message::MessageType;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::advance::{Advance, Move, Notice, Problem, ProblemKind, Recipient};
+use crate::advance::{Advance, Advanced, Move, Notice, Problem, ProblemKind, Recipient};
 use crate::dialogue::Dialogue;
 use crate::key::VerKey;
 use crate::notification::ProblemReport;
@@ -261,7 +261,7 @@ impl ConnectionRecord {
     }
 
     /// The record after any message of the peer that shows that it has the connection.
-    pub(crate) fn hear(&self, table: StateTable) -> Result<Advance<Self>, Problem> {
+    pub(crate) fn hear(&self, table: StateTable) -> Advanced<Self> {
         let moved = Move::Receives(Handshake::Complete);
         match table(self.role, Some(self.state), moved) {
             Some(to) if to == self.state => Ok(Advance::repeated(self.clone())),
@@ -276,7 +276,7 @@ impl ConnectionRecord {
         message: &Incoming<M>,
         ctx: &Ctx,
         take: impl FnOnce(&mut Self),
-    ) -> Result<Advance<Self>, Problem> {
+    ) -> Advanced<Self> {
         let mut next = self.clone();
         next.dialogue.go_below(&self.invitation_id, message, ctx);
         take(&mut next);
@@ -295,7 +295,7 @@ impl ConnectionRecord {
         &self,
         message: &Incoming<M>,
         refusal: Message,
-    ) -> Result<Advance<Self>, Problem> {
+    ) -> Advanced<Self> {
         let is_inviter = self.role == ConnectionRole::Inviter;
         if !is_inviter || self.state == ConnectionState::Abandoned {
             return Err(Problem::wrong_state());
@@ -314,7 +314,7 @@ impl ConnectionRecord {
         state: ConnectionState,
         role: ConnectionRole,
         party: &DidWithDoc,
-    ) -> Result<Advance<Self>, Problem> {
+    ) -> Advanced<Self> {
         match self.state == state && self.role == role && self.ours.as_ref() == Some(party) {
             true => Ok(Advance::repeated(self.clone())),
             false => Err(Problem::wrong_state()),
@@ -322,7 +322,7 @@ impl ConnectionRecord {
     }
 
     /// A confirmation that the table does not allow, because it was sent already.
-    pub(crate) fn confirmed_again(&self) -> Result<Advance<Self>, Problem> {
+    pub(crate) fn confirmed_again(&self) -> Advanced<Self> {
         let is_sent =
             self.state == ConnectionState::Completed && self.role == ConnectionRole::Invitee;
         match is_sent {
@@ -337,7 +337,7 @@ impl ConnectionRecord {
         message: &Incoming<M>,
         report: &ProblemReport,
         ctx: &Ctx,
-    ) -> Result<Advance<Self>, Problem> {
+    ) -> Advanced<Self> {
         let mut next = self.clone();
         next.dialogue.hear(message, ctx)?;
         next.dialogue.error_msg = Some(report.line());
@@ -354,7 +354,7 @@ impl ConnectionRecord {
         report: &M,
         table: StateTable,
         ctx: &Ctx,
-    ) -> Result<Advance<Self>, Problem> {
+    ) -> Advanced<Self> {
         let moved = Move::Sends(Handshake::Report);
         if table(self.role, Some(self.state), moved).is_none() {
             return match self.state {

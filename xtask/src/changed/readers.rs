@@ -94,6 +94,11 @@ pub const ROWS: &[Row] = &[
         These(&["selfsame/browser", "xtask/unit"]),
         "a test serves it to a browser",
     ),
+    row(
+        "docs/aries-protocols.md",
+        These(&["selfsame-aries/protocols"]),
+        COMPARED,
+    ),
     row("docs/benchmarks.md", These(&["selfsame/bench"]), COMPARED),
     row(
         "docs/credential-types.md",
@@ -138,6 +143,11 @@ pub const ROWS: &[Row] = &[
             "selfsame-registry/registry",
             "selfsame-testkit",
         ]),
+        VECTORS,
+    ),
+    row(
+        "vectors/aries/",
+        These(&["selfsame-aries/protocols", "selfsame-testkit"]),
         VECTORS,
     ),
     row(

@@ -6,7 +6,7 @@ use selfsame_didcomm::Message;
 use selfsame_didcomm::message::{MessageType, Semver};
 
 use crate::advance::Opening;
-use crate::advance::{Advance, Footing, Move, Problem, ProblemKind, Recipient};
+use crate::advance::{Advance, Advanced, Footing, Move, Problem, ProblemKind, Recipient};
 use crate::connection::{
     Accepting, ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake,
     InvitationMode, InvitationTerms, Rejection,
@@ -139,10 +139,7 @@ fn invite(opening: &Opening, invited: &Invited, ctx: &Ctx) -> Advance<Connection
 }
 
 /// An invitation came, from wherever.
-fn be_invited(
-    message: &Incoming<ConnectionMessage>,
-    ctx: &Ctx,
-) -> Result<Advance<ConnectionRecord>, Problem> {
+fn be_invited(message: &Incoming<ConnectionMessage>, ctx: &Ctx) -> Advanced<ConnectionRecord> {
     let ConnectionMessage::Invitation(invitation) = &message.content else {
         return Err(Problem::unknown_thread());
     };
@@ -163,7 +160,7 @@ fn receive(
     record: &ConnectionRecord,
     message: &Incoming<ConnectionMessage>,
     ctx: &Ctx,
-) -> Result<Advance<ConnectionRecord>, Problem> {
+) -> Advanced<ConnectionRecord> {
     if record.dialogue.has_heard(message) {
         return Ok(Advance::repeated(record.clone()));
     }
@@ -197,7 +194,7 @@ fn responded(
     signed: &FieldSignature,
     to: ConnectionState,
     ctx: &Ctx,
-) -> Result<Advance<ConnectionRecord>, Problem> {
+) -> Advanced<ConnectionRecord> {
     let mut next = record.clone();
     next.dialogue.hear(message, ctx)?;
     let refuse = |kind, explain| {
@@ -248,7 +245,7 @@ fn request_of(
     request: ConnectionRequest,
     inviter_key: Option<&VerKey>,
     ctx: &Ctx,
-) -> Result<Advance<ConnectionRecord>, Problem> {
+) -> Advanced<ConnectionRecord> {
     let Some(to) = next(
         record.role,
         Some(record.state),
@@ -305,7 +302,7 @@ fn respond(
 }
 
 /// RFC 0160 §3: any message confirms the connection. A ping is understood by all agents.
-fn confirm(record: &ConnectionRecord, ctx: &Ctx) -> Result<Advance<ConnectionRecord>, Problem> {
+fn confirm(record: &ConnectionRecord, ctx: &Ctx) -> Advanced<ConnectionRecord> {
     let moved = Move::Sends(Handshake::Complete);
     let Some(to) = next(record.role, Some(record.state), moved) else {
         return record.confirmed_again();

@@ -4,7 +4,7 @@
 use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 
-use crate::advance::{Advance, Footing, Notice, Opening, Problem, Recipient};
+use crate::advance::{Advance, Advanced, Footing, Notice, Opening, Problem, Recipient};
 use crate::dialogue::Dialogue;
 use crate::key::VerKey;
 use crate::wire::{Incoming, Vocabulary, fresh_id};
@@ -57,13 +57,15 @@ pub enum MediationAct {
     },
 }
 
-type Advanced = Result<Advance<MediationRecord>, Problem>;
-
 /// Takes a step of a mediation.
 ///
 /// # Errors
 /// If thread or state do not allow the input. The record stays as it is.
-pub fn step(footing: Footing<'_, MediationRecord>, input: &MediationInput, ctx: &Ctx) -> Advanced {
+pub fn step(
+    footing: Footing<'_, MediationRecord>,
+    input: &MediationInput,
+    ctx: &Ctx,
+) -> Advanced<MediationRecord> {
     match (footing, input) {
         (Footing::New(opening), MediationInput::Act(MediationAct::Request)) => {
             let mut dialogue = Dialogue::opened(opening, ctx);
@@ -102,7 +104,11 @@ fn moved(record: MediationRecord, state: MediationState) -> Advance<MediationRec
     Advance::of(record).tell(Notice::State(state.name()))
 }
 
-fn receive(record: &MediationRecord, message: &Incoming<MediationMessage>, ctx: &Ctx) -> Advanced {
+fn receive(
+    record: &MediationRecord,
+    message: &Incoming<MediationMessage>,
+    ctx: &Ctx,
+) -> Advanced<MediationRecord> {
     use MediationMessage as M;
     use MediationRole::{Client, Server};
     use MediationState::{Denied, Granted, Request};
@@ -139,7 +145,7 @@ fn receive(record: &MediationRecord, message: &Incoming<MediationMessage>, ctx: 
     }
 }
 
-fn do_act(record: &MediationRecord, act: &MediationAct, ctx: &Ctx) -> Advanced {
+fn do_act(record: &MediationRecord, act: &MediationAct, ctx: &Ctx) -> Advanced<MediationRecord> {
     use MediationAct as A;
     use MediationRole::{Client, Server};
     use MediationState::{Denied, Granted, Request};

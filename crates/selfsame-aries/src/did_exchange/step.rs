@@ -4,7 +4,7 @@ use selfsame_credential::evidence::{Evidence, Need, Step};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 
-use crate::advance::{Advance, Footing, Move, Problem, ProblemKind, Recipient};
+use crate::advance::{Advance, Advanced, Footing, Move, Problem, ProblemKind, Recipient};
 use crate::connection::{
     ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake, InvitationTerms,
     Rejection,
@@ -51,8 +51,6 @@ pub enum DidExchangeAct {
     /// Refuses what the peer sent.
     Reject(Rejection),
 }
-
-type Advanced = Result<Advance<ConnectionRecord>, Problem>;
 type Stepped = Result<Step<Advance<ConnectionRecord>>, Problem>;
 
 /// Takes a step of a DID exchange. Pure: with the signatures that it needs, the same step gives the message.
@@ -104,7 +102,7 @@ fn receive(
     record: &ConnectionRecord,
     message: &Incoming<DidExchangeMessage>,
     ctx: &Ctx,
-) -> Advanced {
+) -> Advanced<ConnectionRecord> {
     if record.dialogue.has_heard(message) {
         return Ok(Advance::repeated(record.clone()));
     }
@@ -145,7 +143,7 @@ fn requested(
     message: &Incoming<DidExchangeMessage>,
     request: &DidRequest,
     ctx: &Ctx,
-) -> Advanced {
+) -> Advanced<ConnectionRecord> {
     let refuse = |kind, explain| {
         let problem = Problem::new(kind, Rejection::REQUEST, explain);
         problem.reported(Recipient::Sender, not_accepted(record, message, ctx))
@@ -312,7 +310,7 @@ fn respond(
     Ok(Step::Done(next.moved(to).send(Recipient::Peer, message)))
 }
 
-fn complete(record: &ConnectionRecord, ctx: &Ctx) -> Advanced {
+fn complete(record: &ConnectionRecord, ctx: &Ctx) -> Advanced<ConnectionRecord> {
     let moved = Move::Sends(Handshake::Complete);
     let Some(to) = next(record.role, Some(record.state), moved) else {
         return record.confirmed_again();

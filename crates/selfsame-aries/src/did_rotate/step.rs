@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Footing, Move, Notice, Opening, Problem, Recipient};
+use crate::advance::{Advance, Advanced, Footing, Move, Notice, Opening, Problem, Recipient};
 use crate::dialogue::Dialogue;
 use crate::notification::{Ack, ProblemReport};
 use crate::wire::Incoming;
@@ -57,13 +57,15 @@ impl RotateRefusal {
     }
 }
 
-type Advanced = Result<Advance<RotationRecord>, Problem>;
-
 /// Takes a step of a rotation.
 ///
 /// # Errors
 /// If thread or state do not allow the input. The record stays as it is.
-pub fn step(footing: Footing<'_, RotationRecord>, input: &RotateInput, ctx: &Ctx) -> Advanced {
+pub fn step(
+    footing: Footing<'_, RotationRecord>,
+    input: &RotateInput,
+    ctx: &Ctx,
+) -> Advanced<RotationRecord> {
     match (footing, input) {
         (Footing::New(opening), RotateInput::Act(act)) => begin(opening, act, ctx),
         (Footing::New(opening), RotateInput::Received(message)) => {
@@ -94,7 +96,7 @@ fn moved(record: RotationRecord, state: RotateState) -> Advance<RotationRecord> 
     Advance::of(record).tell(Notice::State(state.name()))
 }
 
-fn begin(opening: &Opening, act: &RotateAct, ctx: &Ctx) -> Advanced {
+fn begin(opening: &Opening, act: &RotateAct, ctx: &Ctx) -> Advanced<RotationRecord> {
     let (kind, content, to_did) = match act {
         RotateAct::Rotate { to_did } => {
             let rotate = RotateMessage::Rotate {
@@ -118,7 +120,7 @@ fn begin(opening: &Opening, act: &RotateAct, ctx: &Ctx) -> Advanced {
     Ok(moved(record, state).send(Recipient::Peer, message))
 }
 
-fn answer(record: &RotationRecord, act: &RotateAct, ctx: &Ctx) -> Advanced {
+fn answer(record: &RotationRecord, act: &RotateAct, ctx: &Ctx) -> Advanced<RotationRecord> {
     let (kind, content, done) = match act {
         RotateAct::Accept => (
             RotateKind::Ack,
@@ -159,7 +161,11 @@ impl RotationRecord {
     }
 }
 
-fn receive(record: &RotationRecord, message: &Incoming<RotateMessage>, ctx: &Ctx) -> Advanced {
+fn receive(
+    record: &RotationRecord,
+    message: &Incoming<RotateMessage>,
+    ctx: &Ctx,
+) -> Advanced<RotationRecord> {
     if record.dialogue.has_heard(message) {
         return Ok(Advance::repeated(record.clone()));
     }

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Footing, Notice, Problem, Recipient};
+use crate::advance::{Advance, Advanced, Footing, Notice, Problem, Recipient};
 use crate::dialogue::Dialogue;
 use crate::wire::Incoming;
 
@@ -31,7 +31,7 @@ pub fn step(
     footing: Footing<'_, DiscoveryRecord>,
     input: &DiscoveryInput,
     ctx: &Ctx,
-) -> Result<Advance<DiscoveryRecord>, Problem> {
+) -> Advanced<DiscoveryRecord> {
     match (footing, input) {
         (Footing::New(opening), DiscoveryInput::Ask(queries)) => {
             let mut dialogue = Dialogue::opened(opening, ctx);
@@ -86,7 +86,7 @@ fn next(
     record: &DiscoveryRecord,
     message: &Incoming<FeatureMessage>,
     ctx: &Ctx,
-) -> Result<Advance<DiscoveryRecord>, Problem> {
+) -> Advanced<DiscoveryRecord> {
     if record.dialogue.has_heard(message) {
         return Ok(Advance::repeated(record.clone()));
     }

@@ -4,7 +4,7 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::MessageType;
 
-use crate::advance::{Advance, Notice, Opening, Problem, Recipient};
+use crate::advance::{Advance, Advanced, Notice, Opening, Problem, Recipient};
 use crate::dialogue::Dialogue;
 use crate::notification::{self, ProblemReport};
 use crate::wire::{Incoming, Vocabulary, fresh_id};
@@ -69,7 +69,7 @@ pub fn step(
     opening: &Opening,
     input: &PickupInput,
     ctx: &Ctx,
-) -> Result<Advance<PickupSession>, Problem> {
+) -> Advanced<PickupSession> {
     match input {
         PickupInput::Asked { message, queue } => asked(session, message, queue, ctx),
         PickupInput::Answered(message) => answered(session, message),
@@ -99,7 +99,7 @@ fn asked(
     message: &Incoming<PickupMessage>,
     queue: &Queue,
     ctx: &Ctx,
-) -> Result<Advance<PickupSession>, Problem> {
+) -> Advanced<PickupSession> {
     let mut next = session;
     let advance = |next, content: &PickupMessage| {
         let answer = answer(message, message.kind.sibling(content.name()), content, ctx);
@@ -164,10 +164,7 @@ fn answer(
     message
 }
 
-fn answered(
-    session: PickupSession,
-    message: &Incoming<PickupMessage>,
-) -> Result<Advance<PickupSession>, Problem> {
+fn answered(session: PickupSession, message: &Incoming<PickupMessage>) -> Advanced<PickupSession> {
     let mut next = session;
     match &message.content {
         PickupMessage::Status(status) => {
