@@ -7,7 +7,7 @@ use crate::notification::ProblemReport;
 
 /// What a new record begins with.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Opening {
+pub struct Outset {
     /// A type with the prefix and the version of the messages that we begin with. What the peer begins has its own.
     pub kind: MessageType,
     /// The agent's identifier of the connection; `None` without a connection.
@@ -20,7 +20,7 @@ pub struct Opening {
 #[derive(Debug)]
 pub enum Footing<'a, R> {
     /// There is no record yet; a step that is allowed makes one.
-    New(&'a Opening),
+    New(&'a Outset),
     /// The record of the thread.
     Known(&'a R),
 }

@@ -199,7 +199,7 @@ pub struct InvitationTerms {
 
 /// The refusal of what the peer sent.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Rejection {
+pub struct HandshakeRejection {
     /// Whether the peer may send the same again, because this side could not process it.
     pub may_retry: bool,
     /// What is wrong, for the people of the peer.
@@ -210,7 +210,7 @@ pub struct Rejection {
 pub(crate) type StateTable =
     fn(ConnectionRole, Option<ConnectionState>, Move<Handshake>) -> Option<ConnectionState>;
 
-impl Rejection {
+impl HandshakeRejection {
     /// The code of a request that is refused.
     pub const REQUEST: &str = "request_not_accepted";
     /// The code of a response that is refused.
@@ -304,7 +304,7 @@ impl ConnectionRecord {
             return Ok(Advance::repeated(self.clone()));
         }
         let explain = "the invitation was used already";
-        let problem = Problem::new(ProblemKind::Used, Rejection::REQUEST, explain);
+        let problem = Problem::new(ProblemKind::Used, HandshakeRejection::REQUEST, explain);
         Err(problem.reported(Recipient::Sender, refusal))
     }
 
@@ -343,14 +343,16 @@ impl ConnectionRecord {
         next.dialogue.error_msg = Some(report.line());
         let told = Notice::Reported(report.clone());
         let code = report.code.as_deref().unwrap_or_default();
-        let to = self.state.after_report(code.ends_with(Rejection::RETRY));
+        let to = self
+            .state
+            .after_report(code.ends_with(HandshakeRejection::RETRY));
         Ok(next.moved(to).tell(told))
     }
 
     /// Refuses what the peer sent.
     pub(crate) fn reject<M: Vocabulary>(
         &self,
-        rejection: &Rejection,
+        rejection: &HandshakeRejection,
         report: &M,
         table: StateTable,
         ctx: &Ctx,

@@ -4,6 +4,8 @@ mod messages;
 mod state;
 mod step;
 
-pub use messages::{KeyAction, KeyResult, KeyUpdate, KeyUpdated, MediationMessage, Page, PageLeft};
+pub use messages::{
+    KeyAction, KeyPage, KeyResult, KeyUpdate, KeyUpdated, MediationMessage, PageLeft,
+};
 pub use state::{MediationRecord, MediationRole, MediationState};
 pub use step::{MediationAct, MediationInput, step};

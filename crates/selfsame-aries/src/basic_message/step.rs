@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Notice, Opening, Recipient};
+use crate::advance::{Advance, Notice, Outset, Recipient};
 use crate::dialogue::Dialogue;
 use crate::wire::Incoming;
 
@@ -23,7 +23,7 @@ pub enum BasicInput {
 }
 
 /// Takes a step.
-pub fn step(opening: &Opening, input: &BasicInput, ctx: &Ctx) -> Advance<()> {
+pub fn step(opening: &Outset, input: &BasicInput, ctx: &Ctx) -> Advance<()> {
     match input {
         BasicInput::Received(_) => Advance::of(()).tell(Notice::Received("message")),
         BasicInput::Send { content, locale } => {

@@ -5,11 +5,11 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::{MessageType, Semver};
 
-use crate::advance::Opening;
+use crate::advance::Outset;
 use crate::advance::{Advance, Advanced, Footing, Move, Problem, ProblemKind, Recipient};
 use crate::connection::{
     Accepting, ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake,
-    InvitationMode, InvitationTerms, Rejection,
+    HandshakeRejection, InvitationMode, InvitationTerms,
 };
 use crate::dialogue::Dialogue;
 use crate::key::VerKey;
@@ -53,7 +53,7 @@ pub enum ConnectionAct {
     /// Shows the inviter that its response came.
     Confirm,
     /// Refuses what the peer sent.
-    Reject(Rejection),
+    Reject(HandshakeRejection),
 }
 
 /// An invitation to make.
@@ -119,7 +119,7 @@ pub fn step(
 }
 
 /// RFC 0160 §0: the invitation is shown outside any connection.
-fn invite(opening: &Opening, invited: &Invited, ctx: &Ctx) -> Advance<ConnectionRecord> {
+fn invite(opening: &Outset, invited: &Invited, ctx: &Ctx) -> Advance<ConnectionRecord> {
     let mut dialogue = Dialogue::opened(opening, ctx);
     let message = dialogue.say(
         &ConnectionMessage::Invitation(invited.invitation.clone()),
@@ -198,7 +198,7 @@ fn responded(
     let mut next = record.clone();
     next.dialogue.hear(message, ctx)?;
     let refuse = |kind, explain| {
-        let problem = Problem::new(kind, Rejection::RESPONSE, explain);
+        let problem = Problem::new(kind, HandshakeRejection::RESPONSE, explain);
         problem.reported(Recipient::Invitation, not_accepted(record, message, ctx))
     };
     let key = record.signing_key()?;
@@ -230,7 +230,7 @@ fn not_accepted(
     message: &Incoming<ConnectionMessage>,
     ctx: &Ctx,
 ) -> Message {
-    let report = ConnectionMessage::Report(Rejection::default().report(record.role));
+    let report = ConnectionMessage::Report(HandshakeRejection::default().report(record.role));
     let mut answer = Message::new(
         message.kind.sibling(report.name()),
         fresh_id("refusal", ctx),

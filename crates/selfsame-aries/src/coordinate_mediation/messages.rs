@@ -30,7 +30,7 @@ pub enum MediationMessage {
     /// `keylist-update-response`.
     Updated(Vec<KeyUpdated>),
     /// `keylist-query`.
-    Query(Option<Page>),
+    Query(Option<KeyPage>),
     /// `keylist`.
     Keys {
         /// The keys.
@@ -86,7 +86,7 @@ pub enum KeyResult {
 
 /// Which keys are asked for.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Page {
+pub struct KeyPage {
     /// How many.
     pub limit: u32,
     /// How many come before.
@@ -138,7 +138,7 @@ struct UpdatedBody {
 #[derive(Deserialize, Serialize)]
 struct KeyQueryBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    paginate: Option<Page>,
+    paginate: Option<KeyPage>,
 }
 
 #[derive(Deserialize, Serialize)]

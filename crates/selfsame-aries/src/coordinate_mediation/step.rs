@@ -4,12 +4,12 @@
 use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 
-use crate::advance::{Advance, Advanced, Footing, Notice, Opening, Problem, Recipient};
+use crate::advance::{Advance, Advanced, Footing, Notice, Outset, Problem, Recipient};
 use crate::dialogue::Dialogue;
 use crate::key::VerKey;
 use crate::wire::{Incoming, Vocabulary, fresh_id};
 
-use super::messages::{KeyUpdate, KeyUpdated, MediationMessage, Page, PageLeft};
+use super::messages::{KeyPage, KeyUpdate, KeyUpdated, MediationMessage, PageLeft};
 use super::state::{MediationRecord, MediationRole, MediationState};
 
 /// What a mediation can be given.
@@ -45,7 +45,7 @@ pub enum MediationAct {
         updated: Vec<KeyUpdated>,
     },
     /// The client asks which keys there are.
-    Query(Option<Page>),
+    Query(Option<KeyPage>),
     /// The server says which keys there are.
     Keys {
         /// The thread of the question.
@@ -87,7 +87,7 @@ pub fn step(
     }
 }
 
-fn began(role: MediationRole, dialogue: Dialogue, opening: &Opening) -> Advance<MediationRecord> {
+fn began(role: MediationRole, dialogue: Dialogue, opening: &Outset) -> Advance<MediationRecord> {
     let record = MediationRecord {
         state: MediationState::Request,
         role,

@@ -6,14 +6,14 @@ use selfsame_didcomm::Message;
 
 use crate::advance::{Advance, Advanced, Footing, Move, Problem, ProblemKind, Recipient};
 use crate::connection::{
-    ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake, InvitationTerms,
-    Rejection,
+    ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake, HandshakeRejection,
+    InvitationTerms,
 };
 use crate::key::VerKey;
 use crate::wire::{Incoming, Vocabulary, fresh_id};
 
 use super::messages::{DidExchangeMessage, DidRequest, DidResponse};
-use super::signed::{self, Attachments, Signed};
+use super::signed::{self, Attachments, MaybeSigned};
 use super::state::next;
 
 /// What a DID exchange can be given.
@@ -49,7 +49,7 @@ pub enum DidExchangeAct {
     /// Tells the responder that its response came.
     Complete,
     /// Refuses what the peer sent.
-    Reject(Rejection),
+    Reject(HandshakeRejection),
 }
 type Stepped = Result<Step<Advance<ConnectionRecord>>, Problem>;
 
@@ -145,7 +145,7 @@ fn requested(
     ctx: &Ctx,
 ) -> Advanced<ConnectionRecord> {
     let refuse = |kind, explain| {
-        let problem = Problem::new(kind, Rejection::REQUEST, explain);
+        let problem = Problem::new(kind, HandshakeRejection::REQUEST, explain);
         problem.reported(Recipient::Sender, not_accepted(record, message, ctx))
     };
     // RFC 0023, "Correlating requests to invitations".
@@ -179,7 +179,13 @@ fn responded(record: &ConnectionRecord, response: &DidResponse) -> Result<DidWit
     let key = record.signing_key()?;
     let party = signed::of_response(&response.did, &attachments, key).filter(|_| !unsigned);
     let explain = "the DID of the response is not signed with the key of the invitation";
-    party.ok_or_else(|| Problem::new(ProblemKind::Signature, Rejection::RESPONSE, explain))
+    party.ok_or_else(|| {
+        Problem::new(
+            ProblemKind::Signature,
+            HandshakeRejection::RESPONSE,
+            explain,
+        )
+    })
 }
 
 /// The report that refuses a message of the peer.
@@ -188,7 +194,7 @@ fn not_accepted(
     message: &Incoming<DidExchangeMessage>,
     ctx: &Ctx,
 ) -> Message {
-    let report = DidExchangeMessage::Report(Rejection::default().report(record.role));
+    let report = DidExchangeMessage::Report(HandshakeRejection::default().report(record.role));
     let mut answer = Message::new(
         message.kind.sibling(report.name()),
         fresh_id("refusal", ctx),
@@ -249,7 +255,7 @@ fn request(
 
 /// The attachment, or the need for its signature.
 fn attachment(
-    signed: Result<Option<Signed>, selfsame_didcomm::Error>,
+    signed: Result<Option<MaybeSigned>, selfsame_didcomm::Error>,
 ) -> Result<Result<Option<selfsame_didcomm::Attachment>, Need>, Problem> {
     match signed {
         Ok(None) => Ok(Ok(None)),

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Advanced, Footing, Move, Notice, Opening, Problem, Recipient};
+use crate::advance::{Advance, Advanced, Footing, Move, Notice, Outset, Problem, Recipient};
 use crate::dialogue::Dialogue;
 use crate::notification::{Ack, ProblemReport};
 use crate::wire::Incoming;
@@ -96,7 +96,7 @@ fn moved(record: RotationRecord, state: RotateState) -> Advance<RotationRecord> 
     Advance::of(record).tell(Notice::State(state.name()))
 }
 
-fn begin(opening: &Opening, act: &RotateAct, ctx: &Ctx) -> Advanced<RotationRecord> {
+fn begin(opening: &Outset, act: &RotateAct, ctx: &Ctx) -> Advanced<RotationRecord> {
     let (kind, content, to_did) = match act {
         RotateAct::Rotate { to_did } => {
             let rotate = RotateMessage::Rotate {

@@ -4,7 +4,7 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::MessageType;
 
-use crate::advance::{Advance, Advanced, Notice, Opening, Problem, Recipient};
+use crate::advance::{Advance, Advanced, Notice, Outset, Problem, Recipient};
 use crate::dialogue::Dialogue;
 use crate::notification::{self, ProblemReport};
 use crate::wire::{Incoming, Vocabulary, fresh_id};
@@ -66,7 +66,7 @@ pub enum PickupAct {
 /// If the message is not one that this side gets.
 pub fn step(
     session: PickupSession,
-    opening: &Opening,
+    opening: &Outset,
     input: &PickupInput,
     ctx: &Ctx,
 ) -> Advanced<PickupSession> {

@@ -4,7 +4,7 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::Version;
 
-use crate::advance::Opening;
+use crate::advance::Outset;
 use crate::advance::{Advance, Advanced, Footing, Move, Notice, Problem, ProblemKind, Recipient};
 use crate::dialogue::Dialogue;
 use crate::notification::ProblemReport;
@@ -113,7 +113,7 @@ fn moved(mut record: OobRecord, to: OobState, ctx: &Ctx) -> Advance<OobRecord> {
 }
 
 fn invite(
-    opening: &Opening,
+    opening: &Outset,
     invitation: &OobInvitation,
     multi_use: bool,
     ctx: &Ctx,

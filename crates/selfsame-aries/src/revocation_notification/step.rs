@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Notice, Opening, Recipient};
+use crate::advance::{Advance, Notice, Outset, Recipient};
 use crate::dialogue::Dialogue;
 use crate::wire::Incoming;
 
@@ -23,7 +23,7 @@ pub enum RevocationInput {
 }
 
 /// Takes a step.
-pub fn step(opening: &Opening, input: &RevocationInput, ctx: &Ctx) -> Advance<()> {
+pub fn step(opening: &Outset, input: &RevocationInput, ctx: &Ctx) -> Advance<()> {
     match input {
         RevocationInput::Received(_) => Advance::of(()).tell(Notice::Received("revoke")),
         RevocationInput::Send {

@@ -1,6 +1,6 @@
 //! Issuing and presenting: the examples of the RFCs, and what a controller does.
 
-use selfsame_aries::advance::{Advance, Footing, Opening, Recipient};
+use selfsame_aries::advance::{Advance, Footing, Outset, Recipient};
 use selfsame_aries::exchange::{Formatted, Payload, Spoken};
 use selfsame_aries::issue_credential::{
     self, CredentialExchange, IssueInput, IssueMessage, IssueSpeech, IssueState,
@@ -190,9 +190,9 @@ fn attached(format: &str) -> Payload {
     }
 }
 
-fn start(protocol: &str) -> Opening {
+fn start(protocol: &str) -> Outset {
     let opened = opening(&MessageType::new(protocol, Semver::new(2, 0), "x"));
-    Opening {
+    Outset {
         connection_id: Some("connection-1".to_owned()),
         ..opened
     }

@@ -219,7 +219,7 @@ impl<C: Tested> Talk<C> {
 
 fn footing<'a, C: Course>(
     record: &'a Option<Exchange<C>>,
-    opening: &'a selfsame_aries::advance::Opening,
+    opening: &'a selfsame_aries::advance::Outset,
 ) -> Footing<'a, Exchange<C>> {
     match record {
         Some(record) => Footing::Known(record),

@@ -5,7 +5,7 @@ use selfsame_aries::advance::Move::{self, Receives, Sends};
 use selfsame_aries::advance::{Advance, Footing, Problem, ProblemKind};
 use selfsame_aries::connection::{
     Accepting, ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake,
-    InvitationMode, InvitationTerms, Rejection,
+    HandshakeRejection, InvitationMode, InvitationTerms,
 };
 use selfsame_aries::connections::{
     self, ConnectionAct, ConnectionInput, ConnectionInvitation, Invited, InvitedTo,
@@ -187,8 +187,8 @@ pub enum Does {
     Reject(bool),
 }
 
-fn rejection(may_retry: bool) -> Rejection {
-    Rejection {
+fn rejection(may_retry: bool) -> HandshakeRejection {
+    HandshakeRejection {
         may_retry,
         explain: Some("No.".to_owned()),
     }

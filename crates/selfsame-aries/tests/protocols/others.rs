@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 use selfsame_aries::advance::Move::{Receives, Sends};
-use selfsame_aries::advance::{Advance, Footing, Notice, Opening, Problem};
+use selfsame_aries::advance::{Advance, Footing, Notice, Outset, Problem};
 use selfsame_aries::basic_message::{self, BasicInput, BasicMessage};
 use selfsame_aries::coordinate_mediation::{
-    self, KeyAction, KeyResult, KeyUpdate, KeyUpdated, MediationAct, MediationInput,
-    MediationMessage, MediationRecord, MediationState, Page, PageLeft,
+    self, KeyAction, KeyPage, KeyResult, KeyUpdate, KeyUpdated, MediationAct, MediationInput,
+    MediationMessage, MediationRecord, MediationState, PageLeft,
 };
 use selfsame_aries::did_rotate::{
     self, RotateAct, RotateInput, RotateKind, RotateRefusal, RotateRole, RotateState,
@@ -24,7 +24,7 @@ use selfsame_didcomm::message::{MessageType, ReturnRoute, Semver};
 
 use super::world::{PREFIXES, ctx, key, only, opening, over_the_wire, stored};
 
-fn open(protocol: &str, major: u16) -> Opening {
+fn open(protocol: &str, major: u16) -> Outset {
     opening(&MessageType::new(protocol, Semver::new(major, 0), "x"))
 }
 
@@ -202,7 +202,7 @@ fn a_mediator_grants_and_learns_the_keys() {
     let client = mediated(&client.record, &told(&answered), 10).unwrap();
     assert_eq!(client.tell, [Notice::Received("keylist-update-response")]);
 
-    let page = Page {
+    let page = KeyPage {
         limit: 30,
         offset: 0,
     };
@@ -252,7 +252,7 @@ fn a_mediator_that_denies_learns_no_keys() {
     assert!(mediated(&denied.record, &grant(), 7).is_err());
 }
 
-fn line() -> (PickupSession, Opening) {
+fn line() -> (PickupSession, Outset) {
     (PickupSession::default(), open("messagepickup", 2))
 }
 
