@@ -537,6 +537,22 @@ fn a_response_without_signature_is_refused() {
 }
 
 #[test]
+fn a_response_that_names_another_did_than_the_signed_one_is_refused() {
+    for way in Way::all().into_iter().filter(Way::is_exchange) {
+        let talk = Talk::new(&way);
+        let mut response = talk.response.clone();
+        response
+            .body
+            .insert("did".to_owned(), json!("did:example:mallory"));
+        let waiting = talk.record(ConnectionRole::Invitee, Request);
+        let problem = way
+            .receive(Footing::Known(waiting), &response, 53)
+            .unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::Signature);
+    }
+}
+
+#[test]
 fn a_public_did_that_invited_may_respond_as_itself() {
     let way = Way {
         kind: MessageType::new("didexchange", Semver::new(1, 0), "request"),
