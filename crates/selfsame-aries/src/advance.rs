@@ -7,7 +7,7 @@ use crate::notification::ProblemReport;
 
 /// What a new record begins with.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Opening {
+pub struct Outset {
     /// A type with the prefix and the version of the messages that we begin with. What the peer begins has its own.
     pub kind: MessageType,
     /// The agent's identifier of the connection; `None` without a connection.
@@ -20,7 +20,7 @@ pub struct Opening {
 #[derive(Debug)]
 pub enum Footing<'a, R> {
     /// There is no record yet; a step that is allowed makes one.
-    New(&'a Opening),
+    New(&'a Outset),
     /// The record of the thread.
     Known(&'a R),
 }
@@ -39,6 +39,9 @@ pub struct Advance<R> {
     /// Whether the input had been taken before. Then the record is as it was, and nothing is sent or told.
     pub is_repeated: bool,
 }
+
+/// What a step gives, or why it refuses.
+pub type Advanced<R> = Result<Advance<R>, Problem>;
 
 /// A message to send.
 #[derive(Clone, Debug, PartialEq)]

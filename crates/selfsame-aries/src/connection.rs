@@ -6,7 +6,7 @@ use selfsame_didcomm::message::MessageType;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::advance::{Advance, Move, Notice, Problem, ProblemKind, Recipient};
+use crate::advance::{Advance, Advanced, Move, Notice, Problem, ProblemKind, Recipient};
 use crate::dialogue::Dialogue;
 use crate::key::VerKey;
 use crate::notification::ProblemReport;
@@ -199,7 +199,7 @@ pub struct InvitationTerms {
 
 /// The refusal of what the peer sent.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Rejection {
+pub struct HandshakeRejection {
     /// Whether the peer may send the same again, because this side could not process it.
     pub may_retry: bool,
     /// What is wrong, for the people of the peer.
@@ -210,7 +210,7 @@ pub struct Rejection {
 pub(crate) type StateTable =
     fn(ConnectionRole, Option<ConnectionState>, Move<Handshake>) -> Option<ConnectionState>;
 
-impl Rejection {
+impl HandshakeRejection {
     /// The code of a request that is refused.
     pub const REQUEST: &str = "request_not_accepted";
     /// The code of a response that is refused.
@@ -261,7 +261,7 @@ impl ConnectionRecord {
     }
 
     /// The record after any message of the peer that shows that it has the connection.
-    pub(crate) fn hear(&self, table: StateTable) -> Result<Advance<Self>, Problem> {
+    pub(crate) fn hear(&self, table: StateTable) -> Advanced<Self> {
         let moved = Move::Receives(Handshake::Complete);
         match table(self.role, Some(self.state), moved) {
             Some(to) if to == self.state => Ok(Advance::repeated(self.clone())),
@@ -276,7 +276,7 @@ impl ConnectionRecord {
         message: &Incoming<M>,
         ctx: &Ctx,
         take: impl FnOnce(&mut Self),
-    ) -> Result<Advance<Self>, Problem> {
+    ) -> Advanced<Self> {
         let mut next = self.clone();
         next.dialogue.go_below(&self.invitation_id, message, ctx);
         take(&mut next);
@@ -295,7 +295,7 @@ impl ConnectionRecord {
         &self,
         message: &Incoming<M>,
         refusal: Message,
-    ) -> Result<Advance<Self>, Problem> {
+    ) -> Advanced<Self> {
         let is_inviter = self.role == ConnectionRole::Inviter;
         if !is_inviter || self.state == ConnectionState::Abandoned {
             return Err(Problem::wrong_state());
@@ -304,7 +304,7 @@ impl ConnectionRecord {
             return Ok(Advance::repeated(self.clone()));
         }
         let explain = "the invitation was used already";
-        let problem = Problem::new(ProblemKind::Used, Rejection::REQUEST, explain);
+        let problem = Problem::new(ProblemKind::Used, HandshakeRejection::REQUEST, explain);
         Err(problem.reported(Recipient::Sender, refusal))
     }
 
@@ -314,7 +314,7 @@ impl ConnectionRecord {
         state: ConnectionState,
         role: ConnectionRole,
         party: &DidWithDoc,
-    ) -> Result<Advance<Self>, Problem> {
+    ) -> Advanced<Self> {
         match self.state == state && self.role == role && self.ours.as_ref() == Some(party) {
             true => Ok(Advance::repeated(self.clone())),
             false => Err(Problem::wrong_state()),
@@ -322,7 +322,7 @@ impl ConnectionRecord {
     }
 
     /// A confirmation that the table does not allow, because it was sent already.
-    pub(crate) fn confirmed_again(&self) -> Result<Advance<Self>, Problem> {
+    pub(crate) fn confirmed_again(&self) -> Advanced<Self> {
         let is_sent =
             self.state == ConnectionState::Completed && self.role == ConnectionRole::Invitee;
         match is_sent {
@@ -337,24 +337,26 @@ impl ConnectionRecord {
         message: &Incoming<M>,
         report: &ProblemReport,
         ctx: &Ctx,
-    ) -> Result<Advance<Self>, Problem> {
+    ) -> Advanced<Self> {
         let mut next = self.clone();
         next.dialogue.hear(message, ctx)?;
         next.dialogue.error_msg = Some(report.line());
         let told = Notice::Reported(report.clone());
         let code = report.code.as_deref().unwrap_or_default();
-        let to = self.state.after_report(code.ends_with(Rejection::RETRY));
+        let to = self
+            .state
+            .after_report(code.ends_with(HandshakeRejection::RETRY));
         Ok(next.moved(to).tell(told))
     }
 
     /// Refuses what the peer sent.
     pub(crate) fn reject<M: Vocabulary>(
         &self,
-        rejection: &Rejection,
+        rejection: &HandshakeRejection,
         report: &M,
         table: StateTable,
         ctx: &Ctx,
-    ) -> Result<Advance<Self>, Problem> {
+    ) -> Advanced<Self> {
         let moved = Move::Sends(Handshake::Report);
         if table(self.role, Some(self.state), moved).is_none() {
             return match self.state {

@@ -8,7 +8,7 @@ use selfsame_didcomm::Message;
 use selfsame_didcomm::message::MessageType;
 use serde::{Deserialize, Serialize};
 
-use crate::advance::{Opening, Problem};
+use crate::advance::{Outset, Problem};
 use crate::wire::{Incoming, Vocabulary, fresh_id, is_report};
 
 /// How many identifiers of received messages a record keeps. No thread has as many messages, except one that
@@ -49,7 +49,7 @@ pub struct Dialogue {
 
 impl Dialogue {
     /// A thread that this agent begins with the message it sends next.
-    pub(crate) fn opened(opening: &Opening, ctx: &Ctx) -> Self {
+    pub(crate) fn opened(opening: &Outset, ctx: &Ctx) -> Self {
         let thread_id = fresh_id("first", ctx);
         Self::new(
             thread_id,

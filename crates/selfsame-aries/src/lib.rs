@@ -16,17 +16,23 @@
 )]
 
 pub mod advance;
+pub mod basic_message;
 pub mod connection;
 pub mod connections;
+pub mod coordinate_mediation;
 pub mod dialogue;
 pub mod did_exchange;
+pub mod did_rotate;
+pub mod discover_features;
 pub mod exchange;
 pub mod formats;
 pub mod issue_credential;
 pub mod key;
+pub mod message_pickup;
 pub mod notification;
 pub mod out_of_band;
 pub mod present_proof;
 pub mod protocol;
+pub mod revocation_notification;
 pub mod trust_ping;
 pub mod wire;

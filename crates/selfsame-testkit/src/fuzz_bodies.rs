@@ -4,6 +4,7 @@
 //! A violated property panics. The same functions run under libFuzzer (`fuzz/`) and, for a short time, as a test.
 
 mod anoncreds;
+mod aries;
 mod askar;
 mod credential;
 mod did;
@@ -22,6 +23,7 @@ mod types;
 mod witness;
 
 pub use anoncreds::{anoncreds, presentation};
+pub use aries::aries_message;
 pub use askar::{askar_key, askar_text};
 pub use credential::{dcql, status_list};
 pub use did::{did_document, did_url, registrar_answer, resolver_answer};
@@ -50,7 +52,7 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 30] = [
+pub const TARGETS: [Target; 31] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -135,6 +137,11 @@ pub const TARGETS: [Target; 30] = [
         name: "presentation",
         body: presentation,
         seeds: anoncreds::presentation_seeds,
+    },
+    Target {
+        name: "aries_message",
+        body: aries_message,
+        seeds: aries::seeds,
     },
     Target {
         name: "askar_key",

@@ -97,6 +97,11 @@ pub const ROWS: &[Row] = &[
         "a test serves it to a browser",
     ),
     row(
+        "docs/aries-protocols.md",
+        These(&["selfsame-aries/protocols"]),
+        COMPARED,
+    ),
+    row(
         "docs/examples/patroni.yml",
         These(&["selfsame/patroni"]),
         "tests start servers with it",
@@ -150,6 +155,11 @@ pub const ROWS: &[Row] = &[
             "selfsame-registry/registry",
             "selfsame-testkit",
         ]),
+        VECTORS,
+    ),
+    row(
+        "vectors/aries/",
+        These(&["selfsame-aries/protocols", "selfsame-testkit"]),
         VECTORS,
     ),
     row(

@@ -5,11 +5,11 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::{MessageType, Semver};
 
-use crate::advance::Opening;
-use crate::advance::{Advance, Footing, Move, Problem, ProblemKind, Recipient};
+use crate::advance::Outset;
+use crate::advance::{Advance, Advanced, Footing, Move, Problem, ProblemKind, Recipient};
 use crate::connection::{
     Accepting, ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake,
-    InvitationMode, InvitationTerms, Rejection,
+    HandshakeRejection, InvitationMode, InvitationTerms,
 };
 use crate::dialogue::Dialogue;
 use crate::key::VerKey;
@@ -53,7 +53,7 @@ pub enum ConnectionAct {
     /// Shows the inviter that its response came.
     Confirm,
     /// Refuses what the peer sent.
-    Reject(Rejection),
+    Reject(HandshakeRejection),
 }
 
 /// An invitation to make.
@@ -119,7 +119,7 @@ pub fn step(
 }
 
 /// RFC 0160 §0: the invitation is shown outside any connection.
-fn invite(opening: &Opening, invited: &Invited, ctx: &Ctx) -> Advance<ConnectionRecord> {
+fn invite(opening: &Outset, invited: &Invited, ctx: &Ctx) -> Advance<ConnectionRecord> {
     let mut dialogue = Dialogue::opened(opening, ctx);
     let message = dialogue.say(
         &ConnectionMessage::Invitation(invited.invitation.clone()),
@@ -139,10 +139,7 @@ fn invite(opening: &Opening, invited: &Invited, ctx: &Ctx) -> Advance<Connection
 }
 
 /// An invitation came, from wherever.
-fn be_invited(
-    message: &Incoming<ConnectionMessage>,
-    ctx: &Ctx,
-) -> Result<Advance<ConnectionRecord>, Problem> {
+fn be_invited(message: &Incoming<ConnectionMessage>, ctx: &Ctx) -> Advanced<ConnectionRecord> {
     let ConnectionMessage::Invitation(invitation) = &message.content else {
         return Err(Problem::unknown_thread());
     };
@@ -163,7 +160,7 @@ fn receive(
     record: &ConnectionRecord,
     message: &Incoming<ConnectionMessage>,
     ctx: &Ctx,
-) -> Result<Advance<ConnectionRecord>, Problem> {
+) -> Advanced<ConnectionRecord> {
     if record.dialogue.has_heard(message) {
         return Ok(Advance::repeated(record.clone()));
     }
@@ -197,11 +194,11 @@ fn responded(
     signed: &FieldSignature,
     to: ConnectionState,
     ctx: &Ctx,
-) -> Result<Advance<ConnectionRecord>, Problem> {
+) -> Advanced<ConnectionRecord> {
     let mut next = record.clone();
     next.dialogue.hear(message, ctx)?;
     let refuse = |kind, explain| {
-        let problem = Problem::new(kind, Rejection::RESPONSE, explain);
+        let problem = Problem::new(kind, HandshakeRejection::RESPONSE, explain);
         problem.reported(Recipient::Invitation, not_accepted(record, message, ctx))
     };
     let key = record.signing_key()?;
@@ -233,7 +230,7 @@ fn not_accepted(
     message: &Incoming<ConnectionMessage>,
     ctx: &Ctx,
 ) -> Message {
-    let report = ConnectionMessage::Report(Rejection::default().report(record.role));
+    let report = ConnectionMessage::Report(HandshakeRejection::default().report(record.role));
     let mut answer = Message::new(
         message.kind.sibling(report.name()),
         fresh_id("refusal", ctx),
@@ -248,7 +245,7 @@ fn request_of(
     request: ConnectionRequest,
     inviter_key: Option<&VerKey>,
     ctx: &Ctx,
-) -> Result<Advance<ConnectionRecord>, Problem> {
+) -> Advanced<ConnectionRecord> {
     let Some(to) = next(
         record.role,
         Some(record.state),
@@ -305,7 +302,7 @@ fn respond(
 }
 
 /// RFC 0160 §3: any message confirms the connection. A ping is understood by all agents.
-fn confirm(record: &ConnectionRecord, ctx: &Ctx) -> Result<Advance<ConnectionRecord>, Problem> {
+fn confirm(record: &ConnectionRecord, ctx: &Ctx) -> Advanced<ConnectionRecord> {
     let moved = Move::Sends(Handshake::Complete);
     let Some(to) = next(record.role, Some(record.state), moved) else {
         return record.confirmed_again();

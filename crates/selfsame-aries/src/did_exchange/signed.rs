@@ -20,10 +20,14 @@ const LIMITS: Limits = Limits {
 };
 
 /// An attachment to sign, or the signature that is missing.
-pub(super) type Signed = Result<Attachment, SignatureRequest>;
+pub(super) type MaybeSigned = Result<Attachment, SignatureRequest>;
 
 /// The document of this party as an attachment, signed.
-pub(super) fn document(doc: &Value, key: &VerKey, evidence: &Evidence) -> Result<Signed, Error> {
+pub(super) fn document(
+    doc: &Value,
+    key: &VerKey,
+    evidence: &Evidence,
+) -> Result<MaybeSigned, Error> {
     let attachment = Attachment::of_bytes("did-doc", &json::to_bytes(doc));
     sign(
         attachment.of_type("application/json").as_member(DOCUMENT),
@@ -33,7 +37,7 @@ pub(super) fn document(doc: &Value, key: &VerKey, evidence: &Evidence) -> Result
 }
 
 /// The DID as an attachment, signed: the key of the invitation hands over to that DID (RFC 0023 1.1).
-pub(super) fn rotation(did: &str, key: &VerKey, evidence: &Evidence) -> Result<Signed, Error> {
+pub(super) fn rotation(did: &str, key: &VerKey, evidence: &Evidence) -> Result<MaybeSigned, Error> {
     let attachment = Attachment::of_bytes("did-rotate", did.as_bytes());
     sign(
         attachment.of_type("text/string").as_member(ROTATION),
@@ -42,7 +46,7 @@ pub(super) fn rotation(did: &str, key: &VerKey, evidence: &Evidence) -> Result<S
     )
 }
 
-fn sign(attachment: Attachment, key: &VerKey, evidence: &Evidence) -> Result<Signed, Error> {
+fn sign(attachment: Attachment, key: &VerKey, evidence: &Evidence) -> Result<MaybeSigned, Error> {
     let kid = key.to_did().to_string();
     // Agents look for the key in either place.
     let header = json!({

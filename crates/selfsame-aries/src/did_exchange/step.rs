@@ -4,16 +4,16 @@ use selfsame_credential::evidence::{Evidence, Need, Step};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 
-use crate::advance::{Advance, Footing, Move, Problem, ProblemKind, Recipient};
+use crate::advance::{Advance, Advanced, Footing, Move, Problem, ProblemKind, Recipient};
 use crate::connection::{
-    ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake, InvitationTerms,
-    Rejection,
+    ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake, HandshakeRejection,
+    InvitationTerms,
 };
 use crate::key::VerKey;
 use crate::wire::{Incoming, Vocabulary, fresh_id};
 
 use super::messages::{DidExchangeMessage, DidRequest, DidResponse};
-use super::signed::{self, Attachments, Signed};
+use super::signed::{self, Attachments, MaybeSigned};
 use super::state::next;
 
 /// What a DID exchange can be given.
@@ -49,10 +49,8 @@ pub enum DidExchangeAct {
     /// Tells the responder that its response came.
     Complete,
     /// Refuses what the peer sent.
-    Reject(Rejection),
+    Reject(HandshakeRejection),
 }
-
-type Advanced = Result<Advance<ConnectionRecord>, Problem>;
 type Stepped = Result<Step<Advance<ConnectionRecord>>, Problem>;
 
 /// Takes a step of a DID exchange. Pure: with the signatures that it needs, the same step gives the message.
@@ -104,7 +102,7 @@ fn receive(
     record: &ConnectionRecord,
     message: &Incoming<DidExchangeMessage>,
     ctx: &Ctx,
-) -> Advanced {
+) -> Advanced<ConnectionRecord> {
     if record.dialogue.has_heard(message) {
         return Ok(Advance::repeated(record.clone()));
     }
@@ -145,9 +143,9 @@ fn requested(
     message: &Incoming<DidExchangeMessage>,
     request: &DidRequest,
     ctx: &Ctx,
-) -> Advanced {
+) -> Advanced<ConnectionRecord> {
     let refuse = |kind, explain| {
-        let problem = Problem::new(kind, Rejection::REQUEST, explain);
+        let problem = Problem::new(kind, HandshakeRejection::REQUEST, explain);
         problem.reported(Recipient::Sender, not_accepted(record, message, ctx))
     };
     // RFC 0023, "Correlating requests to invitations".
@@ -181,7 +179,13 @@ fn responded(record: &ConnectionRecord, response: &DidResponse) -> Result<DidWit
     let key = record.signing_key()?;
     let party = signed::of_response(&response.did, &attachments, key).filter(|_| !unsigned);
     let explain = "the DID of the response is not signed with the key of the invitation";
-    party.ok_or_else(|| Problem::new(ProblemKind::Signature, Rejection::RESPONSE, explain))
+    party.ok_or_else(|| {
+        Problem::new(
+            ProblemKind::Signature,
+            HandshakeRejection::RESPONSE,
+            explain,
+        )
+    })
 }
 
 /// The report that refuses a message of the peer.
@@ -190,7 +194,7 @@ fn not_accepted(
     message: &Incoming<DidExchangeMessage>,
     ctx: &Ctx,
 ) -> Message {
-    let report = DidExchangeMessage::Report(Rejection::default().report(record.role));
+    let report = DidExchangeMessage::Report(HandshakeRejection::default().report(record.role));
     let mut answer = Message::new(
         message.kind.sibling(report.name()),
         fresh_id("refusal", ctx),
@@ -251,7 +255,7 @@ fn request(
 
 /// The attachment, or the need for its signature.
 fn attachment(
-    signed: Result<Option<Signed>, selfsame_didcomm::Error>,
+    signed: Result<Option<MaybeSigned>, selfsame_didcomm::Error>,
 ) -> Result<Result<Option<selfsame_didcomm::Attachment>, Need>, Problem> {
     match signed {
         Ok(None) => Ok(Ok(None)),
@@ -312,7 +316,7 @@ fn respond(
     Ok(Step::Done(next.moved(to).send(Recipient::Peer, message)))
 }
 
-fn complete(record: &ConnectionRecord, ctx: &Ctx) -> Advanced {
+fn complete(record: &ConnectionRecord, ctx: &Ctx) -> Advanced<ConnectionRecord> {
     let moved = Move::Sends(Handshake::Complete);
     let Some(to) = next(record.role, Some(record.state), moved) else {
         return record.confirmed_again();

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Footing, Move, Notice, Problem, Recipient};
+use crate::advance::{Advance, Advanced, Footing, Move, Notice, Problem, Recipient};
 use crate::dialogue::{Dialogue, Initiator};
 use crate::wire::Incoming;
 
@@ -26,7 +26,7 @@ pub fn step<C: Course>(
     place: Footing<'_, Exchange<C>>,
     input: &ExchangeInput<C>,
     ctx: &Ctx,
-) -> Result<Advance<Exchange<C>>, Problem> {
+) -> Advanced<Exchange<C>> {
     match input {
         ExchangeInput::Received(message) => receive(place, message, ctx),
         ExchangeInput::Send(speech) => send(place, speech, ctx),
@@ -37,7 +37,7 @@ fn send<C: Course>(
     place: Footing<'_, Exchange<C>>,
     speech: &Speech<C>,
     ctx: &Ctx,
-) -> Result<Advance<Exchange<C>>, Problem> {
+) -> Advanced<Exchange<C>> {
     let moved = Move::Sends(speech.kind);
     let (record, to) = match place {
         Footing::New(opening) => {
@@ -96,7 +96,7 @@ pub(crate) fn receive<C: Course>(
     place: Footing<'_, Exchange<C>>,
     message: &Incoming<Speech<C>>,
     ctx: &Ctx,
-) -> Result<Advance<Exchange<C>>, Problem> {
+) -> Advanced<Exchange<C>> {
     let moved = Move::Receives(message.content.kind);
     let (mut record, to) = match place {
         Footing::New(opening) => {

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Footing, Notice, Problem};
+use crate::advance::{Advance, Advanced, Footing, Notice, Problem};
 use crate::exchange::{self, ExchangeInput, Payload, Speech};
 use crate::notification::ProblemReport;
 use crate::wire::Incoming;
@@ -43,7 +43,7 @@ pub fn step(
     place: Footing<'_, CredentialExchange>,
     input: &IssueInput,
     ctx: &Ctx,
-) -> Result<Advance<CredentialExchange>, Problem> {
+) -> Advanced<CredentialExchange> {
     let speech = match input {
         IssueInput::Received(message) => return exchange::receive(place, message, ctx),
         IssueInput::Revoke => return revoke(place, ctx),
@@ -66,10 +66,7 @@ fn coded(report: &ProblemReport) -> ProblemReport {
 }
 
 /// The issuer revoked the credential, or told the holder so.
-fn revoke(
-    place: Footing<'_, CredentialExchange>,
-    ctx: &Ctx,
-) -> Result<Advance<CredentialExchange>, Problem> {
+fn revoke(place: Footing<'_, CredentialExchange>, ctx: &Ctx) -> Advanced<CredentialExchange> {
     let Footing::Known(record) = place else {
         return Err(Problem::wrong_state());
     };

@@ -4,8 +4,8 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::Version;
 
-use crate::advance::Opening;
-use crate::advance::{Advance, Footing, Move, Notice, Problem, ProblemKind, Recipient};
+use crate::advance::Outset;
+use crate::advance::{Advance, Advanced, Footing, Move, Notice, Problem, ProblemKind, Recipient};
 use crate::dialogue::Dialogue;
 use crate::notification::ProblemReport;
 use crate::wire::{Incoming, Vocabulary, fresh_id};
@@ -56,13 +56,11 @@ pub enum OobAct {
 /// The code of the report to the second who uses an invitation for one (RFC 0434, "Errors").
 const EXPIRED: &str = "expired-invitation";
 
-type Advanced = Result<Advance<OobRecord>, Problem>;
-
 /// Takes a step of an invitation.
 ///
 /// # Errors
 /// If thread, state or content do not allow the input. The record stays as it is.
-pub fn step(place: Footing<'_, OobRecord>, input: &OobInput, ctx: &Ctx) -> Advanced {
+pub fn step(place: Footing<'_, OobRecord>, input: &OobInput, ctx: &Ctx) -> Advanced<OobRecord> {
     let record = match (place, input) {
         (
             Footing::New(opening),
@@ -115,7 +113,7 @@ fn moved(mut record: OobRecord, to: OobState, ctx: &Ctx) -> Advance<OobRecord> {
 }
 
 fn invite(
-    opening: &Opening,
+    opening: &Outset,
     invitation: &OobInvitation,
     multi_use: bool,
     ctx: &Ctx,
@@ -129,7 +127,7 @@ fn invite(
     moved(record, OobState::AwaitResponse, ctx).send(Recipient::OutOfBand, message)
 }
 
-fn be_invited(message: &Incoming<OobMessage>, ctx: &Ctx) -> Advanced {
+fn be_invited(message: &Incoming<OobMessage>, ctx: &Ctx) -> Advanced<OobRecord> {
     let OobMessage::Invitation(_) = &message.content else {
         return Err(Problem::unknown_thread());
     };
@@ -159,7 +157,7 @@ fn record(role: OobRole, state: OobState, dialogue: Dialogue, invitation: &Messa
 }
 
 /// RFC 0434, "Reuse": the message begins a thread of its own below the invitation.
-fn reuse(record: &OobRecord, connection_id: &str, ctx: &Ctx) -> Advanced {
+fn reuse(record: &OobRecord, connection_id: &str, ctx: &Ctx) -> Advanced<OobRecord> {
     if record.state == OobState::AwaitResponse
         && record.connection_id.as_deref() == Some(connection_id)
     {
@@ -183,7 +181,7 @@ fn below(record: &OobRecord, content: &OobMessage, id: String, thread: Option<St
     message
 }
 
-fn receive(record: &OobRecord, message: &Incoming<OobMessage>, ctx: &Ctx) -> Advanced {
+fn receive(record: &OobRecord, message: &Incoming<OobMessage>, ctx: &Ctx) -> Advanced<OobRecord> {
     if record.dialogue.has_heard(message) {
         return Ok(Advance::repeated(record.clone()));
     }
@@ -214,7 +212,11 @@ fn receive(record: &OobRecord, message: &Incoming<OobMessage>, ctx: &Ctx) -> Adv
 }
 
 /// RFC 0434, "Reuse": the sender MUST answer that the connection is used again.
-fn reuse_asked(record: &OobRecord, message: &Incoming<OobMessage>, ctx: &Ctx) -> Advanced {
+fn reuse_asked(
+    record: &OobRecord,
+    message: &Incoming<OobMessage>,
+    ctx: &Ctx,
+) -> Advanced<OobRecord> {
     let Some(to) = next(
         record.role,
         Some(record.state),
@@ -249,7 +251,7 @@ fn reuse_asked(record: &OobRecord, message: &Incoming<OobMessage>, ctx: &Ctx) ->
 }
 
 /// Evidence that another protocol was launched from the invitation (RFC 0434, "States").
-fn answered(record: &OobRecord, connection_id: Option<&String>, ctx: &Ctx) -> Advanced {
+fn answered(record: &OobRecord, connection_id: Option<&String>, ctx: &Ctx) -> Advanced<OobRecord> {
     if record.role == OobRole::Sender
         && record.state == OobState::Done
         && record.connection_id.as_ref() == connection_id

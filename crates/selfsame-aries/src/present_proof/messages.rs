@@ -2,6 +2,7 @@
 
 use selfsame_crypto::json;
 use selfsame_didcomm::Message;
+use selfsame_didcomm::message::LIMITS;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -94,7 +95,7 @@ fn read_proposal(message: &Message) -> Result<Payload, Unreadable> {
 
 fn write_proposal(payload: &Payload, message: &mut Message) {
     let preview = payload.in_format(PREVIEW);
-    let preview = preview.and_then(|bytes| json::parse_as(bytes, &json::Limits::default()).ok());
+    let preview = preview.and_then(|bytes| json::parse_as(bytes, &LIMITS).ok());
     let body = FirstProofProposal {
         comment: payload.comment.clone(),
         presentation_proposal: preview.unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Footing, Notice, Problem};
+use crate::advance::{Advance, Advanced, Footing, Notice, Problem};
 use crate::exchange::{self, ExchangeInput, Payload, Speech};
 use crate::notification::ProblemReport;
 use crate::wire::Incoming;
@@ -47,7 +47,7 @@ pub fn step(
     place: Footing<'_, PresentationExchange>,
     input: &ProofInput,
     ctx: &Ctx,
-) -> Result<Advance<PresentationExchange>, Problem> {
+) -> Advanced<PresentationExchange> {
     let speech = match input {
         ProofInput::Received(message) => return exchange::receive(place, message, ctx),
         ProofInput::Judge { verified, messages } => return judge(place, *verified, messages, ctx),
@@ -69,7 +69,7 @@ fn judge(
     verified: bool,
     messages: &[String],
     ctx: &Ctx,
-) -> Result<Advance<PresentationExchange>, Problem> {
+) -> Advanced<PresentationExchange> {
     let Footing::Known(record) = place else {
         return Err(Problem::wrong_state());
     };

@@ -2,7 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 
-use crate::advance::{Advance, Footing, Notice, Problem, Recipient};
+use crate::advance::{Advance, Advanced, Footing, Notice, Problem, Recipient};
 use crate::dialogue::Dialogue;
 use crate::wire::Incoming;
 
@@ -22,11 +22,7 @@ pub enum PingInput {
 ///
 /// # Errors
 /// If an answer belongs to no question, or to one that is not open.
-pub fn step(
-    place: Footing<'_, PingRecord>,
-    input: &PingInput,
-    ctx: &Ctx,
-) -> Result<Advance<PingRecord>, Problem> {
+pub fn step(place: Footing<'_, PingRecord>, input: &PingInput, ctx: &Ctx) -> Advanced<PingRecord> {
     match (place, input) {
         (Footing::New(opening), PingInput::Send(ping)) => {
             let mut dialogue = Dialogue::opened(opening, ctx);
@@ -65,7 +61,7 @@ fn receive(
     record: &PingRecord,
     message: &Incoming<TrustPingMessage>,
     ctx: &Ctx,
-) -> Result<Advance<PingRecord>, Problem> {
+) -> Advanced<PingRecord> {
     if record.dialogue.has_heard(message) {
         return Ok(Advance::repeated(record.clone()));
     }

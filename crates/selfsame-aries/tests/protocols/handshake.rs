@@ -5,7 +5,7 @@ use selfsame_aries::advance::Move::{self, Receives, Sends};
 use selfsame_aries::advance::{Advance, Footing, Problem, ProblemKind};
 use selfsame_aries::connection::{
     Accepting, ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake,
-    InvitationMode, InvitationTerms, Rejection,
+    HandshakeRejection, InvitationMode, InvitationTerms,
 };
 use selfsame_aries::connections::{
     self, ConnectionAct, ConnectionInput, ConnectionInvitation, Invited, InvitedTo,
@@ -187,8 +187,8 @@ pub enum Does {
     Reject(bool),
 }
 
-fn rejection(may_retry: bool) -> Rejection {
-    Rejection {
+fn rejection(may_retry: bool) -> HandshakeRejection {
+    HandshakeRejection {
         may_retry,
         explain: Some("No.".to_owned()),
     }
@@ -531,6 +531,22 @@ fn a_response_without_signature_is_refused() {
         response.attachments.clear();
         let problem = way
             .receive(Footing::Known(waiting), &response, 52)
+            .unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::Signature);
+    }
+}
+
+#[test]
+fn a_response_that_names_another_did_than_the_signed_one_is_refused() {
+    for way in Way::all().into_iter().filter(Way::is_exchange) {
+        let talk = Talk::new(&way);
+        let mut response = talk.response.clone();
+        response
+            .body
+            .insert("did".to_owned(), json!("did:example:mallory"));
+        let waiting = talk.record(ConnectionRole::Invitee, Request);
+        let problem = way
+            .receive(Footing::Known(waiting), &response, 53)
             .unwrap_err();
         assert_eq!(problem.kind, ProblemKind::Signature);
     }

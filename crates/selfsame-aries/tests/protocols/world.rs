@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use selfsame_aries::advance::{Advance, Opening, Outgoing};
+use selfsame_aries::advance::{Advance, Outgoing, Outset};
 use selfsame_aries::key::VerKey;
 use selfsame_aries::wire::{Incoming, Vocabulary};
 use selfsame_credential::evidence::{Evidence, Need, Step};
@@ -56,8 +56,8 @@ pub fn signed<T, E>(mut step: impl FnMut(&Evidence) -> Result<Step<T>, E>) -> Re
 }
 
 /// What a record begins with, for messages like this type.
-pub fn opening(kind: &MessageType) -> Opening {
-    Opening {
+pub fn opening(kind: &MessageType) -> Outset {
+    Outset {
         kind: kind.clone(),
         connection_id: None,
         parent_thread_id: None,

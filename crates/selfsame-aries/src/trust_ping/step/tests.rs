@@ -2,14 +2,14 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_didcomm::message::{MessageType, Semver};
 
 use super::*;
-use crate::advance::Opening;
+use crate::advance::Outset;
 
 fn ctx(seed: u8) -> Ctx {
     Ctx::new(UnixTime(1_700_000_000), [seed; 32])
 }
 
-fn opening() -> Opening {
-    Opening {
+fn opening() -> Outset {
+    Outset {
         kind: MessageType::new("trust_ping", Semver::new(1, 0), "ping"),
         connection_id: None,
         parent_thread_id: None,
