@@ -28,8 +28,8 @@ pub struct TracesOptions {
     /// The base URL of an OpenTelemetry collector that traces are sent to, by OTLP over HTTP; default: no traces.
     #[arg(long, value_name = "URL", env = "OTEL_EXPORTER_OTLP_ENDPOINT")]
     traces: Option<String>,
-    /// The name of this service in the traces.
-    #[arg(long, value_name = "NAME", env = "OTEL_SERVICE_NAME", hide = true)]
+    /// The name of this service in the traces; default: selfsame.
+    #[arg(long, value_name = "NAME", env = "OTEL_SERVICE_NAME")]
     traces_service: Option<String>,
 }
 
