@@ -77,7 +77,7 @@ impl Postgres {
             process: Uuid::from_bytes(process),
             alone: company == Company::Alone,
         };
-        let writer = CommitWriter::start(pool(address, 1)?, new, meter.clone())?;
+        let writer = CommitWriter::start(address, new, meter.clone())?;
         Ok(Self {
             name: address.to_string(),
             new,

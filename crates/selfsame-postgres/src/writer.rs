@@ -17,11 +17,12 @@ use selfsame_store::{Result, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
+use crate::address::Address;
 use crate::commit::{CommitOutcome, SentCommit, Transaction};
 use crate::failure::{DatabaseFailure, DatabaseResult};
 use crate::figures;
 use crate::guard;
-use crate::pool::{SILENCE, connection, discard, in_time};
+use crate::pool::{SILENCE, connection, discard, in_time, pool};
 use crate::process::{NewSeat, WrittenSeats};
 use crate::schema;
 use crate::sequence::Sequence;
@@ -62,7 +63,9 @@ struct Waiting {
 }
 
 impl CommitWriter {
-    pub(crate) fn start(pool: Pool, new: NewSeat, meter: Arc<Meter>) -> Result<Self> {
+    pub(crate) fn start(address: &Address, new: NewSeat, meter: Arc<Meter>) -> Result<Self> {
+        let pool = pool(address, 1)?;
+        let servers = address.config.get_hosts().len();
         let (queue, jobs) = mpsc::channel(QUEUE);
         let generation = Arc::new(AtomicU64::new(0));
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -75,6 +78,7 @@ impl CommitWriter {
                 let [a, b, ..] = *new.process.as_bytes();
                 let mut thread = WriterThread {
                     pool,
+                    servers,
                     new,
                     meter,
                     generation: counted,
@@ -142,6 +146,8 @@ fn unconnected() -> DatabaseFailure {
 
 struct WriterThread {
     pool: Pool,
+    /// How many servers the database has.
+    servers: usize,
     new: NewSeat,
     meter: Arc<Meter>,
     generation: Arc<AtomicU64>,
@@ -259,18 +265,26 @@ impl WriterThread {
         Ok(())
     }
 
-    /// Goes on from a row that counts only this many commits.
+    /// Goes on from a row that counts only this many commits. If a durable commit is missing, one of several servers may
+    /// be a former primary, and another one is looked for.
     ///
     /// # Errors
-    /// `Tampered` if a durable commit is missing.
+    /// `Tampered` if a durable commit is missing at the only server.
     fn go_back(&mut self, commits: i64) -> Result<()> {
         let seated = self.seated.as_mut();
-        let lost = seated.and_then(|seated| seated.seats.set_back(commits));
-        let lost = lost.ok_or(StoreError::Tampered("row of this process"))?;
-        tracing::warn!(
-            lost,
-            "the database stopped before it had stored the last commits, which need not be durable"
-        );
+        match seated.and_then(|seated| seated.seats.set_back(commits)) {
+            Some(lost) => tracing::warn!(
+                lost,
+                "the database stopped before it had stored the last commits, which need not be durable"
+            ),
+            None if self.servers > 1 => {
+                tracing::error!(
+                    "this server of the database lacks commits; looking for another one"
+                );
+                self.lose();
+            }
+            None => return Err(StoreError::Tampered("row of this process")),
+        }
         Ok(())
     }
 

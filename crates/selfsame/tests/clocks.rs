@@ -1,6 +1,11 @@
 //! Two processes on one database whose clocks are 30 seconds apart: any of them serves any step, and what one has used up
 //! stays used up.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a forwarder opens its own connections"
+)]
+
 #[path = "../../selfsame-postgres/tests/server/server.rs"]
 mod postgres_server;
 

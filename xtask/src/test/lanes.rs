@@ -15,9 +15,13 @@ use crate::{
     workspace::root,
 };
 
-/// The suites that start networks run beside the main lane. They share one lane: several networks at once would wait
-/// longer for blocks than their tests do.
-const BESIDE: &[&str] = &["selfsame/network", "selfsame-abci/network"];
+/// The suites that start networks, and the one that waits for a fail-over, run beside the main lane. They share one lane:
+/// several networks at once would wait longer for blocks than their tests do.
+const BESIDE: &[&str] = &[
+    "selfsame/network",
+    "selfsame/patroni",
+    "selfsame-abci/network",
+];
 /// The suites that measure run when all others have ended, since a busy machine makes their servers time out.
 const LAST: &[&str] = &["selfsame/bench"];
 
@@ -110,7 +114,10 @@ mod tests {
         let written = [&beside, &last].map(ToString::to_string);
         assert_eq!(
             written,
-            ["selfsame-abci/network selfsame/network", "selfsame/bench"]
+            [
+                "selfsame-abci/network selfsame/network selfsame/patroni",
+                "selfsame/bench"
+            ]
         );
         for suite in [
             "selfsame/e2e",

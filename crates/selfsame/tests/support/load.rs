@@ -15,16 +15,7 @@ const PEOPLE: usize = 8;
 
 /// The running flows.
 pub struct Load<'a> {
-    /// How many each person has ended.
-    done: &'a [AtomicUsize],
-}
-
-/// What was done in some time.
-pub struct Rate {
-    /// Flows a second.
-    pub of_all: f64,
-    /// Whether each person had a part in it.
-    pub is_for_all: bool,
+    done: &'a AtomicUsize,
 }
 
 impl Load<'_> {
@@ -37,29 +28,16 @@ impl Load<'_> {
         }
     }
 
-    /// What is done in this time.
-    pub fn rate(&self, during: Duration) -> Rate {
-        let (begun, before) = (Instant::now(), self.of_each());
+    /// Flows a second, during this time.
+    pub fn rate(&self, during: Duration) -> f64 {
+        let (begun, before) = (Instant::now(), self.done());
         std::thread::sleep(during);
-        let (seconds, after) = (begun.elapsed().as_secs_f64(), self.of_each());
-        let done = after.iter().sum::<usize>() - before.iter().sum::<usize>();
-        Rate {
-            of_all: done as f64 / seconds,
-            is_for_all: before
-                .iter()
-                .zip(&after)
-                .all(|(before, after)| before < after),
-        }
+        (self.done() - before) as f64 / begun.elapsed().as_secs_f64()
     }
 
     /// The number of flows that have ended.
     pub fn done(&self) -> usize {
-        self.of_each().iter().sum()
-    }
-
-    fn of_each(&self) -> Vec<usize> {
-        let one = |done: &AtomicUsize| done.load(Ordering::Relaxed);
-        self.done.iter().map(one).collect()
+        self.done.load(Ordering::Relaxed)
     }
 }
 
@@ -77,17 +55,15 @@ pub fn under_load(operator: &Api, faults: impl FnOnce(&Load<'_>)) {
     let people: Vec<Api> = (0..PEOPLE)
         .map(|number| person(&operator.with_token(""), &format!("person-{number}")))
         .collect();
-    let done: Vec<AtomicUsize> = people.iter().map(|_| AtomicUsize::new(0)).collect();
-    let ends = AtomicBool::new(false);
+    let (ends, done) = (AtomicBool::new(false), AtomicUsize::new(0));
     let worked: Vec<ClientLog> = std::thread::scope(|scope| {
-        let ends = &ends;
+        let (ends, done) = (&ends, &done);
         let working: Vec<_> = people
             .iter()
-            .zip(&done)
-            .map(|(person, done)| scope.spawn(move || flows(operator, person, ends, done)))
+            .map(|person| scope.spawn(move || flows(operator, person, ends, done)))
             .collect();
         let ending = Ending(ends);
-        faults(&Load { done: &done });
+        faults(&Load { done });
         drop(ending);
         working.into_iter().map(|one| one.join().unwrap()).collect()
     });
