@@ -3,10 +3,13 @@
 mod acts;
 
 use async_trait::async_trait;
-use selfsame_aries::advance::Outgoing;
-use selfsame_aries::connection::{Accepting, ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc};
+use selfsame_aries::advance::{Advance, Footing, Outgoing, Problem, ProblemKind, Recipient};
+use selfsame_aries::connection::{
+    Accepting, ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc,
+};
 use selfsame_aries::connections::{ConnectionAct, ConnectionInput, ConnectionMessage, step};
-use selfsame_aries::{Advance, Footing, Incoming, Problem, ProblemKind, Recipient, VerKey};
+use selfsame_aries::key::VerKey;
+use selfsame_aries::wire::Incoming;
 use selfsame_core::machine::{At, Round};
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::encoding::hex_encode;
@@ -297,7 +300,11 @@ impl ConnectionEntry {
     /// # Errors
     /// If its document does not say.
     pub fn peer(&self) -> std::result::Result<Destination, Problem> {
-        let theirs = self.record.theirs.as_ref().ok_or_else(Problem::wrong_state)?;
+        let theirs = self
+            .record
+            .theirs
+            .as_ref()
+            .ok_or_else(Problem::wrong_state)?;
         Destination::of(theirs).map_err(|_| no_service())
     }
 }

@@ -1,14 +1,14 @@
 //! Where a message goes: the keys it is encrypted to, the mediators it passes, and the endpoint it is posted to.
 
-use selfsame_aries::VerKey;
 use selfsame_aries::connection::DidWithDoc;
+use selfsame_aries::key::VerKey;
 use selfsame_core::Shared;
 use selfsame_core::machine::{HttpBody, HttpCall};
 use selfsame_crypto::PublicKey;
 use selfsame_didcomm::forward::{RouteV1, wrap_v1};
 use selfsame_didcomm::message::Prefix;
 use selfsame_didcomm::{Message, Version, media, v1};
-use selfsame_driver::{Error, Result};
+use selfsame_driver::Result;
 use selfsame_store::TenantId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -45,7 +45,9 @@ impl Destination {
     /// `BadRequest` if the document has no service with keys and an endpoint.
     pub fn of(party: &DidWithDoc) -> Result<Self> {
         let services = party.doc.as_ref().and_then(|doc| doc.get("service"));
-        let service = services.and_then(Value::as_array).and_then(|all| all.first());
+        let service = services
+            .and_then(Value::as_array)
+            .and_then(|all| all.first());
         let service = service.ok_or_else(|| unreadable(&"the DID document has no service"))?;
         let service: LegacyService =
             serde_json::from_value(service.clone()).map_err(|error| unreadable(&error))?;
@@ -69,7 +71,10 @@ impl Destination {
         from: Sender<'_>,
         message: &Message,
     ) -> Result<HttpCall> {
-        let key = shared.keys.unsealed(from.tenant, &from.key.handle()).await?;
+        let key = shared
+            .keys
+            .unsealed(from.tenant, &from.key.handle())
+            .await?;
         let (plaintext, ctx) = (message.write(Version::V1), shared.clock.ctx());
         let prefix = message.kind.prefix.clone();
         let endpoint = self.endpoint.clone();

@@ -1,6 +1,6 @@
 //! Refusals of protocols as errors of the use case.
 
-use selfsame_aries::{Problem, ProblemKind};
+use selfsame_aries::advance::{Problem, ProblemKind};
 use selfsame_driver::{Error, ErrorKind};
 
 /// A refusal, for the one who gave the input.

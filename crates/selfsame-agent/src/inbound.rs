@@ -1,15 +1,15 @@
 //! What arrives: an envelope is opened, and its message goes to the machine of its protocol.
 
 use selfsame_aries::connections::ConnectionMessage;
+use selfsame_aries::key::VerKey;
 use selfsame_aries::trust_ping::{PingResponse, TrustPingMessage};
-use selfsame_aries::wire::Vocabulary;
-use selfsame_aries::{Incoming, VerKey};
+use selfsame_aries::wire::{Incoming, Vocabulary};
 use selfsame_core::machine::At;
+use selfsame_crypto::encoding::hex_encode;
 use selfsame_didcomm::v2::Documents;
-use selfsame_didcomm::{Message, Received, kids, receive};
+use selfsame_didcomm::{Message, kids, receive};
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
-use selfsame_crypto::encoding::hex_encode;
 use selfsame_store::{Page, Record, Tag, TenantId};
 
 use crate::agents::Agents;
@@ -51,7 +51,7 @@ impl Agents {
         let opening = move || receive(&envelope, &ring, &Documents::default());
         let received = shared.reading.run(opening).await?;
         match received.map_err(|error| unreadable(&error))? {
-            Received::V1(received) => Ok(Inbound {
+            selfsame_didcomm::Incoming::V1(received) => Ok(Inbound {
                 tenant: held.tenant,
                 recipient: VerKey::new(received.recipient).map_err(|error| unreadable(&error))?,
                 sender: received
@@ -61,7 +61,9 @@ impl Agents {
                     .map_err(|error| unreadable(&error))?,
                 message: received.message,
             }),
-            Received::V2(_) => Err(unreadable(&"DIDComm v2 has no connection here yet")),
+            selfsame_didcomm::Incoming::V2(_) => {
+                Err(unreadable(&"DIDComm v2 has no connection here yet"))
+            }
         }
     }
 
@@ -108,7 +110,10 @@ impl Agents {
     async fn connection_of(&self, inbound: &Inbound) -> Result<String> {
         let unknown = || Error::not_found("connection-absent");
         let tag = Tag::hashed(OWN_KEY, inbound.recipient.to_base58());
-        let found = self.tagged(&inbound.tenant, tag).await?.ok_or_else(unknown)?;
+        let found = self
+            .tagged(&inbound.tenant, tag)
+            .await?
+            .ok_or_else(unknown)?;
         let entry: ConnectionEntry = decode(&found.value)?;
         let peer = entry.peer().map_err(|_| unknown())?;
         let sender = inbound.sender.as_ref().ok_or_else(unknown)?;
@@ -131,7 +136,8 @@ impl Agents {
 
     async fn tagged(&self, tenant: &TenantId, tag: Tag) -> Result<Option<Record>> {
         let store = &self.parts.shared.store;
-        let found = store.find(tenant, Connections::KIND, &tag, &Page::first(1));
-        Ok(found.await?.pop())
+        let page = Page::first(1);
+        let found = store.find(tenant, Connections::KIND, &tag, &page).await?;
+        Ok(found.into_iter().next())
     }
 }

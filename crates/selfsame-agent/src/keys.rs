@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_aries::VerKey;
+use selfsame_aries::key::VerKey;
 use selfsame_core::Shared;
 use selfsame_crypto::agreement::AgreementPrivate;
 use selfsame_crypto::encoding::hex_encode;
@@ -57,8 +57,9 @@ pub async fn held(shared: &Shared, kids: &[String]) -> Result<Option<HeldKeys>> 
         let Ok(key) = VerKey::parse(kid) else {
             continue;
         };
-        let route = shared.store.read(&TenantId::instance(), ROUTE, &route_id(&key));
-        let Some(route) = route.await? else {
+        let (instance, id) = (TenantId::instance(), route_id(&key));
+        let route = shared.store.read(&instance, ROUTE, &id).await?;
+        let Some(route) = route else {
             continue;
         };
         let route: KeyRoute = decode(&route.value)?;

@@ -13,6 +13,6 @@ mod keys;
 mod machine;
 mod view;
 
-pub use agents::{Agents, AgentTerms};
+pub use agents::{AgentTerms, Agents};
 pub use connections::{Acceptance, NewInvitation};
 pub use view::{ConnectionView, InvitationView};

@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use selfsame_aries::{Problem, VerKey};
+use selfsame_aries::advance::Problem;
+use selfsame_aries::key::VerKey;
 use selfsame_core::Shared;
 use selfsame_core::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round, Settlement};
 use selfsame_core::record_cache::RecordCache;
@@ -324,9 +325,7 @@ fn delivered(answer: &CallAnswer, round: &Round<'_>) -> Next<Outcome> {
         CallAnswer::Http { response, .. } => {
             Reason::new("aries-peer-status").with("status", &response.status)
         }
-        CallAnswer::Unreachable { reason } => {
-            Reason::new("aries-peer-away").with("why", reason)
-        }
+        CallAnswer::Unreachable { reason } => Reason::new("aries-peer-away").with("why", reason),
         CallAnswer::Accepted(_) | CallAnswer::Finished => return next,
         CallAnswer::Refused(error) => error.reason.clone(),
     };

@@ -50,7 +50,9 @@ async fn posted(mut stream: TcpStream) -> Vec<u8> {
 impl Peer {
     async fn new(name: &str, origins: &mut Vec<url::Origin>) -> PeerToBe {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url: url::Url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+        let url: url::Url = format!("http://{}/", listener.local_addr().unwrap())
+            .parse()
+            .unwrap();
         let (post, envelopes) = mpsc::unbounded_channel();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -67,7 +69,8 @@ impl Peer {
     }
 
     async fn connections(&self) -> Vec<ConnectionView> {
-        let listed = self.agents.connections(&self.tenant, &Paging::default());
+        let paging = Paging::default();
+        let listed = self.agents.connections(&self.tenant, &paging);
         listed.await.unwrap().items
     }
 
@@ -92,7 +95,9 @@ struct PeerToBe {
 impl PeerToBe {
     async fn start(mut self, origins: &[url::Origin]) -> Peer {
         let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
-        let store = Store::open(Arc::new(Memory::default()), vault).await.unwrap();
+        let store = Store::open(Arc::new(Memory::default()), vault)
+            .await
+            .unwrap();
         let settings = Settings {
             own_origins: origins.to_vec(),
             native_roots: false,
@@ -159,10 +164,17 @@ async fn two_agents_connect_by_an_invitation_and_ping_each_other() {
         Acceptance::default(),
     );
     let taken = taken.await.unwrap();
-    assert_eq!((taken.state, taken.rfc23_state), ("invitation", "invitation-received"));
+    assert_eq!(
+        (taken.state, taken.rfc23_state),
+        ("invitation", "invitation-received")
+    );
     assert_eq!(taken.their_label.as_deref(), Some("Clinic"));
     let id = &taken.connection_id;
-    let accepted = holder.agents.accept_connection(&holder.tenant, id).await.unwrap();
+    let accepted = holder
+        .agents
+        .accept_connection(&holder.tenant, id)
+        .await
+        .unwrap();
     assert_eq!(accepted.state, "request");
     clinic.takes().await; // the request
     holder.takes().await; // the response, which is confirmed by a ping
@@ -178,7 +190,9 @@ async fn two_agents_connect_by_an_invitation_and_ping_each_other() {
     assert_eq!(ours.their_label.as_deref(), Some("Holder"));
     assert_eq!(ours.their_did, theirs.my_did);
     assert_eq!(ours.my_did, theirs.their_did);
-    let ping = clinic.agents.ping(&clinic.tenant, &ours.connection_id, None);
+    let ping = clinic
+        .agents
+        .ping(&clinic.tenant, &ours.connection_id, None);
     ping.await.unwrap();
     holder.takes().await;
     clinic.takes().await;
@@ -199,18 +213,22 @@ async fn many_connect_by_one_invitation_for_many() {
             auto_accept: true,
             ..Acceptance::default()
         };
-        let taken = holder.agents.receive_invitation(
-            &holder.tenant,
-            invitation(&invited.invitation),
-            how,
-        );
+        let taken =
+            holder
+                .agents
+                .receive_invitation(&holder.tenant, invitation(&invited.invitation), how);
         taken.await.unwrap();
         clinic.takes().await;
         holder.takes().await;
         clinic.takes().await;
         holder.takes().await;
     }
-    let mut states: Vec<_> = clinic.connections().await.iter().map(|one| one.state).collect();
+    let mut states: Vec<_> = clinic
+        .connections()
+        .await
+        .iter()
+        .map(|one| one.state)
+        .collect();
     states.sort_unstable();
     assert_eq!(states, ["active", "active", "active", "invitation"]);
 }
@@ -229,11 +247,10 @@ async fn an_invitation_for_one_is_used_once() {
             auto_accept: true,
             ..Acceptance::default()
         };
-        let taken = holder.agents.receive_invitation(
-            &holder.tenant,
-            invitation(&invited.invitation),
-            how,
-        );
+        let taken =
+            holder
+                .agents
+                .receive_invitation(&holder.tenant, invitation(&invited.invitation), how);
         taken.await.unwrap();
         match turn {
             0 => {
@@ -249,9 +266,15 @@ async fn an_invitation_for_one_is_used_once() {
 #[tokio::test]
 async fn a_connection_that_is_not_ready_says_nothing() {
     let (clinic, _) = two().await;
-    let invited = clinic.agents.create_invitation(&clinic.tenant, NewInvitation::default());
+    let invited = clinic
+        .agents
+        .create_invitation(&clinic.tenant, NewInvitation::default());
     let id = invited.await.unwrap().connection_id;
-    let refused = clinic.agents.ping(&clinic.tenant, &id, None).await.unwrap_err();
+    let refused = clinic
+        .agents
+        .ping(&clinic.tenant, &id, None)
+        .await
+        .unwrap_err();
     assert_eq!(refused.kind, ErrorKind::Conflict);
     let other = TenantId::parse("other").unwrap();
     let absent = clinic.agents.connection(&other, &id).await.unwrap_err();

@@ -1,15 +1,14 @@
 //! What controllers do with connections.
 
-use selfsame_aries::advance::Opening;
-use selfsame_aries::connection::{Accepting, InvitationMode};
+use selfsame_aries::advance::{Advance, Footing, Outset, Recipient};
+use selfsame_aries::connection::{Accepting, ConnectionRecord, InvitationMode};
 use selfsame_aries::connections::{
     ConnectionAct, ConnectionInput, ConnectionInvitation, ConnectionMessage, Invited, InvitedTo,
     step,
 };
 use selfsame_aries::out_of_band::write_invitation;
 use selfsame_aries::trust_ping::{Ping, TrustPingMessage};
-use selfsame_aries::wire::Vocabulary;
-use selfsame_aries::{Footing, Incoming, Recipient};
+use selfsame_aries::wire::{Incoming, Vocabulary};
 use selfsame_core::machine::At;
 use selfsame_core::machine::Machine as _;
 use selfsame_credential::evidence::{Evidence, Step};
@@ -89,7 +88,9 @@ impl Agents {
         let mut advance = begun(&input, &ctx)?;
         let sent = advance.send.pop();
         let message = sent.filter(|sent| sent.to == Recipient::OutOfBand);
-        let message = message.ok_or_else(|| Error::internal("no invitation"))?.message;
+        let message = message
+            .ok_or_else(|| Error::internal("no invitation"))?
+            .message;
         let entry = ConnectionEntry {
             record: advance.record,
             own_key: None,
@@ -214,12 +215,9 @@ impl Agents {
 }
 
 /// The first step of a connection.
-fn begun(
-    input: &ConnectionInput,
-    ctx: &Ctx,
-) -> Result<selfsame_aries::Advance<selfsame_aries::connection::ConnectionRecord>> {
+fn begun(input: &ConnectionInput, ctx: &Ctx) -> Result<Advance<ConnectionRecord>> {
     let kind = MessageType::new(ConnectionMessage::PROTOCOL, Semver::new(1, 0), "invitation");
-    let opening = Opening {
+    let opening = Outset {
         kind,
         connection_id: None,
         parent_thread_id: None,

@@ -90,10 +90,7 @@ pub enum HttpBody {
 mod envelope_text {
     use serde::{Deserialize as _, Deserializer, Serializer, ser::Error as _};
 
-    pub(super) fn serialize<S: Serializer>(
-        bytes: &[u8],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
         let text = std::str::from_utf8(bytes).map_err(S::Error::custom)?;
         serializer.serialize_str(text)
     }
