@@ -188,11 +188,12 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "vectors/jose/",
-        These(&[
-            "selfsame-crypto/jws",
-            "selfsame-crypto/keys",
-            "selfsame-crypto/unit",
-        ]),
+        These(&["selfsame-crypto/jws", "selfsame-crypto/keys"]),
+        VECTORS,
+    ),
+    row(
+        "vectors/jose/ecdh_1pu.json",
+        These(&["selfsame-crypto/unit"]),
         VECTORS,
     ),
     row(
