@@ -20,7 +20,7 @@ use super::state::next;
 #[derive(Clone, Debug, PartialEq)]
 pub enum DidExchangeInput {
     /// A message of the protocol.
-    Received(Incoming<DidExchangeMessage>),
+    Received(Box<Incoming<DidExchangeMessage>>),
     /// An act of the controller.
     Act(DidExchangeAct),
 }

@@ -147,7 +147,7 @@ impl Vocabulary for FeatureMessage {
         }
     }
 
-    /// The name in version 2; [`FeatureMessage::first_name`] is that of version 1.
+    /// The name in version 2. Writing in version 1 gives the message the name that it has there.
     fn name(&self) -> &'static str {
         match self {
             Self::Queries(_) => "queries",

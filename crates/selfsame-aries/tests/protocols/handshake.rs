@@ -76,7 +76,7 @@ impl Way {
     fn receive(&self, place: Footing<'_, ConnectionRecord>, message: &Message, n: usize) -> Given {
         match self.is_exchange() {
             true => signed(|evidence| {
-                let input = DidExchangeInput::Received(over_the_wire(message));
+                let input = DidExchangeInput::Received(Box::new(over_the_wire(message)));
                 did_exchange::step(place, &input, evidence, &ctx(n))
             }),
             false => signed(|evidence| {
