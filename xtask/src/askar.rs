@@ -37,7 +37,7 @@ pub fn cross() -> Result<bool, String> {
     let mut command = Command::new(cargo());
     command.args(CROSS).current_dir(root());
     python::name_to(&mut command, VARIABLE, &folder());
-    python::name_to(&mut command, AGENT, &agent_folder());
+    name_agent_to(&mut command);
     let status = command.status();
     let status = status.map_err(|error| format!("cargo: {error}"))?;
     Ok(status.success())
@@ -58,6 +58,16 @@ fn prepare() -> Result<(), String> {
         further: &[],
     };
     environment.prepare()?;
+    prepare_agent()
+}
+
+/// Tells the tests where the agent's Python is.
+pub fn name_agent_to(command: &mut Command) {
+    python::name_to(command, AGENT, &agent_folder());
+}
+
+/// Creates the environment with the agent, unless it is already there.
+pub fn prepare_agent() -> Result<(), String> {
     let agent = python::Pinned {
         name: "acapy-agent",
         folder: agent_folder(),

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 mod askar;
 mod changed;
 mod clients;
+mod didcomm;
 mod engine;
 mod faults;
 mod machine;

@@ -142,7 +142,7 @@ fn must_run(program: &str, arguments: &[&str]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{askar, clients, package, second};
+    use crate::{askar, clients, didcomm, package, second};
 
     #[test]
     fn every_package_is_pinned_by_a_hash() {
@@ -152,6 +152,7 @@ mod tests {
             (clients::REQUIREMENTS, 28),
             (askar::REQUIREMENTS, 1),
             (askar::AGENT_REQUIREMENTS, 76),
+            (didcomm::REQUIREMENTS, 14),
         ] {
             let text = fs::read_to_string(root().join(list)).unwrap();
             let text = text.replace("\\\n", "");

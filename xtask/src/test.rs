@@ -11,7 +11,7 @@ use crate::{
         plan::{Part, Scope},
         reach::UNIT,
     },
-    clients, engine, machine, openssl, oracle, package, peer, second, tidy,
+    clients, didcomm, engine, machine, openssl, oracle, package, peer, second, tidy,
     workspace::{cargo, root},
 };
 use lanes::{Lanes, Running};
@@ -124,11 +124,12 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "oracle",
-        purpose: "AnonCreds, SD-JWT VCs and Askar's wallets crossed with published libraries, TLS with its second implementation",
+        purpose: "AnonCreds, SD-JWT VCs, DIDComm and Askar's wallets crossed with published libraries, TLS with its second implementation",
         when: When::Suites(&[
             "selfsame-anoncreds",
             "selfsame-askar",
             "selfsame-credential",
+            "selfsame-didcomm",
             "selfsame-moving",
             "selfsame-tls",
         ]),
@@ -337,6 +338,7 @@ fn cross(scope: &Scope) -> Result<bool, String> {
     let passed = !scope.has(&["selfsame-tls"]) || second::cross()?;
     let passed = passed && (!scope.has(&["selfsame-credential"]) || package::cross()?);
     let passed = passed && (!scope.has(&["selfsame-askar", "selfsame-moving"]) || askar::cross()?);
+    let passed = passed && (!scope.has(&["selfsame-didcomm"]) || didcomm::cross()?);
     Ok(
         passed
             && (!scope.has(&["selfsame-anoncreds"]) || oracle::cross(&oracle::Cross::default())?),

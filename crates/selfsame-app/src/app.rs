@@ -27,7 +27,7 @@ use selfsame_core::resolver::Linked;
 use selfsame_core::{Correspondent, Resources, Shared};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::cheqd::resource::WantedResource;
+use selfsame_did::method::cheqd::resource::WantedResource;
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::hsm::Hsm;

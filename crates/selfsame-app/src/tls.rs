@@ -235,7 +235,7 @@ impl fmt::Debug for Gatherer {
 fn source(did: &Did, resolution: &Resolution) -> Source {
     match (did.origin(), &resolution.metadata.trusted_resolver) {
         (_, Some(_)) | (Origin::Resolver, None) => Source::Word,
-        (Origin::Itself, None) => Source::Itself,
+        (Origin::Itself | Origin::Peer, None) => Source::Itself,
         (Origin::Registry, None) => Source::Registry,
         (Origin::Host, None) => Source::Host,
     }

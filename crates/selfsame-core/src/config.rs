@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use selfsame_crypto::KeyType;
+use selfsame_did::method::cheqd;
 use selfsame_did::method::{METHODS, Method};
-use selfsame_did::{Did, cheqd, jwk, selfsame};
+use selfsame_did::{Did, jwk, selfsame};
 use selfsame_driver::{Error, Result};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};

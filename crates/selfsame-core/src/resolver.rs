@@ -11,8 +11,8 @@ use crate::registry::RegistryClient;
 use selfsame_credential::evidence::{Fetched, Unavailable};
 use selfsame_crypto::json::{weight, weight_of};
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::cheqd::resource::WantedResource;
 use selfsame_did::method::METHODS;
+use selfsame_did::method::cheqd::resource::WantedResource;
 use selfsame_did::{
     Did, DidUrl, DocumentMetadata, Options, Representation, Resolution, ResolutionError,
     ResolutionPlan,
@@ -321,7 +321,7 @@ fn cached_at(did: &Did, options: &Options) -> String {
 
 #[cfg(test)]
 mod tests {
-    use selfsame_did::cheqd::resource::Resource;
+    use selfsame_did::method::cheqd::resource::Resource;
     use selfsame_net::guard::GuardRefusal;
     use serde_json::json;
 

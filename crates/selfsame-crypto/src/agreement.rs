@@ -121,10 +121,8 @@ impl AgreementKey {
             }
             JwkParams::Ec { crv, x, y } => {
                 let curve = named(crv).ok_or(KeyError::Unsupported)?;
-                if x.len() != curve.size() || y.len() != curve.size() {
-                    return Err(KeyError::Malformed("elliptic curve coordinate length"));
-                }
-                Self::from_raw(curve, &[&[4], x.as_slice(), y].concat())
+                let (x, y) = (whole(x, curve)?, whole(y, curve)?);
+                Self::from_raw(curve, &[&[4], x.as_slice(), &y].concat())
             }
             JwkParams::Okp { .. } | JwkParams::Rsa { .. } | JwkParams::Akp { .. } => {
                 Err(KeyError::Unsupported)
@@ -234,6 +232,14 @@ impl AgreementKey {
     pub fn bytes(&self) -> &[u8] {
         &self.0.bytes
     }
+}
+
+/// A coordinate of the full length. RFC 7518 §6.2.1.2 asks for it; where leading zeros were left out, there is still only
+/// one point that can be meant.
+fn whole(coordinate: &[u8], curve: AgreementCurve) -> Result<Vec<u8>, KeyError> {
+    let missing = curve.size().checked_sub(coordinate.len());
+    let missing = missing.ok_or(KeyError::Malformed("elliptic curve coordinate length"))?;
+    Ok([vec![0; missing].as_slice(), coordinate].concat())
 }
 
 /// The uncompressed form of a compressed point.

@@ -30,7 +30,7 @@ pub use document::{
     Document, DocumentError, KeyReference, Material, Relationship, Representation, Service,
     VerificationMethod,
 };
-pub use method::{ResolutionPlan, cheqd, jwk, key, peer, selfsame, web};
+pub use method::{ResolutionPlan, jwk, key, selfsame, web};
 pub use resolution::{
     AsOf, DocumentMetadata, Options, Resolution, ResolutionError, ResolutionMetadata,
 };

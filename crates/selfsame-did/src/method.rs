@@ -45,6 +45,9 @@ pub struct Method {
 pub enum Origin {
     /// From the DID itself.
     Itself,
+    /// From the DID itself, or from the peer that it was made for. Such DIDs are between two parties, so they are offered
+    /// for nothing that is public.
+    Peer,
     /// From the host that the DID names.
     Host,
     /// From the registry, with a proof.
@@ -160,9 +163,9 @@ impl Method {
 }
 
 impl Origin {
-    /// Whether the instance resolves the DID itself, without another resolver.
+    /// Whether the instance resolves every such DID itself, without another resolver.
     pub const fn is_resolved_here(self) -> bool {
-        !matches!(self, Self::Resolver)
+        !matches!(self, Self::Peer | Self::Resolver)
     }
 
     /// Whether it is the registry.
@@ -177,7 +180,7 @@ impl Origin {
 
     /// Whether the DID can get other keys and can be deactivated.
     pub const fn can_change(self) -> bool {
-        !matches!(self, Self::Itself)
+        !matches!(self, Self::Itself | Self::Peer)
     }
 }
 

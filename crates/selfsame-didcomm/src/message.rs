@@ -4,7 +4,6 @@ mod attachment;
 mod decorator;
 mod kind;
 mod members;
-mod signature;
 mod v1;
 mod v2;
 
@@ -15,10 +14,10 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 
+pub use attachment::signature::DetachedSignature;
 pub use attachment::{Attachment, AttachmentContent, Position};
 pub use decorator::{AckOn, PleaseAck, ReturnRoute, Thread};
 pub use kind::{MessageType, Prefix, Semver};
-pub use signature::DetachedSignature;
 
 /// Limits on the plaintext of a message. A credential with its revocation data has 30 kB; a delivery of a mediator
 /// carries several messages.
@@ -41,9 +40,12 @@ pub enum Version {
     V2,
 }
 
+/// A plaintext message. Its short name is that of the specifications.
+pub use PlaintextMessage as Message;
+
 /// A plaintext message.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Message {
+pub struct PlaintextMessage {
     /// The message's identifier, unique for its sender.
     pub id: String,
     /// What kind of message it is.

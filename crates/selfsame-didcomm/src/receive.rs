@@ -1,28 +1,34 @@
 //! What arrives: an envelope of either version is opened, and so are the envelopes in forwards to the recipient itself.
 
 use selfsame_crypto::PublicKey;
-use selfsame_crypto::json;
+use selfsame_crypto::json::{self, Limits};
 use serde_json::{Map, Value};
 
 use crate::encoding::decode;
 use crate::error::Error;
 use crate::forward::{Forward, MAX_HOPS, is_not_ours};
 use crate::keys::KeyRing;
-use crate::message::{Message, Version};
+use crate::message::{self, Message, Version};
 use crate::{v1, v2};
+
+/// Limits on a text of either version, a plaintext included.
+const LIMITS: Limits = Limits {
+    max_bytes: v1::LIMITS.max_bytes,
+    ..message::LIMITS
+};
 
 /// A message that arrived.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Received {
+pub enum Incoming {
     /// In v1.
-    V1(ReceivedV1),
+    V1(Box<IncomingV1>),
     /// In v2.
-    V2(v2::Opened),
+    V2(Box<v2::Opened>),
 }
 
 /// A message of v1 that arrived in an envelope.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ReceivedV1 {
+pub struct IncomingV1 {
     /// The message.
     pub message: Message,
     /// The recipient's key.
@@ -31,7 +37,7 @@ pub struct ReceivedV1 {
     pub sender: Option<PublicKey>,
 }
 
-impl Received {
+impl Incoming {
     /// The message.
     pub fn message(&self) -> &Message {
         match self {
@@ -46,7 +52,7 @@ impl Received {
 /// # Errors
 /// If it is no JSON object within the limits.
 pub fn version(envelope: &[u8]) -> Result<Version, Error> {
-    match json::parse(envelope, &v1::LIMITS)? {
+    match json::parse(envelope, &LIMITS)? {
         Value::Object(members) => Ok(version_of(&members)),
         _ => Err(Error::Malformed("envelope")),
     }
@@ -86,7 +92,7 @@ pub fn receive(
     envelope: &[u8],
     ring: &impl KeyRing,
     documents: &v2::Documents,
-) -> Result<Received, Error> {
+) -> Result<Incoming, Error> {
     let mut received = open(envelope, ring, documents)?;
     for _ in 0..MAX_HOPS {
         let Some(forward) = Forward::read(received.message())? else {
@@ -111,16 +117,19 @@ fn open(
     envelope: &[u8],
     ring: &impl KeyRing,
     documents: &v2::Documents,
-) -> Result<Received, Error> {
+) -> Result<Incoming, Error> {
     match version(envelope)? {
         Version::V1 => {
             let unpacked = v1::unpack(&v1::Envelope::read(envelope)?, ring)?;
-            Ok(Received::V1(ReceivedV1 {
+            Ok(Incoming::V1(Box::new(IncomingV1 {
                 message: Message::read(unpacked.plaintext.expose(), Version::V1)?,
                 recipient: unpacked.recipient,
                 sender: unpacked.sender,
-            }))
+            })))
         }
-        Version::V2 => v2::open(envelope, ring, documents).map(Received::V2),
+        Version::V2 => {
+            let opened = v2::open(envelope, ring, documents)?;
+            Ok(Incoming::V2(Box::new(opened)))
+        }
     }
 }

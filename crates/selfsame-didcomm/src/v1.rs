@@ -46,12 +46,12 @@ struct Boxed {
     kid: String,
     encrypted_key: Vec<u8>,
     /// What boxes the key if the sender is known.
-    author: Option<Author>,
+    author: Option<BoxedSender>,
 }
 
 /// The sender as a recipient reads it.
 #[derive(Clone, Debug, Eq, PartialEq)]
-struct Author {
+struct BoxedSender {
     /// The sender's key in base58, sealed for the recipient.
     sealed: Vec<u8>,
     /// The nonce of the box.
@@ -154,7 +154,7 @@ fn recipient(value: Value, is_authenticated: bool) -> Result<Boxed, Error> {
     let author = match (header.contains_key("sender"), header.contains_key("iv")) {
         (true, true) if is_authenticated => {
             let nonce = decode(&text(&mut header, "iv")?, "nonce of the recipient")?;
-            Some(Author {
+            Some(BoxedSender {
                 sealed: decode(&text(&mut header, "sender")?, "sender of the envelope")?,
                 nonce: nonce.try_into().map_err(|_| malformed)?,
             })

@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use selfsame_did::{Did, Document};
 
 pub(crate) use encrypt::Recipients;
-pub use encrypt::{Inner, Packing, Sender, encrypt};
+pub use encrypt::{Packing, Sealable, SenderKey, encrypt};
 pub use open::{Opened, kids, open};
-pub use prior::{Rotation, draft_rotation, verify_rotation};
+pub use prior::{DidRotation, draft_rotation, verify_rotation};
 pub use signed::{SignDraft, SignedMessage};
 
 /// The documents of DIDs that were resolved, each under its own DID.

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use selfsame_core::dids::Dids;
 use selfsame_core::newcomer::{Newcomer, Registered};
 use selfsame_core::resolver::Linked;
-use selfsame_did::cheqd::resource::WantedResource;
+use selfsame_did::method::cheqd::resource::WantedResource;
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_driver::Result;
 use selfsame_ledger::Registry;

@@ -9,7 +9,7 @@ use selfsame_core::resolver::Linked;
 use selfsame_crypto::encoding::base64_encode;
 use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::cheqd::resource::{WantedResource, wanted as wanted_resource};
+use selfsame_did::method::cheqd::resource::{WantedResource, wanted as wanted_resource};
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_driver::Reason;
 use selfsame_http::error::{Handled, Problem, log_refusal};

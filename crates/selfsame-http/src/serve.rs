@@ -256,13 +256,13 @@ fn refuse(stream: &TcpStream, tls: bool) {
 }
 
 /// The refusal after a request has been read.
-fn no_room(version: Version) -> Response {
+fn no_room(version: HttpVersion) -> Response {
     metrics::counter!("selfsame_connections_refused_total").increment(1);
     let refused = (StatusCode::SERVICE_UNAVAILABLE, [(RETRY_AFTER, "1")]);
     match version {
-        Version::Http1 => ([(CONNECTION, "close")], refused).into_response(),
+        HttpVersion::Http1 => ([(CONNECTION, "close")], refused).into_response(),
         // RFC 9113 §8.2.2: HTTP/2 has no `Connection` field, and other requests of the connection are under way.
-        Version::Http2 => refused.into_response(),
+        HttpVersion::Http2 => refused.into_response(),
     }
 }
 
@@ -283,7 +283,7 @@ async fn connection(connection: Connection, service: HttpService) {
     match &service.door {
         Door::Plain | Door::Proxied => {
             let io = TokioIo::new(stream);
-            talk(io, Version::Http1, caller, &service, watcher).await;
+            talk(io, HttpVersion::Http1, caller, &service, watcher).await;
         }
         Door::Tls(acceptor) => {
             Box::pin(encrypted(stream, acceptor, caller, &service, watcher)).await;
@@ -309,8 +309,8 @@ async fn encrypted(
     match ended {
         Ok(Ok(stream)) => {
             let version = match stream.get_ref().1.alpn_protocol() {
-                Some(b"h2") => Version::Http2,
-                _ => Version::Http1,
+                Some(b"h2") => HttpVersion::Http2,
+                _ => HttpVersion::Http1,
             };
             talk(TokioIo::new(stream), version, caller, service, watcher).await;
         }
@@ -336,7 +336,7 @@ async fn between_nodes(
             let node = Some(node);
             let caller = Caller { node, ..caller };
             let io = TokioIo::new(stream);
-            talk(io, Version::Http1, caller, service, watcher).await;
+            talk(io, HttpVersion::Http1, caller, service, watcher).await;
         }
         Err(error) => tracing::info!(%error, "a node was refused"),
     }
@@ -362,13 +362,18 @@ async fn unless_over<T>(
 
 /// The HTTP version of a connection: negotiated by ALPN with TLS, 1.1 without.
 #[derive(Clone, Copy)]
-enum Version {
+enum HttpVersion {
     Http1,
     Http2,
 }
 
-async fn talk<I>(io: I, version: Version, caller: Caller, service: &HttpService, watcher: Watcher)
-where
+async fn talk<I>(
+    io: I,
+    version: HttpVersion,
+    caller: Caller,
+    service: &HttpService,
+    watcher: Watcher,
+) where
     I: Read + Write + Send + Unpin + 'static,
 {
     let activity = Activity::new();
@@ -406,12 +411,12 @@ where
     });
     let served = async {
         match version {
-            Version::Http1 => {
+            HttpVersion::Http1 => {
                 watcher
                     .watch(http1(limits).serve_connection(io, answer))
                     .await
             }
-            Version::Http2 => {
+            HttpVersion::Http2 => {
                 Box::pin(watcher.watch(http2(limits).serve_connection(io, answer))).await
             }
         }
@@ -491,7 +496,14 @@ mod tests {
         tokio::spawn(async move {
             let graceful = GracefulShutdown::new();
             let watcher = graceful.watcher();
-            talk(TokioIo::new(far), Version::Http2, caller, &service, watcher).await;
+            talk(
+                TokioIo::new(far),
+                HttpVersion::Http2,
+                caller,
+                &service,
+                watcher,
+            )
+            .await;
         });
         let io = TokioIo::new(near);
         let (sender, connection) = handshake(TokioExecutor::new(), io).await.unwrap();

@@ -8,6 +8,7 @@ mod aries;
 mod askar;
 mod credential;
 mod did;
+mod didcomm;
 mod moving;
 mod mutate;
 mod proof;
@@ -25,6 +26,7 @@ pub use aries::aries_message;
 pub use askar::{askar_key, askar_text};
 pub use credential::{dcql, status_list};
 pub use did::{did_document, did_url, registrar_answer, resolver_answer};
+pub use didcomm::{didcomm_envelope, didcomm_message};
 pub use moving::moved_tenant;
 pub use mutate::Mutator;
 pub use proof::{checkpoint, read, registry_log};
@@ -48,7 +50,7 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 28] = [
+pub const TARGETS: [Target; 30] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -78,6 +80,16 @@ pub const TARGETS: [Target; 28] = [
         name: "registrar_answer",
         body: registrar_answer,
         seeds: did::registrar_seeds,
+    },
+    Target {
+        name: "didcomm_message",
+        body: didcomm_message,
+        seeds: didcomm::message_seeds,
+    },
+    Target {
+        name: "didcomm_envelope",
+        body: didcomm_envelope,
+        seeds: didcomm::envelope_seeds,
     },
     Target {
         name: "status_list",

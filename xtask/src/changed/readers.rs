@@ -170,8 +170,18 @@ pub const ROWS: &[Row] = &[
         VECTORS,
     ),
     row(
+        "vectors/didcomm/",
+        These(&["selfsame-didcomm/peers", "selfsame-didcomm/unit"]),
+        VECTORS,
+    ),
+    row(
         "vectors/jose/",
         These(&["selfsame-crypto/jws", "selfsame-crypto/keys"]),
+        VECTORS,
+    ),
+    row(
+        "vectors/jose/ecdh_1pu.json",
+        These(&["selfsame-crypto/unit"]),
         VECTORS,
     ),
     row(
@@ -269,7 +279,11 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "crates/selfsame-moving/tests/askar/requirements.txt",
-        These(&["selfsame-moving/askar", "xtask/unit"]),
+        These(&[
+            "selfsame-didcomm/peers",
+            "selfsame-moving/askar",
+            "xtask/unit",
+        ]),
         PINNED,
     ),
     row(
@@ -285,6 +299,11 @@ pub const ROWS: &[Row] = &[
     row(
         "crates/selfsame/tests/clients/python/requirements.txt",
         These(&["selfsame/clients", "xtask/unit"]),
+        PINNED,
+    ),
+    row(
+        "crates/selfsame-didcomm/tests/peers/requirements.txt",
+        These(&["selfsame-didcomm/peers", "xtask/unit"]),
         PINNED,
     ),
     row(

@@ -11,9 +11,9 @@ const FOLDER: &str = "crates/selfsame-did/src/method/";
 /// The page that says how each method is resolved.
 const PAGE: &str = "docs/resolution.md";
 /// Methods whose names also mean other things. Such a word is a finding only where it is compared.
-const ORDINARY: [&str; 4] = ["jwk", "key", "selfsame", "web"];
+const ORDINARY: [&str; 5] = ["jwk", "key", "peer", "selfsame", "web"];
 /// Where the names of methods may stand: below this path, for this reason.
-const ALLOWED: [(&str, &str); 6] = [
+const ALLOWED: [(&str, &str); 7] = [
     (FOLDER, "the methods"),
     (
         "crates/selfsame-accounts/src/wanted.rs",
@@ -26,6 +26,10 @@ const ALLOWED: [(&str, &str); 6] = [
     (
         "crates/selfsame-tls/src/profile.rs",
         "the numbers of methods in each profile of TLS",
+    ),
+    (
+        "crates/selfsame-proxy/src/figures.rs",
+        "the label of a figure: whose fault it was",
     ),
     (
         "crates/selfsame-endpoints/src/routes.rs",

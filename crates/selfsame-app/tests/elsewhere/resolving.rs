@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use selfsame_did::cheqd::resource::wanted;
+use selfsame_did::method::cheqd::resource::wanted;
 use selfsame_did::{DidUrl, Options, ResolutionError};
 use selfsame_testkit::cheqd::FakeFault;
 use selfsame_testkit::fake_server::{FakeServer, Reply};

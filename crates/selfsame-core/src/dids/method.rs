@@ -39,7 +39,7 @@ pub(super) enum Keeping {
 const TABLE: [(Method, Keeping); 3] = [
     (selfsame_did::web::METHOD, Keeping::Web),
     (selfsame_did::selfsame::METHOD, Keeping::Selfsame),
-    (selfsame_did::cheqd::METHOD, Keeping::Cheqd),
+    (selfsame_did::method::cheqd::METHOD, Keeping::Cheqd),
 ];
 
 impl Keeping {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use selfsame_crypto::hash::sha256;
-use selfsame_did::cheqd::{
+use selfsame_did::method::cheqd::{
     self,
     resource::{self, Resource, WantedResource},
 };

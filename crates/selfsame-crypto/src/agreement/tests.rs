@@ -204,6 +204,23 @@ fn what_is_no_key_is_refused() {
 }
 
 #[test]
+fn a_coordinate_without_its_leading_zeros_is_read_and_a_longer_one_is_not() {
+    let mut keys = (0..).map(|_| AgreementPrivate::generate(AgreementCurve::P521).unwrap());
+    let key = keys.find(|key| key.public().bytes()[1] == 0).unwrap();
+    let mut jwk = key.public().to_jwk();
+    let JwkParams::Ec { x, .. } = &mut jwk.params else {
+        panic!("not of a curve")
+    };
+    x.remove(0);
+    assert_eq!(AgreementKey::from_jwk(&jwk).unwrap(), *key.public());
+    let JwkParams::Ec { x, .. } = &mut jwk.params else {
+        panic!("not of a curve")
+    };
+    x.splice(0..0, [0, 0]);
+    assert!(AgreementKey::from_jwk(&jwk).is_err());
+}
+
+#[test]
 fn multicodec_keys_are_read() {
     let key = [&[0xec, 0x01], x25519(BOB).public().bytes()].concat();
     assert_eq!(

@@ -13,7 +13,7 @@ use crate::hash::sha256_parts;
 const MAX_KEY: usize = 64;
 
 /// A key that is wiped.
-pub(super) type Key = Zeroizing<Vec<u8>>;
+pub(super) type WipedKey = Zeroizing<Vec<u8>>;
 
 /// The secret that both parties share: of ephemeral and static key, and for `ECDH-1PU` of both static keys after it.
 pub(super) fn shared(ephemeral: &SharedSecret, between: Option<SharedSecret>) -> SharedSecret {
@@ -38,7 +38,7 @@ pub(super) fn received(
 
 /// The key that the secret gives: the content's key, or the one that wraps it. `tag` is that of the content; it counts
 /// for `ECDH-1PU` with wrapping alone.
-pub(super) fn derived(header: &JweHeader, secret: &SharedSecret, tag: &[u8]) -> Key {
+pub(super) fn derived(header: &JweHeader, secret: &SharedSecret, tag: &[u8]) -> WipedKey {
     let name = match header.alg {
         KeyManagement::EcdhEs => header.enc.as_str(),
         wrapping => wrapping.as_str(),
@@ -71,14 +71,14 @@ fn length(part: &[u8]) -> [u8; 4] {
     u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes()
 }
 
-pub(super) fn wrap(with: &Key, key: &Key) -> Result<Vec<u8>, JweError> {
+pub(super) fn wrap(with: &WipedKey, key: &WipedKey) -> Result<Vec<u8>, JweError> {
     let mut wrapped = vec![0; key.len().saturating_add(8)];
     let kek = kek(with)?;
     kek.wrap(key, &mut wrapped).map_err(|_| JweError::Backend)?;
     Ok(wrapped)
 }
 
-pub(super) fn unwrap(with: &Key, wrapped: &[u8], len: usize) -> Result<Key, JweError> {
+pub(super) fn unwrap(with: &WipedKey, wrapped: &[u8], len: usize) -> Result<WipedKey, JweError> {
     if wrapped.len() != len.saturating_add(8) {
         return Err(JweError::Decryption);
     }
@@ -89,7 +89,7 @@ pub(super) fn unwrap(with: &Key, wrapped: &[u8], len: usize) -> Result<Key, JweE
     Ok(key)
 }
 
-fn kek(key: &Key) -> Result<AesKek, JweError> {
+fn kek(key: &WipedKey) -> Result<AesKek, JweError> {
     let cipher: &'static AesBlockCipher = match key.len() {
         16 => &AES_128,
         _ => &AES_256,

@@ -22,7 +22,7 @@ pub use stored::{create_of_stored, resolve_stored};
 /// got the document keep it, and read it with [`resolve_stored`] or [`resolve_short`].
 pub const METHOD: Method = Method {
     name: "peer",
-    origin: Origin::Itself,
+    origin: Origin::Peer,
     plan: |did, options| {
         options.unversioned()?;
         resolve(did, options.accept).map(done)

@@ -8,8 +8,8 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::{Material, Relationship, VerificationMethod};
 
 use super::*;
-use crate::receive::{Received, kids, receive};
-use crate::v2::{Documents, Inner, Packing};
+use crate::receive::{Incoming, kids, receive};
+use crate::v2::{Documents, Packing, Sealable};
 
 type Ring = BTreeMap<String, AgreementPrivate>;
 
@@ -41,7 +41,7 @@ fn resolved(name: &str) -> (Document, Ring) {
     (document, Ring::from([(kid.to_string(), key)]))
 }
 
-fn received(envelope: &[u8], ring: &Ring) -> Result<Received, Error> {
+fn received(envelope: &[u8], ring: &Ring) -> Result<Incoming, Error> {
     receive(envelope, ring, &Documents::new())
 }
 
@@ -79,7 +79,7 @@ fn an_envelope_of_v1_reaches_its_recipient_through_its_mediators() {
         assert_eq!(outer.message().kind.prefix, prefix);
         let forward = passed_on(&forward.envelopes[0], &of_near);
         assert_eq!(forward.next, base58_encode(bob.bytes()));
-        let Received::V1(arrived) = received(&forward.envelopes[0], &of_bob).unwrap() else {
+        let Incoming::V1(arrived) = received(&forward.envelopes[0], &of_bob).unwrap() else {
             panic!("not v1")
         };
         assert_eq!(arrived.message, ping());
@@ -98,7 +98,7 @@ fn an_envelope_of_v2_reaches_its_recipient_through_its_mediators() {
         enc: ContentEncryption::A256Gcm,
         hides_sender: false,
     };
-    let envelope = v2::encrypt(Inner::Plain(&ping()), &packing, &ctx()).unwrap();
+    let envelope = v2::encrypt(Sealable::Plain(&ping()), &packing, &ctx()).unwrap();
     let kid = last.id.with_fragment("1").unwrap();
     // DIDComm v2.1: the loop begins at the end of the array.
     let through = [

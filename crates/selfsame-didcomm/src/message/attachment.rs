@@ -1,11 +1,14 @@
 //! Attachments of messages (RFC 0017; DIDComm v2.1, "Attachments").
 
+pub(super) mod signature;
+
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::json::{self, Limits};
 use serde_json::{Map, Value, json};
 
-use super::members::{Members, put};
-use super::{DetachedSignature, Version};
+use self::signature::DetachedSignature;
+use super::Version;
+use super::members::{Fields, put};
 use crate::encoding::{decode, unpadded};
 use crate::error::Error;
 
@@ -171,9 +174,9 @@ impl Attachment {
             return Err(Error::Malformed("attachment"));
         };
         let (id, media_type) = names(version);
-        let mut members = Members(members);
+        let mut members = Fields(members);
         let data = members.object("data", "data of the attachment")?;
-        let mut data = Members(data.ok_or(Error::Missing("data"))?);
+        let mut data = Fields(data.ok_or(Error::Missing("data"))?);
         Ok(Self {
             position,
             id: members.id(id, "identifier of the attachment")?,
@@ -236,7 +239,7 @@ fn hash(version: Version) -> &'static str {
 }
 
 /// The content. Of several only one could be what was meant or signed, so several are refused.
-fn content(data: &mut Members) -> Result<AttachmentContent, Error> {
+fn content(data: &mut Fields) -> Result<AttachmentContent, Error> {
     let malformed = Error::Malformed("content of the attachment");
     let base64 = data.text("base64", "base64 of the attachment")?;
     let json = data.0.remove("json").filter(|value| !value.is_null());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::members::{Members, is_id};
+use super::members::{Fields, is_id};
 use crate::error::Error;
 
 /// The maximum number of entries in `received_orders`.
@@ -73,7 +73,7 @@ impl Thread {
         let Value::Object(object) = value else {
             return Err(Error::Malformed("thread"));
         };
-        let mut members = Members(object);
+        let mut members = Fields(object);
         let received = members.0.remove("received_orders");
         let received = received.as_ref().and_then(Value::as_object);
         let orders = received.into_iter().flatten();

@@ -8,9 +8,9 @@ use crate::error::Error;
 const MAX_ID: usize = 1024;
 
 /// The members that have not been taken yet. `null` counts as absent.
-pub(super) struct Members(pub(super) Map<String, Value>);
+pub(super) struct Fields(pub(super) Map<String, Value>);
 
-impl Members {
+impl Fields {
     /// Takes a text. `what` names it in an error.
     pub(super) fn text(&mut self, name: &str, what: &'static str) -> Result<Option<String>, Error> {
         match self.0.remove(name) {

@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 
 use super::attachment::{Attachment, Position};
 use super::decorator::{PleaseAck, ReturnRoute, Thread};
-use super::members::Members;
+use super::members::Fields;
 use super::{MAX_ATTACHMENTS, Message, MessageType, Prefix, Version};
 use crate::error::Error;
 
 const ATTACH: &str = "~attach";
 
 pub(super) fn read(members: Map<String, Value>) -> Result<Message, Error> {
-    let mut members = Members(members);
+    let mut members = Fields(members);
     let kind = members.text("@type", "message type")?;
     let kind = MessageType::parse(&kind.ok_or(Error::Missing("@type"))?)?;
     if kind.prefix == Prefix::Absent {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::attachment::{Attachment, Position};
 use super::decorator::{PleaseAck, ReturnRoute};
-use super::members::{Members, is_id, put};
+use super::members::{Fields, is_id, put};
 use super::{MAX_ATTACHMENTS, MAX_TO, Message, MessageType, Prefix, Version};
 use crate::error::Error;
 
@@ -16,7 +16,7 @@ const PLAIN: &str = "didcomm-plain+json";
 const MAX_ACKS: usize = 256;
 
 pub(super) fn read(members: Map<String, Value>) -> Result<Message, Error> {
-    let mut members = Members(members);
+    let mut members = Fields(members);
     let typ = members.text("typ", "media type of the message")?;
     if typ.is_some_and(|typ| typ.strip_prefix("application/").unwrap_or(&typ) != PLAIN) {
         return Err(Error::Malformed("media type of the message"));

@@ -15,7 +15,7 @@ use crate::encoding::padded;
 use crate::error::Error;
 
 /// The sender's keys.
-struct Author {
+struct PackingSender {
     /// The Ed25519 key in base58.
     name: String,
     key: AgreementPrivate,
@@ -85,8 +85,8 @@ impl Drawn<'_> {
     }
 }
 
-fn author(sender: &PrivateKey) -> Result<Author, Error> {
-    Ok(Author {
+fn author(sender: &PrivateKey) -> Result<PackingSender, Error> {
+    Ok(PackingSender {
         name: base58_encode(sender.public().bytes()),
         key: AgreementPrivate::of_ed25519(sender)?,
     })
@@ -95,7 +95,7 @@ fn author(sender: &PrivateKey) -> Result<Author, Error> {
 fn recipient(
     key: &Secret,
     to: &PublicKey,
-    author: Option<&Author>,
+    author: Option<&PackingSender>,
     drawn: &Drawn<'_>,
 ) -> Result<Value, Error> {
     let peer = AgreementKey::of_ed25519(to)?;

@@ -28,7 +28,7 @@ pub struct Packing<'a> {
     /// The recipient's document. All its keys for agreement of one curve can decrypt.
     pub to: &'a Document,
     /// The sender, who is authenticated to the recipient; `None` to stay anonymous.
-    pub from: Option<Sender<'a>>,
+    pub from: Option<SenderKey<'a>>,
     /// How a message of an anonymous sender, or the envelope that hides a sender, is encrypted.
     pub enc: ContentEncryption,
     /// Whether another envelope hides the identifier of the sender's key from those who pass the message on.
@@ -37,7 +37,7 @@ pub struct Packing<'a> {
 
 /// The sender's key.
 #[derive(Clone, Copy, Debug)]
-pub struct Sender<'a> {
+pub struct SenderKey<'a> {
     /// Its identifier in the sender's document.
     pub kid: &'a DidUrl,
     /// The private key.
@@ -46,7 +46,7 @@ pub struct Sender<'a> {
 
 /// What an envelope encrypts.
 #[derive(Clone, Copy, Debug)]
-pub enum Inner<'a> {
+pub enum Sealable<'a> {
     /// A message.
     Plain(&'a Message),
     /// A signed message.
@@ -64,10 +64,10 @@ pub(crate) struct Recipients {
 /// # Errors
 /// `Inconsistent` if the message's `from` or `to` is not the sender or the recipient; `Jwe` with `NoKey` if the
 /// recipient has no key of the sender's curve; `TooLarge` beyond the limit.
-pub fn encrypt(inner: Inner<'_>, packing: &Packing<'_>, ctx: &Ctx) -> Result<Vec<u8>, Error> {
+pub fn encrypt(inner: Sealable<'_>, packing: &Packing<'_>, ctx: &Ctx) -> Result<Vec<u8>, Error> {
     let (message, plaintext, is_signed) = match inner {
-        Inner::Plain(message) => (message, message.write(Version::V2), false),
-        Inner::Signed(signed) => (signed.message(), signed.text().to_vec(), true),
+        Sealable::Plain(message) => (message, message.write(Version::V2), false),
+        Sealable::Signed(signed) => (signed.message(), signed.text().to_vec(), true),
     };
     if is_signed && packing.from.is_some() {
         return Err(Inconsistency::Layers.into());
@@ -139,7 +139,7 @@ impl Recipients {
     fn authenticated(
         &self,
         plaintext: &[u8],
-        from: Sender<'_>,
+        from: SenderKey<'_>,
         ctx: &Ctx,
     ) -> Result<Vec<u8>, Error> {
         self.sealed(plaintext, Some(from), ContentEncryption::A256CbcHs512, ctx)
@@ -148,7 +148,7 @@ impl Recipients {
     fn sealed(
         &self,
         plaintext: &[u8],
-        from: Option<Sender<'_>>,
+        from: Option<SenderKey<'_>>,
         enc: ContentEncryption,
         ctx: &Ctx,
     ) -> Result<Vec<u8>, Error> {

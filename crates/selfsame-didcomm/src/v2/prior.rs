@@ -16,7 +16,7 @@ const MAX_BYTES: usize = 32 * 1024;
 
 /// A sender's change from one DID to another, verified.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Rotation {
+pub struct DidRotation {
     /// The DID that the sender had.
     pub prior: Did,
     /// The DID that the sender has now; `None` if the sender ends the relationship.
@@ -33,10 +33,10 @@ pub fn draft_rotation(
     at: UnixTime,
 ) -> Unsigned {
     let header = json!({ "typ": "JWT", "alg": algorithm.as_str(), "kid": kid });
-    let mut claims = json!({ "iss": kid.did, "iat": at.0 });
-    if let Some(now) = now {
-        claims["sub"] = json!(now);
-    }
+    let claims = match now {
+        Some(now) => json!({ "iss": kid.did, "sub": now, "iat": at.0 }),
+        None => json!({ "iss": kid.did, "iat": at.0 }),
+    };
     Unsigned::new(&header, &claims)
 }
 
@@ -48,7 +48,7 @@ pub fn draft_rotation(
 pub fn verify_rotation(
     message: &Message,
     documents: &Documents,
-) -> Result<Option<Rotation>, Error> {
+) -> Result<Option<DidRotation>, Error> {
     let Some(text) = &message.from_prior else {
         return Ok(None);
     };
@@ -79,5 +79,5 @@ pub fn verify_rotation(
     let document = document.ok_or_else(|| Error::Unresolved(Box::new(prior.clone())))?;
     jwt.verify(&document.key(&kid, Relationship::Authentication)?)?;
     let at = UnixTime(at);
-    Ok(Some(Rotation { prior, now, at }))
+    Ok(Some(DidRotation { prior, now, at }))
 }

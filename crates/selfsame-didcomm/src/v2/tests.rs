@@ -61,8 +61,8 @@ impl Party {
             .unwrap()
     }
 
-    fn sender<'a>(&'a self, kid: &'a DidUrl) -> Sender<'a> {
-        Sender {
+    fn sender<'a>(&'a self, kid: &'a DidUrl) -> SenderKey<'a> {
+        SenderKey {
             kid,
             key: &self.ring[&kid.to_string()],
         }
@@ -92,7 +92,7 @@ fn message(from: Option<&Party>, to: &[&Party]) -> Message {
     }
 }
 
-fn packing<'a>(to: &'a Party, from: Option<Sender<'a>>) -> Packing<'a> {
+fn packing<'a>(to: &'a Party, from: Option<SenderKey<'a>>) -> Packing<'a> {
     Packing {
         to: &to.document,
         from,
@@ -119,9 +119,9 @@ fn a_message_of_a_known_sender_is_opened_on_each_curve() {
                 hides_sender,
                 ..packing(&bob, Some(alice.sender(&kid)))
             };
-            let envelope = encrypt(Inner::Plain(&message), &packing, &ctx()).unwrap();
+            let envelope = encrypt(Sealable::Plain(&message), &packing, &ctx()).unwrap();
             let text = String::from_utf8(envelope.clone()).unwrap();
-            assert_eq!(text.contains("ECDH-1PU"), false);
+            assert!(!text.contains("ECDH-1PU"), "it is in the encoded header");
             let opened = open(&envelope, &bob.ring, &documents(&[&alice])).unwrap();
             assert_eq!(opened.message, message);
             assert_eq!(opened.sender, Some(kid));
@@ -154,7 +154,7 @@ fn a_message_of_an_anonymous_sender_proves_none() {
                 enc,
                 ..packing(&bob, None)
             };
-            let envelope = encrypt(Inner::Plain(&message), &packing, &ctx()).unwrap();
+            let envelope = encrypt(Sealable::Plain(&message), &packing, &ctx()).unwrap();
             let opened = open(&envelope, &bob.ring, &Documents::new()).unwrap();
             assert_eq!(opened.message, message);
             assert_eq!((opened.sender, opened.signer), (None, None));
@@ -166,7 +166,7 @@ fn a_message_of_an_anonymous_sender_proves_none() {
 fn a_signed_message_proves_its_signer_with_and_without_encryption() {
     let (alice, bob) = (Party::new("alice"), Party::new("bob"));
     let signed = signed(message(Some(&alice), &[&bob]), &alice);
-    let envelope = encrypt(Inner::Signed(&signed), &packing(&bob, None), &ctx()).unwrap();
+    let envelope = encrypt(Sealable::Signed(&signed), &packing(&bob, None), &ctx()).unwrap();
     for (text, recipient) in [
         (signed.text(), None),
         (&envelope, Some(bob.kid(AgreementCurve::X25519))),
@@ -184,7 +184,7 @@ fn a_signed_message_proves_its_signer_with_and_without_encryption() {
     }
     let kid = alice.kid(AgreementCurve::X25519);
     let twice = packing(&bob, Some(alice.sender(&kid)));
-    let refused = encrypt(Inner::Signed(&signed), &twice, &ctx());
+    let refused = encrypt(Sealable::Signed(&signed), &twice, &ctx());
     assert_eq!(refused, Err(Error::Inconsistent(Inconsistency::Layers)));
 }
 

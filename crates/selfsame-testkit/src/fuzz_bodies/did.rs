@@ -3,7 +3,7 @@
 use std::str;
 
 use selfsame_crypto::json::{self, Limits};
-use selfsame_did::cheqd::resource::{self, WantedResource};
+use selfsame_did::method::cheqd::resource::{self, WantedResource};
 use selfsame_did::registrar::{Operation, RegistrarAnswer, RegistrarRequest};
 use selfsame_did::{
     Did, DidUrl, Document, Options, Relationship, Representation, Resolution, ResolutionPlan, web,

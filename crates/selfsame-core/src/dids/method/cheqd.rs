@@ -13,7 +13,7 @@ use selfsame_credential::evidence::Step;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyHandle, KeyType};
 use selfsame_did::ResolutionError;
-use selfsame_did::cheqd::{self, DocumentDraft, deactivation_bytes};
+use selfsame_did::method::cheqd::{self, DocumentDraft, deactivation_bytes};
 use selfsame_did::registrar::{Operation, RegistrarAnswer, SigningRequest};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};

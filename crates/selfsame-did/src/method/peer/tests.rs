@@ -86,7 +86,7 @@ fn keys_and_services_are_found_in_the_document_of_the_did_made_of_them() {
             "serviceEndpoint": { "uri": "https://a.example", "accept": ["didcomm/v2"], "routingKeys": [] },
         });
         let service = service.as_object().unwrap().clone();
-        let did = create_with_keys(&keys, &[service.clone()]).unwrap();
+        let did = create_with_keys(&keys, std::slice::from_ref(&service)).unwrap();
         let document = resolved(did.as_str()).unwrap();
         let (kid, key) = document.keys(Relationship::Authentication).next().unwrap();
         assert_eq!(

@@ -100,7 +100,7 @@ fn a_message_to_somebody_else_is_refused() {
     let wrong = Err(Error::Inconsistent(Inconsistency::Recipient));
     let to_carol = message(Some(&alice), &[&carol]);
     assert_eq!(
-        encrypt(Inner::Plain(&to_carol), &packing(&bob, None), &ctx()),
+        encrypt(Sealable::Plain(&to_carol), &packing(&bob, None), &ctx()),
         wrong
     );
     let envelope = made(ES, &to_carol.write(Version::V2), json!({}), [&alice, &bob]);
@@ -120,7 +120,7 @@ fn a_signed_message_that_names_nobody_is_not_encrypted_and_not_taken() {
     let (alice, bob) = (Party::new("alice"), Party::new("bob"));
     let signed = signed(message(Some(&alice), &[]), &alice);
     let wrong = Error::Inconsistent(Inconsistency::Recipient);
-    let refused = encrypt(Inner::Signed(&signed), &packing(&bob, None), &ctx());
+    let refused = encrypt(Sealable::Signed(&signed), &packing(&bob, None), &ctx());
     assert_eq!(refused, Err(wrong.clone()));
     let envelope = made(ES, signed.text(), json!({}), [&alice, &bob]);
     assert_eq!(

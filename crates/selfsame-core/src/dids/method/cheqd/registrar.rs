@@ -49,8 +49,8 @@ impl Shared {
             Operation::Create | Operation::Update => Some(change.then.draft()?.to_value()),
         };
         let network = self.config.resolver.cheqd_network;
-        let network =
-            selfsame_did::cheqd::parts(&change.then.did).map_or(network, |(network, _)| network);
+        let network = selfsame_did::method::cheqd::parts(&change.then.did)
+            .map_or(network, |(network, _)| network);
         let options = Map::from_iter([
             ("network".to_owned(), Value::from(network.as_str())),
             ("versionId".to_owned(), Value::from(attempt.id)),

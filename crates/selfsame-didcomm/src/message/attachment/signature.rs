@@ -4,9 +4,10 @@ use selfsame_crypto::PublicKey;
 use selfsame_crypto::jws::{Compact, Unsigned};
 use serde_json::{Map, Value, json};
 
-use super::attachment::Attachment;
-use super::members::{Members, put};
+use super::Attachment;
 use crate::error::Error;
+use crate::message::LIMITS;
+use crate::message::members::{Fields, put};
 
 /// The maximum number of signatures of one attachment.
 const MAX_SIGNATURES: usize = 8;
@@ -32,7 +33,7 @@ impl DetachedSignature {
         let payload = attachment.signed_text();
         let payload = payload.ok_or(Error::Malformed("content of the signed attachment"))?;
         let text = format!("{}.{payload}.{}", self.protected, self.signature);
-        Ok(Compact::parse_within(&text, super::LIMITS.max_bytes)?)
+        Ok(Compact::parse_within(&text, LIMITS.max_bytes)?)
     }
 
     /// The identifier of the signing key: the protected one, otherwise the other. Whether that key may sign is for the
@@ -83,7 +84,7 @@ impl DetachedSignature {
         let Some(jws) = jws else {
             return Ok(Vec::new());
         };
-        let mut jws = Members(jws);
+        let mut jws = Fields(jws);
         let several = jws.array("signatures", "JWS of the attachment")?;
         if several.is_empty() {
             return Ok(vec![Self::one(jws)?]);
@@ -92,20 +93,20 @@ impl DetachedSignature {
             return Err(Error::TooLarge("list of signatures"));
         }
         let read = several.into_iter().map(|one| match one {
-            Value::Object(members) => Self::one(Members(members)),
+            Value::Object(members) => Self::one(Fields(members)),
             _ => Err(Error::Malformed("JWS of the attachment")),
         });
         read.collect()
     }
 
-    fn one(mut members: Members) -> Result<Self, Error> {
+    fn one(mut members: Fields) -> Result<Self, Error> {
         let what = "JWS of the attachment";
         let header = members.object("header", what)?.unwrap_or_default();
         Ok(Self {
             protected: members
                 .text("protected", what)?
                 .ok_or(Error::Missing("protected"))?,
-            kid: Members(header).text("kid", what)?,
+            kid: Fields(header).text("kid", what)?,
             signature: members
                 .text("signature", what)?
                 .ok_or(Error::Missing("signature"))?,
