@@ -1,27 +1,23 @@
 //! The agents of one process.
 
+mod connecting;
+mod inbound;
+
 use std::sync::Arc;
 
 use selfsame_core::{Correspondent, Shared};
-use url::Url;
 
 use crate::connections::Connections;
-use crate::machine::{AgentParts, ProtocolMachine};
+use crate::machine::ProtocolMachine;
+use crate::parts::{AgentParts, AgentTerms};
 
-/// How an agent presents itself.
-#[derive(Clone, Debug)]
-pub struct AgentTerms {
-    /// How it calls itself in invitations and requests.
-    pub label: String,
-    /// The public URL that its peers post messages to.
-    pub endpoint: Url,
-}
+pub use connecting::{InvitationAnswer, NewInvitation};
 
 /// The agents of one process. Each tenant is one agent.
 #[derive(Clone)]
 pub struct Agents {
-    pub(crate) parts: AgentParts,
-    pub(crate) connections: Arc<ProtocolMachine<Connections>>,
+    parts: AgentParts,
+    connections: Arc<ProtocolMachine<Connections>>,
 }
 
 impl Agents {

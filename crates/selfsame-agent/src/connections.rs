@@ -1,7 +1,5 @@
 //! Connections: records, steps and acts of RFC 0160.
 
-mod acts;
-
 use async_trait::async_trait;
 use selfsame_aries::advance::{Advance, Footing, Outgoing, Problem, ProblemKind, Recipient};
 use selfsame_aries::connection::{
@@ -20,9 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::destination::{Destination, own_party};
 use crate::keys;
-use crate::machine::{AgentParts, AgentProtocol, Beside, Parcel, Taken};
-
-pub use acts::{Acceptance, NewInvitation};
+use crate::machine::{AgentProtocol, Beside, Parcel, Taken};
+use crate::parts::AgentParts;
 
 /// Finds the record of a thread.
 pub const THREAD: &str = "aries_thread";

@@ -8,11 +8,11 @@ mod agents;
 mod connections;
 mod destination;
 mod error;
-mod inbound;
 mod keys;
 mod machine;
+mod parts;
 mod view;
 
-pub use agents::{AgentTerms, Agents};
-pub use connections::{Acceptance, NewInvitation};
+pub use agents::{Agents, InvitationAnswer, NewInvitation};
+pub use parts::AgentTerms;
 pub use view::{ConnectionView, InvitationView};

@@ -17,9 +17,9 @@ use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{Batch, Put, Tag};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::agents::AgentTerms;
 use crate::destination::{Destination, Sender};
 use crate::error::refused;
+use crate::parts::AgentParts;
 
 /// How often a delivery is put off that the peer answers with an error.
 const REFUSED_MAX: u32 = 6;
@@ -61,13 +61,6 @@ pub trait AgentProtocol: Send + Sync + 'static {
     }
 }
 
-/// What the machines of an agent share.
-#[derive(Clone)]
-pub struct AgentParts {
-    pub shared: Arc<Shared>,
-    pub terms: Arc<AgentTerms>,
-}
-
 /// What a step of a protocol gives.
 pub struct Taken<E> {
     /// Messages to send, in order.
@@ -98,7 +91,7 @@ pub struct Beside<E> {
 }
 
 /// What the giver of an input gets.
-pub struct Outcome {
+pub struct StepOutcome {
     /// Whether the input had been taken before.
     pub is_repeated: bool,
     /// The refusal, if the peer is told of it.
@@ -108,12 +101,12 @@ pub struct Outcome {
 }
 
 /// An input, or what came of a delivery.
-pub enum Given<I> {
+pub enum AgentInput<I> {
     Input(I),
     Answer(CallAnswer),
 }
 
-impl<I> From<CallAnswer> for Given<I> {
+impl<I> From<CallAnswer> for AgentInput<I> {
     fn from(answer: CallAnswer) -> Self {
         Self::Answer(answer)
     }
@@ -168,9 +161,9 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
     ///
     /// # Errors
     /// The refusal of the step, and those of the driver.
-    pub async fn give(self: &Arc<Self>, at: At<'_>, input: P::Input) -> Result<Outcome> {
+    pub async fn give(self: &Arc<Self>, at: At<'_>, input: P::Input) -> Result<StepOutcome> {
         let shared = &self.parts.shared;
-        let driven = shared.drive(&**self, at, Given::Input(input)).await?;
+        let driven = shared.drive(&**self, at, AgentInput::Input(input)).await?;
         self.deliver(driven.committed.outbox);
         match driven.reply.problem {
             Some(problem) => Err(refused(&problem)),
@@ -214,8 +207,8 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
 impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
     const KIND: &'static str = P::KIND;
     type Record = P::Entry;
-    type Input = Given<P::Input>;
-    type Reply = Outcome;
+    type Input = AgentInput<P::Input>;
+    type Reply = StepOutcome;
 
     fn records(&self) -> &RecordCache<P::Entry> {
         &self.records
@@ -228,12 +221,12 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
     fn step(
         &self,
         entry: &mut P::Entry,
-        input: &Given<P::Input>,
+        input: &AgentInput<P::Input>,
         round: &Round<'_>,
-    ) -> Result<Step<Next<Outcome>>> {
+    ) -> Result<Step<Next<StepOutcome>>> {
         let input = match input {
-            Given::Input(input) => input,
-            Given::Answer(answer) => return Ok(Step::Done(delivered(answer, round))),
+            AgentInput::Input(input) => input,
+            AgentInput::Answer(answer) => return Ok(Step::Done(delivered(answer, round))),
         };
         match P::step(entry, input, round) {
             Ok(Step::Needs(needs)) => Ok(Step::Needs(needs)),
@@ -246,11 +239,11 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
         &self,
         at: At<'_>,
         entry: &P::Entry,
-        input: &mut Given<P::Input>,
+        input: &mut AgentInput<P::Input>,
     ) -> Result<()> {
         match input {
-            Given::Input(input) => P::prepare(&self.parts, at, entry, input).await,
-            Given::Answer(_) => Ok(()),
+            AgentInput::Input(input) => P::prepare(&self.parts, at, entry, input).await,
+            AgentInput::Answer(_) => Ok(()),
         }
     }
 
@@ -258,8 +251,8 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
         &self,
         at: At<'_>,
         _entry: &mut P::Entry,
-        mut next: Next<Outcome>,
-    ) -> Result<Next<Outcome>> {
+        mut next: Next<StepOutcome>,
+    ) -> Result<Next<StepOutcome>> {
         for (record, parcel) in std::mem::take(&mut next.reply.parcels) {
             let packed = self.packed(at, &record, parcel).await?;
             next.batch = next.batch.and(packed);
@@ -275,15 +268,15 @@ impl<P: AgentProtocol> Calling for ProtocolMachine<P> {
         _entry: Option<&mut P::Entry>,
         error: Option<&Error>,
         round: &Round<'_>,
-    ) -> Result<Next<Outcome>> {
+    ) -> Result<Next<StepOutcome>> {
         if let Some(error) = error {
             tracing::warn!(%error, record = round.at.id, "a message was not delivered");
         }
-        Ok(Next::unchanged(round, Outcome::nothing()))
+        Ok(Next::unchanged(round, StepOutcome::nothing()))
     }
 }
 
-impl Outcome {
+impl StepOutcome {
     fn nothing() -> Self {
         Self {
             is_repeated: false,
@@ -294,8 +287,8 @@ impl Outcome {
 }
 
 /// What a step of a protocol gives, as the driver commits it.
-fn next<P: AgentProtocol>(taken: Taken<P::Entry>, round: &Round<'_>) -> Result<Next<Outcome>> {
-    let mut outcome = Outcome::nothing();
+fn next<P: AgentProtocol>(taken: Taken<P::Entry>, round: &Round<'_>) -> Result<Next<StepOutcome>> {
+    let mut outcome = StepOutcome::nothing();
     if taken.is_repeated {
         outcome.is_repeated = true;
         return Ok(Next::unchanged(round, outcome));
@@ -318,8 +311,8 @@ fn next<P: AgentProtocol>(taken: Taken<P::Entry>, round: &Round<'_>) -> Result<N
 }
 
 /// What becomes of a delivery: done if the peer took the message, tried again a few times if it answered with an error.
-fn delivered(answer: &CallAnswer, round: &Round<'_>) -> Next<Outcome> {
-    let mut next = Next::unchanged(round, Outcome::nothing());
+fn delivered(answer: &CallAnswer, round: &Round<'_>) -> Next<StepOutcome> {
+    let mut next = Next::unchanged(round, StepOutcome::nothing());
     let reason = match answer {
         CallAnswer::Http { response, .. } if response.status / 100 == 2 => return next,
         CallAnswer::Http { response, .. } => {

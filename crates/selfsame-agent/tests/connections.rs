@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_agent::{Acceptance, AgentTerms, Agents, ConnectionView, NewInvitation};
+use selfsame_agent::{AgentTerms, Agents, ConnectionView, InvitationAnswer, NewInvitation};
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, SharedConfig, TrustConfig};
 use selfsame_core::{Resources, Shared};
 use selfsame_crypto::seal::SealingKey;
@@ -161,7 +161,7 @@ async fn two_agents_connect_by_an_invitation_and_ping_each_other() {
     let taken = holder.agents.receive_invitation(
         &holder.tenant,
         invitation(&invited.invitation),
-        Acceptance::default(),
+        InvitationAnswer::default(),
     );
     let taken = taken.await.unwrap();
     assert_eq!(
@@ -209,9 +209,9 @@ async fn many_connect_by_one_invitation_for_many() {
     let invited = clinic.agents.create_invitation(&clinic.tenant, new);
     let invited = invited.await.unwrap();
     for _ in 0..3 {
-        let how = Acceptance {
+        let how = InvitationAnswer {
             auto_accept: true,
-            ..Acceptance::default()
+            ..InvitationAnswer::default()
         };
         let taken =
             holder
@@ -243,9 +243,9 @@ async fn an_invitation_for_one_is_used_once() {
     let invited = clinic.agents.create_invitation(&clinic.tenant, new);
     let invited = invited.await.unwrap();
     for turn in 0..2 {
-        let how = Acceptance {
+        let how = InvitationAnswer {
             auto_accept: true,
-            ..Acceptance::default()
+            ..InvitationAnswer::default()
         };
         let taken =
             holder

@@ -135,7 +135,13 @@ const PLACES: &[Place] = &[
     },
     Place {
         // A role beside that of OpenID4VC; the registry is behind a trait of the core.
-        beside: &["selfsame-core", "selfsame-driver", "selfsame-store"],
+        // Its tests alone call over the network by themselves.
+        beside: &[
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-net",
+            "selfsame-store",
+        ],
         not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
         ..place("selfsame-agent", 3)
     },

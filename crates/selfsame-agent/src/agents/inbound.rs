@@ -12,7 +12,7 @@ use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Page, Record, Tag, TenantId};
 
-use crate::agents::Agents;
+use super::Agents;
 use crate::connections::{
     ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, INVITATION, OWN_KEY, THREAD,
 };

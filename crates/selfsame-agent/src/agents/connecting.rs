@@ -22,8 +22,8 @@ use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Expect, TenantId};
 use serde_json::{Map, Value};
 
-use super::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections};
-use crate::agents::Agents;
+use super::Agents;
+use crate::connections::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections};
 use crate::destination::Destination;
 use crate::error::{refused, unreadable};
 use crate::keys;
@@ -45,7 +45,7 @@ pub struct NewInvitation {
 
 /// How an invitation that was received is taken.
 #[derive(Clone, Debug, Default)]
-pub struct Acceptance {
+pub struct InvitationAnswer {
     /// The controller's name for the connection.
     pub alias: Option<String>,
     /// Whether the request is sent at once.
@@ -113,7 +113,7 @@ impl Agents {
         &self,
         tenant: &TenantId,
         invitation: Map<String, Value>,
-        how: Acceptance,
+        how: InvitationAnswer,
     ) -> Result<ConnectionView> {
         let ctx = self.parts.shared.clock.ctx();
         let message = Message::from_members(invitation, Version::V1);
