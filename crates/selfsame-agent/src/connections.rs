@@ -142,10 +142,14 @@ impl AgentProtocol for Connections {
     }
 }
 
-type Stepped = std::result::Result<Step<Taken<ConnectionEntry>>, Problem>;
+type ConnectionStep = std::result::Result<Step<Taken<ConnectionEntry>>, Problem>;
 
 /// The controller goes on.
-fn accept(entry: &mut ConnectionEntry, made: Option<&NewParty>, round: &Round<'_>) -> Stepped {
+fn accept(
+    entry: &mut ConnectionEntry,
+    made: Option<&NewParty>,
+    round: &Round<'_>,
+) -> ConnectionStep {
     let made = made.ok_or_else(Problem::wrong_state)?;
     let party = made.party.clone();
     let act = match entry.record.role {
@@ -178,7 +182,7 @@ fn receive(
     message: &Incoming<ConnectionMessage>,
     made: Option<&NewParty>,
     round: &Round<'_>,
-) -> Stepped {
+) -> ConnectionStep {
     let input = ConnectionInput::Received(message.clone());
     let Advanced { advance, .. } = match advanced(entry, input, round)? {
         Step::Done(advanced) => advanced,
@@ -225,7 +229,7 @@ fn receive(
 }
 
 /// A message of another protocol shows that the peer has the connection; these answer it.
-fn hear(entry: &mut ConnectionEntry, answers: &[Message], round: &Round<'_>) -> Stepped {
+fn hear(entry: &mut ConnectionEntry, answers: &[Message], round: &Round<'_>) -> ConnectionStep {
     let is_confirmed = match advanced(entry, ConnectionInput::Heard, round)? {
         Step::Done(Advanced { advance, .. }) => {
             let is_new = !advance.is_repeated;

@@ -68,7 +68,7 @@ impl Destination {
     pub async fn call(
         self,
         shared: &Shared,
-        from: Sender<'_>,
+        from: OwnKey<'_>,
         message: &Message,
     ) -> Result<HttpCall> {
         let key = shared
@@ -97,7 +97,7 @@ impl Destination {
 
 /// Who sends a message.
 #[derive(Clone, Copy)]
-pub struct Sender<'a> {
+pub struct OwnKey<'a> {
     /// The agent's tenant.
     pub tenant: &'a TenantId,
     /// Its key in the connection.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use selfsame_aries::advance::Problem;
 use selfsame_aries::key::VerKey;
-use selfsame_core::Shared;
 use selfsame_core::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round, Settlement};
 use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::Step;
@@ -17,7 +16,7 @@ use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{Batch, Put, Tag};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::destination::{Destination, Sender};
+use crate::destination::{Destination, OwnKey};
 use crate::error::refused;
 use crate::parts::AgentParts;
 
@@ -193,7 +192,7 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         let Parcel { from, to, message } = parcel;
         // Messages to one peer arrive in order.
         let subject = to.keys.first().map_or_else(String::new, VerKey::to_base58);
-        let sender = Sender {
+        let sender = OwnKey {
             tenant: at.tenant,
             key: &from,
         };
