@@ -227,8 +227,11 @@ fn footing<'a, C: Course>(
     }
 }
 
+/// The events that a state allows, each with the state that follows.
+type Cells<'a, C> = &'a [(Move<<C as Course>::Kind>, <C as Course>::State)];
+
 /// Checks that each state allows exactly the events of its row: an event of the role, and the state that follows.
-fn check<C: Tested>(role: C::Role, rows: &[(Option<C::State>, &[(Move<C::Kind>, C::State)])]) {
+fn check<C: Tested>(role: C::Role, rows: &[(Option<C::State>, Cells<'_, C>)]) {
     for kind in kinds::<C>() {
         let talk = Talk::<C>::new(&kind);
         let mut seen = 0;

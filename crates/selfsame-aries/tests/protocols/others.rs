@@ -201,7 +201,13 @@ fn a_mediator_grants_and_learns_the_keys() {
     assert_eq!(only(&answered).message.thread.thid, Some(thread_id.clone()));
     let client = mediated(&client.record, &told(&answered), 10).unwrap();
     assert_eq!(client.tell, [Notice::Received("keylist-update-response")]);
+}
 
+#[test]
+fn a_mediator_lists_the_keys_that_it_is_asked_for() {
+    let (client, server) = mediation();
+    let heard = mediated(&server.record, &grant(), 3).unwrap();
+    let client = mediated(&client.record, &told(&heard), 5).unwrap();
     let page = KeyPage {
         limit: 30,
         offset: 0,
@@ -218,6 +224,7 @@ fn a_mediator_grants_and_learns_the_keys() {
         offset: 0,
         remaining: 0,
     });
+    let thread_id = only(&asked).message.id.clone();
     let keys = MediationInput::Act(MediationAct::Keys {
         thread_id,
         keys: vec![key(1)],
