@@ -51,7 +51,7 @@ pub struct ConnectionGiven {
 
 pub enum ConnectionWhat {
     /// A message of the protocol.
-    Received(Incoming<ConnectionMessage>),
+    Received(Box<Incoming<ConnectionMessage>>),
     /// The controller goes on: with the request as the invited side, with the response as the inviting one.
     Accept,
     /// A message of another protocol came on the connection; these answer it.

@@ -48,7 +48,7 @@ async fn posted(mut stream: TcpStream) -> Vec<u8> {
 }
 
 impl Peer {
-    async fn new(name: &str, origins: &mut Vec<url::Origin>) -> PeerToBe {
+    async fn bound(name: &str, origins: &mut Vec<url::Origin>) -> PeerToBe {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url: url::Url = format!("http://{}/", listener.local_addr().unwrap())
             .parse()
@@ -139,8 +139,8 @@ impl PeerToBe {
 
 async fn two() -> (Peer, Peer) {
     let mut origins = Vec::new();
-    let clinic = Peer::new("Clinic", &mut origins).await;
-    let holder = Peer::new("Holder", &mut origins).await;
+    let clinic = Peer::bound("Clinic", &mut origins).await;
+    let holder = Peer::bound("Holder", &mut origins).await;
     (clinic.start(&origins).await, holder.start(&origins).await)
 }
 

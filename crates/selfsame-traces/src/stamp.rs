@@ -13,9 +13,12 @@ const KEY: &str = "selfsame";
 /// The longest `tracestate` that is read, in bytes (§3.3.1.5 wants 512 at least).
 const STATE_MAX: usize = 4_096;
 
+/// Computes the code of a text.
+type Code = dyn Fn(&[u8]) -> [u8; 16] + Send + Sync;
+
 /// Gives the code of a text, under a key that the caller holds.
 #[derive(Clone)]
-pub struct Stamp(Arc<dyn Fn(&[u8]) -> [u8; 16] + Send + Sync>);
+pub struct Stamp(Arc<Code>);
 
 impl fmt::Debug for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

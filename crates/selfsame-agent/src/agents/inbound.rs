@@ -82,7 +82,7 @@ impl Agents {
             (None, _) => None,
         };
         let found = found.ok_or_else(|| Error::not_found("connection-absent"))?;
-        let what = ConnectionWhat::Received(incoming);
+        let what = ConnectionWhat::Received(Box::new(incoming));
         self.give_connection(&inbound.tenant, &found.id, what).await
     }
 
