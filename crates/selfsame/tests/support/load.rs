@@ -89,9 +89,10 @@ struct ClientLog {
 impl ClientLog {
     /// What was acknowledged is there, and nothing is there twice.
     fn compare(&self, operator: &Api, person: &Api) {
-        // A credential that was issued for a process that was killed then becomes a card once another one has taken over.
+        // A credential that was issued for a process that was killed then becomes a card once another one has taken over,
+        // which tries again later if its first call comes to nothing.
         let began = Instant::now();
-        while cards(person) < self.taken.len() && began.elapsed() < TAKEN_OVER {
+        while cards(person) < self.taken.len() && began.elapsed() < 3 * TAKEN_OVER {
             std::thread::sleep(Duration::from_millis(200));
         }
         assert_eq!(cards(person), self.taken.len());
