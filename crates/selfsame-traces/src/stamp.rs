@@ -14,11 +14,11 @@ const KEY: &str = "selfsame";
 const STATE_MAX: usize = 4_096;
 
 /// Computes the code of a text.
-type Code = dyn Fn(&[u8]) -> [u8; 16] + Send + Sync;
+type StampCode = dyn Fn(&[u8]) -> [u8; 16] + Send + Sync;
 
 /// Gives the code of a text, under a key that the caller holds.
 #[derive(Clone)]
-pub struct Stamp(Arc<Code>);
+pub struct Stamp(Arc<StampCode>);
 
 impl fmt::Debug for Stamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
