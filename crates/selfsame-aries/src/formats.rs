@@ -4,6 +4,7 @@
 pub mod anoncreds;
 mod filter;
 pub mod hlindy;
+mod members;
 
 use selfsame_crypto::json::{self, JsonError, Limits};
 use serde_json::Value;

@@ -18,7 +18,7 @@ pub enum DiscoveryInput {
     Received {
         /// The message.
         message: Incoming<FeatureMessage>,
-        /// What this agent is willing to tell that peer, such as [`crate::protocol::features`].
+        /// What this agent is willing to tell that peer, such as everything in the table of protocols.
         features: Vec<Feature>,
     },
 }

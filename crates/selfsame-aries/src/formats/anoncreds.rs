@@ -3,6 +3,7 @@
 use selfsame_crypto::json;
 use serde::{Deserialize, Serialize};
 
+use super::members::members;
 use super::{Artefact, AttachmentFormat, CredentialFilter, LIMITS};
 
 /// The format in the table.
@@ -29,34 +30,6 @@ const fn id(artefact: Artefact) -> &'static str {
 /// Version 1 of the protocols does not know the format, so any identifier will do.
 const fn first_id(_: Artefact) -> &'static str {
     "anoncreds-0"
-}
-
-const fn members(artefact: Artefact) -> &'static [&'static str] {
-    match artefact {
-        Artefact::Filter => &[],
-        Artefact::Offer => &["schema_id", "cred_def_id", "nonce", "key_correctness_proof"],
-        Artefact::Request => &[
-            "cred_def_id",
-            "blinded_ms",
-            "blinded_ms_correctness_proof",
-            "nonce",
-        ],
-        Artefact::Credential => &[
-            "schema_id",
-            "cred_def_id",
-            "values",
-            "signature",
-            "signature_correctness_proof",
-        ],
-        Artefact::ProposedProof | Artefact::ProofRequest => &[
-            "nonce",
-            "name",
-            "version",
-            "requested_attributes",
-            "requested_predicates",
-        ],
-        Artefact::Proof => &["proof", "requested_proof", "identifiers"],
-    }
 }
 
 /// `credential-filter`.

@@ -3,6 +3,7 @@
 use selfsame_crypto::json;
 use serde::{Deserialize, Serialize};
 
+use super::members::members;
 use super::{Artefact, AttachmentFormat, CredentialFilter, LIMITS};
 
 /// The format in the table.
@@ -34,34 +35,6 @@ const fn first_id(artefact: Artefact) -> &'static str {
         Artefact::Credential => "libindy-cred-0",
         Artefact::ProposedProof | Artefact::ProofRequest => "libindy-request-presentation-0",
         Artefact::Proof => "libindy-presentation-0",
-    }
-}
-
-const fn members(artefact: Artefact) -> &'static [&'static str] {
-    match artefact {
-        Artefact::Filter => &[],
-        Artefact::Offer => &["schema_id", "cred_def_id", "nonce", "key_correctness_proof"],
-        Artefact::Request => &[
-            "cred_def_id",
-            "blinded_ms",
-            "blinded_ms_correctness_proof",
-            "nonce",
-        ],
-        Artefact::Credential => &[
-            "schema_id",
-            "cred_def_id",
-            "values",
-            "signature",
-            "signature_correctness_proof",
-        ],
-        Artefact::ProposedProof | Artefact::ProofRequest => &[
-            "nonce",
-            "name",
-            "version",
-            "requested_attributes",
-            "requested_predicates",
-        ],
-        Artefact::Proof => &["proof", "requested_proof", "identifiers"],
     }
 }
 
