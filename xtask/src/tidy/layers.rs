@@ -80,6 +80,17 @@ const PLACES: &[Place] = &[
         ..place("selfsame-postgres", 3)
     },
     place("selfsame-anoncreds-roles", 3),
+    Place {
+        // What a tenant publishes and keeps of AnonCreds; the registry is behind a trait of the core.
+        beside: &[
+            "selfsame-anoncreds-roles",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-store",
+        ],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof", "selfsame-didcomm"],
+        ..place("selfsame-anoncreds-wallet", 3)
+    },
     // Of ours it takes the cryptography alone; where records go is for others to say.
     Place {
         not: &["selfsame-credential", "selfsame-anoncreds", "selfsame-did"],
@@ -137,6 +148,7 @@ const PLACES: &[Place] = &[
         // A role beside that of OpenID4VC; the registry is behind a trait of the core.
         // Its tests alone call over the network by themselves.
         beside: &[
+            "selfsame-anoncreds-wallet",
             "selfsame-core",
             "selfsame-driver",
             "selfsame-net",

@@ -1,0 +1,25 @@
+//! The entrance.
+
+use std::sync::Arc;
+
+use selfsame_core::{Correspondent, Shared};
+
+/// The AnonCreds of the tenants of one process. Clones are the same.
+#[derive(Clone)]
+pub struct AnonCreds {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl AnonCreds {
+    /// The AnonCreds on these parts of an instance.
+    #[must_use]
+    pub fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    /// The machines that get the registry's answers.
+    #[must_use]
+    pub fn correspondents(&self) -> Vec<Arc<dyn Correspondent>> {
+        Vec::new()
+    }
+}
