@@ -5,11 +5,13 @@ mod inbound;
 
 use std::sync::Arc;
 
-use selfsame_core::{Correspondent, Shared};
+use selfsame_anoncreds_wallet::AnonCreds;
+use selfsame_core::Correspondent;
+use selfsame_store::TenantId;
 
 use crate::connections::Connections;
 use crate::machine::ProtocolMachine;
-use crate::parts::{AgentParts, AgentTerms};
+use crate::parts::{AgentParts, AgentTerms, Hearing};
 
 pub use connecting::{InvitationAnswer, NewInvitation};
 
@@ -21,17 +23,20 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// The agents on these parts of an instance.
+    /// The agents on these parts of an instance, with these terms for each that is not given others. `hearing` tells
+    /// whether somebody hears of the states of an agent's records.
     #[must_use]
-    pub fn new(shared: Arc<Shared>, terms: AgentTerms) -> Self {
-        let parts = AgentParts {
-            shared,
-            terms: Arc::new(terms),
-        };
+    pub fn new(anoncreds: AnonCreds, common: AgentTerms, hearing: Hearing) -> Self {
+        let parts = AgentParts::new(anoncreds, common, hearing);
         Self {
             connections: Arc::new(ProtocolMachine::new(parts.clone())),
             parts,
         }
+    }
+
+    /// Gives an agent terms of its own.
+    pub fn set_terms(&self, tenant: &TenantId, terms: AgentTerms) {
+        self.parts.set_terms(tenant, terms);
     }
 
     /// The machines that get the answers to the agents' deliveries.

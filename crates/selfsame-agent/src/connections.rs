@@ -18,8 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::destination::{Destination, own_party};
 use crate::keys;
-use crate::machine::{AgentProtocol, Beside, Parcel, Taken};
+use crate::machine::{AgentProtocol, AgentTurn, Beside, Parcel, Taken};
+use crate::notice::{Told, Untold};
 use crate::parts::AgentParts;
+use crate::view::ConnectionView;
 
 /// Finds the record of a thread.
 pub const THREAD: &str = "aries_thread";
@@ -27,6 +29,9 @@ pub const THREAD: &str = "aries_thread";
 pub const INVITATION: &str = "aries_invitation";
 /// Finds a connection by our key in it.
 pub const OWN_KEY: &str = "aries_key";
+
+/// The topic of their webhooks.
+const TOPIC: &str = "connections";
 
 /// The protocol connections 1.0.
 pub struct Connections;
@@ -40,6 +45,9 @@ pub struct ConnectionEntry {
     pub own_key: Option<VerKey>,
     /// Where the invitation that we received asks to send the request.
     pub invited_to: Option<Destination>,
+    /// Notices that are told once its messages were sent.
+    #[serde(default)]
+    pub untold: Untold,
 }
 
 /// What a connection is given.
@@ -83,13 +91,13 @@ impl AgentProtocol for Connections {
     fn step(
         entry: &mut ConnectionEntry,
         input: &ConnectionGiven,
-        round: &Round<'_>,
+        turn: &AgentTurn<'_>,
     ) -> std::result::Result<Step<Taken<ConnectionEntry>>, Problem> {
         let made = input.made.as_ref();
         match &input.what {
-            ConnectionWhat::Received(message) => receive(entry, message, made, round),
-            ConnectionWhat::Accept => accept(entry, made, round),
-            ConnectionWhat::Heard(answers) => hear(entry, answers, round),
+            ConnectionWhat::Received(message) => receive(entry, message, made, turn),
+            ConnectionWhat::Accept => accept(entry, made, turn),
+            ConnectionWhat::Heard(answers) => hear(entry, answers, turn),
             ConnectionWhat::Say(messages) => {
                 if !entry.record.state.is_ready() {
                     return Err(Problem::wrong_state());
@@ -115,6 +123,10 @@ impl AgentProtocol for Connections {
         tags
     }
 
+    fn untold(entry: &mut ConnectionEntry) -> &mut Untold {
+        &mut entry.untold
+    }
+
     async fn prepare(
         agent: &AgentParts,
         at: At<'_>,
@@ -124,16 +136,18 @@ impl AgentProtocol for Connections {
         let is_needed = match &input.what {
             ConnectionWhat::Accept => true,
             ConnectionWhat::Received(message) => {
+                let settings = agent.terms(at.tenant).settings;
                 matches!(message.content, ConnectionMessage::Request(_))
-                    && entry.record.accept == Accepting::Auto
+                    && (entry.record.accept == Accepting::Auto || settings.auto_accept_requests)
             }
             ConnectionWhat::Heard(_) | ConnectionWhat::Say(_) => false,
         };
         if is_needed && input.made.is_none() {
             let (key, writes) = keys::create(&agent.shared, at.tenant)?;
+            let terms = agent.terms(at.tenant);
             input.made = Some(NewParty {
-                party: own_party(&key, &agent.terms.endpoint),
-                label: agent.terms.label.clone(),
+                party: own_party(&key, &terms.endpoint),
+                label: terms.label.clone(),
                 key,
                 writes,
             });
@@ -148,7 +162,7 @@ type ConnectionStep = std::result::Result<Step<Taken<ConnectionEntry>>, Problem>
 fn accept(
     entry: &mut ConnectionEntry,
     made: Option<&NewParty>,
-    round: &Round<'_>,
+    turn: &AgentTurn<'_>,
 ) -> ConnectionStep {
     let made = made.ok_or_else(Problem::wrong_state)?;
     let party = made.party.clone();
@@ -160,18 +174,18 @@ fn accept(
             inviter_key: None,
         },
     };
-    let Advanced { advance, sent } = match advanced(entry, ConnectionInput::Act(act), round)? {
+    let Advanced { advance, sent } = match advanced(entry, ConnectionInput::Act(act), turn.round)? {
         Step::Done(advanced) => advanced,
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
     };
     if advance.is_repeated {
-        return Ok(Step::Done(repeated()));
+        return Ok(Step::Done(Taken::repeated()));
     }
     entry.record = advance.record;
     entry.own_key = Some(made.key.clone());
-    let send = entry.parcels(sent)?;
+    let taken = Taken::sending(entry.parcels(sent)?).with(Some(made.writes.clone()));
     Ok(Step::Done(
-        Taken::sending(send).with(Some(made.writes.clone())),
+        taken.telling(entry.told(turn.round.at.id, turn)),
     ))
 }
 
@@ -181,26 +195,32 @@ fn receive(
     entry: &mut ConnectionEntry,
     message: &Incoming<ConnectionMessage>,
     made: Option<&NewParty>,
-    round: &Round<'_>,
+    turn: &AgentTurn<'_>,
 ) -> ConnectionStep {
     let input = ConnectionInput::Received(message.clone());
-    let Advanced { advance, .. } = match advanced(entry, input, round)? {
+    let Advanced { advance, .. } = match advanced(entry, input, turn.round)? {
         Step::Done(advanced) => advanced,
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
     };
     if advance.is_repeated {
-        return Ok(Step::Done(repeated()));
+        return Ok(Step::Done(Taken::repeated()));
     }
     // Of an invitation that many may use, the request begins a connection of its own.
     let mut changed = ConnectionEntry {
         record: advance.beside.clone().unwrap_or(advance.record.clone()),
         ..entry.clone()
     };
+    let is_beside = advance.beside.is_some();
+    let id = match is_beside {
+        true => new_id(turn.round),
+        false => turn.round.at.id.to_owned(),
+    };
+    let mut tell = changed.told(&id, turn);
     let act = follow_up(&changed.record, made);
     let (send, writes) = match act {
         None => (Vec::new(), None),
         Some(act) => {
-            let next = match advanced(&changed, ConnectionInput::Act(act), round)? {
+            let next = match advanced(&changed, ConnectionInput::Act(act), turn.round)? {
                 Step::Done(next) => next,
                 Step::Needs(needs) => return Ok(Step::Needs(needs)),
             };
@@ -210,17 +230,23 @@ fn receive(
             if let Some(made) = made {
                 changed.own_key = Some(made.key.clone());
             }
+            tell.extend(changed.told(&id, turn));
             let send = changed.parcels(next.sent)?;
             (send, made.map(|made| made.writes.clone()))
         }
     };
-    if advance.beside.is_none() {
+    if !is_beside {
         *entry = changed;
-        return Ok(Step::Done(Taken::sending(send).with(writes)));
+        let taken = Taken::sending(send).with(writes).telling(tell);
+        return Ok(Step::Done(taken));
     }
-    let id = new_id(round);
     let entry = changed;
-    let beside = Beside { id, entry, send };
+    let beside = Beside {
+        id,
+        entry,
+        send,
+        tell,
+    };
     let taken = Taken {
         beside: Some(beside),
         ..Taken::sending(Vec::new())
@@ -229,8 +255,8 @@ fn receive(
 }
 
 /// A message of another protocol shows that the peer has the connection; these answer it.
-fn hear(entry: &mut ConnectionEntry, answers: &[Message], round: &Round<'_>) -> ConnectionStep {
-    let is_confirmed = match advanced(entry, ConnectionInput::Heard, round)? {
+fn hear(entry: &mut ConnectionEntry, answers: &[Message], turn: &AgentTurn<'_>) -> ConnectionStep {
+    let is_confirmed = match advanced(entry, ConnectionInput::Heard, turn.round)? {
         Step::Done(Advanced { advance, .. }) => {
             let is_new = !advance.is_repeated;
             entry.record = advance.record;
@@ -239,8 +265,13 @@ fn hear(entry: &mut ConnectionEntry, answers: &[Message], round: &Round<'_>) -> 
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
     };
     let send = entry.parcels(to_peer(answers))?;
+    let tell = match is_confirmed {
+        true => entry.told(turn.round.at.id, turn),
+        false => Vec::new(),
+    };
     let taken = Taken {
         is_repeated: !is_confirmed && send.is_empty(),
+        tell,
         ..Taken::sending(send)
     };
     Ok(Step::Done(taken))
@@ -296,6 +327,14 @@ impl ConnectionEntry {
         Ok(parcels)
     }
 
+    /// What controllers are told of its state.
+    fn told(&self, id: &str, turn: &AgentTurn<'_>) -> Vec<Told> {
+        match turn.is_heard {
+            true => vec![Told::new(TOPIC, &ConnectionView::of(id, self))],
+            false => Vec::new(),
+        }
+    }
+
     /// Where the peer gets its messages.
     ///
     /// # Errors
@@ -324,13 +363,6 @@ fn no_service() -> Problem {
         "request_not_accepted",
         "the document of the peer names no service with a key and a URL",
     )
-}
-
-fn repeated() -> Taken<ConnectionEntry> {
-    Taken {
-        is_repeated: true,
-        ..Taken::sending(Vec::new())
-    }
 }
 
 /// The identifier of a new connection.

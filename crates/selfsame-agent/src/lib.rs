@@ -10,9 +10,11 @@ mod destination;
 mod error;
 mod keys;
 mod machine;
+mod notice;
 mod parts;
 mod view;
 
 pub use agents::{Agents, InvitationAnswer, NewInvitation};
-pub use parts::AgentTerms;
+pub use notice::{NOTICE, Told};
+pub use parts::{AgentSettings, AgentTerms, Hearing};
 pub use view::{ConnectionView, InvitationView};

@@ -7,17 +7,21 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use selfsame_aries::advance::Problem;
 use selfsame_aries::key::VerKey;
-use selfsame_core::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round, Settlement};
+use selfsame_core::events::EventKind;
+use selfsame_core::machine::{
+    At, Call, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement,
+};
 use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::Step;
 use selfsame_didcomm::Message;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Reason, Result};
-use selfsame_store::{Batch, Put, Tag};
+use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, Tag};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::destination::{Destination, OwnKey};
 use crate::error::refused;
+use crate::notice::{Told, Untold};
 use crate::parts::AgentParts;
 
 /// How often a delivery is put off that the peer answers with an error.
@@ -40,11 +44,19 @@ pub trait AgentProtocol: Send + Sync + 'static {
     fn step(
         entry: &mut Self::Entry,
         input: &Self::Input,
-        round: &Round<'_>,
+        turn: &AgentTurn<'_>,
     ) -> std::result::Result<Step<Taken<Self::Entry>>, Problem>;
 
     /// The tags by which a record is found.
     fn tags(entry: &Self::Entry) -> Vec<Tag>;
+
+    /// The notices that are told once the record's messages were sent.
+    fn untold(entry: &mut Self::Entry) -> &mut Untold;
+
+    /// Whether the record is removed once its messages were sent.
+    fn is_ended(_entry: &Self::Entry) -> bool {
+        false
+    }
 
     /// Adds to the input what a step needs and is not pure, such as a new key.
     ///
@@ -60,6 +72,14 @@ pub trait AgentProtocol: Send + Sync + 'static {
     }
 }
 
+/// What a step of a protocol is given besides record and input.
+pub struct AgentTurn<'a> {
+    /// What every machine's step is given.
+    pub round: &'a Round<'a>,
+    /// Whether somebody hears of the record's states.
+    pub is_heard: bool,
+}
+
 /// What a step of a protocol gives.
 pub struct Taken<E> {
     /// Messages to send, in order.
@@ -68,6 +88,8 @@ pub struct Taken<E> {
     pub beside: Option<Beside<E>>,
     /// Further writes.
     pub batch: Option<Batch>,
+    /// What controllers are told, in order.
+    pub tell: Vec<Told>,
     /// Whether the input had been taken before; then nothing is written.
     pub is_repeated: bool,
 }
@@ -87,6 +109,8 @@ pub struct Beside<E> {
     pub id: String,
     pub entry: E,
     pub send: Vec<Parcel>,
+    /// What controllers are told of it.
+    pub tell: Vec<Told>,
 }
 
 /// What the giver of an input gets.
@@ -103,6 +127,8 @@ pub struct StepOutcome {
 pub enum AgentInput<I> {
     Input(I),
     Answer(CallAnswer),
+    /// The first attempt to deliver was made, and the message goes later.
+    Attempted,
 }
 
 impl<I> From<CallAnswer> for AgentInput<I> {
@@ -125,7 +151,16 @@ impl<E> Taken<E> {
             send,
             beside: None,
             batch: None,
+            tell: Vec::new(),
             is_repeated: false,
+        }
+    }
+
+    /// The answer to an input that had been taken before.
+    pub fn repeated() -> Self {
+        Self {
+            is_repeated: true,
+            ..Self::sending(Vec::new())
         }
     }
 
@@ -133,6 +168,13 @@ impl<E> Taken<E> {
     #[must_use]
     pub fn with(mut self, batch: Option<Batch>) -> Self {
         self.batch = batch;
+        self
+    }
+
+    /// With what controllers are told.
+    #[must_use]
+    pub fn telling(mut self, tell: Vec<Told>) -> Self {
+        self.tell = tell;
         self
     }
 }
@@ -163,24 +205,87 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
     pub async fn give(self: &Arc<Self>, at: At<'_>, input: P::Input) -> Result<StepOutcome> {
         let shared = &self.parts.shared;
         let driven = shared.drive(&**self, at, AgentInput::Input(input)).await?;
-        self.deliver(driven.committed.outbox);
+        self.deliver(at, driven.committed.outbox);
         match driven.reply.problem {
             Some(problem) => Err(refused(&problem)),
             None => Ok(driven.reply),
         }
     }
 
+    /// Begins a record with its first input, and delivers what the step sends. `entry` is the record before that step.
+    /// Returns the record; `None` if there is one with this identifier already.
+    ///
+    /// # Errors
+    /// The refusal of the step, and the store's.
+    pub async fn start(
+        self: &Arc<Self>,
+        at: At<'_>,
+        mut entry: P::Entry,
+        mut input: P::Input,
+    ) -> Result<Option<P::Entry>>
+    where
+        P::Entry: Clone,
+    {
+        P::prepare(&self.parts, at, &entry, &mut input).await?;
+        let shared = &self.parts.shared;
+        let (ctx, evidence) = (shared.clock.ctx(), Evidence::default());
+        let round = Round {
+            evidence: &evidence,
+            ctx: &ctx,
+            at,
+            entry: None,
+            attempts: 0,
+        };
+        let turn = AgentTurn {
+            round: &round,
+            is_heard: self.parts.is_heard(at.tenant),
+        };
+        let next = match P::step(&mut entry, &input, &turn) {
+            Ok(Step::Done(taken)) => next::<P>(&mut entry, taken, &round)?,
+            Ok(Step::Needs(_)) => return Err(Error::internal("a first step needs nothing")),
+            Err(problem) => return Err(refused(&problem)),
+        };
+        let next = self.complete(at, &mut entry, next).await?;
+        let put = Self::put(at.id, &entry)?;
+        let batch = Batch::new(at.tenant.clone()).expect(P::KIND, at.id, Expect::Absent);
+        let batch = batch.put(put).and(next.batch);
+        let committed = match shared.events.commit_all(batch, &next.events).await {
+            Ok(committed) => committed,
+            Err(StoreError::Conflict { kind, .. }) if kind == P::KIND => return Ok(None),
+            Err(other) => return Err(other.into()),
+        };
+        if let Some(version) = committed.versions.first() {
+            self.records.keep(*version, entry.clone());
+        }
+        self.deliver(at, committed.outbox);
+        Ok(Some(entry))
+    }
+
     /// Delivers these messages now, one after another, in a task of its own. What fails is put off by the outbox.
-    pub fn deliver(self: &Arc<Self>, entries: Vec<selfsame_store::OutboxId>) {
+    pub fn deliver(self: &Arc<Self>, at: At<'_>, entries: Vec<OutboxId>) {
         if entries.is_empty() {
             return;
         }
         let machine = self.clone();
+        let (tenant, id) = (at.tenant.clone(), at.id.to_owned());
         tokio::spawn(async move {
+            let shared = &machine.parts.shared;
+            let at = At {
+                tenant: &tenant,
+                id: &id,
+            };
             for entry in entries {
-                let carried = machine.parts.shared.go_on(&machine, Some(entry)).await;
-                if let Err(error) = carried {
-                    tracing::warn!(%error, "a message is delivered later");
+                let put_off = match shared.go_on(&machine, Some(entry)).await {
+                    Ok(answered) => answered.is_none(),
+                    Err(error) => {
+                        tracing::warn!(%error, "a message is delivered later");
+                        true
+                    }
+                };
+                if put_off
+                    && let Err(error) = shared.drive(&*machine, at, AgentInput::Attempted).await
+                {
+                    tracing::warn!(%error, "controllers are told later");
                 }
             }
         });
@@ -225,12 +330,30 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
     ) -> Result<Step<Next<StepOutcome>>> {
         let input = match input {
             AgentInput::Input(input) => input,
-            AgentInput::Answer(answer) => return Ok(Step::Done(delivered(answer, round))),
+            AgentInput::Answer(answer) => {
+                return Ok(Step::Done(told::<P>(entry, delivered(answer, round))));
+            }
+            AgentInput::Attempted => {
+                let nothing = Next::unchanged(round, StepOutcome::nothing());
+                return Ok(Step::Done(told::<P>(entry, nothing)));
+            }
         };
-        match P::step(entry, input, round) {
+        let turn = AgentTurn {
+            round,
+            is_heard: self.parts.is_heard(round.at.tenant),
+        };
+        match P::step(entry, input, &turn) {
             Ok(Step::Needs(needs)) => Ok(Step::Needs(needs)),
-            Ok(Step::Done(taken)) => next::<P>(taken, round).map(Step::Done),
+            Ok(Step::Done(taken)) => next::<P>(entry, taken, round).map(Step::Done),
             Err(problem) => Err(refused(&problem)),
+        }
+    }
+
+    /// An attempt to deliver concerns no record that is gone.
+    fn absent(&self, input: &AgentInput<P::Input>) -> Result<StepOutcome> {
+        match input {
+            AgentInput::Attempted => Ok(StepOutcome::nothing()),
+            _ => Err(Error::not_found("record-absent")),
         }
     }
 
@@ -242,7 +365,7 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
     ) -> Result<()> {
         match input {
             AgentInput::Input(input) => P::prepare(&self.parts, at, entry, input).await,
-            AgentInput::Answer(_) => Ok(()),
+            AgentInput::Answer(_) | AgentInput::Attempted => Ok(()),
         }
     }
 
@@ -264,14 +387,18 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
 impl<P: AgentProtocol> Calling for ProtocolMachine<P> {
     fn given_up(
         &self,
-        _entry: Option<&mut P::Entry>,
+        entry: Option<&mut P::Entry>,
         error: Option<&Error>,
         round: &Round<'_>,
     ) -> Result<Next<StepOutcome>> {
         if let Some(error) = error {
             tracing::warn!(%error, record = round.at.id, "a message was not delivered");
         }
-        Ok(Next::unchanged(round, StepOutcome::nothing()))
+        let nothing = Next::unchanged(round, StepOutcome::nothing());
+        Ok(match entry {
+            Some(entry) => told::<P>(entry, nothing),
+            None => nothing,
+        })
     }
 }
 
@@ -286,7 +413,11 @@ impl StepOutcome {
 }
 
 /// What a step of a protocol gives, as the driver commits it.
-fn next<P: AgentProtocol>(taken: Taken<P::Entry>, round: &Round<'_>) -> Result<Next<StepOutcome>> {
+fn next<P: AgentProtocol>(
+    entry: &mut P::Entry,
+    taken: Taken<P::Entry>,
+    round: &Round<'_>,
+) -> Result<Next<StepOutcome>> {
     let mut outcome = StepOutcome::nothing();
     if taken.is_repeated {
         outcome.is_repeated = true;
@@ -296,9 +427,19 @@ fn next<P: AgentProtocol>(taken: Taken<P::Entry>, round: &Round<'_>) -> Result<N
         let named = parcels.into_iter();
         named.map(|parcel| (id.to_owned(), parcel)).collect()
     };
+    let is_silent = taken.send.is_empty();
     outcome.parcels = of(round.at.id, taken.send);
     let mut next = Next::written(round, outcome);
-    if let Some(beside) = taken.beside {
+    next = noted::<P>(entry, next, taken.tell, round)?;
+    if is_silent {
+        next = told::<P>(entry, next);
+    }
+    if let Some(mut beside) = taken.beside {
+        next = noted::<P>(&mut beside.entry, next, beside.tell, round)?;
+        if beside.send.is_empty() {
+            let told = P::untold(&mut beside.entry).take();
+            next = told.into_iter().fold(next, tell);
+        }
         let sent = of(&beside.id, beside.send);
         next.reply.parcels.extend(sent);
         next = next.put(ProtocolMachine::<P>::put(&beside.id, &beside.entry)?);
@@ -309,11 +450,43 @@ fn next<P: AgentProtocol>(taken: Taken<P::Entry>, round: &Round<'_>) -> Result<N
     Ok(next)
 }
 
+/// With the notices of a record as records of their own. They are told after its messages were sent.
+fn noted<P: AgentProtocol>(
+    entry: &mut P::Entry,
+    mut next: Next<StepOutcome>,
+    tell: Vec<Told>,
+    round: &Round<'_>,
+) -> Result<Next<StepOutcome>> {
+    for told in tell {
+        let id = P::untold(entry).note(round.ctx);
+        next = next.put(told.put(&id, round.ctx.now())?);
+    }
+    Ok(next)
+}
+
+/// With the events of what was noted so far. A record that is over is removed.
+fn told<P: AgentProtocol>(entry: &mut P::Entry, mut next: Next<StepOutcome>) -> Next<StepOutcome> {
+    let told = P::untold(entry).take();
+    if !told.is_empty() && next.record == Fate::Kept {
+        next.record = Fate::Written;
+        next.deferred = false;
+    }
+    if P::is_ended(entry) && matches!(next.entry, Settlement::Settled | Settlement::Buried(_)) {
+        next.record = Fate::Deleted;
+    }
+    told.into_iter().fold(next, tell)
+}
+
+fn tell(next: Next<StepOutcome>, notice: String) -> Next<StepOutcome> {
+    next.tell(EventKind::AgentNotice, notice)
+}
+
 /// What becomes of a delivery: done if the peer took the message, tried again a few times if it answered with an error.
 fn delivered(answer: &CallAnswer, round: &Round<'_>) -> Next<StepOutcome> {
     let mut next = Next::unchanged(round, StepOutcome::nothing());
     let reason = match answer {
-        CallAnswer::Http { response, .. } if response.status / 100 == 2 => return next,
+        // If the note of it is lost, the message goes again, and its receiver recognises it.
+        CallAnswer::Http { response, .. } if response.status / 100 == 2 => return next.deferred(),
         CallAnswer::Http { response, .. } => {
             Reason::new("aries-peer-status").with("status", &response.status)
         }

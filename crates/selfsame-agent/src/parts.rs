@@ -1,22 +1,105 @@
 //! What the parts of an agent share.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
 
+use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_core::Shared;
+use selfsame_store::TenantId;
+use serde::{Deserialize, Serialize};
 use url::Url;
 
-/// How an agent presents itself.
+/// How an agent presents itself, and how far it goes on by itself.
 #[derive(Clone, Debug)]
 pub struct AgentTerms {
     /// How it calls itself in invitations and requests.
     pub label: String,
     /// The public URL that its peers post messages to.
     pub endpoint: Url,
+    /// How far it goes on without its controller.
+    pub settings: AgentSettings,
 }
+
+/// How far an agent goes on without its controller. The settings have the names of ACA-Py's options.
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting of its own"
+)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct AgentSettings {
+    /// Answers an invitation with a request.
+    pub auto_accept_invites: bool,
+    /// Answers a request for a connection with a response.
+    pub auto_accept_requests: bool,
+    /// Sends a trust ping once a connection is made.
+    pub auto_ping_connection: bool,
+    /// Answers a proposal of a credential with an offer.
+    pub auto_respond_credential_proposal: bool,
+    /// Answers an offer with a request.
+    pub auto_respond_credential_offer: bool,
+    /// Answers a request with the credential.
+    pub auto_respond_credential_request: bool,
+    /// Keeps a credential that arrives.
+    pub auto_store_credential: bool,
+    /// Answers a proposal of a presentation with a request.
+    pub auto_respond_presentation_proposal: bool,
+    /// Answers a request for a presentation with the first credentials that fit.
+    pub auto_respond_presentation_request: bool,
+    /// Verifies a presentation that arrives.
+    pub auto_verify_presentation: bool,
+    /// Keeps the records of exchanges that are done.
+    pub preserve_exchange_records: bool,
+}
+
+/// Tells whether somebody hears of the states of a tenant's records.
+pub type Hearing = Arc<dyn Fn(&TenantId) -> bool + Send + Sync>;
 
 /// What the machines of an agent share.
 #[derive(Clone)]
 pub struct AgentParts {
     pub shared: Arc<Shared>,
-    pub terms: Arc<AgentTerms>,
+    pub anoncreds: AnonCreds,
+    terms: Arc<RwLock<TermsTable>>,
+    hearing: Hearing,
+}
+
+/// The terms of the agents of one process.
+struct TermsTable {
+    /// Those of an agent that has none of its own.
+    common: Arc<AgentTerms>,
+    own: HashMap<TenantId, Arc<AgentTerms>>,
+}
+
+impl AgentParts {
+    /// Parts with these terms for every agent that is not given others.
+    pub fn new(anoncreds: AnonCreds, common: AgentTerms, hearing: Hearing) -> Self {
+        let table = TermsTable {
+            common: Arc::new(common),
+            own: HashMap::new(),
+        };
+        Self {
+            shared: anoncreds.shared().clone(),
+            anoncreds,
+            terms: Arc::new(RwLock::new(table)),
+            hearing,
+        }
+    }
+
+    /// The terms of an agent.
+    pub fn terms(&self, tenant: &TenantId) -> Arc<AgentTerms> {
+        let table = self.terms.read().unwrap_or_else(PoisonError::into_inner);
+        table.own.get(tenant).unwrap_or(&table.common).clone()
+    }
+
+    /// Gives an agent terms of its own.
+    pub fn set_terms(&self, tenant: &TenantId, terms: AgentTerms) {
+        let mut table = self.terms.write().unwrap_or_else(PoisonError::into_inner);
+        table.own.insert(tenant.clone(), Arc::new(terms));
+    }
+
+    /// Whether somebody hears of the states of this tenant's records.
+    pub fn is_heard(&self, tenant: &TenantId) -> bool {
+        (self.hearing)(tenant)
+    }
 }

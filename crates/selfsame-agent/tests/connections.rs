@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_agent::{AgentTerms, Agents, ConnectionView, InvitationAnswer, NewInvitation};
+use selfsame_agent::{
+    AgentSettings, AgentTerms, Agents, ConnectionView, InvitationAnswer, NewInvitation,
+};
+use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, SharedConfig, TrustConfig};
 use selfsame_core::{Resources, Shared};
 use selfsame_crypto::seal::SealingKey;
@@ -120,8 +123,9 @@ impl PeerToBe {
         let terms = AgentTerms {
             label: self.name.clone(),
             endpoint: self.url,
+            settings: AgentSettings::default(),
         };
-        let agents = Agents::new(shared, terms);
+        let agents = Agents::new(AnonCreds::new(shared), terms, Arc::new(|_| false));
         let (report, taken) = mpsc::unbounded_channel();
         let taking = agents.clone();
         tokio::spawn(async move {

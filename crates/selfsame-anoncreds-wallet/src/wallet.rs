@@ -17,6 +17,12 @@ impl AnonCreds {
         Self { shared }
     }
 
+    /// The parts of the instance that these stand on.
+    #[must_use]
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
     /// The machines that get the registry's answers.
     #[must_use]
     pub fn correspondents(&self) -> Vec<Arc<dyn Correspondent>> {

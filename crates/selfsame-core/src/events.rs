@@ -63,11 +63,13 @@ pub enum EventKind {
     Verification,
     /// The registry accepted a transaction.
     Anchored,
+    /// An Aries agent has something to tell its controllers; `id` is the notice's.
+    AgentNotice,
 }
 
 impl EventKind {
     /// All kinds, in the order of the enum.
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Offered,
         Self::Issued,
         Self::StatusChanged,
@@ -75,6 +77,7 @@ impl EventKind {
         Self::Presented,
         Self::Verification,
         Self::Anchored,
+        Self::AgentNotice,
     ];
 
     /// The kind of this name; `None` for one that only a newer release knows.
@@ -96,6 +99,7 @@ impl From<EventKind> for &'static str {
             EventKind::Presented => "presented",
             EventKind::Verification => "verification",
             EventKind::Anchored => "anchored",
+            EventKind::AgentNotice => "agent_notice",
         }
     }
 }

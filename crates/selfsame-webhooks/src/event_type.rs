@@ -62,7 +62,8 @@ impl EventType {
             .find(|known| known.as_str() == name)
     }
 
-    /// The type of an event of this kind. `None` for what happens in a person's wallet, which is that person's alone.
+    /// The type of an event of this kind. `None` for what happens in a person's wallet, which is that person's alone,
+    /// and for the notices of agents, which have receivers of their own.
     #[must_use]
     pub fn of(kind: EventKind) -> Option<Self> {
         Some(match kind {
@@ -71,7 +72,7 @@ impl EventType {
             EventKind::StatusChanged => Self::CredentialStatusChanged,
             EventKind::Verification => Self::VerificationChanged,
             EventKind::Anchored => Self::RegistryAnchored,
-            EventKind::Received | EventKind::Presented => return None,
+            EventKind::Received | EventKind::Presented | EventKind::AgentNotice => return None,
         })
     }
 

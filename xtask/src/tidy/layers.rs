@@ -88,7 +88,12 @@ const PLACES: &[Place] = &[
             "selfsame-driver",
             "selfsame-store",
         ],
-        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof", "selfsame-didcomm"],
+        not: &[
+            "selfsame-openid4vc",
+            "selfsame-tls",
+            "selfsame-proof",
+            "selfsame-didcomm",
+        ],
         ..place("selfsame-anoncreds-wallet", 3)
     },
     // Of ours it takes the cryptography alone; where records go is for others to say.

@@ -28,6 +28,7 @@ use crate::destination::Destination;
 use crate::error::{refused, unreadable};
 use crate::keys;
 use crate::machine::{AgentProtocol as _, ProtocolMachine};
+use crate::notice::Untold;
 use crate::view::{ConnectionView, InvitationView};
 
 type ConnectionMachine = ProtocolMachine<Connections>;
@@ -63,7 +64,7 @@ impl Agents {
         new: NewInvitation,
     ) -> Result<InvitationView> {
         let shared = &self.parts.shared;
-        let (ctx, terms) = (shared.clock.ctx(), &self.parts.terms);
+        let (ctx, terms) = (shared.clock.ctx(), self.parts.terms(tenant));
         let (key, writes) = keys::create(shared, tenant)?;
         let invitation = ConnectionInvitation {
             label: Some(terms.label.clone()),
@@ -95,6 +96,7 @@ impl Agents {
             record: advance.record,
             own_key: None,
             invited_to: None,
+            untold: Untold::default(),
         };
         let id = fresh(&ctx);
         self.keep(writes, &id, &entry).await?;
@@ -132,6 +134,7 @@ impl Agents {
             record,
             own_key: None,
             invited_to: Some(invited_to),
+            untold: Untold::default(),
         };
         let id = fresh(&ctx);
         self.keep(Batch::new(tenant.clone()), &id, &entry).await?;
