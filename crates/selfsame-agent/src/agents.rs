@@ -1,7 +1,10 @@
 //! The agents of one process.
 
 mod connecting;
+mod exchanges;
 mod inbound;
+mod taking;
+mod ways;
 
 use std::sync::Arc;
 
@@ -10,16 +13,21 @@ use selfsame_core::Correspondent;
 use selfsame_store::TenantId;
 
 use crate::connections::Connections;
+use crate::exchanges::issuing::Issuing;
+use crate::exchanges::proving::Proving;
 use crate::machine::ProtocolMachine;
 use crate::parts::{AgentParts, AgentTerms, Hearing};
 
 pub use connecting::{InvitationAnswer, NewInvitation};
+pub use exchanges::{ExchangeBegin, ExchangeFilter, Exchanges};
 
 /// The agents of one process. Each tenant is one agent.
 #[derive(Clone)]
 pub struct Agents {
     parts: AgentParts,
     connections: Arc<ProtocolMachine<Connections>>,
+    issuing: Arc<ProtocolMachine<Issuing>>,
+    proving: Arc<ProtocolMachine<Proving>>,
 }
 
 impl Agents {
@@ -30,6 +38,8 @@ impl Agents {
         let parts = AgentParts::new(anoncreds, common, hearing);
         Self {
             connections: Arc::new(ProtocolMachine::new(parts.clone())),
+            issuing: Arc::new(ProtocolMachine::new(parts.clone())),
+            proving: Arc::new(ProtocolMachine::new(parts.clone())),
             parts,
         }
     }
@@ -42,6 +52,10 @@ impl Agents {
     /// The machines that get the answers to the agents' deliveries.
     #[must_use]
     pub fn correspondents(&self) -> Vec<Arc<dyn Correspondent>> {
-        vec![self.connections.clone()]
+        vec![
+            self.connections.clone(),
+            self.issuing.clone(),
+            self.proving.clone(),
+        ]
     }
 }

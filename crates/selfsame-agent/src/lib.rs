@@ -8,13 +8,21 @@ mod agents;
 mod connections;
 mod destination;
 mod error;
+mod exchanges;
 mod keys;
 mod machine;
 mod notice;
 mod parts;
 mod view;
 
-pub use agents::{Agents, InvitationAnswer, NewInvitation};
+pub use agents::{
+    Agents, ExchangeBegin, ExchangeFilter, Exchanges, InvitationAnswer, NewInvitation,
+};
+pub use exchanges::Wishes;
+pub use exchanges::issuing::{
+    IssueWhat, Issuing, NamedFilter, NewCredentialOffer, NewCredentialProposal,
+};
+pub use exchanges::proving::{NamedRequest, NewPresentation, NewProofRequest, ProofWhat, Proving};
 pub use notice::{NOTICE, Told};
 pub use parts::{AgentSettings, AgentTerms, Hearing};
 pub use view::{ConnectionView, InvitationView};

@@ -12,12 +12,13 @@ use selfsame_core::machine::{
     At, Call, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement,
 };
 use selfsame_core::record_cache::RecordCache;
-use selfsame_credential::evidence::Step;
+use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_didcomm::Message;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Reason, Result};
-use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, Tag};
+use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, Tag, TenantId};
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use crate::destination::{Destination, OwnKey};
 use crate::error::refused;
@@ -72,6 +73,12 @@ pub trait AgentProtocol: Send + Sync + 'static {
     }
 }
 
+/// A protocol whose records begin with a step.
+pub trait Startable: AgentProtocol {
+    /// The identifier of a record, by its thread.
+    fn record_id(entry: &Self::Entry) -> String;
+}
+
 /// What a step of a protocol is given besides record and input.
 pub struct AgentTurn<'a> {
     /// What every machine's step is given.
@@ -90,6 +97,8 @@ pub struct Taken<E> {
     pub batch: Option<Batch>,
     /// What controllers are told, in order.
     pub tell: Vec<Told>,
+    /// The record after the step, for the giver of the input.
+    pub shown: Option<Value>,
     /// Whether the input had been taken before; then nothing is written.
     pub is_repeated: bool,
 }
@@ -119,6 +128,8 @@ pub struct StepOutcome {
     pub is_repeated: bool,
     /// The refusal, if the peer is told of it.
     pub problem: Option<Problem>,
+    /// The record after the step.
+    pub shown: Option<Value>,
     /// What is sent, and the record that it belongs to.
     parcels: Vec<(String, Parcel)>,
 }
@@ -152,6 +163,7 @@ impl<E> Taken<E> {
             beside: None,
             batch: None,
             tell: Vec::new(),
+            shown: None,
             is_repeated: false,
         }
     }
@@ -213,23 +225,24 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
     }
 
     /// Begins a record with its first input, and delivers what the step sends. `entry` is the record before that step.
-    /// Returns the record; `None` if there is one with this identifier already.
+    /// Returns what the step shows; `None` if the record exists already.
     ///
     /// # Errors
     /// The refusal of the step, and the store's.
     pub async fn start(
         self: &Arc<Self>,
-        at: At<'_>,
+        tenant: &TenantId,
         mut entry: P::Entry,
         mut input: P::Input,
-    ) -> Result<Option<P::Entry>>
+    ) -> Result<Option<StepOutcome>>
     where
-        P::Entry: Clone,
+        P: Startable,
     {
-        P::prepare(&self.parts, at, &entry, &mut input).await?;
+        let unnamed = At { tenant, id: "" };
+        P::prepare(&self.parts, unnamed, &entry, &mut input).await?;
         let shared = &self.parts.shared;
         let (ctx, evidence) = (shared.clock.ctx(), Evidence::default());
-        let round = Round {
+        let round = |at| Round {
             evidence: &evidence,
             ctx: &ctx,
             at,
@@ -237,17 +250,20 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
             attempts: 0,
         };
         let turn = AgentTurn {
-            round: &round,
-            is_heard: self.parts.is_heard(at.tenant),
+            round: &round(unnamed),
+            is_heard: self.parts.is_heard(tenant),
         };
-        let next = match P::step(&mut entry, &input, &turn) {
-            Ok(Step::Done(taken)) => next::<P>(&mut entry, taken, &round)?,
+        let taken = match P::step(&mut entry, &input, &turn) {
+            Ok(Step::Done(taken)) => taken,
             Ok(Step::Needs(_)) => return Err(Error::internal("a first step needs nothing")),
             Err(problem) => return Err(refused(&problem)),
         };
+        let id = P::record_id(&entry);
+        let at = At { tenant, id: &id };
+        let next = next::<P>(&mut entry, taken, &round(at))?;
         let next = self.complete(at, &mut entry, next).await?;
-        let put = Self::put(at.id, &entry)?;
-        let batch = Batch::new(at.tenant.clone()).expect(P::KIND, at.id, Expect::Absent);
+        let put = Self::put(&id, &entry)?;
+        let batch = Batch::new(tenant.clone()).expect(P::KIND, &id, Expect::Absent);
         let batch = batch.put(put).and(next.batch);
         let committed = match shared.events.commit_all(batch, &next.events).await {
             Ok(committed) => committed,
@@ -255,10 +271,10 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
             Err(other) => return Err(other.into()),
         };
         if let Some(version) = committed.versions.first() {
-            self.records.keep(*version, entry.clone());
+            self.records.keep(*version, entry);
         }
         self.deliver(at, committed.outbox);
-        Ok(Some(entry))
+        Ok(Some(next.reply))
     }
 
     /// Delivers these messages now, one after another, in a task of its own. What fails is put off by the outbox.
@@ -407,6 +423,7 @@ impl StepOutcome {
         Self {
             is_repeated: false,
             problem: None,
+            shown: None,
             parcels: Vec::new(),
         }
     }
@@ -419,6 +436,7 @@ fn next<P: AgentProtocol>(
     round: &Round<'_>,
 ) -> Result<Next<StepOutcome>> {
     let mut outcome = StepOutcome::nothing();
+    outcome.shown = taken.shown;
     if taken.is_repeated {
         outcome.is_repeated = true;
         return Ok(Next::unchanged(round, outcome));

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_core::Shared;
@@ -18,6 +19,8 @@ pub struct AgentTerms {
     pub endpoint: Url,
     /// How far it goes on without its controller.
     pub settings: AgentSettings,
+    /// How long an act waits for a connection that is not ready yet.
+    pub connection_wait: Duration,
 }
 
 /// How far an agent goes on without its controller. The settings have the names of ACA-Py's options.

@@ -124,6 +124,7 @@ impl PeerToBe {
             label: self.name.clone(),
             endpoint: self.url,
             settings: AgentSettings::default(),
+            connection_wait: Duration::ZERO,
         };
         let agents = Agents::new(AnonCreds::new(shared), terms, Arc::new(|_| false));
         let (report, taken) = mpsc::unbounded_channel();

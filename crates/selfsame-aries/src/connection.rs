@@ -170,6 +170,16 @@ impl ConnectionState {
         }
     }
 
+    /// Whether both sides know that they have the connection.
+    pub const fn is_complete(self) -> bool {
+        matches!(self, Self::Completed)
+    }
+
+    /// Whether the connection came to nothing.
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Abandoned)
+    }
+
     /// Whether the connection carries messages of other protocols: both sides have told their DIDs.
     pub const fn is_ready(self) -> bool {
         matches!(self, Self::Response | Self::Completed)

@@ -2,6 +2,7 @@
 
 use selfsame_aries::connections::ConnectionMessage;
 use selfsame_aries::key::VerKey;
+use selfsame_aries::notification::NotificationMessage;
 use selfsame_aries::trust_ping::{PingResponse, TrustPingMessage};
 use selfsame_aries::wire::{Incoming, Vocabulary};
 use selfsame_core::machine::At;
@@ -17,15 +18,27 @@ use crate::connections::{
     ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, INVITATION, OWN_KEY, THREAD,
 };
 use crate::error::unreadable;
+use crate::exchanges::ExchangeProtocol as _;
+use crate::exchanges::issuing::Issuing;
+use crate::exchanges::proving::Proving;
 use crate::keys;
 use crate::machine::AgentProtocol as _;
 
+/// The protocol of problem reports that others adopt (RFC 0035).
+const REPORTS: &str = "report-problem";
+
 /// A message that arrived, with the keys of its envelope.
-struct Inbound {
-    tenant: TenantId,
-    recipient: VerKey,
-    sender: Option<VerKey>,
-    message: Message,
+pub(super) struct Inbound {
+    pub tenant: TenantId,
+    pub recipient: VerKey,
+    pub sender: Option<VerKey>,
+    pub message: Message,
+}
+
+/// The connection that a message came on.
+pub(super) struct FoundConnection {
+    pub id: String,
+    pub entry: ConnectionEntry,
 }
 
 impl Agents {
@@ -38,6 +51,10 @@ impl Agents {
         match inbound.message.kind.protocol.as_str() {
             ConnectionMessage::PROTOCOL => self.take_connection(inbound).await,
             TrustPingMessage::PROTOCOL => self.take_ping(inbound).await,
+            Issuing::NAME => self.take_exchange(&self.issuing, &inbound).await,
+            Proving::NAME => self.take_exchange(&self.proving, &inbound).await,
+            // Acknowledgements and problem reports that other protocols adopt.
+            NotificationMessage::PROTOCOL | REPORTS => self.take_adopted(&inbound).await,
             _ => Err(unreadable(&"no protocol of this agent has such a message")),
         }
     }
@@ -87,7 +104,7 @@ impl Agents {
     }
 
     async fn take_ping(&self, inbound: Inbound) -> Result<()> {
-        let id = self.connection_of(&inbound).await?;
+        let id = self.connection_of(&inbound).await?.id;
         let read = Incoming::<TrustPingMessage>::read(&inbound.message);
         let incoming = read.map_err(|error| unreadable(&error))?;
         let answers = match &incoming.content {
@@ -107,7 +124,7 @@ impl Agents {
     }
 
     /// The connection that a message came on: its recipient's key is ours in it, its sender's key the peer's.
-    async fn connection_of(&self, inbound: &Inbound) -> Result<String> {
+    pub(super) async fn connection_of(&self, inbound: &Inbound) -> Result<FoundConnection> {
         let unknown = || Error::not_found("connection-absent");
         let tag = Tag::hashed(OWN_KEY, inbound.recipient.to_base58());
         let found = self
@@ -118,12 +135,15 @@ impl Agents {
         let peer = entry.peer().map_err(|_| unknown())?;
         let sender = inbound.sender.as_ref().ok_or_else(unknown)?;
         match peer.keys.contains(sender) {
-            true => Ok(found.id),
+            true => Ok(FoundConnection {
+                id: found.id,
+                entry,
+            }),
             false => Err(unknown()),
         }
     }
 
-    async fn give_connection(
+    pub(super) async fn give_connection(
         &self,
         tenant: &TenantId,
         id: &str,

@@ -1,0 +1,236 @@
+//! What controllers do with exchanges, whatever their protocol.
+
+use std::sync::Arc;
+
+use selfsame_aries::advance::Outset;
+use selfsame_core::machine::{At, Machine as _};
+use selfsame_didcomm::message::{MessageType, Semver};
+use selfsame_driver::paging::{Listing, Paging, page};
+use selfsame_driver::record::decode;
+use selfsame_driver::{Error, Result};
+use selfsame_store::{Batch, Record, Tag, TenantId};
+use serde_json::Value;
+
+use super::Agents;
+use crate::exchanges::issuing::Issuing;
+use crate::exchanges::proving::Proving;
+use crate::exchanges::{
+    CONNECTION, Depth, ExchangeProtocol, ExchangeRecord, Ground, THREAD, Wishes,
+};
+use crate::machine::ProtocolMachine;
+
+/// The exchanges of one protocol.
+#[derive(Clone, Copy)]
+pub struct Exchanges<'a, P: ExchangeProtocol> {
+    agents: &'a Agents,
+    machine: &'a Arc<ProtocolMachine<P>>,
+}
+
+/// How an exchange begins.
+#[derive(Clone, Debug)]
+pub struct ExchangeBegin {
+    /// The connection; `None` for one that goes with an invitation.
+    pub connection_id: Option<String>,
+    /// The major version of the protocol.
+    pub major: u16,
+    /// How far the agent goes on by itself.
+    pub wishes: Wishes,
+}
+
+/// Which exchanges a list has; what is missing may be anything.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct ExchangeFilter {
+    /// The connection.
+    pub connection_id: Option<String>,
+    /// The thread.
+    pub thread_id: Option<String>,
+    /// Who this agent is, by the role's name in the RFC.
+    pub role: Option<String>,
+    /// The state's name in the RFC.
+    pub state: Option<String>,
+}
+
+impl Agents {
+    /// The issuing of credentials.
+    #[must_use]
+    pub fn issuing(&self) -> Exchanges<'_, Issuing> {
+        Exchanges {
+            agents: self,
+            machine: &self.issuing,
+        }
+    }
+
+    /// The presenting of proofs.
+    #[must_use]
+    pub fn proving(&self) -> Exchanges<'_, Proving> {
+        Exchanges {
+            agents: self,
+            machine: &self.proving,
+        }
+    }
+}
+
+impl<P: ExchangeProtocol> Exchanges<'_, P> {
+    /// Begins an exchange. A connection that is not ready is waited for.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such connection, `Forbidden` if it does not become ready in time; those of what is
+    /// made for the first message.
+    pub async fn begin(
+        &self,
+        tenant: &TenantId,
+        begin: &ExchangeBegin,
+        what: P::What,
+    ) -> Result<Value> {
+        let way = match &begin.connection_id {
+            Some(id) => Some(self.agents.ready_way(tenant, id).await?),
+            None => None,
+        };
+        let auto_remove = self.agents.removes(tenant, begin.wishes.auto_remove);
+        let ground = Ground {
+            way,
+            outset: Some(Outset {
+                kind: MessageType::new(P::NAME, Semver::new(begin.major, 0), ""),
+                connection_id: begin.connection_id.clone(),
+                parent_thread_id: None,
+            }),
+            connection_id: None,
+            wishes: Wishes {
+                auto_remove: Some(auto_remove),
+                ..begin.wishes
+            },
+        };
+        let given = P::given(what, ground);
+        let started = self
+            .machine
+            .start(tenant, P::Entry::default(), given)
+            .await?;
+        let shown = started.and_then(|outcome| outcome.shown);
+        shown.ok_or_else(|| Error::internal("a new thread has no record yet"))
+    }
+
+    /// Takes a step of an exchange.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none; `Conflict` if its state does not allow it; those of what is made for it.
+    pub async fn act(&self, tenant: &TenantId, id: &str, what: P::What) -> Result<Value> {
+        let (entry, version) = self.found(tenant, id).await?;
+        let connection = entry.connection_id().map(str::to_owned);
+        self.machine.records().keep(version, entry);
+        let way = match connection {
+            Some(connection) => Some(self.agents.ready_way(tenant, &connection).await?),
+            None => None,
+        };
+        let ground = Ground {
+            way,
+            ..Ground::default()
+        };
+        let given = P::given(what, ground);
+        let outcome = self.machine.give(At { tenant, id }, given).await?;
+        outcome
+            .shown
+            .ok_or_else(|| Error::internal("a step shows its record"))
+    }
+
+    /// An exchange.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none.
+    pub async fn one(&self, tenant: &TenantId, id: &str) -> Result<Value> {
+        let (entry, version) = self.found(tenant, id).await?;
+        let shown = entry.shown(Depth::Messages);
+        self.machine.records().keep(version, entry);
+        Ok(shown)
+    }
+
+    /// The exchanges that fit, newest first. Those of a connection or of a thread are found by an index.
+    ///
+    /// # Errors
+    /// `BadRequest` for a cursor that was made up; the store's.
+    pub async fn list(
+        &self,
+        tenant: &TenantId,
+        filter: &ExchangeFilter,
+        paging: &Paging,
+    ) -> Result<Listing<Value>> {
+        let limit = paging.limit();
+        let (mut items, mut next) = (Vec::new(), paging.clone());
+        loop {
+            let records = self.page(tenant, filter, &next).await?;
+            for record in records.iter().take(limit) {
+                let entry: P::Entry = decode(&record.value)?;
+                if filter.fits(&entry) {
+                    items.push(entry.shown(Depth::Messages));
+                }
+                next.after = Some(record.cursor());
+                if items.len() >= limit {
+                    break;
+                }
+            }
+            if records.len() <= limit {
+                let next = next.after.filter(|_| items.len() >= limit);
+                return Ok(Listing { items, next });
+            }
+            if items.len() >= limit {
+                let next = next.after;
+                return Ok(Listing { items, next });
+            }
+        }
+    }
+
+    /// Removes an exchange.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none.
+    pub async fn remove(&self, tenant: &TenantId, id: &str) -> Result<()> {
+        self.found(tenant, id).await?;
+        let batch = Batch::new(tenant.clone()).delete(P::KIND, id);
+        self.agents.parts.shared.store.commit(batch).await?;
+        Ok(())
+    }
+
+    /// The next page of those that an index finds.
+    async fn page(
+        &self,
+        tenant: &TenantId,
+        filter: &ExchangeFilter,
+        paging: &Paging,
+    ) -> Result<Vec<Record>> {
+        let (store, page) = (&self.agents.parts.shared.store, page(paging));
+        Ok(match filter.tag() {
+            Some(tag) => store.find(tenant, P::KIND, &tag, &page).await?,
+            None => store.list(tenant, P::KIND, &page).await?,
+        })
+    }
+
+    /// The record of an exchange.
+    async fn found(&self, tenant: &TenantId, id: &str) -> Result<(P::Entry, u64)> {
+        let store = &self.agents.parts.shared.store;
+        let records = self.machine.records();
+        let found = records.find(store, tenant, P::KIND, id).await?;
+        let found = found.filter(|(entry, _)| !entry.is_ended());
+        found.ok_or_else(|| Error::not_found("exchange-absent"))
+    }
+}
+
+impl ExchangeFilter {
+    /// The index that finds the fewest.
+    fn tag(&self) -> Option<Tag> {
+        let thread = self.thread_id.as_ref();
+        let thread = thread.map(|id| Tag::hashed(THREAD, id));
+        let connection = self.connection_id.as_ref();
+        thread.or_else(|| connection.map(|id| Tag::hashed(CONNECTION, id)))
+    }
+
+    fn fits(&self, entry: &impl ExchangeRecord) -> bool {
+        let Some(standing) = entry.standing().filter(|_| !entry.is_ended()) else {
+            return false;
+        };
+        let wanted =
+            |wanted: &Option<String>, is: Option<&str>| wanted.is_none() || wanted.as_deref() == is;
+        wanted(&self.connection_id, entry.connection_id())
+            && wanted(&self.thread_id, Some(entry.thread_id()))
+            && wanted(&self.role, Some(&standing.role))
+            && wanted(&self.state, Some(standing.state))
+    }
+}

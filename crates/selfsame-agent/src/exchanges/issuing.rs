@@ -1,0 +1,349 @@
+//! Issuing a credential (RFC 0453, RFC 0036), as records of the agent.
+
+mod making;
+
+use async_trait::async_trait;
+use selfsame_aries::advance::Problem;
+use selfsame_aries::exchange::{Course as _, Payload, Preview};
+use selfsame_aries::formats::CredentialFilter;
+use selfsame_aries::issue_credential::{
+    IssueCredential, IssueInput, IssueSpeech, IssueState, step,
+};
+use selfsame_aries::notification::ProblemReport;
+use selfsame_aries::wire::Incoming;
+use selfsame_core::machine::At;
+use selfsame_credential::evidence::Step;
+use selfsame_driver::Result;
+use selfsame_store::{Batch, Tag};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::shown::{self, Depth};
+use super::{
+    ExchangeEntry, ExchangeProtocol, ExchangeRecord, Ground, Run, Standing, Unmade, role_name,
+};
+use crate::machine::{AgentProtocol, AgentTurn, Startable, Taken};
+use crate::notice::{Told, Untold};
+use crate::parts::AgentParts;
+
+/// The records of issuing.
+pub type IssueEntry = ExchangeEntry<IssueCredential, IssueDetails>;
+
+/// The protocol issue-credential.
+pub struct Issuing;
+
+/// What the agent knows of an issuing beside the protocol.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct IssueDetails {
+    /// What the holder needs to finish the credential. Secret.
+    pub metadata: Option<String>,
+    /// The credential's identifier in the holder's wallet.
+    pub credential_id: Option<String>,
+    /// The revocation registry of the credential.
+    pub rev_reg_id: Option<String>,
+    /// The credential's index there.
+    pub cred_rev_id: Option<u32>,
+    /// The name of the format in which the credential is issued.
+    pub format: Option<String>,
+}
+
+/// What an issuing is given.
+pub struct IssueGiven {
+    pub what: IssueWhat,
+    pub ground: Ground,
+    /// What was made for the step.
+    pub(super) made: Option<IssueMade>,
+}
+
+/// What happens in an issuing.
+pub enum IssueWhat {
+    /// A message of the protocol came.
+    Received(Box<Incoming<IssueSpeech>>),
+    /// The holder proposes a credential.
+    Propose(NewCredentialProposal),
+    /// The issuer offers one; without terms, what was proposed.
+    Offer(Option<NewCredentialOffer>),
+    /// The holder requests what was offered.
+    Request,
+    /// The issuer issues what was requested.
+    Issue {
+        /// A text for people.
+        comment: Option<String>,
+    },
+    /// The holder keeps the credential, under this identifier if one is given.
+    Store {
+        /// The identifier.
+        credential_id: Option<String>,
+    },
+    /// Ends the exchange.
+    Abandon(ProblemReport),
+    /// The credential was revoked.
+    Revoke,
+}
+
+/// A proposal of a credential.
+#[derive(Clone, Debug, Default)]
+pub struct NewCredentialProposal {
+    /// The attributes.
+    pub preview: Option<Preview>,
+    /// The credential definition, by the name of each format.
+    pub filters: Vec<NamedFilter>,
+    /// A text for people.
+    pub comment: Option<String>,
+}
+
+/// An offer of a credential.
+#[derive(Clone, Debug, Default)]
+pub struct NewCredentialOffer {
+    /// The attributes.
+    pub preview: Preview,
+    /// The credential definition, by the name of each format.
+    pub filters: Vec<NamedFilter>,
+    /// A text for people.
+    pub comment: Option<String>,
+    /// The credential that this one replaces.
+    pub replacement_id: Option<String>,
+}
+
+/// A filter in a format.
+#[derive(Clone, Debug)]
+pub struct NamedFilter {
+    /// The format's name, such as `indy`.
+    pub format: String,
+    /// The filter.
+    pub filter: CredentialFilter,
+}
+
+/// What was made for a step.
+pub(super) enum IssueMade {
+    Proposal(Payload),
+    Offer(Payload),
+    Request(MadeRequest),
+    Credential(MadeCredential),
+    Stored(KeptCredential),
+    Nothing(Unmade),
+}
+
+pub(super) struct MadeRequest {
+    pub payload: Payload,
+    pub metadata: String,
+    pub format: String,
+}
+
+pub(super) struct MadeCredential {
+    pub payload: Payload,
+    pub rev_reg_id: Option<String>,
+    pub cred_rev_id: Option<u32>,
+    pub format: String,
+    pub writes: Batch,
+}
+
+pub(super) struct KeptCredential {
+    pub id: String,
+    pub rev_reg_id: Option<String>,
+    pub cred_rev_id: Option<u32>,
+    pub writes: Batch,
+}
+
+impl IssueGiven {
+    /// An input on this ground.
+    pub fn new(what: IssueWhat, ground: Ground) -> Self {
+        Self {
+            what,
+            ground,
+            made: None,
+        }
+    }
+}
+
+#[async_trait]
+impl AgentProtocol for Issuing {
+    const KIND: &'static str = "aries_issuing";
+    type Entry = IssueEntry;
+    type Input = IssueGiven;
+
+    fn step(
+        entry: &mut IssueEntry,
+        given: &IssueGiven,
+        turn: &AgentTurn<'_>,
+    ) -> std::result::Result<Step<Taken<IssueEntry>>, Problem> {
+        let ctx = turn.round.ctx;
+        let mut run = Run::new(entry, &given.ground, turn);
+        let mut inputs = Vec::new();
+        match &given.what {
+            IssueWhat::Received(message) => {
+                inputs.push(IssueInput::Received((**message).clone()));
+            }
+            IssueWhat::Abandon(report) => inputs.push(IssueInput::Abandon(report.clone())),
+            IssueWhat::Revoke => inputs.push(IssueInput::Revoke),
+            _ if given.made.is_none() => return Err(Problem::wrong_state()),
+            _ => {}
+        }
+        for input in inputs {
+            if !run.take(|place| step(place, &input, ctx), told)? {
+                return Ok(Step::Done(Taken::repeated()));
+            }
+        }
+        given.set(run.entry());
+        if let Some(made) = &given.made {
+            made.apply(&mut run, ctx)?;
+        }
+        given.set(run.entry());
+        let entry = run.entry();
+        entry.settle();
+        let shown = entry.shown(Depth::Messages);
+        Ok(Step::Done(run.finish(shown)))
+    }
+
+    fn tags(entry: &IssueEntry) -> Vec<Tag> {
+        entry.tags()
+    }
+
+    fn untold(entry: &mut IssueEntry) -> &mut Untold {
+        &mut entry.untold
+    }
+
+    fn is_ended(entry: &IssueEntry) -> bool {
+        entry.is_ended
+    }
+
+    async fn prepare(
+        agent: &AgentParts,
+        at: At<'_>,
+        entry: &IssueEntry,
+        given: &mut IssueGiven,
+    ) -> Result<()> {
+        if given.made.is_none() {
+            given.made = making::made(agent, at.tenant, entry, given).await?;
+        }
+        Ok(())
+    }
+}
+
+impl ExchangeProtocol for Issuing {
+    type What = IssueWhat;
+    type Speech = IssueSpeech;
+    const NAME: &'static str = IssueCredential::PROTOCOL;
+
+    fn received(message: Incoming<IssueSpeech>) -> IssueWhat {
+        IssueWhat::Received(Box::new(message))
+    }
+
+    fn given(what: IssueWhat, ground: Ground) -> IssueGiven {
+        IssueGiven::new(what, ground)
+    }
+}
+
+impl Startable for Issuing {
+    fn record_id(entry: &IssueEntry) -> String {
+        entry.id()
+    }
+}
+
+impl IssueGiven {
+    /// Sets what the controller or the agent's settings say of the record.
+    fn set(&self, entry: &mut IssueEntry) {
+        let Some(exchange) = &mut entry.exchange else {
+            return;
+        };
+        self.ground.bind(&mut exchange.connection_id);
+        let (wishes, extra) = (self.ground.wishes, &mut exchange.extra);
+        extra.auto_issue = wishes.auto_issue.unwrap_or(extra.auto_issue);
+        extra.auto_remove = wishes.auto_remove.unwrap_or(extra.auto_remove);
+    }
+}
+
+impl IssueMade {
+    /// Takes the step that what was made is for.
+    fn apply(
+        &self,
+        run: &mut Run<'_, IssueCredential, IssueDetails>,
+        ctx: &selfsame_crypto::ctx::Ctx,
+    ) -> std::result::Result<(), Problem> {
+        let input = match self {
+            Self::Proposal(payload) => IssueInput::Propose(payload.clone()),
+            Self::Offer(payload) => IssueInput::Offer(payload.clone()),
+            Self::Request(made) => IssueInput::Request(made.payload.clone()),
+            Self::Credential(made) => IssueInput::Issue(made.payload.clone()),
+            Self::Stored(_) => IssueInput::Store,
+            Self::Nothing(Unmade::Refused(_)) => IssueInput::Abandon(ProblemReport::default()),
+            Self::Nothing(Unmade::Failed(why)) => {
+                run.note(why);
+                return Ok(());
+            }
+        };
+        run.take(|place| step(place, &input, ctx), told)?;
+        let details = &mut run.entry().details;
+        match self {
+            Self::Request(made) => {
+                details.metadata = Some(made.metadata.clone());
+                details.format = Some(made.format.clone());
+            }
+            Self::Credential(made) => {
+                details.rev_reg_id.clone_from(&made.rev_reg_id);
+                details.cred_rev_id = made.cred_rev_id;
+                details.format = Some(made.format.clone());
+                run.write(&made.writes);
+            }
+            Self::Stored(kept) => {
+                // It finishes one credential, once.
+                details.metadata = None;
+                details.credential_id = Some(kept.id.clone());
+                details.rev_reg_id.clone_from(&kept.rev_reg_id);
+                details.cred_rev_id = kept.cred_rev_id;
+                run.write(&kept.writes);
+            }
+            Self::Nothing(Unmade::Refused(why)) => run.note(why),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl IssueEntry {
+    /// Marks a record that is done, and that nobody asked to keep, as one to be removed.
+    fn settle(&mut self) {
+        let exchange = self.exchange.as_ref();
+        // What came to nothing is kept for its controller to see.
+        self.is_ended =
+            exchange.is_some_and(|one| one.extra.auto_remove && one.state == IssueState::Done);
+    }
+}
+
+impl ExchangeRecord for IssueEntry {
+    fn connection_id(&self) -> Option<&str> {
+        self.exchange.as_ref()?.connection_id.as_deref()
+    }
+
+    fn thread_id(&self) -> &str {
+        let exchange = self.exchange.as_ref();
+        exchange.map_or("", |one| &one.dialogue.thread_id)
+    }
+
+    fn is_ended(&self) -> bool {
+        self.is_ended
+    }
+
+    fn standing(&self) -> Option<Standing> {
+        let exchange = self.exchange.as_ref()?;
+        Some(Standing {
+            role: role_name(exchange.role),
+            state: exchange.state.name(),
+        })
+    }
+
+    fn shown(&self, depth: Depth) -> Value {
+        let exchange = self.exchange.as_ref();
+        exchange.map_or(Value::Null, |one| shown::credential(&self.id(), one, depth))
+    }
+}
+
+/// The notice of a record's state.
+fn told(entry: &IssueEntry) -> Told {
+    let version = entry.exchange.as_ref().map_or(2, |one| one.version().major);
+    let topic = match version {
+        1 => "issue_credential",
+        _ => "issue_credential_v2_0",
+    };
+    Told::new(topic, &entry.shown(Depth::Attachments))
+}

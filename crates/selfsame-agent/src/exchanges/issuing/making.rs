@@ -1,0 +1,278 @@
+//! What a step of issuing needs and is not pure: offers, requests and credentials in the formats of attachments.
+
+use selfsame_anoncreds_wallet::{DefinitionFilter, NewIssuance};
+use selfsame_aries::advance::Move;
+use selfsame_aries::exchange::{Course as _, Payload, Preview, PreviewAttribute, Spoken};
+use selfsame_aries::formats::{Artefact, CredentialFilter};
+use selfsame_aries::issue_credential::{CredentialExchange, IssueCredential, IssueMessage};
+use selfsame_driver::{Error, Result};
+use selfsame_store::TenantId;
+
+use super::{
+    IssueEntry, IssueGiven, IssueMade, IssueWhat, KeptCredential, MadeCredential, MadeRequest,
+    NamedFilter, NewCredentialOffer, NewCredentialProposal,
+};
+use crate::exchanges::Unmade;
+use crate::exchanges::attachments::{attached, first, known, named};
+use crate::parts::AgentParts;
+
+/// An issuing in which something is to be made.
+struct Maker<'a> {
+    agent: &'a AgentParts,
+    tenant: &'a TenantId,
+    exchange: Option<&'a CredentialExchange>,
+    entry: &'a IssueEntry,
+}
+
+/// What the input asks to be made, or what follows from it by itself.
+///
+/// # Errors
+/// What an act of the controller can't be given. What follows by itself and fails is noted in the record.
+pub(super) async fn made(
+    agent: &AgentParts,
+    tenant: &TenantId,
+    entry: &IssueEntry,
+    given: &IssueGiven,
+) -> Result<Option<IssueMade>> {
+    let maker = Maker {
+        agent,
+        tenant,
+        exchange: entry.exchange.as_ref(),
+        entry,
+    };
+    if let IssueWhat::Received(message) = &given.what {
+        let kind = message.content.kind;
+        let is_answer = matches!(kind, IssueMessage::Request | IssueMessage::Credential);
+        let followed = maker.follow(given).await;
+        return Ok(followed.unwrap_or_else(|error| {
+            tracing::warn!(%error, "an exchange does not go on by itself");
+            Some(IssueMade::Nothing(Unmade::of(&error, is_answer)))
+        }));
+    }
+    maker.act(&given.what).await
+}
+
+impl Maker<'_> {
+    async fn act(&self, what: &IssueWhat) -> Result<Option<IssueMade>> {
+        match what {
+            IssueWhat::Propose(new) if self.may(IssueMessage::Proposal) => {
+                proposal(new).map(IssueMade::Proposal).map(Some)
+            }
+            IssueWhat::Offer(Some(new)) if self.may(IssueMessage::Offer) => {
+                self.offer(new).await.map(Some)
+            }
+            IssueWhat::Offer(None) if self.may(IssueMessage::Offer) => {
+                let proposed = self.message(IssueMessage::Proposal);
+                self.offer(&of_proposal(proposed)?).await.map(Some)
+            }
+            IssueWhat::Request if self.may(IssueMessage::Request) => {
+                let offer = self.message(IssueMessage::Offer);
+                self.request(offer).await.map(Some)
+            }
+            IssueWhat::Issue { comment } if self.may(IssueMessage::Credential) => {
+                let request = self.message(IssueMessage::Request);
+                self.issue(request, comment.clone()).await.map(Some)
+            }
+            IssueWhat::Store { credential_id } if self.may(IssueMessage::Ack) => {
+                let credential = self.message(IssueMessage::Credential);
+                self.store(credential, credential_id.as_deref())
+                    .await
+                    .map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What this agent does by itself after a message.
+    async fn follow(&self, given: &IssueGiven) -> Result<Option<IssueMade>> {
+        let IssueWhat::Received(message) = &given.what else {
+            return Ok(None);
+        };
+        let (kind, Spoken::Payload(payload)) = (message.content.kind, &message.content.content)
+        else {
+            return Ok(None);
+        };
+        if !self.is_news(kind) || given.ground.way.is_none() {
+            return Ok(None);
+        }
+        let settings = self.agent.terms(self.tenant).settings;
+        let extra = self
+            .exchange
+            .map(|one| one.extra.clone())
+            .unwrap_or_default();
+        match kind {
+            IssueMessage::Proposal
+                if extra.auto_offer || settings.auto_respond_credential_proposal =>
+            {
+                self.offer(&of_proposal(Some(payload))?).await.map(Some)
+            }
+            IssueMessage::Offer if settings.auto_respond_credential_offer => {
+                self.request(Some(payload)).await.map(Some)
+            }
+            IssueMessage::Request
+                if extra.auto_issue || settings.auto_respond_credential_request =>
+            {
+                self.issue(Some(payload), None).await.map(Some)
+            }
+            IssueMessage::Credential if settings.auto_store_credential => {
+                self.store(Some(payload), None).await.map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn message(&self, kind: IssueMessage) -> Option<&Payload> {
+        self.exchange?.message(kind)
+    }
+
+    /// Whether the table of states allows this agent to send the message.
+    fn may(&self, kind: IssueMessage) -> bool {
+        let moved = Move::Sends(kind);
+        let role = self.exchange.map(|one| one.role);
+        let role = role.or_else(|| IssueCredential::role(moved));
+        let state = self.exchange.map(|one| one.state);
+        role.is_some_and(|role| IssueCredential::next(role, state, moved).is_some())
+    }
+
+    /// Whether the table allows this message of the peer now; then nothing was made for it before.
+    fn is_news(&self, kind: IssueMessage) -> bool {
+        let moved = Move::Receives(kind);
+        match self.exchange {
+            Some(one) => IssueCredential::next(one.role, Some(one.state), moved).is_some(),
+            None => IssueCredential::role(moved).is_some(),
+        }
+    }
+
+    async fn offer(&self, new: &NewCredentialOffer) -> Result<IssueMade> {
+        let mut attachments = Vec::new();
+        for NamedFilter { format, filter } in &new.filters {
+            let format = named(format)?;
+            let of = definition(filter);
+            let bytes = self.agent.anoncreds.offer(self.tenant, &of).await?;
+            attachments.push(attached(format, Artefact::Offer, bytes));
+        }
+        if attachments.is_empty() {
+            return Err(Error::bad_request("aries-filter-absent"));
+        }
+        Ok(IssueMade::Offer(Payload {
+            comment: new.comment.clone(),
+            replacement_id: new.replacement_id.clone(),
+            preview: Some(new.preview.clone()),
+            attachments,
+            ..Payload::default()
+        }))
+    }
+
+    async fn request(&self, offer: Option<&Payload>) -> Result<IssueMade> {
+        let offer = first(offer)?;
+        let did = None;
+        let requested = self.agent.anoncreds.request(self.tenant, offer.bytes, did);
+        let requested = requested.await?;
+        let attachment = attached(offer.format, Artefact::Request, requested.request);
+        Ok(IssueMade::Request(MadeRequest {
+            payload: Payload {
+                attachments: vec![attachment],
+                ..Payload::default()
+            },
+            metadata: requested.metadata,
+            format: offer.format.name.to_owned(),
+        }))
+    }
+
+    async fn issue(&self, request: Option<&Payload>, comment: Option<String>) -> Result<IssueMade> {
+        let request = first(request)?;
+        let offered = self.message(IssueMessage::Offer);
+        let offered = offered.ok_or_else(|| Error::bad_request("aries-offer-absent"))?;
+        let mut offers = known(offered);
+        let offer = offers.find(|one| one.format.name == request.format.name);
+        let offer = offer.ok_or_else(|| Error::bad_request("aries-format-unknown"))?;
+        let issuance = NewIssuance {
+            offer: offer.bytes,
+            request: request.bytes,
+            values: values(offered.preview.as_ref()),
+        };
+        let issued = self.agent.anoncreds.issue(self.tenant, &issuance).await?;
+        let attachment = attached(request.format, Artefact::Credential, issued.json);
+        Ok(IssueMade::Credential(MadeCredential {
+            payload: Payload {
+                comment,
+                attachments: vec![attachment],
+                ..Payload::default()
+            },
+            rev_reg_id: issued.rev_reg_id,
+            cred_rev_id: issued.cred_rev_id,
+            format: request.format.name.to_owned(),
+            writes: issued.writes,
+        }))
+    }
+
+    async fn store(&self, credential: Option<&Payload>, _id: Option<&str>) -> Result<IssueMade> {
+        let credential = first(credential)?;
+        let metadata = self.entry.details.metadata.as_deref();
+        let metadata = metadata.ok_or_else(|| Error::bad_request("aries-request-absent"))?;
+        let accepted = self
+            .agent
+            .anoncreds
+            .accept(self.tenant, credential.bytes, metadata);
+        let accepted = accepted.await?;
+        let index = accepted.info.cred_rev_id.as_deref();
+        Ok(IssueMade::Stored(KeptCredential {
+            id: accepted.id,
+            rev_reg_id: accepted.info.rev_reg_id,
+            cred_rev_id: index.and_then(|index| index.parse().ok()),
+            writes: accepted.writes,
+        }))
+    }
+}
+
+fn proposal(new: &NewCredentialProposal) -> Result<Payload> {
+    let mut attachments = Vec::new();
+    for NamedFilter { format, filter } in &new.filters {
+        let format = named(format)?;
+        let bytes = (format.write_filter)(filter);
+        attachments.push(attached(format, Artefact::Filter, bytes));
+    }
+    Ok(Payload {
+        comment: new.comment.clone(),
+        preview: new.preview.clone(),
+        attachments,
+        ..Payload::default()
+    })
+}
+
+/// The offer of what was proposed.
+fn of_proposal(proposed: Option<&Payload>) -> Result<NewCredentialOffer> {
+    let absent = || Error::bad_request("aries-proposal-absent");
+    let proposed = proposed.ok_or_else(absent)?;
+    let mut filters = Vec::new();
+    for one in known(proposed) {
+        let filter = (one.format.read_filter)(one.bytes);
+        filters.push(NamedFilter {
+            format: one.format.name.to_owned(),
+            filter: filter.map_err(|error| crate::error::unreadable(&error))?,
+        });
+    }
+    Ok(NewCredentialOffer {
+        preview: proposed.preview.clone().ok_or_else(absent)?,
+        filters,
+        ..NewCredentialOffer::default()
+    })
+}
+
+fn definition(filter: &CredentialFilter) -> DefinitionFilter {
+    let filter = filter.clone();
+    DefinitionFilter {
+        cred_def_id: filter.cred_def_id,
+        issuer: filter.issuer,
+        schema_id: filter.schema_id,
+        schema_issuer: filter.schema_issuer,
+        schema_name: filter.schema_name,
+        schema_version: filter.schema_version,
+    }
+}
+
+fn values(preview: Option<&Preview>) -> Vec<(String, String)> {
+    let attributes = preview.map_or(&[][..], |preview| &preview.attributes[..]);
+    let value = |one: &PreviewAttribute| (one.name.clone(), one.value.clone());
+    attributes.iter().map(value).collect()
+}

@@ -1,0 +1,241 @@
+//! What a step of presenting needs and is not pure: requests with nonces, presentations and verdicts.
+
+use selfsame_aries::advance::Move;
+use selfsame_aries::exchange::{Course as _, Payload, Spoken};
+use selfsame_aries::formats::Artefact;
+use selfsame_aries::present_proof::{PresentProof, PresentationExchange, ProofMessage};
+use selfsame_crypto::ctx::Ctx;
+use selfsame_driver::{Error, Result};
+use selfsame_store::TenantId;
+use serde_json::Value;
+
+use super::{
+    NamedRequest, NewPresentation, NewProofRequest, ProofEntry, ProofGiven, ProofMade, ProofWhat,
+};
+use crate::error::unreadable;
+use crate::exchanges::Unmade;
+use crate::exchanges::attachments::{KnownAttachment, attached, first, known, named};
+use crate::parts::AgentParts;
+
+/// A presenting in which something is to be made.
+struct Maker<'a> {
+    agent: &'a AgentParts,
+    tenant: &'a TenantId,
+    exchange: Option<&'a PresentationExchange>,
+}
+
+/// What the input asks to be made, or what follows from it by itself.
+///
+/// # Errors
+/// What an act of the controller can't be given. What follows by itself and fails is noted in the record.
+pub(super) async fn made(
+    agent: &AgentParts,
+    tenant: &TenantId,
+    entry: &ProofEntry,
+    given: &ProofGiven,
+) -> Result<Option<ProofMade>> {
+    let maker = Maker {
+        agent,
+        tenant,
+        exchange: entry.exchange.as_ref(),
+    };
+    if let ProofWhat::Received(_) = &given.what {
+        let followed = maker.follow(given).await;
+        return Ok(followed.unwrap_or_else(|error| {
+            tracing::warn!(%error, "an exchange does not go on by itself");
+            Some(ProofMade::Nothing(Unmade::of(&error, false)))
+        }));
+    }
+    maker.act(&given.what).await
+}
+
+impl Maker<'_> {
+    async fn act(&self, what: &ProofWhat) -> Result<Option<ProofMade>> {
+        let ctx = self.agent.shared.clock.ctx();
+        match what {
+            ProofWhat::Propose(new) if self.may(ProofMessage::Proposal) => {
+                asked(new, Artefact::ProposedProof, &ctx)
+                    .map(ProofMade::Proposal)
+                    .map(Some)
+            }
+            ProofWhat::Request(Some(new)) if self.may(ProofMessage::Request) => {
+                asked(new, Artefact::ProofRequest, &ctx)
+                    .map(ProofMade::Request)
+                    .map(Some)
+            }
+            ProofWhat::Request(None) if self.may(ProofMessage::Request) => {
+                let new = of_proposal(self.message(ProofMessage::Proposal))?;
+                asked(&new, Artefact::ProofRequest, &ctx)
+                    .map(ProofMade::Request)
+                    .map(Some)
+            }
+            ProofWhat::Present(new) if self.may(ProofMessage::Presentation) => {
+                let request = self.message(ProofMessage::Request);
+                self.present(request, new).await.map(Some)
+            }
+            ProofWhat::Verify if self.may(ProofMessage::Ack) => {
+                let presentation = self.message(ProofMessage::Presentation);
+                self.verify(presentation).await.map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What this agent does by itself after a message.
+    async fn follow(&self, given: &ProofGiven) -> Result<Option<ProofMade>> {
+        let ProofWhat::Received(message) = &given.what else {
+            return Ok(None);
+        };
+        let (kind, Spoken::Payload(payload)) = (message.content.kind, &message.content.content)
+        else {
+            return Ok(None);
+        };
+        if !self.is_news(kind) || given.ground.way.is_none() {
+            return Ok(None);
+        }
+        let settings = self.agent.terms(self.tenant).settings;
+        let extra = self
+            .exchange
+            .map(|one| one.extra.clone())
+            .unwrap_or_default();
+        match kind {
+            ProofMessage::Proposal if settings.auto_respond_presentation_proposal => {
+                let ctx = self.agent.shared.clock.ctx();
+                let asked = asked(&of_proposal(Some(payload))?, Artefact::ProofRequest, &ctx)?;
+                Ok(Some(ProofMade::Request(asked)))
+            }
+            ProofMessage::Request
+                if extra.auto_present || settings.auto_respond_presentation_request =>
+            {
+                let new = NewPresentation::default();
+                self.present(Some(payload), &new).await.map(Some)
+            }
+            ProofMessage::Presentation
+                if extra.auto_verify || settings.auto_verify_presentation =>
+            {
+                self.verify(Some(payload)).await.map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn message(&self, kind: ProofMessage) -> Option<&Payload> {
+        self.exchange?.message(kind)
+    }
+
+    /// Whether the table of states allows this agent to send the message.
+    fn may(&self, kind: ProofMessage) -> bool {
+        let moved = Move::Sends(kind);
+        let role = self.exchange.map(|one| one.role);
+        let role = role.or_else(|| PresentProof::role(moved));
+        let state = self.exchange.map(|one| one.state);
+        role.is_some_and(|role| PresentProof::next(role, state, moved).is_some())
+    }
+
+    /// Whether the table allows this message of the peer now; then nothing was made for it before.
+    fn is_news(&self, kind: ProofMessage) -> bool {
+        let moved = Move::Receives(kind);
+        match self.exchange {
+            Some(one) => PresentProof::next(one.role, Some(one.state), moved).is_some(),
+            None => PresentProof::role(moved).is_some(),
+        }
+    }
+
+    async fn present(&self, request: Option<&Payload>, new: &NewPresentation) -> Result<ProofMade> {
+        let request = match &new.format {
+            Some(name) => of_format(request, name)?,
+            None => first(request)?,
+        };
+        let anoncreds = &self.agent.anoncreds;
+        let first_choice;
+        let chosen = match &new.chosen {
+            Some(chosen) => chosen,
+            None => {
+                first_choice = anoncreds.first_choice(self.tenant, request.bytes).await?;
+                &first_choice
+            }
+        };
+        let proof = anoncreds
+            .present(self.tenant, request.bytes, chosen)
+            .await?;
+        let attachment = attached(request.format, Artefact::Proof, proof);
+        Ok(ProofMade::Presentation(Payload {
+            comment: new.comment.clone(),
+            attachments: vec![attachment],
+            ..Payload::default()
+        }))
+    }
+
+    async fn verify(&self, presentation: Option<&Payload>) -> Result<ProofMade> {
+        let presentation = first(presentation)?;
+        let request = of_format(
+            self.message(ProofMessage::Request),
+            presentation.format.name,
+        )?;
+        let verdict = self
+            .agent
+            .anoncreds
+            .verify(request.bytes, presentation.bytes);
+        Ok(ProofMade::Verdict(verdict.await?))
+    }
+}
+
+fn of_format<'a>(payload: Option<&'a Payload>, name: &str) -> Result<KnownAttachment<'a>> {
+    let mut all = payload.into_iter().flat_map(known);
+    let found = all.find(|one| one.format.name == name);
+    found.ok_or_else(|| Error::bad_request("aries-format-unknown").with("format", &name))
+}
+
+/// The message that asks for a proof. Each request has a nonce (AnonCreds v1.0, "Presentation Request").
+fn asked(new: &NewProofRequest, artefact: Artefact, ctx: &Ctx) -> Result<Payload> {
+    let mut attachments = Vec::new();
+    for NamedRequest { format, request } in &new.requests {
+        let format = named(format)?;
+        let Value::Object(mut request) = request.clone() else {
+            return Err(unreadable(&"the presentation request is no object"));
+        };
+        if request.get("nonce").is_none_or(Value::is_null) {
+            request.insert("nonce".to_owned(), Value::String(nonce(ctx)));
+        }
+        let bytes = serde_json::to_vec(&request).map_err(Error::internal)?;
+        let fits = format.fits(artefact, &bytes);
+        match fits.map_err(|error| unreadable(&error))? {
+            true => attachments.push(attached(format, artefact, bytes)),
+            false => return Err(Error::bad_request("aries-proof-request-incomplete")),
+        }
+    }
+    if attachments.is_empty() {
+        return Err(Error::bad_request("aries-format-unknown"));
+    }
+    Ok(Payload {
+        comment: new.comment.clone(),
+        will_confirm: Some(true).filter(|_| artefact == Artefact::ProofRequest),
+        attachments,
+        ..Payload::default()
+    })
+}
+
+/// A nonce of 80 bits, in decimal (AnonCreds v1.0, "Presentation Request").
+fn nonce(ctx: &Ctx) -> String {
+    let bytes = ctx.random::<10>("aries/nonce");
+    let number = bytes
+        .iter()
+        .fold(0_u128, |number, byte| (number << 8) | u128::from(*byte));
+    number.to_string()
+}
+
+fn of_proposal(proposed: Option<&Payload>) -> Result<NewProofRequest> {
+    let proposed = proposed.ok_or_else(|| Error::bad_request("aries-proposal-absent"))?;
+    let mut requests = Vec::new();
+    for one in known(proposed) {
+        let request = serde_json::from_slice(one.bytes);
+        requests.push(NamedRequest {
+            format: one.format.name.to_owned(),
+            request: request.map_err(|error| unreadable(&error))?,
+        });
+    }
+    Ok(NewProofRequest {
+        requests,
+        comment: None,
+    })
+}
