@@ -11,7 +11,7 @@ use selfsame_bench::chart::{self, Chart};
 use selfsame_bench::process::Program;
 use selfsame_bench::registry::Parts;
 use selfsame_bench::report::Report;
-use selfsame_bench::{Error, Progress, oid4vc, organisations, registry, tls};
+use selfsame_bench::{Error, Progress, aries, oid4vc, organisations, registry, tls};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store_bench::StorePlan;
@@ -54,6 +54,24 @@ enum What {
     /// Issuance and verification over OpenID4VC, compared with the figures of the walt.id study.
     #[command(after_help = "Example: selfsame bench oid4vc --quick --out report")]
     Oid4vc(BenchSettings),
+    /// Credentials over DIDComm by the admin API, compared with the figures of the Aries study.
+    #[command(after_help = "Example: selfsame bench aries --quick --out report
+Foreign agents: selfsame bench aries --quick --issuer http://127.0.0.1:8031 --verifier http://127.0.0.1:8041 \\
+                    --holder http://127.0.0.1:8051")]
+    Aries {
+        /// The URL of a foreign issuer's admin API, in place of agents of this program. Its wallet has a public DID that may
+        /// write to its ledger.
+        #[arg(long, value_name = "URL", requires_all = ["verifier", "holder"])]
+        issuer: Option<String>,
+        /// The URL of a foreign verifier's admin API.
+        #[arg(long, value_name = "URL", requires = "issuer")]
+        verifier: Option<String>,
+        /// The URL of a foreign holder's admin API. It answers offers by itself.
+        #[arg(long, value_name = "URL", requires = "issuer")]
+        holder: Option<String>,
+        #[command(flatten)]
+        settings: BenchSettings,
+    },
     /// Writes to the registry, and reads with proofs.
     #[command(after_help = "Example: selfsame bench registry --quick --json")]
     Registry {
@@ -154,6 +172,7 @@ impl What {
         let settings = match &self {
             Self::Oid4vc(settings)
             | Self::Organisations(settings)
+            | Self::Aries { settings, .. }
             | Self::Registry { settings, .. }
             | Self::Store { settings, .. }
             | Self::Tls { settings, .. } => settings,
@@ -184,6 +203,26 @@ impl What {
                 let plan = settings.either(Plan::QUICK, Plan::FULL);
                 let report = organisations::run(program, plan, scratch, bars).await?;
                 Ok((report, Vec::new()))
+            }
+            Self::Aries {
+                issuer,
+                verifier,
+                holder,
+                settings,
+            } => {
+                let plan = settings.either(aries::AriesPlan::QUICK, aries::AriesPlan::FULL);
+                let found = match (issuer, verifier, holder) {
+                    (Some(issuer), Some(verifier), Some(holder)) => {
+                        let foreign = aries::ForeignAgents {
+                            issuer: issuer.trim_end_matches('/').to_owned(),
+                            verifier: verifier.trim_end_matches('/').to_owned(),
+                            holder: holder.trim_end_matches('/').to_owned(),
+                        };
+                        aries::run_foreign(program, plan, &foreign, bars).await?
+                    }
+                    _ => aries::run(program, plan, scratch, bars).await?,
+                };
+                Ok((found.report, found.charts))
             }
             Self::Registry { only, settings } => {
                 let plan = registry::RegistryPlan {

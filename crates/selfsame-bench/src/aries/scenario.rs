@@ -1,0 +1,266 @@
+//! The 14 calls of the scenario.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::think::Thinking;
+use crate::Error;
+use crate::client::BenchClient;
+
+/// How often a call is repeated that asks for something another agent has not sent yet, and for how long.
+const POLLED_EVERY: Duration = Duration::from_millis(4);
+const POLLED_FOR: Duration = Duration::from_secs(30);
+
+/// What is issued and proven.
+#[derive(Clone, Debug)]
+pub struct Material {
+    /// The identifier of the schema.
+    pub schema_id: String,
+    /// The identifier of the credential definition.
+    pub cred_def_id: String,
+    /// The attributes.
+    pub attributes: Value,
+    /// The presentation request.
+    pub request: Value,
+}
+
+/// The agents of a scenario.
+#[derive(Clone)]
+pub struct Cast {
+    /// The admin API of the issuer.
+    pub issuer: BenchClient,
+    /// The admin API of the verifier.
+    pub verifier: BenchClient,
+    /// The admin API of the holder.
+    pub holder: BenchClient,
+    /// What is issued and proven.
+    pub material: Material,
+}
+
+/// The time of each call of a scenario; those before the one that failed.
+pub struct Walked {
+    /// The times, in the order of the calls.
+    pub times: Vec<Duration>,
+    /// Why the scenario ended early.
+    pub failed: Option<Error>,
+    /// The issuer's identifier of the exchange, for a revocation.
+    pub cred_ex_id: String,
+}
+
+/// One scenario under way.
+struct Walk<'a> {
+    cast: &'a Cast,
+    thinking: Option<Thinking>,
+    times: Vec<Duration>,
+    /// The values that calls hand on.
+    cred_ex_id: String,
+}
+
+impl Cast {
+    /// Goes through the scenario, with pauses or without.
+    pub async fn walk(&self, thinking: Option<Thinking>) -> Walked {
+        let mut walk = Walk {
+            cast: self,
+            thinking,
+            times: Vec::with_capacity(14),
+            cred_ex_id: String::new(),
+        };
+        let failed = walk.all().await.err();
+        Walked {
+            times: walk.times,
+            failed,
+            cred_ex_id: walk.cred_ex_id,
+        }
+    }
+
+    /// A text of the material.
+    fn cred_def(&self) -> &str {
+        &self.material.cred_def_id
+    }
+}
+
+impl Walk<'_> {
+    async fn all(&mut self) -> Result<(), Error> {
+        let cast = self.cast;
+        let (issuer, verifier, holder) = (&cast.issuer, &cast.verifier, &cast.holder);
+        let (inviter, invitee) = self.connect(issuer).await?;
+        let offer = json!({
+            "auto_remove": true,
+            "comment": "",
+            "connection_id": inviter,
+            "credential_preview": {
+                "@type": "issue-credential/2.0/credential-preview",
+                "attributes": cast.material.attributes,
+            },
+            "filter": {"indy": {"cred_def_id": cast.cred_def()}},
+            "trace": false,
+        });
+        let issued = self
+            .post(issuer, "/issue-credential-2.0/send", offer)
+            .await?;
+        let thread = text(&issued, "thread_id")?;
+        self.cred_ex_id = text(&issued, "cred_ex_id")?;
+        let path = format!("/issue-credential-2.0/records?connection_id={invitee}");
+        let held = |found: &Value| {
+            let results = found["results"].as_array()?;
+            let mut records = results.iter().map(|one| &one["cred_ex_record"]);
+            let record = records
+                .find(|one| one["thread_id"] == thread && one["state"] == "credential-received");
+            record?["cred_ex_id"].as_str().map(str::to_owned)
+        };
+        let credential = self.until(holder, &path, held).await?;
+        let path = format!("/issue-credential-2.0/records/{credential}/store");
+        self.post(holder, &path, json!({})).await?;
+        let (inviter, invitee) = self.connect(verifier).await?;
+        let request = json!({
+            "comment": "",
+            "connection_id": inviter,
+            "presentation_request": {"indy": cast.material.request},
+            "trace": false,
+        });
+        let asked = self
+            .post(verifier, "/present-proof-2.0/send-request", request)
+            .await?;
+        let (thread, asked) = (text(&asked, "thread_id")?, text(&asked, "pres_ex_id")?);
+        let path = format!("/present-proof-2.0/records?connection_id={invitee}");
+        let received = |found: &Value| {
+            let mut records = found["results"].as_array()?.iter();
+            let record = records.find(|one| one["thread_id"] == thread);
+            record?["pres_ex_id"].as_str().map(str::to_owned)
+        };
+        let proof = self.until(holder, &path, received).await?;
+        let referent = self.eligible(&proof).await?;
+        let path = format!("/present-proof-2.0/records/{proof}/send-presentation");
+        let presentation = cast.material.presentation(&referent);
+        self.post(holder, &path, presentation).await?;
+        self.validate(&asked).await
+    }
+
+    /// Three calls: an invitation, its receipt, its acceptance. Returns both sides' identifiers of the connection.
+    async fn connect(&mut self, inviter: &BenchClient) -> Result<(String, String), Error> {
+        let holder = &self.cast.holder;
+        let path = "/connections/create-invitation?alias=Pacientes&auto_accept=true";
+        let invited = self.post(inviter, path, json!({})).await?;
+        let path = "/connections/receive-invitation";
+        let invitation = invited["invitation"].clone();
+        let received = self.post(holder, path, invitation).await?;
+        let invitee = text(&received, "connection_id")?;
+        let path = format!("/connections/{invitee}/accept-invitation");
+        self.post(holder, &path, Value::Null).await?;
+        Ok((text(&invited, "connection_id")?, invitee))
+    }
+
+    /// The holder's first credential that can answer.
+    async fn eligible(&mut self, proof: &str) -> Result<String, Error> {
+        let holder = &self.cast.holder;
+        let path = format!("/present-proof-2.0/records/{proof}/credentials?count=5");
+        let first = |found: &Value| {
+            let first = found.as_array()?.first()?;
+            first["cred_info"]["referent"].as_str().map(str::to_owned)
+        };
+        self.until(holder, &path, first).await
+    }
+
+    /// The verifier validates the presentation, once it is there.
+    async fn validate(&mut self, asked: &str) -> Result<(), Error> {
+        let verifier = &self.cast.verifier;
+        self.pause().await;
+        let began = now();
+        let path = format!("/present-proof-2.0/records/{asked}");
+        let until = began + POLLED_FOR;
+        while verifier.get(&path, "").await?["state"] != "presentation-received" {
+            waited(until, &path).await?;
+        }
+        let path = format!("{path}/verify-presentation");
+        let judged = verifier.post(&path, "", &json!({})).await?;
+        self.times.push(began.elapsed());
+        match judged["verified"] == "true" {
+            true => Ok(()),
+            false => Err(unexpected(&path, &judged["verified"].to_string())),
+        }
+    }
+
+    async fn post(&mut self, agent: &BenchClient, path: &str, body: Value) -> Result<Value, Error> {
+        self.pause().await;
+        let began = now();
+        let answer = agent.post(path, "", &body).await?;
+        self.times.push(began.elapsed());
+        Ok(answer)
+    }
+
+    /// Repeats a call until it finds something. A user who pauses calls once more at most by chance.
+    async fn until<T>(
+        &mut self,
+        agent: &BenchClient,
+        path: &str,
+        found: impl Fn(&Value) -> Option<T>,
+    ) -> Result<T, Error> {
+        self.pause().await;
+        let began = now();
+        let until = began + POLLED_FOR;
+        loop {
+            let answer = agent.get(path, "").await?;
+            if let Some(found) = found(&answer) {
+                self.times.push(began.elapsed());
+                return Ok(found);
+            }
+            waited(until, path).await?;
+        }
+    }
+
+    async fn pause(&mut self) {
+        let step = self.times.len();
+        if let Some(thinking) = &mut self.thinking {
+            let pause = thinking.before(step);
+            sleep(pause).await;
+        }
+    }
+}
+
+impl Material {
+    /// The answer to the request with this credential alone.
+    fn presentation(&self, referent: &str) -> Value {
+        let names = |of: &str| {
+            let asked = self.request[of].as_object();
+            asked.into_iter().flatten().map(|(name, _)| name.clone())
+        };
+        let attributes = names("requested_attributes");
+        let attribute = |name| (name, json!({"cred_id": referent, "revealed": true}));
+        let predicates = names("requested_predicates");
+        let predicate = |name| (name, json!({"cred_id": referent}));
+        json!({"indy": {
+            "requested_attributes": attributes.map(attribute).collect::<serde_json::Map<_, _>>(),
+            "requested_predicates": predicates.map(predicate).collect::<serde_json::Map<_, _>>(),
+            "self_attested_attributes": {},
+            "trace": false,
+        }})
+    }
+}
+
+async fn waited(until: Instant, path: &str) -> Result<(), Error> {
+    if now() > until {
+        return Err(unexpected(path, "it does not come"));
+    }
+    sleep(POLLED_EVERY).await;
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "time is what is measured")]
+pub fn now() -> Instant {
+    Instant::now()
+}
+
+fn unexpected(what: &str, why: &str) -> Error {
+    Error::Call {
+        what: what.to_owned(),
+        why: why.to_owned(),
+    }
+}
+
+/// A text member of an answer.
+pub fn text(answer: &Value, member: &str) -> Result<String, Error> {
+    let found = answer[member].as_str().map(str::to_owned);
+    found.ok_or_else(|| unexpected(member, "the answer does not have it"))
+}
