@@ -95,7 +95,7 @@ impl AriesStage {
                 .map(|file| file.len())
                 .sum()
         };
-        (size("selfsame.db"), size("ledger.db"))
+        (size("store.sqlite"), size("ledger.sqlite"))
     }
 }
 
