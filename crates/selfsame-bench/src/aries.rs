@@ -5,6 +5,7 @@ mod closed;
 mod open;
 mod prescription;
 mod scenario;
+mod story;
 mod study;
 mod think;
 
@@ -18,6 +19,7 @@ use crate::report::{Figure, Report};
 use crate::{Error, Progress};
 
 pub use agents::ForeignAgents;
+pub use story::{AriesStory, StoryKind, StoryStep, play};
 
 /// The bench's name.
 pub const NAME: &str = "aries";

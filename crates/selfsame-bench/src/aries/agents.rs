@@ -163,7 +163,7 @@ fn free() -> Result<u16, Error> {
 }
 
 /// Publishes the schema and the credential definition, and says what is issued and proven.
-async fn material(issuer: &BenchClient, kind: Kind) -> Result<Material, Error> {
+pub async fn material(issuer: &BenchClient, kind: Kind) -> Result<Material, Error> {
     let (name, attributes) = match kind {
         Kind::Vaccination => ("vaccination", &VACCINATION[..]),
         Kind::Prescription(_) => ("prescription", &PRESCRIPTION[..]),
@@ -201,7 +201,7 @@ async fn patient(agent: &BenchClient, path: &str, body: Value) -> Result<Value, 
 }
 
 /// The study's presentation requests.
-fn request(kind: Kind, schema_id: &str) -> Value {
+pub fn request(kind: Kind, schema_id: &str) -> Value {
     let of = |name: &str| json!({"name": name, "restrictions": [{"schema_id": schema_id}]});
     let with = |name: &str, value: &str| {
         let marker = format!("attr::{name}::value");

@@ -1,0 +1,86 @@
+//! One scenario as a story: each call with its time, for people.
+
+use serde::Serialize;
+
+use super::agents::{ForeignAgents, Kind, material, request};
+use super::scenario::Cast;
+use super::study::STEPS;
+use crate::Error;
+use crate::client::BenchClient;
+
+/// The places of the story's revocation registry: the fewest that a registry can have.
+const PLACES: u32 = 4;
+
+/// What is issued and proven.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum StoryKind {
+    /// A vaccination, which can't be revoked.
+    Vaccination,
+    /// A prescription, which is revoked and proven again.
+    Prescription,
+}
+
+/// A scenario, call by call.
+#[derive(Clone, Debug, Serialize)]
+pub struct AriesStory {
+    /// Each call with its time.
+    pub steps: Vec<StoryStep>,
+    /// Whether the verifier accepted the proof.
+    pub verified: bool,
+    /// Whether it accepted one after the revocation; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verified_after_revocation: Option<bool>,
+}
+
+/// A call with its time.
+#[derive(Clone, Debug, Serialize)]
+pub struct StoryStep {
+    /// Its name.
+    pub name: String,
+    /// Milliseconds.
+    pub ms: f64,
+}
+
+/// Plays the scenario by the admin APIs of these agents.
+///
+/// # Errors
+/// The first call that fails.
+pub async fn play(agents: &ForeignAgents, kind: StoryKind) -> Result<AriesStory, Error> {
+    let issued = match kind {
+        StoryKind::Vaccination => Kind::Vaccination,
+        StoryKind::Prescription => Kind::Prescription(PLACES),
+    };
+    let issuer = BenchClient::new(&agents.issuer);
+    let cast = Cast {
+        material: material(&issuer, issued).await?,
+        issuer,
+        verifier: BenchClient::new(&agents.verifier),
+        holder: BenchClient::new(&agents.holder),
+    };
+    let (times, after) = match kind {
+        StoryKind::Vaccination => {
+            let walked = cast.walk(None).await;
+            match walked.failed {
+                Some(error) => return Err(error),
+                None => (walked.times, None),
+            }
+        }
+        StoryKind::Prescription => {
+            let schema = cast.material.schema_id.clone();
+            let proven = cast.walk_and_revoke(|| request(issued, &schema)).await?;
+            (proven.times, Some(proven.is_accepted))
+        }
+    };
+    let again = STEPS.iter().skip(6).map(|name| format!("again_{name}"));
+    let names = STEPS.iter().map(|name| (*name).to_owned());
+    let names = names.chain(["issuer_revokes".to_owned()]).chain(again);
+    let step = |(name, time): (String, std::time::Duration)| StoryStep {
+        name,
+        ms: (time.as_secs_f64() * 1e5).round() / 1e2,
+    };
+    Ok(AriesStory {
+        steps: names.zip(times).map(step).collect(),
+        verified: true,
+        verified_after_revocation: after,
+    })
+}
