@@ -22,6 +22,8 @@ use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpStream};
+use futures_util::FutureExt as _;
+use futures_util::future::try_join_all;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tower::Service as _;
@@ -99,7 +101,42 @@ pub async fn serve(
     service: HttpService,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let threads = Threads::start(&service.pulse)?;
+    serve_all(vec![Listening { listener, service }], stop).await
+}
+
+/// A listener with what it serves.
+pub struct Listening {
+    /// The listener.
+    pub listener: TcpListener,
+    /// What it serves.
+    pub service: HttpService,
+}
+
+/// Like [`serve`], for several listeners that share the threads.
+///
+/// # Errors
+/// If the threads can't be started.
+pub async fn serve_all(
+    all: Vec<Listening>,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let Some(first) = all.first() else {
+        return Ok(());
+    };
+    let threads = Threads::start(&first.service.pulse)?;
+    let stop = stop.shared();
+    let serving = all
+        .into_iter()
+        .map(|one| accept(one, &threads, stop.clone()));
+    try_join_all(serving).await?;
+    Ok(())
+}
+
+async fn accept(
+    Listening { listener, service }: Listening,
+    threads: &Threads,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
     let room = ConnectionRoom::of(&service.limits);
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
