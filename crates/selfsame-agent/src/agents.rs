@@ -3,6 +3,7 @@
 mod connecting;
 mod exchanges;
 mod inbound;
+mod managing;
 mod taking;
 mod ways;
 
@@ -20,6 +21,7 @@ use crate::parts::{AgentParts, AgentTerms, Hearing};
 
 pub use connecting::{InvitationAnswer, NewInvitation};
 pub use exchanges::{ExchangeBegin, ExchangeFilter, Exchanges};
+pub use managing::{ConnectionFilter, ListRange};
 
 /// The agents of one process. Each tenant is one agent.
 #[derive(Clone)]

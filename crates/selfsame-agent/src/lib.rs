@@ -16,7 +16,8 @@ mod parts;
 mod view;
 
 pub use agents::{
-    Agents, ExchangeBegin, ExchangeFilter, Exchanges, InvitationAnswer, NewInvitation,
+    Agents, ConnectionFilter, ExchangeBegin, ExchangeFilter, Exchanges, InvitationAnswer, ListRange,
+    NewInvitation,
 };
 pub use exchanges::Wishes;
 pub use exchanges::issuing::{
@@ -25,4 +26,4 @@ pub use exchanges::issuing::{
 pub use exchanges::proving::{NamedRequest, NewPresentation, NewProofRequest, ProofWhat, Proving};
 pub use notice::{NOTICE, Told};
 pub use parts::{AgentSettings, AgentTerms, Hearing};
-pub use view::{ConnectionView, InvitationView};
+pub use view::{ConnectionEndpoints, ConnectionView, InvitationView};

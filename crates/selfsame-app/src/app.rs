@@ -1,5 +1,6 @@
 //! One instance: assembles its parts, starts and stops it.
 
+mod agents;
 mod auditing;
 mod backing_up;
 mod erasing;
@@ -13,9 +14,11 @@ mod statuses;
 mod types;
 mod worker;
 
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use selfsame_agent::Agents;
 use selfsame_audit::Trail;
 use selfsame_core::config::{SharedConfig, TrustConfig};
 use selfsame_core::dids::{Changing, Dids, Registering};
@@ -97,6 +100,9 @@ pub struct App {
     wallet: Option<Arc<Wallet>>,
     webhooks: Webhooks,
     publishing: Arc<Publishing>,
+    agents: Agents,
+    /// The tenants of the agents by the names of their organisations; set at the start.
+    agent_tenants: OnceLock<HashMap<String, TenantId>>,
     config: Config,
     correspondents: Vec<Arc<dyn Correspondent>>,
     ready_since: OnceLock<UnixTime>,
@@ -142,6 +148,7 @@ impl App {
         config.issuer.check()?;
         config.verifier.check()?;
         config.organisations.check()?;
+        agents::check(&config.agents)?;
         let client = registry
             .clone()
             .map(|registry| -> Arc<dyn RegistryClient> { Arc::new(Connected(registry)) });
@@ -179,6 +186,8 @@ impl App {
         let mut correspondents = machines(&shared, &publishing);
         correspondents.extend(wallet.iter().flat_map(|wallet| wallet.correspondents()));
         correspondents.extend(roles.correspondents());
+        let agents = agents::agents(&config, &shared, Arc::new(|_| false));
+        correspondents.extend(agents.correspondents());
         let stopping = watch::channel(false).0;
         let app = Self {
             operators: operators(&shared),
@@ -186,6 +195,8 @@ impl App {
             refused: seats::RefusedSignIns::default(),
             webhooks: Webhooks::new(shared.clone(), receiver_of, stopping.subscribe()),
             publishing,
+            agents,
+            agent_tenants: OnceLock::new(),
             config,
             registry,
             roles,
@@ -219,6 +230,7 @@ impl App {
         for identity in self.roles.identities() {
             self.dids.ensure_registered(identity).await?;
         }
+        self.open_agents().await?;
         self.note_ledger().await?;
         self.keep_alive_noted().await;
         self.roles.start(self.stopping.subscribe());

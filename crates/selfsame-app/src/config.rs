@@ -1,5 +1,6 @@
 //! The configuration of an instance. Parsed by the binary, validated where it is used.
 
+use selfsame_agent::AgentTerms;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
@@ -28,6 +29,17 @@ pub struct Config {
     pub resolver: ResolverConfig,
     /// The organisations that it hosts.
     pub organisations: OrganisationsConfig,
+    /// Its Aries agents.
+    pub agents: Vec<AgentConfig>,
+}
+
+/// An Aries agent of an instance.
+#[derive(Clone, Debug)]
+pub struct AgentConfig {
+    /// The name of the organisation whose agent it is. It is created if it does not exist.
+    pub organisation: String,
+    /// How the agent presents itself, and how far it goes on by itself.
+    pub terms: AgentTerms,
 }
 
 /// The roles of an instance.

@@ -14,6 +14,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
+use futures_util::future::try_join_all;
 use http::header::{CONNECTION, RETRY_AFTER};
 use http::{Request, StatusCode};
 use hyper::body::Incoming;
@@ -22,8 +24,6 @@ use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpStream};
-use futures_util::FutureExt as _;
-use futures_util::future::try_join_all;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tower::Service as _;
@@ -116,10 +116,7 @@ pub struct Listening {
 ///
 /// # Errors
 /// If the threads can't be started.
-pub async fn serve_all(
-    all: Vec<Listening>,
-    stop: impl Future<Output = ()>,
-) -> io::Result<()> {
+pub async fn serve_all(all: Vec<Listening>, stop: impl Future<Output = ()>) -> io::Result<()> {
     let Some(first) = all.first() else {
         return Ok(());
     };

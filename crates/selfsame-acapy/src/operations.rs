@@ -1,0 +1,102 @@
+//! The table of contents: every operation of the admin API, with its description.
+
+mod connection;
+mod messaging;
+mod server;
+
+use crate::operation::{LIST, Operation, delete, flag, get, post, tagged, text};
+use crate::settings::AdminSettings;
+
+/// The operations of an agent with these settings.
+pub fn all(_settings: &AdminSettings) -> Vec<Operation> {
+    [server(), connections(), messages()].concat()
+}
+
+fn server() -> Vec<Operation> {
+    tagged(
+        "server",
+        vec![
+            get("/status", server::status).does("The agent's status"),
+            get("/status/live", server::live)
+                .does("Whether the process is alive")
+                .open(),
+            get("/status/ready", server::ready)
+                .does("Whether requests are served")
+                .open(),
+            get("/status/config", server::config).does("The agent's settings"),
+            get("/shutdown", server::shutdown).does("Refused: an agent stops with its instance"),
+            get("/plugins", server::plugins).does("The protocols' modules"),
+            get("/api/doc", server::listed).does("This list").open(),
+            get("/api/docs/swagger.json", server::swagger)
+                .does("The description of the API for programs")
+                .open(),
+        ],
+    )
+}
+
+fn connections() -> Vec<Operation> {
+    tagged(
+        "connection",
+        vec![
+            get("/connections", connection::list)
+                .does("The connections")
+                .asks(&[
+                    text("alias"),
+                    text("connection_protocol"),
+                    text("invitation_key"),
+                    text("invitation_msg_id"),
+                    text("my_did"),
+                    text("state"),
+                    text("their_did"),
+                    text("their_public_did"),
+                    text("their_role"),
+                ])
+                .asks(&LIST),
+            post(
+                "/connections/create-invitation",
+                connection::create_invitation,
+            )
+            .does("Make an invitation of connections 1.0")
+            .asks(&[
+                text("alias"),
+                flag("auto_accept"),
+                flag("multi_use"),
+                flag("public"),
+            ]),
+            post(
+                "/connections/receive-invitation",
+                connection::receive_invitation,
+            )
+            .does("Take an invitation of connections 1.0")
+            .asks(&[text("alias"), flag("auto_accept"), text("mediation_id")]),
+            get("/connections/{conn_id}", connection::show).does("A connection"),
+            delete("/connections/{conn_id}", connection::remove).does("Remove a connection"),
+            post(
+                "/connections/{conn_id}/accept-invitation",
+                connection::accept,
+            )
+            .does("Send the request for an invitation")
+            .asks(&[text("my_endpoint"), text("my_label"), text("mediation_id")]),
+            post("/connections/{conn_id}/accept-request", connection::accept)
+                .does("Answer a request")
+                .asks(&[text("my_endpoint")]),
+            get("/connections/{conn_id}/endpoints", connection::endpoints)
+                .does("The endpoints of both sides"),
+            get("/connections/{conn_id}/metadata", connection::metadata)
+                .does("What was noted of a connection")
+                .asks(&[text("key")]),
+            post("/connections/{conn_id}/metadata", connection::note)
+                .does("Note something of a connection"),
+        ],
+    )
+}
+
+fn messages() -> Vec<Operation> {
+    let ping = post("/connections/{conn_id}/send-ping", messaging::ping);
+    let message = post("/connections/{conn_id}/send-message", messaging::send);
+    [
+        tagged("trustping", vec![ping.does("Send a trust ping")]),
+        tagged("basicmessage", vec![message.does("Send a text")]),
+    ]
+    .concat()
+}
