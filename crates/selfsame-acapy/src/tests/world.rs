@@ -97,7 +97,7 @@ impl World {
 
 async fn open(settings: &[AdminSettings], endpoint: &url::Url) -> Arc<App> {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
-    let store = Store::open(Arc::new(Memory::default()), vault)
+    let store = Store::open(Arc::new(Memory::new()), vault)
         .await
         .unwrap();
     let config = Config {
@@ -126,7 +126,7 @@ async fn open(settings: &[AdminSettings], endpoint: &url::Url) -> Arc<App> {
         native_roots: false,
         ..NetSettings::default()
     });
-    let ledger: Arc<dyn LedgerStore> = Arc::new(MemoryLedger::default());
+    let ledger: Arc<dyn LedgerStore> = Arc::new(MemoryLedger::new());
     let parts = Parts {
         store,
         net: net.unwrap(),
