@@ -42,7 +42,7 @@ impl Refusal {
 
     /// A connection that is not ready, with its identifier.
     pub fn not_ready(connection: &str) -> Self {
-        let problem = Problem::new(StatusCode::FORBIDDEN, "agent-connection-not-ready");
+        let problem = Problem::new(StatusCode::FORBIDDEN, "aries-connection-not-ready");
         Self::of(problem.with("connection", connection))
     }
 }

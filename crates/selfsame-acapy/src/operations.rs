@@ -1,15 +1,27 @@
 //! The table of contents: every operation of the admin API, with its description.
 
 mod connection;
+mod exchange;
+mod issuing;
 mod messaging;
+mod proving;
 mod server;
 
-use crate::operation::{LIST, Operation, delete, flag, get, post, tagged, text};
+use crate::operation::{
+    LIST, Operation, QueryParameter, delete, flag, get, number, post, tagged, text,
+};
 use crate::settings::AdminSettings;
 
 /// The operations of an agent with these settings.
 pub fn all(_settings: &AdminSettings) -> Vec<Operation> {
-    [server(), connections(), messages()].concat()
+    [
+        server(),
+        connections(),
+        messages(),
+        issuing_credentials(),
+        presenting_proofs(),
+    ]
+    .concat()
 }
 
 fn server() -> Vec<Operation> {
@@ -99,4 +111,126 @@ fn messages() -> Vec<Operation> {
         tagged("basicmessage", vec![message.does("Send a text")]),
     ]
     .concat()
+}
+
+/// The parameters of a list of exchanges.
+const OF_EXCHANGES: [QueryParameter; 4] = [
+    text("connection_id"),
+    text("thread_id"),
+    text("role"),
+    text("state"),
+];
+
+fn issuing_credentials() -> Vec<Operation> {
+    tagged(
+        "issue-credential v2.0",
+        vec![
+            post("/issue-credential-2.0/create", issuing::create)
+                .does("Make an offer for an invitation; the credential is issued on request"),
+            post("/issue-credential-2.0/create-offer", issuing::create_offer)
+                .does("Make an offer for an invitation"),
+            post("/issue-credential-2.0/send", issuing::send)
+                .does("Offer a credential, and issue it on request"),
+            post("/issue-credential-2.0/send-offer", issuing::send_offer)
+                .does("Offer a credential"),
+            post(
+                "/issue-credential-2.0/send-proposal",
+                issuing::send_proposal,
+            )
+            .does("Propose a credential to its issuer"),
+            post(
+                "/issue-credential-2.0/send-request",
+                issuing::send_request_free,
+            )
+            .does("Refused: no format here begins with a request"),
+            get("/issue-credential-2.0/records", issuing::list)
+                .does("The exchanges")
+                .asks(&OF_EXCHANGES)
+                .asks(&LIST),
+            get("/issue-credential-2.0/records/{cred_ex_id}", issuing::show).does("An exchange"),
+            delete(
+                "/issue-credential-2.0/records/{cred_ex_id}",
+                issuing::remove,
+            )
+            .does("Remove an exchange"),
+            post(
+                "/issue-credential-2.0/records/{cred_ex_id}/issue",
+                issuing::issue,
+            )
+            .does("Issue what was requested"),
+            post(
+                "/issue-credential-2.0/records/{cred_ex_id}/problem-report",
+                issuing::report,
+            )
+            .does("End an exchange"),
+            post(
+                "/issue-credential-2.0/records/{cred_ex_id}/send-offer",
+                issuing::offer,
+            )
+            .does("Answer a proposal with an offer"),
+            post(
+                "/issue-credential-2.0/records/{cred_ex_id}/send-request",
+                issuing::request,
+            )
+            .does("Request what was offered"),
+            post(
+                "/issue-credential-2.0/records/{cred_ex_id}/store",
+                issuing::store,
+            )
+            .does("Keep the credential"),
+        ],
+    )
+}
+
+fn presenting_proofs() -> Vec<Operation> {
+    tagged(
+        "present-proof v2.0",
+        vec![
+            post("/present-proof-2.0/create-request", proving::create_request)
+                .does("Make a request for an invitation"),
+            post("/present-proof-2.0/send-proposal", proving::send_proposal)
+                .does("Propose to its verifier what to prove"),
+            post("/present-proof-2.0/send-request", proving::send_request).does("Request a proof"),
+            get("/present-proof-2.0/records", proving::list)
+                .does("The exchanges")
+                .asks(&OF_EXCHANGES)
+                .asks(&LIST),
+            get("/present-proof-2.0/records/{pres_ex_id}", proving::show).does("An exchange"),
+            delete("/present-proof-2.0/records/{pres_ex_id}", proving::remove)
+                .does("Remove an exchange"),
+            get(
+                "/present-proof-2.0/records/{pres_ex_id}/credentials",
+                proving::credentials,
+            )
+            .does("The credentials that can answer the request")
+            .asks(&[
+                number("count"),
+                number("start"),
+                number("limit"),
+                number("offset"),
+                text("referent"),
+                text("extra_query"),
+            ]),
+            post(
+                "/present-proof-2.0/records/{pres_ex_id}/problem-report",
+                proving::report,
+            )
+            .does("End an exchange"),
+            post(
+                "/present-proof-2.0/records/{pres_ex_id}/send-presentation",
+                proving::present,
+            )
+            .does("Present a proof"),
+            post(
+                "/present-proof-2.0/records/{pres_ex_id}/send-request",
+                proving::request,
+            )
+            .does("Answer a proposal with a request"),
+            post(
+                "/present-proof-2.0/records/{pres_ex_id}/verify-presentation",
+                proving::verify,
+            )
+            .does("Verify what was presented"),
+        ],
+    )
 }

@@ -1,7 +1,5 @@
 //! The settings of one agent's admin API.
 
-use std::time::Duration;
-
 use selfsame_agent::AgentTerms;
 use selfsame_crypto::SecretString;
 use url::Url;
@@ -23,8 +21,6 @@ pub struct AdminSettings {
     pub multitenant: bool,
     /// The base of the links of invitations; the agent's endpoint without one.
     pub invite_base_url: Option<Url>,
-    /// How long a call waits for its connection to be ready.
-    pub connection_wait: Duration,
     /// Whether invitations may name the public DID.
     pub public_invites: bool,
 }

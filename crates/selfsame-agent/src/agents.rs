@@ -46,6 +46,12 @@ impl Agents {
         }
     }
 
+    /// The AnonCreds of the agents' tenants.
+    #[must_use]
+    pub fn anoncreds(&self) -> &AnonCreds {
+        &self.parts.anoncreds
+    }
+
     /// Gives an agent terms of its own.
     pub fn set_terms(&self, tenant: &TenantId, terms: AgentTerms) {
         self.parts.set_terms(tenant, terms);

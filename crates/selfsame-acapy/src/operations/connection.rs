@@ -248,7 +248,7 @@ impl ListPart {
 /// # Errors
 /// 404 if there is none; 403 if it is not ready in time.
 pub async fn ready(call: &Call, id: &str) -> Answered<ConnectionView> {
-    let until = Instant::now() + call.admin.settings().connection_wait;
+    let until = Instant::now() + call.admin.settings().terms.connection_wait;
     let mut pause = FIRST_PAUSE;
     loop {
         let view = call.agents().connection(call.tenant()?, id).await?;

@@ -101,7 +101,7 @@ async fn a_call_waits_for_its_connection_and_is_refused_with_its_name_if_it_is_n
     let names = ["clinic", "holder"];
     let world = World::with(&names, |settings| {
         if settings.organisation == "clinic" {
-            settings.connection_wait = std::time::Duration::from_millis(30);
+            settings.terms.connection_wait = std::time::Duration::from_millis(30);
         }
     })
     .await;

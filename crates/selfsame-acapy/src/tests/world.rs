@@ -59,6 +59,7 @@ impl World {
                 label: format!("{name} agent"),
                 endpoint: endpoint.clone(),
                 settings: AgentSettings::default(),
+                connection_wait: Duration::from_secs(5),
             };
             let mut settings = AdminSettings {
                 organisation: (*name).to_owned(),
@@ -68,7 +69,6 @@ impl World {
                 body_max: 1 << 20,
                 multitenant: false,
                 invite_base_url: None,
-                connection_wait: Duration::from_secs(5),
                 public_invites: false,
             };
             change(&mut settings);
@@ -97,9 +97,7 @@ impl World {
 
 async fn open(settings: &[AdminSettings], endpoint: &url::Url) -> Arc<App> {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
-    let store = Store::open(Arc::new(Memory::new()), vault)
-        .await
-        .unwrap();
+    let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
     let config = Config {
         origin: "http://127.0.0.1:9/".parse().unwrap(),
         roles: Roles::ALL,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use selfsame_agent::{AgentSettings, AgentTerms, Agents, Hearing};
 use selfsame_anoncreds_wallet::AnonCreds;
@@ -21,6 +22,7 @@ pub(super) fn agents(config: &Config, shared: &Arc<Shared>, hearing: Hearing) ->
         label: "Selfsame".to_owned(),
         endpoint: config.origin.clone(),
         settings: AgentSettings::default(),
+        connection_wait: Duration::ZERO,
     };
     let first = config.agents.first().map(|agent| agent.terms.clone());
     let anoncreds = AnonCreds::new(shared.clone());

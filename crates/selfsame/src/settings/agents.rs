@@ -163,6 +163,7 @@ impl AgentSection {
                 auto_verify_presentation: self.auto_verify_presentation,
                 preserve_exchange_records: self.preserve_exchange_records,
             },
+            connection_wait: Duration::from_millis(self.connection_wait_ms),
         }
     }
 
@@ -184,7 +185,6 @@ impl AgentSection {
             body_max,
             multitenant: self.multitenant,
             invite_base_url: self.invite_base_url.clone(),
-            connection_wait: Duration::from_millis(self.connection_wait_ms),
             public_invites: self.public_invites,
         })
     }
