@@ -16,14 +16,13 @@ mod parts;
 mod view;
 
 pub use agents::{
-    Agents, ConnectionFilter, ExchangeBegin, ExchangeFilter, Exchanges, InvitationAnswer, ListRange,
-    NewInvitation,
+    Agents, ConnectionFilter, ExchangeBegin, ExchangeFilter, Exchanges, InvitationAnswer,
+    ListRange, NewInvitation,
 };
-pub use exchanges::Wishes;
 pub use exchanges::issuing::{
     IssueWhat, Issuing, NamedFilter, NewCredentialOffer, NewCredentialProposal,
 };
 pub use exchanges::proving::{NamedRequest, NewPresentation, NewProofRequest, ProofWhat, Proving};
-pub use notice::{NOTICE, Told};
+pub use exchanges::{ExchangeProtocol, Wishes};
 pub use parts::{AgentSettings, AgentTerms, Hearing};
 pub use view::{ConnectionEndpoints, ConnectionView, InvitationView};

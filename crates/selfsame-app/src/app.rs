@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use selfsame_agent::Agents;
+use selfsame_agent::{Agents, Hearing};
 use selfsame_audit::Trail;
 use selfsame_core::config::{SharedConfig, TrustConfig};
 use selfsame_core::dids::{Changing, Dids, Registering};
@@ -186,14 +186,15 @@ impl App {
         let mut correspondents = machines(&shared, &publishing);
         correspondents.extend(wallet.iter().flat_map(|wallet| wallet.correspondents()));
         correspondents.extend(roles.correspondents());
-        let agents = agents::agents(&config, &shared, Arc::new(|_| false));
-        correspondents.extend(agents.correspondents());
         let stopping = watch::channel(false).0;
+        let webhooks = Webhooks::new(shared.clone(), receiver_of, stopping.subscribe());
+        let agents = agents::agents(&config, &shared, hearing(&webhooks));
+        correspondents.extend(agents.correspondents());
         let app = Self {
             operators: operators(&shared),
             trail,
             refused: seats::RefusedSignIns::default(),
-            webhooks: Webhooks::new(shared.clone(), receiver_of, stopping.subscribe()),
+            webhooks,
             publishing,
             agents,
             agent_tenants: OnceLock::new(),
@@ -549,6 +550,12 @@ fn receiver_of(tenant: &TenantId) -> Option<TenantId> {
         name if name.starts_with(organisation::TENANT) => Some(tenant.clone()),
         _ => Some(TenantId::instance()),
     }
+}
+
+/// Whether somebody hears of the records of a tenant's agent.
+fn hearing(webhooks: &Webhooks) -> Hearing {
+    let hearers = webhooks.hearers().clone();
+    Arc::new(move |tenant| receiver_of(tenant).is_some_and(|owner| hearers.hears(&owner)))
 }
 
 fn absent(role: Reason) -> Error {

@@ -40,6 +40,8 @@ pub struct AgentConfig {
     pub organisation: String,
     /// How the agent presents itself, and how far it goes on by itself.
     pub terms: AgentTerms,
+    /// The URLs at which its controllers hear of its records; the fragment is the key that each is sent.
+    pub controllers: Vec<Url>,
 }
 
 /// The roles of an instance.

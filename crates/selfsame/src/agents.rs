@@ -73,6 +73,7 @@ impl BoundAgent {
         AgentConfig {
             organisation: self.at.organisation.clone(),
             terms: self.settings.terms.clone(),
+            controllers: self.webhook_urls.clone(),
         }
     }
 

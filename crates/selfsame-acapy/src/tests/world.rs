@@ -116,6 +116,7 @@ async fn open(settings: &[AdminSettings], endpoint: &url::Url) -> Arc<App> {
             .map(|one| AgentConfig {
                 organisation: one.organisation.clone(),
                 terms: one.terms.clone(),
+                controllers: Vec::new(),
             })
             .collect(),
     };

@@ -11,8 +11,10 @@ use selfsame_core::organisation::view::NewOrganisation;
 use selfsame_core::organisation::{HostedOrganisation, OrganisationName};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::TenantId;
+use selfsame_webhooks::AgentController;
+use url::Url;
 
-use super::App;
+use super::{App, receiver_of};
 use crate::config::{AgentConfig, Config};
 
 /// The agents on these parts of an instance.
@@ -27,6 +29,13 @@ pub(super) fn agents(config: &Config, shared: &Arc<Shared>, hearing: Hearing) ->
     let first = config.agents.first().map(|agent| agent.terms.clone());
     let anoncreds = AnonCreds::new(shared.clone());
     Agents::new(anoncreds, first.unwrap_or_else(common), hearing)
+}
+
+fn controller(url: &Url) -> AgentController {
+    AgentController {
+        url: url.clone(),
+        wallet: None,
+    }
 }
 
 /// Checks that no organisation has two agents.
@@ -61,10 +70,17 @@ impl App {
 
     /// Makes the organisations that the settings name agents, and creates those that do not exist.
     pub(super) async fn open_agents(&self) -> Result<()> {
+        self.webhooks.look_for_controllers().await?;
         let mut tenants = HashMap::new();
         for agent in &self.config.agents {
             let tenant = self.agent_tenant(agent).await?;
             self.agents.set_terms(&tenant, agent.terms.clone());
+            if let Some(owner) = receiver_of(&tenant) {
+                let controllers: Vec<_> = agent.controllers.iter().map(controller).collect();
+                self.webhooks
+                    .configure_controllers(&owner, &controllers)
+                    .await?;
+            }
             tenants.insert(agent.organisation.clone(), tenant);
         }
         let _ = self.agent_tenants.set(tenants);
