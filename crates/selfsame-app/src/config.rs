@@ -8,6 +8,8 @@ use selfsame_wallet::config::WalletConfig;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+pub use selfsame_webhooks::AgentController;
+
 /// The configuration of one instance.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -40,8 +42,8 @@ pub struct AgentConfig {
     pub organisation: String,
     /// How the agent presents itself, and how far it goes on by itself.
     pub terms: AgentTerms,
-    /// The URLs at which its controllers hear of its records; the fragment is the key that each is sent.
-    pub controllers: Vec<Url>,
+    /// The controllers that hear of its records.
+    pub controllers: Vec<AgentController>,
 }
 
 /// The roles of an instance.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selfsame_acapy::AdminSettings;
 use selfsame_app::App;
-use selfsame_app::config::AgentConfig;
+use selfsame_app::config::{AgentConfig, AgentController};
 use selfsame_server::FurtherListener;
 use selfsame_terminal::exit::Failure;
 use serde::Serialize;
@@ -20,7 +20,7 @@ pub struct BoundAgent {
     settings: AdminSettings,
     admin: TcpListener,
     inbound: TcpListener,
-    webhook_urls: Vec<Url>,
+    controllers: Vec<AgentController>,
     /// Where it is.
     pub at: AgentAddresses,
 }
@@ -59,7 +59,7 @@ impl BoundAgent {
             settings: section.face(bound, &endpoint)?,
             admin,
             inbound,
-            webhook_urls: section.webhook_urls()?,
+            controllers: section.controllers()?,
             at: AgentAddresses {
                 organisation: section.organisation().to_owned(),
                 admin: bound,
@@ -73,13 +73,14 @@ impl BoundAgent {
         AgentConfig {
             organisation: self.at.organisation.clone(),
             terms: self.settings.terms.clone(),
-            controllers: self.webhook_urls.clone(),
+            controllers: self.controllers.clone(),
         }
     }
 
     /// The origins that the settings name, which may be on this machine.
     pub fn origins(&self) -> impl Iterator<Item = url::Origin> {
-        let urls = self.webhook_urls.iter().chain([&self.at.endpoint]);
+        let controllers = self.controllers.iter().map(|one| &one.url);
+        let urls = controllers.chain([&self.at.endpoint]);
         urls.map(Url::origin)
     }
 

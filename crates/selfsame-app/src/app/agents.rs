@@ -11,8 +11,6 @@ use selfsame_core::organisation::view::NewOrganisation;
 use selfsame_core::organisation::{HostedOrganisation, OrganisationName};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::TenantId;
-use selfsame_webhooks::AgentController;
-use url::Url;
 
 use super::{App, receiver_of};
 use crate::config::{AgentConfig, Config};
@@ -29,13 +27,6 @@ pub(super) fn agents(config: &Config, shared: &Arc<Shared>, hearing: Hearing) ->
     let first = config.agents.first().map(|agent| agent.terms.clone());
     let anoncreds = AnonCreds::new(shared.clone());
     Agents::new(anoncreds, first.unwrap_or_else(common), hearing)
-}
-
-fn controller(url: &Url) -> AgentController {
-    AgentController {
-        url: url.clone(),
-        wallet: None,
-    }
 }
 
 /// Checks that no organisation has two agents.
@@ -76,9 +67,8 @@ impl App {
             let tenant = self.agent_tenant(agent).await?;
             self.agents.set_terms(&tenant, agent.terms.clone());
             if let Some(owner) = receiver_of(&tenant) {
-                let controllers: Vec<_> = agent.controllers.iter().map(controller).collect();
                 self.webhooks
-                    .configure_controllers(&owner, &controllers)
+                    .configure_controllers(&owner, &agent.controllers)
                     .await?;
             }
             tenants.insert(agent.organisation.clone(), tenant);

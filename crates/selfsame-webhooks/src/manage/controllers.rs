@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::hex_encode;
-use selfsame_crypto::hash::sha256_parts;
-use selfsame_driver::Result;
+use selfsame_crypto::hash::{sha256, sha256_parts};
+use selfsame_driver::{Error, Result};
 use selfsame_store::{Store, TenantId};
 use url::Url;
 
@@ -16,17 +16,37 @@ use crate::webhooks::Webhooks;
 /// A controller that hears of an agent's records.
 #[derive(Clone, Debug)]
 pub struct AgentController {
-    /// The base of its addresses. The fragment is the key that it is sent.
+    /// The base of its addresses.
     pub url: Url,
+    /// The key that it is sent; empty if it wants none.
+    pub key: SecretString,
     /// The sub-wallet whose records it hears of.
     pub wallet: Option<String>,
 }
 
 impl AgentController {
+    /// The controller at this URL, whose fragment is the key that it is sent.
+    ///
+    /// # Errors
+    /// `BadRequest` if it is no URL.
+    pub fn parse(text: &str) -> Result<Self> {
+        let refused = |error| Error::bad_request("webhook-url-refused").with("detail", &error);
+        let mut url = Url::parse(text).map_err(refused)?;
+        let key = SecretString::from(url.fragment().unwrap_or_default());
+        url.set_fragment(None);
+        Ok(Self {
+            url,
+            key,
+            wallet: None,
+        })
+    }
+
     /// The identifier of its endpoint, the same in every process.
     fn id(&self) -> String {
         let wallet = self.wallet.as_deref().unwrap_or_default();
-        let hash = sha256_parts(&[wallet.as_bytes(), b" ", self.url.as_str().as_bytes()]);
+        let parts = [wallet, self.url.as_str(), self.key.expose()];
+        let parts = parts.map(|part| sha256(part.as_bytes()));
+        let hash = sha256_parts(&parts.each_ref().map(<[u8; 32]>::as_slice));
         let (half, _) = hash.split_at(16);
         format!("agent-{}", hex_encode(half))
     }
@@ -106,16 +126,17 @@ impl Webhooks {
         controller: &AgentController,
         is_configured: bool,
     ) -> Result<()> {
-        let mut url = controller.url.clone();
-        url.set_fragment(None);
         let form = EndpointForm::Agent(ControllerAt {
-            key: SecretString::from(controller.url.fragment().unwrap_or_default()),
+            key: controller.key.clone(),
             wallet: controller.wallet.clone(),
             is_configured,
         });
         let endpoint = Endpoint {
             form,
-            ..Endpoint::new(self.called(url.as_str())?, &self.shared.clock.ctx())
+            ..Endpoint::new(
+                self.called(controller.url.as_str())?,
+                &self.shared.clock.ctx(),
+            )
         };
         endpoint.check()?;
         self.insert(owner, &controller.id(), &endpoint).await?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use selfsame_acapy::AdminSettings;
 use selfsame_agent::{AgentSettings, AgentTerms};
+use selfsame_app::config::AgentController;
 use selfsame_crypto::SecretString;
 use selfsame_driver::Reason;
 use selfsame_terminal::exit::Failure;
@@ -125,21 +126,19 @@ impl AgentSection {
         self.endpoint.as_ref()
     }
 
-    /// The URLs that its controller hears at, with the key that each is sent as their fragment.
+    /// The controllers that hear of its records.
     ///
     /// # Errors
-    /// If one is no URL.
-    pub fn webhook_urls(&self) -> Result<Vec<Url>, Failure> {
-        let parsed = self.webhook_urls.iter().map(|url| {
-            Url::parse(url.expose()).map_err(|error| {
-                let what = format!("webhook_urls: {error}");
-                self.wrong(
-                    &what,
-                    "write each as https://controller.example/webhooks#key",
-                )
-            })
-        });
-        parsed.collect()
+    /// If one has no URL.
+    pub fn controllers(&self) -> Result<Vec<AgentController>, Failure> {
+        let urls = self.webhook_urls.iter();
+        let parsed = urls.map(|url| AgentController::parse(url.expose()));
+        parsed.collect::<Result<_, _>>().map_err(|_| {
+            self.wrong(
+                "webhook_urls has what is no URL",
+                "write each as https://controller.example/webhooks#key",
+            )
+        })
     }
 
     /// How it presents itself to peers that reach it at this URL.
