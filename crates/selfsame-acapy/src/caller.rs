@@ -3,6 +3,7 @@
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::request::Parts;
 use http::{HeaderName, StatusCode};
+use selfsame_agent::AgentTerms;
 use selfsame_crypto::hash::ct_eq;
 use selfsame_http::extract::bearer;
 use selfsame_http::peer::Peer;
@@ -43,8 +44,20 @@ impl Caller {
         }
     }
 
-    async fn of_sub_wallet(_admin: &Admin, _token: &str) -> Answered<Self> {
-        Err(unauthorized())
+    async fn of_sub_wallet(admin: &Admin, token: &str) -> Answered<Self> {
+        let agent = &admin.settings().organisation;
+        let found = admin.app().wallet_of_token(agent, token).await?;
+        let tenant = found.tenant()?;
+        // Another process may have created or changed it.
+        let terms = AgentTerms {
+            label: found.wallet.label,
+            ..admin.settings().terms.clone()
+        };
+        admin.agents().set_terms(&tenant, terms);
+        Ok(Self {
+            tenant,
+            wallet: Some(found.id),
+        })
     }
 }
 
@@ -89,6 +102,11 @@ fn is_own_host(admin: &Admin, parts: &Parts) -> bool {
         }
         None => false,
     }
+}
+
+/// The key of a sub-wallet is wrong.
+pub fn refused_key() -> Refusal {
+    Refusal::new(StatusCode::UNAUTHORIZED, "agent-wallet-key")
 }
 
 /// No right key, and no right token.

@@ -107,14 +107,6 @@ where
     Operation::new(Method::PUT, path, handler)
 }
 
-/// An operation that changes a part.
-pub fn patch<F>(path: &'static str, handler: fn(Call) -> F) -> Operation
-where
-    F: Future<Output = Answered> + Send + 'static,
-{
-    Operation::new(Method::PATCH, path, handler)
-}
-
 /// An operation that removes something.
 pub fn delete<F>(path: &'static str, handler: fn(Call) -> F) -> Operation
 where

@@ -4,22 +4,31 @@ mod connection;
 mod exchange;
 mod issuing;
 mod messaging;
+mod multitenancy;
 mod proving;
 mod server;
+mod wallet;
 
 use crate::operation::{
-    LIST, Operation, QueryParameter, delete, flag, get, number, post, tagged, text,
+    LIST, Operation, QueryParameter, delete, flag, get, number, post, put, tagged, text,
 };
 use crate::settings::AdminSettings;
 
 /// The operations of an agent with these settings.
-pub fn all(_settings: &AdminSettings) -> Vec<Operation> {
+pub fn all(settings: &AdminSettings) -> Vec<Operation> {
+    let sub_wallets = match settings.multitenant {
+        true => multitenancy(),
+        false => Vec::new(),
+    };
     [
         server(),
         connections(),
         messages(),
         issuing_credentials(),
         presenting_proofs(),
+        wallet(),
+        ledger(),
+        sub_wallets,
     ]
     .concat()
 }
@@ -233,4 +242,72 @@ fn presenting_proofs() -> Vec<Operation> {
             .does("Verify what was presented"),
         ],
     )
+}
+
+fn wallet() -> Vec<Operation> {
+    tagged(
+        "wallet",
+        vec![
+            get("/wallet/did", wallet::list)
+                .does("The agent's DIDs")
+                .asks(&[
+                    text("did"),
+                    text("verkey"),
+                    text("posture"),
+                    text("method"),
+                    text("key_type"),
+                ]),
+            post("/wallet/did/create", wallet::create).does("Make a key and its DID"),
+            get("/wallet/did/public", wallet::public).does("The public DID"),
+            post("/wallet/did/public", wallet::set_public)
+                .does("Name the public DID, which is that of the organisation")
+                .asks(&[text("did")]),
+        ],
+    )
+}
+
+fn ledger() -> Vec<Operation> {
+    tagged(
+        "ledger",
+        vec![
+            get("/ledger/did-verkey", wallet::verkey)
+                .does("The key of a DID of anybody")
+                .asks(&[text("did")]),
+            get("/ledger/did-endpoint", wallet::endpoint)
+                .does("The endpoint of a DID of anybody")
+                .asks(&[text("did"), text("endpoint_type")]),
+            get("/ledger/taa", wallet::agreement).does("The agreement of the network's authors"),
+            post("/ledger/taa/accept", wallet::accept_agreement)
+                .does("Accept the agreement of the network's authors"),
+        ],
+    )
+}
+
+fn multitenancy() -> Vec<Operation> {
+    let all = tagged(
+        "multitenancy",
+        vec![
+            post("/multitenancy/wallet", multitenancy::create).does("Create a sub-wallet"),
+            get("/multitenancy/wallets", multitenancy::list)
+                .does("The sub-wallets")
+                .asks(&[text("wallet_name")])
+                .asks(&LIST),
+            get("/multitenancy/wallet/{wallet_id}", multitenancy::show).does("A sub-wallet"),
+            put("/multitenancy/wallet/{wallet_id}", multitenancy::update)
+                .does("Change a sub-wallet"),
+            delete("/multitenancy/wallet/{wallet_id}", multitenancy::remove)
+                .does("Remove a sub-wallet"),
+            post(
+                "/multitenancy/wallet/{wallet_id}/remove",
+                multitenancy::remove,
+            )
+            .does("Remove a sub-wallet"),
+            post(
+                "/multitenancy/wallet/{wallet_id}/token",
+                multitenancy::token,
+            )
+            .does("A new token of a sub-wallet"),
+        ],
+    );
+    all.into_iter().map(Operation::of_base_wallet).collect()
 }

@@ -1,6 +1,7 @@
 //! The agents of one process.
 
 mod connecting;
+mod dids;
 mod exchanges;
 mod inbound;
 mod managing;
@@ -20,6 +21,7 @@ use crate::machine::ProtocolMachine;
 use crate::parts::{AgentParts, AgentTerms, Hearing};
 
 pub use connecting::{InvitationAnswer, NewInvitation};
+pub use dids::LocalDid;
 pub use exchanges::{ExchangeBegin, ExchangeFilter, Exchanges};
 pub use managing::{ConnectionFilter, ListRange};
 

@@ -17,7 +17,7 @@ mod view;
 
 pub use agents::{
     Agents, ConnectionFilter, ExchangeBegin, ExchangeFilter, Exchanges, InvitationAnswer,
-    ListRange, NewInvitation,
+    ListRange, LocalDid, NewInvitation,
 };
 pub use exchanges::issuing::{
     IssueWhat, Issuing, NamedFilter, NewCredentialOffer, NewCredentialProposal,

@@ -12,6 +12,7 @@ mod seats;
 mod status;
 mod statuses;
 mod types;
+mod wallets;
 mod worker;
 
 use std::collections::HashMap;
@@ -52,6 +53,7 @@ use tokio::sync::watch;
 pub use exporting::{ExportWish, Exported};
 pub use seats::{SeatAct, audited};
 pub use statuses::StatusActor;
+pub use wallets::{FoundWallet, NewWallet, SubWallet, WalletChange};
 
 use crate::anoncreds::Publishing;
 use crate::config::Config;

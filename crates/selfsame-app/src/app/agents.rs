@@ -7,6 +7,8 @@ use std::time::Duration;
 use selfsame_agent::{AgentSettings, AgentTerms, Agents, Hearing};
 use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_core::Shared;
+use selfsame_core::dids::Author;
+use selfsame_core::identity::Identity;
 use selfsame_core::organisation::view::NewOrganisation;
 use selfsame_core::organisation::{HostedOrganisation, OrganisationName};
 use selfsame_driver::{Error, ErrorKind, Result};
@@ -57,6 +59,28 @@ impl App {
         let tenants = self.agent_tenants.get().ok_or_else(starting)?;
         let tenant = tenants.get(organisation).cloned();
         tenant.ok_or_else(|| Error::not_found("agent-absent"))
+    }
+
+    /// The identity that signs what a tenant's agent publishes.
+    ///
+    /// # Errors
+    /// `NotFound` if the tenant is no organisation that issues; the store's.
+    pub async fn agent_author(&self, tenant: &TenantId) -> Result<Author> {
+        Ok(Author::of(&*self.agent_identity(tenant).await?))
+    }
+
+    /// The identity of a tenant's agent, which others know it by.
+    ///
+    /// # Errors
+    /// As [`Self::agent_author`].
+    pub async fn agent_identity(&self, tenant: &TenantId) -> Result<Arc<Identity>> {
+        if self.main().organisation.issuer == *tenant {
+            return Ok(self.main().issuer()?.identity().clone());
+        }
+        let hosted = self.organisations().of_tenant(tenant).await?;
+        let hosted = hosted.ok_or_else(|| Error::not_found("agent-absent"))?;
+        let roles = self.roles.of(&hosted).await?;
+        Ok(roles.issuer()?.identity().clone())
     }
 
     /// Makes the organisations that the settings name agents, and creates those that do not exist.
