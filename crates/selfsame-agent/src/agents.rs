@@ -23,7 +23,7 @@ use crate::parts::{AgentParts, AgentTerms, Hearing};
 pub use connecting::{InvitationAnswer, NewInvitation};
 pub use dids::LocalDid;
 pub use exchanges::{ExchangeBegin, ExchangeFilter, Exchanges};
-pub use managing::{ConnectionFilter, ListRange};
+pub use managing::{ConnectionEndpoints, ConnectionFilter, ListRange};
 
 /// The agents of one process. Each tenant is one agent.
 #[derive(Clone)]

@@ -16,8 +16,8 @@ mod parts;
 mod view;
 
 pub use agents::{
-    Agents, ConnectionFilter, ExchangeBegin, ExchangeFilter, Exchanges, InvitationAnswer,
-    ListRange, LocalDid, NewInvitation,
+    Agents, ConnectionEndpoints, ConnectionFilter, ExchangeBegin, ExchangeFilter, Exchanges,
+    InvitationAnswer, ListRange, LocalDid, NewInvitation,
 };
 pub use exchanges::issuing::{
     IssueWhat, Issuing, NamedFilter, NewCredentialOffer, NewCredentialProposal,
@@ -25,4 +25,4 @@ pub use exchanges::issuing::{
 pub use exchanges::proving::{NamedRequest, NewPresentation, NewProofRequest, ProofWhat, Proving};
 pub use exchanges::{ExchangeProtocol, Wishes};
 pub use parts::{AgentSettings, AgentTerms, Hearing};
-pub use view::{ConnectionEndpoints, ConnectionView, InvitationView};
+pub use view::{ConnectionView, InvitationView};

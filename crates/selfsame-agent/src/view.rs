@@ -48,16 +48,6 @@ pub struct ConnectionView {
     pub updated_at: String,
 }
 
-/// Where both sides of a connection get their messages.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct ConnectionEndpoints {
-    /// This agent's URL.
-    pub my_endpoint: String,
-    /// The peer's URL.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub their_endpoint: Option<String>,
-}
-
 /// An invitation that was made.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct InvitationView {

@@ -8,13 +8,14 @@ use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Expect, Page, Put, TenantId};
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Agents;
 use super::connecting::fresh;
 use crate::connections::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections};
 use crate::machine::AgentProtocol as _;
-use crate::view::{ConnectionEndpoints, ConnectionView};
+use crate::view::ConnectionView;
 
 /// The kind of what controllers note of connections.
 const METADATA: &str = "aries_connection_metadata";
@@ -49,6 +50,16 @@ pub struct ListRange {
     pub limit: usize,
     /// Whether the newest come first.
     pub newest_first: bool,
+}
+
+/// Where both sides of a connection get their messages.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct ConnectionEndpoints {
+    /// This agent's URL.
+    pub my_endpoint: String,
+    /// The peer's URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub their_endpoint: Option<String>,
 }
 
 impl ConnectionFilter {
