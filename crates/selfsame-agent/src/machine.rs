@@ -13,6 +13,7 @@ use selfsame_core::machine::{
 };
 use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::{Evidence, Step};
+use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Reason, Result};

@@ -12,6 +12,8 @@ use super::inbound::{FoundConnection, Inbound};
 use super::ways::way;
 use crate::connections::ConnectionWhat;
 use crate::error::unreadable;
+use crate::exchanges::issuing::Issuing;
+use crate::exchanges::proving::Proving;
 use crate::exchanges::{ExchangeProtocol, Ground, Way, Wishes, record_id};
 use crate::machine::ProtocolMachine;
 
@@ -45,8 +47,8 @@ impl Agents {
     /// Takes an acknowledgement or a problem report of any protocol: its thread tells which record it is for.
     pub(super) async fn take_adopted(&self, inbound: &Inbound) -> Result<()> {
         let taking = self.taking(inbound).await?;
-        let is_taken = taking.give(&self.issuing, &taking.read()?).await?
-            || taking.give(&self.proving, &taking.read()?).await?;
+        let is_taken = taking.give(&self.issuing, &taking.read::<Issuing>()?).await?
+            || taking.give(&self.proving, &taking.read::<Proving>()?).await?;
         match is_taken {
             true => Ok(()),
             false => Err(Error::not_found("exchange-absent")),
