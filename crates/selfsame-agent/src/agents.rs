@@ -1,8 +1,10 @@
 //! The agents of one process.
 
 mod connecting;
+mod dids;
 mod exchanges;
 mod inbound;
+mod managing;
 mod taking;
 mod ways;
 
@@ -19,7 +21,9 @@ use crate::machine::ProtocolMachine;
 use crate::parts::{AgentParts, AgentTerms, Hearing};
 
 pub use connecting::{InvitationAnswer, NewInvitation};
+pub use dids::LocalDid;
 pub use exchanges::{ExchangeBegin, ExchangeFilter, Exchanges};
+pub use managing::{ConnectionEndpoints, ConnectionFilter, ListRange};
 
 /// The agents of one process. Each tenant is one agent.
 #[derive(Clone)]
@@ -42,6 +46,12 @@ impl Agents {
             proving: Arc::new(ProtocolMachine::new(parts.clone())),
             parts,
         }
+    }
+
+    /// The AnonCreds of the agents' tenants.
+    #[must_use]
+    pub fn anoncreds(&self) -> &AnonCreds {
+        &self.parts.anoncreds
     }
 
     /// Gives an agent terms of its own.

@@ -16,13 +16,13 @@ mod parts;
 mod view;
 
 pub use agents::{
-    Agents, ExchangeBegin, ExchangeFilter, Exchanges, InvitationAnswer, NewInvitation,
+    Agents, ConnectionEndpoints, ConnectionFilter, ExchangeBegin, ExchangeFilter, Exchanges,
+    InvitationAnswer, ListRange, LocalDid, NewInvitation,
 };
-pub use exchanges::Wishes;
 pub use exchanges::issuing::{
     IssueWhat, Issuing, NamedFilter, NewCredentialOffer, NewCredentialProposal,
 };
 pub use exchanges::proving::{NamedRequest, NewPresentation, NewProofRequest, ProofWhat, Proving};
-pub use notice::{NOTICE, Told};
+pub use exchanges::{ExchangeProtocol, Wishes};
 pub use parts::{AgentSettings, AgentTerms, Hearing};
 pub use view::{ConnectionView, InvitationView};

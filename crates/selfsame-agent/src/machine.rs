@@ -13,6 +13,7 @@ use selfsame_core::machine::{
 };
 use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::{Evidence, Step};
+use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Reason, Result};
@@ -448,12 +449,22 @@ fn next<P: AgentProtocol>(
     let is_silent = taken.send.is_empty();
     outcome.parcels = of(round.at.id, taken.send);
     let mut next = Next::written(round, outcome);
-    next = noted::<P>(entry, next, taken.tell, round)?;
+    let saying = Saying {
+        record: round.at.id,
+        tell: taken.tell,
+        ctx: round.ctx,
+    };
+    next = noted::<P>(entry, next, saying)?;
     if is_silent {
         next = told::<P>(entry, next);
     }
     if let Some(mut beside) = taken.beside {
-        next = noted::<P>(&mut beside.entry, next, beside.tell, round)?;
+        let saying = Saying {
+            record: &beside.id,
+            tell: beside.tell,
+            ctx: round.ctx,
+        };
+        next = noted::<P>(&mut beside.entry, next, saying)?;
         if beside.send.is_empty() {
             let told = P::untold(&mut beside.entry).take();
             next = told.into_iter().fold(next, tell);
@@ -468,16 +479,23 @@ fn next<P: AgentProtocol>(
     Ok(next)
 }
 
+/// What a record's controllers are told.
+struct Saying<'a> {
+    record: &'a str,
+    tell: Vec<Told>,
+    ctx: &'a Ctx,
+}
+
 /// With the notices of a record as records of their own. They are told after its messages were sent.
 fn noted<P: AgentProtocol>(
     entry: &mut P::Entry,
     mut next: Next<StepOutcome>,
-    tell: Vec<Told>,
-    round: &Round<'_>,
+    saying: Saying<'_>,
 ) -> Result<Next<StepOutcome>> {
+    let Saying { record, tell, ctx } = saying;
     for told in tell {
-        let id = P::untold(entry).note(round.ctx);
-        next = next.put(told.put(&id, round.ctx.now())?);
+        let id = P::untold(entry).note(record, ctx);
+        next = next.put(told.put(&id, ctx.now())?);
     }
     Ok(next)
 }

@@ -5,48 +5,13 @@
 
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::hex_encode;
-use selfsame_crypto::time::UnixTime;
-use selfsame_driver::Result;
-use selfsame_driver::record::encode;
-use selfsame_store::Put;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-/// The kind of the records of notices.
-pub const NOTICE: &str = "aries_notice";
-/// Seconds for which a notice is kept: as long as events are.
-const KEPT_SECONDS: u64 = 7 * 24 * 3600;
-
-/// A state of a record, for its controllers.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct Told {
-    /// The topic of the webhook.
-    pub topic: String,
-    /// The record as the API shows it.
-    pub payload: Value,
-}
+pub use selfsame_core::notice::Told;
 
 /// The notices of a record whose events are not told yet, the oldest first.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Untold(Vec<String>);
-
-impl Told {
-    /// A state that has this topic.
-    pub fn new(topic: &str, payload: &impl Serialize) -> Self {
-        Self {
-            topic: topic.to_owned(),
-            payload: serde_json::to_value(payload).unwrap_or_default(),
-        }
-    }
-
-    /// The record of the notice.
-    ///
-    /// # Errors
-    /// `Internal` if it can't be encoded.
-    pub fn put(&self, id: &str, now: UnixTime) -> Result<Put> {
-        Ok(Put::new(NOTICE, id, encode(self)?).expires(now.plus(KEPT_SECONDS)))
-    }
-}
 
 impl Untold {
     /// Whether there is none.
@@ -54,10 +19,10 @@ impl Untold {
         self.0.is_empty()
     }
 
-    /// The identifier of a new notice, which is told last.
-    pub fn note(&mut self, ctx: &Ctx) -> String {
+    /// The identifier of a new notice about this record, which is told last.
+    pub fn note(&mut self, record: &str, ctx: &Ctx) -> String {
         let label = format!("aries/notice/{}", self.0.len());
-        let id = hex_encode(&ctx.random::<16>(&label));
+        let id = format!("{record}.{}", hex_encode(&ctx.random::<16>(&label)));
         self.0.push(id.clone());
         id
     }

@@ -159,7 +159,7 @@ async fn two_agents_connect_by_an_invitation_and_ping_each_other() {
     let new = NewInvitation {
         alias: Some("Pacientes".to_owned()),
         auto_accept: true,
-        multi_use: false,
+        ..NewInvitation::default()
     };
     let invited = clinic.agents.create_invitation(&clinic.tenant, new);
     let invited = invited.await.unwrap();

@@ -1,5 +1,6 @@
 //! One instance: assembles its parts, starts and stops it.
 
+mod agents;
 mod auditing;
 mod backing_up;
 mod erasing;
@@ -11,11 +12,14 @@ mod seats;
 mod status;
 mod statuses;
 mod types;
+mod wallets;
 mod worker;
 
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use selfsame_agent::{Agents, Hearing};
 use selfsame_audit::Trail;
 use selfsame_core::config::{SharedConfig, TrustConfig};
 use selfsame_core::dids::{Changing, Dids, Registering};
@@ -49,6 +53,7 @@ use tokio::sync::watch;
 pub use exporting::{ExportWish, Exported};
 pub use seats::{SeatAct, audited};
 pub use statuses::StatusActor;
+pub use wallets::{FoundWallet, NewWallet, SubWallet, WalletChange};
 
 use crate::anoncreds::Publishing;
 use crate::config::Config;
@@ -97,6 +102,9 @@ pub struct App {
     wallet: Option<Arc<Wallet>>,
     webhooks: Webhooks,
     publishing: Arc<Publishing>,
+    agents: Agents,
+    /// The tenants of the agents by the names of their organisations; set at the start.
+    agent_tenants: OnceLock<HashMap<String, TenantId>>,
     config: Config,
     correspondents: Vec<Arc<dyn Correspondent>>,
     ready_since: OnceLock<UnixTime>,
@@ -142,6 +150,7 @@ impl App {
         config.issuer.check()?;
         config.verifier.check()?;
         config.organisations.check()?;
+        agents::check(&config.agents)?;
         let client = registry
             .clone()
             .map(|registry| -> Arc<dyn RegistryClient> { Arc::new(Connected(registry)) });
@@ -180,12 +189,17 @@ impl App {
         correspondents.extend(wallet.iter().flat_map(|wallet| wallet.correspondents()));
         correspondents.extend(roles.correspondents());
         let stopping = watch::channel(false).0;
+        let webhooks = Webhooks::new(shared.clone(), receiver_of, stopping.subscribe());
+        let agents = agents::agents(&config, &shared, hearing(&webhooks));
+        correspondents.extend(agents.correspondents());
         let app = Self {
             operators: operators(&shared),
             trail,
             refused: seats::RefusedSignIns::default(),
-            webhooks: Webhooks::new(shared.clone(), receiver_of, stopping.subscribe()),
+            webhooks,
             publishing,
+            agents,
+            agent_tenants: OnceLock::new(),
             config,
             registry,
             roles,
@@ -219,6 +233,7 @@ impl App {
         for identity in self.roles.identities() {
             self.dids.ensure_registered(identity).await?;
         }
+        self.open_agents().await?;
         self.note_ledger().await?;
         self.keep_alive_noted().await;
         self.roles.start(self.stopping.subscribe());
@@ -537,6 +552,12 @@ fn receiver_of(tenant: &TenantId) -> Option<TenantId> {
         name if name.starts_with(organisation::TENANT) => Some(tenant.clone()),
         _ => Some(TenantId::instance()),
     }
+}
+
+/// Whether somebody hears of the records of a tenant's agent.
+fn hearing(webhooks: &Webhooks) -> Hearing {
+    let hearers = webhooks.hearers().clone();
+    Arc::new(move |tenant| receiver_of(tenant).is_some_and(|owner| hearers.hears(&owner)))
 }
 
 fn absent(role: Reason) -> Error {

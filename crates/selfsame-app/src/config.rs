@@ -1,11 +1,14 @@
 //! The configuration of an instance. Parsed by the binary, validated where it is used.
 
+use selfsame_agent::AgentTerms;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_wallet::config::WalletConfig;
 use serde::{Deserialize, Serialize};
 use url::Url;
+
+pub use selfsame_webhooks::AgentController;
 
 /// The configuration of one instance.
 #[derive(Clone, Debug)]
@@ -28,6 +31,19 @@ pub struct Config {
     pub resolver: ResolverConfig,
     /// The organisations that it hosts.
     pub organisations: OrganisationsConfig,
+    /// Its Aries agents.
+    pub agents: Vec<AgentConfig>,
+}
+
+/// An Aries agent of an instance.
+#[derive(Clone, Debug)]
+pub struct AgentConfig {
+    /// The name of the organisation whose agent it is. It is created if it does not exist.
+    pub organisation: String,
+    /// How the agent presents itself, and how far it goes on by itself.
+    pub terms: AgentTerms,
+    /// The controllers that hear of its records.
+    pub controllers: Vec<AgentController>,
 }
 
 /// The roles of an instance.

@@ -17,5 +17,8 @@ pub mod tls;
 pub mod traces;
 pub mod view;
 
-pub use app::{Access, App, ExportWish, Exported, Parts, SeatAct, StatusActor, audited};
+pub use app::{
+    Access, App, ExportWish, Exported, FoundWallet, NewWallet, Parts, SeatAct, StatusActor,
+    SubWallet, WalletChange, audited,
+};
 pub use selfsame_openid::OrganisationRoles;

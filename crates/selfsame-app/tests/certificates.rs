@@ -110,6 +110,7 @@ fn config(origin: &str) -> Config {
         registry: RegistryConfig::None,
         resolver: ResolverConfig::default(),
         organisations: selfsame_core::config::OrganisationsConfig::default(),
+        agents: Vec::new(),
     }
 }
 

@@ -13,6 +13,7 @@ mod host_cache;
 pub mod identity;
 pub mod machine;
 pub mod newcomer;
+pub mod notice;
 pub mod organisation;
 pub mod record_cache;
 pub mod registry;

@@ -1,7 +1,7 @@
 //! The one place that maps errors to HTTP: a status, and a body in the caller's format.
 //!
 //! Handlers and middleware return a [`Problem`]; the face of its address writes it as problem details (RFC 9457), as an
-//! OAuth error (RFC 6749 §5.2), or as a page.
+//! OAuth error (RFC 6749 §5.2), as plain text, or as a page.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,6 +23,8 @@ pub enum Face {
     Api,
     /// Other parties of a protocol: `{"error", "error_description"}`.
     Protocol,
+    /// Controllers of agents: plain text that begins with the status.
+    Text,
     /// People: a page, by the function that writes its HTML.
     Page(fn(&Problem) -> String),
 }
@@ -213,13 +215,17 @@ pub fn write(face: Face, mut response: Response) -> Response {
     };
     let code = match face {
         Face::Protocol => Some(problem.oauth_code()),
-        Face::Api | Face::Page(_) => problem.code,
+        Face::Api | Face::Text | Face::Page(_) => problem.code,
     };
     let told = problem.told();
     log_refusal(problem.status, code, problem.reason.id(), &told.text);
     let (content_type, body) = match face {
         Face::Api => ("application/problem+json", details(&problem, &told)),
         Face::Protocol => ("application/json", oauth(&problem, &told)),
+        Face::Text => (
+            "text/plain; charset=utf-8",
+            format!("{}: {}", problem.status.as_u16(), told.text),
+        ),
         Face::Page(html) => ("text/html; charset=utf-8", html(&problem)),
     };
     if !matches!(face, Face::Page(_))

@@ -14,6 +14,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
+use futures_util::future::try_join_all;
 use http::header::{CONNECTION, RETRY_AFTER};
 use http::{Request, StatusCode};
 use hyper::body::Incoming;
@@ -99,7 +101,39 @@ pub async fn serve(
     service: HttpService,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let threads = Threads::start(&service.pulse)?;
+    serve_all(vec![Listening { listener, service }], stop).await
+}
+
+/// A listener with what it serves.
+pub struct Listening {
+    /// The listener.
+    pub listener: TcpListener,
+    /// What it serves.
+    pub service: HttpService,
+}
+
+/// Like [`serve`], for several listeners that share the threads.
+///
+/// # Errors
+/// If the threads can't be started.
+pub async fn serve_all(all: Vec<Listening>, stop: impl Future<Output = ()>) -> io::Result<()> {
+    let Some(first) = all.first() else {
+        return Ok(());
+    };
+    let threads = Threads::start(&first.service.pulse)?;
+    let stop = stop.shared();
+    let serving = all
+        .into_iter()
+        .map(|one| accept(one, &threads, stop.clone()));
+    try_join_all(serving).await?;
+    Ok(())
+}
+
+async fn accept(
+    Listening { listener, service }: Listening,
+    threads: &Threads,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
     let room = ConnectionRoom::of(&service.limits);
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);

@@ -5,14 +5,14 @@ use std::io;
 use std::sync::Arc;
 
 use selfsame_app::App;
-use selfsame_http::serve::{self, Door, HttpService, health};
+use selfsame_http::serve::{self, Door, HttpService, Listening, health};
 use selfsame_http::shares::Shares;
 use tokio::net::TcpListener;
 
 use crate::nodes::{Nodes, TlsGate};
 use crate::router;
 use crate::server::Server;
-use crate::settings::ServerSettings;
+use crate::settings::{FurtherListener, ServerSettings};
 
 /// Serves the application on `listener` until `stop` is done and open requests have ended.
 ///
@@ -27,6 +27,7 @@ pub async fn serve(
     let ServerSettings {
         tls,
         nodes,
+        further,
         limits,
         health: watched,
         plain_anywhere,
@@ -60,21 +61,42 @@ pub async fn serve(
         health::start(listener, health)?;
     }
     let upkeep = tokio::spawn(server.figures().clone().keep_up());
-    let served = match nodes {
-        None => serve::serve(listener, service, stop).await,
-        Some(Nodes {
-            listener: beside,
-            acceptor,
-        }) => {
-            let door = Door::Nodes(Arc::new(TlsGate(acceptor)));
-            let for_nodes = HttpService {
-                door,
-                ..service.clone()
-            };
-            let nodes = serve::serve(beside, for_nodes, server.stopped());
-            tokio::try_join!(serve::serve(listener, service, stop), nodes).map(|_| ())
-        }
-    };
+    let nodes = nodes.map(|Nodes { listener, acceptor }| Listening {
+        listener,
+        service: HttpService {
+            door: Door::Nodes(Arc::new(TlsGate(acceptor))),
+            ..service.clone()
+        },
+    });
+    let further: Vec<_> = further
+        .into_iter()
+        .map(|one| listening(one, &service))
+        .collect();
+    let mut all = vec![Listening { listener, service }];
+    all.extend(nodes);
+    all.extend(further);
+    let served = serve::serve_all(all, stop).await;
     upkeep.abort();
     served
+}
+
+/// A further listener, with the limits of the main one.
+fn listening(further: FurtherListener, main: &HttpService) -> Listening {
+    let FurtherListener {
+        listener,
+        router,
+        is_proxied,
+    } = further;
+    let door = match is_proxied {
+        true => Door::Proxied,
+        false => Door::Plain,
+    };
+    Listening {
+        listener,
+        service: HttpService {
+            router,
+            door,
+            ..main.clone()
+        },
+    }
 }

@@ -1,6 +1,7 @@
 //! A delivery: one event for one endpoint, until the endpoint has confirmed it.
 
 use selfsame_core::events::EventKind;
+use selfsame_core::notice;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::hash::sha256_parts;
 use selfsame_crypto::time::UnixTime;
@@ -32,6 +33,16 @@ pub(crate) struct ToldEvent {
     pub at: UnixTime,
     /// The cursor of the event, if it is one of the sequence.
     pub cursor: Option<String>,
+    /// The notice that is told, if the event is an agent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<NoticeAt>,
+}
+
+/// Where the notice of an agent is.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub(crate) struct NoticeAt {
+    pub tenant: String,
+    pub id: String,
 }
 
 /// The record of a delivery.
@@ -53,11 +64,21 @@ impl ToldEvent {
     /// What a stored event tells; `None` if no webhook is sent events of this kind.
     pub fn of(event: &StoredEvent) -> Option<Self> {
         let kind = EventKind::named(&event.place.kind)?;
+        let (event_type, id) = (EventType::of(kind)?, &event.place.id);
+        let notice = (event_type == EventType::AgentNotice).then(|| NoticeAt {
+            tenant: event.place.tenant.to_string(),
+            id: id.clone(),
+        });
+        let subject = match notice {
+            Some(_) => notice::subject(id),
+            None => id,
+        };
         Some(Self {
-            event_type: EventType::of(kind)?,
-            subject: event.place.id.clone(),
+            event_type,
+            subject: subject.to_owned(),
             at: event.at,
             cursor: Some(event.cursor()),
+            notice,
         })
     }
 
@@ -110,6 +131,7 @@ mod tests {
             subject: "c1".to_owned(),
             at: UnixTime(1_700_000_000),
             cursor: Some(cursor.to_owned()),
+            notice: None,
         }
     }
 

@@ -14,6 +14,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::delivery::ToldEvent;
 use crate::event_type::EventType;
+use crate::hearing::Hearers;
+use crate::manage::heard_owners;
 use crate::records::{self, EndpointAt, FoundEndpoint, ReadSoFar};
 use crate::sender::Senders;
 
@@ -37,6 +39,8 @@ pub(crate) struct Dispatcher {
     pub senders: Arc<Senders>,
     /// Wakes the task when an endpoint was created here.
     pub created: Arc<Notify>,
+    /// Who hears of the records of agents.
+    pub hearers: Hearers,
 }
 
 /// What one look found.
@@ -139,6 +143,8 @@ impl Dispatcher {
 
     async fn swept(&self) -> Result<()> {
         let store = &self.shared.store;
+        // Another process may have added a controller.
+        self.hearers.replace(heard_owners(store).await?);
         for owner in records::owners(store).await? {
             for found in records::endpoints(store, &owner).await? {
                 let (id, owner) = (found.id, owner.clone());
@@ -198,6 +204,7 @@ impl Receivers<'_> {
             subject: format!("missed before {}", newest.as_deref().unwrap_or_default()),
             at: dispatcher.shared.clock.now(),
             cursor: None,
+            notice: None,
         };
         for owner in records::owners(&dispatcher.shared.store).await? {
             let new = NewDeliveries {

@@ -1,8 +1,10 @@
 //! An endpoint: where a tenant's events are sent, which of them, and with which secrets they are signed.
 
+use selfsame_crypto::SecretString;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Reason, Result};
+use selfsame_oauth::secret;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -29,6 +31,31 @@ pub(crate) struct Endpoint {
     pub secret: WebhookSecret,
     /// The secret before, which signs too until its end.
     pub previous: Option<EndingSecret>,
+    /// The form of its messages.
+    #[serde(default)]
+    pub form: EndpointForm,
+}
+
+/// The form of an endpoint's messages.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(crate) enum EndpointForm {
+    /// Standard Webhooks.
+    #[default]
+    Standard,
+    /// ACA-Py's: the record of an agent, posted to its topic.
+    Agent(ControllerAt),
+}
+
+/// The controller of an agent.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct ControllerAt {
+    /// The key that it is sent; empty if it wants none.
+    #[serde(with = "secret")]
+    pub key: SecretString,
+    /// The sub-wallet whose records these are.
+    pub wallet: Option<String>,
+    /// Whether the settings of the instance name it.
+    pub is_configured: bool,
 }
 
 /// A secret that was replaced.
@@ -49,11 +76,19 @@ impl Endpoint {
             created: ctx.now(),
             secret: WebhookSecret::generate(ctx),
             previous: None,
+            form: EndpointForm::default(),
         }
     }
 
     /// Whether it is sent events of this type.
     pub fn wants(&self, event_type: EventType) -> bool {
+        let is_notice = event_type == EventType::AgentNotice;
+        if let EndpointForm::Agent(_) = self.form {
+            return self.disabled.is_none() && is_notice;
+        }
+        if is_notice {
+            return false;
+        }
         let listed = |types: &Vec<EventType>| types.contains(&event_type);
         self.disabled.is_none()
             && (event_type.is_about_webhook() || self.types.as_ref().is_none_or(listed))

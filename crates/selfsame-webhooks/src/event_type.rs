@@ -22,6 +22,9 @@ pub enum EventType {
     /// The registry accepted a transaction; `id` is its sequence number.
     #[serde(rename = "registry.anchored")]
     RegistryAnchored,
+    /// A record of an agent changed; its controllers alone are sent it, in ACA-Py's form.
+    #[serde(rename = "agent.notice")]
+    AgentNotice,
     /// Events were removed before they became deliveries. Read the current state of what you follow.
     #[serde(rename = "events.missed")]
     EventsMissed,
@@ -49,6 +52,7 @@ impl EventType {
             Self::CredentialStatusChanged => "credential.status_changed",
             Self::VerificationChanged => "verification.changed",
             Self::RegistryAnchored => "registry.anchored",
+            Self::AgentNotice => "agent.notice",
             Self::EventsMissed => "events.missed",
             Self::WebhookTest => "webhook.test",
         }
@@ -62,8 +66,7 @@ impl EventType {
             .find(|known| known.as_str() == name)
     }
 
-    /// The type of an event of this kind. `None` for what happens in a person's wallet, which is that person's alone,
-    /// and for the notices of agents, which have receivers of their own.
+    /// The type of an event of this kind. `None` for what happens in a person's wallet, which is that person's alone.
     #[must_use]
     pub fn of(kind: EventKind) -> Option<Self> {
         Some(match kind {
@@ -72,7 +75,8 @@ impl EventType {
             EventKind::StatusChanged => Self::CredentialStatusChanged,
             EventKind::Verification => Self::VerificationChanged,
             EventKind::Anchored => Self::RegistryAnchored,
-            EventKind::Received | EventKind::Presented | EventKind::AgentNotice => return None,
+            EventKind::AgentNotice => Self::AgentNotice,
+            EventKind::Received | EventKind::Presented => return None,
         })
     }
 
@@ -88,10 +92,14 @@ mod tests {
 
     #[test]
     fn each_type_has_one_name() {
-        let about_webhooks = [EventType::EventsMissed, EventType::WebhookTest];
-        for one in EventType::ASKED_FOR.into_iter().chain(about_webhooks) {
+        let others = [
+            EventType::AgentNotice,
+            EventType::EventsMissed,
+            EventType::WebhookTest,
+        ];
+        for one in EventType::ASKED_FOR.into_iter().chain(others) {
             assert_eq!(serde_json::to_value(one).unwrap(), one.as_str());
-            let asked_for = Some(one).filter(|one| !one.is_about_webhook());
+            let asked_for = Some(one).filter(|one| !others.contains(one));
             assert_eq!(EventType::named(one.as_str()), asked_for);
         }
     }

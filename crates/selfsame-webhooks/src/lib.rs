@@ -3,10 +3,12 @@
 //! Owns: endpoints and their secrets, deliveries, and the tasks that write and send them. Does not own: what an event
 //! means, who may create an endpoint, HTTP.
 
+mod controller;
 mod delivery;
 mod dispatch;
 mod endpoint;
 mod event_type;
+mod hearing;
 mod manage;
 mod patience;
 mod records;
@@ -18,7 +20,8 @@ mod window;
 
 pub use delivery::DeliveryState;
 pub use event_type::EventType;
-pub use manage::{COUNTED_MAX, DeliveryCounts, WhichDeliveries};
+pub use hearing::{Following, Hearers};
+pub use manage::{AgentController, COUNTED_MAX, DeliveryCounts, WhichDeliveries};
 pub use signature::WebhookSecret;
 pub use view::{
     CreatedEndpoint, EndpointChange, EndpointView, EventReplay, NewEndpoint, Replayed,

@@ -1,5 +1,6 @@
 //! What a tenant does with its webhooks: creates, changes and removes endpoints, lists deliveries, sends them again.
 
+mod controllers;
 mod replay;
 
 use selfsame_driver::paging::{Listing, Paging, listing, page};
@@ -14,6 +15,9 @@ use crate::event_type::EventType;
 use crate::records::{self, DELIVERY, ENDPOINT, EndpointAt, FoundEndpoint, OwnedCount, ReadSoFar};
 use crate::view::{CreatedEndpoint, EndpointChange, EndpointView, NewEndpoint, WebhookDelivery};
 use crate::webhooks::Webhooks;
+
+pub use controllers::AgentController;
+pub(crate) use controllers::heard_owners;
 
 /// How often something is tried again that changed meanwhile.
 const RACES_MAX: u32 = 4;
@@ -45,7 +49,7 @@ impl Webhooks {
     /// # Errors
     /// `BadRequest` for a URL that is not called; `Conflict` if the tenant has too many endpoints.
     pub async fn create(&self, owner: &TenantId, new: &NewEndpoint) -> Result<CreatedEndpoint> {
-        let (store, ctx) = (&self.shared.store, self.shared.clock.ctx());
+        let ctx = self.shared.clock.ctx();
         let endpoint = Endpoint {
             description: new.description.clone(),
             types: new.types.clone(),
@@ -53,10 +57,21 @@ impl Webhooks {
         };
         endpoint.check()?;
         let id = ctx.token("webhook/endpoint");
-        let put = Put::new(ENDPOINT, &id, encode(&endpoint)?);
+        self.insert(owner, &id, &endpoint).await?;
+        Ok(CreatedEndpoint::named(&id, &endpoint))
+    }
+
+    /// Stores a new endpoint. One that has its identifier already stays.
+    async fn insert(&self, owner: &TenantId, id: &str, endpoint: &Endpoint) -> Result<()> {
+        let store = &self.shared.store;
+        let put = Put::new(ENDPOINT, id, encode(endpoint)?);
         for _ in 0..RACES_MAX {
+            if store.version(owner, ENDPOINT, id).await?.is_some() {
+                return Ok(());
+            }
             let owned = OwnedCount::read(store, owner).await?;
-            let mut batch = Batch::new(owner.clone()).put(put.clone());
+            let batch = Batch::new(owner.clone()).expect(ENDPOINT, id, Expect::Absent);
+            let mut batch = batch.put(put.clone());
             batch = owned.one_more(batch, owner)?;
             let so_far = ReadSoFar::read(store).await?;
             // The first endpoint of all is not sent what happened before it was there.
@@ -67,7 +82,7 @@ impl Webhooks {
             match store.commit(batch).await {
                 Ok(_) => {
                     self.created.notify_one();
-                    return Ok(CreatedEndpoint::named(&id, &endpoint));
+                    return Ok(());
                 }
                 Err(StoreError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
@@ -169,6 +184,7 @@ impl Webhooks {
             subject: ctx.token("webhook/test"),
             at: ctx.now(),
             cursor: None,
+            notice: None,
         };
         let message = told.message_id(id);
         self.write(owner, &message, &told.to(id, ctx.now())).await

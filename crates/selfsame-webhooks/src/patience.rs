@@ -111,6 +111,7 @@ mod tests {
             subject: "s".to_owned(),
             at: UnixTime(0),
             cursor: None,
+            notice: None,
         };
         told.to("e", UnixTime(0))
     }

@@ -17,8 +17,9 @@ use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
+use crate::controller::ToController;
 use crate::delivery::DeliveryState;
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, EndpointForm};
 use crate::patience::{Attempted, endpoint_pause};
 use crate::records::{self, DELIVERY, ENDPOINT, EndpointAt};
 use crate::signature::SignedMessage;
@@ -356,6 +357,18 @@ fn written(batch: Batch, pending: &Pending, attempted: &Attempted) -> Batch {
 
 /// Sends a message once.
 async fn send(shared: &Shared, endpoint: &Endpoint, pending: &Pending) -> Attempted {
+    let limits = CallLimits {
+        max_body: ANSWER_MAX,
+        total_timeout: TIMEOUT,
+    };
+    if let EndpointForm::Agent(controller) = &endpoint.form {
+        let message = ToController {
+            url: &endpoint.url,
+            controller,
+            notice: pending.delivery.told.notice.as_ref(),
+        };
+        return message.send(shared, limits).await;
+    }
     let now = shared.clock.now();
     let (body, timestamp) = (pending.delivery.told.body(), now.0.to_string());
     let message = SignedMessage {
@@ -370,10 +383,6 @@ async fn send(shared: &Shared, endpoint: &Endpoint, pending: &Pending) -> Attemp
         header("webhook-timestamp", &timestamp),
         header("webhook-signature", &signatures),
     ];
-    let limits = CallLimits {
-        max_body: ANSWER_MAX,
-        total_timeout: TIMEOUT,
-    };
     let call = Call {
         method: Method::Post,
         url: &endpoint.url,

@@ -7,6 +7,7 @@ use selfsame_store::TenantId;
 use tokio::sync::{Notify, watch};
 
 use crate::dispatch::{Dispatcher, OwnerOf};
+use crate::hearing::Hearers;
 use crate::sender::Senders;
 
 /// The tenant that endpoints belong to.
@@ -18,6 +19,7 @@ pub struct Webhooks {
     pub(crate) senders: Arc<Senders>,
     pub(crate) owner_of: OwnerOf,
     pub(crate) created: Arc<Notify>,
+    pub(crate) hearers: Hearers,
     stopping: watch::Receiver<bool>,
 }
 
@@ -33,10 +35,17 @@ impl Webhooks {
         Self {
             senders: Senders::new(shared.clone(), stopping.clone()),
             created: Arc::default(),
+            hearers: Hearers::default(),
             shared,
             owner_of,
             stopping,
         }
+    }
+
+    /// Who hears of the records of agents.
+    #[must_use]
+    pub fn hearers(&self) -> &Hearers {
+        &self.hearers
     }
 
     /// Starts the background tasks.
@@ -51,6 +60,7 @@ impl Webhooks {
             owner_of: self.owner_of,
             senders: self.senders.clone(),
             created: self.created.clone(),
+            hearers: self.hearers.clone(),
         }
     }
 }

@@ -92,6 +92,7 @@ mod tests {
             subject: subject.to_owned(),
             at: UnixTime(0),
             cursor: None,
+            notice: None,
         };
         Pending {
             seq,

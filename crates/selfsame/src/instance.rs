@@ -36,12 +36,13 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
+use crate::agents::{AgentAddresses, BoundAgent};
 use crate::database::Database;
 use crate::listening::{bind, bind_beside, bind_health};
 use crate::operator_token::{Keeping, OperatorToken};
 use crate::private_directory;
 use crate::serving::Serving;
-use crate::settings::{HOOKS, Pkcs11Settings, TlsSettings};
+use crate::settings::{AgentSection, HOOKS, Pkcs11Settings, TlsSettings};
 use crate::trusting::Trusting;
 use selfsame_api_commands::Client;
 
@@ -89,6 +90,8 @@ pub struct Launch {
     pub resolver: ResolverConfig,
     /// The organisations that this instance hosts.
     pub organisations: OrganisationsConfig,
+    /// The Aries agents of this instance.
+    pub agents: Vec<AgentSection>,
     /// Whether anyone may register DIDs.
     pub open_registration: bool,
     /// Where the master key is kept.
@@ -127,6 +130,12 @@ pub struct Validating {
     pub engine: Engine,
 }
 
+/// What decides which calls out are allowed, beside the settings.
+struct Called<'a> {
+    roots: &'a [Vec<u8>],
+    agents: &'a [BoundAgent],
+}
+
 /// An instance that is serving.
 pub struct Running {
     /// Its base URL.
@@ -137,6 +146,8 @@ pub struct Running {
     pub token_file: Option<PathBuf>,
     /// Where the master key is kept, in words.
     pub custody: &'static str,
+    /// Where its Aries agents are.
+    pub agents: Vec<AgentAddresses>,
     /// DER certificates that are trusted in addition to the system's, with the instance's own.
     roots: Vec<Vec<u8>>,
     serving: Serving,
@@ -168,6 +179,7 @@ impl Launch {
             node: None,
             resolver: ResolverConfig::default(),
             organisations: OrganisationsConfig::default(),
+            agents: Vec::new(),
             open_registration: false,
             hsm: None,
             tls: None,
@@ -207,6 +219,10 @@ impl Launch {
         let listener = self.bind().await?;
         let bound = listener.local_addr()?;
         let health = self.health.map(bind_health).transpose()?;
+        let mut agents = Vec::new();
+        for section in &self.agents {
+            agents.push(BoundAgent::bind(section, self.shares_address).await?);
+        }
         let origin = self.public_origin(bound)?;
         // First, because this locks the data: a second process must not replace the certificate of a running one.
         let store = self.records().await?;
@@ -220,10 +236,18 @@ impl Launch {
         }
         let mut roots = self.tls_hosts.load(tls.as_ref())?;
         roots.extend(self.roots.clone());
-        let parts = self.parts(store, &origin, bound, &roots)?;
+        let parts = self.parts(
+            store,
+            &origin,
+            bound,
+            Called {
+                roots: &roots,
+                agents: &agents,
+            },
+        )?;
         let custody = self.custody.words();
         let net = parts.net.clone();
-        let config = self.config(origin.clone());
+        let config = self.config(origin.clone(), &agents);
         let node = match &self.node {
             Some(validating) => Some(validating.start(&self.data, &parts.store).await?),
             None => None,
@@ -243,9 +267,13 @@ impl Launch {
             Some(settings) => settings.open(&app, &net).await?,
             None => None,
         };
+        let addresses = agents.iter().map(|agent| agent.at.clone()).collect();
+        let further = agents.into_iter().flat_map(|agent| agent.listeners(&app));
+        let further = further.collect();
         let settings = selfsame_server::ServerSettings {
             tls,
             nodes,
+            further,
             health,
             plain_anywhere: self.plain_anywhere,
             limits: self.limits,
@@ -267,6 +295,7 @@ impl Launch {
             untold_token,
             token_file: keeping.file,
             custody,
+            agents: addresses,
             roots,
             serving,
             app,
@@ -351,7 +380,7 @@ impl Launch {
         store: Store,
         origin: &Url,
         bound: SocketAddr,
-        roots: &[Vec<u8>],
+        called: Called<'_>,
     ) -> Result<Parts, Failure> {
         let ledger = if self.roles.registry && self.node.is_none() {
             Some(private_directory::ledger(&self.data)?)
@@ -365,10 +394,11 @@ impl Launch {
         own_origins.extend(self.resolver.addresses().map(Url::origin));
         own_origins.extend(self.witnesses.iter().map(|witness| witness.url.origin()));
         own_origins.extend(self.nodes.iter().flat_map(|nodes| nodes.origins()));
+        own_origins.extend(called.agents.iter().flat_map(BoundAgent::origins));
         let net = Net::new(Settings {
             own_origins,
             traced_origins,
-            extra_roots: roots.to_vec(),
+            extra_roots: called.roots.to_vec(),
             hosts: selfsame_net::localhost(Some(bound.ip())),
             ..Settings::default()
         })
@@ -382,7 +412,7 @@ impl Launch {
         })
     }
 
-    fn config(&self, origin: Url) -> Config {
+    fn config(&self, origin: Url, agents: &[BoundAgent]) -> Config {
         let registry = if !self.registry.is_empty() {
             RegistryConfig::Remote {
                 nodes: self.registry.clone(),
@@ -408,6 +438,7 @@ impl Launch {
             registry,
             resolver: self.resolver.clone(),
             organisations: self.organisations,
+            agents: agents.iter().map(BoundAgent::config).collect(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The `selfsame` command: parses the command line, runs one subcommand, maps its end to an exit code.
 
+mod agents;
 mod cmd;
 mod database;
 mod instance;

@@ -1,5 +1,6 @@
 //! The settings file, and the certificate and key files that it names.
 
+mod agents;
 mod certified;
 mod limits;
 mod pkcs11;
@@ -27,6 +28,7 @@ use crate::database::DatabaseSettings;
 use crate::traces::TracesSettings;
 use crate::{private_directory, private_file};
 
+pub use agents::AgentSection;
 pub use limits::LimitSettings;
 pub use pkcs11::Pkcs11Settings;
 
@@ -67,6 +69,8 @@ pub struct Settings {
     pub traces: TracesSettings,
     /// `[limits]`.
     pub limits: LimitSettings,
+    /// `[[agents]]`.
+    pub agents: Vec<AgentSection>,
 }
 
 /// The second listener for health checks, besides the main one.
@@ -348,6 +352,10 @@ impl Settings {
             *file = beside(directory, file)?;
         }
         if let Some(file) = &mut settings.traces.headers_file {
+            *file = beside(directory, file)?;
+        }
+        let keys = settings.agents.iter_mut();
+        for file in keys.flat_map(|agent| &mut agent.admin_api_key_file) {
             *file = beside(directory, file)?;
         }
         if let Some(tls) = &mut settings.tls {

@@ -93,6 +93,7 @@ fn config(origin: &Url) -> Config {
         registry: RegistryConfig::None,
         resolver: ResolverConfig::default(),
         organisations: OrganisationsConfig::default(),
+        agents: Vec::new(),
     }
 }
 

@@ -59,6 +59,7 @@ async fn instance() -> (Arc<App>, Store) {
         },
         resolver: ResolverConfig::default(),
         organisations: selfsame_core::config::OrganisationsConfig::default(),
+        agents: Vec::new(),
     };
     let parts = Parts {
         store: store.clone(),

@@ -238,6 +238,8 @@ const PLACES: &[Place] = &[
     Place {
         beside: &[
             "selfsame-accounts",
+            "selfsame-agent",
+            "selfsame-anoncreds-wallet",
             "selfsame-audit",
             "selfsame-core",
             "selfsame-driver",
@@ -295,6 +297,12 @@ const PLACES: &[Place] = &[
             "selfsame-app",
         ],
         ..place("selfsame-endpoints", 4)
+    },
+    Place {
+        // A face beside the server's: who may call it is for itself to say, and it shows nothing to people.
+        beside: &["selfsame-catalogue", "selfsame-http"],
+        not: &["selfsame-net", "selfsame-wallet"],
+        ..place("selfsame-acapy", 4)
     },
     Place {
         beside: &["selfsame-catalogue"],
@@ -414,7 +422,12 @@ const HOMES: &[(&str, &[&str])] = &[
     // Routes are assembled by the faces, and called by the kernel.
     (
         "axum",
-        &["selfsame-http", "selfsame-endpoints", "selfsame-server"],
+        &[
+            "selfsame-http",
+            "selfsame-acapy",
+            "selfsame-endpoints",
+            "selfsame-server",
+        ],
     ),
     // Options stand with what they are about: in the kernel of the commands, in a family of them, in the binary.
     (

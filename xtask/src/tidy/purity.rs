@@ -135,6 +135,7 @@ const ELSEWHERE: &[(Ban, &[&str])] = &[
         ),
         &[
             "selfsame-http",
+            "selfsame-acapy",
             "selfsame-endpoints",
             "selfsame-server",
             "selfsame-net",

@@ -131,6 +131,7 @@ fn check_source(source: &Source) -> Vec<Finding> {
 /// Whether a function is a handler: an asynchronous function of the endpoints, or of the server's API or pages.
 fn is_handler(source: &Source, is_async: bool) -> bool {
     let handlers = [
+        "crates/selfsame-acapy/src/operations/",
         "crates/selfsame-endpoints/src/",
         "crates/selfsame-server/src/api",
         "crates/selfsame-server/src/ui",

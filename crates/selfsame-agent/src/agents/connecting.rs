@@ -42,6 +42,8 @@ pub struct NewInvitation {
     pub auto_accept: bool,
     /// Whether many may use it.
     pub multi_use: bool,
+    /// How the agent calls itself in it, if not by its own label.
+    pub label: Option<String>,
 }
 
 /// How an invitation that was received is taken.
@@ -67,7 +69,7 @@ impl Agents {
         let (ctx, terms) = (shared.clock.ctx(), self.parts.terms(tenant));
         let (key, writes) = keys::create(shared, tenant)?;
         let invitation = ConnectionInvitation {
-            label: Some(terms.label.clone()),
+            label: Some(new.label.unwrap_or_else(|| terms.label.clone())),
             image_url: None,
             to: InvitedTo::Keys {
                 recipient_keys: vec![key.clone()],
@@ -255,6 +257,7 @@ fn accepting(auto: bool) -> Accepting {
     }
 }
 
-fn fresh(ctx: &Ctx) -> String {
+/// A new identifier.
+pub fn fresh(ctx: &Ctx) -> String {
     hex_encode(&ctx.random::<16>("aries/new"))
 }

@@ -121,6 +121,7 @@ fn config(resolver: ResolverConfig) -> Config {
         registry: RegistryConfig::None,
         resolver,
         organisations: selfsame_core::config::OrganisationsConfig::default(),
+        agents: Vec::new(),
     }
 }
 

@@ -155,6 +155,7 @@ impl Member {
             registry,
             resolver: ResolverConfig::default(),
             organisations: selfsame_core::config::OrganisationsConfig::default(),
+            agents: Vec::new(),
         };
         let memory = Arc::<Slow>::default();
         let app = opened(&config, &memory).await;

@@ -297,6 +297,7 @@ async fn site_of(
         registry: RegistryConfig::None,
         resolver: ResolverConfig::default(),
         organisations: selfsame_core::config::OrganisationsConfig::default(),
+        agents: Vec::new(),
     };
     open(config, origin, memory).await
 }
@@ -382,6 +383,7 @@ impl WalletHost {
             registry: RegistryConfig::None,
             resolver: ResolverConfig::default(),
             organisations: selfsame_core::config::OrganisationsConfig::default(),
+            agents: Vec::new(),
         };
         let app = open(config, &self.issuer, &self.memory).await;
         app.start().await.unwrap();

@@ -62,6 +62,7 @@ pub fn config(roles: Roles) -> Config {
         },
         resolver: ResolverConfig::default(),
         organisations: selfsame_core::config::OrganisationsConfig::default(),
+        agents: Vec::new(),
     }
 }
 

@@ -103,6 +103,7 @@ async fn gatherer(node: &PaperNode) -> Gatherer {
         },
         resolver: ResolverConfig::default(),
         organisations: selfsame_core::config::OrganisationsConfig::default(),
+        agents: Vec::new(),
     };
     let parts = Parts {
         store: store().await,

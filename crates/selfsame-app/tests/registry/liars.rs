@@ -112,6 +112,7 @@ impl Liar {
             },
             resolver: ResolverConfig::default(),
             organisations: selfsame_core::config::OrganisationsConfig::default(),
+            agents: Vec::new(),
         };
         let parts = Parts {
             store: store.clone(),

@@ -20,5 +20,6 @@ pub fn config() -> Config {
         registry: RegistryConfig::None,
         resolver: ResolverConfig::default(),
         organisations: OrganisationsConfig::default(),
+        agents: Vec::new(),
     }
 }

@@ -251,6 +251,7 @@ impl Specified {
     fn error(&self, face: Face) -> Response {
         let (kind, schema) = match face {
             Face::Protocol => (JSON, "ProtocolError"),
+            Face::Text => ("text/plain", "Problem"),
             Face::Api | Face::Page(_) => (PROBLEM, "Problem"),
         };
         let content = Content::new(Some(Ref::from_schema_name(schema)));

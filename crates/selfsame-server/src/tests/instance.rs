@@ -231,6 +231,7 @@ async fn open_as(
         registry,
         resolver,
         organisations: selfsame_core::config::OrganisationsConfig::default(),
+        agents: Vec::new(),
     };
     let (app, token) = App::open(
         config,

@@ -237,6 +237,7 @@ fn a_refusal_is_described_in_the_language_of_its_address() {
     for group in groups(&Roles::ALL) {
         let language = match group.audience.face() {
             Face::Protocol => "application/json",
+            Face::Text => "text/plain; charset=utf-8",
             Face::Api => "application/problem+json",
             Face::Page(_) => continue,
         };

@@ -23,6 +23,7 @@ use selfsame_wallet::config::Registration;
 use serde::Serialize;
 use url::Url;
 
+use crate::agents::AgentAddresses;
 use crate::cmd::demo;
 use crate::cmd::registry::{EngineAt, loopback};
 use crate::database::DatabaseOptions;
@@ -112,7 +113,7 @@ pub struct Up {
     #[arg(long, hide = true, requires = "replicas")]
     replica: Option<u16>,
     /// A settings file in TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[organisations]`, `[database]`,
-    /// `[pkcs11]`, `[registry]`, `[tls]`, `[health]`, `[traces]`, `[limits]`. On SIGHUP, `[trust]` and `[[tls.hosts]]` are read again. For a supervisor, `[health] listen` serves `/livez`
+    /// `[pkcs11]`, `[registry]`, `[tls]`, `[health]`, `[traces]`, `[limits]`, `[[agents]]`. On SIGHUP, `[trust]` and `[[tls.hosts]]` are read again. For a supervisor, `[health] listen` serves `/livez`
     /// on a separate thread.
     #[arg(long)]
     config: Option<PathBuf>,
@@ -315,6 +316,7 @@ impl Up {
         launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
         launch.organisations = file.organisations;
+        launch.agents = file.agents;
         launch.hsm = file.pkcs11;
         launch.database = self.database.database(file.database)?;
         launch.traces = self.traces.config(file.traces, &launch.roots)?;
@@ -435,6 +437,8 @@ struct Said {
     issues_to_few: bool,
     /// The nodes of the network that is its registry.
     validators: Vec<Url>,
+    /// The Aries agents.
+    agents: Vec<AgentAddresses>,
     /// The first scenario, if it was run.
     demo: Option<Story>,
 }
@@ -459,6 +463,7 @@ impl Said {
             validators: (nodes.into_iter().flatten())
                 .map(|node| node.origin.clone())
                 .collect(),
+            agents: running.agents.clone(),
             demo,
         }
     }
@@ -485,6 +490,16 @@ fn tell(running: &Running, link: &str) {
         }
     }
     output::say(&format!("  {}", running.custody));
+    for agent in &running.agents {
+        let AgentAddresses {
+            organisation,
+            admin,
+            endpoint,
+        } = agent;
+        output::say(&format!(
+            "  The agent of {organisation}: admin API at http://{admin}/api/doc, peers at {endpoint}"
+        ));
+    }
     if running.issues_to_few() {
         output::say(TO_FEW);
     }

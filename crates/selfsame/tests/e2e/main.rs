@@ -18,6 +18,7 @@ mod http;
 #[path = "../support/instance.rs"]
 mod instance;
 
+mod agents;
 mod anoncreds_types;
 mod asking;
 mod bad_input;

@@ -1,0 +1,313 @@
+//! The table of contents: every operation of the admin API, with its description.
+
+mod connection;
+mod exchange;
+mod issuing;
+mod messaging;
+mod multitenancy;
+mod proving;
+mod server;
+mod wallet;
+
+use crate::operation::{
+    LIST, Operation, QueryParameter, delete, flag, get, number, post, put, tagged, text,
+};
+use crate::settings::AdminSettings;
+
+/// The operations of an agent with these settings.
+pub fn all(settings: &AdminSettings) -> Vec<Operation> {
+    let sub_wallets = match settings.multitenant {
+        true => multitenancy(),
+        false => Vec::new(),
+    };
+    [
+        server(),
+        connections(),
+        messages(),
+        issuing_credentials(),
+        presenting_proofs(),
+        wallet(),
+        ledger(),
+        sub_wallets,
+    ]
+    .concat()
+}
+
+fn server() -> Vec<Operation> {
+    tagged(
+        "server",
+        vec![
+            get("/status", server::status).does("The agent's status"),
+            get("/status/live", server::live)
+                .does("Whether the process is alive")
+                .open(),
+            get("/status/ready", server::ready)
+                .does("Whether requests are served")
+                .open(),
+            get("/status/config", server::config).does("The agent's settings"),
+            get("/shutdown", server::shutdown).does("Refused: an agent stops with its instance"),
+            get("/plugins", server::plugins).does("The protocols' modules"),
+            get("/api/doc", server::listed).does("This list").open(),
+            get("/api/docs/swagger.json", server::swagger)
+                .does("The description of the API for programs")
+                .open(),
+        ],
+    )
+}
+
+fn connections() -> Vec<Operation> {
+    tagged(
+        "connection",
+        vec![
+            get("/connections", connection::list)
+                .does("The connections")
+                .asks(&[
+                    text("alias"),
+                    text("connection_protocol"),
+                    text("invitation_key"),
+                    text("invitation_msg_id"),
+                    text("my_did"),
+                    text("state"),
+                    text("their_did"),
+                    text("their_public_did"),
+                    text("their_role"),
+                ])
+                .asks(&LIST),
+            post(
+                "/connections/create-invitation",
+                connection::create_invitation,
+            )
+            .does("Make an invitation of connections 1.0")
+            .asks(&[
+                text("alias"),
+                flag("auto_accept"),
+                flag("multi_use"),
+                flag("public"),
+            ]),
+            post(
+                "/connections/receive-invitation",
+                connection::receive_invitation,
+            )
+            .does("Take an invitation of connections 1.0")
+            .asks(&[text("alias"), flag("auto_accept"), text("mediation_id")]),
+            get("/connections/{conn_id}", connection::show).does("A connection"),
+            delete("/connections/{conn_id}", connection::remove).does("Remove a connection"),
+            post(
+                "/connections/{conn_id}/accept-invitation",
+                connection::accept,
+            )
+            .does("Send the request for an invitation")
+            .asks(&[text("my_endpoint"), text("my_label"), text("mediation_id")]),
+            post("/connections/{conn_id}/accept-request", connection::accept)
+                .does("Answer a request")
+                .asks(&[text("my_endpoint")]),
+            get("/connections/{conn_id}/endpoints", connection::endpoints)
+                .does("The endpoints of both sides"),
+            get("/connections/{conn_id}/metadata", connection::metadata)
+                .does("What was noted of a connection")
+                .asks(&[text("key")]),
+            post("/connections/{conn_id}/metadata", connection::note)
+                .does("Note something of a connection"),
+        ],
+    )
+}
+
+fn messages() -> Vec<Operation> {
+    let ping = post("/connections/{conn_id}/send-ping", messaging::ping);
+    let message = post("/connections/{conn_id}/send-message", messaging::send);
+    [
+        tagged("trustping", vec![ping.does("Send a trust ping")]),
+        tagged("basicmessage", vec![message.does("Send a text")]),
+    ]
+    .concat()
+}
+
+/// The parameters of a list of exchanges.
+const OF_EXCHANGES: [QueryParameter; 4] = [
+    text("connection_id"),
+    text("thread_id"),
+    text("role"),
+    text("state"),
+];
+
+fn issuing_credentials() -> Vec<Operation> {
+    tagged(
+        "issue-credential v2.0",
+        vec![
+            post("/issue-credential-2.0/create", issuing::create)
+                .does("Make an offer for an invitation; the credential is issued on request"),
+            post("/issue-credential-2.0/create-offer", issuing::create_offer)
+                .does("Make an offer for an invitation"),
+            post("/issue-credential-2.0/send", issuing::send)
+                .does("Offer a credential, and issue it on request"),
+            post("/issue-credential-2.0/send-offer", issuing::send_offer)
+                .does("Offer a credential"),
+            post(
+                "/issue-credential-2.0/send-proposal",
+                issuing::send_proposal,
+            )
+            .does("Propose a credential to its issuer"),
+            post(
+                "/issue-credential-2.0/send-request",
+                issuing::send_request_free,
+            )
+            .does("Refused: no format here begins with a request"),
+            get("/issue-credential-2.0/records", issuing::list)
+                .does("The exchanges")
+                .asks(&OF_EXCHANGES)
+                .asks(&LIST),
+            get("/issue-credential-2.0/records/{cred_ex_id}", issuing::show).does("An exchange"),
+            delete(
+                "/issue-credential-2.0/records/{cred_ex_id}",
+                issuing::remove,
+            )
+            .does("Remove an exchange"),
+            post(
+                "/issue-credential-2.0/records/{cred_ex_id}/issue",
+                issuing::issue,
+            )
+            .does("Issue what was requested"),
+            post(
+                "/issue-credential-2.0/records/{cred_ex_id}/problem-report",
+                issuing::report,
+            )
+            .does("End an exchange"),
+            post(
+                "/issue-credential-2.0/records/{cred_ex_id}/send-offer",
+                issuing::offer,
+            )
+            .does("Answer a proposal with an offer"),
+            post(
+                "/issue-credential-2.0/records/{cred_ex_id}/send-request",
+                issuing::request,
+            )
+            .does("Request what was offered"),
+            post(
+                "/issue-credential-2.0/records/{cred_ex_id}/store",
+                issuing::store,
+            )
+            .does("Keep the credential"),
+        ],
+    )
+}
+
+fn presenting_proofs() -> Vec<Operation> {
+    tagged(
+        "present-proof v2.0",
+        vec![
+            post("/present-proof-2.0/create-request", proving::create_request)
+                .does("Make a request for an invitation"),
+            post("/present-proof-2.0/send-proposal", proving::send_proposal)
+                .does("Propose to its verifier what to prove"),
+            post("/present-proof-2.0/send-request", proving::send_request).does("Request a proof"),
+            get("/present-proof-2.0/records", proving::list)
+                .does("The exchanges")
+                .asks(&OF_EXCHANGES)
+                .asks(&LIST),
+            get("/present-proof-2.0/records/{pres_ex_id}", proving::show).does("An exchange"),
+            delete("/present-proof-2.0/records/{pres_ex_id}", proving::remove)
+                .does("Remove an exchange"),
+            get(
+                "/present-proof-2.0/records/{pres_ex_id}/credentials",
+                proving::credentials,
+            )
+            .does("The credentials that can answer the request")
+            .asks(&[
+                number("count"),
+                number("start"),
+                number("limit"),
+                number("offset"),
+                text("referent"),
+                text("extra_query"),
+            ]),
+            post(
+                "/present-proof-2.0/records/{pres_ex_id}/problem-report",
+                proving::report,
+            )
+            .does("End an exchange"),
+            post(
+                "/present-proof-2.0/records/{pres_ex_id}/send-presentation",
+                proving::present,
+            )
+            .does("Present a proof"),
+            post(
+                "/present-proof-2.0/records/{pres_ex_id}/send-request",
+                proving::request,
+            )
+            .does("Answer a proposal with a request"),
+            post(
+                "/present-proof-2.0/records/{pres_ex_id}/verify-presentation",
+                proving::verify,
+            )
+            .does("Verify what was presented"),
+        ],
+    )
+}
+
+fn wallet() -> Vec<Operation> {
+    tagged(
+        "wallet",
+        vec![
+            get("/wallet/did", wallet::list)
+                .does("The agent's DIDs")
+                .asks(&[
+                    text("did"),
+                    text("verkey"),
+                    text("posture"),
+                    text("method"),
+                    text("key_type"),
+                ]),
+            post("/wallet/did/create", wallet::create).does("Make a key and its DID"),
+            get("/wallet/did/public", wallet::public).does("The public DID"),
+            post("/wallet/did/public", wallet::set_public)
+                .does("Name the public DID, which is that of the organisation")
+                .asks(&[text("did")]),
+        ],
+    )
+}
+
+fn ledger() -> Vec<Operation> {
+    tagged(
+        "ledger",
+        vec![
+            get("/ledger/did-verkey", wallet::verkey)
+                .does("The key of a DID of anybody")
+                .asks(&[text("did")]),
+            get("/ledger/did-endpoint", wallet::endpoint)
+                .does("The endpoint of a DID of anybody")
+                .asks(&[text("did"), text("endpoint_type")]),
+            get("/ledger/taa", wallet::agreement).does("The agreement of the network's authors"),
+            post("/ledger/taa/accept", wallet::accept_agreement)
+                .does("Accept the agreement of the network's authors"),
+        ],
+    )
+}
+
+fn multitenancy() -> Vec<Operation> {
+    let all = tagged(
+        "multitenancy",
+        vec![
+            post("/multitenancy/wallet", multitenancy::create).does("Create a sub-wallet"),
+            get("/multitenancy/wallets", multitenancy::list)
+                .does("The sub-wallets")
+                .asks(&[text("wallet_name")])
+                .asks(&LIST),
+            get("/multitenancy/wallet/{wallet_id}", multitenancy::show).does("A sub-wallet"),
+            put("/multitenancy/wallet/{wallet_id}", multitenancy::update)
+                .does("Change a sub-wallet"),
+            delete("/multitenancy/wallet/{wallet_id}", multitenancy::remove)
+                .does("Remove a sub-wallet"),
+            post(
+                "/multitenancy/wallet/{wallet_id}/remove",
+                multitenancy::remove,
+            )
+            .does("Remove a sub-wallet"),
+            post(
+                "/multitenancy/wallet/{wallet_id}/token",
+                multitenancy::token,
+            )
+            .does("A new token of a sub-wallet"),
+        ],
+    );
+    all.into_iter().map(Operation::of_base_wallet).collect()
+}

@@ -1,0 +1,293 @@
+//! Schemas and credential definitions: published by the agent, and read of anybody.
+
+use selfsame_anoncreds_wallet::{
+    CredentialDefinitionView, DefinitionFilter, NewCredentialDefinition, NewSchema, SchemaView,
+};
+use selfsame_driver::Reason;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::answer::{Answered, cannot, told};
+use crate::call::Call;
+
+/// The tag of a definition if the caller names none.
+const DEFAULT_TAG: &str = "default";
+/// The places of a revocation registry if the caller does not say.
+const REGISTRY_SIZE: u32 = 1000;
+
+#[derive(Deserialize)]
+struct SchemaBody {
+    schema_name: String,
+    schema_version: String,
+    attributes: Vec<String>,
+}
+
+/// Publishes a schema.
+pub async fn create(call: Call) -> Answered {
+    let body: SchemaBody = call.body()?;
+    let author = call.app().agent_author(call.tenant()?).await?;
+    let new = NewSchema {
+        name: &body.schema_name,
+        version: &body.schema_version,
+        attributes: &body.attributes,
+    };
+    let schema = call.agents().anoncreds().create_schema(&author, &new).await?;
+    let sent = json!({ "schema_id": schema.id, "schema": legacy_schema(&schema) });
+    told(&json!({ "sent": sent, "schema_id": schema.id, "schema": legacy_schema(&schema) }))
+}
+
+/// A schema as Indy's ledger has it.
+fn legacy_schema(schema: &SchemaView) -> Value {
+    json!({
+        "ver": "1.0",
+        "id": schema.id,
+        "name": schema.name,
+        "version": schema.version,
+        "attrNames": schema.attributes,
+        "seqNo": schema.seq_no,
+    })
+}
+
+/// Which schemas or credential definitions are listed.
+#[derive(Deserialize)]
+pub struct CreatedQuery {
+    cred_def_id: Option<String>,
+    issuer_did: Option<String>,
+    issuer_id: Option<String>,
+    schema_id: Option<String>,
+    schema_issuer_did: Option<String>,
+    schema_issuer_id: Option<String>,
+    schema_name: Option<String>,
+    schema_version: Option<String>,
+}
+
+impl CreatedQuery {
+    /// The filter.
+    pub fn filter(self) -> DefinitionFilter {
+        DefinitionFilter {
+            cred_def_id: self.cred_def_id,
+            issuer: self.issuer_did.or(self.issuer_id),
+            schema_id: self.schema_id,
+            schema_issuer: self.schema_issuer_did.or(self.schema_issuer_id),
+            schema_name: self.schema_name,
+            schema_version: self.schema_version,
+        }
+    }
+}
+
+/// The schemas that the agent has published.
+pub async fn created(call: Call) -> Answered {
+    let of: CreatedQuery = call.query()?;
+    let anoncreds = call.agents().anoncreds();
+    let ids = anoncreds.created_schemas(call.tenant()?, &of.filter()).await?;
+    told(&json!({ "schema_ids": ids }))
+}
+
+/// A schema of anybody.
+pub async fn show(call: Call) -> Answered {
+    let id = call.at("schema_id")?;
+    let schema = call.agents().anoncreds().schema(id).await?;
+    told(&json!({ "schema": legacy_schema(&schema) }))
+}
+
+/// Records are written with the publication; this says that the schema is there.
+pub async fn write_schema(call: Call) -> Answered {
+    show(call).await
+}
+
+#[derive(Deserialize)]
+struct DefinitionBody {
+    schema_id: String,
+    tag: Option<String>,
+    #[serde(default)]
+    support_revocation: bool,
+    revocation_registry_size: Option<u32>,
+}
+
+/// Publishes a credential definition.
+pub async fn create_definition(call: Call) -> Answered {
+    let body: DefinitionBody = call.body()?;
+    let author = call.app().agent_author(call.tenant()?).await?;
+    let size = body.revocation_registry_size.unwrap_or(REGISTRY_SIZE);
+    let new = NewCredentialDefinition {
+        schema_id: &body.schema_id,
+        tag: body.tag.as_deref().unwrap_or(DEFAULT_TAG),
+        registry_size: body.support_revocation.then_some(size),
+    };
+    let anoncreds = call.agents().anoncreds();
+    let made = anoncreds.create_definition(&author, &new).await?;
+    let sent = json!({ "credential_definition_id": made.id });
+    told(&json!({ "sent": sent, "credential_definition_id": made.id }))
+}
+
+/// The credential definitions that the agent has published.
+pub async fn created_definitions(call: Call) -> Answered {
+    let of: CreatedQuery = call.query()?;
+    let anoncreds = call.agents().anoncreds();
+    let ids = anoncreds.created_definitions(call.tenant()?, &of.filter()).await?;
+    told(&json!({ "credential_definition_ids": ids }))
+}
+
+/// A credential definition of anybody.
+pub async fn show_definition(call: Call) -> Answered {
+    let id = call.at("cred_def_id")?;
+    let found = call.agents().anoncreds().credential_definition(id).await?;
+    told(&json!({ "credential_definition": legacy_definition(&found) }))
+}
+
+/// A credential definition as Indy's ledger has it: it names the schema by the number of its transaction.
+fn legacy_definition(definition: &CredentialDefinitionView) -> Value {
+    let schema = match definition.schema_seq_no {
+        Some(seq_no) => seq_no.to_string(),
+        None => definition.schema_id.clone(),
+    };
+    json!({
+        "ver": "1.0",
+        "id": definition.id,
+        "schemaId": schema,
+        "type": "CL",
+        "tag": definition.tag,
+        "value": definition.value,
+    })
+}
+
+/// Records are written with the publication; this says that the definition is there.
+pub async fn write_definition(call: Call) -> Answered {
+    show_definition(call).await
+}
+
+#[derive(Deserialize)]
+struct AnonCredsSchemaBody {
+    schema: AnonCredsSchema,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AnonCredsSchema {
+    issuer_id: Option<String>,
+    name: String,
+    version: String,
+    attr_names: Vec<String>,
+}
+
+/// Publishes a schema, in the words of AnonCreds.
+pub async fn create_anoncreds(call: Call) -> Answered {
+    let AnonCredsSchemaBody { schema } = call.body()?;
+    let author = call.app().agent_author(call.tenant()?).await?;
+    is_own(schema.issuer_id.as_deref(), &author.did.to_string())?;
+    let new = NewSchema {
+        name: &schema.name,
+        version: &schema.version,
+        attributes: &schema.attr_names,
+    };
+    let made = call.agents().anoncreds().create_schema(&author, &new).await?;
+    told(&json!({
+        "schema_state": { "state": "finished", "schema_id": made.id, "schema": schema_of(&made) },
+        "schema_metadata": {},
+        "registration_metadata": { "txn": { "seqNo": made.seq_no } },
+    }))
+}
+
+fn schema_of(schema: &SchemaView) -> Value {
+    json!({
+        "issuerId": schema.issuer_id,
+        "name": schema.name,
+        "version": schema.version,
+        "attrNames": schema.attributes,
+    })
+}
+
+/// What is published in the name of another can't be signed here.
+fn is_own(named: Option<&str>, own: &str) -> Answered<()> {
+    match named {
+        Some(named) if named != own && !own.ends_with(&format!(":{named}")) => {
+            Err(cannot(Reason::new("agent-issuer-foreign").with("did", &own)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A schema of anybody, in the words of AnonCreds.
+pub async fn show_anoncreds(call: Call) -> Answered {
+    let id = call.at("schema_id")?;
+    let schema = call.agents().anoncreds().schema(id).await?;
+    told(&json!({
+        "schema_id": schema.id,
+        "schema": schema_of(&schema),
+        "resolution_metadata": {},
+        "schema_metadata": { "seqNo": schema.seq_no },
+    }))
+}
+
+#[derive(Deserialize)]
+struct AnonCredsDefinitionBody {
+    credential_definition: AnonCredsDefinition,
+    #[serde(default)]
+    options: DefinitionOptions,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AnonCredsDefinition {
+    issuer_id: Option<String>,
+    schema_id: String,
+    tag: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct DefinitionOptions {
+    #[serde(default)]
+    support_revocation: bool,
+    revocation_registry_size: Option<u32>,
+}
+
+/// Publishes a credential definition, in the words of AnonCreds.
+pub async fn create_anoncreds_definition(call: Call) -> Answered {
+    let body: AnonCredsDefinitionBody = call.body()?;
+    let AnonCredsDefinition {
+        issuer_id,
+        schema_id,
+        tag,
+    } = body.credential_definition;
+    let author = call.app().agent_author(call.tenant()?).await?;
+    is_own(issuer_id.as_deref(), &author.did.to_string())?;
+    let size = body.options.revocation_registry_size.unwrap_or(REGISTRY_SIZE);
+    let new = NewCredentialDefinition {
+        schema_id: &schema_id,
+        tag: tag.as_deref().unwrap_or(DEFAULT_TAG),
+        registry_size: body.options.support_revocation.then_some(size),
+    };
+    let anoncreds = call.agents().anoncreds();
+    let made = anoncreds.create_definition(&author, &new).await?;
+    told(&json!({
+        "credential_definition_state": {
+            "state": "finished",
+            "credential_definition_id": made.id,
+            "credential_definition": definition_of(&made),
+        },
+        "credential_definition_metadata": {},
+        "registration_metadata": { "txn": { "seqNo": made.seq_no } },
+    }))
+}
+
+fn definition_of(definition: &CredentialDefinitionView) -> Value {
+    json!({
+        "issuerId": definition.issuer_id,
+        "schemaId": definition.schema_id,
+        "type": "CL",
+        "tag": definition.tag,
+        "value": definition.value,
+    })
+}
+
+/// A credential definition of anybody, in the words of AnonCreds.
+pub async fn show_anoncreds_definition(call: Call) -> Answered {
+    let id = call.at("cred_def_id")?;
+    let found = call.agents().anoncreds().credential_definition(id).await?;
+    told(&json!({
+        "credential_definition_id": found.id,
+        "credential_definition": definition_of(&found),
+        "resolution_metadata": {},
+        "credential_definition_metadata": { "seqNo": found.seq_no },
+    }))
+}

@@ -1,0 +1,78 @@
+//! The process: its status, its settings, its description.
+
+use axum::response::IntoResponse as _;
+use http::StatusCode;
+use http::header::CONTENT_TYPE;
+use serde_json::json;
+
+use crate::answer::{Answered, Refusal, told};
+use crate::call::Call;
+use crate::description;
+use crate::operations::all;
+
+/// The agent's status.
+pub async fn status(call: Call) -> Answered {
+    let settings = call.admin.settings();
+    let (commits, _) = call.app().commits();
+    let (waiting, given_up) = call.app().outbox().await?;
+    told(&json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "label": settings.terms.label,
+        "conductor": { "commits": commits, "outbound_waiting": waiting, "outbound_given_up": given_up },
+    }))
+}
+
+/// Whether the process is alive.
+pub async fn live(_call: Call) -> Answered {
+    told(&json!({ "alive": true }))
+}
+
+/// Whether requests are served.
+pub async fn ready(call: Call) -> Answered {
+    match call.app().is_ready() {
+        true => told(&json!({ "ready": true })),
+        false => Err(Refusal::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "agent-starting",
+        )),
+    }
+}
+
+/// The agent's settings, without secrets.
+pub async fn config(call: Call) -> Answered {
+    let settings = call.admin.settings();
+    let mut config = serde_json::to_value(settings.terms.settings).unwrap_or_default();
+    config["default_label"] = settings.terms.label.as_str().into();
+    config["default_endpoint"] = settings.terms.endpoint.as_str().into();
+    config["admin.admin_insecure_mode"] = settings.api_key.is_none().into();
+    config["admin.admin_client_max_request_size"] = settings.body_max.into();
+    config["multitenant.enabled"] = settings.multitenant.into();
+    config["organisation"] = settings.organisation.as_str().into();
+    told(&json!({ "config": config }))
+}
+
+/// An agent stops with its instance.
+pub async fn shutdown(_call: Call) -> Answered {
+    Err(Refusal::new(
+        StatusCode::FORBIDDEN,
+        "agent-shutdown-refused",
+    ))
+}
+
+/// The protocols' modules. There are none to load.
+pub async fn plugins(_call: Call) -> Answered {
+    told(&json!({ "result": [] }))
+}
+
+/// The description of the API for programs.
+pub async fn swagger(call: Call) -> Answered {
+    let settings = call.admin.settings();
+    told(&description::swagger(&all(settings), &settings.terms.label))
+}
+
+/// The operations as a list for people.
+pub async fn listed(call: Call) -> Answered {
+    let settings = call.admin.settings();
+    let text = description::listed(&all(settings), &settings.terms.label);
+    Ok(([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
+}

@@ -1,0 +1,5 @@
+//! The operations as controllers meet them, without a socket for the admin API; agents reach each other on loopback.
+
+mod connecting;
+mod surface;
+mod world;

@@ -1,0 +1,198 @@
+//! An instance in memory with agents, and calls of their admin APIs.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Body;
+use http::header::{CONTENT_TYPE, HOST};
+use http::{HeaderMap, Method, Request, StatusCode};
+use selfsame_agent::{AgentSettings, AgentTerms};
+use selfsame_app::config::{AgentConfig, Config, Roles};
+use selfsame_app::{App, Parts};
+use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
+use selfsame_crypto::seal::SealingKey;
+use selfsame_ledger::config::RegistryConfig;
+use selfsame_net::{Net, Settings as NetSettings};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig};
+use selfsame_store::ledger::{LedgerStore, MemoryLedger};
+use selfsame_store::{Memory, Store, Vault};
+use selfsame_wallet::config::WalletConfig;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tower::ServiceExt as _;
+
+use crate::settings::AdminSettings;
+
+/// The key of each agent's admin API.
+pub const KEY: &str = "the key";
+
+/// An instance with one agent for each name.
+pub struct World {
+    pub app: Arc<App>,
+    pub agents: Vec<Agent>,
+}
+
+/// The admin API of one agent.
+pub struct Agent {
+    pub router: Router,
+    pub settings: AdminSettings,
+}
+
+/// An answer, read to its end.
+#[derive(Debug)]
+pub struct Reply {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+impl World {
+    /// An instance with an agent for each of these organisations, whose settings are as `change` leaves them.
+    pub async fn with(names: &[&str], change: impl Fn(&mut AdminSettings)) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let endpoint: url::Url = format!("http://{}/", listener.local_addr().unwrap())
+            .parse()
+            .unwrap();
+        let settings = |name: &&str| {
+            let terms = AgentTerms {
+                label: format!("{name} agent"),
+                endpoint: endpoint.clone(),
+                settings: AgentSettings::default(),
+                connection_wait: Duration::from_secs(5),
+            };
+            let mut settings = AdminSettings {
+                organisation: (*name).to_owned(),
+                terms,
+                api_key: Some(KEY.into()),
+                hosts: Vec::new(),
+                body_max: 1 << 20,
+                multitenant: false,
+                invite_base_url: None,
+                public_invites: false,
+            };
+            change(&mut settings);
+            settings
+        };
+        let settings: Vec<_> = names.iter().map(settings).collect();
+        let app = open(&settings, &endpoint).await;
+        app.start().await.unwrap();
+        let peers = crate::inbound(app.clone());
+        tokio::spawn(async move { axum::serve(listener, peers).await });
+        let agents = settings.into_iter().map(|settings| Agent {
+            router: crate::admin(app.clone(), settings.clone()),
+            settings,
+        });
+        Self {
+            agents: agents.collect(),
+            app,
+        }
+    }
+
+    /// An instance with an agent for each of these organisations.
+    pub async fn of(names: &[&str]) -> Self {
+        Self::with(names, |_| {}).await
+    }
+}
+
+async fn open(settings: &[AdminSettings], endpoint: &url::Url) -> Arc<App> {
+    let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+    let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
+    let config = Config {
+        origin: "http://127.0.0.1:9/".parse().unwrap(),
+        roles: Roles::ALL,
+        issuer: IssuerConfig::default(),
+        verifier: VerifierConfig::default(),
+        wallet: WalletConfig::default(),
+        trust: TrustConfig::default(),
+        registry: RegistryConfig::Embedded {
+            name: "test".to_owned(),
+            witnesses: Vec::new(),
+        },
+        resolver: ResolverConfig::default(),
+        organisations: OrganisationsConfig::default(),
+        agents: settings
+            .iter()
+            .map(|one| AgentConfig {
+                organisation: one.organisation.clone(),
+                terms: one.terms.clone(),
+                controllers: Vec::new(),
+            })
+            .collect(),
+    };
+    let net = Net::new(NetSettings {
+        own_origins: vec![endpoint.origin()],
+        native_roots: false,
+        ..NetSettings::default()
+    });
+    let ledger: Arc<dyn LedgerStore> = Arc::new(MemoryLedger::new());
+    let parts = Parts {
+        store,
+        net: net.unwrap(),
+        ledger: Some(ledger),
+        hsm: None,
+    };
+    App::open(config, parts).await.unwrap().0
+}
+
+impl Agent {
+    /// The answer to a request, sent with the key.
+    pub async fn send(&self, method: Method, path: &str, body: &str) -> Reply {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(HOST, "agent.example")
+            .header("x-api-key", KEY)
+            .header(CONTENT_TYPE, "application/json");
+        self.call(request.body(Body::from(body.to_owned())).unwrap())
+            .await
+    }
+
+    /// The answer to a request as it is.
+    pub async fn call(&self, request: Request<Body>) -> Reply {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let body = axum::body::to_bytes(body, 10 << 20).await.unwrap();
+        Reply {
+            status: parts.status,
+            headers: parts.headers,
+            body: String::from_utf8(body.to_vec()).unwrap(),
+        }
+    }
+
+    /// The JSON of a GET that must succeed.
+    #[track_caller]
+    pub fn get(&self, path: &str) -> impl Future<Output = Value> {
+        let sent = self.send(Method::GET, path, "");
+        async move { sent.await.json() }
+    }
+
+    /// The JSON of a POST that must succeed.
+    #[track_caller]
+    pub fn post(&self, path: &str, body: &str) -> impl Future<Output = Value> {
+        let sent = self.send(Method::POST, path, body);
+        async move { sent.await.json() }
+    }
+
+    /// Waits until what a GET gives fits.
+    pub async fn until(&self, path: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        let began = Instant::now();
+        loop {
+            let found = self.get(path).await;
+            if fits(&found) {
+                return found;
+            }
+            assert!(began.elapsed() < Duration::from_secs(10), "{path}: {found}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+impl Reply {
+    /// The JSON of an answer that must be a success.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        assert_eq!(self.status, StatusCode::OK, "{}", self.body);
+        serde_json::from_str(&self.body).unwrap()
+    }
+}

@@ -1,0 +1,58 @@
+//! Keys that an agent makes for its controllers, each with a DID of its own.
+
+use selfsame_driver::Result;
+use selfsame_driver::record::{all, decode, encode};
+use selfsame_store::{Put, TenantId};
+use serde::{Deserialize, Serialize};
+
+use super::Agents;
+use crate::keys;
+
+/// The kind of their records.
+const LOCAL_DID: &str = "aries_did";
+
+/// A DID that only those know who are told of it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct LocalDid {
+    /// The DID.
+    pub did: String,
+    /// Its key, in base58.
+    pub verkey: String,
+    /// Its method.
+    pub method: String,
+}
+
+impl Agents {
+    /// Makes a key with its DID: of the method `key`, or unqualified (RFC 0793) for `sov`.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn create_did(&self, tenant: &TenantId, method: &str) -> Result<LocalDid> {
+        let shared = &self.parts.shared;
+        let (key, writes) = keys::create(shared, tenant)?;
+        let did = match method {
+            "key" => key.to_did().to_string(),
+            _ => {
+                let half = key.public_key().bytes().get(..16).unwrap_or_default();
+                selfsame_crypto::encoding::base58_encode(half)
+            }
+        };
+        let made = LocalDid {
+            did,
+            verkey: key.to_base58(),
+            method: method.to_owned(),
+        };
+        let put = Put::new(LOCAL_DID, &made.verkey, encode(&made)?);
+        shared.store.commit(writes.put(put)).await?;
+        Ok(made)
+    }
+
+    /// The DIDs that were made so, the oldest first.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn local_dids(&self, tenant: &TenantId) -> Result<Vec<LocalDid>> {
+        let store = &self.parts.shared.store;
+        all(store, tenant, LOCAL_DID, |stored| decode(&stored.value)).await
+    }
+}

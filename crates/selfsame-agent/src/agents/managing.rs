@@ -1,0 +1,233 @@
+//! What controllers see of connections, beside making them: lists by what they look for, endpoints, notes, removal.
+
+use selfsame_aries::basic_message::{BasicMessage, TextMessage};
+use selfsame_aries::wire::Vocabulary as _;
+use selfsame_core::machine::At;
+use selfsame_didcomm::Message;
+use selfsame_didcomm::message::{MessageType, Semver};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
+use selfsame_store::{Batch, Expect, Page, Put, TenantId};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::Agents;
+use super::connecting::fresh;
+use crate::connections::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections};
+use crate::machine::AgentProtocol as _;
+use crate::view::ConnectionView;
+
+/// The kind of what controllers note of connections.
+const METADATA: &str = "aries_connection_metadata";
+/// How many records are read at a time.
+const READ_AT_ONCE: usize = 200;
+
+/// Which connections are listed: those that fit all that is given.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionFilter {
+    /// The controller's name.
+    pub alias: Option<String>,
+    /// The key of the invitation.
+    pub invitation_key: Option<String>,
+    /// The identifier of the invitation.
+    pub invitation_msg_id: Option<String>,
+    /// This agent's DID.
+    pub my_did: Option<String>,
+    /// The peer's DID.
+    pub their_did: Option<String>,
+    /// Who the peer is, by the names of RFC 0160 or RFC 0023.
+    pub their_role: Option<String>,
+    /// The state, by the names of RFC 0160 or RFC 0023.
+    pub state: Option<String>,
+}
+
+/// Which part of a list is returned.
+#[derive(Clone, Copy, Debug)]
+pub struct ListRange {
+    /// How many are left out at the beginning.
+    pub offset: usize,
+    /// How many are returned at most.
+    pub limit: usize,
+    /// Whether the newest come first.
+    pub newest_first: bool,
+}
+
+/// Where both sides of a connection get their messages.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct ConnectionEndpoints {
+    /// This agent's URL.
+    pub my_endpoint: String,
+    /// The peer's URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub their_endpoint: Option<String>,
+}
+
+impl ConnectionFilter {
+    fn fits(&self, view: &ConnectionView) -> bool {
+        let same = |asked: &Option<String>, own: &Option<String>| asked.is_none() || asked == own;
+        let of = |asked: &Option<String>, names: [&str; 2]| {
+            asked.as_deref().is_none_or(|asked| names.contains(&asked))
+        };
+        let role = match view.their_role {
+            "invitee" => "requester",
+            _ => "responder",
+        };
+        let state = match view.state {
+            "active" => "completed",
+            state => state,
+        };
+        same(&self.alias, &view.alias)
+            && same(&self.invitation_key, &view.invitation_key)
+            && same(&self.my_did, &view.my_did)
+            && same(&self.their_did, &view.their_did)
+            && of(
+                &self.invitation_msg_id,
+                [view.invitation_msg_id.as_str(); 2],
+            )
+            && of(&self.their_role, [view.their_role, role])
+            && (of(&self.state, [view.state, state]) || of(&self.state, [view.rfc23_state; 2]))
+    }
+}
+
+impl Agents {
+    /// The connections that fit.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn connections_where(
+        &self,
+        tenant: &TenantId,
+        filter: &ConnectionFilter,
+        range: ListRange,
+    ) -> Result<Vec<ConnectionView>> {
+        let store = &self.parts.shared.store;
+        let (mut found, mut left_out) = (Vec::new(), 0);
+        let mut page = Page {
+            newest_first: range.newest_first,
+            ..Page::first(READ_AT_ONCE)
+        };
+        loop {
+            let records = store.list(tenant, Connections::KIND, &page).await?;
+            for stored in &records {
+                let entry: ConnectionEntry = decode(&stored.value)?;
+                let view = ConnectionView::of(&stored.id, &entry);
+                if !filter.fits(&view) {
+                    continue;
+                }
+                if left_out < range.offset {
+                    left_out += 1;
+                    continue;
+                }
+                if found.len() == range.limit {
+                    return Ok(found);
+                }
+                found.push(view);
+            }
+            match records.last() {
+                Some(last) if records.len() == READ_AT_ONCE => page.after = Some(last.cursor()),
+                _ => return Ok(found),
+            }
+        }
+    }
+
+    /// Where both sides of a connection get their messages.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none; the store's.
+    pub async fn connection_endpoints(
+        &self,
+        tenant: &TenantId,
+        id: &str,
+    ) -> Result<ConnectionEndpoints> {
+        let entry = self.connection_entry(tenant, id).await?;
+        let theirs = entry.peer().ok().or(entry.invited_to);
+        Ok(ConnectionEndpoints {
+            my_endpoint: self.parts.terms(tenant).endpoint.to_string(),
+            their_endpoint: theirs.map(|theirs| theirs.endpoint.to_string()),
+        })
+    }
+
+    /// Removes a connection, with what was noted of it.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none; the store's.
+    pub async fn remove_connection(&self, tenant: &TenantId, id: &str) -> Result<()> {
+        self.connection_entry(tenant, id).await?;
+        let batch = Batch::new(tenant.clone())
+            .delete(Connections::KIND, id)
+            .delete(METADATA, id);
+        self.parts.shared.store.commit(batch).await?;
+        Ok(())
+    }
+
+    /// What the controller noted of a connection.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none; the store's.
+    pub async fn connection_metadata(
+        &self,
+        tenant: &TenantId,
+        id: &str,
+    ) -> Result<Map<String, Value>> {
+        self.connection_entry(tenant, id).await?;
+        let store = &self.parts.shared.store;
+        match store.read(tenant, METADATA, id).await? {
+            Some(stored) => decode(&stored.value),
+            None => Ok(Map::new()),
+        }
+    }
+
+    /// Notes something of a connection, beside what was noted before.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none; `Conflict` if it is noted at the same time; the store's.
+    pub async fn note_connection(
+        &self,
+        tenant: &TenantId,
+        id: &str,
+        noted: Map<String, Value>,
+    ) -> Result<()> {
+        self.connection_entry(tenant, id).await?;
+        let store = &self.parts.shared.store;
+        let stored = store.read(tenant, METADATA, id).await?;
+        let (mut all, expect) = match stored {
+            Some(stored) => (
+                decode::<Map<String, Value>>(&stored.value)?,
+                Expect::Version(stored.version),
+            ),
+            None => (Map::new(), Expect::Absent),
+        };
+        all.extend(noted);
+        let batch = Batch::new(tenant.clone())
+            .expect(METADATA, id, expect)
+            .put(Put::new(METADATA, id, encode(&all)?));
+        store.commit(batch).await?;
+        Ok(())
+    }
+
+    /// Sends a text to the peer of a connection.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such connection; `Conflict` if it is not ready.
+    pub async fn send_text(&self, tenant: &TenantId, id: &str, content: String) -> Result<()> {
+        let ctx = self.parts.shared.clock.ctx();
+        let text = BasicMessage::Text(TextMessage {
+            content,
+            sent_time: Some(ctx.now().rfc3339()),
+            locale: None,
+        });
+        let kind = MessageType::new(BasicMessage::PROTOCOL, Semver::new(1, 0), text.name());
+        let mut message = Message::new(kind, fresh(&ctx));
+        text.write(&mut message);
+        let given = ConnectionGiven::new(ConnectionWhat::Say(vec![message]));
+        self.connections.give(At { tenant, id }, given).await?;
+        Ok(())
+    }
+
+    async fn connection_entry(&self, tenant: &TenantId, id: &str) -> Result<ConnectionEntry> {
+        let store = &self.parts.shared.store;
+        let found = store.read(tenant, Connections::KIND, id).await?;
+        let stored = found.ok_or_else(|| Error::not_found("connection-absent"))?;
+        decode(&stored.value)
+    }
+}

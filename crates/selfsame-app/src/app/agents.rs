@@ -1,0 +1,135 @@
+//! The Aries agents of an instance: each is an organisation's, which is created at the start if there is none.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use selfsame_agent::{AgentSettings, AgentTerms, Agents, Hearing};
+use selfsame_anoncreds_wallet::AnonCreds;
+use selfsame_core::Shared;
+use selfsame_core::dids::Author;
+use selfsame_core::identity::Identity;
+use selfsame_core::organisation::view::NewOrganisation;
+use selfsame_core::organisation::{HostedOrganisation, OrganisationName};
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_store::TenantId;
+
+use super::{App, receiver_of};
+use crate::config::{AgentConfig, Config};
+
+/// The agents on these parts of an instance.
+pub(super) fn agents(config: &Config, shared: &Arc<Shared>, hearing: Hearing) -> Agents {
+    // Nothing reaches an agent of an instance whose settings name none.
+    let common = || AgentTerms {
+        label: "Selfsame".to_owned(),
+        endpoint: config.origin.clone(),
+        settings: AgentSettings::default(),
+        connection_wait: Duration::ZERO,
+    };
+    let first = config.agents.first().map(|agent| agent.terms.clone());
+    let anoncreds = AnonCreds::new(shared.clone());
+    Agents::new(anoncreds, first.unwrap_or_else(common), hearing)
+}
+
+/// Checks that no organisation has two agents.
+pub(super) fn check(agents: &[AgentConfig]) -> Result<()> {
+    for (place, agent) in agents.iter().enumerate() {
+        OrganisationName::parse(&agent.organisation)?;
+        let is_same = |other: &AgentConfig| other.organisation == agent.organisation;
+        if agents.iter().take(place).any(is_same) {
+            return Err(Error::bad_request("agent-twice").with("organisation", &agent.organisation));
+        }
+    }
+    Ok(())
+}
+
+impl App {
+    /// Its Aries agents.
+    #[must_use]
+    pub fn agents(&self) -> &Agents {
+        &self.agents
+    }
+
+    /// The tenant of the agent that the settings give an organisation.
+    ///
+    /// # Errors
+    /// `Unavailable` until the instance is started; `NotFound` if the settings name no such agent.
+    pub fn agent_of(&self, organisation: &str) -> Result<TenantId> {
+        let starting = || Error::new(ErrorKind::Unavailable { retry_after: 1 }, "agent-starting");
+        let tenants = self.agent_tenants.get().ok_or_else(starting)?;
+        let tenant = tenants.get(organisation).cloned();
+        tenant.ok_or_else(|| Error::not_found("agent-absent"))
+    }
+
+    /// The identity that signs what a tenant's agent publishes.
+    ///
+    /// # Errors
+    /// `NotFound` if the tenant is no organisation that issues; the store's.
+    pub async fn agent_author(&self, tenant: &TenantId) -> Result<Author> {
+        Ok(Author::of(&*self.agent_identity(tenant).await?))
+    }
+
+    /// The identity of a tenant's agent, which others know it by.
+    ///
+    /// # Errors
+    /// As [`Self::agent_author`].
+    pub async fn agent_identity(&self, tenant: &TenantId) -> Result<Arc<Identity>> {
+        if self.main().organisation.issuer == *tenant {
+            return Ok(self.main().issuer()?.identity().clone());
+        }
+        let hosted = self.organisations().of_tenant(tenant).await?;
+        let hosted = hosted.ok_or_else(|| Error::not_found("agent-absent"))?;
+        let roles = self.roles.of(&hosted).await?;
+        Ok(roles.issuer()?.identity().clone())
+    }
+
+    /// Makes the organisations that the settings name agents, and creates those that do not exist.
+    pub(super) async fn open_agents(&self) -> Result<()> {
+        self.webhooks.look_for_controllers().await?;
+        let mut tenants = HashMap::new();
+        for agent in &self.config.agents {
+            let tenant = self.agent_tenant(agent).await?;
+            self.agents.set_terms(&tenant, agent.terms.clone());
+            if let Some(owner) = receiver_of(&tenant) {
+                self.webhooks
+                    .configure_controllers(&owner, &agent.controllers)
+                    .await?;
+            }
+            tenants.insert(agent.organisation.clone(), tenant);
+        }
+        let _ = self.agent_tenants.set(tenants);
+        Ok(())
+    }
+
+    async fn agent_tenant(&self, agent: &AgentConfig) -> Result<TenantId> {
+        let name = OrganisationName::parse(&agent.organisation)?;
+        if name.is_main() {
+            return Ok(self.main().organisation.issuer.clone());
+        }
+        self.hosted(&name, &agent.terms.label).await?.tenant()
+    }
+
+    /// The organisation with this name, which is created if there is none.
+    async fn hosted(&self, name: &OrganisationName, title: &str) -> Result<HostedOrganisation> {
+        if let Some(found) = self.organisations().find(name).await? {
+            return Ok(found);
+        }
+        let new = NewOrganisation {
+            name: name.to_string(),
+            title: title.to_owned(),
+            issuer: true,
+            verifier: true,
+            samples: false,
+            did_method: None,
+            host: None,
+        };
+        match self.create_organisation(&new).await {
+            Ok(_) => {}
+            // Another process was faster.
+            Err(error) if error.kind == ErrorKind::Conflict => {}
+            Err(error) => return Err(error),
+        }
+        let found = self.organisations().find(name).await?;
+        found.ok_or_else(|| Error::not_found("organisation-unknown"))
+    }
+}

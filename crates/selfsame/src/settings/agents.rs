@@ -1,0 +1,264 @@
+//! `[[agents]]`: the Aries agents of the instance. The settings that ACA-Py has too have its names.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use selfsame_acapy::AdminSettings;
+use selfsame_agent::{AgentSettings, AgentTerms};
+use selfsame_app::config::AgentController;
+use selfsame_crypto::SecretString;
+use selfsame_driver::Reason;
+use selfsame_terminal::exit::Failure;
+use serde::Deserialize;
+use url::Url;
+
+use crate::private_file;
+
+/// The bytes of a megabyte, in which ACA-Py counts the largest request.
+const MEGABYTE: usize = 1024 * 1024;
+
+/// One agent.
+#[derive(Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentSection {
+    organisation: String,
+    label: Option<String>,
+    admin: Option<SocketAddr>,
+    admin_api_key: Option<SecretString>,
+    pub(super) admin_api_key_file: Option<PathBuf>,
+    admin_insecure_mode: bool,
+    admin_hosts: Vec<String>,
+    admin_client_max_request_size: usize,
+    inbound: Option<SocketAddr>,
+    endpoint: Option<Url>,
+    invite_base_url: Option<Url>,
+    webhook_urls: Vec<SecretString>,
+    connection_wait_ms: u64,
+    multitenant: bool,
+    auto_accept_invites: bool,
+    auto_accept_requests: bool,
+    auto_ping_connection: bool,
+    auto_respond_messages: bool,
+    auto_respond_credential_proposal: bool,
+    auto_respond_credential_offer: bool,
+    auto_respond_credential_request: bool,
+    auto_respond_presentation_proposal: bool,
+    auto_respond_presentation_request: bool,
+    auto_store_credential: bool,
+    auto_verify_presentation: bool,
+    preserve_exchange_records: bool,
+    monitor_ping: bool,
+    public_invites: bool,
+    requests_through_public_did: bool,
+}
+
+impl Default for AgentSection {
+    fn default() -> Self {
+        Self {
+            organisation: "main".to_owned(),
+            label: None,
+            admin: None,
+            admin_api_key: None,
+            admin_api_key_file: None,
+            admin_insecure_mode: false,
+            admin_hosts: Vec::new(),
+            admin_client_max_request_size: 1,
+            inbound: None,
+            endpoint: None,
+            invite_base_url: None,
+            webhook_urls: Vec::new(),
+            connection_wait_ms: 5000,
+            multitenant: false,
+            auto_accept_invites: false,
+            auto_accept_requests: false,
+            auto_ping_connection: false,
+            auto_respond_messages: false,
+            auto_respond_credential_proposal: false,
+            auto_respond_credential_offer: false,
+            auto_respond_credential_request: false,
+            auto_respond_presentation_proposal: false,
+            auto_respond_presentation_request: false,
+            auto_store_credential: false,
+            auto_verify_presentation: false,
+            preserve_exchange_records: false,
+            monitor_ping: false,
+            public_invites: false,
+            requests_through_public_did: false,
+        }
+    }
+}
+
+impl AgentSection {
+    /// The name of the organisation whose agent it is.
+    pub fn organisation(&self) -> &str {
+        &self.organisation
+    }
+
+    /// Where its admin API listens.
+    ///
+    /// # Errors
+    /// If it is not set.
+    pub fn admin(&self) -> Result<SocketAddr, Failure> {
+        self.admin.ok_or_else(|| {
+            self.wrong(
+                "admin is missing",
+                "name the address of its admin API, such as admin = \"127.0.0.1:8021\"",
+            )
+        })
+    }
+
+    /// Where it listens for envelopes.
+    ///
+    /// # Errors
+    /// If it is not set.
+    pub fn inbound(&self) -> Result<SocketAddr, Failure> {
+        self.inbound.ok_or_else(|| {
+            self.wrong(
+                "inbound is missing",
+                "name the address for its peers, such as inbound = \"127.0.0.1:8020\"",
+            )
+        })
+    }
+
+    /// The URL that its peers post to, if it is set.
+    pub fn endpoint(&self) -> Option<&Url> {
+        self.endpoint.as_ref()
+    }
+
+    /// The controllers that hear of its records.
+    ///
+    /// # Errors
+    /// If one has no URL.
+    pub fn controllers(&self) -> Result<Vec<AgentController>, Failure> {
+        let urls = self.webhook_urls.iter();
+        let parsed = urls.map(|url| AgentController::parse(url.expose()));
+        parsed.collect::<Result<_, _>>().map_err(|_| {
+            self.wrong(
+                "webhook_urls has what is no URL",
+                "write each as https://controller.example/webhooks#key",
+            )
+        })
+    }
+
+    /// How it presents itself to peers that reach it at this URL.
+    pub fn terms(&self, endpoint: &Url) -> AgentTerms {
+        AgentTerms {
+            label: self
+                .label
+                .clone()
+                .unwrap_or_else(|| self.organisation.clone()),
+            endpoint: endpoint.clone(),
+            settings: AgentSettings {
+                auto_accept_invites: self.auto_accept_invites,
+                auto_accept_requests: self.auto_accept_requests,
+                auto_ping_connection: self.auto_ping_connection,
+                auto_respond_credential_proposal: self.auto_respond_credential_proposal,
+                auto_respond_credential_offer: self.auto_respond_credential_offer,
+                auto_respond_credential_request: self.auto_respond_credential_request,
+                auto_store_credential: self.auto_store_credential,
+                auto_respond_presentation_proposal: self.auto_respond_presentation_proposal,
+                auto_respond_presentation_request: self.auto_respond_presentation_request,
+                auto_verify_presentation: self.auto_verify_presentation,
+                preserve_exchange_records: self.preserve_exchange_records,
+            },
+            connection_wait: Duration::from_millis(self.connection_wait_ms),
+        }
+    }
+
+    /// The settings of its admin API, which listens at this address.
+    ///
+    /// # Errors
+    /// If it has no key and is not on loopback, or has two, or a file that can't be read.
+    pub fn face(&self, admin: SocketAddr, endpoint: &Url) -> Result<AdminSettings, Failure> {
+        let largest = self.admin_client_max_request_size.checked_mul(MEGABYTE);
+        let body_max = largest.filter(|bytes| (1..=1024 * MEGABYTE).contains(bytes));
+        let body_max = body_max.ok_or_else(|| {
+            self.wrong("admin_client_max_request_size", "from 1 to 1024 megabytes")
+        })?;
+        Ok(AdminSettings {
+            organisation: self.organisation.clone(),
+            terms: self.terms(endpoint),
+            api_key: self.key(admin)?,
+            hosts: self.admin_hosts.clone(),
+            body_max,
+            multitenant: self.multitenant,
+            invite_base_url: self.invite_base_url.clone(),
+            public_invites: self.public_invites,
+        })
+    }
+
+    fn key(&self, admin: SocketAddr) -> Result<Option<SecretString>, Failure> {
+        let is_here = admin.ip().to_canonical().is_loopback();
+        match (&self.admin_api_key, &self.admin_api_key_file) {
+            (Some(_), Some(_)) => Err(self.wrong(
+                "admin_api_key and admin_api_key_file are both set",
+                "leave out one of them",
+            )),
+            (Some(key), None) if key.expose().is_empty() => {
+                Err(self.wrong("admin_api_key is empty", "set a long random text"))
+            }
+            (Some(key), None) => Ok(Some(key.clone())),
+            (None, Some(file)) => Ok(Some(private_file::read(
+                file,
+                Reason::text("admin_api_key_file must name a file with the key (chmod 600)"),
+            )?)),
+            (None, None) if !self.admin_insecure_mode => Err(self.wrong(
+                "the admin API has no key",
+                "set admin_api_key or admin_api_key_file; on loopback, admin_insecure_mode = true does without",
+            )),
+            (None, None) if !is_here => Err(self.wrong(
+                "admin_insecure_mode is for loopback only: anyone on the network could use the agent's keys",
+                "set admin_api_key, or let admin be an address of 127.0.0.0/8",
+            )),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn wrong(&self, what: &str, hint: &str) -> Failure {
+        let organisation = &self.organisation;
+        Failure::environment(format!("[[agents]] of {organisation}: {what}")).hint(hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn section(text: &str) -> AgentSection {
+        toml::from_str(text).unwrap()
+    }
+
+    fn face(text: &str, admin: &str) -> Result<AdminSettings, Failure> {
+        let endpoint = "http://127.0.0.1:8020/".parse().unwrap();
+        section(text).face(admin.parse().unwrap(), &endpoint)
+    }
+
+    #[test]
+    fn an_admin_api_has_a_key_unless_it_is_insecure_on_loopback() {
+        let here = "127.0.0.2:8021";
+        assert!(face("", here).is_err());
+        assert!(
+            face("admin_insecure_mode = true", here)
+                .unwrap()
+                .api_key
+                .is_none()
+        );
+        assert!(face("admin_insecure_mode = true", "192.0.2.1:8021").is_err());
+        assert!(face("admin_api_key = \"\"", here).is_err());
+        let keyed = face("admin_api_key = \"k\"", "192.0.2.1:8021").unwrap();
+        assert_eq!(keyed.api_key.unwrap().expose(), "k");
+        let both = "admin_api_key = \"k\"\nadmin_api_key_file = \"key\"";
+        assert!(face(both, here).is_err());
+    }
+
+    #[test]
+    fn the_settings_of_an_agent_are_its_terms() {
+        let text = "organisation = \"clinic\"\nauto_store_credential = true\n";
+        let terms = section(text).terms(&"https://a.example/".parse().unwrap());
+        assert_eq!(terms.label, "clinic");
+        assert!(terms.settings.auto_store_credential);
+        assert!(!terms.settings.auto_respond_credential_offer);
+        assert!(section(text).admin().is_err());
+    }
+}
