@@ -30,6 +30,15 @@ pub struct HoldersChoice {
     pub attested: BTreeMap<String, String>,
 }
 
+/// Which credential answers which referent, by its place among the credentials of a draft.
+#[derive(Clone, Debug, Default)]
+pub struct AssignedReferents {
+    /// The credential for each attribute referent.
+    pub attributes: BTreeMap<String, usize>,
+    /// The credential for each predicate referent.
+    pub predicates: BTreeMap<String, usize>,
+}
+
 /// An answer in the making: the credentials, each with the referents that it answers.
 pub struct AnswerDraft<'a> {
     request: &'a PresentationRequest,
@@ -110,6 +119,28 @@ impl<'a> AnswerDraft<'a> {
         };
         draft.deal();
         Ok(draft)
+    }
+
+    /// The same with the referents assigned as the holder chose. A referent without a credential is reported when the
+    /// presentation is made, and so is a credential that does not have what is asked for.
+    #[must_use]
+    pub fn assigned(mut self, to: &AssignedReferents) -> Self {
+        for hand in &mut self.hands {
+            hand.attributes.clear();
+            hand.predicates.clear();
+        }
+        for (referent, place) in &to.attributes {
+            if let Some(hand) = self.hands.get_mut(*place) {
+                let is_shown = !self.choice.hidden.contains(referent);
+                hand.attributes.insert(referent.clone(), is_shown);
+            }
+        }
+        for (referent, place) in &to.predicates {
+            if let Some(hand) = self.hands.get_mut(*place) {
+                hand.predicates.push(referent.clone());
+            }
+        }
+        self
     }
 
     /// The next credential that needs a state to prove from.

@@ -6,15 +6,32 @@
 //! proofs (selfsame-anoncreds), the order of checks in each role (selfsame-anoncreds-roles), how offers, requests and
 //! presentations travel.
 
+mod bounded;
+mod error;
+mod held;
 mod holding;
 mod issuing;
+mod keys;
+mod link_secret;
+mod matching;
+mod objects;
+mod presenting;
+mod publication;
+mod publishing;
 mod verifying;
+mod view;
 mod wallet;
+mod wql;
 
-pub use holding::{
-    ChosenCredentials, CredentialInfo, MatchingCredential, RequestedCredential, ShownAttribute,
-    ShownPredicate, StoredCredential,
+pub use holding::{RequestedCredential, StoredCredential};
+pub use issuing::{IssuedCredential, NewIssuance};
+pub use publication::{
+    AcceptedPublication, DefinitionFilter, FailedPublication, NewCredentialDefinition, NewSchema,
+    Publication, PublicationState,
 };
-pub use issuing::{DefinitionFilter, IssuedCredential, NewIssuance};
+pub use publishing::{CredentialDefinitionView, SchemaView};
 pub use verifying::ProofVerdict;
+pub use view::{
+    ChosenCredentials, CredentialInfo, MatchingCredential, ShownAttribute, ShownPredicate,
+};
 pub use wallet::AnonCreds;

@@ -16,6 +16,7 @@ mod worker;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_audit::Trail;
 use selfsame_core::config::{SharedConfig, TrustConfig};
 use selfsame_core::dids::{Changing, Dids, Registering};
@@ -50,7 +51,7 @@ pub use exporting::{ExportWish, Exported};
 pub use seats::{SeatAct, audited};
 pub use statuses::StatusActor;
 
-use crate::anoncreds::Publishing;
+use crate::anoncreds::TypePublications;
 use crate::config::Config;
 use crate::connected::Connected;
 use crate::node::MachineNode;
@@ -96,7 +97,7 @@ pub struct App {
     refused: seats::RefusedSignIns,
     wallet: Option<Arc<Wallet>>,
     webhooks: Webhooks,
-    publishing: Arc<Publishing>,
+    publishing: TypePublications,
     config: Config,
     correspondents: Vec<Arc<dyn Correspondent>>,
     ready_since: OnceLock<UnixTime>,
@@ -175,8 +176,9 @@ impl App {
         config.verifier.certificate_key = None;
         // Last: if anything after this failed, the new token would never reach the operator.
         let (operator, token) = Operator::open(shared.clone()).await?;
-        let publishing = Arc::new(Publishing::new(shared.clone()));
-        let mut correspondents = machines(&shared, &publishing);
+        let anoncreds = AnonCreds::new(shared.clone());
+        let mut correspondents = machines(&shared);
+        correspondents.extend(anoncreds.correspondents());
         correspondents.extend(wallet.iter().flat_map(|wallet| wallet.correspondents()));
         correspondents.extend(roles.correspondents());
         let stopping = watch::channel(false).0;
@@ -185,7 +187,7 @@ impl App {
             trail,
             refused: seats::RefusedSignIns::default(),
             webhooks: Webhooks::new(shared.clone(), receiver_of, stopping.subscribe()),
-            publishing,
+            publishing: TypePublications(anoncreds),
             config,
             registry,
             roles,
@@ -381,6 +383,12 @@ impl App {
         receiver_of(&organisation.issuer).unwrap_or_else(TenantId::instance)
     }
 
+    /// The AnonCreds of its organisations.
+    #[must_use]
+    pub fn anoncreds(&self) -> &AnonCreds {
+        &self.publishing.0
+    }
+
     /// Its own DIDs.
     #[must_use]
     pub fn dids(&self) -> &Dids {
@@ -521,9 +529,8 @@ impl App {
 }
 
 /// The machines that write to registries.
-fn machines(shared: &Arc<Shared>, publishing: &Arc<Publishing>) -> Vec<Arc<dyn Correspondent>> {
+fn machines(shared: &Arc<Shared>) -> Vec<Arc<dyn Correspondent>> {
     vec![
-        publishing.clone(),
         Arc::new(Registering::new(shared.clone())),
         Arc::new(Changing::new(shared.clone())),
     ]

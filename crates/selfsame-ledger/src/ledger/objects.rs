@@ -44,6 +44,8 @@ impl Ledger {
         id: &str,
         at: Option<UnixTime>,
     ) -> Result<Option<RevocationState>> {
-        self.machine().revoked(self, id, at).map_err(Error::internal)
+        self.machine()
+            .revoked(self, id, at)
+            .map_err(Error::internal)
     }
 }
