@@ -19,6 +19,9 @@ use crate::view::CredentialInfo;
 use crate::wallet::AnonCreds;
 use crate::wql;
 
+/// Bytes that a controller's identifier of a credential may have.
+const ID_BYTES: usize = 255;
+
 /// A request for a credential.
 pub struct RequestedCredential {
     /// Its JSON, for the issuer.
@@ -78,16 +81,21 @@ impl AnonCreds {
         self.compute(requesting).await
     }
 
-    /// Checks a credential that arrived, finishes it, and gives the writes that keep it.
+    /// Checks a credential that arrived, finishes it, and gives the writes that keep it, under this identifier or a new
+    /// one.
     ///
     /// # Errors
-    /// `BadRequest` if it is not the requested one; the registry's and the store's.
+    /// `BadRequest` if it is not the requested one, or the identifier is empty or long; the registry's and the store's.
     pub async fn accept(
         &self,
         tenant: &TenantId,
         credential: &[u8],
         metadata: &str,
+        id: Option<&str>,
     ) -> Result<StoredCredential> {
+        if id.is_some_and(|id| !(1..=ID_BYTES).contains(&id.len())) {
+            return Err(Error::bad_request("anoncreds-credential-id").with("most", &ID_BYTES));
+        }
         let credential = Credential::from_json(credential).map_err(refused)?;
         let metadata = CredentialRequestMetadata::from_json(metadata.as_bytes());
         let metadata = metadata.map_err(refused)?;
@@ -127,7 +135,7 @@ impl AnonCreds {
             accept(&credential, &awaited).map_err(refused)
         };
         let held = self.compute(accepting).await?;
-        let id = self.new_id();
+        let id = id.map_or_else(|| self.new_id(), str::to_owned);
         let info = info(id.clone(), held.credential());
         let schema = schema.schema.as_ref().clone();
         let record = HeldRecord::new(info.clone(), schema, issuer_id, &held)?;
