@@ -78,6 +78,12 @@ pub struct ImplausibleBound {
 }
 
 impl StateNeed<'_> {
+    /// The place of the credential among those of the draft.
+    #[must_use]
+    pub fn credential(&self) -> usize {
+        self.hand
+    }
+
     /// The tails file, for an error that says it is missing.
     #[must_use]
     pub fn missing_tails(&self) -> MissingObject {
@@ -180,10 +186,29 @@ impl<'a> AnswerDraft<'a> {
     /// # Errors
     /// [`Error::Registry`] if the credential is revoked, [`Error::Mismatch`] if the parts do not belong together.
     pub fn prove_state(&mut self, need: &StateNeed<'a>, tails: &[u8]) -> Result<bool, Error> {
+        let state = self.state(need, tails, None)?;
+        let is_its = state.is_some();
+        if let Some(state) = state {
+            self.give_state(need, state);
+        }
+        Ok(is_its)
+    }
+
+    /// The state of a need, from a tails file and an older state of the credential with its list; `None` if the file is
+    /// another registry's.
+    ///
+    /// # Errors
+    /// As [`Self::prove_state`].
+    pub fn state(
+        &self,
+        need: &StateNeed<'a>,
+        tails: &[u8],
+        older: Option<(&RevocationState, &RevocationStatusList)>,
+    ) -> Result<Option<RevocationState>, Error> {
         let value = &need.registry.value;
         let tails = TailsFile::checked(tails, value.max_cred_num, &value.tails_hash);
-        let (Ok(tails), Some(hand)) = (tails, self.hands.get_mut(need.hand)) else {
-            return Ok(false);
+        let (Ok(tails), Some(hand)) = (tails, self.hands.get(need.hand)) else {
+            return Ok(None);
         };
         let of = Revocable {
             credential: hand.owned.credential,
@@ -191,8 +216,14 @@ impl<'a> AnswerDraft<'a> {
             registry: need.registry,
             tails: &tails,
         };
-        hand.state = Some(update_revocation_state(&of, need.list, None)?);
-        Ok(true)
+        update_revocation_state(&of, need.list, older).map(Some)
+    }
+
+    /// Gives the credential of a need the state to prove from.
+    pub fn give_state(&mut self, need: &StateNeed<'a>, state: RevocationState) {
+        if let Some(hand) = self.hands.get_mut(need.hand) {
+            hand.state = Some(state);
+        }
     }
 
     /// The predicates with implausible bounds, about which the holder should be warned.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::refused;
 use crate::view::CredentialInfo;
-use crate::wql;
+use crate::{secret_text, wql};
 
 /// The kind of their records.
 pub(crate) const CREDENTIAL: &str = "anoncreds_credential";
@@ -29,7 +29,7 @@ pub(crate) struct HeldRecord {
     /// Its issuer.
     pub(crate) issuer_id: IssuerId,
     /// The JSON of the credential.
-    #[serde(serialize_with = "exposed")]
+    #[serde(serialize_with = "secret_text::exposed")]
     credential: SecretString,
 }
 
@@ -190,11 +190,4 @@ impl HeldSearch<'_> {
         lead.read = records.into();
         Ok(())
     }
-}
-
-fn exposed<S: serde::Serializer>(
-    text: &SecretString,
-    to: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    to.serialize_str(text.expose())
 }

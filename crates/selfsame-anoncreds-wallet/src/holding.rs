@@ -78,7 +78,7 @@ impl AnonCreds {
                 metadata: metadata.as_json().to_owned(),
             })
         };
-        self.compute(requesting).await
+        self.computing.run(requesting).await
     }
 
     /// Checks a credential that arrived, finishes it, and gives the writes that keep it, under this identifier or a new
@@ -108,8 +108,9 @@ impl AnonCreds {
         let place = match &credential.rev_reg_id {
             None => None,
             Some(id) => {
-                let registry = self.objects.registry(id.as_str()).await?;
-                Some(registry.ok_or_else(|| unknown("the revocation registry", id.as_str()))?)
+                let registry = self.known_registry(id.as_str()).await?;
+                let tails = self.tails.of(&registry).await?;
+                Some((registry, tails))
             }
         };
         let secret = self.secrets.of(tenant).await?;
@@ -118,12 +119,11 @@ impl AnonCreds {
             known.definition.issuer_id.clone(),
         );
         let accepting = move || {
-            let registry = place.as_ref().map(|place| AwaitedPlace {
+            let registry = place.as_ref().map(|(place, tails)| AwaitedPlace {
                 registry: &place.definition,
                 id: Some(&place.id),
-                tails: None,
+                tails: Some(tails),
             });
-            registry.map_or(Ok(()), |place| place.is_checked().map_err(refused))?;
             let definition = prepared.of(&known)?;
             let awaited = Awaited {
                 metadata: &metadata,
@@ -134,7 +134,7 @@ impl AnonCreds {
             };
             accept(&credential, &awaited).map_err(refused)
         };
-        let held = self.compute(accepting).await?;
+        let held = self.computing.run(accepting).await?;
         let id = id.map_or_else(|| self.new_id(), str::to_owned);
         let info = info(id.clone(), held.credential());
         let schema = schema.schema.as_ref().clone();

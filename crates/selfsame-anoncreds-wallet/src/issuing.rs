@@ -1,24 +1,16 @@
 //! Offers and credentials.
 
-use std::sync::Arc;
-
-use selfsame_anoncreds::cl::KeyCorrectnessProof;
 use selfsame_anoncreds::format::{
-    CredentialDefinitionId, CredentialDefinitionPrivate, CredentialOffer, CredentialRequest,
-    Message as _, SchemaId, Text as _,
+    CredentialDefinitionId, CredentialOffer, CredentialRequest, Message as _, SchemaId, Text as _,
 };
-use selfsame_anoncreds::issuer::{Issuance, Issuer, create_offer};
+use selfsame_anoncreds::issuer::{Issuance, Place, Registry, create_offer};
 use selfsame_anoncreds_roles::issuer::{issue, values_of};
-use selfsame_crypto::Secret;
-use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
-use selfsame_store::{Batch, Record, TenantId};
+use selfsame_store::{Batch, TenantId};
 
 use crate::error::{refused, unknown};
-use crate::keys::IssuingKey;
-use crate::publication::{
-    DEFINITION, DefinitionFilter, DefinitionRecord, PRIVATE_KEY, Publication,
-};
+use crate::publication::{DefinitionFilter, Publication};
+use crate::registries::issuance as noted;
 use crate::wallet::AnonCreds;
 
 /// A credential to be issued.
@@ -55,11 +47,15 @@ impl AnonCreds {
         let found = self.published_that_fit(tenant, "definition", of).await?;
         let none = || Error::bad_request("anoncreds-definition-none");
         let newest = found.into_iter().next().ok_or_else(none)?;
-        let key = self.issuing_key(tenant, &newest).await?;
-        let (schema_id, cred_def_id) = (&newest.schema_id, newest.definition_id.as_deref());
+        let id = newest.definition_id.as_deref().unwrap_or_default();
+        let key = self.keys.of(tenant, &newest.id(), id).await?;
+        if newest.revocable {
+            // By the time of the request they are there.
+            self.keep_registries(tenant, &newest).await?;
+        }
         let offer = create_offer(
-            &SchemaId::new(schema_id.as_str()).map_err(refused)?,
-            &CredentialDefinitionId::new(cred_def_id.unwrap_or_default()).map_err(refused)?,
+            &SchemaId::new(newest.schema_id.as_str()).map_err(refused)?,
+            &CredentialDefinitionId::new(id).map_err(refused)?,
             &key.correctness,
             &self.shared.clock.ctx(),
         );
@@ -84,75 +80,52 @@ impl AnonCreds {
         let publication = self.publication_of(tenant, id).await?;
         let publication = publication.filter(Publication::is_published);
         let publication = publication.ok_or_else(|| unknown("the credential definition", id))?;
-        if publication.revocable {
-            return Err(Error::bad_request("anoncreds-revocation-absent"));
-        }
-        let key = self.issuing_key(tenant, &publication).await?;
+        let key = self.keys.of(tenant, &publication.id(), id).await?;
+        let taken = match publication.revocable {
+            true => Some(self.take_place(tenant, &publication).await?),
+            false => None,
+        };
+        let open = match &taken {
+            Some(taken) => Some((
+                self.registries.opened(tenant, &taken.registry).await?,
+                taken.registry.list()?,
+                taken.index,
+            )),
+            None => None,
+        };
         let ctx = self.shared.clock.ctx();
         let issuing = move || {
+            let place = open.as_ref().map(|(open, list, index)| Place {
+                registry: Registry {
+                    definition: &open.definition,
+                    private: &open.private,
+                },
+                list,
+                index: *index,
+            });
             let issuance = Issuance {
                 offer: &offer,
                 request: &request,
                 values: &values,
-                place: None,
+                place,
             };
             let issued = issue(&key.issuer, &issuance, &ctx).map_err(refused)?;
             let json = issued.credential.to_json().map_err(refused)?;
             Ok(json.as_json().as_bytes().to_vec())
         };
-        Ok(IssuedCredential {
-            json: self.compute(issuing).await?,
-            rev_reg_id: None,
-            cred_rev_id: None,
-            writes: Batch::new(tenant.clone()),
-        })
-    }
-
-    /// The key of a published definition of the tenant.
-    async fn issuing_key(
-        &self,
-        tenant: &TenantId,
-        publication: &Publication,
-    ) -> Result<Arc<IssuingKey>> {
-        let (store, id) = (&self.shared.store, publication.id());
-        if let Some(version) = store.version(tenant, PRIVATE_KEY, &id).await?
-            && let Some(held) = self.keys.0.get(&version)
-        {
-            return Ok(held);
-        }
-        let private = store.read(tenant, PRIVATE_KEY, &id).await?;
-        let made = store.read(tenant, DEFINITION, &id).await?;
-        let gone = || Error::damaged("a published definition has no key");
-        let (private, made) = private.zip(made).ok_or_else(gone)?;
-        let version = private.version;
-        let key = Arc::new(self.unsealed(publication, private, &made).await?);
-        self.keys.0.keep(version, key.clone());
-        Ok(key)
-    }
-
-    async fn unsealed(
-        &self,
-        publication: &Publication,
-        private: Record,
-        made: &Record,
-    ) -> Result<IssuingKey> {
-        let made: DefinitionRecord = decode(&made.value)?;
-        let id = publication.definition_id.clone().unwrap_or_default();
-        let known = self.objects.definition(&id).await?;
-        let known = known.ok_or_else(|| unknown("the credential definition", &id))?;
-        let prepared = self.objects.prepared.clone();
-        let private = Secret::new(private.value);
-        let joining = move || {
-            let prepared = prepared.of(&known)?;
-            prepared.prepare();
-            let private = CredentialDefinitionPrivate::from_json(private.expose());
-            let private = private.map_err(Error::damaged)?;
-            let correctness = KeyCorrectnessProof::from_json(made.correctness.as_bytes());
-            Ok(IssuingKey {
-                issuer: Issuer::of(prepared, &private).map_err(Error::damaged)?,
-                correctness: correctness.map_err(Error::damaged)?,
-            })
+        let json = self.computing.run(issuing).await?;
+        let writes = match &taken {
+            Some(taken) => {
+                let now = self.shared.clock.now();
+                noted(tenant, taken, issuance.exchange, now)?
+            }
+            None => Batch::new(tenant.clone()),
         };
-        self.compute(joining).await
+        Ok(IssuedCredential {
+            json,
+            rev_reg_id: taken.as_ref().map(|taken| taken.registry.id.clone()),
+            cred_rev_id: taken.map(|taken| taken.index),
+            writes,
+        })
     }
 }

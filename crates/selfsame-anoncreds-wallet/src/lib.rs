@@ -7,6 +7,7 @@
 //! presentations travel.
 
 mod bounded;
+mod computing;
 mod error;
 mod held;
 mod holding;
@@ -18,6 +19,11 @@ mod objects;
 mod presenting;
 mod publication;
 mod publishing;
+mod registries;
+mod registry;
+mod secret_text;
+mod states;
+mod tails;
 mod verifying;
 mod view;
 mod wallet;
@@ -30,6 +36,11 @@ pub use publication::{
     Publication, PublicationState,
 };
 pub use publishing::{CredentialDefinitionView, SchemaView};
+pub use registries::{
+    IssuanceState, IssuanceView, PlacesByRegistry, RegistryDifference, RegistryView,
+};
+pub use registry::RegistryStage;
+pub use tails::TailsName;
 pub use verifying::ProofVerdict;
 pub use view::{
     ChosenCredentials, CredentialInfo, MatchingCredential, ShownAttribute, ShownPredicate,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use selfsame_anoncreds::cl::revocation::{Changes, IssuedAtStart, RevocationList};
+use selfsame_anoncreds::cl::revocation::{Accumulator, Changes, IssuedAtStart, RevocationList};
 use selfsame_anoncreds::definition::{KeyCache, PreparedDefinition};
 use selfsame_anoncreds::format::{
     CredentialDefinition, CredentialDefinitionId, Message, RevocationRegistryDefinition,
@@ -13,8 +13,10 @@ use selfsame_core::Shared;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Result};
 use selfsame_registry::anoncreds::{PublishedDefinition, RevocationState, Succession};
+use serde::Deserialize as _;
+use serde::de::IntoDeserializer as _;
 use serde::de::value::{Error as ValueError, StrDeserializer};
-use serde::{Deserialize as _, de};
+use serde_json::Value;
 
 use crate::bounded::Bounded;
 use crate::error::refused;
@@ -224,14 +226,26 @@ fn list_of(registry: &KnownRegistry, state: &RevocationState) -> Result<Revocati
     let revocation_list = RevocationList::new(places, IssuedAtStart::ByDefault)
         .and_then(|all| all.changed(&changes))
         .map_err(|error| malformed(&error))?;
-    let text: StrDeserializer<'_, ValueError> =
-        de::IntoDeserializer::into_deserializer(state.accumulator.as_str());
-    let accumulator = selfsame_anoncreds::cl::revocation::Accumulator::deserialize(text);
     Ok(RevocationStatusList {
         rev_reg_def_id: Some(registry.id.clone()),
         issuer_id: registry.definition.issuer_id.clone(),
         revocation_list,
-        current_accumulator: Some(accumulator.map_err(|error| malformed(&error))?),
+        current_accumulator: Some(accumulator(&state.accumulator)?),
         timestamp: Some(state.receipt.time.0),
     })
+}
+
+/// Reads an accumulator as the registry has it.
+pub(crate) fn accumulator(text: &str) -> Result<Accumulator> {
+    let text: StrDeserializer<'_, ValueError> = text.into_deserializer();
+    let unread = |error| Error::upstream("anoncreds-object-malformed").with("detail", &error);
+    Accumulator::deserialize(text).map_err(unread)
+}
+
+/// An accumulator as the registry takes it.
+pub(crate) fn accumulator_text(accumulator: Option<&Accumulator>) -> Result<String> {
+    match serde_json::to_value(accumulator).map_err(Error::internal)? {
+        Value::String(text) => Ok(text),
+        _ => Err(Error::internal("a status list has no accumulator")),
+    }
 }

@@ -79,7 +79,10 @@ impl AnonCreds {
         if own.is_some_and(|own| own.revocable != publication.revocable) {
             return Err(exists(&id));
         }
-        self.published(publication).await?;
+        self.published(publication.clone()).await?;
+        if publication.revocable {
+            self.keep_registries(&author.tenant, &publication).await?;
+        }
         self.credential_definition(&id).await
     }
 

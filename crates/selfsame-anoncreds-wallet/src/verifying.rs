@@ -67,7 +67,7 @@ impl AnonCreds {
             };
             verify(&presentation, &request, published, leniency).map_err(refused)
         };
-        let judged = self.compute(verifying).await?;
+        let judged = self.computing.run(verifying).await?;
         let verdict = judged.presentation.verdict;
         let is_valid = verdict.is_valid();
         if let Some(rule) = verdict.reason().filter(|_| !is_valid) {

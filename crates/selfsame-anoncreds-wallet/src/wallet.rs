@@ -5,16 +5,17 @@ use std::sync::Arc;
 use selfsame_core::{Correspondent, Shared};
 use selfsame_driver::Result;
 use selfsame_store::TenantId;
-use tokio::sync::Semaphore;
 
 use crate::bounded::Bounded;
+use crate::computing::Computing;
 use crate::keys::IssuerKeys;
 use crate::link_secret::LinkSecrets;
-use crate::objects::Objects;
+use crate::objects::{KnownRegistry, Objects};
 use crate::publication::Publishing;
+use crate::registry::Registries;
+use crate::states::ProvenStates;
+use crate::tails::{Tails, TailsName};
 
-/// Computations that wait for a core at once; further ones wait here, so that the pool refuses none.
-const COMPUTING_MAX: usize = 32;
 /// Tenants that are remembered to have no untagged publications.
 const TAGGED_MAX: usize = 10_000;
 
@@ -24,24 +25,37 @@ pub struct AnonCreds {
     pub(crate) shared: Arc<Shared>,
     pub(crate) objects: Arc<Objects>,
     pub(crate) publishing: Arc<Publishing>,
+    pub(crate) registries: Arc<Registries>,
     pub(crate) keys: Arc<IssuerKeys>,
     pub(crate) secrets: Arc<LinkSecrets>,
+    pub(crate) tails: Arc<Tails>,
+    pub(crate) states: Arc<ProvenStates>,
     pub(crate) tagged: Arc<Bounded<TenantId, ()>>,
-    computing: Arc<Semaphore>,
+    pub(crate) computing: Computing,
 }
 
 impl AnonCreds {
     /// The AnonCreds on these parts of an instance.
     #[must_use]
     pub fn new(shared: Arc<Shared>) -> Self {
+        let (objects, computing) = (
+            Arc::new(Objects::new(shared.clone())),
+            Computing::new(shared.clone()),
+        );
+        let keys = IssuerKeys::new(shared.clone(), objects.clone(), computing.clone());
+        let keys = Arc::new(keys);
+        let registries = Registries::new(shared.clone(), keys.clone(), computing.clone());
         Self {
-            objects: Arc::new(Objects::new(shared.clone())),
             publishing: Arc::new(Publishing::new(shared.clone())),
-            keys: Arc::new(IssuerKeys::new()),
+            registries: Arc::new(registries),
             secrets: Arc::new(LinkSecrets::new(shared.clone())),
+            tails: Arc::new(Tails::new(shared.clone())),
+            states: Arc::new(ProvenStates::new()),
             tagged: Arc::new(Bounded::new(TAGGED_MAX)),
-            computing: Arc::new(Semaphore::new(COMPUTING_MAX)),
             shared,
+            objects,
+            keys,
+            computing,
         }
     }
 
@@ -54,16 +68,30 @@ impl AnonCreds {
     /// The machines that get the registry's answers.
     #[must_use]
     pub fn correspondents(&self) -> Vec<Arc<dyn Correspondent>> {
-        vec![self.publishing.clone()]
+        vec![self.publishing.clone(), self.registries.clone()]
     }
 
-    /// Computes on the pool, in turn.
-    pub(crate) async fn compute<T: Send + 'static>(
-        &self,
-        job: impl FnOnce() -> Result<T> + Send + 'static,
-    ) -> Result<T> {
-        // The semaphore is never closed.
-        let _turn = self.computing.acquire().await;
-        self.shared.work.run(job).await?
+    /// A tails file that is kept here.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn tails(&self, name: TailsName<'_>) -> Result<Option<Arc<Vec<u8>>>> {
+        self.tails.stored(name).await
+    }
+
+    /// Keeps a tails file for a registry that the instance's own registry has. The file must be the one whose hash the
+    /// definition has.
+    ///
+    /// # Errors
+    /// `BadRequest` if there is no such registry, or the file is not its; the store's.
+    pub async fn keep_tails(&self, rev_reg_id: &str, bytes: &[u8]) -> Result<()> {
+        self.tails
+            .upload(&self.known_registry(rev_reg_id).await?, bytes)
+            .await
+    }
+
+    pub(crate) async fn known_registry(&self, id: &str) -> Result<KnownRegistry> {
+        let known = self.objects.registry(id).await?;
+        known.ok_or_else(|| crate::error::unknown("the revocation registry", id))
     }
 }

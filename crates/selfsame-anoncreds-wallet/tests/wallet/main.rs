@@ -3,4 +3,6 @@
 mod flow;
 mod forged;
 mod publications;
+mod registries;
+mod revocation;
 mod world;

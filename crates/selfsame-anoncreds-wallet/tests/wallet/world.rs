@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use selfsame_anoncreds::format::{
     CredentialDefinition, Message as _, RevocationRegistryDefinition, Schema,
 };
 use selfsame_anoncreds_wallet::{
-    AnonCreds, ChosenCredentials, DefinitionFilter, NewCredentialDefinition, NewIssuance, NewSchema,
+    AnonCreds, ChosenCredentials, DefinitionFilter, NewCredentialDefinition, NewIssuance,
+    NewSchema, TailsName,
 };
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, SharedConfig, TrustConfig};
 use selfsame_core::dids::Author;
@@ -312,6 +314,7 @@ impl Party {
         };
         let anoncreds = AnonCreds::new(shared.clone());
         shared.set_correspondents(anoncreds.correspondents().iter());
+        tokio::spawn(carry_out(shared.clone()));
         Self {
             anoncreds,
             shared,
@@ -362,6 +365,10 @@ impl Party {
         };
         let issued = self.anoncreds.issue(&self.tenant, &issuance).await.unwrap();
         self.shared.store.commit(issued.writes).await.unwrap();
+        if let Some(id) = &issued.rev_reg_id {
+            let tails = self.anoncreds.tails(TailsName::Registry(id)).await.unwrap();
+            to.anoncreds.keep_tails(id, &tails.unwrap()).await.unwrap();
+        }
         to.keeps(&issued.json, &requested.metadata).await.unwrap()
     }
 
@@ -394,6 +401,17 @@ impl Party {
             .await
             .unwrap();
         (verdict.is_valid, verdict.messages)
+    }
+}
+
+/// Carries out what the outbox has due, as an instance does.
+async fn carry_out(shared: Arc<Shared>) {
+    loop {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        for leased in shared.store.due(shared.clock.now(), 100).await.unwrap() {
+            let shared = shared.clone();
+            tokio::spawn(async move { shared.perform(&leased).await });
+        }
     }
 }
 
