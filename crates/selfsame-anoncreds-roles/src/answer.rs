@@ -30,6 +30,15 @@ pub struct HoldersChoice {
     pub attested: BTreeMap<String, String>,
 }
 
+/// Which credential answers which referent, by its place among the credentials of a draft.
+#[derive(Clone, Debug, Default)]
+pub struct AssignedReferents {
+    /// The credential for each attribute referent.
+    pub attributes: BTreeMap<String, usize>,
+    /// The credential for each predicate referent.
+    pub predicates: BTreeMap<String, usize>,
+}
+
 /// An answer in the making: the credentials, each with the referents that it answers.
 pub struct AnswerDraft<'a> {
     request: &'a PresentationRequest,
@@ -69,6 +78,12 @@ pub struct ImplausibleBound {
 }
 
 impl StateNeed<'_> {
+    /// The place of the credential among those of the draft.
+    #[must_use]
+    pub fn credential(&self) -> usize {
+        self.hand
+    }
+
     /// The tails file, for an error that says it is missing.
     #[must_use]
     pub fn missing_tails(&self) -> MissingObject {
@@ -112,6 +127,28 @@ impl<'a> AnswerDraft<'a> {
         Ok(draft)
     }
 
+    /// The same with the referents assigned as the holder chose. A referent without a credential is reported when the
+    /// presentation is made, and so is a credential that does not have what is asked for.
+    #[must_use]
+    pub fn assigned(mut self, to: &AssignedReferents) -> Self {
+        for hand in &mut self.hands {
+            hand.attributes.clear();
+            hand.predicates.clear();
+        }
+        for (referent, place) in &to.attributes {
+            if let Some(hand) = self.hands.get_mut(*place) {
+                let is_shown = !self.choice.hidden.contains(referent);
+                hand.attributes.insert(referent.clone(), is_shown);
+            }
+        }
+        for (referent, place) in &to.predicates {
+            if let Some(hand) = self.hands.get_mut(*place) {
+                hand.predicates.push(referent.clone());
+            }
+        }
+        self
+    }
+
     /// The next credential that needs a state to prove from.
     ///
     /// # Errors
@@ -149,10 +186,29 @@ impl<'a> AnswerDraft<'a> {
     /// # Errors
     /// [`Error::Registry`] if the credential is revoked, [`Error::Mismatch`] if the parts do not belong together.
     pub fn prove_state(&mut self, need: &StateNeed<'a>, tails: &[u8]) -> Result<bool, Error> {
+        let state = self.state(need, tails, None)?;
+        let is_its = state.is_some();
+        if let Some(state) = state {
+            self.give_state(need, state);
+        }
+        Ok(is_its)
+    }
+
+    /// The state of a need, from a tails file and an older state of the credential with its list; `None` if the file is
+    /// another registry's.
+    ///
+    /// # Errors
+    /// As [`Self::prove_state`].
+    pub fn state(
+        &self,
+        need: &StateNeed<'a>,
+        tails: &[u8],
+        older: Option<(&RevocationState, &RevocationStatusList)>,
+    ) -> Result<Option<RevocationState>, Error> {
         let value = &need.registry.value;
         let tails = TailsFile::checked(tails, value.max_cred_num, &value.tails_hash);
-        let (Ok(tails), Some(hand)) = (tails, self.hands.get_mut(need.hand)) else {
-            return Ok(false);
+        let (Ok(tails), Some(hand)) = (tails, self.hands.get(need.hand)) else {
+            return Ok(None);
         };
         let of = Revocable {
             credential: hand.owned.credential,
@@ -160,8 +216,14 @@ impl<'a> AnswerDraft<'a> {
             registry: need.registry,
             tails: &tails,
         };
-        hand.state = Some(update_revocation_state(&of, need.list, None)?);
-        Ok(true)
+        update_revocation_state(&of, need.list, older).map(Some)
+    }
+
+    /// Gives the credential of a need the state to prove from.
+    pub fn give_state(&mut self, need: &StateNeed<'a>, state: RevocationState) {
+        if let Some(hand) = self.hands.get_mut(need.hand) {
+            hand.state = Some(state);
+        }
     }
 
     /// The predicates with implausible bounds, about which the holder should be warned.

@@ -1,14 +1,26 @@
-//! Requests, credentials, and presentations.
+//! Requests, and the credentials that a tenant holds.
 
-use std::collections::BTreeMap;
-
+use selfsame_anoncreds::format::{
+    Credential, CredentialOffer, CredentialRequestMetadata, Message as _, Text as _,
+};
+use selfsame_anoncreds::verifier::Encoding;
+use selfsame_anoncreds_roles::holder::{Awaited, AwaitedPlace, Requester, accept, request};
+use selfsame_crypto::encoding::hex_encode;
 use selfsame_driver::paging::{Listing, Paging};
+use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_store::{Batch, TenantId};
-use serde::{Deserialize, Serialize};
+use selfsame_store::{Batch, Expect, Put, TenantId};
 use serde_json::Value;
 
+use crate::error::{refused, unknown};
+use crate::held::{CREDENTIAL, HeldRecord, HeldSearch, info};
+use crate::objects::KnownDefinition;
+use crate::view::CredentialInfo;
 use crate::wallet::AnonCreds;
+use crate::wql;
+
+/// Bytes that a controller's identifier of a credential may have.
+const ID_BYTES: usize = 255;
 
 /// A request for a credential.
 pub struct RequestedCredential {
@@ -28,103 +40,119 @@ pub struct StoredCredential {
     pub writes: Batch,
 }
 
-/// A credential as controllers see it. The members have the names of ACA-Py's admin API.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct CredentialInfo {
-    /// Its identifier in the wallet.
-    pub referent: String,
-    /// The attributes with their raw values.
-    pub attrs: BTreeMap<String, String>,
-    /// The identifier of the schema.
-    pub schema_id: String,
-    /// The identifier of the credential definition.
-    pub cred_def_id: String,
-    /// The revocation registry.
-    pub rev_reg_id: Option<String>,
-    /// The index there.
-    pub cred_rev_id: Option<String>,
-}
-
-/// A credential that can answer some of what a request asks for.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct MatchingCredential {
-    /// The credential.
-    pub cred_info: CredentialInfo,
-    /// The interval in which it must not be revoked.
-    pub interval: Option<Value>,
-    /// The referents of the request that it can answer.
-    pub presentation_referents: Vec<String>,
-}
-
-/// What a holder shows.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct ChosenCredentials {
-    /// The credential for each attribute referent.
-    #[serde(default)]
-    pub requested_attributes: BTreeMap<String, ShownAttribute>,
-    /// The credential for each predicate referent.
-    #[serde(default)]
-    pub requested_predicates: BTreeMap<String, ShownPredicate>,
-    /// Values that the holder states without a credential.
-    #[serde(default)]
-    pub self_attested_attributes: BTreeMap<String, String>,
-}
-
-/// The credential for an attribute.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct ShownAttribute {
-    /// The credential's identifier in the wallet.
-    pub cred_id: String,
-    /// Whether its value is shown.
-    pub revealed: bool,
-    /// As of when it is proven not to be revoked, in seconds since 1970; the newest state without it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timestamp: Option<u64>,
-}
-
-/// The credential for a predicate.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct ShownPredicate {
-    /// The credential's identifier in the wallet.
-    pub cred_id: String,
-    /// As for an attribute.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub timestamp: Option<u64>,
-}
-
 impl AnonCreds {
-    /// Requests an offered credential.
+    /// Requests an offered credential. The holder's DID goes into the request if the definition's identifier is an
+    /// unqualified one; other issuers get random text.
     ///
     /// # Errors
-    /// `BadRequest` if the offer is not one, or its proof of the issuer's key is wrong; the registry's.
+    /// `BadRequest` if the offer is not one, its definition has expired, or its proof of the issuer's key is wrong; the
+    /// registry's.
     pub async fn request(
         &self,
-        _tenant: &TenantId,
-        _offer: &[u8],
-        _holder_did: Option<&str>,
+        tenant: &TenantId,
+        offer: &[u8],
+        holder_did: Option<&str>,
     ) -> Result<RequestedCredential> {
-        Err(Error::internal("not yet"))
+        let offer = CredentialOffer::from_json(offer).map_err(refused)?;
+        let known = self.known_definition(offer.cred_def_id.as_str()).await?;
+        let ended = known
+            .valid_until
+            .filter(|end| *end <= self.shared.clock.now());
+        if let Some(end) = ended {
+            let expired = Error::bad_request("anoncreds-definition-expired");
+            return Err(expired.with("id", &known.id).with("end", &end.rfc3339()));
+        }
+        let secret = self.secrets.of(tenant).await?;
+        let did = holder_did.filter(|_| offer.cred_def_id.is_legacy());
+        let did = did.map(str::to_owned);
+        let (prepared, ctx) = (self.objects.prepared.clone(), self.shared.clock.ctx());
+        let requesting = move || {
+            let requester = Requester {
+                link_secret: &secret,
+                did: did.as_deref(),
+            };
+            let open = request(requester, &prepared.of(&known)?, &offer, &ctx).map_err(refused)?;
+            let metadata = open.metadata.to_json().map_err(refused)?;
+            Ok(RequestedCredential {
+                request: open.request.to_json().map_err(refused)?.into_bytes(),
+                metadata: metadata.as_json().to_owned(),
+            })
+        };
+        self.computing.run(requesting).await
     }
 
-    /// Checks a credential that arrived, finishes it, and gives the writes that keep it.
+    /// Checks a credential that arrived, finishes it, and gives the writes that keep it, under this identifier or a new
+    /// one.
     ///
     /// # Errors
-    /// `BadRequest` if it is not the requested one; the registry's and the store's.
+    /// `BadRequest` if it is not the requested one, or the identifier is empty or long; the registry's and the store's.
     pub async fn accept(
         &self,
-        _tenant: &TenantId,
-        _credential: &[u8],
-        _metadata: &str,
+        tenant: &TenantId,
+        credential: &[u8],
+        metadata: &str,
+        id: Option<&str>,
     ) -> Result<StoredCredential> {
-        Err(Error::internal("not yet"))
+        if id.is_some_and(|id| !(1..=ID_BYTES).contains(&id.len())) {
+            return Err(Error::bad_request("anoncreds-credential-id").with("most", &ID_BYTES));
+        }
+        let credential = Credential::from_json(credential).map_err(refused)?;
+        let metadata = CredentialRequestMetadata::from_json(metadata.as_bytes());
+        let metadata = metadata.map_err(refused)?;
+        let known = self
+            .known_definition(credential.cred_def_id.as_str())
+            .await?;
+        let schema_id = credential.schema_id.as_str();
+        let schema = self.objects.schema(schema_id).await?;
+        let schema = schema.ok_or_else(|| unknown("the schema", schema_id))?;
+        let place = match &credential.rev_reg_id {
+            None => None,
+            Some(id) => {
+                let registry = self.known_registry(id.as_str()).await?;
+                let tails = self.tails.of(&registry).await?;
+                Some((registry, tails))
+            }
+        };
+        let secret = self.secrets.of(tenant).await?;
+        let (prepared, issuer_id) = (
+            self.objects.prepared.clone(),
+            known.definition.issuer_id.clone(),
+        );
+        let accepting = move || {
+            let registry = place.as_ref().map(|(place, tails)| AwaitedPlace {
+                registry: &place.definition,
+                id: Some(&place.id),
+                tails: Some(tails),
+            });
+            let definition = prepared.of(&known)?;
+            let awaited = Awaited {
+                metadata: &metadata,
+                link_secret: &secret,
+                definition: &definition,
+                encoding: Encoding::Recommended,
+                registry,
+            };
+            accept(&credential, &awaited).map_err(refused)
+        };
+        let held = self.computing.run(accepting).await?;
+        let id = id.map_or_else(|| self.new_id(), str::to_owned);
+        let info = info(id.clone(), held.credential());
+        let schema = schema.schema.as_ref().clone();
+        let record = HeldRecord::new(info.clone(), schema, issuer_id, &held)?;
+        let put = Put::new(CREDENTIAL, &id, encode(&record)?);
+        let put = record.tags().into_iter().fold(put, Put::tag);
+        let writes = Batch::new(tenant.clone())
+            .expect(CREDENTIAL, &id, Expect::Absent)
+            .put(put);
+        Ok(StoredCredential { id, info, writes })
     }
 
     /// A credential of the tenant.
     ///
     /// # Errors
     /// `NotFound` if there is none; the store's.
-    pub async fn credential(&self, _tenant: &TenantId, _id: &str) -> Result<CredentialInfo> {
-        Err(Error::internal("not yet"))
+    pub async fn credential(&self, tenant: &TenantId, id: &str) -> Result<CredentialInfo> {
+        Ok(self.held(tenant, id).await?.info)
     }
 
     /// The tenant's credentials that a query in WQL fits, newest first.
@@ -133,58 +161,65 @@ impl AnonCreds {
     /// `BadRequest` for a query that is none; the store's.
     pub async fn credentials(
         &self,
-        _tenant: &TenantId,
-        _query: &Value,
-        _paging: &Paging,
+        tenant: &TenantId,
+        query: &Value,
+        paging: &Paging,
     ) -> Result<Listing<CredentialInfo>> {
-        Err(Error::internal("not yet"))
+        let query = wql::parsed(query)?;
+        let search = HeldSearch {
+            store: &self.shared.store,
+            tenant,
+            leads: wql::leads(&query),
+            after: paging.cursor(),
+        };
+        // One more than shown, to know whether there is a next page.
+        let most = paging.limit().saturating_add(1);
+        let found = search.find(most, |record| Ok(wql::holds(&query, &record.tags())));
+        let mut found = found.await?;
+        let more = found.len() == most;
+        found.truncate(paging.limit());
+        let last = found.last().filter(|_| more);
+        let next = last.map(|last| last.seq.to_string());
+        let items = found.into_iter().map(|found| found.record.info).collect();
+        Ok(Listing { items, next })
     }
 
     /// Removes a credential.
     ///
     /// # Errors
     /// `NotFound` if there is none; the store's.
-    pub async fn remove_credential(&self, _tenant: &TenantId, _id: &str) -> Result<()> {
-        Err(Error::internal("not yet"))
+    pub async fn remove_credential(&self, tenant: &TenantId, id: &str) -> Result<()> {
+        self.held(tenant, id).await?;
+        let batch = Batch::new(tenant.clone()).delete(CREDENTIAL, id);
+        self.shared.store.commit(batch).await?;
+        Ok(())
     }
 
-    /// The tenant's credentials that can answer a presentation request, found by tags. `referents` narrows to these
-    /// referents of the request if it has any; `extra` is a query in WQL for each referent.
-    ///
-    /// # Errors
-    /// `BadRequest` if the request is not one; the store's.
-    pub async fn matching(
-        &self,
-        _tenant: &TenantId,
-        _request: &[u8],
-        _referents: &[String],
-        _extra: &BTreeMap<String, Value>,
-    ) -> Result<Vec<MatchingCredential>> {
-        Err(Error::internal("not yet"))
+    pub(crate) async fn held(&self, tenant: &TenantId, id: &str) -> Result<HeldRecord> {
+        let stored = self.shared.store.read(tenant, CREDENTIAL, id).await?;
+        let stored = stored.ok_or_else(|| Error::not_found("anoncreds-credential-absent"))?;
+        decode(&stored.value)
     }
 
-    /// The credentials with which the tenant answers a request if nobody chooses: for each referent the first that fits.
-    ///
-    /// # Errors
-    /// `BadRequest` if a referent can't be answered; the store's.
-    pub async fn first_choice(
-        &self,
-        _tenant: &TenantId,
-        _request: &[u8],
-    ) -> Result<ChosenCredentials> {
-        Err(Error::internal("not yet"))
+    pub(crate) async fn known_definition(&self, id: &str) -> Result<KnownDefinition> {
+        let known = self.objects.definition(id).await?;
+        known.ok_or_else(|| unknown("the credential definition", id))
     }
 
-    /// Makes the JSON of a presentation.
-    ///
-    /// # Errors
-    /// `BadRequest` if the choice does not answer the request, or a predicate is not met; the registry's.
-    pub async fn present(
-        &self,
-        _tenant: &TenantId,
-        _request: &[u8],
-        _chosen: &ChosenCredentials,
-    ) -> Result<Vec<u8>> {
-        Err(Error::internal("not yet"))
+    /// A random UUID (RFC 9562 §5.4), by which controllers know a credential.
+    fn new_id(&self) -> String {
+        let mut bytes = self.shared.clock.ctx().random::<16>("credential id");
+        bytes[6] = (bytes[6] & 0x0f) | 0x40;
+        bytes[8] = (bytes[8] & 0x3f) | 0x80;
+        let hex = hex_encode(&bytes);
+        let part = |range: std::ops::Range<usize>| hex.get(range).unwrap_or_default();
+        let parts = [
+            part(0..8),
+            part(8..12),
+            part(12..16),
+            part(16..20),
+            part(20..32),
+        ];
+        parts.join("-")
     }
 }

@@ -1,26 +1,17 @@
 //! Offers and credentials.
 
+use selfsame_anoncreds::format::{
+    CredentialDefinitionId, CredentialOffer, CredentialRequest, Message as _, SchemaId, Text as _,
+};
+use selfsame_anoncreds::issuer::{Issuance, Place, Registry, create_offer};
+use selfsame_anoncreds_roles::issuer::{issue, values_of};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, TenantId};
 
+use crate::error::{refused, unknown};
+use crate::publication::{DefinitionFilter, Publication};
+use crate::registries::issuance as noted;
 use crate::wallet::AnonCreds;
-
-/// Which credential definition an offer is for; what is missing may be anything.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct DefinitionFilter {
-    /// The identifier of the definition.
-    pub cred_def_id: Option<String>,
-    /// Its issuer.
-    pub issuer: Option<String>,
-    /// The identifier of its schema.
-    pub schema_id: Option<String>,
-    /// Who published the schema.
-    pub schema_issuer: Option<String>,
-    /// The schema's name.
-    pub schema_name: Option<String>,
-    /// The schema's version.
-    pub schema_version: Option<String>,
-}
 
 /// A credential to be issued.
 #[derive(Clone, Debug)]
@@ -31,6 +22,8 @@ pub struct NewIssuance<'a> {
     pub request: &'a [u8],
     /// The attributes with their values.
     pub values: Vec<(String, String)>,
+    /// The exchange that issues it, by which it can be revoked later.
+    pub exchange: Option<&'a str>,
 }
 
 /// A credential that was issued. It is not issued until `writes` are committed.
@@ -50,8 +43,23 @@ impl AnonCreds {
     ///
     /// # Errors
     /// `BadRequest` (`anoncreds-definition-none`) if none fits; the store's.
-    pub async fn offer(&self, _tenant: &TenantId, _of: &DefinitionFilter) -> Result<Vec<u8>> {
-        Err(Error::internal("not yet"))
+    pub async fn offer(&self, tenant: &TenantId, of: &DefinitionFilter) -> Result<Vec<u8>> {
+        let found = self.published_that_fit(tenant, "definition", of).await?;
+        let none = || Error::bad_request("anoncreds-definition-none");
+        let newest = found.into_iter().next().ok_or_else(none)?;
+        let id = newest.definition_id.as_deref().unwrap_or_default();
+        let key = self.keys.of(tenant, &newest.id(), id).await?;
+        if newest.revocable {
+            // By the time of the request they are there.
+            self.keep_registries(tenant, &newest).await?;
+        }
+        let offer = create_offer(
+            &SchemaId::new(newest.schema_id.as_str()).map_err(refused)?,
+            &CredentialDefinitionId::new(id).map_err(refused)?,
+            &key.correctness,
+            &self.shared.clock.ctx(),
+        );
+        Ok(offer.to_json().map_err(refused)?.into_bytes())
     }
 
     /// Issues a credential. Of a revocable definition it allots the next index, and waits until a registry with a free
@@ -62,9 +70,62 @@ impl AnonCreds {
     /// has room; the store's.
     pub async fn issue(
         &self,
-        _tenant: &TenantId,
-        _issuance: &NewIssuance<'_>,
+        tenant: &TenantId,
+        issuance: &NewIssuance<'_>,
     ) -> Result<IssuedCredential> {
-        Err(Error::internal("not yet"))
+        let offer = CredentialOffer::from_json(issuance.offer).map_err(refused)?;
+        let request = CredentialRequest::from_json(issuance.request).map_err(refused)?;
+        let values = values_of(issuance.values.iter().cloned()).map_err(refused)?;
+        let id = offer.cred_def_id.as_str();
+        let publication = self.publication_of(tenant, id).await?;
+        let publication = publication.filter(Publication::is_published);
+        let publication = publication.ok_or_else(|| unknown("the credential definition", id))?;
+        let key = self.keys.of(tenant, &publication.id(), id).await?;
+        let taken = match publication.revocable {
+            true => Some(self.take_place(tenant, &publication).await?),
+            false => None,
+        };
+        let open = match &taken {
+            Some(taken) => Some((
+                self.registries.opened(tenant, &taken.registry).await?,
+                taken.registry.list()?,
+                taken.index,
+            )),
+            None => None,
+        };
+        let ctx = self.shared.clock.ctx();
+        let issuing = move || {
+            let place = open.as_ref().map(|(open, list, index)| Place {
+                registry: Registry {
+                    definition: &open.definition,
+                    private: &open.private,
+                },
+                list,
+                index: *index,
+            });
+            let issuance = Issuance {
+                offer: &offer,
+                request: &request,
+                values: &values,
+                place,
+            };
+            let issued = issue(&key.issuer, &issuance, &ctx).map_err(refused)?;
+            let json = issued.credential.to_json().map_err(refused)?;
+            Ok(json.as_json().as_bytes().to_vec())
+        };
+        let json = self.computing.run(issuing).await?;
+        let writes = match &taken {
+            Some(taken) => {
+                let now = self.shared.clock.now();
+                noted(tenant, taken, issuance.exchange, now)?
+            }
+            None => Batch::new(tenant.clone()),
+        };
+        Ok(IssuedCredential {
+            json,
+            rev_reg_id: taken.as_ref().map(|taken| taken.registry.id.clone()),
+            cred_rev_id: taken.map(|taken| taken.index),
+            writes,
+        })
     }
 }

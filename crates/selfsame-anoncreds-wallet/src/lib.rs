@@ -6,15 +6,43 @@
 //! proofs (selfsame-anoncreds), the order of checks in each role (selfsame-anoncreds-roles), how offers, requests and
 //! presentations travel.
 
+mod bounded;
+mod computing;
+mod error;
+mod held;
 mod holding;
 mod issuing;
+mod keys;
+mod link_secret;
+mod matching;
+mod objects;
+mod presenting;
+mod publication;
+mod publishing;
+mod registries;
+mod registry;
+mod secret_text;
+mod states;
+mod tails;
 mod verifying;
+mod view;
 mod wallet;
+mod wql;
 
-pub use holding::{
-    ChosenCredentials, CredentialInfo, MatchingCredential, RequestedCredential, ShownAttribute,
-    ShownPredicate, StoredCredential,
+pub use holding::{RequestedCredential, StoredCredential};
+pub use issuing::{IssuedCredential, NewIssuance};
+pub use publication::{
+    AcceptedPublication, DefinitionFilter, FailedPublication, NewCredentialDefinition, NewSchema,
+    Publication, PublicationState,
 };
-pub use issuing::{DefinitionFilter, IssuedCredential, NewIssuance};
+pub use publishing::{CredentialDefinitionView, SchemaView};
+pub use registries::{
+    IssuanceState, IssuanceView, PlacesByRegistry, RegistryDifference, RegistryView,
+};
+pub use registry::RegistryStage;
+pub use tails::TailsName;
 pub use verifying::ProofVerdict;
+pub use view::{
+    ChosenCredentials, CredentialInfo, MatchingCredential, ShownAttribute, ShownPredicate,
+};
 pub use wallet::AnonCreds;

@@ -3,18 +3,60 @@
 use std::sync::Arc;
 
 use selfsame_core::{Correspondent, Shared};
+use selfsame_driver::Result;
+use selfsame_store::TenantId;
+
+use crate::bounded::Bounded;
+use crate::computing::Computing;
+use crate::keys::IssuerKeys;
+use crate::link_secret::LinkSecrets;
+use crate::objects::{KnownRegistry, Objects};
+use crate::publication::Publishing;
+use crate::registry::Registries;
+use crate::states::ProvenStates;
+use crate::tails::{Tails, TailsName};
+
+/// Tenants that are remembered to have no untagged publications.
+const TAGGED_MAX: usize = 10_000;
 
 /// The AnonCreds of the tenants of one process. Clones are the same.
 #[derive(Clone)]
 pub struct AnonCreds {
     pub(crate) shared: Arc<Shared>,
+    pub(crate) objects: Arc<Objects>,
+    pub(crate) publishing: Arc<Publishing>,
+    pub(crate) registries: Arc<Registries>,
+    pub(crate) keys: Arc<IssuerKeys>,
+    pub(crate) secrets: Arc<LinkSecrets>,
+    pub(crate) tails: Arc<Tails>,
+    pub(crate) states: Arc<ProvenStates>,
+    pub(crate) tagged: Arc<Bounded<TenantId, ()>>,
+    pub(crate) computing: Computing,
 }
 
 impl AnonCreds {
     /// The AnonCreds on these parts of an instance.
     #[must_use]
     pub fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
+        let (objects, computing) = (
+            Arc::new(Objects::new(shared.clone())),
+            Computing::new(shared.clone()),
+        );
+        let keys = IssuerKeys::new(shared.clone(), objects.clone(), computing.clone());
+        let keys = Arc::new(keys);
+        let registries = Registries::new(shared.clone(), keys.clone(), computing.clone());
+        Self {
+            publishing: Arc::new(Publishing::new(shared.clone())),
+            registries: Arc::new(registries),
+            secrets: Arc::new(LinkSecrets::new(shared.clone())),
+            tails: Arc::new(Tails::new(shared.clone())),
+            states: Arc::new(ProvenStates::new()),
+            tagged: Arc::new(Bounded::new(TAGGED_MAX)),
+            shared,
+            objects,
+            keys,
+            computing,
+        }
     }
 
     /// The parts of the instance that these stand on.
@@ -26,6 +68,30 @@ impl AnonCreds {
     /// The machines that get the registry's answers.
     #[must_use]
     pub fn correspondents(&self) -> Vec<Arc<dyn Correspondent>> {
-        Vec::new()
+        vec![self.publishing.clone(), self.registries.clone()]
+    }
+
+    /// A tails file that is kept here.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn tails(&self, name: TailsName<'_>) -> Result<Option<Arc<Vec<u8>>>> {
+        self.tails.stored(name).await
+    }
+
+    /// Keeps a tails file for a registry that the instance's own registry has. The file must be the one whose hash the
+    /// definition has.
+    ///
+    /// # Errors
+    /// `BadRequest` if there is no such registry, or the file is not its; the store's.
+    pub async fn keep_tails(&self, rev_reg_id: &str, bytes: &[u8]) -> Result<()> {
+        self.tails
+            .upload(&self.known_registry(rev_reg_id).await?, bytes)
+            .await
+    }
+
+    pub(crate) async fn known_registry(&self, id: &str) -> Result<KnownRegistry> {
+        let known = self.objects.registry(id).await?;
+        known.ok_or_else(|| crate::error::unknown("the revocation registry", id))
     }
 }

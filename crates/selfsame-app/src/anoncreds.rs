@@ -1,45 +1,35 @@
 //! Types in the format AnonCreds: the publication of their schemas and credential definitions to the registry.
 
-mod machine;
-mod publication;
-
+use selfsame_anoncreds_wallet::{AnonCreds, NewSchema, Publication, PublicationState};
 use selfsame_core::dids::Author;
-use selfsame_core::machine::{Call, Machine as _};
-use selfsame_driver::paging::{Listing, Paging, listing, page};
-use selfsame_driver::record::{decode, encode};
-use selfsame_driver::{Error, Result};
+use selfsame_driver::Result;
+use selfsame_driver::paging::{Listing, Paging};
 use selfsame_openid::issuer::Issuer;
-use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
-use selfsame_types::TypeSummary;
-use selfsame_types::model::{ANONCREDS, AnonCredsObjects, NewVersion, TypeState};
+use selfsame_store::Batch;
+use selfsame_types::model::{AnonCredsObjects, NewVersion, PublishingState, TypeState};
+use selfsame_types::{TypeSummary, project};
 use serde_json::{Value, json};
 
-pub use machine::Publishing;
-use publication::{DEFINITION, DefinitionRecord, PUBLICATION, Publication, PublicationState};
+/// The publications of the types of issuers.
+pub(crate) struct TypePublications(pub AnonCreds);
 
-impl Publishing {
+impl TypePublications {
     /// The publications of an issuer for its export, newest first. Private keys are not in it.
-    ///
-    /// # Errors
-    /// The store's.
-    pub async fn exported(&self, issuer: &Issuer, paging: &Paging) -> Result<Listing<Value>> {
-        let (store, tenant) = (&self.shared.store, issuer.identity().tenant());
-        let stored = store.list(tenant, PUBLICATION, &page(paging)).await?;
-        let publications = listing(&stored, paging, |stored| {
-            decode::<Publication>(&stored.value)
-        })?;
+    pub(crate) async fn exported(
+        &self,
+        issuer: &Issuer,
+        paging: &Paging,
+    ) -> Result<Listing<Value>> {
+        let tenant = issuer.identity().tenant();
+        let publications = self.0.publications(tenant, paging).await?;
         let mut items = Vec::new();
         for one in &publications.items {
-            let made = store.read(tenant, DEFINITION, &one.id()).await?;
-            let made = made.map(|made| decode::<DefinitionRecord>(&made.value));
-            let definition = made.transpose()?;
-            let definition = definition.map(|made| serde_json::from_str::<Value>(&made.definition));
             items.push(json!({
                 "type": one.type_id,
                 "version": one.version,
-                "objects": one.objects(),
+                "objects": objects(one),
                 "schema": one.schema,
-                "definition": definition.transpose().map_err(Error::internal)?,
+                "definition": self.0.definition_made(tenant, &one.id()).await?,
             }));
         }
         let next = publications.next;
@@ -50,94 +40,75 @@ impl Publishing {
     ///
     /// # Errors
     /// `BadRequest` if the issuer can't publish to a registry.
-    pub fn begun(&self, issuer: &Issuer, new: &NewVersion<'_>) -> Result<Batch> {
+    pub(crate) fn begun(&self, issuer: &Issuer, new: &NewVersion<'_>) -> Result<Batch> {
         let identity = issuer.identity();
-        let batch = Batch::new(identity.tenant().clone());
         if !new.definition.formats.anoncreds {
-            return Ok(batch);
+            return Ok(Batch::new(identity.tenant().clone()));
         }
-        if self.shared.registry.is_none() {
-            return Err(Error::bad_request("anoncreds-no-registry").with("format", ANONCREDS));
-        }
-        if !identity.did().origin().is_registry() {
-            return Err(Error::bad_request("anoncreds-did-elsewhere")
-                .with("format", ANONCREDS)
-                .with("did", identity.did()));
-        }
-        let publication = Publication::of(new, Author::of(identity))?;
-        let id = publication.id();
-        let put = Put::new(PUBLICATION, &id, encode(&publication)?);
-        let call = self.entry(&publication, Call::Dialogue)?;
-        Ok(batch
-            .expect(PUBLICATION, &id, Expect::Absent)
-            .put(put)
-            .enqueue(call))
+        let author = Author::of(identity);
+        self.0.can_publish(&author)?;
+        self.0.publication_begun(&publication(author, new)?)
     }
 
     /// Tries the publication of the newest version again, if it had failed. Returns whether that version has one that is
     /// not finished.
-    ///
-    /// # Errors
-    /// The store's.
-    pub async fn try_again(&self, issuer: &Issuer, shown: &TypeSummary) -> Result<bool> {
-        let identity = issuer.identity();
-        let Some(version) = shown
-            .version
-            .filter(|_| shown.state == TypeState::Published)
-        else {
+    pub(crate) async fn try_again(&self, issuer: &Issuer, shown: &TypeSummary) -> Result<bool> {
+        let is_published = shown.state == TypeState::Published;
+        let Some(version) = shown.version.filter(|_| is_published) else {
             return Ok(false);
         };
-        let found = self.found(identity.tenant(), &shown.id, version).await?;
-        let Some((mut publication, stored)) = found else {
-            return Ok(false);
-        };
-        let (state, call) = match publication.state {
-            PublicationState::Published(_) => return Ok(false),
-            PublicationState::Preparing | PublicationState::Sending => return Ok(true),
-            PublicationState::Failed(failed) => match failed.unanswered {
-                // The same transaction: the registry may have accepted it already.
-                Some(transaction) => (PublicationState::Sending, Call::Registry(transaction)),
-                None => (PublicationState::Preparing, Call::Dialogue),
-            },
-        };
-        publication.state = state;
-        publication.author = Author::of(identity);
-        let entry = self.entry(&publication, call)?;
-        let (id, value) = (publication.id(), encode(&publication)?);
-        let batch = Batch::new(identity.tenant().clone())
-            .update_version(PUBLICATION, &id, stored, value)
-            .enqueue(entry);
-        match self.shared.store.commit(batch).await {
-            // Another request was faster.
-            Ok(_) | Err(StoreError::Conflict { .. }) => Ok(true),
-            Err(other) => Err(other.into()),
-        }
+        let author = Author::of(issuer.identity());
+        let id = Publication::id_of_type(&shown.id, version);
+        self.0.publication_again(&author, &id).await
     }
 
     /// What a version has in the registry; nothing without the format AnonCreds.
-    ///
-    /// # Errors
-    /// The store's.
-    pub async fn objects(
+    pub(crate) async fn objects(
         &self,
         issuer: &Issuer,
         type_id: &str,
         version: u32,
     ) -> Result<Option<AnonCredsObjects>> {
-        let found = self.found(issuer.identity().tenant(), type_id, version);
-        Ok(found.await?.map(|(publication, _)| publication.objects()))
+        let id = Publication::id_of_type(type_id, version);
+        let found = self.0.publication_shown(issuer.identity().tenant(), &id);
+        Ok(found.await?.as_ref().map(objects))
     }
+}
 
-    /// The publication of a version, with the version of its record.
-    async fn found(
-        &self,
-        tenant: &TenantId,
-        type_id: &str,
-        version: u32,
-    ) -> Result<Option<(Publication, u64)>> {
-        let id = publication::record_id(type_id, version);
-        let records = self.records();
-        let found = records.find(&self.shared.store, tenant, PUBLICATION, &id);
-        found.await
+/// The publication of the schema and the credential definition of a version of a type.
+fn publication(author: Author, new: &NewVersion<'_>) -> Result<Publication> {
+    let NewVersion {
+        definition,
+        version,
+    } = new;
+    let schema = NewSchema {
+        name: &definition.id,
+        version: &version.to_string(),
+        attributes: &project::attributes(definition),
+    };
+    let schema = Publication::of_schema(author, &schema)?;
+    let both = schema.and_definition(definition.revocable)?;
+    Ok(both.for_type(&definition.id, *version))
+}
+
+/// What the operator sees of a publication.
+fn objects(one: &Publication) -> AnonCredsObjects {
+    let (state, seq_no, reason) = match &one.state {
+        PublicationState::Preparing | PublicationState::Sending => {
+            (PublishingState::Publishing, None, None)
+        }
+        PublicationState::Published(accepted) => {
+            (PublishingState::Published, Some(accepted.seq_no), None)
+        }
+        PublicationState::Failed(failed) => {
+            (PublishingState::Failed, None, Some(failed.reason.clone()))
+        }
+    };
+    AnonCredsObjects {
+        state,
+        schema_id: one.schema_id.clone(),
+        cred_def_id: one.definition_id.clone().unwrap_or_default(),
+        seq_no,
+        reason,
     }
 }

@@ -20,6 +20,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use selfsame_agent::{Agents, Hearing};
+use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_audit::Trail;
 use selfsame_core::config::{SharedConfig, TrustConfig};
 use selfsame_core::dids::{Changing, Dids, Registering};
@@ -55,7 +56,7 @@ pub use seats::{SeatAct, audited};
 pub use statuses::StatusActor;
 pub use wallets::{FoundWallet, NewWallet, SubWallet, WalletChange};
 
-use crate::anoncreds::Publishing;
+use crate::anoncreds::TypePublications;
 use crate::config::Config;
 use crate::connected::Connected;
 use crate::node::MachineNode;
@@ -101,10 +102,10 @@ pub struct App {
     refused: seats::RefusedSignIns,
     wallet: Option<Arc<Wallet>>,
     webhooks: Webhooks,
-    publishing: Arc<Publishing>,
     agents: Agents,
     /// The tenants of the agents by the names of their organisations; set at the start.
     agent_tenants: OnceLock<HashMap<String, TenantId>>,
+    publishing: TypePublications,
     config: Config,
     correspondents: Vec<Arc<dyn Correspondent>>,
     ready_since: OnceLock<UnixTime>,
@@ -184,20 +185,21 @@ impl App {
         config.verifier.certificate_key = None;
         // Last: if anything after this failed, the new token would never reach the operator.
         let (operator, token) = Operator::open(shared.clone()).await?;
-        let publishing = Arc::new(Publishing::new(shared.clone()));
-        let mut correspondents = machines(&shared, &publishing);
+        let anoncreds = AnonCreds::new(shared.clone());
+        let mut correspondents = machines(&shared);
+        correspondents.extend(anoncreds.correspondents());
         correspondents.extend(wallet.iter().flat_map(|wallet| wallet.correspondents()));
         correspondents.extend(roles.correspondents());
         let stopping = watch::channel(false).0;
         let webhooks = Webhooks::new(shared.clone(), receiver_of, stopping.subscribe());
-        let agents = agents::agents(&config, &shared, hearing(&webhooks));
+        let agents = agents::agents(&config, &anoncreds, hearing(&webhooks));
         correspondents.extend(agents.correspondents());
         let app = Self {
             operators: operators(&shared),
             trail,
             refused: seats::RefusedSignIns::default(),
             webhooks,
-            publishing,
+            publishing: TypePublications(anoncreds),
             agents,
             agent_tenants: OnceLock::new(),
             config,
@@ -396,6 +398,12 @@ impl App {
         receiver_of(&organisation.issuer).unwrap_or_else(TenantId::instance)
     }
 
+    /// The AnonCreds of its organisations.
+    #[must_use]
+    pub fn anoncreds(&self) -> &AnonCreds {
+        &self.publishing.0
+    }
+
     /// Its own DIDs.
     #[must_use]
     pub fn dids(&self) -> &Dids {
@@ -536,9 +544,8 @@ impl App {
 }
 
 /// The machines that write to registries.
-fn machines(shared: &Arc<Shared>, publishing: &Arc<Publishing>) -> Vec<Arc<dyn Correspondent>> {
+fn machines(shared: &Arc<Shared>) -> Vec<Arc<dyn Correspondent>> {
     vec![
-        publishing.clone(),
         Arc::new(Registering::new(shared.clone())),
         Arc::new(Changing::new(shared.clone())),
     ]

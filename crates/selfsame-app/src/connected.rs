@@ -11,6 +11,9 @@ use selfsame_did::{AsOf, Did, Options, Resolution};
 use selfsame_driver::{Error, Result};
 use selfsame_ledger::view::{RegistryDelegation, RegistryUse};
 use selfsame_ledger::{Registry, standing};
+use selfsame_registry::anoncreds::{
+    PublishedDefinition, PublishedRegistry, PublishedSchema, RevocationState,
+};
 use selfsame_registry::{Receipt, Transaction};
 
 /// The instance's registry, as its roles use it.
@@ -49,6 +52,26 @@ impl RegistryClient for Connected {
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RecordedDelegation>> {
         let given = self.0.delegation(issuer, name).await?;
         given.map(recorded_delegation).transpose()
+    }
+
+    async fn schema(&self, id: &str) -> Result<Option<PublishedSchema>> {
+        self.0.schema(id).await
+    }
+
+    async fn credential_definition(&self, id: &str) -> Result<Option<PublishedDefinition>> {
+        self.0.credential_definition(id).await
+    }
+
+    async fn revocation_registry(&self, id: &str) -> Result<Option<PublishedRegistry>> {
+        self.0.revocation_registry(id).await
+    }
+
+    async fn revocation_state(
+        &self,
+        id: &str,
+        at: Option<UnixTime>,
+    ) -> Result<Option<RevocationState>> {
+        self.0.revocation_state(id, at).await
     }
 }
 

@@ -8,6 +8,9 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::selfsame::Network;
 use selfsame_did::{AsOf, Did, Options, Resolution};
 use selfsame_driver::Result;
+use selfsame_registry::anoncreds::{
+    PublishedDefinition, PublishedRegistry, PublishedSchema, RevocationState,
+};
 use selfsame_registry::{Receipt, Transaction};
 
 pub use delegations::{DELEGATIONS_MAX, WantedDelegation, delegation_name, newest_delegation};
@@ -33,6 +36,30 @@ pub trait RegistryClient: Send + Sync {
 
     /// A delegation of an issuer, including one that has ended.
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RecordedDelegation>>;
+
+    /// The AnonCreds schema of an identifier.
+    async fn schema(&self, _id: &str) -> Result<Option<PublishedSchema>> {
+        Ok(None)
+    }
+
+    /// The AnonCreds credential definition of an identifier, with its successor.
+    async fn credential_definition(&self, _id: &str) -> Result<Option<PublishedDefinition>> {
+        Ok(None)
+    }
+
+    /// The definition of the AnonCreds revocation registry of an identifier.
+    async fn revocation_registry(&self, _id: &str) -> Result<Option<PublishedRegistry>> {
+        Ok(None)
+    }
+
+    /// The revoked places of a revocation registry now or at a time; `None` before its first entry.
+    async fn revocation_state(
+        &self,
+        _id: &str,
+        _at: Option<UnixTime>,
+    ) -> Result<Option<RevocationState>> {
+        Ok(None)
+    }
 }
 
 /// A single-use credential in a registry.

@@ -3,6 +3,7 @@
 mod damage;
 mod judging;
 mod known;
+mod objects;
 mod proven;
 
 use std::collections::BTreeMap;

@@ -24,7 +24,10 @@ use selfsame_proof::note::SignedNote;
 use selfsame_proof::read::{Bundle, TrustRoot};
 use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::validators::STATE_KEY;
-use selfsame_registry::{Genesis, Receipt, Transaction};
+use selfsame_registry::anoncreds::{
+    PublishedDefinition, PublishedRegistry, PublishedSchema, RevocationState,
+};
+use selfsame_registry::{Genesis, Receipt, StateError, StateMachine, StateRead, Transaction};
 use selfsame_store::Store;
 use selfsame_tls::identity::Ledger as Reader;
 use tokio::sync::OnceCell;
@@ -210,6 +213,17 @@ impl Remote {
             written: Mutex::default(),
             fork: OnceCell::new_with(fork),
         })
+    }
+
+    /// What a machine reads in the present state, which the nodes prove.
+    async fn read_now<T>(
+        &self,
+        read: impl Fn(&StateMachine, &dyn StateRead) -> std::result::Result<T, StateError>,
+    ) -> Result<T> {
+        let network = self.network().await?;
+        let fetcher = self.fetcher(network);
+        let read = network.known.read_now(&fetcher, read);
+        read.await?.0.map_err(Error::internal)
     }
 
     fn fetcher<'r>(&'r self, network: &'r RemoteNetwork) -> Fetcher<'r> {
@@ -420,12 +434,32 @@ impl Registry for Remote {
     }
 
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
-        let network = self.network().await?;
-        let fetcher = self.fetcher(network);
-        let read = network.known.read_now(&fetcher, |machine, state| {
-            uses::delegation(machine, state, issuer, name)
-        });
-        read.await?.0.map_err(Error::internal)
+        self.read_now(|machine, state| uses::delegation(machine, state, issuer, name))
+            .await
+    }
+
+    async fn schema(&self, id: &str) -> Result<Option<PublishedSchema>> {
+        self.read_now(|machine, state| machine.schema(state, id))
+            .await
+    }
+
+    async fn credential_definition(&self, id: &str) -> Result<Option<PublishedDefinition>> {
+        self.read_now(|machine, state| machine.credential_definition(state, id))
+            .await
+    }
+
+    async fn revocation_registry(&self, id: &str) -> Result<Option<PublishedRegistry>> {
+        self.read_now(|machine, state| machine.revocation_registry(state, id))
+            .await
+    }
+
+    async fn revocation_state(
+        &self,
+        id: &str,
+        at: Option<UnixTime>,
+    ) -> Result<Option<RevocationState>> {
+        self.read_now(|machine, state| machine.revoked(state, id, at))
+            .await
     }
 }
 

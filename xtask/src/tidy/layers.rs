@@ -86,6 +86,7 @@ const PLACES: &[Place] = &[
             "selfsame-anoncreds-roles",
             "selfsame-core",
             "selfsame-driver",
+            "selfsame-net",
             "selfsame-store",
         ],
         not: &[
@@ -249,7 +250,9 @@ const PLACES: &[Place] = &[
             "selfsame-store",
             "selfsame-net",
             "selfsame-tls-io",
+            // Its tests alone take the roles themselves.
             "selfsame-anoncreds-roles",
+            "selfsame-anoncreds-wallet",
             "selfsame-traces",
             "selfsame-types",
             "selfsame-wallet",

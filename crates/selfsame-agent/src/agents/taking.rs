@@ -47,8 +47,12 @@ impl Agents {
     /// Takes an acknowledgement or a problem report of any protocol: its thread tells which record it is for.
     pub(super) async fn take_adopted(&self, inbound: &Inbound) -> Result<()> {
         let taking = self.taking(inbound).await?;
-        let is_taken = taking.give(&self.issuing, &taking.read::<Issuing>()?).await?
-            || taking.give(&self.proving, &taking.read::<Proving>()?).await?;
+        let is_taken = taking
+            .give(&self.issuing, &taking.read::<Issuing>()?)
+            .await?
+            || taking
+                .give(&self.proving, &taking.read::<Proving>()?)
+                .await?;
         match is_taken {
             true => Ok(()),
             false => Err(Error::not_found("exchange-absent")),

@@ -1,12 +1,10 @@
 //! The Aries agents of an instance: each is an organisation's, which is created at the start if there is none.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_agent::{AgentSettings, AgentTerms, Agents, Hearing};
 use selfsame_anoncreds_wallet::AnonCreds;
-use selfsame_core::Shared;
 use selfsame_core::dids::Author;
 use selfsame_core::identity::Identity;
 use selfsame_core::organisation::view::NewOrganisation;
@@ -18,7 +16,7 @@ use super::{App, receiver_of};
 use crate::config::{AgentConfig, Config};
 
 /// The agents on these parts of an instance.
-pub(super) fn agents(config: &Config, shared: &Arc<Shared>, hearing: Hearing) -> Agents {
+pub(super) fn agents(config: &Config, anoncreds: &AnonCreds, hearing: Hearing) -> Agents {
     // Nothing reaches an agent of an instance whose settings name none.
     let common = || AgentTerms {
         label: "Selfsame".to_owned(),
@@ -27,8 +25,7 @@ pub(super) fn agents(config: &Config, shared: &Arc<Shared>, hearing: Hearing) ->
         connection_wait: Duration::ZERO,
     };
     let first = config.agents.first().map(|agent| agent.terms.clone());
-    let anoncreds = AnonCreds::new(shared.clone());
-    Agents::new(anoncreds, first.unwrap_or_else(common), hearing)
+    Agents::new(anoncreds.clone(), first.unwrap_or_else(common), hearing)
 }
 
 /// Checks that no organisation has two agents.

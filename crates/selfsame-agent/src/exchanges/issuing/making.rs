@@ -190,6 +190,7 @@ impl Maker<'_> {
             offer: offer.bytes,
             request: request.bytes,
             values: values(offered.preview.as_ref()),
+            exchange: None,
         };
         let issued = self.agent.anoncreds.issue(self.tenant, &issuance).await?;
         let attachment = attached(request.format, Artefact::Credential, issued.json);
@@ -206,14 +207,14 @@ impl Maker<'_> {
         }))
     }
 
-    async fn store(&self, credential: Option<&Payload>, _id: Option<&str>) -> Result<IssueMade> {
+    async fn store(&self, credential: Option<&Payload>, id: Option<&str>) -> Result<IssueMade> {
         let credential = first(credential)?;
         let metadata = self.entry.details.metadata.as_deref();
         let metadata = metadata.ok_or_else(|| Error::bad_request("aries-request-absent"))?;
         let accepted = self
             .agent
             .anoncreds
-            .accept(self.tenant, credential.bytes, metadata);
+            .accept(self.tenant, credential.bytes, metadata, id);
         let accepted = accepted.await?;
         let index = accepted.info.cred_rev_id.as_deref();
         Ok(IssueMade::Stored(KeptCredential {

@@ -161,8 +161,7 @@ pub struct IssuedContext<'a> {
 
 impl NonRevocationCredentialSignature {
     /// The revocation index.
-    #[cfg(test)]
-    pub(crate) fn index(&self) -> u32 {
+    pub fn index(&self) -> u32 {
         self.i
     }
 

@@ -1,6 +1,6 @@
-//! The machine of publications. Its first call makes the keys: they are stored, sealed, in the commit that has the
-//! registry called. So the registry has no definition whose key could be lost, and after a crash the outbox goes on with
-//! the transaction that was stored.
+//! The machine of publications. The first call for a definition makes its keys: they are stored, sealed, in the commit
+//! that has the registry called. So the registry has no definition whose key could be lost, and after a crash the outbox
+//! goes on with the transaction that was stored.
 
 use std::sync::Arc;
 
@@ -17,20 +17,21 @@ use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_registry::anoncreds::Definition;
 use selfsame_registry::{Operation, Transaction};
-use selfsame_store::{Batch, Expect, NewOutbox, Put};
+use selfsame_store::{Batch, Expect, NewOutbox, Put, Tag};
 use tokio::sync::Semaphore;
 
-use super::publication::{
-    DEFINITION, DefinitionRecord, FailedPublication, PRIVATE_KEY, PUBLICATION, Publication,
-    PublicationState, PublishedObjects, refused,
+use super::record::{
+    AcceptedPublication, DEFINITION, DefinitionRecord, FailedPublication, PRIVATE_KEY, PUBLICATION,
+    Publication, PublicationState,
 };
+use crate::error::refused;
 
 /// Seconds after which a publication asks again whether another one's keys are made.
 const BUSY_SECONDS: u64 = 1;
 
 /// The machine of publications.
-pub struct Publishing {
-    pub(super) shared: Arc<Shared>,
+pub(crate) struct Publishing {
+    shared: Arc<Shared>,
     dids: Dids,
     records: RecordCache<Publication>,
     /// One search for primes at a time, so that sign-ins, which use the same pool, find a free core.
@@ -38,7 +39,7 @@ pub struct Publishing {
 }
 
 /// The answer to a call, and what was made after the first one.
-pub struct Heard {
+pub(crate) struct Heard {
     answer: CallAnswer,
     made: Option<Made>,
 }
@@ -56,8 +57,7 @@ impl From<CallAnswer> for Heard {
 }
 
 impl Publishing {
-    /// The machine of one instance.
-    pub fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
         Self {
             dids: Dids::new(shared.clone()),
             shared,
@@ -66,11 +66,16 @@ impl Publishing {
         }
     }
 
-    /// The outbox entry of a publication's next call. It is due at once, because no request makes this call itself.
-    ///
-    /// # Errors
-    /// `Internal` if it can't be encoded.
-    pub fn entry(&self, publication: &Publication, call: Call) -> Result<NewOutbox> {
+    /// A publication's record, and the outbox entry of its first call. It is due at once: requests do not always make
+    /// this call themselves.
+    pub(crate) fn begun(&self, publication: &Publication) -> Result<(Put, NewOutbox)> {
+        let put = Put::new(PUBLICATION, publication.id(), encode(publication)?);
+        let put = publication.tags().into_iter().fold(put, Put::tag);
+        Ok((put, self.entry(publication, Call::Dialogue)?))
+    }
+
+    /// The outbox entry of a publication's next call.
+    pub(crate) fn entry(&self, publication: &Publication, call: Call) -> Result<NewOutbox> {
         let now = self.shared.clock.now();
         let (id, did) = (publication.id(), publication.author.did.as_str());
         let subject = match call {
@@ -87,22 +92,21 @@ impl Publishing {
 
     /// Makes the keys, or reads those that an earlier attempt has stored, and signs the transaction.
     async fn make(&self, at: At<'_>, publication: &Publication) -> Result<Made> {
-        let (store, keys) = (&self.shared.store, Batch::new(at.tenant.clone()));
-        let (keys, json) = match store.read(at.tenant, DEFINITION, at.id).await? {
-            Some(stored) => (keys, decode::<DefinitionRecord>(&stored.value)?.definition),
-            None => self.make_keys(publication, keys).await?,
-        };
-        let definition = Definition {
-            json,
-            successor_of: None,
-            valid_until: None,
-        };
-        let operations = vec![
-            Operation::Schema {
-                json: publication.schema.to_json().map_err(refused)?,
-            },
-            Operation::CredentialDefinition(definition),
-        ];
+        let mut operations = Vec::new();
+        if publication.with_schema {
+            let json = publication.schema.to_json().map_err(refused)?;
+            operations.push(Operation::Schema { json });
+        }
+        let mut keys = Batch::new(at.tenant.clone());
+        if publication.definition_id.is_some() {
+            let (with_keys, json) = self.definition(at, publication, keys).await?;
+            keys = with_keys;
+            operations.push(Operation::CredentialDefinition(Definition {
+                json,
+                successor_of: None,
+                valid_until: None,
+            }));
+        }
         let author = &publication.author;
         Ok(Made {
             transaction: self.dids.signed_together(author, operations).await?,
@@ -110,9 +114,19 @@ impl Publishing {
         })
     }
 
-    /// Makes the keys of a definition. Returns the writes that store them, and the JSON of the definition.
-    async fn make_keys(&self, publication: &Publication, keys: Batch) -> Result<(Batch, String)> {
-        let (id, ctx) = (publication.id(), self.shared.clock.ctx());
+    /// The JSON of the definition, and the writes that store its keys if they are new.
+    async fn definition(
+        &self,
+        at: At<'_>,
+        publication: &Publication,
+        keys: Batch,
+    ) -> Result<(Batch, String)> {
+        let stored = self.shared.store.read(at.tenant, DEFINITION, at.id).await?;
+        if let Some(stored) = stored {
+            let definition = decode::<DefinitionRecord>(&stored.value)?.definition;
+            return Ok((keys, definition));
+        }
+        let ctx = self.shared.clock.ctx();
         let publication = publication.clone();
         let making = move || publication.defined(|new| define(new, &ctx));
         let defined = self.shared.work.run(making).await??;
@@ -123,10 +137,10 @@ impl Publishing {
         let private = defined.private.to_json().map_err(refused)?;
         let private = private.as_json().as_bytes().to_vec();
         let keys = keys
-            .expect(DEFINITION, &id, Expect::Absent)
-            .expect(PRIVATE_KEY, &id, Expect::Absent)
-            .put(Put::new(DEFINITION, &id, encode(&record)?))
-            .put(Put::new(PRIVATE_KEY, &id, private));
+            .expect(DEFINITION, at.id, Expect::Absent)
+            .expect(PRIVATE_KEY, at.id, Expect::Absent)
+            .put(Put::new(DEFINITION, at.id, encode(&record)?))
+            .put(Put::new(PRIVATE_KEY, at.id, private));
         Ok((keys, record.definition))
     }
 
@@ -166,6 +180,10 @@ impl Machine for Publishing {
         &self.records
     }
 
+    fn tags(&self, publication: &Publication) -> Option<Vec<Tag>> {
+        Some(publication.tags())
+    }
+
     async fn prepare(
         &self,
         at: At<'_>,
@@ -177,7 +195,9 @@ impl Machine for Publishing {
         if !is_wanted || heard.made.is_some() {
             return Ok(());
         }
-        if let Ok(_turn) = self.turn.try_acquire() {
+        if publication.definition_id.is_none() {
+            heard.made = Some(self.make(at, publication).await?);
+        } else if let Ok(_turn) = self.turn.try_acquire() {
             heard.made = Some(self.make(at, publication).await?);
         }
         Ok(())
@@ -197,8 +217,8 @@ impl Machine for Publishing {
             // Also the answer to a call that had been given up.
             (_, CallAnswer::Accepted(receipt)) => {
                 let seq_no = receipt.seq_no;
-                publication.state = PublicationState::Published(PublishedObjects { seq_no });
-                tracing::info!(definition = publication.definition_id, seq_no, "published");
+                publication.state = PublicationState::Published(AcceptedPublication { seq_no });
+                tracing::info!(schema = publication.schema_id, seq_no, "published");
                 Next::written(round, ()).tell(EventKind::Anchored, seq_no.to_string())
             }
             (_, CallAnswer::Refused(error)) => {
@@ -225,7 +245,7 @@ impl Calling for Publishing {
         let (Some(publication), Some(error)) = (publication, error) else {
             return Ok(Next::unchanged(round, ()));
         };
-        if matches!(publication.state, PublicationState::Published(_)) {
+        if publication.is_published() {
             return Ok(Next::unchanged(round, ()));
         }
         let unanswered = match round.entry.map(|entry| &entry.call) {

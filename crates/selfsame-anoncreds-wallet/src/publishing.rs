@@ -1,0 +1,209 @@
+//! The publication of schemas and credential definitions, and what the registry has of them.
+
+mod listed;
+mod read;
+
+use std::time::Duration;
+
+use selfsame_core::dids::Author;
+use selfsame_core::machine::Call;
+use selfsame_driver::record::encode;
+use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_store::{Batch, Expect, StoreError, TenantId};
+
+use crate::error::unknown;
+use crate::publication::{
+    AcceptedPublication, FailedPublication, NewCredentialDefinition, NewSchema, PUBLICATION,
+    Publication, PublicationState,
+};
+use crate::wallet::AnonCreds;
+pub use read::{CredentialDefinitionView, SchemaView};
+
+/// How long a request waits for a publication, and the pause between two looks.
+const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE: Duration = Duration::from_millis(50);
+/// The sizes that ACA-Py's admin API accepts for a revocation registry.
+const REGISTRY_SIZES: std::ops::RangeInclusive<u32> = 4..=32_768;
+
+impl AnonCreds {
+    /// Publishes a schema, and waits until the registry has it. The same again gives the same schema.
+    ///
+    /// # Errors
+    /// `BadRequest` for what AnonCreds or the registry refuses, `Conflict` if there is another schema of this name and
+    /// version, `Unavailable` if the registry has not answered yet: it is called until it does.
+    pub async fn create_schema(&self, author: &Author, new: &NewSchema<'_>) -> Result<SchemaView> {
+        self.can_publish(author)?;
+        let publication = Publication::of_schema(author.clone(), new)?;
+        let (id, wanted) = (publication.schema_id.clone(), publication.schema.clone());
+        if self.objects.schema(&id).await?.is_none() {
+            self.published(publication).await?;
+        }
+        let found = self.objects.schema(&id).await?;
+        let found = found.ok_or_else(|| unknown("the schema", &id))?;
+        match *found.schema == wanted {
+            true => Ok(SchemaView::of(&id, &found)),
+            false => Err(exists(&id)),
+        }
+    }
+
+    /// Publishes a credential definition, and waits until the registry has it. The same again gives the same definition.
+    ///
+    /// # Errors
+    /// `BadRequest` if the registry has no such schema, and for what AnonCreds or the registry refuses; `Conflict` if
+    /// there is another definition with this tag; `Unavailable` if the registry has not answered yet.
+    pub async fn create_definition(
+        &self,
+        author: &Author,
+        new: &NewCredentialDefinition<'_>,
+    ) -> Result<CredentialDefinitionView> {
+        self.can_publish(author)?;
+        if let Some(size) = new
+            .registry_size
+            .filter(|size| !REGISTRY_SIZES.contains(size))
+        {
+            return Err(Error::bad_request("anoncreds-registry-size")
+                .with("size", &size)
+                .with("least", REGISTRY_SIZES.start())
+                .with("most", REGISTRY_SIZES.end()));
+        }
+        let schema = self.objects.schema(new.schema_id).await?;
+        let schema = schema.ok_or_else(|| unknown("the schema", new.schema_id))?;
+        let schema = schema.schema.as_ref().clone();
+        let publication = Publication::of_definition(author.clone(), schema, new)?;
+        let id = publication.definition_id.clone().unwrap_or_default();
+        let own = self.publication_of(&author.tenant, &id).await?;
+        if own.is_none() && self.objects.definition(&id).await?.is_some() {
+            // Published before, with a key that is not here.
+            return Err(exists(&id));
+        }
+        if own.is_some_and(|own| own.revocable != publication.revocable) {
+            return Err(exists(&id));
+        }
+        self.published(publication.clone()).await?;
+        if publication.revocable {
+            self.keep_registries(&author.tenant, &publication).await?;
+        }
+        self.credential_definition(&id).await
+    }
+
+    /// Checks that an author can publish to the registry of this instance.
+    ///
+    /// # Errors
+    /// `BadRequest` if it can't.
+    pub fn can_publish(&self, author: &Author) -> Result<()> {
+        if self.shared.registry.is_none() {
+            return Err(Error::bad_request("anoncreds-no-registry").with("format", FORMAT));
+        }
+        match author.did.origin().is_registry() {
+            true => Ok(()),
+            false => Err(Error::bad_request("anoncreds-did-elsewhere")
+                .with("format", FORMAT)
+                .with("did", &author.did)),
+        }
+    }
+
+    /// The writes that begin a publication. Once they are committed, the outbox carries it out.
+    ///
+    /// # Errors
+    /// `BadRequest` if its author can't publish.
+    pub fn publication_begun(&self, publication: &Publication) -> Result<Batch> {
+        self.can_publish(&publication.author)?;
+        let (put, call) = self.publishing.begun(publication)?;
+        Ok(Batch::new(publication.author.tenant.clone())
+            .expect(PUBLICATION, &publication.id(), Expect::Absent)
+            .put(put)
+            .enqueue(call))
+    }
+
+    /// Tries a publication again, if it had failed. Returns whether it is not finished.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn publication_again(&self, author: &Author, id: &str) -> Result<bool> {
+        let Some((mut publication, version)) = self.publication(&author.tenant, id).await? else {
+            return Ok(false);
+        };
+        let (state, call) = match publication.state {
+            PublicationState::Published(_) => return Ok(false),
+            PublicationState::Preparing | PublicationState::Sending => return Ok(true),
+            PublicationState::Failed(failed) => match failed.unanswered {
+                // The same transaction: the registry may have accepted it already.
+                Some(transaction) => (PublicationState::Sending, Call::Registry(transaction)),
+                None => (PublicationState::Preparing, Call::Dialogue),
+            },
+        };
+        publication.state = state;
+        publication.author = author.clone();
+        let call = self.publishing.entry(&publication, call)?;
+        let batch = Batch::new(author.tenant.clone())
+            .update_version(PUBLICATION, id, version, encode(&publication)?)
+            .enqueue(call);
+        match self.shared.store.commit(batch).await {
+            Ok(committed) => {
+                self.carry_on(committed.outbox.last().copied()).await;
+                Ok(true)
+            }
+            // Another request was faster.
+            Err(StoreError::Conflict { .. }) => Ok(true),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    /// Begins a publication unless it was begun, tries it again if it had failed, and waits for its end.
+    async fn published(&self, publication: Publication) -> Result<AcceptedPublication> {
+        let (author, id) = (publication.author.clone(), publication.id());
+        let known = self.publication(&author.tenant, &id).await?;
+        match known.map(|(known, _)| known.state) {
+            None => {
+                let begun = self.publication_begun(&publication)?;
+                match self.shared.store.commit(begun).await {
+                    Ok(committed) => self.carry_on(committed.outbox.last().copied()).await,
+                    // Another request was faster.
+                    Err(StoreError::Conflict { .. }) => {}
+                    Err(other) => return Err(other.into()),
+                }
+            }
+            Some(PublicationState::Failed(_)) => {
+                self.publication_again(&author, &id).await?;
+            }
+            Some(_) => {}
+        }
+        self.ended(&author.tenant, &id).await
+    }
+
+    /// Carries out a call that was just written. An error is logged there, and the outbox goes on.
+    async fn carry_on(&self, first: Option<selfsame_store::OutboxId>) {
+        drop(self.shared.go_on(&self.publishing, first).await);
+    }
+
+    async fn ended(&self, tenant: &TenantId, id: &str) -> Result<AcceptedPublication> {
+        let waiting = async {
+            loop {
+                let found = self.publication(tenant, id).await?;
+                match found.map(|(publication, _)| publication.state) {
+                    Some(PublicationState::Published(accepted)) => return Ok(accepted),
+                    Some(PublicationState::Failed(FailedPublication { reason, .. })) => {
+                        return Err(Error::bad_request("anoncreds-not-published").because(reason));
+                    }
+                    Some(PublicationState::Preparing | PublicationState::Sending) => {
+                        tokio::time::sleep(PAUSE).await;
+                    }
+                    None => return Err(Error::internal("a publication has gone")),
+                }
+            }
+        };
+        let late = || {
+            let kind = ErrorKind::Unavailable { retry_after: 5 };
+            Error::new(kind, "anoncreds-publication-late")
+        };
+        let waited = tokio::time::timeout(PATIENCE, waiting).await;
+        waited.unwrap_or_else(|_| Err(late()))
+    }
+}
+
+/// The name of the format in the reasons of errors.
+const FORMAT: &str = "anoncreds";
+
+fn exists(id: &str) -> Error {
+    Error::new(ErrorKind::Conflict, "anoncreds-object-exists").with("id", id)
+}

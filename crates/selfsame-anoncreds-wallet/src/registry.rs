@@ -1,0 +1,12 @@
+//! Revocation registries of a definition: their records, and the machine that makes, publishes and changes them.
+
+mod change;
+mod machine;
+mod making;
+mod record;
+
+pub(crate) use change::{RegistryChange, RegistryInput};
+pub(crate) use machine::Registries;
+pub(crate) use making::OpenRegistry;
+pub use record::RegistryStage;
+pub(crate) use record::{REGISTRY, REGISTRY_KEY, RegistryRecord, is_open_tag};

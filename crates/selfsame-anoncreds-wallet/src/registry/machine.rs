@@ -1,0 +1,258 @@
+//! The machine of revocation registries. The keys, the tails and the call that publishes a registry are stored in one
+//! commit, and so are the intent to revoke and the call that writes it. After a crash the outbox goes on with what was
+//! stored; the ledger answers a repeated transaction as it did the first time.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use selfsame_core::Shared;
+use selfsame_core::dids::Dids;
+use selfsame_core::events::EventKind;
+use selfsame_core::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round};
+use selfsame_core::record_cache::RecordCache;
+use selfsame_credential::evidence::Step;
+use selfsame_driver::{Error, Result};
+use selfsame_registry::anoncreds::RevocationState;
+use selfsame_store::{NewOutbox, Tag};
+use tokio::sync::Semaphore;
+
+use super::change::{Following, RegistryChange, RegistryInput};
+use super::making::{MadeRegistry, OpenRegistry};
+use super::record::{REGISTRY, RegistryRecord, RegistryStage, SentEntry};
+use crate::bounded::Bounded;
+use crate::computing::Computing;
+use crate::keys::IssuerKeys;
+
+/// Secrets of registries held; each is wiped when it leaves.
+const HELD_MAX: usize = 128;
+/// Seconds after which a refused entry is made anew.
+const ANEW_SECONDS: u64 = 60;
+/// Seconds after which a call that was given up is made again.
+const GIVEN_UP_SECONDS: u64 = 600;
+
+/// The machine of revocation registries.
+pub(crate) struct Registries {
+    pub(super) shared: Arc<Shared>,
+    pub(super) dids: Dids,
+    pub(super) keys: Arc<IssuerKeys>,
+    pub(super) computing: Computing,
+    /// By the version of the record of the secret, which the store gives once.
+    pub(super) held: Bounded<u64, Arc<OpenRegistry>>,
+    records: RecordCache<RegistryRecord>,
+    /// One registry is made at a time, so that other computations find a free core.
+    turn: Semaphore,
+}
+
+/// An input of a registry, and what was made for it.
+pub(crate) struct RegistryStep {
+    input: RegistryInput,
+    seen: Option<RevocationState>,
+    made: Option<MadeStep>,
+}
+
+/// What a step of a registry needs made.
+enum MadeStep {
+    Registry(Box<MadeRegistry>),
+    Entry(SentEntry),
+}
+
+impl From<CallAnswer> for RegistryStep {
+    fn from(answer: CallAnswer) -> Self {
+        Self::of(RegistryInput::Heard(answer))
+    }
+}
+
+impl From<RegistryChange> for RegistryStep {
+    fn from(change: RegistryChange) -> Self {
+        Self::of(RegistryInput::Change(change))
+    }
+}
+
+impl RegistryStep {
+    fn of(input: RegistryInput) -> Self {
+        Self {
+            input,
+            seen: None,
+            made: None,
+        }
+    }
+}
+
+impl Registries {
+    pub(crate) fn new(shared: Arc<Shared>, keys: Arc<IssuerKeys>, computing: Computing) -> Self {
+        Self {
+            dids: Dids::new(shared.clone()),
+            shared,
+            keys,
+            computing,
+            held: Bounded::new(HELD_MAX),
+            records: RecordCache::default(),
+            turn: Semaphore::new(1),
+        }
+    }
+
+    /// The outbox entry of a registry's next call, due after some seconds.
+    pub(crate) fn call(&self, of: &RegistryRecord, call: Call, after: u64) -> Result<NewOutbox> {
+        let (id, now) = (of.record_id(), self.shared.clock.now());
+        // One call of a registry is on its way at a time, and those of several need no order among them.
+        let subject = format!("{} {id}", of.author.did);
+        Ok(NewOutbox {
+            not_before: now.plus(after),
+            ..call.entry(REGISTRY, &id, &subject, now)?
+        })
+    }
+
+    /// The step that stores a new registry and has it published.
+    fn send(
+        &self,
+        record: &mut RegistryRecord,
+        made: &MadeRegistry,
+        round: &Round<'_>,
+    ) -> Result<Next<()>> {
+        record.stage = RegistryStage::Sending;
+        record.tails_hash = Some(made.tails_hash.clone());
+        record.accumulator.clone_from(&made.accumulator);
+        let call = self.call(record, Call::registry(&made.transaction), 0)?;
+        let next = Next::written(round, ());
+        Ok(Next {
+            batch: next.batch.and(made.writes.clone()),
+            ..next
+        }
+        .call(call))
+    }
+
+    /// The step that stores an entry and has it written.
+    fn write(
+        &self,
+        record: &mut RegistryRecord,
+        entry: &SentEntry,
+        round: &Round<'_>,
+    ) -> Result<Next<()>> {
+        for place in &entry.revoked {
+            record.queued.remove(place);
+        }
+        record.writing = Some(entry.clone());
+        let call = Call::Registry(entry.transaction.clone());
+        Ok(Next::written(round, ()).call(self.call(record, call, 0)?))
+    }
+}
+
+#[async_trait]
+impl Machine for Registries {
+    const KIND: &'static str = REGISTRY;
+    type Record = RegistryRecord;
+    type Input = RegistryStep;
+    type Reply = ();
+
+    fn records(&self) -> &RecordCache<RegistryRecord> {
+        &self.records
+    }
+
+    fn tags(&self, record: &RegistryRecord) -> Option<Vec<Tag>> {
+        Some(record.tags())
+    }
+
+    async fn prepare(
+        &self,
+        at: At<'_>,
+        record: &RegistryRecord,
+        step: &mut RegistryStep,
+    ) -> Result<()> {
+        // After a lost race the record has changed, and so has what is to be made.
+        (step.seen, step.made) = (None, None);
+        if matches!(step.input, RegistryInput::Heard(CallAnswer::Refused(_)))
+            && record.writing.is_some()
+        {
+            let registry = self.shared.own_registry()?;
+            step.seen = registry.revocation_state(&record.id, None).await?;
+        }
+        let mut after = record.clone();
+        // The step gives the error.
+        let following = after.changed(&step.input, step.seen.as_ref());
+        step.made = match following {
+            Ok(Following::Making) => {
+                // The semaphore is never closed.
+                let _turn = self.turn.acquire().await;
+                let made = self.make(at, &after).await?;
+                Some(MadeStep::Registry(Box::new(made)))
+            }
+            Ok(Following::Entry) => {
+                let entry = self.entry(at, &after, after.next_entry()).await?;
+                Some(MadeStep::Entry(entry))
+            }
+            Ok(Following::Nothing | Following::Later) | Err(_) => None,
+        };
+        Ok(())
+    }
+
+    fn step(
+        &self,
+        record: &mut RegistryRecord,
+        step: &RegistryStep,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<()>>> {
+        let was_again = matches!(step.input, RegistryInput::Change(RegistryChange::Again));
+        let following = record.changed(&step.input, step.seen.as_ref())?;
+        let next = match (following, &step.made) {
+            (Following::Making, Some(MadeStep::Registry(made))) => {
+                self.send(record, made, round)?
+            }
+            (Following::Entry, Some(MadeStep::Entry(entry))) => self.write(record, entry, round)?,
+            (Following::Making | Following::Entry, _) => {
+                return Err(Error::internal("a registry's step lacks what it needs"));
+            }
+            (Following::Later, _) => {
+                let call = self.call(record, Call::Dialogue, ANEW_SECONDS)?;
+                Next::written(round, ()).call(call)
+            }
+            (Following::Nothing, _) if was_again && record.stage == RegistryStage::Preparing => {
+                let call = self.call(record, Call::Dialogue, 0)?;
+                Next::written(round, ()).call(call)
+            }
+            (Following::Nothing, _) => Next::written(round, ()),
+        };
+        let next = match &step.input {
+            RegistryInput::Heard(CallAnswer::Accepted(receipt)) => {
+                tracing::info!(registry = record.id, seq_no = receipt.seq_no, "published");
+                next.tell(EventKind::Anchored, receipt.seq_no.to_string())
+            }
+            _ => next,
+        };
+        Ok(Step::Done(next))
+    }
+}
+
+#[async_trait]
+impl Calling for Registries {
+    fn given_up(
+        &self,
+        record: Option<&mut RegistryRecord>,
+        error: Option<&Error>,
+        round: &Round<'_>,
+    ) -> Result<Next<()>> {
+        let (Some(record), Some(error)) = (record, error) else {
+            return Ok(Next::unchanged(round, ()));
+        };
+        match round.entry.map(|entry| &entry.call) {
+            // The ledger may have accepted it, so the same transaction is sent again.
+            Some(Call::Registry(transaction)) => {
+                let call = Call::Registry(transaction.clone());
+                let call = self.call(record, call, GIVEN_UP_SECONDS)?;
+                Ok(Next::unchanged(round, ()).call(call))
+            }
+            _ if record.stage == RegistryStage::Preparing => {
+                record.stage = RegistryStage::Failed(error.reason.clone());
+                Ok(Next::written(round, ()))
+            }
+            _ => {
+                let call = self.call(record, Call::Dialogue, GIVEN_UP_SECONDS)?;
+                Ok(Next::unchanged(round, ()).call(call))
+            }
+        }
+    }
+
+    /// What the call is for is made before its step, which stores it.
+    async fn converse(&self, _: At<'_>) -> Result<CallAnswer> {
+        Ok(CallAnswer::Finished)
+    }
+}

@@ -1,0 +1,8 @@
+//! The AnonCreds of tenants below HTTP: issuers, holders and verifiers, each in a process of its own, on one registry.
+
+mod flow;
+mod forged;
+mod publications;
+mod registries;
+mod revocation;
+mod world;
