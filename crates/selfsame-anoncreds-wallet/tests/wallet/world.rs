@@ -207,7 +207,7 @@ impl RegistryClient for FakeRegistry {
     }
 
     async fn resolve(&self, _: &Did, _: &Options) -> Resolution {
-        Resolution::unavailable("none", None)
+        Resolution::unavailable("none".to_owned(), None)
     }
 
     async fn as_of(&self) -> Option<AsOf> {

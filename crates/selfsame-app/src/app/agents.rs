@@ -1,6 +1,7 @@
 //! The Aries agents of an instance: each is an organisation's, which is created at the start if there is none.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_agent::{AgentSettings, AgentTerms, Agents, Hearing};
