@@ -1,5 +1,7 @@
 //! The operations as controllers meet them, without a socket for the admin API; agents reach each other on loopback.
 
 mod connecting;
+mod hearing;
+mod sub_wallets;
 mod surface;
 mod world;

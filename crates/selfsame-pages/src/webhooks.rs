@@ -53,6 +53,7 @@ fn describe(event_type: EventType) -> &'static str {
         EventType::CredentialStatusChanged => "A credential was suspended, reinstated or revoked.",
         EventType::VerificationChanged => "A request was opened, answered or judged.",
         EventType::RegistryAnchored => "The registry accepted a transaction.",
+        EventType::AgentNotice => "A record of the agent changed.",
         EventType::EventsMissed => "Events were removed before they could be sent.",
         EventType::WebhookTest => "An operator asked for a test.",
     }

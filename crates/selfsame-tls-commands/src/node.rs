@@ -345,6 +345,7 @@ impl World {
             registry,
             resolver: file.resolver,
             organisations: Default::default(),
+            agents: Vec::new(),
         })
     }
 }

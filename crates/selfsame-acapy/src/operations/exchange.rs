@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::answer::{Answered, cannot};
-use crate::call::{Call, Flag, ListPart};
+use crate::call::{Flag, ListPart};
 
 /// What a list of exchanges is asked for.
 #[derive(Deserialize)]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::world::{Agent, World};
 
 /// A connection that both sides have: its identifiers at the inviting and at the invited side.
-async fn connected(clinic: &Agent, holder: &Agent) -> [String; 2] {
+pub async fn connected(clinic: &Agent, holder: &Agent) -> [String; 2] {
     let made = clinic
         .post(
             "/connections/create-invitation?alias=Pacientes&auto_accept=true",

@@ -8,7 +8,7 @@ use axum::body::Body;
 use http::header::{CONTENT_TYPE, HOST};
 use http::{HeaderMap, Method, Request, StatusCode};
 use selfsame_agent::{AgentSettings, AgentTerms};
-use selfsame_app::config::{AgentConfig, Config, Roles};
+use selfsame_app::config::{AgentConfig, AgentController, Config, Roles};
 use selfsame_app::{App, Parts};
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_crypto::seal::SealingKey;
@@ -29,7 +29,6 @@ pub const KEY: &str = "the key";
 
 /// An instance with one agent for each name.
 pub struct World {
-    pub app: Arc<App>,
     pub agents: Vec<Agent>,
 }
 
@@ -37,6 +36,8 @@ pub struct World {
 pub struct Agent {
     pub router: Router,
     pub settings: AdminSettings,
+    /// The token that is sent in place of the key.
+    token: Option<String>,
 }
 
 /// An answer, read to its end.
@@ -50,6 +51,17 @@ pub struct Reply {
 impl World {
     /// An instance with an agent for each of these organisations, whose settings are as `change` leaves them.
     pub async fn with(names: &[&str], change: impl Fn(&mut AdminSettings)) -> Self {
+        Self::heard(names, &[], change).await
+    }
+
+    /// Such an instance, whose agents have these controllers.
+    pub async fn heard(
+        names: &[&str],
+        controllers: &[&str],
+        change: impl Fn(&mut AdminSettings),
+    ) -> Self {
+        let controllers = controllers.iter().map(|url| AgentController::parse(url));
+        let controllers: Vec<_> = controllers.map(Result::unwrap).collect();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint: url::Url = format!("http://{}/", listener.local_addr().unwrap())
             .parse()
@@ -75,17 +87,17 @@ impl World {
             settings
         };
         let settings: Vec<_> = names.iter().map(settings).collect();
-        let app = open(&settings, &endpoint).await;
+        let app = open(&settings, &endpoint, &controllers).await;
         app.start().await.unwrap();
         let peers = crate::inbound(app.clone());
         tokio::spawn(async move { axum::serve(listener, peers).await });
         let agents = settings.into_iter().map(|settings| Agent {
             router: crate::admin(app.clone(), settings.clone()),
             settings,
+            token: None,
         });
         Self {
             agents: agents.collect(),
-            app,
         }
     }
 
@@ -95,7 +107,11 @@ impl World {
     }
 }
 
-async fn open(settings: &[AdminSettings], endpoint: &url::Url) -> Arc<App> {
+async fn open(
+    settings: &[AdminSettings],
+    endpoint: &url::Url,
+    controllers: &[AgentController],
+) -> Arc<App> {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
     let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
     let config = Config {
@@ -116,12 +132,16 @@ async fn open(settings: &[AdminSettings], endpoint: &url::Url) -> Arc<App> {
             .map(|one| AgentConfig {
                 organisation: one.organisation.clone(),
                 terms: one.terms.clone(),
-                controllers: Vec::new(),
+                controllers: controllers.to_vec(),
             })
             .collect(),
     };
     let net = Net::new(NetSettings {
-        own_origins: vec![endpoint.origin()],
+        own_origins: controllers
+            .iter()
+            .map(|one| one.url.origin())
+            .chain([endpoint.origin()])
+            .collect(),
         native_roots: false,
         ..NetSettings::default()
     });
@@ -138,14 +158,27 @@ async fn open(settings: &[AdminSettings], endpoint: &url::Url) -> Arc<App> {
 impl Agent {
     /// The answer to a request, sent with the key.
     pub async fn send(&self, method: Method, path: &str, body: &str) -> Reply {
+        let (name, value) = match &self.token {
+            None => ("x-api-key", KEY.to_owned()),
+            Some(token) => ("authorization", format!("Bearer {token}")),
+        };
         let request = Request::builder()
             .method(method)
             .uri(path)
             .header(HOST, "agent.example")
-            .header("x-api-key", KEY)
+            .header(name, value)
             .header(CONTENT_TYPE, "application/json");
         self.call(request.body(Body::from(body.to_owned())).unwrap())
             .await
+    }
+
+    /// The same, called with the token of a sub-wallet.
+    pub fn with(&self, token: &str) -> Self {
+        Self {
+            router: self.router.clone(),
+            settings: self.settings.clone(),
+            token: Some(token.to_owned()),
+        }
     }
 
     /// The answer to a request as it is.

@@ -1,0 +1,101 @@
+//! Controllers hear of records by webhooks in ACA-Py's form.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Bytes;
+use http::{HeaderMap, Uri};
+use serde_json::Value;
+use tokio::net::TcpListener;
+
+use super::connecting::connected;
+use super::world::World;
+
+/// What a controller was sent.
+#[derive(Clone)]
+pub struct Heard {
+    pub path: String,
+    pub headers: HeaderMap,
+    pub record: Value,
+}
+
+/// A controller that confirms everything.
+pub struct Controller {
+    pub url: String,
+    heard: Arc<Mutex<Vec<Heard>>>,
+}
+
+impl Controller {
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/hooks", listener.local_addr().unwrap());
+        let heard: Arc<Mutex<Vec<Heard>>> = Arc::default();
+        let hearing = heard.clone();
+        let hear = move |path: Uri, headers: HeaderMap, body: Bytes| {
+            hearing.lock().unwrap().push(Heard {
+                path: path.to_string(),
+                headers,
+                record: serde_json::from_slice(&body).unwrap(),
+            });
+            async {}
+        };
+        let router = Router::new().fallback(hear);
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { url, heard }
+    }
+
+    /// What it heard of a topic, once there is this many.
+    pub async fn of(&self, topic: &str, many: usize) -> Vec<Heard> {
+        let began = Instant::now();
+        loop {
+            let heard = self.heard.lock().unwrap().clone();
+            let path = format!("/hooks/topic/{topic}/");
+            let found: Vec<_> = heard.into_iter().filter(|one| one.path == path).collect();
+            if found.len() >= many {
+                return found;
+            }
+            assert!(
+                began.elapsed() < Duration::from_secs(10),
+                "{topic}: {}",
+                found.len()
+            );
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
+fn states(heard: &[Heard], id: &str) -> Vec<String> {
+    let of = heard.iter().filter(|one| one.record["connection_id"] == id);
+    of.map(|one| one.record["state"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_controller_hears_each_state_of_a_connection_in_order_with_its_key() {
+    let controller = Controller::start().await;
+    let url = format!("{}#secret", controller.url);
+    let world = World::heard(&["clinic", "holder"], &[&url], |_| {}).await;
+    let [clinic, holder] = &world.agents[..] else {
+        panic!("two agents");
+    };
+    let [ours, theirs] = connected(clinic, holder).await;
+    let heard = controller.of("connections", 5).await;
+    assert!(heard.iter().all(|one| one.headers["x-api-key"] == "secret"));
+    assert!(
+        heard
+            .iter()
+            .all(|one| !one.headers.contains_key("x-wallet-id"))
+    );
+    for id in [&ours, &theirs] {
+        let states = states(&heard, id);
+        assert_eq!(states.last().unwrap(), "active", "{states:?}");
+        let mut unlike = states.clone();
+        unlike.dedup();
+        assert_eq!(states, unlike, "each state is told once");
+    }
+    let first = heard
+        .iter()
+        .find(|one| one.record["connection_id"] == *ours);
+    assert_eq!(first.unwrap().record["alias"], "Pacientes");
+}
