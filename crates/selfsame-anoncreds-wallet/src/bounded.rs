@@ -50,13 +50,6 @@ impl<K: Clone + Eq + Hash, V: Clone> Bounded<K, V> {
         held.entries.insert(key, (value, now));
     }
 
-    pub(crate) fn forget<Q: Eq + Hash + ?Sized>(&self, key: &Q)
-    where
-        K: Borrow<Q>,
-    {
-        self.held().entries.remove(key);
-    }
-
     fn held(&self) -> MutexGuard<'_, Held<K, V>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -75,7 +68,5 @@ mod tests {
         bounded.keep("c", 3);
         assert_eq!(bounded.get("b"), None);
         assert_eq!((bounded.get("a"), bounded.get("c")), (Some(1), Some(3)));
-        bounded.forget("a");
-        assert_eq!(bounded.get("a"), None);
     }
 }

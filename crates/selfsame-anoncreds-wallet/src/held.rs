@@ -104,7 +104,7 @@ impl HeldRecord {
 /// What controllers see of a credential.
 pub(crate) fn info(referent: String, credential: &Credential) -> CredentialInfo {
     let values = credential.values.0.iter();
-    let index = credential.signature.r_credential.as_ref();
+    let index = credential.revocation_index();
     CredentialInfo {
         referent,
         attrs: values
@@ -113,7 +113,7 @@ pub(crate) fn info(referent: String, credential: &Credential) -> CredentialInfo 
         schema_id: credential.schema_id.to_string(),
         cred_def_id: credential.cred_def_id.to_string(),
         rev_reg_id: credential.rev_reg_id.as_ref().map(ToString::to_string),
-        cred_rev_id: index.map(|part| part.index().to_string()),
+        cred_rev_id: index.map(|index| index.to_string()),
     }
 }
 

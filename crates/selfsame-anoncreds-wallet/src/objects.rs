@@ -55,7 +55,6 @@ pub(crate) struct KnownDefinition {
 pub(crate) struct KnownRegistry {
     pub(crate) id: RevocationRegistryId,
     pub(crate) definition: Arc<RevocationRegistryDefinition>,
-    pub(crate) seq_no: u64,
 }
 
 /// The revoked places of a revocation registry as of a time.
@@ -151,7 +150,6 @@ impl Objects {
         let known = KnownRegistry {
             id: RevocationRegistryId::new(id).map_err(refused)?,
             definition: Arc::new(read(&found.json)?),
-            seq_no: found.receipt.seq_no,
         };
         self.registries.keep(id.to_owned(), known.clone());
         Ok(Some(known))

@@ -5,8 +5,7 @@ mod machine;
 mod making;
 mod record;
 
-pub(crate) use change::{RegistryChange, RegistryInput};
+pub(crate) use change::RegistryChange;
 pub(crate) use machine::Registries;
-pub(crate) use making::OpenRegistry;
 pub use record::RegistryStage;
-pub(crate) use record::{REGISTRY, REGISTRY_KEY, RegistryRecord, is_open_tag};
+pub(crate) use record::{REGISTRY, RegistryRecord, is_open_tag};

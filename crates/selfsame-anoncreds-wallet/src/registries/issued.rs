@@ -129,11 +129,9 @@ impl AnonCreds {
     }
 
     async fn found_issuance(&self, tenant: &TenantId, tag: &Tag) -> Result<IssuanceView> {
-        let found = self
-            .shared
-            .store
-            .find(tenant, ISSUANCE, tag, &Page::newest(1));
-        let found = found.await?.into_iter().next();
+        let (store, page) = (&self.shared.store, Page::newest(1));
+        let found = store.find(tenant, ISSUANCE, tag, &page).await?;
+        let found = found.into_iter().next();
         let none = || Error::not_found("anoncreds-issuance-absent");
         let record: IssuanceRecord = decode(&found.ok_or_else(none)?.value)?;
         let registry = self.own_registry(tenant, &record.rev_reg_id).await?;

@@ -121,8 +121,8 @@ async fn a_wallet_is_searched_by_tags_and_page_by_page() {
         let (mut names, mut after) = (Vec::new(), None);
         loop {
             let limit = Some(1);
-            let found = holder.credentials(tenant, &query, &Paging { after, limit });
-            let found = found.await.unwrap();
+            let paging = Paging { after, limit };
+            let found = holder.credentials(tenant, &query, &paging).await.unwrap();
             names.extend(found.items.into_iter().map(|one| one.attrs["name"].clone()));
             match found.next {
                 Some(next) => after = Some(next),
@@ -140,8 +140,8 @@ async fn a_wallet_is_searched_by_tags_and_page_by_page() {
     assert!(names(json!({"schema_name": "other"})).await.is_empty());
 
     let request = bytes(&adult(&three.cred_def_id));
-    let found = holder.matching(tenant, &request, &[], &BTreeMap::new());
-    let found: Vec<_> = found.await.unwrap();
+    let none = BTreeMap::new();
+    let found = holder.matching(tenant, &request, &[], &none).await.unwrap();
     let found: Vec<_> = found
         .iter()
         .map(|one| {
@@ -154,7 +154,8 @@ async fn a_wallet_is_searched_by_tags_and_page_by_page() {
     // Bob is too young: only the name can be shown.
     assert_eq!(found, [("Carol", 2), ("Bob", 1), ("Alice", 2)]);
     let extra = BTreeMap::from([("who".to_owned(), json!({"attr::name::value": "Alice"}))]);
-    let found = holder.matching(tenant, &request, &["who".to_owned()], &extra);
+    let who = ["who".to_owned()];
+    let found = holder.matching(tenant, &request, &who, &extra);
     let found = found.await.unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].presentation_referents, ["who"]);

@@ -169,7 +169,8 @@ async fn a_credential_that_was_not_asked_for_is_not_kept() {
         values: values.to_vec(),
         exchange: None,
     };
-    let refused = issuer.anoncreds.issue(&issuer.tenant, &issuance(&other));
+    let other = issuance(&other);
+    let refused = issuer.anoncreds.issue(&issuer.tenant, &other);
     assert_eq!(
         refused.await.err().unwrap().reason.id(),
         "anoncreds-refused"
@@ -193,7 +194,8 @@ async fn a_credential_that_was_not_asked_for_is_not_kept() {
             .is_err()
     );
 
-    let issued = issuer.anoncreds.issue(&issuer.tenant, &issuance(&offer));
+    let right = issuance(&offer);
+    let issued = issuer.anoncreds.issue(&issuer.tenant, &right);
     let issued = issued.await.unwrap();
     let refused = bob.keeps(&issued.json, &bobs.metadata).await.unwrap_err();
     assert_eq!(refused.reason.id(), "anoncreds-refused");

@@ -25,10 +25,11 @@ async fn the_same_again_gives_the_same_object_and_another_one_is_refused() {
         version: "1.0",
         attributes,
     };
-    let first = anoncreds.create_schema(author, &schema(&attributes));
+    let same = schema(&attributes);
+    let first = anoncreds.create_schema(author, &same);
     let first = first.await.unwrap();
     assert_eq!((first.seq_no, first.attributes.len()), (1, 2));
-    let again = anoncreds.create_schema(author, &schema(&attributes));
+    let again = anoncreds.create_schema(author, &same);
     assert_eq!(again.await.unwrap(), first);
     let others = names(&["name"]);
     let other = anoncreds.create_schema(author, &schema(&others)).await;

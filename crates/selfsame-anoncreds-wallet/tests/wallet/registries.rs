@@ -87,8 +87,9 @@ async fn a_registry_that_fills_makes_room_for_the_next_and_no_issuance_fails() {
     assert!(taken.contains(&(one.rev_reg_id.clone(), one.cred_rev_id)));
     let same = anoncreds.issuance_at(tenant, &one.rev_reg_id, one.cred_rev_id);
     assert_eq!(same.await.unwrap(), one);
-    let all = anoncreds.issuances(tenant, &one.rev_reg_id, &Paging::longest());
-    assert_eq!(all.await.unwrap().items.len(), 9);
+    let paging = Paging::longest();
+    let all = anoncreds.issuances(tenant, &one.rev_reg_id, &paging).await;
+    assert_eq!(all.unwrap().items.len(), 9);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,7 +13,7 @@ use super::limits::MAX_ATTRIBUTES;
 use super::message::{LARGE, Message};
 use super::schema::check_attributes;
 use crate::Error;
-use crate::cl::revocation::{RevocationRegistry, Witness};
+use crate::cl::revocation::{NonRevocationCredentialSignature, RevocationRegistry, Witness};
 use crate::cl::{CredentialSignature, SignatureCorrectnessProof};
 
 /// A credential (AnonCreds v1.0, "Issue Credential").
@@ -52,6 +52,14 @@ impl Message for Credential {
             });
         }
         Ok(())
+    }
+}
+
+impl Credential {
+    /// The index in its registry, if it can be revoked.
+    pub fn revocation_index(&self) -> Option<u32> {
+        let part = self.signature.r_credential.as_ref();
+        part.map(NonRevocationCredentialSignature::index)
     }
 }
 

@@ -161,7 +161,7 @@ pub struct IssuedContext<'a> {
 
 impl NonRevocationCredentialSignature {
     /// The revocation index.
-    pub fn index(&self) -> u32 {
+    pub(crate) fn index(&self) -> u32 {
         self.i
     }
 
