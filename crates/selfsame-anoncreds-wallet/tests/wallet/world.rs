@@ -355,7 +355,10 @@ impl Party {
         self.shared.store.commit(issued.writes).await.unwrap();
         if let Some(id) = &issued.rev_reg_id {
             let tails = self.anoncreds.tails(TailsName::Registry(id)).await.unwrap();
-            to.anoncreds.keep_tails(id, &tails.unwrap()).await.unwrap();
+            to.anoncreds
+                .keep_tails(id, &tails.unwrap().1)
+                .await
+                .unwrap();
         }
         to.keeps(&issued.json, &requested.metadata).await.unwrap()
     }
