@@ -54,14 +54,9 @@ impl AnonCreds {
         holder_did: Option<&str>,
     ) -> Result<RequestedCredential> {
         let offer = CredentialOffer::from_json(offer).map_err(refused)?;
-        let known = self.known_definition(offer.cred_def_id.as_str()).await?;
-        let ended = known
-            .valid_until
-            .filter(|end| *end <= self.shared.clock.now());
-        if let Some(end) = ended {
-            let expired = Error::bad_request("anoncreds-definition-expired");
-            return Err(expired.with("id", &known.id).with("end", &end.rfc3339()));
-        }
+        let known = self
+            .unexpired_definition(offer.cred_def_id.as_str())
+            .await?;
         let secret = self.secrets.of(tenant).await?;
         let did = holder_did.filter(|_| offer.cred_def_id.is_legacy());
         let did = did.map(str::to_owned);
@@ -204,6 +199,18 @@ impl AnonCreds {
     pub(crate) async fn known_definition(&self, id: &str) -> Result<KnownDefinition> {
         let known = self.objects.definition(id).await?;
         known.ok_or_else(|| unknown("the credential definition", id))
+    }
+
+    /// A definition of the registry whose key is not refused yet.
+    pub(crate) async fn unexpired_definition(&self, id: &str) -> Result<KnownDefinition> {
+        let known = self.known_definition(id).await?;
+        let now = self.shared.clock.now();
+        match known.valid_until.filter(|end| *end <= now) {
+            None => Ok(known),
+            Some(end) => Err(Error::bad_request("anoncreds-definition-expired")
+                .with("id", id)
+                .with("end", &end.rfc3339())),
+        }
     }
 
     /// A random UUID (RFC 9562 §5.4), by which controllers know a credential.

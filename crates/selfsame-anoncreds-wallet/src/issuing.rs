@@ -39,7 +39,7 @@ pub struct IssuedCredential {
 }
 
 impl AnonCreds {
-    /// The JSON of an offer for the newest credential definition of the tenant that fits.
+    /// The JSON of an offer for the newest credential definition of the tenant that fits, or for its successor.
     ///
     /// # Errors
     /// `BadRequest` (`anoncreds-definition-none`) if none fits; the store's.
@@ -47,6 +47,7 @@ impl AnonCreds {
         let found = self.published_that_fit(tenant, "definition", of).await?;
         let none = || Error::bad_request("anoncreds-definition-none");
         let newest = found.into_iter().next().ok_or_else(none)?;
+        let newest = self.in_force(tenant, newest).await?;
         let id = newest.definition_id.as_deref().unwrap_or_default();
         let key = self.keys.of(tenant, &newest.id(), id).await?;
         if newest.revocable {
@@ -80,6 +81,7 @@ impl AnonCreds {
         let publication = self.publication_of(tenant, id).await?;
         let publication = publication.filter(Publication::is_published);
         let publication = publication.ok_or_else(|| unknown("the credential definition", id))?;
+        self.unexpired_definition(id).await?;
         let key = self.keys.of(tenant, &publication.id(), id).await?;
         let taken = match publication.revocable {
             true => Some(self.take_place(tenant, &publication).await?),

@@ -32,8 +32,7 @@ mod wql;
 pub use holding::{RequestedCredential, StoredCredential};
 pub use issuing::{IssuedCredential, NewIssuance};
 pub use publication::{
-    AcceptedPublication, DefinitionFilter, FailedPublication, NewCredentialDefinition, NewSchema,
-    Publication, PublicationState,
+    DefinitionFilter, NewCredentialDefinition, NewSchema, Publication, PublicationState,
 };
 pub use publishing::{CredentialDefinitionView, SchemaView};
 pub use registries::{

@@ -6,18 +6,24 @@ use selfsame_anoncreds::format::{
     CredentialDefinitionId, Interval, Known, Message as _, PresentationRequest, Query, QueryAnswer,
     RequestedPredicate, RevocationRegistryId, SchemaId, encode_attribute, normalise_attribute,
 };
+use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Result};
 use selfsame_store::TenantId;
 use serde_json::{Value, json};
 
 use crate::error::refused;
 use crate::held::{FoundCredential, HeldRecord, HeldSearch};
-use crate::view::{ChosenCredentials, MatchingCredential, ShownAttribute, ShownPredicate};
+use crate::view::{
+    ChosenCredentials, CredentialInfo, MatchingCredential, ShownAttribute, ShownPredicate,
+};
 use crate::wallet::AnonCreds;
 use crate::wql;
 
 /// Credentials given for a referent at most, the newest.
 const MATCHES_MAX: usize = 100;
+
+/// Credentials of which one that is not revoked is chosen.
+const CHOICES_MAX: usize = 5;
 
 /// What one referent of a request asks for.
 struct AskedReferent<'a> {
@@ -174,7 +180,7 @@ impl AnonCreds {
             let cred_id = match known {
                 Some(id) => id,
                 None => {
-                    let newest = self.answers(tenant, &asked, 1).await?.into_iter().next();
+                    let newest = self.newest_unrevoked(tenant, &asked).await?;
                     let none = || {
                         Error::bad_request("anoncreds-credential-none")
                             .with("referent", asked.referent)
@@ -200,6 +206,54 @@ impl AnonCreds {
             }
         }
         Ok(chosen)
+    }
+
+    /// The newest credential that answers a referent: among the newest few one that is not revoked, if non-revocation is
+    /// asked for.
+    async fn newest_unrevoked(
+        &self,
+        tenant: &TenantId,
+        asked: &AskedReferent<'_>,
+    ) -> Result<Option<FoundCredential>> {
+        let most = asked.interval.map_or(1, |_| CHOICES_MAX);
+        let mut first = None;
+        for found in self.answers(tenant, asked, most).await? {
+            let at = asked.interval.and_then(|interval| interval.to);
+            let is_revoked = asked.interval.is_some()
+                && self
+                    .is_revoked(&found.record.info, at.map(UnixTime))
+                    .await?;
+            if !is_revoked {
+                return Ok(Some(found));
+            }
+            first = first.or(Some(found));
+        }
+        // To make the presentation then says why not.
+        Ok(first)
+    }
+
+    /// Whether a credential of the tenant is revoked now.
+    ///
+    /// # Errors
+    /// `NotFound` if the tenant has no such credential; the registry's.
+    pub async fn credential_revoked(&self, tenant: &TenantId, id: &str) -> Result<bool> {
+        let info = self.credential(tenant, id).await?;
+        self.is_revoked(&info, None).await
+    }
+
+    /// Whether a credential was revoked at a time that is not to come, or is now.
+    async fn is_revoked(&self, info: &CredentialInfo, at: Option<UnixTime>) -> Result<bool> {
+        let index = info.cred_rev_id.as_deref();
+        let index = index.and_then(|index| index.parse::<u32>().ok());
+        let (Some(id), Some(index)) = (&info.rev_reg_id, index) else {
+            return Ok(false);
+        };
+        let registry = self.known_registry(id).await?;
+        let now = self.shared.clock.now();
+        let at = at.filter(|at| *at < now);
+        let known = self.objects.list(&registry, at).await?;
+        let bit = known.map(|known| known.list.revocation_list.is_revoked(index));
+        Ok(bit.transpose().map_err(refused)?.unwrap_or(false))
     }
 
     /// The newest credentials that answer a referent.

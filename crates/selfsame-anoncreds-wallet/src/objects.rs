@@ -139,6 +139,15 @@ impl Objects {
         Ok(Some(known))
     }
 
+    /// Asks the registry again, the next time, whether a definition has an end.
+    pub(crate) fn forget_end(&self, id: &str) {
+        if let Some(known) = self.definitions.get(id) {
+            let asked_at = UnixTime(0);
+            self.definitions
+                .keep(id.to_owned(), KnownDefinition { asked_at, ..known });
+        }
+    }
+
     /// A revocation registry, if the registry has it.
     pub(crate) async fn registry(&self, id: &str) -> Result<Option<KnownRegistry>> {
         if let Some(known) = self.registries.get(id) {

@@ -8,4 +8,6 @@ pub use record::{
     AcceptedPublication, DefinitionFilter, FailedPublication, NewCredentialDefinition, NewSchema,
     Publication, PublicationState,
 };
-pub(crate) use record::{DEFAULT_TAG, DEFINITION, DefinitionRecord, PRIVATE_KEY, PUBLICATION};
+pub(crate) use record::{
+    DEFAULT_TAG, DEFINITION, DefinitionRecord, PRIVATE_KEY, PUBLICATION, successor_tag,
+};

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use selfsame_core::dids::Author;
 use selfsame_core::machine::Call;
+use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, StoreError, TenantId};
@@ -82,6 +83,36 @@ impl AnonCreds {
         self.published(publication.clone()).await?;
         if publication.revocable {
             self.keep_registries(&author.tenant, &publication).await?;
+        }
+        self.credential_definition(&id).await
+    }
+
+    /// Gives a definition of the author a successor with a new key, and waits until the registry has it. From `until` on
+    /// the old key is refused: a time to come where it is replaced in order, now where it is in other hands. Offers are
+    /// then for the successor, also where they name the old definition. The same again gives the same successor.
+    ///
+    /// # Errors
+    /// `NotFound` if the author has no such definition; as [`Self::create_definition`].
+    pub async fn rotate_definition(
+        &self,
+        author: &Author,
+        cred_def_id: &str,
+        until: UnixTime,
+    ) -> Result<CredentialDefinitionView> {
+        self.can_publish(author)?;
+        let own = self.publication_of(&author.tenant, cred_def_id).await?;
+        let own = own.filter(Publication::is_published);
+        let absent = || Error::not_found("anoncreds-object-absent").with("id", cred_def_id);
+        let own = own.ok_or_else(absent)?;
+        let next = match self.successor_of(&author.tenant, cred_def_id).await? {
+            Some(next) => next,
+            None => own.successor(author.clone(), until)?,
+        };
+        let id = next.definition_id.clone().unwrap_or_default();
+        self.published(next.clone()).await?;
+        self.objects.forget_end(cred_def_id);
+        if next.revocable {
+            self.keep_registries(&author.tenant, &next).await?;
         }
         self.credential_definition(&id).await
     }

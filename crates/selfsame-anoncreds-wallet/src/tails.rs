@@ -6,7 +6,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use selfsame_anoncreds::cl::revocation::{TailsFile, tails_length};
+use selfsame_anoncreds::cl::revocation::{
+    TAIL_LENGTH, TAILS_VERSION, TailsFile, TailsHash, tails_length,
+};
 use selfsame_core::Shared;
 use selfsame_crypto::encoding::base58_encode;
 use selfsame_crypto::hash::sha256;
@@ -56,8 +58,8 @@ pub(crate) struct Tails {
     held: Mutex<VecDeque<(String, Arc<Vec<u8>>)>>,
 }
 
-/// The writes that keep a registry's file.
-pub(crate) fn kept(registry: &str, hash: &str, bytes: &[u8]) -> Result<Batch> {
+/// The writes that keep a file, and lead to it from its registry.
+pub(crate) fn kept(registry: Option<&str>, hash: &str, bytes: &[u8]) -> Result<Batch> {
     let mut batch = Batch::new(TenantId::instance());
     let mut parts = 0_u32;
     for part in bytes.chunks(PART_BYTES) {
@@ -65,8 +67,14 @@ pub(crate) fn kept(registry: &str, hash: &str, bytes: &[u8]) -> Result<Batch> {
         parts = parts.saturating_add(1);
     }
     let record = encode(&TailsRecord { parts })?;
-    let named = Put::new(OF_REGISTRY, registry_id(registry), hash.as_bytes().to_vec());
-    Ok(batch.put(Put::new(TAILS, hash, record)).put(named))
+    let batch = batch.put(Put::new(TAILS, hash, record));
+    Ok(match registry {
+        Some(registry) => {
+            let hash = hash.as_bytes().to_vec();
+            batch.put(Put::new(OF_REGISTRY, registry_id(registry), hash))
+        }
+        None => batch,
+    })
 }
 
 fn part_id(hash: &str, number: u32) -> String {
@@ -83,8 +91,11 @@ impl Tails {
         Self { shared, held }
     }
 
-    /// A file that is kept here.
-    pub(crate) async fn stored(&self, name: TailsName<'_>) -> Result<Option<Arc<Vec<u8>>>> {
+    /// A file that is kept here, with its hash.
+    pub(crate) async fn stored(
+        &self,
+        name: TailsName<'_>,
+    ) -> Result<Option<(String, Arc<Vec<u8>>)>> {
         let (store, tenant) = (&self.shared.store, TenantId::instance());
         let hash = match name {
             TailsName::Hash(hash) => hash.to_owned(),
@@ -97,7 +108,7 @@ impl Tails {
             }
         };
         if let Some(held) = self.held(&hash) {
-            return Ok(Some(held));
+            return Ok(Some((hash, held)));
         }
         let Some(stored) = store.read(&tenant, TAILS, &hash).await? else {
             return Ok(None);
@@ -109,7 +120,8 @@ impl Tails {
             let part = part.ok_or_else(|| Error::damaged("a tails file lacks a part"))?;
             bytes.extend_from_slice(&part.value);
         }
-        Ok(Some(self.hold(hash, bytes)))
+        let bytes = self.hold(hash.clone(), bytes);
+        Ok(Some((hash, bytes)))
     }
 
     /// The file of a registry: kept here, or fetched from where its issuer serves it. Its hash is that of the registry.
@@ -119,7 +131,7 @@ impl Tails {
     pub(crate) async fn of(&self, registry: &KnownRegistry) -> Result<Arc<Vec<u8>>> {
         let value = &registry.definition.value;
         let hash = &value.tails_hash;
-        if let Some(stored) = self.stored(TailsName::Hash(hash)).await? {
+        if let Some((_, stored)) = self.stored(TailsName::Hash(hash)).await? {
             return Ok(stored);
         }
         let absent = |detail: &dyn std::fmt::Display| {
@@ -152,15 +164,31 @@ impl Tails {
         Ok(self.hold(hash.clone(), bytes))
     }
 
-    /// Keeps a file that somebody uploads for a registry, whose definition it must fit.
+    /// Keeps a file that somebody uploads for a registry, whose definition it must fit. Returns its hash.
     ///
     /// # Errors
     /// `BadRequest` if it does not fit; the store's.
-    pub(crate) async fn upload(&self, registry: &KnownRegistry, bytes: &[u8]) -> Result<()> {
+    pub(crate) async fn upload(&self, registry: &KnownRegistry, bytes: &[u8]) -> Result<String> {
         let value = &registry.definition.value;
         TailsFile::checked(bytes, value.max_cred_num, &value.tails_hash).map_err(refused)?;
-        let batch = kept(registry.id.as_str(), &value.tails_hash, bytes)?;
+        let batch = kept(Some(registry.id.as_str()), &value.tails_hash, bytes)?;
         self.shared.store.commit(batch).await?;
+        Ok(value.tails_hash.clone())
+    }
+
+    /// Keeps a file under the hash that it has.
+    ///
+    /// # Errors
+    /// `BadRequest` if it has another hash, or is no tails file; the store's.
+    pub(crate) async fn upload_hashed(&self, hash: &str, bytes: &[u8]) -> Result<()> {
+        let mut hasher = TailsHash::new();
+        hasher.update(bytes);
+        let points = bytes.strip_prefix(&TAILS_VERSION);
+        let is_one = points.is_some_and(|points| points.len().is_multiple_of(TAIL_LENGTH));
+        if !is_one || hasher.finish() != hash {
+            return Err(Error::bad_request("anoncreds-tails-other").with("hash", hash));
+        }
+        self.shared.store.commit(kept(None, hash, bytes)?).await?;
         Ok(())
     }
 

@@ -50,6 +50,7 @@ impl AnonCreds {
         };
         let named = self.named(&request, &presentation).await?;
         let mut messages = notices(&request, &presentation, &named.definitions);
+        let expired = expired(&named.definitions, self.shared.clock.now());
         let prepared = self.objects.prepared.clone();
         let verifying = move || {
             let Named {
@@ -69,10 +70,11 @@ impl AnonCreds {
         };
         let judged = self.computing.run(verifying).await?;
         let verdict = judged.presentation.verdict;
-        let is_valid = verdict.is_valid();
-        if let Some(rule) = verdict.reason().filter(|_| !is_valid) {
+        if let Some(rule) = verdict.reason().filter(|_| !verdict.is_valid()) {
             messages.push(finding(rule));
         }
+        let is_valid = verdict.is_valid() && expired.is_empty();
+        messages.extend(expired);
         Ok(ProofVerdict { is_valid, messages })
     }
 
@@ -141,6 +143,21 @@ impl ProofVerdict {
             messages: vec![format!("{code}::{detail}")],
         }
     }
+}
+
+/// The findings for definitions whose keys are refused by now. Whoever has such a key can make credentials and proofs as
+/// of any time, so that a proof as of an earlier time is refused too.
+fn expired(definitions: &BTreeMap<String, KnownDefinition>, now: UnixTime) -> Vec<String> {
+    let ends = definitions.iter();
+    let ends = ends.filter_map(|(id, known)| Some((id, known.valid_until?)));
+    let ended = ends.filter(|(_, end)| *end <= now);
+    let finding = |(id, end): (&String, UnixTime)| {
+        format!(
+            "VERIFY_ERROR::definition: {id} expired at {}",
+            end.rfc3339()
+        )
+    };
+    ended.map(finding).collect()
 }
 
 /// The beginnings of the requested intervals, each once.

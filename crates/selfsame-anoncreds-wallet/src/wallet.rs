@@ -71,23 +71,30 @@ impl AnonCreds {
         vec![self.publishing.clone(), self.registries.clone()]
     }
 
-    /// A tails file that is kept here.
+    /// A tails file that is kept here, with its hash.
     ///
     /// # Errors
     /// The store's.
-    pub async fn tails(&self, name: TailsName<'_>) -> Result<Option<Arc<Vec<u8>>>> {
+    pub async fn tails(&self, name: TailsName<'_>) -> Result<Option<(String, Arc<Vec<u8>>)>> {
         self.tails.stored(name).await
     }
 
     /// Keeps a tails file for a registry that the instance's own registry has. The file must be the one whose hash the
-    /// definition has.
+    /// definition has. Returns the hash.
     ///
     /// # Errors
     /// `BadRequest` if there is no such registry, or the file is not its; the store's.
-    pub async fn keep_tails(&self, rev_reg_id: &str, bytes: &[u8]) -> Result<()> {
-        self.tails
-            .upload(&self.known_registry(rev_reg_id).await?, bytes)
-            .await
+    pub async fn keep_tails(&self, rev_reg_id: &str, bytes: &[u8]) -> Result<String> {
+        let registry = self.known_registry(rev_reg_id).await?;
+        self.tails.upload(&registry, bytes).await
+    }
+
+    /// Keeps a tails file under its hash.
+    ///
+    /// # Errors
+    /// `BadRequest` if it has another hash, or is no tails file; the store's.
+    pub async fn keep_hashed_tails(&self, hash: &str, bytes: &[u8]) -> Result<()> {
+        self.tails.upload_hashed(hash, bytes).await
     }
 
     pub(crate) async fn known_registry(&self, id: &str) -> Result<KnownRegistry> {

@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_core::dids::Dids;
 use selfsame_core::newcomer::{Newcomer, Registered};
 use selfsame_core::resolver::Linked;
@@ -22,6 +23,9 @@ pub trait EndpointHost: Send + Sync {
 
     /// The DIDs whose documents it hosts.
     fn dids(&self) -> &Dids;
+
+    /// The AnonCreds of its organisations.
+    fn anoncreds(&self) -> &AnonCreds;
 
     /// Resolves a DID of any known method; errors are part of the result.
     async fn resolve(&self, did: &Did, options: &Options) -> Arc<Resolution>;

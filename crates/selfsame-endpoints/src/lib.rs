@@ -13,6 +13,7 @@ pub mod issuer;
 pub mod registry;
 pub mod resolver;
 pub mod routes;
+pub mod tails;
 pub mod verifier;
 pub mod von_network;
 

@@ -1,16 +1,18 @@
 //! The addresses: each that a specification or a document describes, and which one.
 
 use axum::extract::{FromRef, FromRequestParts};
-use selfsame_http::route::{Route, get, post, tagged};
+use selfsame_http::route::{Route, get, post, put, tagged};
 
 use crate::instance::{Instance, RolesHere};
-use crate::{hosted, issuer, registry, resolver, verifier, von_network};
+use crate::{hosted, issuer, registry, resolver, tails, verifier, von_network};
 
 const JSON: &str = "application/json";
 const JWT: &str = "application/jwt";
 const FORM: &str = "application/x-www-form-urlencoded";
 const CBOR: &str = "application/cbor";
 const TEXT: &str = "text/plain";
+const BYTES: &str = "application/octet-stream";
+const FILES: &str = "multipart/form-data";
 const DID_DOCUMENT: &str = "application/did";
 const RESOLUTION: &str = "application/did-resolution";
 const DEREFERENCING: &str = "application/did-url-dereferencing";
@@ -215,6 +217,54 @@ where
         get("/status/{list}/registry", issuer::registry_token_list).named("issuance_status_list_registry").gives("application/statuslist+jwt", "The Token Status List, signed by the issuer's DID in the registry, for single-use credentials.").by("Token Status List §8"),
         get("/status/{list}/{purpose}", issuer::bitstring_list).named("issuance_bitstring_status_list").gives(JWT, "A signed Bitstring Status List of one purpose.").by("Bitstring Status List 1.0"),
     ])
+}
+
+/// The tails files of revocation registries, for holders. The addresses are those of indy-tails-server.
+pub fn tails_files<S: ServerState>() -> Vec<Route<S>>
+where
+    Instance: FromRef<S>,
+{
+    tagged(
+        "tails",
+        vec![
+            get("/tails/hash/{hash}", tails::by_hash)
+                .named("tails_by_hash")
+                .gives(
+                    BYTES,
+                    "The tails file with this hash; its bytes never change.",
+                )
+                .by("docs/anoncreds.md"),
+            get("/tails/{*registry}", tails::of_registry)
+                .named("tails_of_registry")
+                .gives(BYTES, "The tails file of this revocation registry.")
+                .by("docs/anoncreds.md"),
+        ],
+    )
+}
+
+/// Uploads of tails files, by those who work here.
+pub fn tails_uploads<S: ServerState>() -> Vec<Route<S>>
+where
+    Instance: FromRef<S>,
+{
+    tagged(
+        "tails",
+        vec![
+            put("/tails/hash/{hash}", tails::upload_by_hash)
+                .named("tails_upload_by_hash")
+                .gives(TEXT, "Keeps a tails file; its hash.")
+                .by("docs/anoncreds.md")
+                .takes(FILES),
+            put("/tails/{*registry}", tails::upload)
+                .named("tails_upload")
+                .gives(
+                    TEXT,
+                    "Keeps the tails file of a revocation registry that the instance's registry has; its hash.",
+                )
+                .by("docs/anoncreds.md")
+                .takes(FILES),
+        ],
+    )
 }
 
 /// OpenID4VP, for other people's wallets.

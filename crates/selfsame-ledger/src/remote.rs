@@ -50,6 +50,8 @@ const KEPT_EVERY: u64 = 60;
 const UNPROVEN: [&str; 2] = ["height", "time"];
 /// Seconds for which old state is accepted from one node alone: no other node is there that could show newer state.
 const STANDSTILL_ALONE: u64 = 600;
+/// Attempts to read a revocation list while entries are added.
+const REVOKED_READS_MAX: usize = 3;
 /// Seconds after which to check again whether the operator has acted.
 const STOPPED_FOR: u64 = 3_600;
 
@@ -458,8 +460,20 @@ impl Registry for Remote {
         id: &str,
         at: Option<UnixTime>,
     ) -> Result<Option<RevocationState>> {
-        self.read_now(|machine, state| machine.revoked(state, id, at))
-            .await
+        let network = self.network().await?;
+        let mut failed = None;
+        // List and entries are fetched one after another, and do not fit if one is added in between.
+        for _ in 0..REVOKED_READS_MAX {
+            let fetcher = self.fetcher(network);
+            let read =
+                |machine: &StateMachine, state: &dyn StateRead| machine.revoked(state, id, at);
+            match network.known.read_back(&fetcher, read).await? {
+                Ok(found) => return Ok(found),
+                Err(error) => failed = Some(error),
+            }
+        }
+        let failed = failed.map_or_else(String::new, |error| error.to_string());
+        Err(Error::internal(failed))
     }
 }
 

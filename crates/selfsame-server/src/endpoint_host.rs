@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use axum::extract::FromRef;
+use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_core::dids::Dids;
 use selfsame_core::newcomer::{Newcomer, Registered};
 use selfsame_core::resolver::Linked;
@@ -29,6 +30,10 @@ impl EndpointHost for Server {
 
     fn dids(&self) -> &Dids {
         self.app().dids()
+    }
+
+    fn anoncreds(&self) -> &AnonCreds {
+        self.app().anoncreds()
     }
 
     async fn resolve(&self, did: &Did, options: &Options) -> Arc<Resolution> {

@@ -8,6 +8,7 @@ mod pages;
 use axum::{Router, routing};
 use selfsame_app::config::Roles;
 use selfsame_endpoints::routes as endpoints;
+use selfsame_endpoints::tails::TAILS_MAX;
 use selfsame_operators::Area;
 
 use crate::audience::{Audience, UPLOAD_MAX};
@@ -86,6 +87,8 @@ fn of_every_instance() -> Vec<Routes> {
         Routes::of(Audience::OperatorApi, api::oneself()).of_organisations(),
         Routes::of(Audience::PublicApi, endpoints::logos()).of_organisations(),
         Routes::of(Audience::PublicApi, endpoints::resolution()),
+        Routes::of(Audience::PublicApi, endpoints::tails_files()),
+        api(Area::Issuer, endpoints::tails_uploads()).receiving(TAILS_MAX),
         Routes::of(Audience::PublicApi, api::description()),
     ]
 }

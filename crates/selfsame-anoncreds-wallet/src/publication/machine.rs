@@ -15,7 +15,7 @@ use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::Step;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_registry::anoncreds::Definition;
+use selfsame_registry::anoncreds::{Definition, Succession};
 use selfsame_registry::{Operation, Transaction};
 use selfsame_store::{Batch, Expect, NewOutbox, Put, Tag};
 use tokio::sync::Semaphore;
@@ -101,9 +101,13 @@ impl Publishing {
         if publication.definition_id.is_some() {
             let (with_keys, json) = self.definition(at, publication, keys).await?;
             keys = with_keys;
+            let before = publication.successor_of.as_ref();
             operations.push(Operation::CredentialDefinition(Definition {
                 json,
-                successor_of: None,
+                successor_of: before.map(|before| Succession {
+                    definition: before.definition.clone(),
+                    until: before.until,
+                }),
                 valid_until: None,
             }));
         }

@@ -5,6 +5,7 @@ use selfsame_anoncreds::issuer::{NewDefinition, create_schema};
 use selfsame_core::dids::Author;
 use selfsame_crypto::encoding::base58_encode;
 use selfsame_crypto::hash::sha256;
+use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_registry::anoncreds::ObjectName;
 use selfsame_store::Tag;
@@ -51,8 +52,20 @@ pub struct Publication {
     /// How many places a revocation registry of the definition has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registry_size: Option<u32>,
+    /// The definition that this one succeeds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub successor_of: Option<Predecessor>,
     /// How far it is.
     pub state: PublicationState,
+}
+
+/// A definition that another one succeeds.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Predecessor {
+    /// Its identifier.
+    pub definition: String,
+    /// The time from which its key is refused.
+    pub until: UnixTime,
 }
 
 /// How far a publication is.
@@ -179,6 +192,7 @@ impl Publication {
             tag: Some(DEFAULT_TAG.to_owned()),
             revocable: false,
             registry_size: None,
+            successor_of: None,
             state: PublicationState::Preparing,
         })
     }
@@ -204,6 +218,7 @@ impl Publication {
             tag: Some(new.tag.to_owned()),
             revocable: new.registry_size.is_some(),
             registry_size: new.registry_size,
+            successor_of: None,
             state: PublicationState::Preparing,
         })
     }
@@ -218,6 +233,26 @@ impl Publication {
             definition_id: Some(id.ok_or_else(unnamed)?.to_string()),
             revocable,
             ..self
+        })
+    }
+
+    /// The publication of a definition that succeeds this one, whose key is refused from a time on.
+    ///
+    /// # Errors
+    /// `BadRequest` for what the registry can't name.
+    pub(crate) fn successor(&self, author: Author, until: UnixTime) -> Result<Self> {
+        let tag = next_tag(self.tag.as_deref().unwrap_or(DEFAULT_TAG));
+        let new = NewCredentialDefinition {
+            schema_id: &self.schema_id,
+            tag: &tag,
+            registry_size: self.registry_size,
+        };
+        let definition = self.definition_id.clone().unwrap_or_default();
+        let next = Self::of_definition(author, self.schema.clone(), &new)?;
+        Ok(Self {
+            revocable: self.revocable,
+            successor_of: Some(Predecessor { definition, until }),
+            ..next
         })
     }
 
@@ -263,6 +298,9 @@ impl Publication {
             tags.push(Tag::hashed("publishes", "definition"));
             tags.push(Tag::hashed("cred_def_id", id));
         }
+        if let Some(before) = &self.successor_of {
+            tags.push(successor_tag(&before.definition));
+        }
         tags
     }
 
@@ -286,6 +324,21 @@ impl Publication {
             revocable: self.revocable,
         };
         make(&new).map_err(refused)
+    }
+}
+
+/// The tag of the publication whose definition succeeds another.
+pub(crate) fn successor_tag(cred_def_id: &str) -> Tag {
+    Tag::hashed("succeeds", cred_def_id)
+}
+
+/// The tag of the definition after the one with this tag: `default`, `default.2`, `default.3`.
+fn next_tag(tag: &str) -> String {
+    let numbered = tag.rsplit_once('.');
+    let numbered = numbered.and_then(|(name, number)| Some((name, number.parse::<u32>().ok()?)));
+    match numbered {
+        Some((name, number)) => format!("{name}.{}", number.saturating_add(1)),
+        None => format!("{tag}.2"),
     }
 }
 

@@ -6,7 +6,9 @@ use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Record, StoreError, Tag, TenantId};
 
-use crate::publication::{DEFAULT_TAG, DefinitionFilter, PUBLICATION, Publication, Publishing};
+use crate::publication::{
+    DEFAULT_TAG, DefinitionFilter, PUBLICATION, Publication, Publishing, successor_tag,
+};
 use crate::wallet::AnonCreds;
 
 impl AnonCreds {
@@ -88,6 +90,31 @@ impl AnonCreds {
         };
         let found = self.found(tenant, &of.tag("definition")).await?;
         Ok(found.into_iter().next())
+    }
+
+    /// The publication of the definition that succeeds one of the tenant, published or not.
+    pub(crate) async fn successor_of(
+        &self,
+        tenant: &TenantId,
+        cred_def_id: &str,
+    ) -> Result<Option<Publication>> {
+        let found = self.found(tenant, &successor_tag(cred_def_id)).await?;
+        Ok(found.into_iter().next())
+    }
+
+    /// The definition that has taken over from one of the tenant: the last of its successors that are published.
+    pub(crate) async fn in_force(
+        &self,
+        tenant: &TenantId,
+        mut publication: Publication,
+    ) -> Result<Publication> {
+        loop {
+            let id = publication.definition_id.as_deref().unwrap_or_default();
+            match self.successor_of(tenant, id).await? {
+                Some(next) if next.is_published() => publication = next,
+                _ => return Ok(publication),
+            }
+        }
     }
 
     /// The publications that ended well, publish this, and fit; newest first.

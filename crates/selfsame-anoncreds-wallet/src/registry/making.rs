@@ -105,7 +105,7 @@ impl Registries {
             Operation::RevocationEntry(first),
         ];
         Ok(MadeRegistry {
-            writes: writes.and(tails::kept(&record.id, &tails_hash, &opened.tails)?),
+            writes: writes.and(tails::kept(Some(&record.id), &tails_hash, &opened.tails)?),
             transaction: self
                 .dids
                 .signed_together(&record.author, operations)

@@ -5,4 +5,5 @@ mod forged;
 mod publications;
 mod registries;
 mod revocation;
+mod rotation;
 mod world;

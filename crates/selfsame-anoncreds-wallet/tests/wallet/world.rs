@@ -1,7 +1,7 @@
 //! A registry in memory, and parties that share it, each with a store of its own.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -42,8 +42,6 @@ pub struct FakeRegistry {
     pub is_away: AtomicBool,
     /// It accepts, and its answers are lost.
     pub loses_answers: AtomicBool,
-    /// Transactions that came, repeated ones too.
-    pub calls: AtomicUsize,
     state: Mutex<FakeState>,
 }
 
@@ -62,7 +60,6 @@ impl FakeRegistry {
             clock,
             is_away: AtomicBool::new(false),
             loses_answers: AtomicBool::new(false),
-            calls: AtomicUsize::new(0),
             state: Mutex::default(),
         })
     }
@@ -81,16 +78,6 @@ impl FakeRegistry {
         let state = self.state.lock().unwrap();
         let entries = state.entries.get(id).into_iter().flatten();
         entries.map(|(entry, _)| entry.revoked.clone()).collect()
-    }
-
-    pub fn registries(&self) -> Vec<String> {
-        self.state
-            .lock()
-            .unwrap()
-            .registries
-            .keys()
-            .cloned()
-            .collect()
     }
 }
 
@@ -176,7 +163,8 @@ impl RegistryClient for FakeRegistry {
     }
 
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
-        self.calls.fetch_add(1, Ordering::SeqCst);
+        // As long as a block takes.
+        tokio::time::sleep(Duration::from_millis(20)).await;
         let away = || Error::new(ErrorKind::Unavailable { retry_after: 1 }, "registry-away");
         if self.is_away.load(Ordering::SeqCst) {
             return Err(away());
@@ -367,7 +355,10 @@ impl Party {
         self.shared.store.commit(issued.writes).await.unwrap();
         if let Some(id) = &issued.rev_reg_id {
             let tails = self.anoncreds.tails(TailsName::Registry(id)).await.unwrap();
-            to.anoncreds.keep_tails(id, &tails.unwrap()).await.unwrap();
+            to.anoncreds
+                .keep_tails(id, &tails.unwrap().1)
+                .await
+                .unwrap();
         }
         to.keeps(&issued.json, &requested.metadata).await.unwrap()
     }

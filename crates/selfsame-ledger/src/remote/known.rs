@@ -26,6 +26,8 @@ use crate::rules::MachineRules;
 
 /// Maximum number of rounds of a resolution. One that still lacks something then would never end.
 const ROUNDS_MAX: usize = 16;
+/// Maximum number of rounds of a read that goes back entry by entry.
+const HISTORY_ROUNDS_MAX: usize = 2_048;
 /// Seconds for which an object that may change is reused.
 const REUSED_FOR: Option<u64> = Some(5);
 /// Pause before asking a node again that can't prove yet what it has acknowledged.
@@ -218,6 +220,19 @@ impl NetView {
         Ok((result, as_of.map_or(now, |as_of| as_of.time)))
     }
 
+    /// As [`Self::read_now`], for a read that goes back entry by entry. Entries never change, so that each is fetched once.
+    pub(super) async fn read_back<T>(
+        &self,
+        nodes: &dyn Fetch,
+        read: impl Fn(&StateMachine, &dyn StateRead) -> T,
+    ) -> Result<T> {
+        let view = VerifiedState {
+            rounds: HISTORY_ROUNDS_MAX,
+            ..VerifiedState::new(self, None)
+        };
+        Ok(self.read(nodes, view, read).await?.0)
+    }
+
     /// Runs `read` on verified objects until none is missing.
     async fn read<T>(
         &self,
@@ -226,7 +241,7 @@ impl NetView {
         read: impl Fn(&StateMachine, &dyn StateRead) -> T,
     ) -> Result<(T, Option<AsOf>)> {
         let mut behind = None;
-        for _ in 0..ROUNDS_MAX {
+        for _ in 0..view.rounds {
             let result = read(&self.machine, &view);
             let Some(key) = view.missing() else {
                 return Ok((result, *view.as_of()));
@@ -343,6 +358,7 @@ struct VerifiedState<'a> {
     height: u64,
     fetched: HashMap<Vec<u8>, Option<Vec<u8>>>,
     missing: Mutex<Option<Vec<u8>>>,
+    rounds: usize,
 }
 
 impl<'a> VerifiedState<'a> {
@@ -356,6 +372,7 @@ impl<'a> VerifiedState<'a> {
             height: known.written.load(Ordering::SeqCst),
             fetched: HashMap::new(),
             missing: Mutex::default(),
+            rounds: ROUNDS_MAX,
         }
     }
 
