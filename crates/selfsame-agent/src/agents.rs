@@ -1,10 +1,18 @@
 //! The agents of one process.
 
+mod beginning;
 mod connecting;
 mod dids;
+mod discovering;
 mod exchanges;
+mod exchanging;
+mod handshaking;
 mod inbound;
+mod invited;
+mod inviting;
 mod managing;
+mod rotating;
+mod speaking;
 mod taking;
 mod ways;
 
@@ -15,15 +23,22 @@ use selfsame_core::Correspondent;
 use selfsame_store::TenantId;
 
 use crate::connections::Connections;
+use crate::discovery::Discovery;
 use crate::exchanges::issuing::Issuing;
 use crate::exchanges::proving::Proving;
 use crate::machine::ProtocolMachine;
+use crate::oob::OutOfBand;
 use crate::parts::{AgentParts, AgentTerms, Hearing};
 
 pub use connecting::{InvitationAnswer, NewInvitation};
 pub use dids::LocalDid;
+pub use discovering::NewDiscovery;
 pub use exchanges::{ExchangeBegin, ExchangeFilter, Exchanges};
+pub use exchanging::DidRequestWish;
+pub use invited::OobAnswer;
+pub use inviting::NewOobInvitation;
 pub use managing::{ConnectionEndpoints, ConnectionFilter, ListRange};
+pub use speaking::RevocationNotification;
 
 /// The agents of one process. Each tenant is one agent.
 #[derive(Clone)]
@@ -32,6 +47,8 @@ pub struct Agents {
     connections: Arc<ProtocolMachine<Connections>>,
     issuing: Arc<ProtocolMachine<Issuing>>,
     proving: Arc<ProtocolMachine<Proving>>,
+    oob: Arc<ProtocolMachine<OutOfBand>>,
+    discovery: Arc<ProtocolMachine<Discovery>>,
 }
 
 impl Agents {
@@ -44,6 +61,8 @@ impl Agents {
             connections: Arc::new(ProtocolMachine::new(parts.clone())),
             issuing: Arc::new(ProtocolMachine::new(parts.clone())),
             proving: Arc::new(ProtocolMachine::new(parts.clone())),
+            oob: Arc::new(ProtocolMachine::new(parts.clone())),
+            discovery: Arc::new(ProtocolMachine::new(parts.clone())),
             parts,
         }
     }
@@ -66,6 +85,8 @@ impl Agents {
             self.connections.clone(),
             self.issuing.clone(),
             self.proving.clone(),
+            self.oob.clone(),
+            self.discovery.clone(),
         ]
     }
 }

@@ -1,10 +1,16 @@
 //! Where a message goes: the keys it is encrypted to, the mediators it passes, and the endpoint it is posted to.
 
+use selfsame_aries::advance::{Problem, ProblemKind};
 use selfsame_aries::connection::DidWithDoc;
 use selfsame_aries::key::VerKey;
+use selfsame_aries::out_of_band::InlineService;
+use selfsame_aries::peer_document::{PeerDocument, contained};
 use selfsame_core::Shared;
-use selfsame_core::machine::{HttpBody, HttpCall};
+use selfsame_core::machine::{HttpBody, HttpCall, Round};
+use selfsame_credential::evidence::{Need, Step};
 use selfsame_crypto::PublicKey;
+use selfsame_did::Did;
+use selfsame_did::legacy::{LegacyDocument, LegacyKey, LegacyService, UnqualifiedDid};
 use selfsame_didcomm::forward::{RouteV1, wrap_v1};
 use selfsame_didcomm::message::Prefix;
 use selfsame_didcomm::{Message, Version, media, v1};
@@ -15,6 +21,11 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::error::unreadable;
+
+/// The decorator of messages that are answered without a connection.
+pub const SERVICE: &str = "~service";
+/// The keys of such a decorator, at most.
+const KEYS_MAX: usize = 16;
 
 /// Where a peer gets its messages.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -27,37 +38,105 @@ pub struct Destination {
     pub endpoint: Url,
 }
 
-/// A service of a document of connections 1.0, as agents write it.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct LegacyService {
-    #[serde(default)]
-    recipient_keys: Vec<VerKey>,
-    #[serde(default)]
-    routing_keys: Vec<VerKey>,
-    service_endpoint: Url,
+/// Where the subject of a DID gets its messages, and the document that says so.
+#[derive(Clone, Debug)]
+pub struct Located {
+    /// Where.
+    pub destination: Destination,
+    /// The document.
+    pub document: PeerDocument,
+}
+
+impl Located {
+    /// By a document.
+    ///
+    /// # Errors
+    /// If it names no service with keys and a URL.
+    pub fn by(document: PeerDocument) -> std::result::Result<Self, Problem> {
+        let service = document.service().ok_or_else(no_service)?;
+        let destination = Destination {
+            keys: service.recipient_keys.clone(),
+            through: service.routing_keys.clone(),
+            endpoint: service.endpoint.parse().map_err(|_| no_service())?,
+        };
+        Ok(Self {
+            destination,
+            document,
+        })
+    }
+
+    /// By what a party says of itself, without asking others; `None` if that does not suffice.
+    pub fn named(party: &DidWithDoc) -> Option<Self> {
+        let document = match &party.doc {
+            Some(_) => PeerDocument::told(party).ok()?,
+            None => PeerDocument::of(&contained(&party.did.parse().ok()?)?),
+        };
+        Self::by(document).ok()
+    }
+}
+
+/// Where the subject of a DID gets its messages: by the document that came with it, by the one that the DID contains, or
+/// by the one that others resolve it to, which is a need.
+///
+/// # Errors
+/// If the DID can't be resolved, or its document names no service with keys and a URL.
+pub fn located(
+    did: &str,
+    doc: Option<&Value>,
+    round: &Round<'_>,
+) -> std::result::Result<Step<Located>, Problem> {
+    if let Some(doc) = doc {
+        let party = DidWithDoc {
+            did: did.to_owned(),
+            doc: Some(doc.clone()),
+        };
+        let document = PeerDocument::told(&party).map_err(|_| no_service())?;
+        return Located::by(document).map(Step::Done);
+    }
+    let did: Did = did.parse().map_err(|_| unresolved())?;
+    if let Some(document) = contained(&did) {
+        return Located::by(PeerDocument::of(&document)).map(Step::Done);
+    }
+    let Some(fetched) = round.evidence.did(&did) else {
+        return Ok(Step::Needs(vec![Need::Did(did)]));
+    };
+    let resolution = fetched.value.as_ref().map_err(|_| unresolved())?;
+    let document = resolution.document_of(&did).map_err(|_| unresolved())?;
+    Located::by(PeerDocument::of(document)).map(Step::Done)
+}
+
+fn no_service() -> Problem {
+    let explain = "the DID document names no service with a key and a URL";
+    Problem::new(ProblemKind::Content, "request_not_accepted", explain)
+}
+
+fn unresolved() -> Problem {
+    let explain = "the DID can't be resolved";
+    Problem::new(ProblemKind::Content, "request_not_accepted", explain)
 }
 
 impl Destination {
-    /// Where a side of a connection gets its messages, by the document it sent.
-    ///
-    /// # Errors
-    /// `BadRequest` if the document has no service with keys and an endpoint.
-    pub fn of(party: &DidWithDoc) -> Result<Self> {
-        let services = party.doc.as_ref().and_then(|doc| doc.get("service"));
-        let service = services
-            .and_then(Value::as_array)
-            .and_then(|all| all.first());
-        let service = service.ok_or_else(|| unreadable(&"the DID document has no service"))?;
-        let service: LegacyService =
-            serde_json::from_value(service.clone()).map_err(|error| unreadable(&error))?;
-        if service.recipient_keys.is_empty() {
-            return Err(unreadable(&"the service of the DID document has no keys"));
+    /// Where the sender of a message without a connection gets the answers: the decorator `~service` (RFC 0056).
+    pub fn decorated(message: &Message) -> Option<Self> {
+        let service = message.other.get(SERVICE)?;
+        let service: InlineService = serde_json::from_value(service.clone()).ok()?;
+        let (keys, through) = (service.recipient_keys, service.routing_keys);
+        if keys.is_empty() || keys.len().max(through.len()) > KEYS_MAX {
+            return None;
         }
-        Ok(Self {
-            keys: service.recipient_keys,
-            through: service.routing_keys,
-            endpoint: service.service_endpoint,
+        Some(Self {
+            keys,
+            through,
+            endpoint: service.service_endpoint.parse().ok()?,
+        })
+    }
+
+    /// What the decorator says of this agent: answers to this key go to this endpoint.
+    pub fn decorator(key: &VerKey, endpoint: &Url) -> Value {
+        json!({
+            "recipientKeys": [key.to_base58()],
+            "routingKeys": [],
+            "serviceEndpoint": endpoint,
         })
     }
 
@@ -131,33 +210,25 @@ fn public(keys: &[VerKey]) -> Vec<PublicKey> {
 /// This side of a connection: an unqualified DID of the key (RFC 0793), with its document in the form that agents of
 /// connections 1.0 read.
 pub fn own_party(key: &VerKey, endpoint: &Url) -> DidWithDoc {
-    let did = selfsame_crypto::encoding::base58_encode(
-        key.public_key().bytes().get(..16).unwrap_or_default(),
-    );
-    let (full, verkey) = (format!("did:sov:{did}"), key.to_base58());
-    let doc = json!({
-        "@context": "https://w3id.org/did/v1",
-        "id": full,
-        "publicKey": [{
-            "id": format!("{full}#1"),
-            "type": "Ed25519VerificationKey2018",
-            "controller": full,
-            "publicKeyBase58": verkey,
+    let (did, public) = (UnqualifiedDid::of_key(key.public_key()), key.public_key());
+    let full = did.qualified();
+    let document = LegacyDocument {
+        keys: vec![LegacyKey {
+            id: format!("{full}#1"),
+            key: public.clone(),
         }],
-        "authentication": [{
-            "type": "Ed25519SignatureAuthentication2018",
-            "publicKey": format!("{full}#1"),
+        services: vec![LegacyService {
+            id: format!("{full};indy"),
+            type_: "IndyAgent".to_owned(),
+            priority: 0,
+            recipient_keys: vec![public.clone()],
+            routing_keys: Vec::new(),
+            endpoint: endpoint.to_string(),
         }],
-        "service": [{
-            "id": format!("{full};indy"),
-            "type": "IndyAgent",
-            "priority": 0,
-            "recipientKeys": [verkey],
-            "serviceEndpoint": endpoint,
-        }],
-    });
+        did: did.clone(),
+    };
     DidWithDoc {
-        did,
-        doc: Some(doc),
+        did: did.to_string(),
+        doc: Some(document.to_value()),
     }
 }

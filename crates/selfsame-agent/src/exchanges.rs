@@ -17,7 +17,7 @@ use selfsame_store::Tag;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::destination::Destination;
+use crate::destination::{Destination, SERVICE};
 use crate::machine::{AgentTurn, Parcel, Startable, Taken};
 use crate::notice::{Told, Untold};
 
@@ -38,6 +38,8 @@ pub struct ExchangeEntry<C: Course, D> {
     pub details: D,
     /// The message that goes with an invitation, while there is no connection.
     pub unsent: Option<Value>,
+    /// The way to the peer of an exchange without a connection.
+    pub alone: Option<Way>,
     /// Notices that are told once its messages were sent.
     pub untold: Untold,
     /// Whether it is removed once its messages were sent.
@@ -45,12 +47,14 @@ pub struct ExchangeEntry<C: Course, D> {
 }
 
 /// How a message gets to the peer of an exchange.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Way {
-    /// Our key in the connection.
+    /// Our key in the connection, or for this exchange.
     pub from: VerKey,
     /// Where the peer gets its messages.
     pub to: Destination,
+    /// Without a connection: where this agent gets the answers, as the decorator `~service` says it (RFC 0056).
+    pub service: Option<Value>,
 }
 
 /// Where the inputs of an exchange come from.
@@ -90,6 +94,12 @@ pub trait ExchangeRecord: Default {
     /// Whether it is over and about to be removed.
     fn is_ended(&self) -> bool;
 
+    /// The message that goes with an invitation.
+    fn unsent(&self) -> Option<&Value>;
+
+    /// The way to the peer without a connection.
+    fn alone(&self) -> Option<&Way>;
+
     /// Who this agent is in it, and its state, by their names in the RFC.
     fn standing(&self) -> Option<Standing>;
 
@@ -120,6 +130,16 @@ pub trait ExchangeProtocol: Startable<Entry: ExchangeRecord> {
 }
 
 impl Ground {
+    /// The way of a report to the peer.
+    fn parcel(&self, report: &Outgoing) -> Option<Parcel> {
+        let way = self.way.clone()?;
+        Some(Parcel {
+            from: way.from,
+            to: way.to,
+            message: report.message.clone(),
+        })
+    }
+
     /// Notes the connection of an exchange that has none yet.
     pub fn bind(&self, connection_id: &mut Option<String>) {
         if connection_id.is_none() {
@@ -167,6 +187,7 @@ impl<C: Course, D: Default> Default for ExchangeEntry<C, D> {
             exchange: None,
             details: D::default(),
             unsent: None,
+            alone: None,
             untold: Untold::default(),
             is_ended: false,
         }
@@ -256,6 +277,16 @@ impl<'a, C: Course, D> Run<'a, C, D> {
         {
             return Err(Problem::unknown_thread());
         }
+        if self.entry.alone.is_some() && came_on.is_some() {
+            return Err(Problem::unknown_thread());
+        }
+        let way = self.ground.way.as_ref();
+        let way = way.filter(|way| way.service.is_some());
+        if let (Some(alone), Some(way)) = (&self.entry.alone, way)
+            && alone != way
+        {
+            return Err(Problem::unknown_thread());
+        }
         let footing = match (&self.entry.exchange, &self.ground.outset) {
             (Some(known), _) => Footing::Known(known),
             (None, Some(outset)) => Footing::New(outset),
@@ -266,6 +297,9 @@ impl<'a, C: Course, D> Run<'a, C, D> {
             return Ok(false);
         }
         self.entry.exchange = Some(advance.record);
+        if let Some(way) = way {
+            self.entry.alone = Some(way.clone());
+        }
         for Outgoing { message, .. } in advance.send {
             self.send(message);
         }
@@ -275,9 +309,13 @@ impl<'a, C: Course, D> Run<'a, C, D> {
         Ok(true)
     }
 
-    fn send(&mut self, message: Message) {
+    fn send(&mut self, mut message: Message) {
+        let service = self.ground.way.as_ref().and_then(|way| way.service.clone());
+        if let Some(service) = service {
+            message.other.insert(SERVICE.to_owned(), service);
+        }
         match &self.ground.way {
-            Some(Way { from, to }) => self.taken.send.push(Parcel {
+            Some(Way { from, to, .. }) => self.taken.send.push(Parcel {
                 from: from.clone(),
                 to: to.clone(),
                 message,

@@ -39,12 +39,21 @@ pub fn create(shared: &Shared, tenant: &TenantId) -> Result<(VerKey, Batch)> {
     let batch = Batch::new(tenant.clone());
     let (key, _, batch) = shared.keys.create(tenant, KeyType::Ed25519, batch)?;
     let key = VerKey::new(key.public().clone()).map_err(Error::internal)?;
+    let batch = route(batch, tenant, &key)?;
+    Ok((key, batch))
+}
+
+/// Adds to the batch the route that leads from a key to this tenant, which holds it.
+///
+/// # Errors
+/// None that can happen.
+pub fn route(batch: Batch, tenant: &TenantId, key: &VerKey) -> Result<Batch> {
     let route = KeyRoute {
         tenant: tenant.as_str().to_owned(),
     };
-    let put = Put::new(ROUTE, route_id(&key), encode(&route)?);
+    let put = Put::new(ROUTE, route_id(key), encode(&route)?);
     let batch = batch.for_tenant(TenantId::instance()).put(put);
-    Ok((key, batch.for_tenant(tenant.clone())))
+    Ok(batch.for_tenant(tenant.clone()))
 }
 
 /// The keys among these names that an agent here holds; those of the first agent that holds one.

@@ -7,22 +7,35 @@
 mod agents;
 mod connections;
 mod destination;
+mod discovery;
 mod error;
 mod exchanges;
 mod keys;
 mod machine;
 mod notice;
+mod oob;
 mod parts;
-mod view;
+mod public_did;
 
 pub use agents::{
     Agents, ConnectionEndpoints, ConnectionFilter, ExchangeBegin, ExchangeFilter, Exchanges,
     InvitationAnswer, ListRange, LocalDid, NewInvitation,
 };
+pub use connections::{ConnectionView, InvitationView};
 pub use exchanges::issuing::{
     IssueWhat, Issuing, NamedFilter, NewCredentialOffer, NewCredentialProposal,
 };
 pub use exchanges::proving::{NamedRequest, NewPresentation, NewProofRequest, ProofWhat, Proving};
 pub use exchanges::{ExchangeProtocol, Wishes};
 pub use parts::{AgentSettings, AgentTerms, Hearing};
-pub use view::{ConnectionView, InvitationView};
+
+/// Connections by DID exchange and out-of-band: what controllers give, and what they see.
+pub mod connect {
+    pub use crate::agents::{
+        DidRequestWish, NewDiscovery, NewOobInvitation, OobAnswer, RevocationNotification,
+    };
+    pub use crate::connections::{OwnDid, OwnSide};
+    pub use crate::discovery::DiscoveryView;
+    pub use crate::oob::{OobInvitationView, OobView};
+    pub use crate::public_did::PublicDid;
+}

@@ -3,13 +3,14 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use selfsame_aries::advance::Problem;
+use selfsame_aries::advance::{Outgoing, Problem};
 use selfsame_aries::key::VerKey;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
-    At, Call, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement,
+    At, Attempt, Call, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement,
 };
 use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::{Evidence, Step};
@@ -28,6 +29,9 @@ use crate::parts::AgentParts;
 
 /// How often a delivery is put off that the peer answers with an error.
 const REFUSED_MAX: u32 = 6;
+
+/// Pauses before a message that waits for an earlier one is tried again, in milliseconds.
+const PATIENCE_MS: [u64; 9] = [5, 10, 20, 40, 80, 160, 320, 640, 1_280];
 
 /// A protocol, as the agent keeps and drives its records.
 #[async_trait]
@@ -54,6 +58,11 @@ pub trait AgentProtocol: Send + Sync + 'static {
 
     /// The notices that are told once the record's messages were sent.
     fn untold(entry: &mut Self::Entry) -> &mut Untold;
+
+    /// The way of the report that refuses an input; `None` if it can't be sent, or not to somebody unknown.
+    fn report(_entry: &Self::Entry, _input: &Self::Input, _report: &Outgoing) -> Option<Parcel> {
+        None
+    }
 
     /// Whether the record is removed once its messages were sent.
     fn is_ended(_entry: &Self::Entry) -> bool {
@@ -125,10 +134,8 @@ pub struct Beside<E> {
 
 /// What the giver of an input gets.
 pub struct StepOutcome {
-    /// Whether the input had been taken before.
-    pub is_repeated: bool,
     /// The refusal, if the peer is told of it.
-    pub problem: Option<Problem>,
+    problem: Option<Problem>,
     /// The record after the step.
     pub shown: Option<Value>,
     /// What is sent, and the record that it belongs to.
@@ -216,8 +223,22 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
     /// # Errors
     /// The refusal of the step, and those of the driver.
     pub async fn give(self: &Arc<Self>, at: At<'_>, input: P::Input) -> Result<StepOutcome> {
+        self.give_read(at, None, input).await
+    }
+
+    /// As [`Self::give`], with the record and its version if they were read already.
+    ///
+    /// # Errors
+    /// As [`Self::give`].
+    pub async fn give_read(
+        self: &Arc<Self>,
+        at: At<'_>,
+        read: Option<(P::Entry, u64)>,
+        input: P::Input,
+    ) -> Result<StepOutcome> {
         let shared = &self.parts.shared;
-        let driven = shared.drive(&**self, at, AgentInput::Input(input)).await?;
+        let input = AgentInput::Input(input);
+        let driven = shared.drive_from(&**self, at, read, input).await?;
         self.deliver(at, driven.committed.outbox);
         match driven.reply.problem {
             Some(problem) => Err(refused(&problem)),
@@ -292,8 +313,8 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
                 id: &id,
             };
             for entry in entries {
-                let put_off = match shared.go_on(&machine, Some(entry)).await {
-                    Ok(answered) => answered.is_none(),
+                let put_off = match machine.attempt(entry).await {
+                    Ok(attempt) => attempt != Attempt::Made,
                     Err(error) => {
                         tracing::warn!(%error, "a message is delivered later");
                         true
@@ -306,6 +327,19 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
                 }
             }
         });
+    }
+
+    /// Delivers a message now. One that waits for an earlier one to the same peer is tried again a few times.
+    async fn attempt(self: &Arc<Self>, entry: OutboxId) -> Result<Attempt> {
+        let shared = &self.parts.shared;
+        for pause in PATIENCE_MS {
+            let attempt = shared.carry_early(self, entry).await?;
+            if attempt != Attempt::Waits {
+                return Ok(attempt);
+            }
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+        }
+        shared.carry_early(self, entry).await
     }
 
     /// The entry of the outbox that delivers a message.
@@ -362,7 +396,11 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
         match P::step(entry, input, &turn) {
             Ok(Step::Needs(needs)) => Ok(Step::Needs(needs)),
             Ok(Step::Done(taken)) => next::<P>(entry, taken, round).map(Step::Done),
-            Err(problem) => Err(refused(&problem)),
+            Err(problem) => {
+                let report = problem.report.as_deref();
+                let parcel = report.and_then(|report| P::report(entry, input, report));
+                refusal(problem, parcel, round).map(Step::Done)
+            }
         }
     }
 
@@ -422,7 +460,6 @@ impl<P: AgentProtocol> Calling for ProtocolMachine<P> {
 impl StepOutcome {
     fn nothing() -> Self {
         Self {
-            is_repeated: false,
             problem: None,
             shown: None,
             parcels: Vec::new(),
@@ -439,7 +476,6 @@ fn next<P: AgentProtocol>(
     let mut outcome = StepOutcome::nothing();
     outcome.shown = taken.shown;
     if taken.is_repeated {
-        outcome.is_repeated = true;
         return Ok(Next::unchanged(round, outcome));
     }
     let of = |id: &str, parcels: Vec<Parcel>| -> Vec<(String, Parcel)> {
@@ -484,6 +520,23 @@ struct Saying<'a> {
     record: &'a str,
     tell: Vec<Told>,
     ctx: &'a Ctx,
+}
+
+/// A refusal leaves the record as it is. The report is sent, if there is a way to the peer.
+fn refusal(
+    problem: Problem,
+    report: Option<Parcel>,
+    round: &Round<'_>,
+) -> Result<Next<StepOutcome>> {
+    let Some(parcel) = report else {
+        return Err(refused(&problem));
+    };
+    let outcome = StepOutcome {
+        problem: Some(problem),
+        shown: None,
+        parcels: vec![(round.at.id.to_owned(), parcel)],
+    };
+    Ok(Next::unchanged(round, outcome))
 }
 
 /// With the notices of a record as records of their own. They are told after its messages were sent.

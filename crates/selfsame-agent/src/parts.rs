@@ -53,6 +53,14 @@ pub struct AgentSettings {
     pub auto_verify_presentation: bool,
     /// Keeps the records of exchanges that are done.
     pub preserve_exchange_records: bool,
+    /// Answers texts for people with one that says that they came.
+    pub auto_respond_messages: bool,
+    /// Tells controllers of pings.
+    pub monitor_ping: bool,
+    /// Lets invitations name the public DID.
+    pub public_invites: bool,
+    /// Takes requests for connections that name the public DID and no invitation.
+    pub requests_through_public_did: bool,
 }
 
 /// Tells whether somebody hears of the states of a tenant's records.

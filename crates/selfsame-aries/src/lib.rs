@@ -31,6 +31,7 @@ pub mod key;
 pub mod message_pickup;
 pub mod notification;
 pub mod out_of_band;
+pub mod peer_document;
 pub mod present_proof;
 pub mod protocol;
 pub mod revocation_notification;

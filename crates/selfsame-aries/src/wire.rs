@@ -128,7 +128,7 @@ pub fn is_report(kind: &MessageType) -> bool {
 }
 
 /// A new identifier of a message: a UUID of version 4 (RFC 0008 recommends one).
-pub(crate) fn fresh_id(label: &str, ctx: &Ctx) -> String {
+pub fn fresh_id(label: &str, ctx: &Ctx) -> String {
     let mut bytes: [u8; 16] = ctx.random(&format!("aries message {label}"));
     let [.., _, version, _, variant, _, _, _, _, _, _, _] = &mut bytes;
     *version = (*version & 0x0f) | 0x40;

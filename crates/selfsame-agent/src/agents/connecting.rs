@@ -1,37 +1,31 @@
 //! What controllers do with connections.
 
 use selfsame_aries::advance::{Advance, Footing, Outset, Recipient};
-use selfsame_aries::connection::{Accepting, ConnectionRecord, InvitationMode};
+use selfsame_aries::connection::{ConnectionRecord, InvitationMode};
 use selfsame_aries::connections::{
     ConnectionAct, ConnectionInput, ConnectionInvitation, ConnectionMessage, Invited, InvitedTo,
     step,
 };
 use selfsame_aries::out_of_band::write_invitation;
-use selfsame_aries::trust_ping::{Ping, TrustPingMessage};
-use selfsame_aries::wire::{Incoming, Vocabulary};
-use selfsame_core::machine::At;
-use selfsame_core::machine::Machine as _;
+use selfsame_aries::wire::{Incoming, Vocabulary, fresh_id};
+use selfsame_core::machine::{At, Machine as _};
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::ctx::Ctx;
-use selfsame_crypto::encoding::hex_encode;
 use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_didcomm::{Message, Version};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
-use selfsame_store::{Batch, Expect, TenantId};
+use selfsame_store::{Batch, TenantId};
 use serde_json::{Map, Value};
 
 use super::Agents;
-use crate::connections::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections};
+use super::beginning::{Door, NewConnection, accepting};
+use crate::connections::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, OwnSide};
+use crate::connections::{ConnectionView, InvitationView};
 use crate::destination::Destination;
 use crate::error::{refused, unreadable};
-use crate::keys;
-use crate::machine::{AgentProtocol as _, ProtocolMachine};
-use crate::notice::Untold;
-use crate::view::{ConnectionView, InvitationView};
-
-type ConnectionMachine = ProtocolMachine<Connections>;
+use crate::machine::AgentProtocol as _;
 
 /// An invitation to make.
 #[derive(Clone, Debug, Default)]
@@ -42,8 +36,10 @@ pub struct NewInvitation {
     pub auto_accept: bool,
     /// Whether many may use it.
     pub multi_use: bool,
-    /// How the agent calls itself in it, if not by its own label.
+    /// How this agent calls itself in it, if not by its own name.
     pub label: Option<String>,
+    /// Whether it names the public DID in place of a key.
+    pub public: bool,
 }
 
 /// How an invitation that was received is taken.
@@ -67,15 +63,20 @@ impl Agents {
     ) -> Result<InvitationView> {
         let shared = &self.parts.shared;
         let (ctx, terms) = (shared.clock.ctx(), self.parts.terms(tenant));
-        let (key, writes) = keys::create(shared, tenant)?;
-        let invitation = ConnectionInvitation {
-            label: Some(new.label.unwrap_or_else(|| terms.label.clone())),
-            image_url: None,
-            to: InvitedTo::Keys {
+        let label = new.label.clone();
+        let Door { key, did, writes } = self.door(tenant, new.public).await?;
+        let to = match did {
+            Some(did) => InvitedTo::Did(did.to_string()),
+            None => InvitedTo::Keys {
                 recipient_keys: vec![key.clone()],
                 endpoint: terms.endpoint.to_string(),
                 routing_keys: Vec::new(),
             },
+        };
+        let invitation = ConnectionInvitation {
+            label: label.clone().or_else(|| Some(terms.label.clone())),
+            image_url: None,
+            to,
         };
         let invited = Invited {
             invitation,
@@ -95,13 +96,16 @@ impl Agents {
             .ok_or_else(|| Error::internal("no invitation"))?
             .message;
         let entry = ConnectionEntry {
-            record: advance.record,
-            own_key: None,
-            invited_to: None,
-            untold: Untold::default(),
+            label,
+            ..ConnectionEntry::new(advance.record)
         };
-        let id = fresh(&ctx);
-        self.keep(writes, &id, &entry).await?;
+        let id = fresh_id("connection", &ctx);
+        let new = NewConnection {
+            tenant,
+            id: &id,
+            entry: &entry,
+        };
+        self.keep(new, writes).await?;
         Ok(InvitationView {
             connection_id: id,
             invitation_url: write_invitation(&terms.endpoint, &message).to_string(),
@@ -133,13 +137,16 @@ impl Agents {
         record.alias = how.alias;
         record.accept = accepting(how.auto_accept);
         let entry = ConnectionEntry {
-            record,
-            own_key: None,
-            invited_to: Some(invited_to),
-            untold: Untold::default(),
+            invited_to,
+            ..ConnectionEntry::new(record)
         };
-        let id = fresh(&ctx);
-        self.keep(Batch::new(tenant.clone()), &id, &entry).await?;
+        let id = fresh_id("connection", &ctx);
+        let new = NewConnection {
+            tenant,
+            id: &id,
+            entry: &entry,
+        };
+        self.keep(new, Batch::new(tenant.clone())).await?;
         match how.auto_accept {
             true => self.accept_connection(tenant, &id).await,
             false => Ok(ConnectionView::of(&id, &entry)),
@@ -151,7 +158,21 @@ impl Agents {
     /// # Errors
     /// `NotFound` if there is none; `Conflict` if its state does not allow it.
     pub async fn accept_connection(&self, tenant: &TenantId, id: &str) -> Result<ConnectionView> {
-        let given = ConnectionGiven::new(ConnectionWhat::Accept);
+        self.accept_connection_as(tenant, id, OwnSide::default())
+            .await
+    }
+
+    /// As [`Self::accept_connection`], with this side as the controller wants it.
+    ///
+    /// # Errors
+    /// As [`Self::accept_connection`]; `BadRequest` if the agent has no public DID and is to use it.
+    pub async fn accept_connection_as(
+        &self,
+        tenant: &TenantId,
+        id: &str,
+        side: OwnSide,
+    ) -> Result<ConnectionView> {
+        let given = ConnectionGiven::new(ConnectionWhat::Accept(side));
         self.connections.give(At { tenant, id }, given).await?;
         self.connection(tenant, id).await
     }
@@ -186,37 +207,6 @@ impl Agents {
             Ok(ConnectionView::of(&stored.id, &entry))
         })
     }
-
-    /// Sends a trust ping on a connection. Returns the identifier of its thread.
-    ///
-    /// # Errors
-    /// `NotFound` if there is no such connection; `Conflict` if it is not ready.
-    pub async fn ping(
-        &self,
-        tenant: &TenantId,
-        id: &str,
-        comment: Option<String>,
-    ) -> Result<String> {
-        let ping = TrustPingMessage::Ping(Ping {
-            comment,
-            ..Ping::default()
-        });
-        let kind = MessageType::new(TrustPingMessage::PROTOCOL, Semver::new(1, 0), ping.name());
-        let mut message = Message::new(kind, fresh(&self.parts.shared.clock.ctx()));
-        ping.write(&mut message);
-        let thread = message.id.clone();
-        let given = ConnectionGiven::new(ConnectionWhat::Say(vec![message]));
-        self.connections.give(At { tenant, id }, given).await?;
-        Ok(thread)
-    }
-
-    async fn keep(&self, writes: Batch, id: &str, entry: &ConnectionEntry) -> Result<()> {
-        let batch = writes
-            .expect(Connections::KIND, id, Expect::Absent)
-            .put(ConnectionMachine::put(id, entry)?);
-        self.parts.shared.store.commit(batch).await?;
-        Ok(())
-    }
 }
 
 /// The first step of a connection.
@@ -234,30 +224,18 @@ fn begun(input: &ConnectionInput, ctx: &Ctx) -> Result<Advance<ConnectionRecord>
     }
 }
 
-/// Where an invitation asks to send the request.
-fn destination(invitation: &ConnectionInvitation) -> Result<Destination> {
+/// Where an invitation asks to send the request; `None` if it names a DID, which is resolved for the request.
+fn destination(invitation: &ConnectionInvitation) -> Result<Option<Destination>> {
     match &invitation.to {
         InvitedTo::Keys {
             recipient_keys,
             endpoint,
             routing_keys,
-        } => Ok(Destination {
+        } => Ok(Some(Destination {
             keys: recipient_keys.clone(),
             through: routing_keys.clone(),
             endpoint: endpoint.parse().map_err(|error| unreadable(&error))?,
-        }),
-        InvitedTo::Did(did) => Err(Error::bad_request("aries-did-unresolved").with("did", did)),
+        })),
+        InvitedTo::Did(_) => Ok(None),
     }
-}
-
-fn accepting(auto: bool) -> Accepting {
-    match auto {
-        true => Accepting::Auto,
-        false => Accepting::Manual,
-    }
-}
-
-/// A new identifier.
-pub fn fresh(ctx: &Ctx) -> String {
-    hex_encode(&ctx.random::<16>("aries/new"))
 }

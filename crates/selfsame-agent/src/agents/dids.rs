@@ -6,6 +6,7 @@ use selfsame_store::{Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::Agents;
+use crate::connections::{OwnDid, make_did};
 use crate::keys;
 
 /// The kind of their records.
@@ -23,12 +24,24 @@ pub struct LocalDid {
 }
 
 impl Agents {
-    /// Makes a key with its DID: of the method `key`, or unqualified (RFC 0793) for `sov`.
+    /// Makes a key with its DID: of the method `key`, one of `did:peer:2` or `did:peer:4` that names this agent's
+    /// endpoint, or unqualified (RFC 0793) for `sov`.
     ///
     /// # Errors
     /// The store's.
     pub async fn create_did(&self, tenant: &TenantId, method: &str) -> Result<LocalDid> {
         let shared = &self.parts.shared;
+        if let Ok(kind @ (OwnDid::Peer2 | OwnDid::Peer4)) = OwnDid::of_method(method) {
+            let made = make_did(&self.parts, tenant, kind).await?;
+            let did = LocalDid {
+                did: made.party.did,
+                verkey: made.key.to_base58(),
+                method: method.to_owned(),
+            };
+            let put = Put::new(LOCAL_DID, &did.verkey, encode(&did)?);
+            shared.store.commit(made.writes.put(put)).await?;
+            return Ok(did);
+        }
         let (key, writes) = keys::create(shared, tenant)?;
         let did = match method {
             "key" => key.to_did().to_string(),

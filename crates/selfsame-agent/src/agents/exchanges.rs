@@ -5,6 +5,7 @@ use std::sync::Arc;
 use selfsame_aries::advance::Outset;
 use selfsame_core::machine::{At, Machine as _};
 use selfsame_didcomm::message::{MessageType, Semver};
+use selfsame_didcomm::{Message, Version};
 use selfsame_driver::paging::{Listing, Paging, page};
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
@@ -90,7 +91,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
         let ground = Ground {
             way,
             outset: Some(Outset {
-                kind: MessageType::new(P::NAME, Semver::new(begin.major, 0), ""),
+                kind: MessageType::new(P::NAME, Semver::new(begin.major, 0), "first"),
                 connection_id: begin.connection_id.clone(),
                 parent_thread_id: None,
             }),
@@ -116,10 +117,11 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
     pub async fn act(&self, tenant: &TenantId, id: &str, what: P::What) -> Result<Value> {
         let (entry, version) = self.found(tenant, id).await?;
         let connection = entry.connection_id().map(str::to_owned);
+        let alone = entry.alone().cloned();
         self.machine.records().keep(version, entry);
         let way = match connection {
             Some(connection) => Some(self.agents.ready_way(tenant, &connection).await?),
-            None => None,
+            None => alone,
         };
         let ground = Ground {
             way,
@@ -176,6 +178,37 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
                 return Ok(Listing { items, next });
             }
         }
+    }
+
+    /// The connection of an exchange; `None` if there is no such exchange, or it has none.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(super) async fn connection_of(
+        &self,
+        tenant: &TenantId,
+        id: &str,
+    ) -> Result<Option<String>> {
+        let store = &self.agents.parts.shared.store;
+        let records = self.machine.records();
+        let Some((entry, version)) = records.find(store, tenant, P::KIND, id).await? else {
+            return Ok(None);
+        };
+        let connection = entry.connection_id().map(str::to_owned);
+        records.keep(version, entry);
+        Ok(connection)
+    }
+
+    /// The first message of an exchange that goes with an invitation.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such exchange, or it began on a connection.
+    pub async fn unsent(&self, tenant: &TenantId, id: &str) -> Result<Message> {
+        let (entry, version) = self.found(tenant, id).await?;
+        let unsent = entry.unsent().and_then(Value::as_object).cloned();
+        self.machine.records().keep(version, entry);
+        let unsent = unsent.ok_or_else(|| Error::not_found("exchange-absent"))?;
+        Message::from_members(unsent, Version::V1).map_err(Error::internal)
     }
 
     /// Removes an exchange.

@@ -1,22 +1,31 @@
 //! What arrives: an envelope is opened, and its message goes to the machine of its protocol.
 
+use std::pin::Pin;
+
+use selfsame_aries::advance::Outset;
+use selfsame_aries::basic_message::BasicMessage;
 use selfsame_aries::connections::ConnectionMessage;
+use selfsame_aries::did_exchange::DidExchangeMessage;
+use selfsame_aries::did_rotate::RotateMessage;
+use selfsame_aries::discover_features::FeatureMessage;
 use selfsame_aries::key::VerKey;
 use selfsame_aries::notification::NotificationMessage;
-use selfsame_aries::trust_ping::{PingResponse, TrustPingMessage};
+use selfsame_aries::out_of_band::OobMessage;
+use selfsame_aries::revocation_notification::RevocationMessage;
+use selfsame_aries::trust_ping::TrustPingMessage;
 use selfsame_aries::wire::{Incoming, Vocabulary};
-use selfsame_core::machine::At;
-use selfsame_crypto::encoding::hex_encode;
+use selfsame_core::machine::{At, Machine as _};
+use selfsame_didcomm::message::MessageType;
 use selfsame_didcomm::v2::Documents;
 use selfsame_didcomm::{Message, kids, receive};
-use selfsame_driver::record::decode;
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Page, Record, Tag, TenantId};
 
 use super::Agents;
 use crate::connections::{
-    ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, INVITATION, OWN_KEY, THREAD,
+    ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, HandshakeMessage, pair,
 };
+use crate::destination::Destination;
 use crate::error::unreadable;
 use crate::exchanges::ExchangeProtocol as _;
 use crate::exchanges::issuing::Issuing;
@@ -27,19 +36,29 @@ use crate::machine::AgentProtocol as _;
 /// The protocol of problem reports that others adopt (RFC 0035).
 const REPORTS: &str = "report-problem";
 
-/// A message that arrived, with the keys of its envelope.
+/// A message that arrived, with the keys of its envelope. One that is attached to an invitation has the keys of the
+/// connection that the invitation led to.
 pub(super) struct Inbound {
     pub tenant: TenantId,
     pub recipient: VerKey,
     pub sender: Option<VerKey>,
     pub message: Message,
+    /// Where the answers go if there is no connection (RFC 0056).
+    pub service: Option<Destination>,
+    /// Whether it is attached to an invitation.
+    pub is_attached: bool,
 }
 
 /// The connection that a message came on.
 pub(super) struct FoundConnection {
     pub id: String,
     pub entry: ConnectionEntry,
+    /// The version of its record.
+    pub version: u64,
 }
+
+/// A message on its way to its record.
+type Taking<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
 
 impl Agents {
     /// Takes an envelope from outside.
@@ -48,13 +67,41 @@ impl Agents {
     /// `BadRequest` if it can't be opened or read, or if nothing here can take its message.
     pub async fn receive(&self, envelope: Vec<u8>) -> Result<()> {
         let inbound = self.opened(envelope).await?;
+        let taken = self.take(&inbound).await;
+        if let Err(error) = &taken
+            && error.kind == ErrorKind::BadRequest
+            && let Err(error) = self.answer_unreadable(&inbound).await
+        {
+            tracing::debug!(%error, "the sender of a message that can't be read is not told");
+        }
+        taken
+    }
+
+    /// As [`Self::take`], for a message that another one leads to.
+    pub(super) fn take_next<'a>(&'a self, inbound: &'a Inbound) -> Taking<'a> {
+        Box::pin(self.take(inbound))
+    }
+
+    async fn take(&self, inbound: &Inbound) -> Result<()> {
         match inbound.message.kind.protocol.as_str() {
-            ConnectionMessage::PROTOCOL => self.take_connection(inbound).await,
+            ConnectionMessage::PROTOCOL => {
+                let message = HandshakeMessage::Connection(Box::new(incoming(&inbound.message)?));
+                self.take_handshake(inbound, message).await
+            }
+            DidExchangeMessage::PROTOCOL => {
+                let message = HandshakeMessage::Exchange(Box::new(incoming(&inbound.message)?));
+                self.take_handshake(inbound, message).await
+            }
+            OobMessage::PROTOCOL => self.take_out_of_band(inbound).await,
             TrustPingMessage::PROTOCOL => self.take_ping(inbound).await,
-            Issuing::NAME => self.take_exchange(&self.issuing, &inbound).await,
-            Proving::NAME => self.take_exchange(&self.proving, &inbound).await,
+            BasicMessage::PROTOCOL => self.take_text(inbound).await,
+            FeatureMessage::PROTOCOL => self.take_discovery(inbound).await,
+            RevocationMessage::PROTOCOL => self.take_revocation(inbound).await,
+            RotateMessage::PROTOCOL => self.take_rotation(inbound).await,
+            Issuing::NAME => self.take_exchange(&self.issuing, inbound).await,
+            Proving::NAME => self.take_exchange(&self.proving, inbound).await,
             // Acknowledgements and problem reports that other protocols adopt.
-            NotificationMessage::PROTOCOL | REPORTS => self.take_adopted(&inbound).await,
+            NotificationMessage::PROTOCOL | REPORTS => self.take_adopted(inbound).await,
             _ => Err(unreadable(&"no protocol of this agent has such a message")),
         }
     }
@@ -76,7 +123,9 @@ impl Agents {
                     .map(VerKey::new)
                     .transpose()
                     .map_err(|error| unreadable(&error))?,
+                service: Destination::decorated(&received.message),
                 message: received.message,
+                is_attached: false,
             }),
             selfsame_didcomm::Incoming::V2(_) => {
                 Err(unreadable(&"DIDComm v2 has no connection here yet"))
@@ -84,65 +133,23 @@ impl Agents {
         }
     }
 
-    async fn take_connection(&self, inbound: Inbound) -> Result<()> {
-        let read = Incoming::<ConnectionMessage>::read(&inbound.message);
-        let incoming = read.map_err(|error| unreadable(&error))?;
-        let thread = self
-            .tagged(&inbound.tenant, Tag::hashed(THREAD, &incoming.thread_id))
-            .await?;
-        let found = match (&thread, &incoming.content) {
-            (Some(_), _) => thread,
-            (None, ConnectionMessage::Request(_)) => {
-                let key = Tag::hashed(INVITATION, inbound.recipient.to_base58());
-                self.tagged(&inbound.tenant, key).await?
-            }
-            (None, _) => None,
-        };
-        let found = found.ok_or_else(|| Error::not_found("connection-absent"))?;
-        let what = ConnectionWhat::Received(Box::new(incoming));
-        self.give_connection(&inbound.tenant, &found.id, what).await
-    }
-
-    async fn take_ping(&self, inbound: Inbound) -> Result<()> {
-        let id = self.connection_of(&inbound).await?.id;
-        let read = Incoming::<TrustPingMessage>::read(&inbound.message);
-        let incoming = read.map_err(|error| unreadable(&error))?;
-        let answers = match &incoming.content {
-            TrustPingMessage::Ping(ping) if ping.response_requested => {
-                let response = TrustPingMessage::Response(PingResponse::default());
-                let kind = incoming.kind.sibling(response.name());
-                let ctx = self.parts.shared.clock.ctx();
-                let fresh = hex_encode(&ctx.random::<16>("aries/ping"));
-                let mut answer = inbound.message.reply(kind, fresh);
-                response.write(&mut answer);
-                vec![answer]
-            }
-            TrustPingMessage::Ping(_) | TrustPingMessage::Response(_) => Vec::new(),
-        };
-        let what = ConnectionWhat::Heard(answers);
-        self.give_connection(&inbound.tenant, &id, what).await
-    }
-
     /// The connection that a message came on: its recipient's key is ours in it, its sender's key the peer's.
     pub(super) async fn connection_of(&self, inbound: &Inbound) -> Result<FoundConnection> {
-        let unknown = || Error::not_found("connection-absent");
-        let tag = Tag::hashed(OWN_KEY, inbound.recipient.to_base58());
-        let found = self
-            .tagged(&inbound.tenant, tag)
-            .await?
-            .ok_or_else(unknown)?;
-        let entry: ConnectionEntry = decode(&found.value)?;
-        let peer = entry.peer().map_err(|_| unknown())?;
         let sender = inbound.sender.as_ref().ok_or_else(unknown)?;
-        match peer.keys.contains(sender) {
-            true => Ok(FoundConnection {
-                id: found.id,
-                entry,
-            }),
-            false => Err(unknown()),
-        }
+        let pair = pair(&inbound.recipient, sender);
+        let found = self.tagged(&inbound.tenant, pair).await?;
+        self.read_connection(&found.ok_or_else(unknown)?)
     }
 
+    pub(super) fn read_connection(&self, record: &Record) -> Result<FoundConnection> {
+        Ok(FoundConnection {
+            id: record.id.clone(),
+            entry: self.connections.records().read(record)?,
+            version: record.version,
+        })
+    }
+
+    /// Gives an input to a connection.
     pub(super) async fn give_connection(
         &self,
         tenant: &TenantId,
@@ -154,10 +161,42 @@ impl Agents {
         Ok(())
     }
 
-    async fn tagged(&self, tenant: &TenantId, tag: Tag) -> Result<Option<Record>> {
+    /// Gives an input to a connection as it was found.
+    pub(super) async fn give_found(
+        &self,
+        tenant: &TenantId,
+        found: FoundConnection,
+        what: ConnectionWhat,
+    ) -> Result<()> {
+        let FoundConnection { id, entry, version } = found;
+        let (at, given) = (At { tenant, id: &id }, ConnectionGiven::new(what));
+        let read = Some((entry, version));
+        self.connections.give_read(at, read, given).await?;
+        Ok(())
+    }
+
+    pub(super) async fn tagged(&self, tenant: &TenantId, tag: Tag) -> Result<Option<Record>> {
         let store = &self.parts.shared.store;
-        let page = Page::first(1);
+        let page = Page::newest(1);
         let found = store.find(tenant, Connections::KIND, &tag, &page).await?;
         Ok(found.into_iter().next())
     }
+}
+
+pub(super) fn unknown() -> Error {
+    Error::not_found("connection-absent")
+}
+
+/// What a record begins with that a message of this type begins.
+pub(super) fn outset(kind: &MessageType, connection_id: Option<&String>) -> Outset {
+    Outset {
+        kind: kind.clone(),
+        connection_id: connection_id.cloned(),
+        parent_thread_id: None,
+    }
+}
+
+/// A message of the protocol.
+pub(super) fn incoming<M: Vocabulary>(message: &Message) -> Result<Incoming<M>> {
+    Incoming::read(message).map_err(|error| unreadable(&error))
 }

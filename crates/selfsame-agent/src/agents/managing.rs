@@ -1,10 +1,5 @@
 //! What controllers see of connections, beside making them: lists by what they look for, endpoints, notes, removal.
 
-use selfsame_aries::basic_message::{BasicMessage, TextMessage};
-use selfsame_aries::wire::Vocabulary as _;
-use selfsame_core::machine::At;
-use selfsame_didcomm::Message;
-use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Expect, Page, Put, TenantId};
@@ -12,10 +7,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Agents;
-use super::connecting::fresh;
-use crate::connections::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections};
+use crate::connections::{ConnectionEntry, ConnectionView, Connections};
 use crate::machine::AgentProtocol as _;
-use crate::view::ConnectionView;
 
 /// The kind of what controllers note of connections.
 const METADATA: &str = "aries_connection_metadata";
@@ -202,25 +195,6 @@ impl Agents {
             .expect(METADATA, id, expect)
             .put(Put::new(METADATA, id, encode(&all)?));
         store.commit(batch).await?;
-        Ok(())
-    }
-
-    /// Sends a text to the peer of a connection.
-    ///
-    /// # Errors
-    /// `NotFound` if there is no such connection; `Conflict` if it is not ready.
-    pub async fn send_text(&self, tenant: &TenantId, id: &str, content: String) -> Result<()> {
-        let ctx = self.parts.shared.clock.ctx();
-        let text = BasicMessage::Text(TextMessage {
-            content,
-            sent_time: Some(ctx.now().rfc3339()),
-            locale: None,
-        });
-        let kind = MessageType::new(BasicMessage::PROTOCOL, Semver::new(1, 0), text.name());
-        let mut message = Message::new(kind, fresh(&ctx));
-        text.write(&mut message);
-        let given = ConnectionGiven::new(ConnectionWhat::Say(vec![message]));
-        self.connections.give(At { tenant, id }, given).await?;
         Ok(())
     }
 

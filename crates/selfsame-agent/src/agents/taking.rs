@@ -4,24 +4,28 @@ use std::sync::Arc;
 
 use selfsame_aries::advance::Outset;
 use selfsame_aries::wire::Incoming;
-use selfsame_core::machine::At;
+use selfsame_core::machine::{At, Machine as _};
 use selfsame_driver::{Error, ErrorKind, Result};
 
 use super::Agents;
 use super::inbound::{FoundConnection, Inbound};
 use super::ways::way;
-use crate::connections::ConnectionWhat;
+use crate::connections::{ConnectionWhat, Heard};
+use crate::destination::Destination;
 use crate::error::unreadable;
 use crate::exchanges::issuing::Issuing;
 use crate::exchanges::proving::Proving;
-use crate::exchanges::{ExchangeProtocol, Ground, Way, Wishes, record_id};
+use crate::exchanges::{ExchangeProtocol, ExchangeRecord as _, Ground, Way, Wishes, record_id};
 use crate::machine::ProtocolMachine;
 
 /// A message on its way to the record of its thread.
 struct Taking<'a> {
+    agents: &'a Agents,
     inbound: &'a Inbound,
-    connection_id: String,
-    way: Way,
+    /// `None` without a connection.
+    connection_id: Option<String>,
+    /// `None` without a connection, if the message does not say where its answers go.
+    way: Option<Way>,
 }
 
 impl Agents {
@@ -55,23 +59,44 @@ impl Agents {
                 .await?;
         match is_taken {
             true => Ok(()),
-            false => Err(Error::not_found("exchange-absent")),
+            false => self.take_problem(inbound).await,
         }
     }
 
     /// The connection that a message came on, which the peer has if it sends other messages (RFC 0160 §3).
-    async fn taking<'a>(&self, inbound: &'a Inbound) -> Result<Taking<'a>> {
-        let FoundConnection { id, entry } = self.connection_of(inbound).await?;
+    async fn taking<'a>(&'a self, inbound: &'a Inbound) -> Result<Taking<'a>> {
+        let found = match self.connection_of(inbound).await {
+            Ok(found) => found,
+            Err(error) if error.kind == ErrorKind::NotFound => return Ok(self.alone(inbound)),
+            Err(error) => return Err(error),
+        };
+        let FoundConnection { id, entry, .. } = found;
         let way = way(&entry).ok_or_else(|| Error::not_found("connection-absent"))?;
         if !entry.record.state.is_complete() {
-            let what = ConnectionWhat::Heard(Vec::new());
+            let what = ConnectionWhat::Heard(Heard::default());
             self.give_connection(&inbound.tenant, &id, what).await?;
         }
         Ok(Taking {
+            agents: self,
             inbound,
-            connection_id: id,
-            way,
+            connection_id: Some(id),
+            way: Some(way),
         })
+    }
+
+    /// A message without a connection, which says itself where its answers go.
+    fn alone<'a>(&'a self, inbound: &'a Inbound) -> Taking<'a> {
+        let terms = self.parts.terms(&inbound.tenant);
+        Taking {
+            agents: self,
+            inbound,
+            connection_id: None,
+            way: inbound.service.clone().map(|to| Way {
+                service: Some(Destination::decorator(&inbound.recipient, &terms.endpoint)),
+                from: inbound.recipient.clone(),
+                to,
+            }),
+        }
     }
 }
 
@@ -83,8 +108,8 @@ impl Taking<'_> {
 
     fn ground(&self) -> Ground {
         Ground {
-            way: Some(self.way.clone()),
-            connection_id: Some(self.connection_id.clone()),
+            way: self.way.clone(),
+            connection_id: self.connection_id.clone(),
             ..Ground::default()
         }
     }
@@ -99,13 +124,16 @@ impl Taking<'_> {
         let parent = incoming.parent_thread_id.as_deref();
         let threads = std::iter::once(incoming.thread_id.as_str()).chain(parent);
         for thread in threads {
-            for connection in [Some(self.connection_id.as_str()), None] {
+            for connection in [self.connection_id.as_deref(), None] {
                 let id = record_id(connection, thread);
                 let at = At {
                     tenant: &self.inbound.tenant,
                     id: &id,
                 };
-                let given = P::given(P::received(incoming.clone()), self.ground());
+                let Some(ground) = self.ground_of(machine, at).await? else {
+                    continue;
+                };
+                let given = P::given(P::received(incoming.clone()), ground);
                 match machine.give(at, given).await {
                     Ok(_) => return Ok(true),
                     Err(error) if is_absent(&error) => {}
@@ -116,6 +144,34 @@ impl Taking<'_> {
         Ok(false)
     }
 
+    /// The ground of a message for this record; `None` if the record can't be given it. Without a connection the keys of
+    /// the envelope must be those of the exchange, or the first ones that answer the invitation.
+    async fn ground_of<P: ExchangeProtocol>(
+        &self,
+        machine: &Arc<ProtocolMachine<P>>,
+        at: At<'_>,
+    ) -> Result<Option<Ground>> {
+        if self.connection_id.is_some() {
+            return Ok(Some(self.ground()));
+        }
+        let store = &self.agents.parts.shared.store;
+        let found = machine.records().find(store, at.tenant, P::KIND, at.id);
+        let Some((entry, version)) = found.await? else {
+            return Ok(None);
+        };
+        let known = entry.alone().cloned();
+        let answered = self.way.clone().filter(|_| entry.unsent().is_some());
+        machine.records().keep(version, entry);
+        let way = known.or(answered).filter(|way| {
+            let mut senders = self.inbound.sender.iter();
+            way.from == self.inbound.recipient && senders.any(|key| way.to.keys.contains(key))
+        });
+        Ok(way.map(|way| Ground {
+            way: Some(way),
+            ..Ground::default()
+        }))
+    }
+
     /// Begins a record with the message. Returns whether none was there.
     async fn start<P: ExchangeProtocol>(
         &self,
@@ -123,10 +179,14 @@ impl Taking<'_> {
         incoming: &Incoming<P::Speech>,
         auto_remove: Option<bool>,
     ) -> Result<bool> {
+        // Without a connection or an invitation, a stranger begins nothing.
+        if self.connection_id.is_none() && !self.inbound.is_attached {
+            return Ok(false);
+        }
         let ground = Ground {
             outset: Some(Outset {
                 kind: incoming.kind.clone(),
-                connection_id: Some(self.connection_id.clone()),
+                connection_id: self.connection_id.clone(),
                 parent_thread_id: incoming.parent_thread_id.clone(),
             }),
             wishes: Wishes {

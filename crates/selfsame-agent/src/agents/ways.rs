@@ -63,5 +63,6 @@ pub(super) fn way(entry: &ConnectionEntry) -> Option<Way> {
     Some(Way {
         from: entry.own_key.clone()?,
         to: entry.peer().ok()?,
+        service: None,
     })
 }

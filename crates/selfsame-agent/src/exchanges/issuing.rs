@@ -3,7 +3,7 @@
 mod making;
 
 use async_trait::async_trait;
-use selfsame_aries::advance::Problem;
+use selfsame_aries::advance::{Outgoing, Problem};
 use selfsame_aries::exchange::{Course as _, Payload, Preview};
 use selfsame_aries::formats::CredentialFilter;
 use selfsame_aries::issue_credential::{
@@ -20,9 +20,9 @@ use serde_json::Value;
 
 use super::shown::{self, Depth};
 use super::{
-    ExchangeEntry, ExchangeProtocol, ExchangeRecord, Ground, Run, Standing, Unmade, role_name,
+    ExchangeEntry, ExchangeProtocol, ExchangeRecord, Ground, Run, Standing, Unmade, Way, role_name,
 };
-use crate::machine::{AgentProtocol, AgentTurn, Startable, Taken};
+use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
 use crate::notice::{Told, Untold};
 use crate::parts::AgentParts;
 
@@ -196,7 +196,15 @@ impl AgentProtocol for Issuing {
     }
 
     fn tags(entry: &IssueEntry) -> Vec<Tag> {
-        entry.tags()
+        let (details, mut tags) = (&entry.details, entry.tags());
+        if let (Some(rev_reg_id), Some(cred_rev_id)) = (&details.rev_reg_id, details.cred_rev_id) {
+            tags.push(place_tag(rev_reg_id, &cred_rev_id.to_string()));
+        }
+        tags
+    }
+
+    fn report(_entry: &IssueEntry, given: &IssueGiven, report: &Outgoing) -> Option<Parcel> {
+        given.ground.parcel(report)
     }
 
     fn untold(entry: &mut IssueEntry) -> &mut Untold {
@@ -315,6 +323,14 @@ impl ExchangeRecord for IssueEntry {
         self.exchange.as_ref()?.connection_id.as_deref()
     }
 
+    fn unsent(&self) -> Option<&Value> {
+        self.unsent.as_ref()
+    }
+
+    fn alone(&self) -> Option<&Way> {
+        self.alone.as_ref()
+    }
+
     fn thread_id(&self) -> &str {
         let exchange = self.exchange.as_ref();
         exchange.map_or("", |one| &one.dialogue.thread_id)
@@ -336,6 +352,11 @@ impl ExchangeRecord for IssueEntry {
         let exchange = self.exchange.as_ref();
         exchange.map_or(Value::Null, |one| shown::credential(&self.id(), one, depth))
     }
+}
+
+/// Finds the exchange that issued the credential at a place of a revocation registry.
+pub fn place_tag(rev_reg_id: &str, cred_rev_id: &str) -> Tag {
+    Tag::hashed("aries_revocation", format!("{rev_reg_id}::{cred_rev_id}"))
 }
 
 /// The notice of a record's state.

@@ -4,7 +4,7 @@ mod making;
 
 use async_trait::async_trait;
 use selfsame_anoncreds_wallet::{ChosenCredentials, ProofVerdict};
-use selfsame_aries::advance::Problem;
+use selfsame_aries::advance::{Outgoing, Problem};
 use selfsame_aries::exchange::{Course as _, Payload};
 use selfsame_aries::notification::ProblemReport;
 use selfsame_aries::present_proof::{PresentProof, ProofInput, ProofSpeech, ProofState, step};
@@ -19,9 +19,9 @@ use serde_json::Value;
 
 use super::shown::{self, Depth};
 use super::{
-    ExchangeEntry, ExchangeProtocol, ExchangeRecord, Ground, Run, Standing, Unmade, role_name,
+    ExchangeEntry, ExchangeProtocol, ExchangeRecord, Ground, Run, Standing, Unmade, Way, role_name,
 };
-use crate::machine::{AgentProtocol, AgentTurn, Startable, Taken};
+use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
 use crate::notice::{Told, Untold};
 use crate::parts::AgentParts;
 
@@ -159,6 +159,10 @@ impl AgentProtocol for Proving {
         entry.tags()
     }
 
+    fn report(_entry: &ProofEntry, given: &ProofGiven, report: &Outgoing) -> Option<Parcel> {
+        given.ground.parcel(report)
+    }
+
     fn untold(entry: &mut ProofEntry) -> &mut Untold {
         &mut entry.untold
     }
@@ -242,6 +246,14 @@ impl ProofEntry {
 impl ExchangeRecord for ProofEntry {
     fn connection_id(&self) -> Option<&str> {
         self.exchange.as_ref()?.connection_id.as_deref()
+    }
+
+    fn unsent(&self) -> Option<&Value> {
+        self.unsent.as_ref()
+    }
+
+    fn alone(&self) -> Option<&Way> {
+        self.alone.as_ref()
     }
 
     fn thread_id(&self) -> &str {

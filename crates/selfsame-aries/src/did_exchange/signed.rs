@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::connection::DidWithDoc;
 use crate::key::VerKey;
+use crate::peer_document::PeerDocument;
 
 use super::messages::{DOCUMENT, ROTATION};
 
@@ -69,8 +70,7 @@ fn sign(attachment: Attachment, key: &VerKey, evidence: &Evidence) -> Result<May
     }))
 }
 
-/// The party of a request. Its document is signed by a key that the signature names; whether the document has that key
-/// is for the reader of the document to see.
+/// The party of a request. A key of its document signs the document (RFC 0023 §1, "DID Doc Attach").
 pub(super) fn of_request(did: &str, document: Option<&Attachment>) -> Option<DidWithDoc> {
     let Some(document) = document else {
         return party(did, None);
@@ -78,7 +78,9 @@ pub(super) fn of_request(did: &str, document: Option<&Attachment>) -> Option<Did
     let signature = document.signatures.first()?;
     let key = named_key(signature, document)?;
     signature.verify(document, key.public_key()).ok()?;
-    party(did, Some(document))
+    let party = party(did, Some(document))?;
+    let is_own = PeerDocument::told(&party).is_ok_and(|told| told.has(&key));
+    is_own.then_some(party)
 }
 
 /// The key that the signature names: a `did:key`, or a JWK.

@@ -156,7 +156,8 @@ fn requested(
         ));
     }
     let party = signed::of_request(&request.did, request.document.as_ref());
-    let explain = "the document of the request is not signed, or of another DID";
+    let explain =
+        "the document of the request is not signed by a key of its own, or of another DID";
     let party = party.ok_or_else(|| refuse(ProblemKind::Signature, explain))?;
     record.requested(message, ctx, |record| {
         record.their_label.clone_from(&request.label);

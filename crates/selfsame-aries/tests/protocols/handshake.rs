@@ -55,9 +55,18 @@ impl Way {
 
     fn party(&self, name: &str) -> DidWithDoc {
         let did = format!("did:example:{name}");
-        let doc = self
-            .documents
-            .then(|| json!({ "@context": "https://w3id.org/did/v1", "id": did }));
+        let doc = self.documents.then(|| {
+            json!({
+                "@context": ["https://www.w3.org/ns/did/v1"],
+                "id": did,
+                "authentication": [{
+                    "id": format!("{did}#1"),
+                    "type": "Ed25519VerificationKey2018",
+                    "controller": did,
+                    "publicKeyBase58": key(REQUESTER_KEY).to_base58(),
+                }],
+            })
+        });
         DidWithDoc { did, doc }
     }
 
@@ -677,6 +686,33 @@ fn a_request_for_another_invitation_or_with_a_forged_document_is_refused() {
                 .unwrap_err();
             assert_eq!(problem.kind, ProblemKind::Signature);
         }
+    }
+}
+
+#[test]
+fn a_document_that_is_signed_by_a_key_of_somebody_else_is_refused() {
+    for way in Way::all()
+        .into_iter()
+        .filter(|way| way.is_exchange() && way.documents)
+    {
+        let talk = Talk::new(&way);
+        let invited = talk.record(ConnectionRole::Inviter, Invitation);
+        let asking = talk.record(ConnectionRole::Invitee, Invitation);
+        let forged = signed(|evidence| {
+            let act = DidExchangeAct::Request {
+                label: None,
+                party: way.party("alice"),
+                key: key(STRANGER_KEY),
+                inviter_key: None,
+            };
+            let input = DidExchangeInput::Act(act);
+            did_exchange::step(Footing::Known(asking), &input, evidence, &ctx(97))
+        });
+        let forged = forged.unwrap();
+        let problem = way
+            .receive(Footing::Known(invited), &only(&forged).message, 98)
+            .unwrap_err();
+        assert_eq!(problem.kind, ProblemKind::Signature);
     }
 }
 

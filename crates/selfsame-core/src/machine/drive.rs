@@ -24,6 +24,17 @@ pub struct Driven<R> {
     pub committed: Committed,
 }
 
+/// What came of a call that was tried at once.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Attempt {
+    /// Another worker carries it out, or an earlier entry comes first.
+    Waits,
+    /// It was made without an answer, and will be made again.
+    PutOff,
+    /// It was answered.
+    Made,
+}
+
 /// A machine's record as it was read.
 struct LoadedRecord<R> {
     record: R,
@@ -138,28 +149,53 @@ impl Shared {
     ) -> Result<Option<M::Reply>> {
         let (mut next, mut reply) = (first, None);
         while let Some(id) = next {
-            let (shared, machine) = (self.clone(), machine.clone());
-            let span = selfsame_traces::span("outbox delivery", SpanKind::Internal)
-                .with(|| Attribute::Machine(M::KIND));
-            let carrying = async move {
-                let Some(leased) = shared.store.lease_early(id).await? else {
-                    // Another worker carries it out, or an earlier entry comes first.
-                    return Ok(None);
-                };
-                let carried = shared.carry(&*machine, &leased).await;
-                if let Err(error) = &carried {
-                    shared.put_off(&leased, error, Some(&*machine)).await;
-                }
-                carried
-            };
-            let done = tokio::spawn(span.watch(carrying, SpanEnd::of));
-            let Some(driven) = done.await.map_err(Error::internal)?? else {
+            let Some(driven) = self.carried_early(machine, id).await?.flatten() else {
                 return Ok(None);
             };
             next = driven.committed.outbox.first().copied();
             reply = Some(driven.reply);
         }
         Ok(reply)
+    }
+
+    /// Carries out a call that was just written, unless an earlier one to the same destination comes first.
+    ///
+    /// # Errors
+    /// As stated. The entry has then been put off.
+    pub async fn carry_early<M: Calling>(
+        self: &Arc<Self>,
+        machine: &Arc<M>,
+        id: OutboxId,
+    ) -> Result<Attempt> {
+        Ok(match self.carried_early(machine, id).await? {
+            None => Attempt::Waits,
+            Some(None) => Attempt::PutOff,
+            Some(Some(_)) => Attempt::Made,
+        })
+    }
+
+    /// The step that the answer to a call led to; `None` if another worker carries the call out or an earlier entry
+    /// comes first, and within it `None` if it was put off.
+    async fn carried_early<M: Calling>(
+        self: &Arc<Self>,
+        machine: &Arc<M>,
+        id: OutboxId,
+    ) -> Result<Option<Option<Driven<M::Reply>>>> {
+        let (shared, machine) = (self.clone(), machine.clone());
+        let span = selfsame_traces::span("outbox delivery", SpanKind::Internal)
+            .with(|| Attribute::Machine(M::KIND));
+        let carrying = async move {
+            let Some(leased) = shared.store.lease_early(id).await? else {
+                return Ok(None);
+            };
+            let carried = shared.carry(&*machine, &leased).await;
+            if let Err(error) = &carried {
+                shared.put_off(&leased, error, Some(&*machine)).await;
+            }
+            carried.map(Some)
+        };
+        let done = tokio::spawn(span.watch(carrying, SpanEnd::of));
+        done.await.map_err(Error::internal)?
     }
 
     /// Carries out the call of an entry, and takes the step that its answer leads to; `None` if the entry was put off

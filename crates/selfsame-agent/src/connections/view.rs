@@ -5,7 +5,7 @@ use selfsame_crypto::time::UnixTime;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::connections::ConnectionEntry;
+use super::ConnectionEntry;
 
 /// A connection.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
@@ -37,6 +37,14 @@ pub struct ConnectionView {
     pub invitation_msg_id: String,
     /// How often the invitation may be used: `once`, `multi` or `static`.
     pub invitation_mode: InvitationMode,
+    /// The protocol that makes it, such as `didexchange/1.1`.
+    pub connection_protocol: String,
+    /// The thread of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+    /// The public DID that invited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub their_public_did: Option<String>,
     /// Whether the agent goes on by itself: `auto` or `manual`.
     pub accept: Accepting,
     /// What went wrong.
@@ -77,6 +85,18 @@ impl ConnectionView {
             invitation_key: record.invitation_key.as_ref().map(|key| key.to_base58()),
             invitation_msg_id: record.invitation_id.clone(),
             invitation_mode: record.invitation_mode,
+            connection_protocol: {
+                let kind = &record.dialogue.kind;
+                format!("{}/{}", kind.protocol, kind.version)
+            },
+            request_id: {
+                let thread = &record.dialogue.thread_id;
+                (*thread != record.invitation_id).then(|| thread.clone())
+            },
+            their_public_did: match record.role {
+                ConnectionRole::Inviter => None,
+                ConnectionRole::Invitee => record.invitation_did.clone(),
+            },
             accept: record.accept,
             error_msg: record.dialogue.error_msg.clone(),
             created_at: written(record.dialogue.created_at),

@@ -1,0 +1,299 @@
+//! What controllers do with invitations of out-of-band.
+
+use selfsame_aries::advance::{Footing, Outset};
+use selfsame_aries::connection::{
+    ConnectionRecord, ConnectionRole, ConnectionState, InvitationMode, InvitationTerms,
+};
+use selfsame_aries::connections::ConnectionMessage;
+use selfsame_aries::did_exchange::DidExchangeMessage;
+use selfsame_aries::out_of_band::{
+    InlineService, OobAct, OobInput, OobInvitation, OobMessage, OobService, step, write_invitation,
+};
+use selfsame_aries::wire::{Vocabulary as _, fresh_id};
+use selfsame_core::machine::Machine as _;
+use selfsame_didcomm::message::{MessageType, Semver};
+use selfsame_didcomm::{Message, Version};
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::decode;
+use selfsame_driver::{Error, Result};
+use selfsame_store::{Batch, Expect, Page, Tag, TenantId};
+use serde_json::Value;
+
+use super::Agents;
+use super::beginning::{Door, accepting};
+use crate::connections::{ConnectionEntry, Connections};
+use crate::error::refused;
+use crate::machine::{AgentProtocol as _, ProtocolMachine};
+use crate::oob::{OOB_INVITATION, OobEntry, OutOfBand};
+use crate::oob::{OobInvitationView, OobView};
+
+/// What the service of an invitation says for programs that look for one of DIDComm v1.
+const SERVICE_ID: &str = "#inline";
+const SERVICE_TYPE: &str = "did-communication";
+/// The media types that an agent takes, by their names in profiles (RFC 0044).
+const ACCEPT: [&str; 2] = ["didcomm/aip1", "didcomm/aip2;env=rfc19"];
+
+/// An invitation of out-of-band to make.
+#[derive(Clone, Debug, Default)]
+pub struct NewOobInvitation {
+    /// The protocols by which a connection can be made, such as `https://didcomm.org/didexchange/1.1`, the preferred
+    /// one first.
+    pub handshake_protocols: Vec<String>,
+    /// First messages of exchanges, one of which is to be answered.
+    pub requests: Vec<Message>,
+    /// Whether many may use it.
+    pub multi_use: bool,
+    /// Whether it names the public DID in place of a key.
+    pub public: bool,
+    /// Whether a request for a connection is answered without the controller.
+    pub auto_accept: bool,
+    /// The controller's name for the connection.
+    pub alias: Option<String>,
+    /// How this agent calls itself in it, if not by its own name.
+    pub label: Option<String>,
+    /// What this agent wants, for people.
+    pub goal: Option<String>,
+    /// What this agent wants, for programs.
+    pub goal_code: Option<String>,
+    /// The profiles that this agent takes; none for those that it has.
+    pub accept: Vec<String>,
+}
+
+impl Agents {
+    /// Makes an invitation of out-of-band.
+    ///
+    /// # Errors
+    /// `BadRequest` for one without handshake protocols and requests, for one with requests that many may use, and for a
+    /// protocol that is not spoken; the store's.
+    pub async fn create_oob_invitation(
+        &self,
+        tenant: &TenantId,
+        new: NewOobInvitation,
+    ) -> Result<OobInvitationView> {
+        let kinds = handshakes(&new)?;
+        let shared = &self.parts.shared;
+        let (ctx, terms) = (shared.clock.ctx(), self.parts.terms(tenant));
+        let Door { key, did, writes } = self.door(tenant, new.public).await?;
+        let service = match &did {
+            Some(did) => OobService::Did(did.to_string()),
+            None => OobService::Inline(InlineService {
+                id: Some(SERVICE_ID.to_owned()),
+                kind: Some(SERVICE_TYPE.to_owned()),
+                recipient_keys: vec![key.clone()],
+                routing_keys: Vec::new(),
+                service_endpoint: terms.endpoint.to_string(),
+            }),
+        };
+        let invitation = said(&new, terms.label.clone(), service);
+        let outset = Outset {
+            kind: MessageType::new(OobMessage::PROTOCOL, Semver::new(1, 1), "invitation"),
+            connection_id: None,
+            parent_thread_id: None,
+        };
+        let invite = OobInput::Act(OobAct::Invite {
+            invitation,
+            multi_use: new.multi_use,
+        });
+        let advance = step(Footing::New(&outset), &invite, &ctx);
+        let mut advance = advance.map_err(|problem| refused(&problem))?;
+        let message = advance.send.pop();
+        let message = message
+            .ok_or_else(|| Error::internal("no invitation"))?
+            .message;
+        let oob_id = fresh_id("oob", &ctx);
+        let connection = kinds.first().map(|kind| {
+            let begun = ConnectionRecord::begin(
+                InvitationTerms {
+                    role: ConnectionRole::Inviter,
+                    id: message.id.clone(),
+                    key: Some(key.clone()),
+                    did: did.as_ref().map(ToString::to_string),
+                    mode: match new.multi_use {
+                        true => InvitationMode::Multi,
+                        false => InvitationMode::Once,
+                    },
+                    label: None,
+                    alias: new.alias.clone(),
+                    accept: accepting(new.auto_accept),
+                },
+                kind.clone(),
+                &ctx,
+            );
+            ConnectionEntry {
+                label: new.label.clone(),
+                oob_id: Some(oob_id.clone()),
+                ..ConnectionEntry::new(begun.record)
+            }
+        });
+        let connection = connection.map(|entry| (fresh_id("connection", &ctx), entry));
+        let entry = OobEntry {
+            own_key: Some(key),
+            pending: match (&connection, new.multi_use) {
+                (Some((id, _)), false) => Some(id.clone()),
+                _ => None,
+            },
+            alias: new.alias,
+            is_auto: new.auto_accept,
+            ..OobEntry::new(advance.record)
+        };
+        let writes = put_oob(writes, &oob_id, &entry)?;
+        let writes = match &connection {
+            None => writes,
+            Some((id, entry)) => writes
+                .expect(Connections::KIND, id, Expect::Absent)
+                .put(ProtocolMachine::<Connections>::put(id, entry)?),
+        };
+        shared.store.commit(writes).await?;
+        Ok(OobInvitationView {
+            invitation_id: message.id.clone(),
+            invi_msg_id: message.id.clone(),
+            oob_id,
+            state: "initial",
+            invitation_url: write_invitation(&terms.endpoint, &message).to_string(),
+            invitation: Value::Object(message.to_members(Version::V1)),
+            connection_id: connection.map(|(id, _)| id),
+            trace: false,
+        })
+    }
+
+    /// The invitations, newest first.
+    ///
+    /// # Errors
+    /// `BadRequest` for a cursor that was made up; the store's.
+    pub async fn oob_records(
+        &self,
+        tenant: &TenantId,
+        paging: &Paging,
+    ) -> Result<Listing<OobView>> {
+        let store = &self.parts.shared.store;
+        let stored = store.list(tenant, OutOfBand::KIND, &page(paging)).await?;
+        listing(&stored, paging, |stored| {
+            let entry: OobEntry = decode(&stored.value)?;
+            Ok(OobView::of(&stored.id, &entry))
+        })
+    }
+
+    /// An invitation.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none.
+    pub async fn oob_record(&self, tenant: &TenantId, id: &str) -> Result<OobView> {
+        let (entry, version) = self.oob_entry(tenant, id).await?;
+        let view = OobView::of(id, &entry);
+        self.oob.records().keep(version, entry);
+        Ok(view)
+    }
+
+    /// Removes an invitation, by its own identifier, with the connection that waits for an answer to it.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none; the store's.
+    pub async fn remove_oob_invitation(
+        &self,
+        tenant: &TenantId,
+        invitation_id: &str,
+    ) -> Result<()> {
+        let store = &self.parts.shared.store;
+        let tag = Tag::hashed(OOB_INVITATION, invitation_id);
+        let found = store
+            .find(tenant, OutOfBand::KIND, &tag, &Page::first(2))
+            .await?;
+        if found.is_empty() {
+            return Err(oob_absent());
+        }
+        let mut batch = Batch::new(tenant.clone());
+        for record in found {
+            let entry: OobEntry = decode(&record.value)?;
+            batch = batch.delete(OutOfBand::KIND, &record.id);
+            let Some(pending) = entry.pending else {
+                continue;
+            };
+            let waiting = store.read(tenant, Connections::KIND, &pending).await?;
+            let Some(waiting) = waiting else {
+                continue;
+            };
+            let connection = self.read_connection(&waiting)?;
+            if connection.entry.record.state == ConnectionState::Invitation {
+                let seen = Expect::Version(waiting.version);
+                batch = batch
+                    .expect(Connections::KIND, &pending, seen)
+                    .delete(Connections::KIND, &pending);
+            }
+        }
+        store.commit(batch).await?;
+        Ok(())
+    }
+
+    pub(super) async fn oob_entry(&self, tenant: &TenantId, id: &str) -> Result<(OobEntry, u64)> {
+        let found = self.oob_found(tenant, id).await?;
+        found.ok_or_else(oob_absent)
+    }
+
+    /// The record with this identifier, with its version; `None` if there is none.
+    pub(super) async fn oob_found(
+        &self,
+        tenant: &TenantId,
+        id: &str,
+    ) -> Result<Option<(OobEntry, u64)>> {
+        let store = &self.parts.shared.store;
+        let found = self.oob.records().find(store, tenant, OutOfBand::KIND, id);
+        found.await
+    }
+}
+
+/// Adds a new invitation to the batch.
+pub fn put_oob(batch: Batch, id: &str, entry: &OobEntry) -> Result<Batch> {
+    let put = ProtocolMachine::<OutOfBand>::put(id, entry)?;
+    Ok(batch.expect(OutOfBand::KIND, id, Expect::Absent).put(put))
+}
+
+fn oob_absent() -> Error {
+    Error::not_found("aries-invitation-absent")
+}
+
+/// What the invitation says.
+fn said(new: &NewOobInvitation, name: String, service: OobService) -> OobInvitation {
+    let accept = match new.accept.is_empty() {
+        true => ACCEPT.map(str::to_owned).to_vec(),
+        false => new.accept.clone(),
+    };
+    OobInvitation {
+        label: Some(new.label.clone().unwrap_or(name)),
+        image_url: None,
+        goal_code: new.goal_code.clone(),
+        goal: new.goal.clone(),
+        accept,
+        handshake_protocols: new.handshake_protocols.clone(),
+        services: vec![service],
+        requests: new.requests.clone(),
+    }
+}
+
+/// The types of the requests of the handshake protocols.
+fn handshakes(new: &NewOobInvitation) -> Result<Vec<MessageType>> {
+    if new.handshake_protocols.is_empty() && new.requests.is_empty() {
+        return Err(Error::bad_request("aries-invitation-empty"));
+    }
+    if new.multi_use && !new.requests.is_empty() {
+        return Err(Error::bad_request("aries-invitation-shared"));
+    }
+    let kinds = new.handshake_protocols.iter().map(|name| {
+        let unspoken = || Error::bad_request("aries-handshake-unspoken").with("protocol", name);
+        let text = format!("{}/request", name.trim_end_matches('/'));
+        let kind = MessageType::parse(&text).map_err(|_| unspoken())?;
+        spoken_handshakes()
+            .iter()
+            .any(|ours| kind.is_of(&ours.protocol, ours.version.major))
+            .then_some(kind)
+            .ok_or_else(unspoken)
+    });
+    kinds.collect()
+}
+
+/// The requests of the handshake protocols that agents speak here, in their latest versions.
+pub fn spoken_handshakes() -> [MessageType; 2] {
+    [
+        MessageType::new(DidExchangeMessage::PROTOCOL, Semver::new(1, 1), "request"),
+        MessageType::new(ConnectionMessage::PROTOCOL, Semver::new(1, 0), "request"),
+    ]
+}

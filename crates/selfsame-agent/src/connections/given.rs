@@ -1,0 +1,151 @@
+//! What a connection is given.
+
+use selfsame_aries::connection::{DidWithDoc, HandshakeRejection};
+use selfsame_aries::connections::ConnectionMessage;
+use selfsame_aries::did_exchange::DidExchangeMessage;
+use selfsame_aries::did_rotate::RotateMessage;
+use selfsame_aries::key::VerKey;
+use selfsame_aries::wire::Incoming;
+use selfsame_crypto::json::Limits;
+use selfsame_did::Did;
+use selfsame_didcomm::Message;
+use selfsame_didcomm::message::MessageType;
+use selfsame_store::Batch;
+
+use super::party::{NewParty, OwnSide};
+use crate::notice::Told;
+
+/// What a connection is given.
+pub struct ConnectionGiven {
+    pub what: ConnectionWhat,
+    /// This side, made for the step.
+    pub(super) made: Option<NewParty>,
+}
+
+pub enum ConnectionWhat {
+    /// A message of a protocol that makes connections.
+    Received(Box<Received>),
+    /// The controller goes on: with the request as the invited side, with the response as the inviting one.
+    Accept(OwnSide),
+    /// The controller refuses what the peer sent.
+    Reject(HandshakeRejection),
+    /// A message of another protocol came on the connection.
+    Heard(Heard),
+    /// This agent says something of another protocol that needs no record.
+    Say(Vec<Message>),
+    /// This side changes its DID, or ends the connection.
+    Rotate(Rotating),
+    /// A message of DID rotate.
+    Rotated(Box<Incoming<RotateMessage>>),
+}
+
+/// What a message of another protocol leads to.
+#[derive(Default)]
+pub struct Heard {
+    /// The answers.
+    pub answers: Vec<Message>,
+    /// Further writes.
+    pub writes: Option<Batch>,
+    /// What controllers are told.
+    pub tell: Vec<Told>,
+}
+
+/// How this side changes.
+pub enum Rotating {
+    /// To a new DID.
+    To(OwnSide),
+    /// To a DID whose key this agent holds.
+    ToHeld(Did),
+    /// It ends the connection.
+    Hangup,
+}
+
+/// A message of a protocol that makes connections, with the keys of its envelope.
+pub struct Received {
+    pub message: HandshakeMessage,
+    /// Our key that it was encrypted to; `None` if the controller brought it.
+    pub recipient: Option<VerKey>,
+    /// The key that encrypted it; `None` if the sender is anonymous.
+    pub sender: Option<VerKey>,
+}
+
+#[derive(Clone)]
+pub enum HandshakeMessage {
+    Connection(Box<Incoming<ConnectionMessage>>),
+    Exchange(Box<Incoming<DidExchangeMessage>>),
+}
+
+impl ConnectionGiven {
+    pub fn new(what: ConnectionWhat) -> Self {
+        Self { what, made: None }
+    }
+}
+
+impl Received {
+    pub fn is_request(&self) -> bool {
+        match &self.message {
+            HandshakeMessage::Connection(message) => {
+                matches!(message.content, ConnectionMessage::Request(_))
+            }
+            HandshakeMessage::Exchange(message) => {
+                matches!(message.content, DidExchangeMessage::Request(_))
+            }
+        }
+    }
+
+    pub fn is_response(&self) -> bool {
+        match &self.message {
+            HandshakeMessage::Connection(message) => {
+                matches!(message.content, ConnectionMessage::Response(_))
+            }
+            HandshakeMessage::Exchange(message) => {
+                matches!(message.content, DidExchangeMessage::Response(_))
+            }
+        }
+    }
+
+    /// The type of the message.
+    pub fn kind(&self) -> &MessageType {
+        match &self.message {
+            HandshakeMessage::Connection(message) => &message.kind,
+            HandshakeMessage::Exchange(message) => &message.kind,
+        }
+    }
+
+    /// The thread of the message.
+    pub fn thread_id(&self) -> &str {
+        match &self.message {
+            HandshakeMessage::Connection(message) => &message.thread_id,
+            HandshakeMessage::Exchange(message) => &message.thread_id,
+        }
+    }
+
+    /// The invitation that the message names.
+    pub fn invitation_id(&self) -> Option<&str> {
+        let parent = match &self.message {
+            HandshakeMessage::Connection(message) => &message.parent_thread_id,
+            HandshakeMessage::Exchange(message) => &message.parent_thread_id,
+        };
+        parent.as_deref()
+    }
+
+    /// The DID of a request, with its document as the request says it, not verified.
+    pub fn party(&self) -> Option<DidWithDoc> {
+        match &self.message {
+            HandshakeMessage::Connection(message) => match &message.content {
+                ConnectionMessage::Request(request) => Some(request.connection.clone()),
+                _ => None,
+            },
+            HandshakeMessage::Exchange(message) => match &message.content {
+                DidExchangeMessage::Request(request) => Some(DidWithDoc {
+                    did: request.did.clone(),
+                    doc: match &request.document {
+                        Some(document) => Some(document.json(&Limits::default()).ok()?),
+                        None => None,
+                    },
+                }),
+                _ => None,
+            },
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Invitations of out-of-band as controllers see them. The members have the names of ACA-Py's admin API.
+
+use selfsame_aries::out_of_band::OobRole;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::OobEntry;
+
+/// An invitation, made or received.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct OobView {
+    /// The identifier of its record.
+    pub oob_id: String,
+    /// Its state, by the name of RFC 0434.
+    pub state: &'static str,
+    /// Who this agent is: `sender` or `receiver`.
+    pub role: OobRole,
+    /// The identifier of the invitation.
+    pub invi_msg_id: String,
+    /// The invitation.
+    pub invitation: Value,
+    /// The connection that it led to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connection_id: Option<String>,
+    /// The thread of the attached request that is answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attach_thread_id: Option<String>,
+    /// The identifier of the message that asks to use a connection again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reuse_msg_id: Option<String>,
+    /// Our key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub our_recipient_key: Option<String>,
+    /// Whether any number of receivers may use it.
+    pub multi_use: bool,
+    /// Whether its messages are traced: never.
+    pub trace: bool,
+    /// When it was made, in UTC.
+    pub created_at: String,
+    /// When it was changed last, in UTC.
+    pub updated_at: String,
+}
+
+/// An invitation that was made.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct OobInvitationView {
+    /// The identifier of the invitation.
+    pub invitation_id: String,
+    /// The same.
+    pub invi_msg_id: String,
+    /// The identifier of its record.
+    pub oob_id: String,
+    /// Its state, by ACA-Py's name.
+    pub state: &'static str,
+    /// The invitation.
+    pub invitation: Value,
+    /// The invitation as a link.
+    pub invitation_url: String,
+    /// The connection that waits for a request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connection_id: Option<String>,
+    /// Whether its messages are traced: never.
+    pub trace: bool,
+}
+
+impl OobView {
+    pub(crate) fn of(id: &str, entry: &OobEntry) -> Self {
+        let record = &entry.record;
+        Self {
+            oob_id: id.to_owned(),
+            state: record.state.name(),
+            role: record.role,
+            invi_msg_id: record.dialogue.thread_id.clone(),
+            invitation: serde_json::from_str(&record.invitation).unwrap_or_default(),
+            connection_id: record.connection_id.clone(),
+            attach_thread_id: record.attach_thread_id.clone(),
+            reuse_msg_id: record.reuse_msg_id.clone(),
+            our_recipient_key: entry.own_key.as_ref().map(|key| key.to_base58()),
+            multi_use: record.multi_use,
+            trace: false,
+            created_at: record.dialogue.created_at.rfc3339(),
+            updated_at: record.dialogue.updated_at.rfc3339(),
+        }
+    }
+}

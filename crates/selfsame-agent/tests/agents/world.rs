@@ -1,0 +1,256 @@
+//! Agents, each with a store and an endpoint of its own, that reach each other over HTTP on loopback.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use selfsame_agent::connect::{NewOobInvitation, OobAnswer};
+use selfsame_agent::{AgentSettings, AgentTerms, Agents, ConnectionView};
+use selfsame_anoncreds_wallet::AnonCreds;
+use selfsame_core::config::{OrganisationsConfig, ResolverConfig, SharedConfig, TrustConfig};
+use selfsame_core::{Resources, Shared};
+use selfsame_crypto::seal::SealingKey;
+use selfsame_driver::clock::Clock;
+use selfsame_driver::keys::Keys;
+use selfsame_driver::paging::Paging;
+use selfsame_net::{Net, Settings};
+use selfsame_store::{Memory, Page, Store, TenantId, Vault};
+use serde_json::{Map, Value};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+
+/// An agent with its endpoint.
+pub struct Peer {
+    pub agents: Agents,
+    pub tenant: TenantId,
+    store: Store,
+    last: Arc<Mutex<Vec<u8>>>,
+    /// Envelopes that were posted to it, and what became of them.
+    taken: mpsc::UnboundedReceiver<Result<(), selfsame_driver::Error>>,
+}
+
+/// Reads a request, answers 200, and returns its body.
+async fn posted(mut stream: TcpStream) -> Vec<u8> {
+    let mut read = Vec::new();
+    loop {
+        assert!(stream.read_buf(&mut read).await.unwrap() > 0);
+        let text = String::from_utf8_lossy(&read).into_owned();
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            continue;
+        };
+        let head = head.to_lowercase();
+        assert!(head.contains("content-type: application/didcomm-envelope-enc"));
+        let (_, length) = head.split_once("content-length: ").unwrap();
+        let length: usize = length.lines().next().unwrap().parse().unwrap();
+        if body.len() >= length {
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+            stream.write_all(answer).await.unwrap();
+            return body.as_bytes().to_vec();
+        }
+    }
+}
+
+impl Peer {
+    async fn bound(name: &str, origins: &mut Vec<url::Origin>) -> PeerToBe {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url: url::Url = format!("http://{}/", listener.local_addr().unwrap())
+            .parse()
+            .unwrap();
+        let (post, envelopes) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let post = post.clone();
+                tokio::spawn(async move { drop(post.send(posted(stream).await)) });
+            }
+        });
+        origins.push(url.origin());
+        PeerToBe {
+            name: name.to_owned(),
+            url,
+            envelopes,
+        }
+    }
+
+    pub async fn connections(&self) -> Vec<ConnectionView> {
+        let paging = Paging::default();
+        let listed = self.agents.connections(&self.tenant, &paging);
+        listed.await.unwrap().items
+    }
+
+    /// The envelope that was posted last.
+    pub fn last_envelope(&self) -> Vec<u8> {
+        self.last.lock().unwrap().clone()
+    }
+
+    /// Waits until there is no connection.
+    pub async fn has_none(&self) {
+        for _ in 0..500 {
+            if self.connections().await.is_empty() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("a connection stays");
+    }
+
+    /// What controllers were told on this topic, the oldest first.
+    pub async fn told(&self, topic: &str) -> Vec<Value> {
+        let page = Page::first(100);
+        let records = self.store.list(&self.tenant, "aries_notice", &page).await;
+        let told = records.unwrap().into_iter().map(|record| {
+            let told: Value = serde_json::from_slice(&record.value).unwrap();
+            told
+        });
+        told.filter(|told| told["topic"] == topic)
+            .map(|told| told["payload"].clone())
+            .collect()
+    }
+
+    /// Waits for the next envelope, which is taken without an error.
+    pub async fn takes(&mut self) {
+        let taken = tokio::time::timeout(Duration::from_secs(10), self.taken.recv());
+        taken.await.unwrap().unwrap().unwrap();
+    }
+
+    /// Waits until the only connection, or the newest one, has this state.
+    pub async fn reaches(&self, state: &str) -> ConnectionView {
+        for _ in 0..500 {
+            if let Some(newest) = self.connections().await.into_iter().next()
+                && newest.state == state
+            {
+                return newest;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("no connection is {state}: {:?}", self.connections().await);
+    }
+
+    /// Waits for the next envelope, which is refused.
+    pub async fn refuses(&mut self) -> selfsame_driver::Error {
+        let taken = tokio::time::timeout(Duration::from_secs(10), self.taken.recv());
+        taken.await.unwrap().unwrap().unwrap_err()
+    }
+}
+
+struct PeerToBe {
+    name: String,
+    url: url::Url,
+    envelopes: mpsc::UnboundedReceiver<Vec<u8>>,
+}
+
+impl PeerToBe {
+    async fn start(mut self, origins: &[url::Origin], options: AgentSettings) -> Peer {
+        let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+        let store = Store::open(Arc::new(Memory::default()), vault)
+            .await
+            .unwrap();
+        let settings = Settings {
+            own_origins: origins.to_vec(),
+            native_roots: false,
+            ..Settings::default()
+        };
+        let config = SharedConfig {
+            origin: "http://localhost:9/".parse().unwrap(),
+            trust: TrustConfig::default(),
+            resolver: ResolverConfig::default(),
+            organisations: OrganisationsConfig::default(),
+        };
+        let resources = Resources {
+            keys: Keys::new(store.clone()),
+            store: store.clone(),
+            net: Net::new(settings).unwrap(),
+            clock: Clock::default(),
+            registry: None,
+        };
+        let shared = Arc::new(Shared::new(config, resources).unwrap());
+        let terms = AgentTerms {
+            label: self.name.clone(),
+            endpoint: self.url,
+            settings: options,
+            connection_wait: Duration::ZERO,
+        };
+        let agents = Agents::new(AnonCreds::new(shared), terms, Arc::new(|_| true));
+        let (report, taken) = mpsc::unbounded_channel();
+        let taking = agents.clone();
+        let last = Arc::new(Mutex::new(Vec::new()));
+        let keeping = last.clone();
+        tokio::spawn(async move {
+            while let Some(envelope) = self.envelopes.recv().await {
+                keeping.lock().unwrap().clone_from(&envelope);
+                let _ = report.send(taking.receive(envelope).await);
+            }
+        });
+        Peer {
+            agents,
+            tenant: TenantId::parse(&self.name.to_lowercase()).unwrap(),
+            store,
+            last,
+            taken,
+        }
+    }
+}
+
+/// Two agents with a connection of connections 1.0 or DID exchange 1.1, each with its identifier of it.
+pub async fn connected(settings: AgentSettings, protocol: &str) -> Connected {
+    let (mut clinic, mut holder) = two_with(settings).await;
+    let new = NewOobInvitation {
+        handshake_protocols: vec![format!("https://didcomm.org/{protocol}")],
+        auto_accept: true,
+        ..NewOobInvitation::default()
+    };
+    let invited = clinic.agents.create_oob_invitation(&clinic.tenant, new);
+    let invited = invited.await.unwrap();
+    let answer = OobAnswer {
+        alias: None,
+        auto_accept: true,
+        use_existing_connection: false,
+        label: None,
+    };
+    let members = invitation(&invited.invitation);
+    let received = holder
+        .agents
+        .receive_oob_invitation(&holder.tenant, members, answer);
+    let received = received.await.unwrap();
+    clinic.takes().await;
+    holder.takes().await;
+    clinic.takes().await;
+    if protocol.starts_with("connections") {
+        holder.takes().await;
+    }
+    clinic.reaches("active").await;
+    holder.reaches("active").await;
+    Connected {
+        clinic,
+        holder,
+        of_clinic: invited.connection_id.unwrap(),
+        of_holder: received.connection_id.unwrap(),
+    }
+}
+
+/// Two agents with a connection.
+pub struct Connected {
+    pub clinic: Peer,
+    pub holder: Peer,
+    pub of_clinic: String,
+    pub of_holder: String,
+}
+
+pub async fn two() -> (Peer, Peer) {
+    two_with(AgentSettings::default()).await
+}
+
+/// Two agents with these settings.
+pub async fn two_with(settings: AgentSettings) -> (Peer, Peer) {
+    let mut origins = Vec::new();
+    let clinic = Peer::bound("Clinic", &mut origins).await;
+    let holder = Peer::bound("Holder", &mut origins).await;
+    (
+        clinic.start(&origins, settings).await,
+        holder.start(&origins, settings).await,
+    )
+}
+
+/// The members of an invitation.
+pub fn invitation(value: &Value) -> Map<String, Value> {
+    value.as_object().unwrap().clone()
+}
