@@ -110,7 +110,9 @@ impl PeerService {
         };
         let keys = |name: &str| {
             let texts = listed(name).iter().take(KEYS_MAX);
-            texts.map(|text| key(text.as_str()?, document)).collect::<Option<Vec<VerKey>>>()
+            texts
+                .map(|text| key(text.as_str()?, document))
+                .collect::<Option<Vec<VerKey>>>()
         };
         let recipient_keys = match listed("recipientKeys").is_empty() {
             // A document whose services have an address alone: the keys that authenticate its subject are meant.

@@ -52,7 +52,11 @@ impl Agents {
             return Ok(DiscoveryView::own(&features.collect::<Vec<_>>()));
         };
         let way = self.ready_way(tenant, &connection_id).await?;
-        let kind = MessageType::new(FeatureMessage::PROTOCOL, Semver::new(new.major, 0), "queries");
+        let kind = MessageType::new(
+            FeatureMessage::PROTOCOL,
+            Semver::new(new.major, 0),
+            "queries",
+        );
         let entry = DiscoveryEntry {
             record: None,
             connection_id: connection_id.clone(),

@@ -1,5 +1,7 @@
 //! `selfsame demo`: runs a scenario on an instance of its own, or on running ones.
 
+mod aries;
+
 use std::path::PathBuf;
 
 use clap::Args;
@@ -19,7 +21,8 @@ use selfsame_api_commands::verdict_table;
 
 /// Run a scenario from issuance to refusal and print its verdicts.
 #[derive(Args)]
-#[command(after_help = "Example: selfsame demo immunization --json")]
+#[command(after_help = "Example: selfsame demo immunization --json
+         selfsame demo prescription --aries        over DIDComm, by the admin APIs of three Aries agents")]
 pub struct Demo {
     /// The scenario.
     scenario: Scenario,
@@ -38,6 +41,9 @@ pub struct Demo {
     /// The file that holds the verifier's operator token; default: the issuer's.
     #[arg(long, requires = "verifier")]
     verifier_token_file: Option<PathBuf>,
+    /// Run the scenario as Aries agents do: over DIDComm, with AnonCreds, by the 14 calls of the healthcare study's plans.
+    #[arg(long, conflicts_with = "issuer")]
+    aries: bool,
     #[command(flatten)]
     roots: Roots,
     /// Print one JSON object instead of text.
@@ -52,6 +58,9 @@ impl Demo {
     }
 
     async fn walk(self) -> End {
+        if self.aries {
+            return aries::walk(self.scenario, self.json).await;
+        }
         let (cast, own) = self.cast().await?;
         let as_json = self.json;
         let mut tell = |step: &scenario::StepTime| {

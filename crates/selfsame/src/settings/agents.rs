@@ -90,6 +90,19 @@ impl Default for AgentSection {
 }
 
 impl AgentSection {
+    /// An agent on free ports of this machine, without a key. `requests_offers` tells whether it answers offers by itself.
+    pub fn on_loopback(organisation: &str, requests_offers: bool) -> Self {
+        let free = SocketAddr::from(([127, 0, 0, 1], 0));
+        Self {
+            organisation: organisation.to_owned(),
+            admin: Some(free),
+            admin_insecure_mode: true,
+            inbound: Some(free),
+            auto_respond_credential_offer: requests_offers,
+            ..Self::default()
+        }
+    }
+
     /// The name of the organisation whose agent it is.
     pub fn organisation(&self) -> &str {
         &self.organisation
