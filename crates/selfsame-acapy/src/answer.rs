@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// What an operation answers.
-pub type Answered<T = Response> = Result<T, Refusal>;
+pub type OperationResult<T = Response> = Result<T, Refusal>;
 
 /// Why an operation is refused.
 #[derive(Clone, Debug)]
@@ -23,11 +23,6 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// A refusal with this status. The id names its reason, which the catalogue has.
-    pub fn new(status: StatusCode, id: &'static str) -> Self {
-        Self::of(Problem::new(status, id))
-    }
-
     /// A refusal with this problem.
     pub fn of(problem: Problem) -> Self {
         Self::Problem(Box::new(problem))
@@ -42,8 +37,10 @@ impl Refusal {
 
     /// A connection that is not ready, with its identifier.
     pub fn not_ready(connection: &str) -> Self {
-        let problem = Problem::new(StatusCode::FORBIDDEN, "aries-connection-not-ready");
-        Self::of(problem.with("connection", connection))
+        Self::of(
+            Problem::new(StatusCode::FORBIDDEN, "aries-connection-not-ready")
+                .with("connection", connection),
+        )
     }
 }
 
@@ -88,12 +85,12 @@ impl IntoResponse for Refusal {
 }
 
 /// JSON.
-pub fn told<T: Serialize>(body: &T) -> Answered {
+pub fn told<T: Serialize>(body: &T) -> OperationResult {
     Ok(Json(body).into_response())
 }
 
 /// An empty object, after a change that gives nothing.
-pub fn done() -> Answered {
+pub fn done() -> OperationResult {
     told(&json!({}))
 }
 

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
 use crate::admin::Admin;
-use crate::answer::{Answered, Refusal};
+use crate::answer::{OperationResult, Refusal};
 use crate::caller::{Caller, unauthorized};
 
 /// The most members and elements of a body for each byte that it may have: one row of many is 50 bytes or more.
@@ -22,7 +22,7 @@ const BYTES_A_MEMBER: usize = 8;
 const DEPTH: usize = 64;
 
 /// A call of an operation.
-pub struct Call {
+pub struct OperationCall {
     /// The admin API that was called.
     pub admin: Admin,
     /// Who calls; `None` if everybody may.
@@ -47,7 +47,7 @@ pub struct PathParameter {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Flag(pub bool);
 
-impl Call {
+impl OperationCall {
     /// The agents of the process.
     pub fn agents(&self) -> &Agents {
         self.admin.agents()
@@ -62,7 +62,7 @@ impl Call {
     ///
     /// # Errors
     /// 401 if nobody was asked for a key.
-    pub fn caller(&self) -> Answered<&Caller> {
+    pub fn caller(&self) -> OperationResult<&Caller> {
         self.caller.as_ref().ok_or_else(unauthorized)
     }
 
@@ -70,7 +70,7 @@ impl Call {
     ///
     /// # Errors
     /// As [`Self::caller`].
-    pub fn tenant(&self) -> Answered<&TenantId> {
+    pub fn tenant(&self) -> OperationResult<&TenantId> {
         Ok(&self.caller()?.tenant)
     }
 
@@ -78,17 +78,17 @@ impl Call {
     ///
     /// # Errors
     /// 404 if the path has none of this name.
-    pub fn at(&self, name: &str) -> Answered<&str> {
+    pub fn at(&self, name: &str) -> OperationResult<&str> {
         let found = self.path.iter().find(|parameter| parameter.name == name);
         let found = found.map(|parameter| parameter.value.as_str());
-        found.ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "address-unknown"))
+        found.ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "address-unknown").into())
     }
 
     /// The query. Unknown parameters are ignored, and of a parameter that is there twice all but the last.
     ///
     /// # Errors
     /// 422 with the parameter that is wrong.
-    pub fn query<T: DeserializeOwned>(&self) -> Answered<T> {
+    pub fn query<T: DeserializeOwned>(&self) -> OperationResult<T> {
         let mut pairs: Vec<_> = Vec::new();
         for pair in url::form_urlencoded::parse(self.query.as_bytes()) {
             pairs.retain(|(name, _)| *name != pair.0);
@@ -109,7 +109,7 @@ impl Call {
     ///
     /// # Errors
     /// 422 with the member that is wrong, 400 for a body that is no JSON.
-    pub fn body<T: DeserializeOwned>(&self) -> Answered<T> {
+    pub fn body<T: DeserializeOwned>(&self) -> OperationResult<T> {
         let body: &[u8] = match self.body.trim_ascii() {
             [] => b"{}",
             body => body,

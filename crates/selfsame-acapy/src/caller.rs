@@ -5,12 +5,13 @@ use http::request::Parts;
 use http::{HeaderName, StatusCode};
 use selfsame_agent::AgentTerms;
 use selfsame_crypto::hash::ct_eq;
+use selfsame_http::error::Problem;
 use selfsame_http::extract::bearer;
 use selfsame_http::peer::Peer;
 use selfsame_store::TenantId;
 
 use crate::admin::Admin;
-use crate::answer::{Answered, Refusal};
+use crate::answer::{OperationResult, Refusal};
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// What browsers send with each request of a page.
@@ -30,7 +31,7 @@ impl Caller {
     ///
     /// # Errors
     /// 401 without the right key or token.
-    pub async fn of(admin: &Admin, parts: &Parts) -> Answered<Self> {
+    pub async fn of(admin: &Admin, parts: &Parts) -> OperationResult<Self> {
         let token = parts.headers.get(AUTHORIZATION).and_then(bearer);
         match token.filter(|_| admin.settings().multitenant) {
             Some(token) => Self::of_sub_wallet(admin, token).await,
@@ -44,7 +45,7 @@ impl Caller {
         }
     }
 
-    async fn of_sub_wallet(admin: &Admin, token: &str) -> Answered<Self> {
+    async fn of_sub_wallet(admin: &Admin, token: &str) -> OperationResult<Self> {
         let agent = &admin.settings().organisation;
         let found = admin.app().wallet_of_token(agent, token).await?;
         let tenant = found.tenant()?;
@@ -62,7 +63,7 @@ impl Caller {
 }
 
 /// Checks the API key. Without one, a page of a browser must not call: it could be anybody's.
-fn admits(admin: &Admin, parts: &Parts) -> Answered<()> {
+fn admits(admin: &Admin, parts: &Parts) -> OperationResult<()> {
     let headers = &parts.headers;
     let is_admitted = match &admin.settings().api_key {
         Some(key) => {
@@ -106,10 +107,10 @@ fn is_own_host(admin: &Admin, parts: &Parts) -> bool {
 
 /// The key of a sub-wallet is wrong.
 pub fn refused_key() -> Refusal {
-    Refusal::new(StatusCode::UNAUTHORIZED, "agent-wallet-key")
+    Problem::new(StatusCode::UNAUTHORIZED, "agent-wallet-key").into()
 }
 
 /// No right key, and no right token.
 pub fn unauthorized() -> Refusal {
-    Refusal::new(StatusCode::UNAUTHORIZED, "agent-key-needed")
+    Problem::new(StatusCode::UNAUTHORIZED, "agent-key-needed").into()
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use http::Method;
 
-use crate::answer::Answered;
-use crate::call::Call;
+use crate::answer::OperationResult;
+use crate::call::OperationCall;
 
 /// What an operation does.
-pub type Handler =
-    Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answered> + Send>> + Send + Sync>;
+pub type Handler = Arc<
+    dyn Fn(OperationCall) -> Pin<Box<dyn Future<Output = OperationResult> + Send>> + Send + Sync,
+>;
 
 /// One method at one address.
 #[derive(Clone)]
@@ -81,9 +82,9 @@ pub const LIST: [QueryParameter; 4] = [
 ];
 
 /// An operation that reads.
-pub fn get<F>(path: &'static str, handler: fn(Call) -> F) -> Operation
+pub fn get<F>(path: &'static str, handler: fn(OperationCall) -> F) -> Operation
 where
-    F: Future<Output = Answered> + Send + 'static,
+    F: Future<Output = OperationResult> + Send + 'static,
 {
     Operation {
         has_body: false,
@@ -92,25 +93,25 @@ where
 }
 
 /// An operation that does something.
-pub fn post<F>(path: &'static str, handler: fn(Call) -> F) -> Operation
+pub fn post<F>(path: &'static str, handler: fn(OperationCall) -> F) -> Operation
 where
-    F: Future<Output = Answered> + Send + 'static,
+    F: Future<Output = OperationResult> + Send + 'static,
 {
     Operation::new(Method::POST, path, handler)
 }
 
 /// An operation that replaces something.
-pub fn put<F>(path: &'static str, handler: fn(Call) -> F) -> Operation
+pub fn put<F>(path: &'static str, handler: fn(OperationCall) -> F) -> Operation
 where
-    F: Future<Output = Answered> + Send + 'static,
+    F: Future<Output = OperationResult> + Send + 'static,
 {
     Operation::new(Method::PUT, path, handler)
 }
 
 /// An operation that removes something.
-pub fn delete<F>(path: &'static str, handler: fn(Call) -> F) -> Operation
+pub fn delete<F>(path: &'static str, handler: fn(OperationCall) -> F) -> Operation
 where
-    F: Future<Output = Answered> + Send + 'static,
+    F: Future<Output = OperationResult> + Send + 'static,
 {
     Operation {
         has_body: false,
@@ -125,9 +126,9 @@ pub fn tagged(tag: &'static str, operations: Vec<Operation>) -> Vec<Operation> {
 }
 
 impl Operation {
-    fn new<F>(method: Method, path: &'static str, handler: fn(Call) -> F) -> Self
+    fn new<F>(method: Method, path: &'static str, handler: fn(OperationCall) -> F) -> Self
     where
-        F: Future<Output = Answered> + Send + 'static,
+        F: Future<Output = OperationResult> + Send + 'static,
     {
         Self {
             method,

@@ -1,11 +1,13 @@
 //! The table of contents: every operation of the admin API, with its description.
 
 mod connection;
+mod credentials;
 mod exchange;
 mod issuing;
 mod messaging;
 mod multitenancy;
 mod proving;
+mod schemas;
 mod server;
 mod wallet;
 
@@ -26,6 +28,9 @@ pub fn all(settings: &AdminSettings) -> Vec<Operation> {
         messages(),
         issuing_credentials(),
         presenting_proofs(),
+        publishing(),
+        publishing_anoncreds(),
+        credentials(),
         wallet(),
         ledger(),
         sub_wallets,
@@ -310,4 +315,119 @@ fn multitenancy() -> Vec<Operation> {
         ],
     );
     all.into_iter().map(Operation::of_base_wallet).collect()
+}
+
+/// The parameters of a list of what the agent has published.
+const OF_PUBLISHED: [QueryParameter; 6] = [
+    text("cred_def_id"),
+    text("issuer_did"),
+    text("schema_id"),
+    text("schema_issuer_did"),
+    text("schema_name"),
+    text("schema_version"),
+];
+
+fn publishing() -> Vec<Operation> {
+    let schemas = vec![
+        post("/schemas", schemas::create).does("Publish a schema"),
+        get("/schemas/created", schemas::created)
+            .does("The schemas that the agent has published")
+            .asks(&OF_PUBLISHED),
+        get("/schemas/{schema_id}", schemas::show).does("A schema of anybody"),
+        post("/schemas/{schema_id}/write_record", schemas::show)
+            .does("A schema of anybody; its record was written when it was published"),
+    ];
+    let definitions = vec![
+        post("/credential-definitions", schemas::create_definition)
+            .does("Publish a credential definition"),
+        get(
+            "/credential-definitions/created",
+            schemas::created_definitions,
+        )
+        .does("The credential definitions that the agent has published")
+        .asks(&OF_PUBLISHED),
+        get(
+            "/credential-definitions/{cred_def_id}",
+            schemas::show_definition,
+        )
+        .does("A credential definition of anybody"),
+        post(
+            "/credential-definitions/{cred_def_id}/write_record",
+            schemas::show_definition,
+        )
+        .does("A credential definition; its record was written when it was published"),
+    ];
+    [
+        tagged("schema", schemas),
+        tagged("credential-definition", definitions),
+    ]
+    .concat()
+}
+
+/// The parameters of a list of what the agent has published, in the words of AnonCreds.
+const OF_ANONCREDS: [QueryParameter; 5] = [
+    text("issuer_id"),
+    text("schema_id"),
+    text("schema_issuer_id"),
+    text("schema_name"),
+    text("schema_version"),
+];
+
+fn publishing_anoncreds() -> Vec<Operation> {
+    let schemas = vec![
+        post("/anoncreds/schema", schemas::create_anoncreds).does("Publish a schema"),
+        get("/anoncreds/schema/{schema_id}", schemas::show_anoncreds).does("A schema of anybody"),
+        get("/anoncreds/schemas", schemas::created)
+            .does("The schemas that the agent has published")
+            .asks(&OF_ANONCREDS),
+    ];
+    let definitions = vec![
+        post(
+            "/anoncreds/credential-definition",
+            schemas::create_anoncreds_definition,
+        )
+        .does("Publish a credential definition"),
+        get(
+            "/anoncreds/credential-definition/{cred_def_id}",
+            schemas::show_anoncreds_definition,
+        )
+        .does("A credential definition of anybody"),
+        get(
+            "/anoncreds/credential-definitions",
+            schemas::created_definitions,
+        )
+        .does("The credential definitions that the agent has published")
+        .asks(&OF_ANONCREDS),
+    ];
+    [
+        tagged("AnonCreds - Schemas", schemas),
+        tagged("AnonCreds - Credential Definitions", definitions),
+    ]
+    .concat()
+}
+
+fn credentials() -> Vec<Operation> {
+    tagged(
+        "credentials",
+        vec![
+            get("/credentials", credentials::list)
+                .does("The credentials that the agent holds")
+                .asks(&[
+                    number("start"),
+                    number("count"),
+                    number("offset"),
+                    number("limit"),
+                    text("wql"),
+                ]),
+            get("/credential/{credential_id}", credentials::show).does("A credential"),
+            delete("/credential/{credential_id}", credentials::remove).does("Remove a credential"),
+            get(
+                "/credential/mime-types/{credential_id}",
+                credentials::mime_types,
+            )
+            .does("The types of a credential's attributes"),
+            post("/credentials/w3c", credentials::list_w3c)
+                .does("The W3C credentials that the agent holds: none"),
+        ],
+    )
 }

@@ -14,8 +14,8 @@ use selfsame_http::extract::Raw;
 use selfsame_http::middleware::observe;
 
 use crate::admin::Admin;
-use crate::answer::{Answered, Refusal};
-use crate::call::{Call, PathParameter};
+use crate::answer::{OperationResult, Refusal};
+use crate::call::{OperationCall, PathParameter};
 use crate::caller::{Caller, unauthorized};
 use crate::operation::{Operation, OperationAudience};
 use crate::operations;
@@ -42,8 +42,11 @@ fn routed(admin: &Admin, operations: Vec<Operation>) -> Router {
         let known = paths.remove(path).unwrap_or_default();
         paths.insert(path, known.merge(on(filter, answer)));
     }
-    let unknown = || async { refused(StatusCode::NOT_FOUND, "address-unknown") };
-    let unfit = || async { refused(StatusCode::METHOD_NOT_ALLOWED, "method-refused") };
+    let unknown = || async { refused(Problem::new(StatusCode::NOT_FOUND, "address-unknown")) };
+    let unfit = || async {
+        let status = StatusCode::METHOD_NOT_ALLOWED;
+        refused(Problem::new(status, "method-refused"))
+    };
     let routes = Router::new();
     let routes = paths.into_iter().fold(routes, |routes, (path, methods)| {
         routes.route(path, methods)
@@ -75,7 +78,7 @@ impl Place {
         .await
     }
 
-    async fn called(&self, path: Vec<PathParameter>, request: Request) -> Answered {
+    async fn called(&self, path: Vec<PathParameter>, request: Request) -> OperationResult {
         let (parts, body) = request.into_parts();
         let caller = match self.operation.audience {
             OperationAudience::Everybody => None,
@@ -91,7 +94,7 @@ impl Place {
         let Raw(body) = Raw::from_request(request, &())
             .await
             .map_err(Refusal::from)?;
-        let call = Call {
+        let call = OperationCall {
             admin: self.admin.clone(),
             caller,
             path,
@@ -102,8 +105,8 @@ impl Place {
     }
 }
 
-fn refused(status: StatusCode, id: &'static str) -> Response {
-    write(Face::Text, Problem::new(status, id).into_response())
+fn refused(problem: Problem) -> Response {
+    write(Face::Text, problem.into_response())
 }
 
 fn filter(method: &Method) -> MethodFilter {

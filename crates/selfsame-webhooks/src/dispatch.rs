@@ -15,7 +15,6 @@ use tokio::time::{sleep, timeout};
 use crate::delivery::ToldEvent;
 use crate::event_type::EventType;
 use crate::hearing::Hearers;
-use crate::manage::heard_owners;
 use crate::records::{self, EndpointAt, FoundEndpoint, ReadSoFar};
 use crate::sender::Senders;
 
@@ -144,7 +143,7 @@ impl Dispatcher {
     async fn swept(&self) -> Result<()> {
         let store = &self.shared.store;
         // Another process may have added a controller.
-        self.hearers.replace(heard_owners(store).await?);
+        self.hearers.replace(records::heard_owners(store).await?);
         for owner in records::owners(store).await? {
             for found in records::endpoints(store, &owner).await? {
                 let (id, owner) = (found.id, owner.clone());

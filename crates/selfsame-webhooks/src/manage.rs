@@ -17,7 +17,6 @@ use crate::view::{CreatedEndpoint, EndpointChange, EndpointView, NewEndpoint, We
 use crate::webhooks::Webhooks;
 
 pub use controllers::AgentController;
-pub(crate) use controllers::heard_owners;
 
 /// How often something is tried again that changed meanwhile.
 const RACES_MAX: u32 = 4;

@@ -1,6 +1,8 @@
 //! The records of webhooks: endpoints and deliveries of tenants, and of the instance who has endpoints and how far the
 //! events were read.
 
+use std::collections::HashSet;
+
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
@@ -8,7 +10,7 @@ use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Record, Store, Tag, Ten
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::{Delivery, DeliveryState};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, EndpointForm};
 use crate::window::Pending;
 
 pub(crate) const ENDPOINT: &str = "webhook_endpoint";
@@ -79,6 +81,21 @@ pub(crate) async fn owners(store: &Store) -> Result<Vec<TenantId>> {
             _ => return Ok(owners),
         }
     }
+}
+
+/// The tenants that have endpoints of controllers.
+pub(crate) async fn heard_owners(store: &Store) -> Result<HashSet<TenantId>> {
+    let mut heard = HashSet::new();
+    for owner in owners(store).await? {
+        let found = endpoints(store, &owner).await?;
+        let is_heard = |one: &FoundEndpoint| {
+            matches!(one.endpoint.form, EndpointForm::Agent(_)) && one.endpoint.disabled.is_none()
+        };
+        if found.iter().any(is_heard) {
+            heard.insert(owner);
+        }
+    }
+    Ok(heard)
 }
 
 /// How many endpoints a tenant has, as its record says.

@@ -7,12 +7,13 @@ use selfsame_agent::{
     ConnectionFilter, ConnectionView, InvitationAnswer, ListRange, NewInvitation,
 };
 use selfsame_driver::Reason;
+use selfsame_http::error::Problem;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 
-use crate::answer::{Answered, Refusal, cannot, done, told};
-use crate::call::{Call, Flag, ListPart};
+use crate::answer::{OperationResult, Refusal, cannot, done, told};
+use crate::call::{Flag, ListPart, OperationCall};
 
 /// The pauses between two looks at a connection that is awaited.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -36,7 +37,7 @@ struct ListQuery {
 }
 
 /// The connections that fit the query.
-pub async fn list(call: Call) -> Answered {
+pub async fn list(call: OperationCall) -> OperationResult {
     let asked: ListQuery = call.query()?;
     let part = ListPart {
         offset: asked.offset,
@@ -78,7 +79,7 @@ pub async fn list(call: Call) -> Answered {
 }
 
 /// A connection.
-pub async fn show(call: Call) -> Answered {
+pub async fn show(call: OperationCall) -> OperationResult {
     told(
         &call
             .agents()
@@ -88,7 +89,7 @@ pub async fn show(call: Call) -> Answered {
 }
 
 /// Removes a connection.
-pub async fn remove(call: Call) -> Answered {
+pub async fn remove(call: OperationCall) -> OperationResult {
     let id = call.at("conn_id")?;
     call.agents().remove_connection(call.tenant()?, id).await?;
     done()
@@ -111,7 +112,7 @@ struct CreateBody {
 }
 
 /// Makes an invitation of connections 1.0.
-pub async fn create_invitation(call: Call) -> Answered {
+pub async fn create_invitation(call: OperationCall) -> OperationResult {
     let (asked, body): (CreateQuery, CreateBody) = (call.query()?, call.body()?);
     if Flag::is_set(asked.public, false) {
         return Err(no_public(&call));
@@ -151,9 +152,9 @@ pub async fn create_invitation(call: Call) -> Answered {
 }
 
 /// Why an invitation can't name the public DID.
-fn no_public(call: &Call) -> Refusal {
+fn no_public(call: &OperationCall) -> Refusal {
     match call.admin.settings().public_invites {
-        false => Refusal::new(StatusCode::FORBIDDEN, "agent-public-invites-off"),
+        false => Problem::new(StatusCode::FORBIDDEN, "agent-public-invites-off").into(),
         true => cannot(Reason::new("agent-public-invitation-legacy")),
     }
 }
@@ -165,7 +166,7 @@ struct ReceiveQuery {
 }
 
 /// Takes an invitation of connections 1.0.
-pub async fn receive_invitation(call: Call) -> Answered {
+pub async fn receive_invitation(call: OperationCall) -> OperationResult {
     let asked: ReceiveQuery = call.query()?;
     let invitation: Map<String, Value> = call.body()?;
     let auto = call.admin.settings().terms.settings.auto_accept_invites;
@@ -182,13 +183,13 @@ pub async fn receive_invitation(call: Call) -> Answered {
 }
 
 /// Goes on with a connection: with the request as the invited side, with the response as the inviting one.
-pub async fn accept(call: Call) -> Answered {
+pub async fn accept(call: OperationCall) -> OperationResult {
     let id = call.at("conn_id")?;
     told(&call.agents().accept_connection(call.tenant()?, id).await?)
 }
 
 /// The endpoints of both sides.
-pub async fn endpoints(call: Call) -> Answered {
+pub async fn endpoints(call: OperationCall) -> OperationResult {
     let id = call.at("conn_id")?;
     told(
         &call
@@ -204,7 +205,7 @@ struct MetadataQuery {
 }
 
 /// What was noted of a connection, or one member of it.
-pub async fn metadata(call: Call) -> Answered {
+pub async fn metadata(call: OperationCall) -> OperationResult {
     let asked: MetadataQuery = call.query()?;
     let id = call.at("conn_id")?;
     let noted = call
@@ -224,7 +225,7 @@ struct NoteBody {
 }
 
 /// Notes something of a connection.
-pub async fn note(call: Call) -> Answered {
+pub async fn note(call: OperationCall) -> OperationResult {
     let body: NoteBody = call.body()?;
     let (agents, tenant, id) = (call.agents(), call.tenant()?, call.at("conn_id")?);
     agents.note_connection(tenant, id, body.metadata).await?;
@@ -247,7 +248,7 @@ impl ListPart {
 ///
 /// # Errors
 /// 404 if there is none; 403 if it is not ready in time.
-pub async fn ready(call: &Call, id: &str) -> Answered<ConnectionView> {
+pub async fn ready(call: &OperationCall, id: &str) -> OperationResult<ConnectionView> {
     let until = Instant::now() + call.admin.settings().terms.connection_wait;
     let mut pause = FIRST_PAUSE;
     loop {

@@ -5,8 +5,8 @@ use selfsame_driver::paging::Paging;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answered, Refusal, done, told};
-use crate::call::Call;
+use crate::answer::{OperationResult, Refusal, done, told};
+use crate::call::OperationCall;
 
 /// The number of credentials that a search returns if the caller does not say.
 const COUNT: usize = 10;
@@ -21,7 +21,7 @@ struct CredentialsQuery {
 }
 
 /// The credentials that a query in WQL fits.
-pub async fn list(call: Call) -> Answered {
+pub async fn list(call: OperationCall) -> OperationResult {
     let asked: CredentialsQuery = call.query()?;
     let wql = match asked.wql.as_deref().filter(|wql| !wql.is_empty()) {
         Some(wql) => json::parse(wql.as_bytes(), &json::Limits::default())
@@ -46,13 +46,19 @@ pub async fn list(call: Call) -> Answered {
 }
 
 /// A credential.
-pub async fn show(call: Call) -> Answered {
+pub async fn show(call: OperationCall) -> OperationResult {
     let id = call.at("credential_id")?;
-    told(&call.agents().anoncreds().credential(call.tenant()?, id).await?)
+    told(
+        &call
+            .agents()
+            .anoncreds()
+            .credential(call.tenant()?, id)
+            .await?,
+    )
 }
 
 /// Removes a credential.
-pub async fn remove(call: Call) -> Answered {
+pub async fn remove(call: OperationCall) -> OperationResult {
     let id = call.at("credential_id")?;
     let anoncreds = call.agents().anoncreds();
     anoncreds.remove_credential(call.tenant()?, id).await?;
@@ -60,13 +66,16 @@ pub async fn remove(call: Call) -> Answered {
 }
 
 /// The types of a credential's attributes. Previews have texts alone.
-pub async fn mime_types(call: Call) -> Answered {
+pub async fn mime_types(call: OperationCall) -> OperationResult {
     let id = call.at("credential_id")?;
-    call.agents().anoncreds().credential(call.tenant()?, id).await?;
+    call.agents()
+        .anoncreds()
+        .credential(call.tenant()?, id)
+        .await?;
     told(&json!({ "results": Value::Null }))
 }
 
 /// The W3C credentials of the agent: people's wallets have those, an agent none.
-pub async fn list_w3c(_call: Call) -> Answered {
+pub async fn list_w3c(_call: OperationCall) -> OperationResult {
     told(&json!({ "results": [] }))
 }

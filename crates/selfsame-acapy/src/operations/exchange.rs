@@ -10,7 +10,7 @@ use selfsame_store::TenantId;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::answer::{Answered, cannot};
+use crate::answer::{OperationResult, cannot};
 use crate::call::{Flag, ListPart};
 
 /// What a list of exchanges is asked for.
@@ -32,7 +32,7 @@ impl RecordsQuery {
         self,
         exchanges: Exchanges<'_, P>,
         tenant: &TenantId,
-    ) -> Answered<Vec<Value>> {
+    ) -> OperationResult<Vec<Value>> {
         let part = ListPart {
             offset: self.offset,
             limit: self.limit,
@@ -89,7 +89,7 @@ pub type ByFormat = BTreeMap<String, Value>;
 ///
 /// # Errors
 /// 400 if there is none.
-pub fn known(formats: ByFormat) -> Answered<Vec<NamedValue>> {
+pub fn known(formats: ByFormat) -> OperationResult<Vec<NamedValue>> {
     let known = |name: &str| {
         selfsame_aries::formats::FORMATS
             .iter()
@@ -115,7 +115,7 @@ pub struct NamedValue {
 
 impl NamedValue {
     /// It as a filter of credential definitions.
-    pub fn filter(self) -> Answered<selfsame_agent::NamedFilter> {
+    pub fn filter(self) -> OperationResult<selfsame_agent::NamedFilter> {
         let unknown = || Error::bad_request("aries-format-unknown").with("format", &self.name);
         let mut formats = selfsame_aries::formats::FORMATS.iter();
         let format = formats

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::exchange::{ByFormat, RecordsQuery, ReportBody, known};
-use crate::answer::{Answered, Refusal, cannot, done, told};
-use crate::call::Call;
+use crate::answer::{OperationResult, Refusal, cannot, done, told};
+use crate::call::OperationCall;
 
 /// The version of the protocol.
 const MAJOR: u16 = 2;
@@ -28,7 +28,7 @@ struct OfferBody {
 
 impl OfferBody {
     /// Begins with an offer on the connection, or with one that goes with an invitation.
-    async fn offer(self, call: &Call, auto_issue: Option<bool>) -> Answered {
+    async fn offer(self, call: &OperationCall, auto_issue: Option<bool>) -> OperationResult {
         let begin = ExchangeBegin {
             connection_id: self.connection_id,
             major: MAJOR,
@@ -41,7 +41,9 @@ impl OfferBody {
         let filters = known(self.filter)?.into_iter();
         let offer = NewCredentialOffer {
             preview: self.credential_preview,
-            filters: filters.map(|one| one.filter()).collect::<Answered<_>>()?,
+            filters: filters
+                .map(|one| one.filter())
+                .collect::<OperationResult<_>>()?,
             comment: self.comment,
             replacement_id: self.replacement_id,
         };
@@ -55,7 +57,7 @@ impl OfferBody {
         )
     }
 
-    fn on_connection(&self) -> Answered<()> {
+    fn on_connection(&self) -> OperationResult<()> {
         match self.connection_id {
             Some(_) => Ok(()),
             None => Err(Refusal::field(
@@ -67,14 +69,14 @@ impl OfferBody {
 }
 
 /// Offers a credential on a connection, and issues it when it is requested.
-pub async fn send(call: Call) -> Answered {
+pub async fn send(call: OperationCall) -> OperationResult {
     let body: OfferBody = call.body()?;
     body.on_connection()?;
     body.offer(&call, Some(true)).await
 }
 
 /// Offers a credential on a connection.
-pub async fn send_offer(call: Call) -> Answered {
+pub async fn send_offer(call: OperationCall) -> OperationResult {
     let body: OfferBody = call.body()?;
     body.on_connection()?;
     let auto_issue = body.auto_issue;
@@ -82,7 +84,7 @@ pub async fn send_offer(call: Call) -> Answered {
 }
 
 /// Makes an offer that goes with an invitation, and issues when it is requested.
-pub async fn create(call: Call) -> Answered {
+pub async fn create(call: OperationCall) -> OperationResult {
     let body: OfferBody = call.body()?;
     let body = OfferBody {
         connection_id: None,
@@ -92,7 +94,7 @@ pub async fn create(call: Call) -> Answered {
 }
 
 /// Makes an offer that goes with an invitation.
-pub async fn create_offer(call: Call) -> Answered {
+pub async fn create_offer(call: OperationCall) -> OperationResult {
     let body: OfferBody = call.body()?;
     let auto_issue = body.auto_issue;
     let body = OfferBody {
@@ -112,7 +114,7 @@ struct ProposalBody {
 }
 
 /// Proposes a credential to its issuer.
-pub async fn send_proposal(call: Call) -> Answered {
+pub async fn send_proposal(call: OperationCall) -> OperationResult {
     let body: ProposalBody = call.body()?;
     let begin = ExchangeBegin {
         connection_id: Some(body.connection_id),
@@ -125,7 +127,9 @@ pub async fn send_proposal(call: Call) -> Answered {
     let filters = known(body.filter)?.into_iter();
     let proposal = NewCredentialProposal {
         preview: body.credential_preview,
-        filters: filters.map(|one| one.filter()).collect::<Answered<_>>()?,
+        filters: filters
+            .map(|one| one.filter())
+            .collect::<OperationResult<_>>()?,
         comment: body.comment,
     };
     let what = IssueWhat::Propose(proposal);
@@ -139,13 +143,13 @@ pub async fn send_proposal(call: Call) -> Answered {
 }
 
 /// No format here begins with a request.
-pub async fn send_request_free(_call: Call) -> Answered {
+pub async fn send_request_free(_call: OperationCall) -> OperationResult {
     let reason = selfsame_driver::Reason::new("agent-request-first");
     Err(cannot(reason))
 }
 
 /// The exchanges that fit the query.
-pub async fn list(call: Call) -> Answered {
+pub async fn list(call: OperationCall) -> OperationResult {
     let asked: RecordsQuery = call.query()?;
     let found = asked.found(call.agents().issuing(), call.tenant()?).await?;
     let results: Vec<Value> = found.into_iter().map(detailed).collect();
@@ -153,7 +157,7 @@ pub async fn list(call: Call) -> Answered {
 }
 
 /// An exchange.
-pub async fn show(call: Call) -> Answered {
+pub async fn show(call: OperationCall) -> OperationResult {
     let id = call.at("cred_ex_id")?;
     let found = call.agents().issuing().one(call.tenant()?, id).await?;
     told(&detailed(found))
@@ -165,13 +169,13 @@ fn detailed(record: Value) -> Value {
 }
 
 /// Removes an exchange.
-pub async fn remove(call: Call) -> Answered {
+pub async fn remove(call: OperationCall) -> OperationResult {
     let id = call.at("cred_ex_id")?;
     call.agents().issuing().remove(call.tenant()?, id).await?;
     done()
 }
 
-async fn act(call: &Call, what: IssueWhat) -> Answered<Value> {
+async fn act(call: &OperationCall, what: IssueWhat) -> OperationResult<Value> {
     let id = call.at("cred_ex_id")?;
     Ok(call
         .agents()
@@ -193,7 +197,7 @@ struct CounterProposal {
 }
 
 /// Answers a proposal with an offer.
-pub async fn offer(call: Call) -> Answered {
+pub async fn offer(call: OperationCall) -> OperationResult {
     let body: CounterBody = call.body()?;
     let offer = match body.counter_proposal {
         None => None,
@@ -201,7 +205,9 @@ pub async fn offer(call: Call) -> Answered {
             let filters = known(counter.filter)?.into_iter();
             Some(NewCredentialOffer {
                 preview: counter.credential_preview,
-                filters: filters.map(|one| one.filter()).collect::<Answered<_>>()?,
+                filters: filters
+                    .map(|one| one.filter())
+                    .collect::<OperationResult<_>>()?,
                 comment: counter.comment,
                 replacement_id: None,
             })
@@ -211,7 +217,7 @@ pub async fn offer(call: Call) -> Answered {
 }
 
 /// Requests what was offered.
-pub async fn request(call: Call) -> Answered {
+pub async fn request(call: OperationCall) -> OperationResult {
     told(&act(&call, IssueWhat::Request).await?)
 }
 
@@ -221,7 +227,7 @@ struct IssueBody {
 }
 
 /// Issues what was requested.
-pub async fn issue(call: Call) -> Answered {
+pub async fn issue(call: OperationCall) -> OperationResult {
     let body: IssueBody = call.body()?;
     let what = IssueWhat::Issue {
         comment: body.comment,
@@ -235,7 +241,7 @@ struct StoreBody {
 }
 
 /// Keeps the credential.
-pub async fn store(call: Call) -> Answered {
+pub async fn store(call: OperationCall) -> OperationResult {
     let body: StoreBody = call.body()?;
     let what = IssueWhat::Store {
         credential_id: body.credential_id,
@@ -244,7 +250,7 @@ pub async fn store(call: Call) -> Answered {
 }
 
 /// Ends an exchange.
-pub async fn report(call: Call) -> Answered {
+pub async fn report(call: OperationCall) -> OperationResult {
     let body: ReportBody = call.body()?;
     act(&call, IssueWhat::Abandon(body.report(ABANDONED))).await?;
     done()

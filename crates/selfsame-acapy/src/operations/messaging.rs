@@ -4,8 +4,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::connection::ready;
-use crate::answer::{Answered, done, told};
-use crate::call::Call;
+use crate::answer::{OperationResult, done, told};
+use crate::call::OperationCall;
 
 #[derive(Deserialize)]
 struct PingBody {
@@ -14,7 +14,7 @@ struct PingBody {
 }
 
 /// Sends a trust ping.
-pub async fn ping(call: Call) -> Answered {
+pub async fn ping(call: OperationCall) -> OperationResult {
     let body: PingBody = call.body()?;
     let id = call.at("conn_id")?;
     ready(&call, id).await?;
@@ -29,7 +29,7 @@ struct TextBody {
 }
 
 /// Sends a text.
-pub async fn send(call: Call) -> Answered {
+pub async fn send(call: OperationCall) -> OperationResult {
     let body: TextBody = call.body()?;
     let id = call.at("conn_id")?;
     ready(&call, id).await?;

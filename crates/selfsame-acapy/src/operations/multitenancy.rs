@@ -7,8 +7,8 @@ use selfsame_crypto::SecretString;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::answer::{Answered, Refusal, done, told};
-use crate::call::{Call, ListPart};
+use crate::answer::{OperationResult, Refusal, done, told};
+use crate::call::{ListPart, OperationCall};
 use crate::caller::refused_key;
 
 #[derive(Deserialize)]
@@ -34,7 +34,7 @@ struct Dispatch {
 
 impl Dispatch {
     /// The controllers: those of the sub-wallet, those of the agent, or both. Without any of its own, the agent's.
-    fn controllers(&self, call: &Call) -> Answered<Vec<AgentController>> {
+    fn controllers(&self, call: &OperationCall) -> OperationResult<Vec<AgentController>> {
         let own = self.urls.iter().map(|url| AgentController::parse(url));
         let mut controllers = own.collect::<Result<Vec<_>, _>>()?;
         let kind = match self.kind.as_deref() {
@@ -57,7 +57,7 @@ impl Dispatch {
 }
 
 /// Creates a sub-wallet.
-pub async fn create(call: Call) -> Answered {
+pub async fn create(call: OperationCall) -> OperationResult {
     let body: NewBody = call.body()?;
     let agent = &call.admin.settings().organisation;
     let terms = &call.admin.settings().terms;
@@ -135,13 +135,13 @@ fn shown(found: &FoundWallet) -> Value {
     })
 }
 
-async fn found(call: &Call) -> Answered<FoundWallet> {
+async fn found(call: &OperationCall) -> OperationResult<FoundWallet> {
     let (agent, id) = (&call.admin.settings().organisation, call.at("wallet_id")?);
     Ok(call.app().wallet_of(agent, id).await?)
 }
 
 /// A sub-wallet.
-pub async fn show(call: Call) -> Answered {
+pub async fn show(call: OperationCall) -> OperationResult {
     told(&shown(&found(&call).await?))
 }
 
@@ -154,7 +154,7 @@ struct ListQuery {
 }
 
 /// The sub-wallets.
-pub async fn list(call: Call) -> Answered {
+pub async fn list(call: OperationCall) -> OperationResult {
     let asked: ListQuery = call.query()?;
     let part = ListPart {
         offset: asked.offset,
@@ -184,7 +184,7 @@ struct ChangeBody {
 }
 
 /// Changes a sub-wallet.
-pub async fn update(call: Call) -> Answered {
+pub async fn update(call: OperationCall) -> OperationResult {
     let body: ChangeBody = call.body()?;
     let wallet = found(&call).await?;
     let mut settings = body.extra_settings.unwrap_or_default();
@@ -221,7 +221,7 @@ struct KeyBody {
 }
 
 /// The sub-wallet that the body opens.
-async fn opened(call: &Call) -> Answered<FoundWallet> {
+async fn opened(call: &OperationCall) -> OperationResult<FoundWallet> {
     let body: KeyBody = call.body()?;
     let wallet = found(call).await?;
     match wallet.is_opened_by(body.wallet_key.as_ref()) {
@@ -231,14 +231,14 @@ async fn opened(call: &Call) -> Answered<FoundWallet> {
 }
 
 /// A new token of a sub-wallet.
-pub async fn token(call: Call) -> Answered {
+pub async fn token(call: OperationCall) -> OperationResult {
     let wallet = opened(&call).await?;
     let token = call.app().wallet_token(&wallet).await?;
     told(&json!({ "token": token.expose() }))
 }
 
 /// Removes a sub-wallet, and erases its organisation.
-pub async fn remove(call: Call) -> Answered {
+pub async fn remove(call: OperationCall) -> OperationResult {
     let wallet = opened(&call).await?;
     call.app().remove_wallet(&wallet).await?;
     done()

@@ -12,8 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::exchange::{ByFormat, RecordsQuery, ReportBody, known};
-use crate::answer::{Answered, Refusal, done, told};
-use crate::call::Call;
+use crate::answer::{OperationResult, Refusal, done, told};
+use crate::call::OperationCall;
 
 /// The version of the protocol.
 const MAJOR: u16 = 2;
@@ -32,7 +32,7 @@ struct RequestBody {
 }
 
 impl RequestBody {
-    async fn begin(self, call: &Call) -> Answered {
+    async fn begin(self, call: &OperationCall) -> OperationResult {
         let begin = ExchangeBegin {
             connection_id: self.connection_id,
             major: MAJOR,
@@ -53,7 +53,7 @@ impl RequestBody {
     }
 }
 
-fn asked(formats: ByFormat, comment: Option<String>) -> Answered<NewProofRequest> {
+fn asked(formats: ByFormat, comment: Option<String>) -> OperationResult<NewProofRequest> {
     let named = known(formats)?.into_iter();
     let requests = named.map(|one| NamedRequest {
         format: one.name,
@@ -66,7 +66,7 @@ fn asked(formats: ByFormat, comment: Option<String>) -> Answered<NewProofRequest
 }
 
 /// Requests a proof on a connection.
-pub async fn send_request(call: Call) -> Answered {
+pub async fn send_request(call: OperationCall) -> OperationResult {
     let body: RequestBody = call.body()?;
     if body.connection_id.is_none() {
         let what = "Missing data for required field.";
@@ -76,7 +76,7 @@ pub async fn send_request(call: Call) -> Answered {
 }
 
 /// Makes a request that goes with an invitation.
-pub async fn create_request(call: Call) -> Answered {
+pub async fn create_request(call: OperationCall) -> OperationResult {
     let body: RequestBody = call.body()?;
     let body = RequestBody {
         connection_id: None,
@@ -95,7 +95,7 @@ struct ProposalBody {
 }
 
 /// Proposes to its verifier what to prove.
-pub async fn send_proposal(call: Call) -> Answered {
+pub async fn send_proposal(call: OperationCall) -> OperationResult {
     let body: ProposalBody = call.body()?;
     let begin = ExchangeBegin {
         connection_id: Some(body.connection_id),
@@ -117,20 +117,20 @@ pub async fn send_proposal(call: Call) -> Answered {
 }
 
 /// The exchanges that fit the query.
-pub async fn list(call: Call) -> Answered {
+pub async fn list(call: OperationCall) -> OperationResult {
     let asked: RecordsQuery = call.query()?;
     let results = asked.found(call.agents().proving(), call.tenant()?).await?;
     told(&json!({ "results": results }))
 }
 
 /// An exchange.
-pub async fn show(call: Call) -> Answered {
+pub async fn show(call: OperationCall) -> OperationResult {
     let id = call.at("pres_ex_id")?;
     told(&call.agents().proving().one(call.tenant()?, id).await?)
 }
 
 /// Removes an exchange.
-pub async fn remove(call: Call) -> Answered {
+pub async fn remove(call: OperationCall) -> OperationResult {
     let id = call.at("pres_ex_id")?;
     call.agents().proving().remove(call.tenant()?, id).await?;
     done()
@@ -146,7 +146,7 @@ struct CredentialsQuery {
 }
 
 /// The credentials that can answer a request.
-pub async fn credentials(call: Call) -> Answered {
+pub async fn credentials(call: OperationCall) -> OperationResult {
     let asked: CredentialsQuery = call.query()?;
     let referents: Vec<String> = call
         .all("referent")
@@ -172,7 +172,7 @@ pub async fn credentials(call: Call) -> Answered {
 }
 
 /// A query in WQL for each referent.
-fn extra_queries(text: Option<&str>) -> Answered<BTreeMap<String, Value>> {
+fn extra_queries(text: Option<&str>) -> OperationResult<BTreeMap<String, Value>> {
     let Some(text) = text.filter(|text| !text.is_empty()) else {
         return Ok(BTreeMap::new());
     };
@@ -181,7 +181,7 @@ fn extra_queries(text: Option<&str>) -> Answered<BTreeMap<String, Value>> {
 }
 
 /// The JSON of what a record's request asks for, in the first format that has it.
-fn requested(record: &Value) -> Answered<Vec<u8>> {
+fn requested(record: &Value) -> OperationResult<Vec<u8>> {
     let formats = &record["by_format"]["pres_request"];
     let mut requests = formats.as_object().into_iter().flat_map(|all| all.values());
     let request = requests.next();
@@ -189,7 +189,7 @@ fn requested(record: &Value) -> Answered<Vec<u8>> {
     Ok(json::to_bytes(request.ok_or_else(absent)?))
 }
 
-async fn act(call: &Call, what: ProofWhat) -> Answered<Value> {
+async fn act(call: &OperationCall, what: ProofWhat) -> OperationResult<Value> {
     let id = call.at("pres_ex_id")?;
     Ok(call
         .agents()
@@ -206,7 +206,7 @@ struct PresentationBody {
 }
 
 /// Presents a proof with the chosen credentials.
-pub async fn present(call: Call) -> Answered {
+pub async fn present(call: OperationCall) -> OperationResult {
     let body: PresentationBody = call.body()?;
     let named = |name: &str, chosen| (Some(name.to_owned()), Some(chosen));
     let (format, chosen) = match (body.indy, body.anoncreds) {
@@ -229,7 +229,7 @@ struct AnswerBody {
 }
 
 /// Answers a proposal with a request.
-pub async fn request(call: Call) -> Answered {
+pub async fn request(call: OperationCall) -> OperationResult {
     let body: AnswerBody = call.body()?;
     let request = match body.presentation_request {
         Some(formats) => Some(asked(formats, body.comment)?),
@@ -239,12 +239,12 @@ pub async fn request(call: Call) -> Answered {
 }
 
 /// Verifies what was presented.
-pub async fn verify(call: Call) -> Answered {
+pub async fn verify(call: OperationCall) -> OperationResult {
     told(&act(&call, ProofWhat::Verify).await?)
 }
 
 /// Ends an exchange.
-pub async fn report(call: Call) -> Answered {
+pub async fn report(call: OperationCall) -> OperationResult {
     let body: ReportBody = call.body()?;
     act(&call, ProofWhat::Abandon(body.report(ABANDONED))).await?;
     done()

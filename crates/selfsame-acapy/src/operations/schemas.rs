@@ -7,8 +7,8 @@ use selfsame_driver::Reason;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answered, cannot, told};
-use crate::call::Call;
+use crate::answer::{OperationResult, cannot, told};
+use crate::call::OperationCall;
 
 /// The tag of a definition if the caller names none.
 const DEFAULT_TAG: &str = "default";
@@ -23,7 +23,7 @@ struct SchemaBody {
 }
 
 /// Publishes a schema.
-pub async fn create(call: Call) -> Answered {
+pub async fn create(call: OperationCall) -> OperationResult {
     let body: SchemaBody = call.body()?;
     let author = call.app().agent_author(call.tenant()?).await?;
     let new = NewSchema {
@@ -31,7 +31,11 @@ pub async fn create(call: Call) -> Answered {
         version: &body.schema_version,
         attributes: &body.attributes,
     };
-    let schema = call.agents().anoncreds().create_schema(&author, &new).await?;
+    let schema = call
+        .agents()
+        .anoncreds()
+        .create_schema(&author, &new)
+        .await?;
     let sent = json!({ "schema_id": schema.id, "schema": legacy_schema(&schema) });
     told(&json!({ "sent": sent, "schema_id": schema.id, "schema": legacy_schema(&schema) }))
 }
@@ -76,23 +80,20 @@ impl CreatedQuery {
 }
 
 /// The schemas that the agent has published.
-pub async fn created(call: Call) -> Answered {
+pub async fn created(call: OperationCall) -> OperationResult {
     let of: CreatedQuery = call.query()?;
     let anoncreds = call.agents().anoncreds();
-    let ids = anoncreds.created_schemas(call.tenant()?, &of.filter()).await?;
+    let ids = anoncreds
+        .created_schemas(call.tenant()?, &of.filter())
+        .await?;
     told(&json!({ "schema_ids": ids }))
 }
 
 /// A schema of anybody.
-pub async fn show(call: Call) -> Answered {
+pub async fn show(call: OperationCall) -> OperationResult {
     let id = call.at("schema_id")?;
     let schema = call.agents().anoncreds().schema(id).await?;
     told(&json!({ "schema": legacy_schema(&schema) }))
-}
-
-/// Records are written with the publication; this says that the schema is there.
-pub async fn write_schema(call: Call) -> Answered {
-    show(call).await
 }
 
 #[derive(Deserialize)]
@@ -105,7 +106,7 @@ struct DefinitionBody {
 }
 
 /// Publishes a credential definition.
-pub async fn create_definition(call: Call) -> Answered {
+pub async fn create_definition(call: OperationCall) -> OperationResult {
     let body: DefinitionBody = call.body()?;
     let author = call.app().agent_author(call.tenant()?).await?;
     let size = body.revocation_registry_size.unwrap_or(REGISTRY_SIZE);
@@ -121,15 +122,17 @@ pub async fn create_definition(call: Call) -> Answered {
 }
 
 /// The credential definitions that the agent has published.
-pub async fn created_definitions(call: Call) -> Answered {
+pub async fn created_definitions(call: OperationCall) -> OperationResult {
     let of: CreatedQuery = call.query()?;
     let anoncreds = call.agents().anoncreds();
-    let ids = anoncreds.created_definitions(call.tenant()?, &of.filter()).await?;
+    let ids = anoncreds
+        .created_definitions(call.tenant()?, &of.filter())
+        .await?;
     told(&json!({ "credential_definition_ids": ids }))
 }
 
 /// A credential definition of anybody.
-pub async fn show_definition(call: Call) -> Answered {
+pub async fn show_definition(call: OperationCall) -> OperationResult {
     let id = call.at("cred_def_id")?;
     let found = call.agents().anoncreds().credential_definition(id).await?;
     told(&json!({ "credential_definition": legacy_definition(&found) }))
@@ -151,11 +154,6 @@ fn legacy_definition(definition: &CredentialDefinitionView) -> Value {
     })
 }
 
-/// Records are written with the publication; this says that the definition is there.
-pub async fn write_definition(call: Call) -> Answered {
-    show_definition(call).await
-}
-
 #[derive(Deserialize)]
 struct AnonCredsSchemaBody {
     schema: AnonCredsSchema,
@@ -171,7 +169,7 @@ struct AnonCredsSchema {
 }
 
 /// Publishes a schema, in the words of AnonCreds.
-pub async fn create_anoncreds(call: Call) -> Answered {
+pub async fn create_anoncreds(call: OperationCall) -> OperationResult {
     let AnonCredsSchemaBody { schema } = call.body()?;
     let author = call.app().agent_author(call.tenant()?).await?;
     is_own(schema.issuer_id.as_deref(), &author.did.to_string())?;
@@ -180,7 +178,11 @@ pub async fn create_anoncreds(call: Call) -> Answered {
         version: &schema.version,
         attributes: &schema.attr_names,
     };
-    let made = call.agents().anoncreds().create_schema(&author, &new).await?;
+    let made = call
+        .agents()
+        .anoncreds()
+        .create_schema(&author, &new)
+        .await?;
     told(&json!({
         "schema_state": { "state": "finished", "schema_id": made.id, "schema": schema_of(&made) },
         "schema_metadata": {},
@@ -198,17 +200,17 @@ fn schema_of(schema: &SchemaView) -> Value {
 }
 
 /// What is published in the name of another can't be signed here.
-fn is_own(named: Option<&str>, own: &str) -> Answered<()> {
+fn is_own(named: Option<&str>, own: &str) -> OperationResult<()> {
     match named {
-        Some(named) if named != own && !own.ends_with(&format!(":{named}")) => {
-            Err(cannot(Reason::new("agent-issuer-foreign").with("did", &own)))
-        }
+        Some(named) if named != own && !own.ends_with(&format!(":{named}")) => Err(cannot(
+            Reason::new("agent-issuer-foreign").with("did", &own),
+        )),
         _ => Ok(()),
     }
 }
 
 /// A schema of anybody, in the words of AnonCreds.
-pub async fn show_anoncreds(call: Call) -> Answered {
+pub async fn show_anoncreds(call: OperationCall) -> OperationResult {
     let id = call.at("schema_id")?;
     let schema = call.agents().anoncreds().schema(id).await?;
     told(&json!({
@@ -242,7 +244,7 @@ struct DefinitionOptions {
 }
 
 /// Publishes a credential definition, in the words of AnonCreds.
-pub async fn create_anoncreds_definition(call: Call) -> Answered {
+pub async fn create_anoncreds_definition(call: OperationCall) -> OperationResult {
     let body: AnonCredsDefinitionBody = call.body()?;
     let AnonCredsDefinition {
         issuer_id,
@@ -251,7 +253,10 @@ pub async fn create_anoncreds_definition(call: Call) -> Answered {
     } = body.credential_definition;
     let author = call.app().agent_author(call.tenant()?).await?;
     is_own(issuer_id.as_deref(), &author.did.to_string())?;
-    let size = body.options.revocation_registry_size.unwrap_or(REGISTRY_SIZE);
+    let size = body
+        .options
+        .revocation_registry_size
+        .unwrap_or(REGISTRY_SIZE);
     let new = NewCredentialDefinition {
         schema_id: &schema_id,
         tag: tag.as_deref().unwrap_or(DEFAULT_TAG),
@@ -281,7 +286,7 @@ fn definition_of(definition: &CredentialDefinitionView) -> Value {
 }
 
 /// A credential definition of anybody, in the words of AnonCreds.
-pub async fn show_anoncreds_definition(call: Call) -> Answered {
+pub async fn show_anoncreds_definition(call: OperationCall) -> OperationResult {
     let id = call.at("cred_def_id")?;
     let found = call.agents().anoncreds().credential_definition(id).await?;
     told(&json!({

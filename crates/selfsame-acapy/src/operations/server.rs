@@ -3,15 +3,16 @@
 use axum::response::IntoResponse as _;
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
+use selfsame_http::error::Problem;
 use serde_json::json;
 
-use crate::answer::{Answered, Refusal, told};
-use crate::call::Call;
+use crate::answer::{OperationResult, told};
+use crate::call::OperationCall;
 use crate::description;
 use crate::operations::all;
 
 /// The agent's status.
-pub async fn status(call: Call) -> Answered {
+pub async fn status(call: OperationCall) -> OperationResult {
     let settings = call.admin.settings();
     let (commits, _) = call.app().commits();
     let (waiting, given_up) = call.app().outbox().await?;
@@ -23,23 +24,20 @@ pub async fn status(call: Call) -> Answered {
 }
 
 /// Whether the process is alive.
-pub async fn live(_call: Call) -> Answered {
+pub async fn live(_call: OperationCall) -> OperationResult {
     told(&json!({ "alive": true }))
 }
 
 /// Whether requests are served.
-pub async fn ready(call: Call) -> Answered {
+pub async fn ready(call: OperationCall) -> OperationResult {
     match call.app().is_ready() {
         true => told(&json!({ "ready": true })),
-        false => Err(Refusal::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "agent-starting",
-        )),
+        false => Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "agent-starting").into()),
     }
 }
 
 /// The agent's settings, without secrets.
-pub async fn config(call: Call) -> Answered {
+pub async fn config(call: OperationCall) -> OperationResult {
     let settings = call.admin.settings();
     let mut config = serde_json::to_value(settings.terms.settings).unwrap_or_default();
     config["default_label"] = settings.terms.label.as_str().into();
@@ -52,26 +50,23 @@ pub async fn config(call: Call) -> Answered {
 }
 
 /// An agent stops with its instance.
-pub async fn shutdown(_call: Call) -> Answered {
-    Err(Refusal::new(
-        StatusCode::FORBIDDEN,
-        "agent-shutdown-refused",
-    ))
+pub async fn shutdown(_call: OperationCall) -> OperationResult {
+    Err(Problem::new(StatusCode::FORBIDDEN, "agent-shutdown-refused").into())
 }
 
 /// The protocols' modules. There are none to load.
-pub async fn plugins(_call: Call) -> Answered {
+pub async fn plugins(_call: OperationCall) -> OperationResult {
     told(&json!({ "result": [] }))
 }
 
 /// The description of the API for programs.
-pub async fn swagger(call: Call) -> Answered {
+pub async fn swagger(call: OperationCall) -> OperationResult {
     let settings = call.admin.settings();
     told(&description::swagger(&all(settings), &settings.terms.label))
 }
 
 /// The operations as a list for people.
-pub async fn listed(call: Call) -> Answered {
+pub async fn listed(call: OperationCall) -> OperationResult {
     let settings = call.admin.settings();
     let text = description::listed(&all(settings), &settings.terms.label);
     Ok(([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())

@@ -6,11 +6,12 @@ use selfsame_core::identity::Identity;
 use selfsame_crypto::encoding::base58_encode;
 use selfsame_did::{Did, Document, Options, Relationship};
 use selfsame_driver::Reason;
+use selfsame_http::error::Problem;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{Answered, Refusal, cannot, done, told};
-use crate::call::Call;
+use crate::answer::{OperationResult, Refusal, cannot, done, told};
+use crate::call::OperationCall;
 
 /// The types of the services that messages are posted to, in lower case.
 const ENDPOINTS: [&str; 4] = [
@@ -30,7 +31,7 @@ struct DidQuery {
 }
 
 /// The DIDs that fit the query.
-pub async fn list(call: Call) -> Answered {
+pub async fn list(call: OperationCall) -> OperationResult {
     let asked: DidQuery = call.query()?;
     let identity = call.app().agent_identity(call.tenant()?).await?;
     let mut all = vec![public_did(&identity)];
@@ -91,24 +92,19 @@ struct CreateOptions {
 }
 
 /// Makes a key and its DID.
-pub async fn create(call: Call) -> Answered {
+pub async fn create(call: OperationCall) -> OperationResult {
     let body: CreateBody = call.body()?;
     let key_type = body.options.key_type.as_deref().unwrap_or("ed25519");
     if key_type != "ed25519" || body.seed.is_some() || body.options.did.is_some() {
         return Err(cannot(Reason::new("agent-did-options")));
     }
     let method = body.method.as_deref().unwrap_or("sov");
-    if !["sov", "key"].contains(&method) {
-        return Err(cannot(
-            Reason::new("agent-did-method").with("method", &method),
-        ));
-    }
     let made = call.agents().create_did(call.tenant()?, method).await?;
     told(&json!({ "result": local_did(&made) }))
 }
 
 /// The public DID.
-pub async fn public(call: Call) -> Answered {
+pub async fn public(call: OperationCall) -> OperationResult {
     let identity = call.app().agent_identity(call.tenant()?).await?;
     told(&json!({ "result": public_did(&identity) }))
 }
@@ -120,7 +116,7 @@ struct NamedQuery {
 }
 
 impl NamedQuery {
-    fn did(&self) -> Answered<Did> {
+    fn did(&self) -> OperationResult<Did> {
         let text = self.did.as_deref().unwrap_or_default();
         if text.is_empty() {
             return Err(Refusal::field("did", "Missing data for required field."));
@@ -130,7 +126,7 @@ impl NamedQuery {
 }
 
 /// The public DID is that of the organisation, and no other can be.
-pub async fn set_public(call: Call) -> Answered {
+pub async fn set_public(call: OperationCall) -> OperationResult {
     let asked: NamedQuery = call.query()?;
     let identity = call.app().agent_identity(call.tenant()?).await?;
     let own = identity.did().to_string();
@@ -145,17 +141,17 @@ pub async fn set_public(call: Call) -> Answered {
 }
 
 /// The key of a DID of anybody, in base58.
-pub async fn verkey(call: Call) -> Answered {
+pub async fn verkey(call: OperationCall) -> OperationResult {
     let asked: NamedQuery = call.query()?;
     let document = resolved(&call, &asked.did()?).await?;
     let key = document.keys(Relationship::Authentication).next();
-    let absent = || Refusal::new(StatusCode::NOT_FOUND, "agent-did-without-key");
+    let absent = || Problem::new(StatusCode::NOT_FOUND, "agent-did-without-key");
     let (_, key) = key.ok_or_else(absent)?;
     told(&json!({ "verkey": base58_encode(key.bytes()) }))
 }
 
 /// The endpoint of a DID of anybody, by the type of its service.
-pub async fn endpoint(call: Call) -> Answered {
+pub async fn endpoint(call: OperationCall) -> OperationResult {
     let asked: NamedQuery = call.query()?;
     let document = resolved(&call, &asked.did()?).await?;
     let document = serde_json::to_value(&document).unwrap_or_default();
@@ -174,14 +170,14 @@ pub async fn endpoint(call: Call) -> Answered {
     told(&json!({ "endpoint": endpoint }))
 }
 
-async fn resolved(call: &Call, did: &Did) -> Answered<Document> {
+async fn resolved(call: &OperationCall, did: &Did) -> OperationResult<Document> {
     let resolution = call.app().resolve(did, &Options::default()).await;
-    let unresolved = || Refusal::new(StatusCode::NOT_FOUND, "agent-did-unresolved");
-    resolution.document.clone().ok_or_else(unresolved)
+    let unresolved = || Problem::new(StatusCode::NOT_FOUND, "agent-did-unresolved");
+    Ok(resolution.document.clone().ok_or_else(unresolved)?)
 }
 
 /// The agreement of the network's authors: there is none that this API accepts.
-pub async fn agreement(call: Call) -> Answered {
+pub async fn agreement(call: OperationCall) -> OperationResult {
     let in_force = call.app().agreement_in_force().ok().flatten();
     let record =
         in_force.map(|one| json!({ "version": one.version, "digest": one.digest, "text": "" }));
@@ -194,7 +190,7 @@ pub async fn agreement(call: Call) -> Answered {
 }
 
 /// Nothing is to be accepted where no agreement is in force.
-pub async fn accept_agreement(call: Call) -> Answered {
+pub async fn accept_agreement(call: OperationCall) -> OperationResult {
     match call.app().agreement_in_force().ok().flatten() {
         None => done(),
         Some(_) => Err(cannot(Reason::new("agent-agreement-operator"))),

@@ -14,7 +14,7 @@ use super::world::World;
 
 /// What a controller was sent.
 #[derive(Clone)]
-pub struct Heard {
+pub struct HeardRecord {
     pub path: String,
     pub headers: HeaderMap,
     pub record: Value,
@@ -23,17 +23,17 @@ pub struct Heard {
 /// A controller that confirms everything.
 pub struct Controller {
     pub url: String,
-    heard: Arc<Mutex<Vec<Heard>>>,
+    heard: Arc<Mutex<Vec<HeardRecord>>>,
 }
 
 impl Controller {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hooks", listener.local_addr().unwrap());
-        let heard: Arc<Mutex<Vec<Heard>>> = Arc::default();
+        let heard: Arc<Mutex<Vec<HeardRecord>>> = Arc::default();
         let hearing = heard.clone();
         let hear = move |path: Uri, headers: HeaderMap, body: Bytes| {
-            hearing.lock().unwrap().push(Heard {
+            hearing.lock().unwrap().push(HeardRecord {
                 path: path.to_string(),
                 headers,
                 record: serde_json::from_slice(&body).unwrap(),
@@ -46,7 +46,7 @@ impl Controller {
     }
 
     /// What it heard of a topic, once there is this many.
-    pub async fn of(&self, topic: &str, many: usize) -> Vec<Heard> {
+    pub async fn of(&self, topic: &str, many: usize) -> Vec<HeardRecord> {
         let began = Instant::now();
         loop {
             let heard = self.heard.lock().unwrap().clone();
@@ -65,7 +65,7 @@ impl Controller {
     }
 }
 
-fn states(heard: &[Heard], id: &str) -> Vec<String> {
+fn states(heard: &[HeardRecord], id: &str) -> Vec<String> {
     let of = heard.iter().filter(|one| one.record["connection_id"] == id);
     of.map(|one| one.record["state"].as_str().unwrap().to_owned())
         .collect()

@@ -159,7 +159,7 @@ async fn the_agents_controller_hears_of_a_sub_wallet_with_its_identifier() {
     connected(&agent.with(token(&made)), agent).await;
     let heard = controller.of("connections", 5).await;
     let id = made["wallet_id"].as_str().unwrap();
-    let of_sub = |one: &&super::hearing::Heard| {
+    let of_sub = |one: &&super::hearing::HeardRecord| {
         let wallet = one.headers.get("x-wallet-id");
         wallet.is_some_and(|wallet| wallet == id)
     };

@@ -1,7 +1,8 @@
 //! Keys that an agent makes for its controllers, each with a DID of its own.
 
-use selfsame_driver::Result;
+use selfsame_crypto::encoding::base58_encode;
 use selfsame_driver::record::{all, decode, encode};
+use selfsame_driver::{Error, Result};
 use selfsame_store::{Put, TenantId};
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,8 @@ use super::Agents;
 use crate::connections::{OwnDid, make_did};
 use crate::keys;
 
+/// The method that ACA-Py names for unqualified DIDs.
+const UNQUALIFIED: &str = "sov";
 /// The kind of their records.
 const LOCAL_DID: &str = "aries_did";
 
@@ -24,11 +27,11 @@ pub struct LocalDid {
 }
 
 impl Agents {
-    /// Makes a key with its DID: of the method `key`, one of `did:peer:2` or `did:peer:4` that names this agent's
-    /// endpoint, or unqualified (RFC 0793) for `sov`.
+    /// Makes a key with its DID: of the method that is the key itself, of a peer with this agent's endpoint, or
+    /// unqualified (RFC 0793).
     ///
     /// # Errors
-    /// The store's.
+    /// `BadRequest` for another method; the store's.
     pub async fn create_did(&self, tenant: &TenantId, method: &str) -> Result<LocalDid> {
         let shared = &self.parts.shared;
         if let Ok(kind @ (OwnDid::Peer2 | OwnDid::Peer4)) = OwnDid::of_method(method) {
@@ -43,12 +46,14 @@ impl Agents {
             return Ok(did);
         }
         let (key, writes) = keys::create(shared, tenant)?;
+        let own = key.to_did();
         let did = match method {
-            "key" => key.to_did().to_string(),
-            _ => {
+            UNQUALIFIED => {
                 let half = key.public_key().bytes().get(..16).unwrap_or_default();
-                selfsame_crypto::encoding::base58_encode(half)
+                base58_encode(half)
             }
+            method if method == own.method() => own.to_string(),
+            other => return Err(Error::bad_request("agent-did-method").with("method", &other)),
         };
         let made = LocalDid {
             did,

@@ -92,7 +92,7 @@ pub struct WalletChange {
 
 /// What a token says.
 #[derive(Deserialize, Serialize)]
-struct Claims {
+struct WalletClaims {
     wallet_id: String,
     iat: u64,
 }
@@ -268,7 +268,7 @@ impl App {
         if found.wallet.token_at != Some(iat) {
             self.store_wallet(&found.id, &wallet, found.version).await?;
         }
-        let claims = Claims {
+        let claims = WalletClaims {
             wallet_id: found.id.clone(),
             iat,
         };
@@ -292,7 +292,7 @@ impl App {
             return Err(refused());
         }
         let claims = base64url_decode(claims).map_err(|_| refused())?;
-        let claims: Claims = serde_json::from_slice(&claims).map_err(|_| refused())?;
+        let claims: WalletClaims = serde_json::from_slice(&claims).map_err(|_| refused())?;
         let found = self.wallet_of(agent, &claims.wallet_id).await;
         let found = found.map_err(|error| match error.kind {
             ErrorKind::NotFound => refused(),

@@ -6,7 +6,7 @@ use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::{sha256, sha256_parts};
 use selfsame_driver::{Error, Result};
-use selfsame_store::{Store, TenantId};
+use selfsame_store::TenantId;
 use url::Url;
 
 use crate::endpoint::{ControllerAt, Endpoint, EndpointForm};
@@ -116,7 +116,7 @@ impl Webhooks {
     /// The store's.
     pub async fn look_for_controllers(&self) -> Result<()> {
         self.hearers
-            .replace(heard_owners(&self.shared.store).await?);
+            .replace(records::heard_owners(&self.shared.store).await?);
         Ok(())
     }
 
@@ -143,19 +143,4 @@ impl Webhooks {
         self.hearers.note(owner);
         Ok(())
     }
-}
-
-/// The tenants that have endpoints of controllers.
-pub(crate) async fn heard_owners(store: &Store) -> Result<HashSet<TenantId>> {
-    let mut heard = HashSet::new();
-    for owner in records::owners(store).await? {
-        let found = records::endpoints(store, &owner).await?;
-        let is_heard = |one: &records::FoundEndpoint| {
-            matches!(one.endpoint.form, EndpointForm::Agent(_)) && one.endpoint.disabled.is_none()
-        };
-        if found.iter().any(is_heard) {
-            heard.insert(owner);
-        }
-    }
-    Ok(heard)
 }
