@@ -114,10 +114,10 @@ struct CreateBody {
 /// Makes an invitation of connections 1.0.
 pub async fn create_invitation(call: OperationCall) -> OperationResult {
     let (asked, body): (CreateQuery, CreateBody) = (call.query()?, call.body()?);
-    if Flag::is_set(asked.public, false) {
+    let settings = call.admin.settings();
+    if Flag::is_set(asked.public, false) && !settings.public_invites {
         return Err(no_public(&call));
     }
-    let settings = call.admin.settings();
     let new = NewInvitation {
         alias: asked.alias.clone(),
         auto_accept: Flag::is_set(
@@ -126,6 +126,7 @@ pub async fn create_invitation(call: OperationCall) -> OperationResult {
         ),
         multi_use: Flag::is_set(asked.multi_use, false),
         label: body.my_label,
+        public: Flag::is_set(asked.public, false),
     };
     let mut made = call.agents().create_invitation(call.tenant()?, new).await?;
     if let Some(noted) = body.metadata {
