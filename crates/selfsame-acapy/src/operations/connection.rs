@@ -6,13 +6,12 @@ use http::StatusCode;
 use selfsame_agent::{
     ConnectionFilter, ConnectionView, InvitationAnswer, ListRange, NewInvitation,
 };
-use selfsame_driver::Reason;
 use selfsame_http::error::Problem;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 
-use crate::answer::{OperationResult, Refusal, cannot, done, told};
+use crate::answer::{OperationResult, Refusal, done, told};
 use crate::call::{Flag, ListPart, OperationCall};
 
 /// The pauses between two looks at a connection that is awaited.
@@ -116,7 +115,7 @@ pub async fn create_invitation(call: OperationCall) -> OperationResult {
     let (asked, body): (CreateQuery, CreateBody) = (call.query()?, call.body()?);
     let settings = call.admin.settings();
     if Flag::is_set(asked.public, false) && !settings.public_invites {
-        return Err(no_public(&call));
+        return Err(no_public());
     }
     let new = NewInvitation {
         alias: asked.alias.clone(),
@@ -153,11 +152,8 @@ pub async fn create_invitation(call: OperationCall) -> OperationResult {
 }
 
 /// Why an invitation can't name the public DID.
-fn no_public(call: &OperationCall) -> Refusal {
-    match call.admin.settings().public_invites {
-        false => Problem::new(StatusCode::FORBIDDEN, "agent-public-invites-off").into(),
-        true => cannot(Reason::new("agent-public-invitation-legacy")),
-    }
+fn no_public() -> Refusal {
+    Problem::new(StatusCode::FORBIDDEN, "agent-public-invites-off").into()
 }
 
 #[derive(Deserialize)]
