@@ -5,6 +5,7 @@ mod given;
 mod handshake;
 mod party;
 mod rotation;
+mod side;
 mod view;
 
 use async_trait::async_trait;
@@ -25,9 +26,12 @@ use crate::machine::{AgentProtocol, AgentTurn, Parcel, Taken};
 use crate::notice::{Told, Untold};
 use crate::parts::AgentParts;
 
-pub use given::{ConnectionGiven, ConnectionWhat, HandshakeMessage, Heard, Received, Rotating};
-pub use party::{OwnDid, OwnSide, make_did};
-pub use rotation::Rotation;
+pub use given::{
+    Aside, ConnectionGiven, ConnectionWhat, HandshakeMessage, ReceivedHandshake, Rotating,
+};
+pub use party::make_did;
+pub use rotation::RotationEntry;
+pub use side::{OwnDid, OwnSide};
 pub use view::{ConnectionView, InvitationView};
 
 /// Finds the record of a thread.
@@ -65,7 +69,7 @@ pub struct ConnectionEntry {
     /// The record of the invitation of out-of-band that it comes from.
     pub oob_id: Option<String>,
     /// The change of a DID that is under way, or the last one.
-    pub rotation: Option<Rotation>,
+    pub rotation: Option<RotationEntry>,
     /// Keys of either side that were in use before a change of DIDs. What was sent before may come later.
     pub former: FormerKeys,
     /// Whether it is over and about to be removed.
@@ -118,7 +122,7 @@ impl ConnectionEntry {
 
     /// Our keys in it: the one in use, the next one, and the former ones.
     fn own_keys(&self) -> impl Iterator<Item = &VerKey> {
-        let next = self.rotation.as_ref().and_then(Rotation::next_key);
+        let next = self.rotation.as_ref().and_then(RotationEntry::next_key);
         let known = self.own_key.iter().chain(next);
         known.chain(&self.former.own)
     }
@@ -264,7 +268,7 @@ impl AgentProtocol for Connections {
             _ => return Ok(()),
         };
         if input.made.is_none() {
-            let wish = party::Wish::of(entry, &input.what, side);
+            let wish = party::PartyWish::of(entry, &input.what, side);
             input.made = Some(party::make(agent, at.tenant, wish).await?);
         }
         Ok(())

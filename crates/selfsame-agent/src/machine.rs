@@ -10,7 +10,7 @@ use selfsame_aries::advance::{Outgoing, Problem};
 use selfsame_aries::key::VerKey;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
-    At, Attempt, Call, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement,
+    At, Call, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement, TriedCall,
 };
 use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::{Evidence, Step};
@@ -314,7 +314,7 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
             };
             for entry in entries {
                 let put_off = match machine.attempt(entry).await {
-                    Ok(attempt) => attempt != Attempt::Made,
+                    Ok(attempt) => attempt != TriedCall::Made,
                     Err(error) => {
                         tracing::warn!(%error, "a message is delivered later");
                         true
@@ -330,11 +330,11 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
     }
 
     /// Delivers a message now. One that waits for an earlier one to the same peer is tried again a few times.
-    async fn attempt(self: &Arc<Self>, entry: OutboxId) -> Result<Attempt> {
+    async fn attempt(self: &Arc<Self>, entry: OutboxId) -> Result<TriedCall> {
         let shared = &self.parts.shared;
         for pause in PATIENCE_MS {
             let attempt = shared.carry_early(self, entry).await?;
-            if attempt != Attempt::Waits {
+            if attempt != TriedCall::Waits {
                 return Ok(attempt);
             }
             tokio::time::sleep(Duration::from_millis(pause)).await;

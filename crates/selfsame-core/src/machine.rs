@@ -24,7 +24,7 @@ use crate::gather::Freshness;
 use crate::record_cache::RecordCache;
 
 pub use call::{Arrived, Call, CallAnswer, CallEntry, HTTP, HttpBody, HttpCall};
-pub use drive::Attempt;
+pub use drive::TriedCall;
 pub use flow::{FlowOrigin, FlowStage};
 
 /// A machine of a protocol.

@@ -14,7 +14,7 @@ use crate::notice::Untold;
 use crate::{keys, public_did};
 
 /// How an invitation can be answered.
-pub struct Door {
+pub struct InvitationDoor {
     /// The key that the answer is encrypted to, and that signs the response.
     pub key: VerKey,
     /// The public DID, if the invitation names it.
@@ -32,18 +32,18 @@ pub struct NewConnection<'a> {
 
 impl Agents {
     /// How an invitation can be answered: at a new key of this agent, or at its public DID.
-    pub(super) async fn door(&self, tenant: &TenantId, public: bool) -> Result<Door> {
+    pub(super) async fn door(&self, tenant: &TenantId, public: bool) -> Result<InvitationDoor> {
         let shared = &self.parts.shared;
         if public {
             let public = public_did::required(shared, tenant).await?;
-            return Ok(Door {
+            return Ok(InvitationDoor {
                 key: public.key,
                 did: Some(public.did),
                 writes: Batch::new(tenant.clone()),
             });
         }
         let (key, writes) = keys::create(shared, tenant)?;
-        Ok(Door {
+        Ok(InvitationDoor {
             key,
             did: None,
             writes,

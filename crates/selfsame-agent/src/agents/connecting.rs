@@ -20,7 +20,7 @@ use selfsame_store::{Batch, TenantId};
 use serde_json::{Map, Value};
 
 use super::Agents;
-use super::beginning::{Door, NewConnection, accepting};
+use super::beginning::{InvitationDoor, NewConnection, accepting};
 use crate::connections::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, OwnSide};
 use crate::connections::{ConnectionView, InvitationView};
 use crate::destination::Destination;
@@ -64,7 +64,7 @@ impl Agents {
         let shared = &self.parts.shared;
         let (ctx, terms) = (shared.clock.ctx(), self.parts.terms(tenant));
         let label = new.label.clone();
-        let Door { key, did, writes } = self.door(tenant, new.public).await?;
+        let InvitationDoor { key, did, writes } = self.door(tenant, new.public).await?;
         let to = match did {
             Some(did) => InvitedTo::Did(did.to_string()),
             None => InvitedTo::Keys {

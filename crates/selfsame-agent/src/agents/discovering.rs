@@ -17,7 +17,7 @@ use tokio::time::{Duration, Instant, sleep};
 use super::Agents;
 use super::inbound::{Inbound, incoming, outset};
 use super::ways::way;
-use crate::connections::Heard;
+use crate::connections::Aside;
 use crate::discovery::{
     DISCOVERY_CONNECTION, Discovery, DiscoveryEntry, DiscoveryGiven, DiscoveryView,
 };
@@ -140,9 +140,9 @@ impl Agents {
             let ctx = self.parts.shared.clock.ctx();
             let advance = step(Footing::New(&outset), &what, &ctx);
             let sent = advance.map_err(|problem| refused(&problem))?.send;
-            let heard = Heard {
+            let heard = Aside {
                 answers: sent.into_iter().map(|sent| sent.message).collect(),
-                ..Heard::default()
+                ..Aside::default()
             };
             return self.hear(&inbound.tenant, found, heard).await;
         }

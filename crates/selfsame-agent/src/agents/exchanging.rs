@@ -18,7 +18,7 @@ use super::beginning::{NewConnection, accepting};
 use crate::connections::ConnectionView;
 use crate::connections::{
     ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, HandshakeMessage, OwnSide,
-    Received, THREAD,
+    ReceivedHandshake, THREAD,
 };
 use crate::error::unreadable;
 use crate::machine::{AgentProtocol as _, ProtocolMachine};
@@ -94,7 +94,7 @@ impl Agents {
         let read = Incoming::<DidExchangeMessage>::read(&message);
         let incoming = read.map_err(|error| unreadable(&error))?;
         let thread = incoming.thread_id.clone();
-        let received = Received {
+        let received = ReceivedHandshake {
             message: HandshakeMessage::Exchange(Box::new(incoming)),
             recipient: None,
             sender: None,
@@ -149,7 +149,7 @@ impl Agents {
     pub(super) async fn implicit_invitation(
         &self,
         tenant: &TenantId,
-        received: &Received,
+        received: &ReceivedHandshake,
     ) -> Result<Option<Record>> {
         let terms = self.parts.terms(tenant);
         let public = self.public_did(tenant).await?;

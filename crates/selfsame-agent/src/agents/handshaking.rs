@@ -8,7 +8,9 @@ use selfsame_store::{Record, Tag, TenantId};
 
 use super::Agents;
 use super::inbound::{Inbound, unknown};
-use crate::connections::{ConnectionWhat, HandshakeMessage, INVITATION, INVITED, Received, THREAD};
+use crate::connections::{
+    ConnectionWhat, HandshakeMessage, INVITATION, INVITED, ReceivedHandshake, THREAD,
+};
 use crate::oob::OobGiven;
 
 impl Agents {
@@ -18,7 +20,7 @@ impl Agents {
         inbound: &Inbound,
         message: HandshakeMessage,
     ) -> Result<()> {
-        let received = Received {
+        let received = ReceivedHandshake {
             message,
             recipient: Some(inbound.recipient.clone()),
             sender: inbound.sender.clone(),
@@ -27,7 +29,11 @@ impl Agents {
     }
 
     /// A message of a protocol that makes connections, from the peer or brought by the controller.
-    pub(super) async fn take_received(&self, tenant: &TenantId, received: Received) -> Result<()> {
+    pub(super) async fn take_received(
+        &self,
+        tenant: &TenantId,
+        received: ReceivedHandshake,
+    ) -> Result<()> {
         let thread = received.thread_id().to_owned();
         let found = match self.tagged(tenant, Tag::hashed(THREAD, &thread)).await? {
             None if received.is_request() => self.invitation_of(tenant, &received).await?,
@@ -47,7 +53,7 @@ impl Agents {
     async fn invitation_of(
         &self,
         tenant: &TenantId,
-        received: &Received,
+        received: &ReceivedHandshake,
     ) -> Result<Option<Record>> {
         if let Some(id) = received.invitation_id() {
             let found = self.tagged(tenant, Tag::hashed(INVITED, id)).await?;

@@ -58,7 +58,7 @@ pub(super) struct FoundConnection {
 }
 
 /// A message on its way to its record.
-type Taking<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
+type NextTaking<'a> = Pin<Box<dyn Future<Output = Result<()>> + Send + 'a>>;
 
 impl Agents {
     /// Takes an envelope from outside.
@@ -78,7 +78,7 @@ impl Agents {
     }
 
     /// As [`Self::take`], for a message that another one leads to.
-    pub(super) fn take_next<'a>(&'a self, inbound: &'a Inbound) -> Taking<'a> {
+    pub(super) fn take_next<'a>(&'a self, inbound: &'a Inbound) -> NextTaking<'a> {
         Box::pin(self.take(inbound))
     }
 

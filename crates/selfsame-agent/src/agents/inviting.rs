@@ -6,11 +6,14 @@ use selfsame_aries::connection::{
 };
 use selfsame_aries::connections::ConnectionMessage;
 use selfsame_aries::did_exchange::DidExchangeMessage;
+use selfsame_aries::key::VerKey;
 use selfsame_aries::out_of_band::{
     InlineService, OobAct, OobInput, OobInvitation, OobMessage, OobService, step, write_invitation,
 };
 use selfsame_aries::wire::{Vocabulary as _, fresh_id};
 use selfsame_core::machine::Machine as _;
+use selfsame_crypto::ctx::Ctx;
+use selfsame_did::Did;
 use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_didcomm::{Message, Version};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
@@ -18,9 +21,10 @@ use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Expect, Page, Tag, TenantId};
 use serde_json::Value;
+use url::Url;
 
 use super::Agents;
-use super::beginning::{Door, accepting};
+use super::beginning::{InvitationDoor, accepting};
 use crate::connections::{ConnectionEntry, Connections};
 use crate::error::refused;
 use crate::machine::{AgentProtocol as _, ProtocolMachine};
@@ -73,17 +77,9 @@ impl Agents {
         let kinds = handshakes(&new)?;
         let shared = &self.parts.shared;
         let (ctx, terms) = (shared.clock.ctx(), self.parts.terms(tenant));
-        let Door { key, did, writes } = self.door(tenant, new.public).await?;
-        let service = match &did {
-            Some(did) => OobService::Did(did.to_string()),
-            None => OobService::Inline(InlineService {
-                id: Some(SERVICE_ID.to_owned()),
-                kind: Some(SERVICE_TYPE.to_owned()),
-                recipient_keys: vec![key.clone()],
-                routing_keys: Vec::new(),
-                service_endpoint: terms.endpoint.to_string(),
-            }),
-        };
+        let door = self.door(tenant, new.public).await?;
+        let service = service_of(&door, &terms.endpoint);
+        let InvitationDoor { key, did, writes } = door;
         let invitation = said(&new, terms.label.clone(), service);
         let outset = Outset {
             kind: MessageType::new(OobMessage::PROTOCOL, Semver::new(1, 1), "invitation"),
@@ -101,30 +97,13 @@ impl Agents {
             .ok_or_else(|| Error::internal("no invitation"))?
             .message;
         let oob_id = fresh_id("oob", &ctx);
-        let connection = kinds.first().map(|kind| {
-            let begun = ConnectionRecord::begin(
-                InvitationTerms {
-                    role: ConnectionRole::Inviter,
-                    id: message.id.clone(),
-                    key: Some(key.clone()),
-                    did: did.as_ref().map(ToString::to_string),
-                    mode: match new.multi_use {
-                        true => InvitationMode::Multi,
-                        false => InvitationMode::Once,
-                    },
-                    label: None,
-                    alias: new.alias.clone(),
-                    accept: accepting(new.auto_accept),
-                },
-                kind.clone(),
-                &ctx,
-            );
-            ConnectionEntry {
-                label: new.label.clone(),
-                oob_id: Some(oob_id.clone()),
-                ..ConnectionEntry::new(begun.record)
-            }
-        });
+        let waiting = Waiting {
+            invitation_id: &message.id,
+            oob_id: &oob_id,
+            key: &key,
+            did: did.as_ref(),
+        };
+        let connection = kinds.first().map(|kind| waiting.entry(&new, kind, &ctx));
         let connection = connection.map(|entry| (fresh_id("connection", &ctx), entry));
         let entry = OobEntry {
             own_key: Some(key),
@@ -238,6 +217,54 @@ impl Agents {
         let store = &self.parts.shared.store;
         let found = self.oob.records().find(store, tenant, OutOfBand::KIND, id);
         found.await
+    }
+}
+
+/// A connection that waits for a request to an invitation of out-of-band.
+struct Waiting<'a> {
+    invitation_id: &'a str,
+    oob_id: &'a str,
+    /// The key that the request is encrypted to.
+    key: &'a VerKey,
+    /// The public DID, if the invitation names it.
+    did: Option<&'a Did>,
+}
+
+impl Waiting<'_> {
+    fn entry(&self, new: &NewOobInvitation, kind: &MessageType, ctx: &Ctx) -> ConnectionEntry {
+        let terms = InvitationTerms {
+            role: ConnectionRole::Inviter,
+            id: self.invitation_id.to_owned(),
+            key: Some(self.key.clone()),
+            did: self.did.map(ToString::to_string),
+            mode: match new.multi_use {
+                true => InvitationMode::Multi,
+                false => InvitationMode::Once,
+            },
+            label: None,
+            alias: new.alias.clone(),
+            accept: accepting(new.auto_accept),
+        };
+        let begun = ConnectionRecord::begin(terms, kind.clone(), ctx);
+        ConnectionEntry {
+            label: new.label.clone(),
+            oob_id: Some(self.oob_id.to_owned()),
+            ..ConnectionEntry::new(begun.record)
+        }
+    }
+}
+
+/// What an invitation says of where to answer it.
+fn service_of(door: &InvitationDoor, endpoint: &Url) -> OobService {
+    match &door.did {
+        Some(did) => OobService::Did(did.to_string()),
+        None => OobService::Inline(InlineService {
+            id: Some(SERVICE_ID.to_owned()),
+            kind: Some(SERVICE_TYPE.to_owned()),
+            recipient_keys: vec![door.key.clone()],
+            routing_keys: Vec::new(),
+            service_endpoint: endpoint.to_string(),
+        }),
     }
 }
 

@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::Agents;
 use super::inbound::{FoundConnection, Inbound, incoming, outset};
-use crate::connections::{ConnectionGiven, ConnectionWhat, Heard};
+use crate::connections::{Aside, ConnectionGiven, ConnectionWhat};
 use crate::error::refused;
 use crate::exchanges::issuing::{IssueWhat, Issuing, place_tag};
 use crate::exchanges::{ExchangeProtocol as _, Ground, record_id};
@@ -125,7 +125,7 @@ impl Agents {
             self.parts.shared.clock.ctx(),
             self.parts.terms(&inbound.tenant),
         );
-        let mut heard = Heard::default();
+        let mut heard = Aside::default();
         if let TrustPingMessage::Ping(asked) = &ping.content {
             if terms.settings.monitor_ping {
                 let payload = json!({
@@ -163,10 +163,10 @@ impl Agents {
             "state": "received",
             "sent_time": sent_time,
         });
-        let mut heard = Heard {
+        let mut heard = Aside {
             writes: Some(seen),
             tell: vec![Told::new("basicmessages", &payload)],
-            ..Heard::default()
+            ..Aside::default()
         };
         if terms.settings.auto_respond_messages {
             let input = BasicInput::Send {
@@ -214,10 +214,10 @@ impl Agents {
         };
         self.mark_revoked(&inbound.tenant, &found.id, credential)
             .await?;
-        let heard = Heard {
+        let heard = Aside {
             writes: Some(seen),
             tell: vec![tell],
-            ..Heard::default()
+            ..Aside::default()
         };
         self.hear(&inbound.tenant, found, heard).await
     }
@@ -277,9 +277,9 @@ impl Agents {
             return Ok(());
         };
         let found = self.connection_of(inbound).await?;
-        let heard = Heard {
+        let heard = Aside {
             answers: vec![answer],
-            ..Heard::default()
+            ..Aside::default()
         };
         self.hear(&inbound.tenant, found, heard).await
     }
@@ -302,10 +302,10 @@ impl Agents {
             "thread_id": inbound.message.thread_id(),
             "description": { "code": report.code, "en": report.explain },
         });
-        let heard = Heard {
+        let heard = Aside {
             writes: Some(seen),
             tell: vec![Told::new("problem_report", &payload)],
-            ..Heard::default()
+            ..Aside::default()
         };
         self.hear(&inbound.tenant, found, heard).await
     }
@@ -314,7 +314,7 @@ impl Agents {
         &self,
         tenant: &TenantId,
         found: FoundConnection,
-        heard: Heard,
+        heard: Aside,
     ) -> Result<()> {
         let what = ConnectionWhat::Heard(heard);
         self.give_found(tenant, found, what).await

@@ -10,7 +10,7 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use super::Agents;
 use super::inbound::{FoundConnection, Inbound};
 use super::ways::way;
-use crate::connections::{ConnectionWhat, Heard};
+use crate::connections::{Aside, ConnectionWhat};
 use crate::destination::Destination;
 use crate::error::unreadable;
 use crate::exchanges::issuing::Issuing;
@@ -73,7 +73,7 @@ impl Agents {
         let FoundConnection { id, entry, .. } = found;
         let way = way(&entry).ok_or_else(|| Error::not_found("connection-absent"))?;
         if !entry.record.state.is_complete() {
-            let what = ConnectionWhat::Heard(Heard::default());
+            let what = ConnectionWhat::Heard(Aside::default());
             self.give_connection(&inbound.tenant, &id, what).await?;
         }
         Ok(Taking {

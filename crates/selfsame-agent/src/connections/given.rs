@@ -12,7 +12,7 @@ use selfsame_didcomm::Message;
 use selfsame_didcomm::message::MessageType;
 use selfsame_store::Batch;
 
-use super::party::{NewParty, OwnSide};
+use super::side::{NewParty, OwnSide};
 use crate::notice::Told;
 
 /// What a connection is given.
@@ -24,13 +24,13 @@ pub struct ConnectionGiven {
 
 pub enum ConnectionWhat {
     /// A message of a protocol that makes connections.
-    Received(Box<Received>),
+    Received(Box<ReceivedHandshake>),
     /// The controller goes on: with the request as the invited side, with the response as the inviting one.
     Accept(OwnSide),
     /// The controller refuses what the peer sent.
     Reject(HandshakeRejection),
     /// A message of another protocol came on the connection.
-    Heard(Heard),
+    Heard(Aside),
     /// This agent says something of another protocol that needs no record.
     Say(Vec<Message>),
     /// This side changes its DID, or ends the connection.
@@ -41,7 +41,7 @@ pub enum ConnectionWhat {
 
 /// What a message of another protocol leads to.
 #[derive(Default)]
-pub struct Heard {
+pub struct Aside {
     /// The answers.
     pub answers: Vec<Message>,
     /// Further writes.
@@ -61,7 +61,7 @@ pub enum Rotating {
 }
 
 /// A message of a protocol that makes connections, with the keys of its envelope.
-pub struct Received {
+pub struct ReceivedHandshake {
     pub message: HandshakeMessage,
     /// Our key that it was encrypted to; `None` if the controller brought it.
     pub recipient: Option<VerKey>,
@@ -81,7 +81,7 @@ impl ConnectionGiven {
     }
 }
 
-impl Received {
+impl ReceivedHandshake {
     pub fn is_request(&self) -> bool {
         match &self.message {
             HandshakeMessage::Connection(message) => {

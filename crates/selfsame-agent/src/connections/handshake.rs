@@ -10,13 +10,13 @@ use selfsame_aries::wire::{Vocabulary as _, fresh_id};
 use selfsame_credential::evidence::Step;
 use selfsame_didcomm::Message;
 
-use super::given::{HandshakeMessage, Heard, Received};
-use super::party::NewParty;
+use super::given::{Aside, HandshakeMessage, ReceivedHandshake};
+use super::side::NewParty;
 use super::{ConnectionEntry, ConnectionStep, to_peer};
 use crate::destination::{Located, located};
 use crate::machine::{AgentTurn, Beside, Taken};
 
-type Result<T> = std::result::Result<T, Problem>;
+type StepResult<T> = Result<T, Problem>;
 
 /// An input of either protocol.
 enum HandshakeInput {
@@ -26,7 +26,7 @@ enum HandshakeInput {
 
 /// What this side does, in either protocol.
 #[derive(Clone, Copy)]
-enum Move<'a> {
+enum HandshakeMove<'a> {
     Request(&'a NewParty),
     Respond(&'a NewParty),
     /// Shows the inviter that its response came.
@@ -35,7 +35,7 @@ enum Move<'a> {
 }
 
 /// A step of the protocol with the messages that it sends.
-struct Stepped {
+struct HandshakeStep {
     advance: Advance<ConnectionRecord>,
     sent: Vec<Outgoing>,
 }
@@ -58,10 +58,10 @@ pub fn accept(
         }
     }
     let moved = match changed.record.role {
-        ConnectionRole::Inviter => Move::Respond(made),
-        ConnectionRole::Invitee => Move::Request(made),
+        ConnectionRole::Inviter => HandshakeMove::Respond(made),
+        ConnectionRole::Invitee => HandshakeMove::Request(made),
     };
-    let Stepped { advance, sent } = match stepped(&changed, moved.input(&changed), turn)? {
+    let HandshakeStep { advance, sent } = match stepped(&changed, moved.input(&changed), turn)? {
         Step::Done(stepped) => stepped,
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
     };
@@ -84,8 +84,8 @@ pub fn reject(
     rejection: &HandshakeRejection,
     turn: &AgentTurn<'_>,
 ) -> ConnectionStep {
-    let moved = Move::Reject(rejection);
-    let Stepped { advance, sent } = match stepped(entry, moved.input(entry), turn)? {
+    let moved = HandshakeMove::Reject(rejection);
+    let HandshakeStep { advance, sent } = match stepped(entry, moved.input(entry), turn)? {
         Step::Done(stepped) => stepped,
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
     };
@@ -110,12 +110,12 @@ pub fn reject(
 /// the confirmation of a response.
 pub fn receive(
     entry: &mut ConnectionEntry,
-    received: &Received,
+    received: &ReceivedHandshake,
     made: Option<&NewParty>,
     turn: &AgentTurn<'_>,
 ) -> ConnectionStep {
     is_from_the_peer(entry, received)?;
-    let Stepped { advance, .. } = match stepped(entry, received.input(), turn)? {
+    let HandshakeStep { advance, .. } = match stepped(entry, received.input(), turn)? {
         Step::Done(stepped) => stepped,
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
     };
@@ -169,17 +169,19 @@ fn followed(
     turn: &AgentTurn<'_>,
 ) -> ConnectionStep {
     let moved = match (entry.record.role, entry.record.state, made) {
-        (ConnectionRole::Inviter, ConnectionState::Request, Some(made)) => Move::Respond(made),
-        (ConnectionRole::Invitee, ConnectionState::Response, _) => Move::Finish,
+        (ConnectionRole::Inviter, ConnectionState::Request, Some(made)) => {
+            HandshakeMove::Respond(made)
+        }
+        (ConnectionRole::Invitee, ConnectionState::Response, _) => HandshakeMove::Finish,
         _ => return Ok(Step::Done(Taken::sending(Vec::new()))),
     };
-    let Stepped { advance, sent } = match stepped(entry, moved.input(entry), turn)? {
+    let HandshakeStep { advance, sent } = match stepped(entry, moved.input(entry), turn)? {
         Step::Done(stepped) => stepped,
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
     };
     entry.record = advance.record;
     let writes = match moved {
-        Move::Respond(made) => {
+        HandshakeMove::Respond(made) => {
             entry.own_key = Some(made.key.clone());
             Some(made.writes.clone())
         }
@@ -191,12 +193,12 @@ fn followed(
 
 /// A message of another protocol shows that the peer has the connection; these answer it. DID exchange has a message of
 /// its own for that.
-pub fn hear(entry: &mut ConnectionEntry, heard: &Heard, turn: &AgentTurn<'_>) -> ConnectionStep {
+pub fn hear(entry: &mut ConnectionEntry, heard: &Aside, turn: &AgentTurn<'_>) -> ConnectionStep {
     let mut is_confirmed = false;
     if !entry.is_exchange() {
         let any = HandshakeInput::Connection(ConnectionInput::Heard);
         match stepped(entry, any, turn)? {
-            Step::Done(Stepped { advance, .. }) => {
+            Step::Done(HandshakeStep { advance, .. }) => {
                 is_confirmed = !advance.is_repeated;
                 entry.record = advance.record;
             }
@@ -222,7 +224,7 @@ pub fn hear(entry: &mut ConnectionEntry, heard: &Heard, turn: &AgentTurn<'_>) ->
 
 /// Whether the keys of the envelope are those of the connection: one who knows a thread alone can't end it. A request
 /// comes from a key that is not known yet, to the key of the invitation.
-fn is_from_the_peer(entry: &ConnectionEntry, received: &Received) -> Result<()> {
+fn is_from_the_peer(entry: &ConnectionEntry, received: &ReceivedHandshake) -> StepResult<()> {
     let Some(recipient) = &received.recipient else {
         return Ok(());
     };
@@ -246,9 +248,9 @@ fn is_from_the_peer(entry: &ConnectionEntry, received: &Received) -> Result<()> 
 /// brought the message: then a signature must prove the DID.
 fn introduced(
     entry: &ConnectionEntry,
-    received: &Received,
+    received: &ReceivedHandshake,
     turn: &AgentTurn<'_>,
-) -> Result<Step<Located>> {
+) -> StepResult<Step<Located>> {
     let theirs = entry.record.theirs.as_ref();
     let theirs = theirs.ok_or_else(Problem::wrong_state)?;
     let refused = |problem: Problem| refusal(entry, received, problem, turn);
@@ -276,7 +278,7 @@ fn introduced(
 /// The refusal with the protocol's report to the peer.
 fn refusal(
     entry: &ConnectionEntry,
-    received: &Received,
+    received: &ReceivedHandshake,
     problem: Problem,
     turn: &AgentTurn<'_>,
 ) -> Problem {
@@ -305,7 +307,7 @@ fn refusal(
     problem.reported(to, message)
 }
 
-impl Received {
+impl ReceivedHandshake {
     fn input(&self) -> HandshakeInput {
         match &self.message {
             HandshakeMessage::Connection(message) => {
@@ -318,7 +320,7 @@ impl Received {
     }
 }
 
-impl Move<'_> {
+impl HandshakeMove<'_> {
     /// The act in the protocol of the connection.
     fn input(self, entry: &ConnectionEntry) -> HandshakeInput {
         match entry.is_exchange() {
@@ -370,7 +372,7 @@ fn stepped(
     entry: &ConnectionEntry,
     input: HandshakeInput,
     turn: &AgentTurn<'_>,
-) -> Result<Step<Stepped>> {
+) -> StepResult<Step<HandshakeStep>> {
     let footing = Footing::Known(&entry.record);
     let step = match input {
         HandshakeInput::Connection(input) => {
@@ -384,7 +386,7 @@ fn stepped(
         Step::Needs(needs) => Step::Needs(needs),
         Step::Done(mut advance) => {
             let sent = std::mem::take(&mut advance.send);
-            Step::Done(Stepped { advance, sent })
+            Step::Done(HandshakeStep { advance, sent })
         }
     })
 }

@@ -11,74 +11,22 @@ use selfsame_store::{Batch, TenantId};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::{ConnectionEntry, ConnectionWhat};
+use super::ConnectionEntry;
+use super::given::ConnectionWhat;
+use super::side::{NewParty, OwnDid, OwnSide};
 use crate::destination::own_party;
 use crate::parts::AgentParts;
 use crate::{keys, public_did};
 
-/// The methods of the DIDs that contain their document.
-const PEER_2: &str = "did:peer:2";
-const PEER_4: &str = "did:peer:4";
-
-/// How this agent presents itself in a connection.
-#[derive(Clone, Debug, Default)]
-pub struct OwnSide {
-    /// How it calls itself, if not by its own name.
-    pub label: Option<String>,
-    /// Where it takes messages, if not at its own endpoint.
-    pub endpoint: Option<Url>,
-    /// Its DID.
-    pub did: OwnDid,
-}
-
-/// Which DID this agent has in a connection.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum OwnDid {
-    /// One of the kind that the peer has; a request has one without a method.
-    #[default]
-    Suited,
-    /// One without a method, with its document beside it (RFC 0793).
-    Unqualified,
-    /// `did:peer:2`.
-    Peer2,
-    /// `did:peer:4`.
-    Peer4,
-    /// The public one.
-    Public,
-}
-
-impl OwnDid {
-    /// The kind by its name in ACA-Py's `use_did_method`.
-    ///
-    /// # Errors
-    /// `BadRequest` for another name.
-    pub fn of_method(name: &str) -> Result<Self> {
-        match name {
-            PEER_2 => Ok(Self::Peer2),
-            PEER_4 => Ok(Self::Peer4),
-            "sov" | "did:sov" => Ok(Self::Unqualified),
-            _ => Err(Error::bad_request("aries-did-method").with("method", &name)),
-        }
-    }
-}
-
-/// This side, made for a step.
-pub struct NewParty {
-    pub key: VerKey,
-    pub party: DidWithDoc,
-    pub label: String,
-    pub writes: Batch,
-}
-
 /// What this side is made by.
-pub struct Wish {
+pub struct PartyWish {
     side: OwnSide,
     label: Option<String>,
     /// Whether the peer gets the document beside the DID, because the protocol proves no DID alone.
     with_doc: bool,
 }
 
-impl Wish {
+impl PartyWish {
     /// What the connection and the input ask for.
     pub fn of(entry: &ConnectionEntry, what: &ConnectionWhat, side: OwnSide) -> Self {
         let received = match what {
@@ -90,11 +38,8 @@ impl Wish {
         let told = received.and_then(|received| received.party());
         let theirs = told.or_else(|| entry.record.theirs.clone());
         let is_inviter = entry.record.role == ConnectionRole::Inviter;
-        let suited = match theirs.filter(|_| is_inviter).map(|theirs| theirs.did) {
-            Some(did) if did.starts_with(PEER_2) => OwnDid::Peer2,
-            Some(did) if did.starts_with(PEER_4) => OwnDid::Peer4,
-            _ => OwnDid::Unqualified,
-        };
+        let theirs = theirs.filter(|_| is_inviter);
+        let suited = theirs.map_or(OwnDid::Unqualified, |theirs| OwnDid::suiting(&theirs.did));
         let is_exchange = kind.protocol == "didexchange";
         let is_rotating = matches!(what, ConnectionWhat::Rotate(_));
         let did = match (is_exchange, side.did) {
@@ -117,7 +62,7 @@ impl Wish {
 ///
 /// # Errors
 /// `NotFound` if the tenant is no agent; `BadRequest` if it has no public DID; the store's.
-pub async fn make(agent: &AgentParts, tenant: &TenantId, wish: Wish) -> Result<NewParty> {
+pub async fn make(agent: &AgentParts, tenant: &TenantId, wish: PartyWish) -> Result<NewParty> {
     let terms = agent.terms(tenant);
     let label = wish.label.unwrap_or_else(|| terms.label.clone());
     if wish.side.did == OwnDid::Public {
@@ -167,7 +112,7 @@ pub async fn held(agent: &AgentParts, tenant: &TenantId, did: &Did) -> Result<Ne
 /// # Errors
 /// As [`make`].
 pub async fn make_did(agent: &AgentParts, tenant: &TenantId, did: OwnDid) -> Result<NewParty> {
-    let wish = Wish {
+    let wish = PartyWish {
         side: OwnSide {
             did,
             ..OwnSide::default()

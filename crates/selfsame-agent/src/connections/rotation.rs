@@ -15,7 +15,7 @@ use selfsame_didcomm::message::{MessageType, Semver};
 use serde::{Deserialize, Serialize};
 
 use super::given::Rotating;
-use super::party::NewParty;
+use super::side::NewParty;
 use super::{ConnectionEntry, ConnectionStep};
 use crate::destination::{Located, located};
 use crate::machine::{AgentTurn, Taken};
@@ -25,7 +25,7 @@ const FORMER_MAX: usize = 4;
 
 /// A change of a DID.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct Rotation {
+pub struct RotationEntry {
     /// What the protocol knows of it.
     record: RotationRecord,
     /// Our side after it, until the peer acknowledges it.
@@ -39,7 +39,7 @@ struct NextSide {
     party: DidWithDoc,
 }
 
-impl Rotation {
+impl RotationEntry {
     /// Our next key.
     pub fn next_key(&self) -> Option<&VerKey> {
         self.next.as_ref().map(|next| &next.key)
@@ -65,7 +65,7 @@ pub fn act(
         (_, None) => return Err(Problem::wrong_state()),
     };
     // A change that the peer has not acknowledged yet comes first.
-    let is_open = |one: &Rotation| one.record.state == RotateState::Sent;
+    let is_open = |one: &RotationEntry| one.record.state == RotateState::Sent;
     if made.is_some() && entry.rotation.as_ref().is_some_and(is_open) {
         return Err(Problem::wrong_state());
     }
@@ -77,7 +77,7 @@ pub fn act(
     )?;
     let send = entry.parcels(advance.send)?;
     entry.is_over = made.is_none();
-    entry.rotation = Some(Rotation {
+    entry.rotation = Some(RotationEntry {
         record: advance.record,
         next: made.map(|made| NextSide {
             key: made.key.clone(),
@@ -130,7 +130,7 @@ fn acknowledged(entry: &mut ConnectionEntry, advance: Advance<RotationRecord>) -
         keep(&mut entry.former.own, own);
         entry.record.ours = Some(next.party);
     }
-    entry.rotation = Some(Rotation {
+    entry.rotation = Some(RotationEntry {
         record: advance.record,
         next: None,
     });
@@ -146,7 +146,7 @@ fn observed(
 ) -> ConnectionStep {
     let Some(to_did) = advance.record.to_did.clone() else {
         entry.is_over = true;
-        entry.rotation = Some(Rotation {
+        entry.rotation = Some(RotationEntry {
             record: advance.record,
             next: None,
         });
@@ -163,7 +163,7 @@ fn observed(
     });
     let answered = step(Footing::Known(&advance.record), &act, turn.round.ctx)?;
     let send = entry.parcels(answered.send)?;
-    entry.rotation = Some(Rotation {
+    entry.rotation = Some(RotationEntry {
         record: answered.record,
         next: None,
     });

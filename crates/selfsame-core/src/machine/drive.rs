@@ -26,7 +26,7 @@ pub struct Driven<R> {
 
 /// What came of a call that was tried at once.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Attempt {
+pub enum TriedCall {
     /// Another worker carries it out, or an earlier entry comes first.
     Waits,
     /// It was made without an answer, and will be made again.
@@ -166,11 +166,11 @@ impl Shared {
         self: &Arc<Self>,
         machine: &Arc<M>,
         id: OutboxId,
-    ) -> Result<Attempt> {
+    ) -> Result<TriedCall> {
         Ok(match self.carried_early(machine, id).await? {
-            None => Attempt::Waits,
-            Some(None) => Attempt::PutOff,
-            Some(Some(_)) => Attempt::Made,
+            None => TriedCall::Waits,
+            Some(None) => TriedCall::PutOff,
+            Some(Some(_)) => TriedCall::Made,
         })
     }
 
