@@ -2,6 +2,7 @@
 
 mod connecting;
 mod hearing;
+mod study;
 mod sub_wallets;
 mod surface;
 mod world;

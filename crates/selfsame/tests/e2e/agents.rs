@@ -95,7 +95,7 @@ fn connect(inviter: &AgentApi, holder: &AgentApi) -> (String, String) {
 
 #[test]
 fn the_calls_of_the_studys_plans_issue_and_prove() {
-    let (_world, apis) = agents(&[("clinic", ""), ("holder", HOLDER), ("verifier", "")]);
+    let (_world, apis) = agents(&[("clinic", ""), ("holder", HOLDER), ("border", "")]);
     let [issuer, holder, verifier] = &apis[..] else {
         panic!("three agents");
     };
