@@ -10,7 +10,7 @@ use selfsame_core::machine::Call;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_store::{Batch, Expect, StoreError, TenantId};
+use selfsame_store::{Batch, Expect, OutboxId, StoreError, TenantId};
 
 use crate::error::unknown;
 use crate::publication::{
@@ -146,22 +146,34 @@ impl AnonCreds {
             .enqueue(call))
     }
 
-    /// Tries a publication again, if it had failed. Returns whether it is not finished.
+    /// Tries a publication again, if it had failed: the outbox carries it out. Returns whether it is not finished.
     ///
     /// # Errors
     /// The store's.
     pub async fn publication_again(&self, author: &Author, id: &str) -> Result<bool> {
+        let known = self.publication(&author.tenant, id).await?;
+        match known.map(|(publication, _)| publication.state) {
+            None | Some(PublicationState::Published(_)) => Ok(false),
+            Some(PublicationState::Preparing | PublicationState::Sending) => Ok(true),
+            Some(PublicationState::Failed(_)) => {
+                self.begun_again(author, id).await?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Begins a publication again that had failed. Returns its call, unless another request was faster.
+    async fn begun_again(&self, author: &Author, id: &str) -> Result<Option<OutboxId>> {
         let Some((mut publication, version)) = self.publication(&author.tenant, id).await? else {
-            return Ok(false);
+            return Ok(None);
         };
-        let (state, call) = match publication.state {
-            PublicationState::Published(_) => return Ok(false),
-            PublicationState::Preparing | PublicationState::Sending => return Ok(true),
-            PublicationState::Failed(failed) => match failed.unanswered {
-                // The same transaction: the registry may have accepted it already.
-                Some(transaction) => (PublicationState::Sending, Call::Registry(transaction)),
-                None => (PublicationState::Preparing, Call::Dialogue),
-            },
+        let PublicationState::Failed(failed) = publication.state else {
+            return Ok(None);
+        };
+        let (state, call) = match failed.unanswered {
+            // The same transaction: the registry may have accepted it already.
+            Some(transaction) => (PublicationState::Sending, Call::Registry(transaction)),
+            None => (PublicationState::Preparing, Call::Dialogue),
         };
         publication.state = state;
         publication.author = author.clone();
@@ -170,12 +182,8 @@ impl AnonCreds {
             .update_version(PUBLICATION, id, version, encode(&publication)?)
             .enqueue(call);
         match self.shared.store.commit(batch).await {
-            Ok(committed) => {
-                self.carry_on(committed.outbox.last().copied()).await;
-                Ok(true)
-            }
-            // Another request was faster.
-            Err(StoreError::Conflict { .. }) => Ok(true),
+            Ok(committed) => Ok(committed.outbox.last().copied()),
+            Err(StoreError::Conflict { .. }) => Ok(None),
             Err(other) => Err(other.into()),
         }
     }
@@ -195,7 +203,8 @@ impl AnonCreds {
                 }
             }
             Some(PublicationState::Failed(_)) => {
-                self.publication_again(&author, &id).await?;
+                let call = self.begun_again(&author, &id).await?;
+                self.carry_on(call).await;
             }
             Some(_) => {}
         }
@@ -203,7 +212,7 @@ impl AnonCreds {
     }
 
     /// Carries out a call that was just written. An error is logged there, and the outbox goes on.
-    async fn carry_on(&self, first: Option<selfsame_store::OutboxId>) {
+    async fn carry_on(&self, first: Option<OutboxId>) {
         drop(self.shared.go_on(&self.publishing, first).await);
     }
 

@@ -1,7 +1,16 @@
 //! Several nodes of one registry, read over HTTP: some lie, some are down, some show another history.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use selfsame_anoncreds::cl::revocation::IssuedAtStart;
+use selfsame_anoncreds::format::{
+    CredentialDefinitionId, IssuerId, Message as _, RevocationRegistryId, RevocationStatusList,
+    SchemaId,
+};
+use selfsame_anoncreds::issuer::{self as anoncreds, NewDefinition, NewRegistry, create_schema};
+use selfsame_anoncreds_roles::issuer::{IndexChange, RegistryKeeper, define, open_registry};
+use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::{Did, Options};
 use selfsame_driver::ErrorKind;
@@ -11,6 +20,7 @@ use selfsame_ledger::remote::Remote;
 use selfsame_ledger::{Registry, ServedRegistry, trust_root};
 use selfsame_proof::entries::ProvenEntries;
 use selfsame_proof::read::TrustRoot;
+use selfsame_registry::anoncreds::{Definition, ObjectName, RevocationEntry};
 use selfsame_registry::single_use::{Action, Consume};
 use selfsame_registry::{Content, Identifier, Operation, Transaction};
 
@@ -728,4 +738,120 @@ async fn an_answer_with_proofs_has_one_encoding() {
         assert!(ProvenEntries::from_bytes(&bytes[..cut]).is_err(), "{cut}");
     }
     assert!(ProvenEntries::from_bytes(&[bytes, vec![0]].concat()).is_err());
+}
+
+/// The transactions that publish a definition with a revocation registry of 60 places, and revoke the first `count` of
+/// them one by one; and the identifiers of schema, definition and registry.
+fn anoncreds_history(paper: &Paper, did: &Did, count: u32) -> (Vec<Transaction>, [String; 3]) {
+    let ctx = paper.clock.clone().ctx();
+    let issuer = IssuerId::new(did.as_str()).unwrap();
+    let schema = create_schema("donor", "1.0", &issuer, &["name"]).unwrap();
+    let schema_id = ObjectName::schema(did, "donor", "1.0").unwrap().to_string();
+    let new = NewDefinition {
+        schema_id: &SchemaId::new(schema_id.as_str()).unwrap(),
+        schema: &schema,
+        issuer_id: &issuer,
+        tag: "default",
+        revocable: true,
+    };
+    let made = define(&new, &ctx).unwrap();
+    let cred_def_id = ObjectName::definition(did, &schema_id, "default").unwrap();
+    let new = NewRegistry {
+        cred_def_id: &CredentialDefinitionId::new(cred_def_id.to_string()).unwrap(),
+        tag: "1",
+        size: 60,
+        tails_location: "https://issuer.example/tails",
+    };
+    let definition = made.definition.to_json().unwrap();
+    let issuer = anoncreds::Issuer::new(made.definition, &made.private).unwrap();
+    let opened = open_registry(&issuer, &new, &ctx).unwrap();
+    let registry = ObjectName::registry(did, &cred_def_id.to_string(), "1").unwrap();
+    let registry = registry.to_string();
+    let mut operations = vec![
+        Operation::Schema {
+            json: schema.to_json().unwrap(),
+        },
+        Operation::CredentialDefinition(Definition {
+            json: definition,
+            successor_of: None,
+            valid_until: None,
+        }),
+        Operation::RevocationRegistry {
+            json: opened.definition.to_json().unwrap(),
+        },
+    ];
+    let keeper = RegistryKeeper {
+        issuer,
+        definition: opened.definition,
+        private: opened.private,
+    };
+    let id = RevocationRegistryId::new(registry.as_str()).unwrap();
+    let mut list = keeper.first_list(&id, IssuedAtStart::ByDefault, 1).unwrap();
+    let text = |list: &RevocationStatusList| {
+        let json = serde_json::to_value(list).unwrap();
+        json["currentAccumulator"].as_str().unwrap().to_owned()
+    };
+    let mut before = None;
+    for revoked in std::iter::once(Vec::new()).chain((1..=count).map(|place| vec![place])) {
+        let change = IndexChange {
+            revoked: revoked.iter().copied().collect(),
+            issued: BTreeSet::new(),
+            timestamp: 1,
+        };
+        list = keeper.next_list(&list, change).unwrap().list;
+        let after = text(&list);
+        operations.push(Operation::RevocationEntry(RevocationEntry {
+            registry: registry.clone(),
+            before: before.replace(after.clone()),
+            after,
+            issued: Vec::new(),
+            revoked,
+        }));
+    }
+    let signed = operations.into_iter().zip(2..);
+    let signed = signed.map(|(operation, nonce)| paper.signed(did, nonce, operation));
+    (
+        signed.collect(),
+        [schema_id, cred_def_id.to_string(), registry],
+    )
+}
+
+#[tokio::test]
+async fn anoncreds_objects_are_proven_and_so_is_what_was_revoked_many_entries_ago() {
+    let paper = Paper::new();
+    let (did, created) = paper.newcomer();
+    let (published, [schema, definition, registry]) = anoncreds_history(&paper, &did, 40);
+    let made: Vec<_> = std::iter::once(created).chain(published).collect();
+    let apart = Paper::seconds_apart(made.len() as u64);
+    let history = paper.history_of(&made).await;
+    let node = history.node(Lie::None).await;
+    let remote = reader(&[&node], (&store().await, &paper.clock, None));
+
+    let found = remote.schema(&schema).await.unwrap().unwrap();
+    assert!(found.json.contains("donor"));
+    let found = remote.credential_definition(&definition).await.unwrap();
+    assert_eq!(found.unwrap().succeeded_by, None);
+    let found = remote.revocation_registry(&registry).await.unwrap();
+    assert_eq!(found.unwrap().places, 60);
+    assert_eq!(remote.schema(&definition).await.unwrap(), None);
+    let other = format!("{schema}0");
+    assert_eq!(remote.schema(&other).await.unwrap(), None);
+
+    let now = remote
+        .revocation_state(&registry, None)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((now.version, now.revoked[0]), (41, 0b0111_1111));
+    let early = now.receipt.time.minus(38 * apart);
+    let then = remote.revocation_state(&registry, Some(early)).await;
+    let then = then.unwrap().unwrap();
+    assert_eq!((then.version, then.revoked[0]), (3, 0b0110_0000));
+    let before = remote.revocation_state(&registry, Some(UnixTime(1))).await;
+    assert_eq!(before.unwrap(), None);
+
+    let lie = history.node(Lie::Value).await;
+    let deceived = reader(&[&lie], (&store().await, &paper.clock, None));
+    assert!(deceived.schema(&schema).await.is_err());
+    assert!(deceived.revocation_state(&registry, None).await.is_err());
 }

@@ -147,9 +147,10 @@ impl Paper {
         let machine = Arc::new(StateMachine::new(self.genesis.clone()));
         let ledger = Ledger::open(Arc::new(MemoryLedger::new()), machine.clone()).unwrap();
         let mut heads = vec![Head::of_genesis(&self.genesis)];
-        for (left, transaction) in (0..transactions.len() as u64).rev().zip(transactions) {
+        let count = transactions.len() as u64;
+        for (left, transaction) in (0..count).rev().zip(transactions) {
             let block = Block {
-                time: self.clock.now().minus(left * 1_000),
+                time: self.clock.now().minus(left * Self::seconds_apart(count)),
                 transactions: std::slice::from_ref(transaction),
             };
             let head = heads.last().unwrap();
@@ -164,6 +165,11 @@ impl Paper {
             heads,
         };
         Arc::new(history)
+    }
+
+    /// Seconds between two of so many blocks, all of them after the genesis.
+    pub fn seconds_apart(count: u64) -> u64 {
+        (9_000 / count.max(1)).min(1_000)
     }
 
     /// A transaction signed with the DID's first key.
