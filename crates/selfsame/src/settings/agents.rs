@@ -174,6 +174,10 @@ impl AgentSection {
                 auto_respond_presentation_request: self.auto_respond_presentation_request,
                 auto_verify_presentation: self.auto_verify_presentation,
                 preserve_exchange_records: self.preserve_exchange_records,
+                auto_respond_messages: self.auto_respond_messages,
+                monitor_ping: self.monitor_ping,
+                public_invites: self.public_invites,
+                requests_through_public_did: self.requests_through_public_did,
             },
             connection_wait: Duration::from_millis(self.connection_wait_ms),
         }
