@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use crate::nodes::{Nodes, TlsGate};
 use crate::router;
 use crate::server::Server;
-use crate::settings::{FurtherListener, ServerSettings};
+use crate::settings::ServerSettings;
 
 /// Serves the application on `listener` until `stop` is done and open requests have ended.
 ///
@@ -70,7 +70,7 @@ pub async fn serve(
     });
     let further: Vec<_> = further
         .into_iter()
-        .map(|one| listening(one, &service))
+        .map(|one| one.beside(&service))
         .collect();
     let mut all = vec![Listening { listener, service }];
     all.extend(nodes);
@@ -78,25 +78,4 @@ pub async fn serve(
     let served = serve::serve_all(all, stop).await;
     upkeep.abort();
     served
-}
-
-/// A further listener, with the limits of the main one.
-fn listening(further: FurtherListener, main: &HttpService) -> Listening {
-    let FurtherListener {
-        listener,
-        router,
-        is_proxied,
-    } = further;
-    let door = match is_proxied {
-        true => Door::Proxied,
-        false => Door::Plain,
-    };
-    Listening {
-        listener,
-        service: HttpService {
-            router,
-            door,
-            ..main.clone()
-        },
-    }
 }

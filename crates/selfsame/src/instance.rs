@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use selfsame_abci::{CheckpointKey, Engine, Home, Node, Setup};
+use selfsame_acapy::AgentSection;
 use selfsame_app::backup::Backups;
 use selfsame_app::config::{Config, Roles};
-use selfsame_app::tls::{Gatherer, NodeConnector, Reuse};
 use selfsame_app::traces::TracesConfig;
 use selfsame_app::{App, Parts};
 use selfsame_catalogue::english;
@@ -22,18 +22,13 @@ use selfsame_ledger::config::{
 use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_postgres::Company;
-use selfsame_server::{Nodes, Origin, OriginError, ServerLimits};
+use selfsame_server::{Origin, OriginError, ServerLimits, ServerSettings};
 use selfsame_store::{Store, TenantId};
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::master_key::Custody;
 use selfsame_terminal::records;
-use selfsame_tls::{ClientConfig, ServerConfig};
-use selfsame_tls_commands::node;
-use selfsame_tls_commands::peers::{Own, OwnCertificate, Resuming};
-use selfsame_tls_io::{Acceptor, Connector};
 use selfsame_wallet::config::WalletConfig;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
 use crate::agents::{AgentAddresses, BoundAgent};
@@ -42,7 +37,7 @@ use crate::listening::{bind, bind_beside, bind_health};
 use crate::operator_token::{Keeping, OperatorToken};
 use crate::private_directory;
 use crate::serving::Serving;
-use crate::settings::{AgentSection, HOOKS, Pkcs11Settings, TlsSettings};
+use crate::settings::{Pkcs11Settings, TlsSettings};
 use crate::trusting::Trusting;
 use selfsame_api_commands::Client;
 
@@ -219,10 +214,7 @@ impl Launch {
         let listener = self.bind().await?;
         let bound = listener.local_addr()?;
         let health = self.health.map(bind_health).transpose()?;
-        let mut agents = Vec::new();
-        for section in &self.agents {
-            agents.push(BoundAgent::bind(section, self.shares_address).await?);
-        }
+        let agents = BoundAgent::bind_all(&self.agents, self.shares_address).await?;
         let origin = self.public_origin(bound)?;
         // First, because this locks the data: a second process must not replace the certificate of a running one.
         let store = self.records().await?;
@@ -236,15 +228,11 @@ impl Launch {
         }
         let mut roots = self.tls_hosts.load(tls.as_ref())?;
         roots.extend(self.roots.clone());
-        let parts = self.parts(
-            store,
-            &origin,
-            bound,
-            Called {
-                roots: &roots,
-                agents: &agents,
-            },
-        )?;
+        let called = Called {
+            roots: &roots,
+            agents: &agents,
+        };
+        let parts = self.parts(store, &origin, bound, called)?;
         let custody = self.custody.words();
         let net = parts.net.clone();
         let config = self.config(origin.clone(), &agents);
@@ -270,17 +258,14 @@ impl Launch {
         let addresses = agents.iter().map(|agent| agent.at.clone()).collect();
         let further = agents.into_iter().flat_map(|agent| agent.listeners(&app));
         let further = further.collect();
-        let settings = selfsame_server::ServerSettings {
+        let settings = ServerSettings {
             tls,
             nodes,
             further,
             health,
             plain_anywhere: self.plain_anywhere,
             limits: self.limits,
-            backups: Some(Backups {
-                folder: self.data.join("backups"),
-                with: vec![self.data.join(SALT_FILE), self.data.join(WRAPPED_FILE)],
-            }),
+            backups: Some(backups(&self.data)),
             open_registration: self.open_registration,
         };
         let serving = Serving::start(|stopped| {
@@ -443,100 +428,6 @@ impl Launch {
     }
 }
 
-impl TlsSettings {
-    /// The origins that are called with DIDs and credentials.
-    fn origins(&self) -> impl Iterator<Item = url::Origin> {
-        self.reach.iter().map(|reach| reach.origin.origin())
-    }
-
-    /// Makes this instance a node: it calls the listed origins as a node, and returns its second listener, if it has
-    /// one. It looks its peers up itself. On SIGHUP it reads its identity and the policy files again.
-    async fn open(self: &Arc<Self>, app: &Arc<App>, net: &Net) -> Result<Option<Nodes>, Failure> {
-        let gather = Arc::new(Gatherer::new(app, Reuse::default()));
-        let resuming = Resuming::new(Arc::clone(&gather) as _);
-        let driven = node::settings(app, gather);
-        let now = self.as_node(&resuming).await?;
-        let connectors = now.reach.into_iter();
-        let connectors: Vec<_> = connectors
-            .map(|config| Connector::new(config, driven.clone()))
-            .collect();
-        let nodes = connectors.iter().cloned();
-        let nodes = nodes.map(|connector| Arc::new(NodeConnector(connector)) as _);
-        net.reach_nodes(self.origins().zip(nodes).collect())
-            .map_err(|error| Failure::environment(error.to_string()))?;
-        let nodes = match (self.listen, now.own) {
-            (Some(listen), Some(config)) => Some(Nodes {
-                acceptor: Acceptor::new(config, driven),
-                listener: TcpListener::bind(listen).await.map_err(|error| {
-                    Failure::environment(format!("{listen}: {error}"))
-                        .hint("choose another address in [tls] listen")
-                })?,
-            }),
-            _ => None,
-        };
-        let mut hangup = signal(SignalKind::hangup())?;
-        let acceptor = nodes.as_ref().map(|nodes| nodes.acceptor.clone());
-        let settings = Arc::clone(self);
-        tokio::spawn(async move {
-            while hangup.recv().await.is_some() {
-                let Some(next) = node::reloaded(settings.as_node(&resuming).await) else {
-                    continue;
-                };
-                for (connector, config) in connectors.iter().zip(next.reach) {
-                    connector.reconfigure(config);
-                }
-                if let (Some(acceptor), Some(config)) = (&acceptor, next.own) {
-                    acceptor.reconfigure(config);
-                }
-            }
-        });
-        Ok(nodes)
-    }
-
-    /// The node's configuration, from the current identity and policy files.
-    async fn as_node(&self, resuming: &Resuming) -> Result<AsNode, Failure> {
-        let identity = self.identity.as_deref();
-        let identity = identity.ok_or_else(|| Failure::ours("a node has no identity"))?;
-        let own = async || {
-            let material = node::material_of(identity, HOOKS).await?;
-            let files = (self.certificate.clone(), self.certificate_key.clone());
-            Ok::<_, Failure>(Own {
-                certificate: OwnCertificate::of(files.0, files.1).read()?,
-                ..Own::of(Some(material), Some(resuming.clone()))
-            })
-        };
-        let mut reached = Vec::new();
-        for reach in &self.reach {
-            if reach.origin.scheme() != "https" {
-                return Err(
-                    Failure::environment(format!("{} is not https", reach.origin))
-                        .hint("[[tls.reach]] uses TLS: write its origin with https"),
-                );
-            }
-            let mut own = own().await?;
-            let (host, port) = (
-                reach.origin.host_str(),
-                reach.origin.port_or_known_default(),
-            );
-            own.called = host.zip(port).map(|(host, port)| format!("{host}:{port}"));
-            reached.push(reach.server.client(own)?);
-        }
-        Ok(AsNode {
-            reach: reached,
-            own: match self.listen {
-                Some(_) => Some(self.clients.server(own().await?, true)?),
-                None => None,
-            },
-        })
-    }
-}
-
-/// The TLS configurations of an instance as a node: one for each origin it calls, and one for its second listener.
-struct AsNode {
-    reach: Vec<Arc<ClientConfig>>,
-    own: Option<Arc<ServerConfig>>,
-}
-
 impl Validating {
     /// Starts the node and its engine, with the checkpoint's key in the instance's store.
     async fn start(&self, data: &Path, store: &Store) -> Result<Arc<Node>, Failure> {
@@ -598,6 +489,14 @@ impl Running {
             node.stop().await;
         }
         ended
+    }
+}
+
+/// Where backups are written, and the files of the master key that are kept with them.
+fn backups(data: &Path) -> Backups {
+    Backups {
+        folder: data.join("backups"),
+        with: vec![data.join(SALT_FILE), data.join(WRAPPED_FILE)],
     }
 }
 

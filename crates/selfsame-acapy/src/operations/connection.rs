@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use selfsame_agent::{
-    ConnectionFilter, ConnectionView, InvitationAnswer, ListRange, NewInvitation,
+    ConnectionFilter, ConnectionView, InvitationAnswer, InvitationView, ListRange, NewInvitation,
 };
 use selfsame_http::error::Problem;
 use serde::Deserialize;
@@ -17,6 +17,14 @@ use crate::call::{Flag, ListPart, OperationCall};
 /// The pauses between two looks at a connection that is awaited.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// The names of the protocols that connections are made by.
+const PROTOCOLS: [&str; 4] = [
+    "connections/1.0",
+    "RFC 0160",
+    "didexchange/1.0",
+    "didexchange/1.1",
+];
 
 #[derive(Deserialize)]
 struct ListQuery {
@@ -35,36 +43,46 @@ struct ListQuery {
     descending: Option<Flag>,
 }
 
+impl ListQuery {
+    /// Whether it asks for connections of a protocol that has none here, or by what they do not have.
+    fn is_empty(&self) -> bool {
+        let known = |protocol: &String| PROTOCOLS.contains(&protocol.as_str());
+        let protocol = self.connection_protocol.as_ref();
+        protocol.is_some_and(|one| !known(one)) || self.their_public_did.is_some()
+    }
+
+    fn range(&self) -> ListRange {
+        let part = ListPart {
+            offset: self.offset,
+            limit: self.limit,
+            descending: self.descending,
+        };
+        part.range()
+    }
+
+    fn filter(self) -> ConnectionFilter {
+        ConnectionFilter {
+            alias: self.alias,
+            invitation_key: self.invitation_key,
+            invitation_msg_id: self.invitation_msg_id,
+            my_did: self.my_did,
+            their_did: self.their_did,
+            their_role: self.their_role,
+            state: self.state,
+        }
+    }
+}
+
 /// The connections that fit the query.
 pub async fn list(call: OperationCall) -> OperationResult {
     let asked: ListQuery = call.query()?;
-    let part = ListPart {
-        offset: asked.offset,
-        limit: asked.limit,
-        descending: asked.descending,
-    };
-    let protocols = ["connections/1.0", "RFC 0160", "rfc160", "old"];
-    let is_known = |protocol: &String| protocols.contains(&protocol.as_str());
-    let none = asked
-        .connection_protocol
-        .as_ref()
-        .is_some_and(|one| !is_known(one))
-        || asked.their_public_did.is_some();
-    let filter = ConnectionFilter {
-        alias: asked.alias,
-        invitation_key: asked.invitation_key,
-        invitation_msg_id: asked.invitation_msg_id,
-        my_did: asked.my_did,
-        their_did: asked.their_did,
-        their_role: asked.their_role,
-        state: asked.state,
-    };
-    let mut found = match none {
+    let (is_empty, range) = (asked.is_empty(), asked.range());
+    let mut found = match is_empty {
         true => Vec::new(),
         false => {
-            let agents = call.agents();
+            let (agents, filter) = (call.agents(), asked.filter());
             agents
-                .connections_where(call.tenant()?, &filter, part.range())
+                .connections_where(call.tenant()?, &filter, range)
                 .await?
         }
     };
@@ -114,41 +132,48 @@ struct CreateBody {
 pub async fn create_invitation(call: OperationCall) -> OperationResult {
     let (asked, body): (CreateQuery, CreateBody) = (call.query()?, call.body()?);
     let settings = call.admin.settings();
-    if Flag::is_set(asked.public, false) && !settings.public_invites {
+    let public = Flag::is_set(asked.public, false);
+    if public && !settings.terms.settings.public_invites {
         return Err(no_public());
     }
+    let auto = settings.terms.settings.auto_accept_requests;
     let new = NewInvitation {
         alias: asked.alias.clone(),
-        auto_accept: Flag::is_set(
-            asked.auto_accept,
-            settings.terms.settings.auto_accept_requests,
-        ),
+        auto_accept: Flag::is_set(asked.auto_accept, auto),
         multi_use: Flag::is_set(asked.multi_use, false),
         label: body.my_label,
-        public: Flag::is_set(asked.public, false),
+        public,
     };
-    let mut made = call.agents().create_invitation(call.tenant()?, new).await?;
+    let (agents, tenant) = (call.agents(), call.tenant()?);
+    let made = agents.create_invitation(tenant, new).await?;
     if let Some(noted) = body.metadata {
-        let agents = call.agents();
         agents
-            .note_connection(call.tenant()?, &made.connection_id, noted)
+            .note_connection(tenant, &made.connection_id, noted)
             .await?;
     }
-    if let Some(base) = &settings.invite_base_url {
-        let query = made.invitation_url.split_once('?').map(|(_, query)| query);
-        let mut link = base.clone();
-        link.set_query(query);
-        made.invitation_url = link.to_string();
-    }
+    told(&invited(&call, made, asked.alias))
+}
+
+/// What is told of an invitation.
+fn invited(call: &OperationCall, made: InvitationView, alias: Option<String>) -> Value {
+    let link = match &call.admin.settings().invite_base_url {
+        None => made.invitation_url,
+        Some(base) => {
+            let query = made.invitation_url.split_once('?').map(|(_, query)| query);
+            let mut link = base.clone();
+            link.set_query(query);
+            link.to_string()
+        }
+    };
     let mut answer = json!({
         "connection_id": made.connection_id,
         "invitation": made.invitation,
-        "invitation_url": made.invitation_url,
+        "invitation_url": link,
     });
-    if let Some(alias) = asked.alias {
+    if let Some(alias) = alias {
         answer["alias"] = alias.into();
     }
-    told(&answer)
+    answer
 }
 
 /// Why an invitation can't name the public DID.

@@ -5,7 +5,7 @@ use selfsame_aries::exchange::Preview;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::exchange::{ByFormat, RecordsQuery, ReportBody, known};
+use super::exchange::{ByFormat, RecordsQuery, ReportBody, filters};
 use crate::answer::{OperationResult, Refusal, cannot, done, told};
 use crate::call::OperationCall;
 
@@ -38,12 +38,9 @@ impl OfferBody {
                 ..Wishes::default()
             },
         };
-        let filters = known(self.filter)?.into_iter();
         let offer = NewCredentialOffer {
             preview: self.credential_preview,
-            filters: filters
-                .map(|one| one.filter())
-                .collect::<OperationResult<_>>()?,
+            filters: filters(self.filter)?,
             comment: self.comment,
             replacement_id: self.replacement_id,
         };
@@ -124,12 +121,9 @@ pub async fn send_proposal(call: OperationCall) -> OperationResult {
             ..Wishes::default()
         },
     };
-    let filters = known(body.filter)?.into_iter();
     let proposal = NewCredentialProposal {
         preview: body.credential_preview,
-        filters: filters
-            .map(|one| one.filter())
-            .collect::<OperationResult<_>>()?,
+        filters: filters(body.filter)?,
         comment: body.comment,
     };
     let what = IssueWhat::Propose(proposal);
@@ -201,17 +195,12 @@ pub async fn offer(call: OperationCall) -> OperationResult {
     let body: CounterBody = call.body()?;
     let offer = match body.counter_proposal {
         None => None,
-        Some(counter) => {
-            let filters = known(counter.filter)?.into_iter();
-            Some(NewCredentialOffer {
-                preview: counter.credential_preview,
-                filters: filters
-                    .map(|one| one.filter())
-                    .collect::<OperationResult<_>>()?,
-                comment: counter.comment,
-                replacement_id: None,
-            })
-        }
+        Some(counter) => Some(NewCredentialOffer {
+            preview: counter.credential_preview,
+            filters: filters(counter.filter)?,
+            comment: counter.comment,
+            replacement_id: None,
+        }),
     };
     told(&act(&call, IssueWhat::Offer(offer)).await?)
 }

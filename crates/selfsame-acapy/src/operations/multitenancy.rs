@@ -10,6 +10,10 @@ use serde_json::{Map, Value, json};
 use crate::answer::{OperationResult, Refusal, done, told};
 use crate::call::{ListPart, OperationCall};
 use crate::caller::refused_key;
+use crate::settings::AdminSettings;
+
+/// The mode in which the controller has the key of a sub-wallet.
+const UNMANAGED: &str = "unmanaged";
 
 #[derive(Deserialize)]
 struct NewBody {
@@ -56,36 +60,51 @@ impl Dispatch {
     }
 }
 
+impl NewBody {
+    /// The key without which no token is given.
+    fn key(&self) -> OperationResult<Option<SecretString>> {
+        match (self.mode(), &self.wallet_key) {
+            (UNMANAGED, Some(key)) => Ok(Some(key.clone())),
+            (UNMANAGED, None) => {
+                let what = "Missing data for required field.";
+                Err(Refusal::field("wallet_key", what))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn mode(&self) -> &str {
+        self.key_management_mode.as_deref().unwrap_or("managed")
+    }
+
+    fn wallet(&self, call: &OperationCall) -> OperationResult<NewWallet> {
+        let AdminSettings {
+            organisation,
+            terms,
+            ..
+        } = call.admin.settings();
+        let dispatch = Dispatch {
+            urls: self.wallet_webhook_urls.clone().unwrap_or_default(),
+            kind: self.wallet_dispatch_type.clone(),
+        };
+        Ok(NewWallet {
+            agent: organisation.clone(),
+            name: self.wallet_name.clone().unwrap_or_default(),
+            terms: AgentTerms {
+                label: self.label.clone().unwrap_or_else(|| terms.label.clone()),
+                ..terms.clone()
+            },
+            settings: settings(self),
+            key: self.key()?,
+            controllers: dispatch.controllers(call)?,
+        })
+    }
+}
+
 /// Creates a sub-wallet.
 pub async fn create(call: OperationCall) -> OperationResult {
     let body: NewBody = call.body()?;
-    let agent = &call.admin.settings().organisation;
-    let terms = &call.admin.settings().terms;
-    let name = body.wallet_name.clone().unwrap_or_default();
-    let mode = body.key_management_mode.as_deref().unwrap_or("managed");
-    let key = body.wallet_key.clone().filter(|_| mode == "unmanaged");
-    if mode == "unmanaged" && key.is_none() {
-        return Err(Refusal::field(
-            "wallet_key",
-            "Missing data for required field.",
-        ));
-    }
-    let dispatch = Dispatch {
-        urls: body.wallet_webhook_urls.clone().unwrap_or_default(),
-        kind: body.wallet_dispatch_type.clone(),
-    };
-    let new = NewWallet {
-        agent: agent.clone(),
-        name: name.clone(),
-        terms: AgentTerms {
-            label: body.label.clone().unwrap_or_else(|| terms.label.clone()),
-            ..terms.clone()
-        },
-        settings: settings(&body, mode),
-        key: key.clone(),
-        controllers: dispatch.controllers(&call)?,
-    };
-    let made = call.app().create_wallet(new).await?;
+    let made = call.app().create_wallet(body.wallet(&call)?).await?;
     let token = call.app().wallet_token(&made).await?;
     let mut shown = shown(&made);
     shown["token"] = token.expose().into();
@@ -93,14 +112,14 @@ pub async fn create(call: OperationCall) -> OperationResult {
 }
 
 /// What is shown of a sub-wallet beside its names.
-fn settings(body: &NewBody, mode: &str) -> Map<String, Value> {
+fn settings(body: &NewBody) -> Map<String, Value> {
     let mut settings = Map::new();
     let mut set = |name: &str, value: Value| {
         if !value.is_null() {
             settings.insert(name.to_owned(), value);
         }
     };
-    set("key_management_mode", mode.into());
+    set("key_management_mode", body.mode().into());
     set(
         "wallet.type",
         body.wallet_type
@@ -183,36 +202,36 @@ struct ChangeBody {
     extra_settings: Option<Map<String, Value>>,
 }
 
+impl ChangeBody {
+    fn change(self, call: &OperationCall) -> OperationResult<WalletChange> {
+        let mut settings = self.extra_settings.unwrap_or_default();
+        for (name, value) in [
+            ("image_url", json!(self.image_url)),
+            ("wallet.webhook_urls", json!(self.wallet_webhook_urls)),
+            ("wallet.dispatch_type", json!(self.wallet_dispatch_type)),
+        ] {
+            if !value.is_null() {
+                settings.insert(name.to_owned(), value);
+            }
+        }
+        let kind = self.wallet_dispatch_type;
+        let dispatch = self.wallet_webhook_urls.map(|urls| Dispatch { urls, kind });
+        let controllers = dispatch.map(|dispatch| dispatch.controllers(call));
+        Ok(WalletChange {
+            label: self.label,
+            settings,
+            controllers: controllers.transpose()?,
+        })
+    }
+}
+
 /// Changes a sub-wallet.
 pub async fn update(call: OperationCall) -> OperationResult {
     let body: ChangeBody = call.body()?;
-    let wallet = found(&call).await?;
-    let mut settings = body.extra_settings.unwrap_or_default();
-    for (name, value) in [
-        ("image_url", json!(body.image_url)),
-        ("wallet.webhook_urls", json!(body.wallet_webhook_urls)),
-        ("wallet.dispatch_type", json!(body.wallet_dispatch_type)),
-    ] {
-        if !value.is_null() {
-            settings.insert(name.to_owned(), value);
-        }
-    }
-    let controllers = match body.wallet_webhook_urls {
-        None => None,
-        Some(urls) => {
-            let kind = body.wallet_dispatch_type;
-            Some(Dispatch { urls, kind }.controllers(&call)?)
-        }
-    };
-    let change = WalletChange {
-        label: body.label,
-        settings,
-        controllers,
-    };
+    let (wallet, change) = (found(&call).await?, body.change(&call)?);
     let terms = &call.admin.settings().terms;
-    told(&shown(
-        &call.app().change_wallet(wallet, terms, change).await?,
-    ))
+    let changed = call.app().change_wallet(wallet, terms, change).await?;
+    told(&shown(&changed))
 }
 
 #[derive(Deserialize)]

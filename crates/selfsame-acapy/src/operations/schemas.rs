@@ -264,15 +264,19 @@ pub async fn create_anoncreds_definition(call: OperationCall) -> OperationResult
     };
     let anoncreds = call.agents().anoncreds();
     let made = anoncreds.create_definition(&author, &new).await?;
-    told(&json!({
+    told(&finished(&made))
+}
+
+fn finished(made: &CredentialDefinitionView) -> Value {
+    json!({
         "credential_definition_state": {
             "state": "finished",
             "credential_definition_id": made.id,
-            "credential_definition": definition_of(&made),
+            "credential_definition": definition_of(made),
         },
         "credential_definition_metadata": {},
         "registration_metadata": { "txn": { "seqNo": made.seq_no } },
-    }))
+    })
 }
 
 fn definition_of(definition: &CredentialDefinitionView) -> Value {
