@@ -25,7 +25,7 @@ mod witnesses;
 pub use ledger::{Damage, Ledger, standing};
 pub use network::{checkpoint_verifier, log_origin, tenant, trust_root};
 pub use refusal::{parse_transaction, refused};
-pub use registry::{LocalRegistry, Registry, ServedRegistry};
+pub use registry::{LocalRegistry, Registry, ServedRegistry, StateReading};
 pub use rules::MachineRules;
 pub use selfsame_proof::entries::ENTRIES_MAX;
 pub use times::Times;
