@@ -140,6 +140,16 @@ pub struct StepOutcome {
     pub shown: Option<Value>,
     /// What is sent, and the record that it belongs to.
     parcels: Vec<(String, Parcel)>,
+    /// What was sent, in the order of its entries in the outbox.
+    sent: Vec<Sent>,
+}
+
+/// A message in the outbox.
+struct Sent {
+    /// The record that sent it.
+    record: String,
+    /// The key of its recipient.
+    peer: String,
 }
 
 /// An input, or what came of a delivery.
@@ -238,8 +248,9 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
     ) -> Result<StepOutcome> {
         let shared = &self.parts.shared;
         let input = AgentInput::Input(input);
-        let driven = shared.drive_from(&**self, at, read, input).await?;
-        self.deliver(at, driven.committed.outbox);
+        let mut driven = shared.drive_from(&**self, at, read, input).await?;
+        let sent = std::mem::take(&mut driven.reply.sent);
+        self.deliver(at.tenant, &driven.committed.outbox, sent);
         match driven.reply.problem {
             Some(problem) => Err(refused(&problem)),
             None => Ok(driven.reply),
@@ -295,38 +306,42 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         if let Some(version) = committed.versions.first() {
             self.records.keep(*version, entry);
         }
-        self.deliver(at, committed.outbox);
-        Ok(Some(next.reply))
+        let mut outcome = next.reply;
+        let sent = std::mem::take(&mut outcome.sent);
+        self.deliver(tenant, &committed.outbox, sent);
+        Ok(Some(outcome))
     }
 
-    /// Delivers these messages now, one after another, in a task of its own. What fails is put off by the outbox.
-    pub fn deliver(self: &Arc<Self>, at: At<'_>, entries: Vec<OutboxId>) {
-        if entries.is_empty() {
-            return;
-        }
-        let machine = self.clone();
-        let (tenant, id) = (at.tenant.clone(), at.id.to_owned());
-        tokio::spawn(async move {
-            let shared = &machine.parts.shared;
-            let at = At {
-                tenant: &tenant,
-                id: &id,
-            };
-            for entry in entries {
-                let put_off = match machine.attempt(entry).await {
-                    Ok(attempt) => attempt != TriedCall::Made,
-                    Err(error) => {
-                        tracing::warn!(%error, "a message is delivered later");
-                        true
-                    }
+    /// Delivers what a step sent now, after what was sent to the same peers before. What fails is put off by the outbox.
+    /// The step's messages are the last entries of its commit.
+    fn deliver(self: &Arc<Self>, tenant: &TenantId, outbox: &[OutboxId], sent: Vec<Sent>) {
+        let first = outbox.len().saturating_sub(sent.len());
+        let own = outbox.get(first..).unwrap_or_default();
+        for (entry, Sent { record, peer }) in own.iter().copied().zip(sent) {
+            let (machine, tenant) = (self.clone(), tenant.clone());
+            self.parts.lines.push(&peer, async move {
+                let at = At {
+                    tenant: &tenant,
+                    id: &record,
                 };
-                if put_off
-                    && let Err(error) = shared.drive(&*machine, at, AgentInput::Attempted).await
-                {
-                    tracing::warn!(%error, "controllers are told later");
-                }
+                machine.delivered(at, entry).await;
+            });
+        }
+    }
+
+    /// Delivers a message. If it goes later, controllers hear of its step now.
+    async fn delivered(self: &Arc<Self>, at: At<'_>, entry: OutboxId) {
+        let put_off = match self.attempt(entry).await {
+            Ok(attempt) => attempt != TriedCall::Made,
+            Err(error) => {
+                tracing::warn!(%error, "a message is delivered later");
+                true
             }
-        });
+        };
+        let shared = &self.parts.shared;
+        if put_off && let Err(error) = shared.drive(&**self, at, AgentInput::Attempted).await {
+            tracing::warn!(%error, "controllers are told later");
+        }
     }
 
     /// Delivers a message now. One that waits for an earlier one to the same peer is tried again a few times.
@@ -347,7 +362,7 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         let shared = &self.parts.shared;
         let Parcel { from, to, message } = parcel;
         // Messages to one peer arrive in order.
-        let subject = to.keys.first().map_or_else(String::new, VerKey::to_base58);
+        let subject = to.peer();
         let sender = OwnKey {
             tenant: at.tenant,
             key: &from,
@@ -431,8 +446,10 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
         mut next: Next<StepOutcome>,
     ) -> Result<Next<StepOutcome>> {
         for (record, parcel) in std::mem::take(&mut next.reply.parcels) {
+            let peer = parcel.to.peer();
             let packed = self.packed(at, &record, parcel).await?;
             next.batch = next.batch.and(packed);
+            next.reply.sent.push(Sent { record, peer });
         }
         Ok(next)
     }
@@ -463,6 +480,7 @@ impl StepOutcome {
             problem: None,
             shown: None,
             parcels: Vec::new(),
+            sent: Vec::new(),
         }
     }
 }
@@ -533,8 +551,8 @@ fn refusal(
     };
     let outcome = StepOutcome {
         problem: Some(problem),
-        shown: None,
         parcels: vec![(round.at.id.to_owned(), parcel)],
+        ..StepOutcome::nothing()
     };
     Ok(Next::unchanged(round, outcome))
 }
