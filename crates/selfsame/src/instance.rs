@@ -22,7 +22,7 @@ use selfsame_ledger::config::{
 use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_postgres::Company;
-use selfsame_server::{Origin, OriginError, ServerLimits, ServerSettings};
+use selfsame_server::{Origin, OriginError, ServerLimits, ServerSettings, Tls};
 use selfsame_store::{Store, TenantId};
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::master_key::Custody;
@@ -218,16 +218,7 @@ impl Launch {
         let origin = self.public_origin(bound)?;
         // First, because this locks the data: a second process must not replace the certificate of a running one.
         let store = self.records().await?;
-        let tls = match &self.tls {
-            Some(source) => Some(source.load(&self.data, &store, &origin).await?),
-            None => None,
-        };
-        // A demonstration does not outlive its terminal.
-        if self.temporary.is_none() {
-            crate::tls::renew_on_hangup(self.tls.clone().zip(tls.clone()), &origin)?;
-        }
-        let mut roots = self.tls_hosts.load(tls.as_ref())?;
-        roots.extend(self.roots.clone());
+        let (tls, roots) = self.certificates(&store, &origin).await?;
         let called = Called {
             roots: &roots,
             agents: &agents,
@@ -287,6 +278,25 @@ impl Launch {
             node,
             _temporary: self.temporary,
         })
+    }
+
+    /// The certificate of its listener, and those that are trusted in addition to the system's.
+    async fn certificates(
+        &self,
+        store: &Store,
+        origin: &Url,
+    ) -> Result<(Option<Tls>, Vec<Vec<u8>>), Failure> {
+        let tls = match &self.tls {
+            Some(source) => Some(source.load(&self.data, store, origin).await?),
+            None => None,
+        };
+        // A demonstration does not outlive its terminal.
+        if self.temporary.is_none() {
+            crate::tls::renew_on_hangup(self.tls.clone().zip(tls.clone()), origin)?;
+        }
+        let mut roots = self.tls_hosts.load(tls.as_ref())?;
+        roots.extend(self.roots.clone());
+        Ok((tls, roots))
     }
 
     async fn bind(&self) -> Result<TcpListener, Failure> {
