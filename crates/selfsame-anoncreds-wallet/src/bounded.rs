@@ -8,10 +8,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// A map of at most `most` entries, shared by all tasks.
 pub(crate) struct Bounded<K, V> {
     most: usize,
-    held: Mutex<Held<K, V>>,
+    held: Mutex<BoundedEntries<K, V>>,
 }
 
-struct Held<K, V> {
+struct BoundedEntries<K, V> {
     entries: HashMap<K, (V, u64)>,
     uses: u64,
 }
@@ -21,7 +21,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Bounded<K, V> {
         let (entries, uses) = (HashMap::new(), 0);
         Self {
             most,
-            held: Mutex::new(Held { entries, uses }),
+            held: Mutex::new(BoundedEntries { entries, uses }),
         }
     }
 
@@ -50,7 +50,7 @@ impl<K: Clone + Eq + Hash, V: Clone> Bounded<K, V> {
         held.entries.insert(key, (value, now));
     }
 
-    fn held(&self) -> MutexGuard<'_, Held<K, V>> {
+    fn held(&self) -> MutexGuard<'_, BoundedEntries<K, V>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

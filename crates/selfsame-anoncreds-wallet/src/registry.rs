@@ -2,6 +2,7 @@
 
 mod change;
 mod machine;
+mod made;
 mod making;
 mod record;
 

@@ -29,7 +29,7 @@ pub struct ProofVerdict {
 
 /// The published objects that a presentation names.
 #[derive(Default)]
-struct Named {
+struct NamedObjects {
     published: PublishedObjects,
     definitions: BTreeMap<String, KnownDefinition>,
     /// Lists that were the newest when an interval begins.
@@ -53,7 +53,7 @@ impl AnonCreds {
         let expired = expired(&named.definitions, self.shared.clock.now());
         let prepared = self.objects.prepared.clone();
         let verifying = move || {
-            let Named {
+            let NamedObjects {
                 mut published,
                 definitions,
                 in_force,
@@ -83,8 +83,8 @@ impl AnonCreds {
         &self,
         request: &PresentationRequest,
         presentation: &Presentation,
-    ) -> Result<Named> {
-        let mut named = Named::default();
+    ) -> Result<NamedObjects> {
+        let mut named = NamedObjects::default();
         for one in &presentation.identifiers {
             let (schema_id, definition_id) = (one.schema_id.as_str(), one.cred_def_id.as_str());
             if let Some(known) = self.objects.schema(schema_id).await? {
@@ -105,7 +105,7 @@ impl AnonCreds {
         &self,
         one: &CredentialIdentifiers,
         request: &PresentationRequest,
-        named: &mut Named,
+        named: &mut NamedObjects,
     ) -> Result<()> {
         let (Some(id), Some(at)) = (&one.rev_reg_id, one.timestamp) else {
             return Ok(());

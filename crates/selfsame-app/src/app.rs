@@ -152,23 +152,14 @@ impl App {
         config.verifier.check()?;
         config.organisations.check()?;
         agents::check(&config.agents)?;
-        let client = registry
-            .clone()
-            .map(|registry| -> Arc<dyn RegistryClient> { Arc::new(Connected(registry)) });
-        let known = SharedConfig {
-            origin: config.origin.clone(),
-            trust: config.trust.clone(),
-            resolver: config.resolver.clone(),
-            organisations: config.organisations,
-        };
         let resources = Resources {
             store: parts.store,
             net: parts.net,
             keys,
             clock,
-            registry: client,
+            registry: client(registry.as_ref()),
         };
-        let shared = Arc::new(Shared::new(known, resources)?);
+        let shared = Arc::new(Shared::new(known(&config), resources)?);
         let settings = RolesConfig {
             issuer: config.issuer.clone(),
             verifier: config.verifier.clone(),
@@ -541,6 +532,20 @@ impl App {
         let health = registry.and_then(|registry| registry.health().ok().flatten());
         health.map_or_else(Vec::new, |health| health.misbehaviour)
     }
+}
+
+/// What the roles of an instance share of its settings.
+fn known(config: &Config) -> SharedConfig {
+    SharedConfig {
+        origin: config.origin.clone(),
+        trust: config.trust.clone(),
+        resolver: config.resolver.clone(),
+        organisations: config.organisations,
+    }
+}
+
+fn client(registry: Option<&Arc<dyn Registry>>) -> Option<Arc<dyn RegistryClient>> {
+    registry.map(|registry| -> Arc<dyn RegistryClient> { Arc::new(Connected(registry.clone())) })
 }
 
 /// The machines that write to registries.

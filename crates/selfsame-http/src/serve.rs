@@ -1,6 +1,7 @@
 //! The accept loop: a limited number of connections, time-outs, TLS, a stop that lets open requests end.
 
 mod activity;
+pub mod further;
 pub mod health;
 pub mod nodes;
 mod threads;

@@ -1,13 +1,11 @@
 //! The server's settings: its certificate, its second listener, its limits.
 
-use std::fmt;
 use std::time::Duration;
 
-use axum::Router;
 use selfsame_app::backup::Backups;
 use selfsame_http::limits::{Budget, ConnectionLimits};
+use selfsame_http::serve::further::FurtherListener;
 use selfsame_http::tls::Tls;
-use tokio::net::TcpListener;
 
 use crate::nodes::Nodes;
 
@@ -30,25 +28,6 @@ pub struct ServerSettings {
     pub backups: Option<Backups>,
     /// Whether anyone may register DIDs at `/register`; otherwise only the operator.
     pub open_registration: bool,
-}
-
-/// A listener with addresses of its own.
-pub struct FurtherListener {
-    /// The listener.
-    pub listener: TcpListener,
-    /// What it serves.
-    pub router: Router,
-    /// Whether all its connections come from a proxy that names its clients.
-    pub is_proxied: bool,
-}
-
-impl fmt::Debug for FurtherListener {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("FurtherListener")
-            .field("listener", &self.listener)
-            .finish_non_exhaustive()
-    }
 }
 
 /// All limits of the server.

@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use crate::nodes::{Nodes, TlsGate};
 use crate::router;
 use crate::server::Server;
-use crate::settings::{FurtherListener, ServerSettings};
+use crate::settings::ServerSettings;
 
 /// Serves the application on `listener` until `stop` is done and open requests have ended.
 ///
@@ -68,35 +68,12 @@ pub async fn serve(
             ..service.clone()
         },
     });
-    let further: Vec<_> = further
-        .into_iter()
-        .map(|one| listening(one, &service))
-        .collect();
+    let further = further.into_iter().map(|one| one.beside(&service));
+    let further: Vec<_> = further.collect();
     let mut all = vec![Listening { listener, service }];
     all.extend(nodes);
     all.extend(further);
     let served = serve::serve_all(all, stop).await;
     upkeep.abort();
     served
-}
-
-/// A further listener, with the limits of the main one.
-fn listening(further: FurtherListener, main: &HttpService) -> Listening {
-    let FurtherListener {
-        listener,
-        router,
-        is_proxied,
-    } = further;
-    let door = match is_proxied {
-        true => Door::Proxied,
-        false => Door::Plain,
-    };
-    Listening {
-        listener,
-        service: HttpService {
-            router,
-            door,
-            ..main.clone()
-        },
-    }
 }

@@ -1,21 +1,21 @@
 //! Builds an instance from its data directory and settings, runs it, and stops it.
 
+mod as_node;
+mod validating;
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use selfsame_abci::{CheckpointKey, Engine, Home, Node, Setup};
+use selfsame_abci::{Engine, Home, Node};
 use selfsame_app::backup::Backups;
 use selfsame_app::config::{Config, Roles};
-use selfsame_app::tls::{Gatherer, NodeConnector, Reuse};
 use selfsame_app::traces::TracesConfig;
 use selfsame_app::{App, Parts};
 use selfsame_catalogue::english;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
-use selfsame_crypto::{KeyHandle, SecretString};
-use selfsame_driver::clock::Clock;
+use selfsame_crypto::SecretString;
 use selfsame_driver::data_directory::{SALT_FILE, WRAPPED_FILE};
-use selfsame_driver::keys::Keys;
 use selfsame_ledger::config::{
     Pin, RegistryConfig, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum,
 };
@@ -23,17 +23,12 @@ use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_postgres::Company;
 use selfsame_server::{Nodes, Origin, OriginError, ServerLimits};
-use selfsame_store::{Store, TenantId};
+use selfsame_store::Store;
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::master_key::Custody;
 use selfsame_terminal::records;
-use selfsame_tls::{ClientConfig, ServerConfig};
-use selfsame_tls_commands::node;
-use selfsame_tls_commands::peers::{Own, OwnCertificate, Resuming};
-use selfsame_tls_io::{Acceptor, Connector};
 use selfsame_wallet::config::WalletConfig;
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
 use crate::agents::{AgentAddresses, BoundAgent};
@@ -42,7 +37,7 @@ use crate::listening::{bind, bind_beside, bind_health};
 use crate::operator_token::{Keeping, OperatorToken};
 use crate::private_directory;
 use crate::serving::Serving;
-use crate::settings::{AgentSection, HOOKS, Pkcs11Settings, TlsSettings};
+use crate::settings::{AgentSection, Pkcs11Settings, TlsSettings};
 use crate::trusting::Trusting;
 use selfsame_api_commands::Client;
 
@@ -131,7 +126,7 @@ pub struct Validating {
 }
 
 /// What decides which calls out are allowed, beside the settings.
-struct Called<'a> {
+struct CalledHosts<'a> {
     roots: &'a [Vec<u8>],
     agents: &'a [BoundAgent],
 }
@@ -219,10 +214,7 @@ impl Launch {
         let listener = self.bind().await?;
         let bound = listener.local_addr()?;
         let health = self.health.map(bind_health).transpose()?;
-        let mut agents = Vec::new();
-        for section in &self.agents {
-            agents.push(BoundAgent::bind(section, self.shares_address).await?);
-        }
+        let agents = self.bind_agents().await?;
         let origin = self.public_origin(bound)?;
         // First, because this locks the data: a second process must not replace the certificate of a running one.
         let store = self.records().await?;
@@ -236,22 +228,15 @@ impl Launch {
         }
         let mut roots = self.tls_hosts.load(tls.as_ref())?;
         roots.extend(self.roots.clone());
-        let parts = self.parts(
-            store,
-            &origin,
-            bound,
-            Called {
-                roots: &roots,
-                agents: &agents,
-            },
-        )?;
+        let called = CalledHosts {
+            roots: &roots,
+            agents: &agents,
+        };
+        let parts = self.parts(store, &origin, bound, called)?;
         let custody = self.custody.words();
         let net = parts.net.clone();
         let config = self.config(origin.clone(), &agents);
-        let node = match &self.node {
-            Some(validating) => Some(validating.start(&self.data, &parts.store).await?),
-            None => None,
-        };
+        let node = self.start_node(&parts.store).await?;
         let keeping = self.keeping();
         keeping.renew(&parts.store).await?;
         let (app, new_token) = match &node {
@@ -263,24 +248,17 @@ impl Launch {
         }
         self.tls_hosts.watch(tls.as_ref(), &app).await?;
         let untold_token = keeping.keep(new_token, app.operator())?;
-        let nodes = match &self.nodes {
-            Some(settings) => settings.open(&app, &net).await?,
-            None => None,
-        };
+        let nodes = self.open_nodes(&app, &net).await?;
         let addresses = agents.iter().map(|agent| agent.at.clone()).collect();
         let further = agents.into_iter().flat_map(|agent| agent.listeners(&app));
-        let further = further.collect();
         let settings = selfsame_server::ServerSettings {
             tls,
             nodes,
-            further,
+            further: further.collect(),
             health,
             plain_anywhere: self.plain_anywhere,
             limits: self.limits,
-            backups: Some(Backups {
-                folder: self.data.join("backups"),
-                with: vec![self.data.join(SALT_FILE), self.data.join(WRAPPED_FILE)],
-            }),
+            backups: Some(self.backups()),
             open_registration: self.open_registration,
         };
         let serving = Serving::start(|stopped| {
@@ -308,6 +286,35 @@ impl Launch {
         match self.shares_address {
             true => bind_beside(self.listen),
             false => bind(self.listen).await,
+        }
+    }
+
+    async fn bind_agents(&self) -> Result<Vec<BoundAgent>, Failure> {
+        let mut bound = Vec::new();
+        for section in &self.agents {
+            bound.push(BoundAgent::bind(section, self.shares_address).await?);
+        }
+        Ok(bound)
+    }
+
+    async fn start_node(&self, store: &Store) -> Result<Option<Arc<Node>>, Failure> {
+        match &self.node {
+            Some(validating) => Ok(Some(validating.start(&self.data, store).await?)),
+            None => Ok(None),
+        }
+    }
+
+    async fn open_nodes(&self, app: &Arc<App>, net: &Net) -> Result<Option<Nodes>, Failure> {
+        match &self.nodes {
+            Some(settings) => settings.open(app, net).await,
+            None => Ok(None),
+        }
+    }
+
+    fn backups(&self) -> Backups {
+        Backups {
+            folder: self.data.join("backups"),
+            with: vec![self.data.join(SALT_FILE), self.data.join(WRAPPED_FILE)],
         }
     }
 
@@ -380,7 +387,7 @@ impl Launch {
         store: Store,
         origin: &Url,
         bound: SocketAddr,
-        called: Called<'_>,
+        called: CalledHosts<'_>,
     ) -> Result<Parts, Failure> {
         let ledger = if self.roles.registry && self.node.is_none() {
             Some(private_directory::ledger(&self.data)?)
@@ -440,125 +447,6 @@ impl Launch {
             organisations: self.organisations,
             agents: agents.iter().map(BoundAgent::config).collect(),
         }
-    }
-}
-
-impl TlsSettings {
-    /// The origins that are called with DIDs and credentials.
-    fn origins(&self) -> impl Iterator<Item = url::Origin> {
-        self.reach.iter().map(|reach| reach.origin.origin())
-    }
-
-    /// Makes this instance a node: it calls the listed origins as a node, and returns its second listener, if it has
-    /// one. It looks its peers up itself. On SIGHUP it reads its identity and the policy files again.
-    async fn open(self: &Arc<Self>, app: &Arc<App>, net: &Net) -> Result<Option<Nodes>, Failure> {
-        let gather = Arc::new(Gatherer::new(app, Reuse::default()));
-        let resuming = Resuming::new(Arc::clone(&gather) as _);
-        let driven = node::settings(app, gather);
-        let now = self.as_node(&resuming).await?;
-        let connectors = now.reach.into_iter();
-        let connectors: Vec<_> = connectors
-            .map(|config| Connector::new(config, driven.clone()))
-            .collect();
-        let nodes = connectors.iter().cloned();
-        let nodes = nodes.map(|connector| Arc::new(NodeConnector(connector)) as _);
-        net.reach_nodes(self.origins().zip(nodes).collect())
-            .map_err(|error| Failure::environment(error.to_string()))?;
-        let nodes = match (self.listen, now.own) {
-            (Some(listen), Some(config)) => Some(Nodes {
-                acceptor: Acceptor::new(config, driven),
-                listener: TcpListener::bind(listen).await.map_err(|error| {
-                    Failure::environment(format!("{listen}: {error}"))
-                        .hint("choose another address in [tls] listen")
-                })?,
-            }),
-            _ => None,
-        };
-        let mut hangup = signal(SignalKind::hangup())?;
-        let acceptor = nodes.as_ref().map(|nodes| nodes.acceptor.clone());
-        let settings = Arc::clone(self);
-        tokio::spawn(async move {
-            while hangup.recv().await.is_some() {
-                let Some(next) = node::reloaded(settings.as_node(&resuming).await) else {
-                    continue;
-                };
-                for (connector, config) in connectors.iter().zip(next.reach) {
-                    connector.reconfigure(config);
-                }
-                if let (Some(acceptor), Some(config)) = (&acceptor, next.own) {
-                    acceptor.reconfigure(config);
-                }
-            }
-        });
-        Ok(nodes)
-    }
-
-    /// The node's configuration, from the current identity and policy files.
-    async fn as_node(&self, resuming: &Resuming) -> Result<AsNode, Failure> {
-        let identity = self.identity.as_deref();
-        let identity = identity.ok_or_else(|| Failure::ours("a node has no identity"))?;
-        let own = async || {
-            let material = node::material_of(identity, HOOKS).await?;
-            let files = (self.certificate.clone(), self.certificate_key.clone());
-            Ok::<_, Failure>(Own {
-                certificate: OwnCertificate::of(files.0, files.1).read()?,
-                ..Own::of(Some(material), Some(resuming.clone()))
-            })
-        };
-        let mut reached = Vec::new();
-        for reach in &self.reach {
-            if reach.origin.scheme() != "https" {
-                return Err(
-                    Failure::environment(format!("{} is not https", reach.origin))
-                        .hint("[[tls.reach]] uses TLS: write its origin with https"),
-                );
-            }
-            let mut own = own().await?;
-            let (host, port) = (
-                reach.origin.host_str(),
-                reach.origin.port_or_known_default(),
-            );
-            own.called = host.zip(port).map(|(host, port)| format!("{host}:{port}"));
-            reached.push(reach.server.client(own)?);
-        }
-        Ok(AsNode {
-            reach: reached,
-            own: match self.listen {
-                Some(_) => Some(self.clients.server(own().await?, true)?),
-                None => None,
-            },
-        })
-    }
-}
-
-/// The TLS configurations of an instance as a node: one for each origin it calls, and one for its second listener.
-struct AsNode {
-    reach: Vec<Arc<ClientConfig>>,
-    own: Option<Arc<ServerConfig>>,
-}
-
-impl Validating {
-    /// Starts the node and its engine, with the checkpoint's key in the instance's store.
-    async fn start(&self, data: &Path, store: &Store) -> Result<Arc<Node>, Failure> {
-        let keys = Keys::new(store.clone());
-        let tenant =
-            TenantId::parse("registry").map_err(|error| Failure::ours(error.to_string()))?;
-        let key = self.home.checkpoint_key()?;
-        let handle = KeyHandle::of(key.public());
-        keys.import(&tenant, key).await?;
-        let signer = CheckpointKey {
-            name: self.home.name().to_owned(),
-            keys,
-            tenant,
-            key: handle,
-        };
-        let (home, engine, ledger) = (
-            self.home.clone(),
-            self.engine.clone(),
-            private_directory::ledger(data)?,
-        );
-        let setup = Setup::new(home, engine, ledger, signer, Clock::default());
-        Ok(Arc::new(Node::start(setup).await?))
     }
 }
 

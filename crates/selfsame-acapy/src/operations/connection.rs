@@ -10,8 +10,10 @@ use selfsame_http::error::Problem;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
+use url::Url;
 
-use crate::answer::{OperationResult, Refusal, done, told};
+use crate::AdminSettings;
+use crate::answer::{OperationError, OperationResult, done, told};
 use crate::call::{Flag, ListPart, OperationCall};
 
 /// The pauses between two looks at a connection that is awaited.
@@ -35,37 +37,46 @@ struct ListQuery {
     descending: Option<Flag>,
 }
 
+impl ListQuery {
+    /// Whether no connection here can fit.
+    fn has_none(&self) -> bool {
+        let known = ["connections/1.0", "RFC 0160", "rfc160", "old"];
+        let protocol = self.connection_protocol.as_deref();
+        protocol.is_some_and(|protocol| !known.contains(&protocol))
+            || self.their_public_did.is_some()
+    }
+
+    /// Which connections are wanted, and which part of them.
+    fn parts(self) -> (ConnectionFilter, ListPart) {
+        let filter = ConnectionFilter {
+            alias: self.alias,
+            invitation_key: self.invitation_key,
+            invitation_msg_id: self.invitation_msg_id,
+            my_did: self.my_did,
+            their_did: self.their_did,
+            their_role: self.their_role,
+            state: self.state,
+        };
+        let part = ListPart {
+            offset: self.offset,
+            limit: self.limit,
+            descending: self.descending,
+        };
+        (filter, part)
+    }
+}
+
 /// The connections that fit the query.
 pub async fn list(call: OperationCall) -> OperationResult {
     let asked: ListQuery = call.query()?;
-    let part = ListPart {
-        offset: asked.offset,
-        limit: asked.limit,
-        descending: asked.descending,
-    };
-    let protocols = ["connections/1.0", "RFC 0160", "rfc160", "old"];
-    let is_known = |protocol: &String| protocols.contains(&protocol.as_str());
-    let none = asked
-        .connection_protocol
-        .as_ref()
-        .is_some_and(|one| !is_known(one))
-        || asked.their_public_did.is_some();
-    let filter = ConnectionFilter {
-        alias: asked.alias,
-        invitation_key: asked.invitation_key,
-        invitation_msg_id: asked.invitation_msg_id,
-        my_did: asked.my_did,
-        their_did: asked.their_did,
-        their_role: asked.their_role,
-        state: asked.state,
-    };
-    let mut found = match none {
+    let has_none = asked.has_none();
+    let (filter, part) = asked.parts();
+    let agents = call.agents();
+    let mut found = match has_none {
         true => Vec::new(),
         false => {
-            let agents = call.agents();
-            agents
-                .connections_where(call.tenant()?, &filter, part.range())
-                .await?
+            let found = agents.connections_where(call.tenant()?, &filter, part.range());
+            found.await?
         }
     };
     // ACA-Py lists what can be used first.
@@ -102,6 +113,28 @@ struct CreateQuery {
     public: Option<Flag>,
 }
 
+impl CreateQuery {
+    /// The invitation.
+    fn invitation(
+        &self,
+        label: Option<String>,
+        settings: &AdminSettings,
+    ) -> OperationResult<NewInvitation> {
+        let public = Flag::is_set(self.public, false);
+        if public && !settings.public_invites {
+            return Err(no_public());
+        }
+        let accepts = settings.terms.settings.auto_accept_requests;
+        Ok(NewInvitation {
+            alias: self.alias.clone(),
+            auto_accept: Flag::is_set(self.auto_accept, accepts),
+            multi_use: Flag::is_set(self.multi_use, false),
+            label,
+            public,
+        })
+    }
+}
+
 #[derive(Deserialize)]
 struct CreateBody {
     #[serde(default)]
@@ -114,36 +147,18 @@ struct CreateBody {
 pub async fn create_invitation(call: OperationCall) -> OperationResult {
     let (asked, body): (CreateQuery, CreateBody) = (call.query()?, call.body()?);
     let settings = call.admin.settings();
-    if Flag::is_set(asked.public, false) && !settings.public_invites {
-        return Err(no_public());
-    }
-    let new = NewInvitation {
-        alias: asked.alias.clone(),
-        auto_accept: Flag::is_set(
-            asked.auto_accept,
-            settings.terms.settings.auto_accept_requests,
-        ),
-        multi_use: Flag::is_set(asked.multi_use, false),
-        label: body.my_label,
-        public: Flag::is_set(asked.public, false),
-    };
-    let mut made = call.agents().create_invitation(call.tenant()?, new).await?;
+    let new = asked.invitation(body.my_label, settings)?;
+    let (agents, tenant) = (call.agents(), call.tenant()?);
+    let made = agents.create_invitation(tenant, new).await?;
     if let Some(noted) = body.metadata {
-        let agents = call.agents();
-        agents
-            .note_connection(call.tenant()?, &made.connection_id, noted)
-            .await?;
+        let noted = agents.note_connection(tenant, &made.connection_id, noted);
+        noted.await?;
     }
-    if let Some(base) = &settings.invite_base_url {
-        let query = made.invitation_url.split_once('?').map(|(_, query)| query);
-        let mut link = base.clone();
-        link.set_query(query);
-        made.invitation_url = link.to_string();
-    }
+    let link = based(&made.invitation_url, settings.invite_base_url.as_ref());
     let mut answer = json!({
         "connection_id": made.connection_id,
         "invitation": made.invitation,
-        "invitation_url": made.invitation_url,
+        "invitation_url": link,
     });
     if let Some(alias) = asked.alias {
         answer["alias"] = alias.into();
@@ -151,8 +166,18 @@ pub async fn create_invitation(call: OperationCall) -> OperationResult {
     told(&answer)
 }
 
+/// The link of an invitation, on this base.
+fn based(link: &str, base: Option<&Url>) -> String {
+    let Some(base) = base else {
+        return link.to_owned();
+    };
+    let mut based = base.clone();
+    based.set_query(link.split_once('?').map(|(_, query)| query));
+    based.into()
+}
+
 /// Why an invitation can't name the public DID.
-fn no_public() -> Refusal {
+fn no_public() -> OperationError {
     Problem::new(StatusCode::FORBIDDEN, "agent-public-invites-off").into()
 }
 
@@ -255,7 +280,7 @@ pub async fn ready(call: &OperationCall, id: &str) -> OperationResult<Connection
         }
         let is_over = matches!(view.state, "error" | "abandoned");
         if is_over || Instant::now() + pause > until {
-            return Err(Refusal::not_ready(id));
+            return Err(OperationError::not_ready(id));
         }
         sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);

@@ -33,17 +33,7 @@ impl RecordsQuery {
         exchanges: Exchanges<'_, P>,
         tenant: &TenantId,
     ) -> OperationResult<Vec<Value>> {
-        let part = ListPart {
-            offset: self.offset,
-            limit: self.limit,
-            descending: self.descending,
-        };
-        let filter = ExchangeFilter {
-            connection_id: self.connection_id,
-            thread_id: self.thread_id,
-            role: self.role,
-            state: self.state,
-        };
+        let (filter, part) = self.parts();
         let wanted = part.offset.saturating_add(part.limit());
         let (mut found, mut paging) = (Vec::new(), Paging::longest());
         // The newest come first, so an ascending list needs all of them.
@@ -58,11 +48,24 @@ impl RecordsQuery {
         if !part.is_descending() {
             found.reverse();
         }
-        Ok(found
-            .into_iter()
-            .skip(part.offset)
-            .take(part.limit())
-            .collect())
+        let found = found.into_iter().skip(part.offset);
+        Ok(found.take(part.limit()).collect())
+    }
+
+    /// Which exchanges are wanted, and which part of them.
+    fn parts(self) -> (ExchangeFilter, ListPart) {
+        let filter = ExchangeFilter {
+            connection_id: self.connection_id,
+            thread_id: self.thread_id,
+            role: self.role,
+            state: self.state,
+        };
+        let part = ListPart {
+            offset: self.offset,
+            limit: self.limit,
+            descending: self.descending,
+        };
+        (filter, part)
     }
 }
 
@@ -115,7 +118,7 @@ pub struct NamedValue {
 
 impl NamedValue {
     /// It as a filter of credential definitions.
-    pub fn filter(self) -> OperationResult<selfsame_agent::NamedFilter> {
+    pub fn filter(self) -> OperationResult<selfsame_agent::issue::NamedFilter> {
         let unknown = || Error::bad_request("aries-format-unknown").with("format", &self.name);
         let mut formats = selfsame_aries::formats::FORMATS.iter();
         let format = formats
@@ -124,7 +127,7 @@ impl NamedValue {
         let bytes = selfsame_crypto::json::to_bytes(&self.value);
         let filter = (format.read_filter)(&bytes)
             .map_err(|error| Error::bad_request("body-invalid").with("detail", &error))?;
-        Ok(selfsame_agent::NamedFilter {
+        Ok(selfsame_agent::issue::NamedFilter {
             format: self.name,
             filter,
         })

@@ -1,12 +1,13 @@
 //! Issuing credentials (RFC 0453).
 
-use selfsame_agent::{ExchangeBegin, IssueWhat, NewCredentialOffer, NewCredentialProposal, Wishes};
+use selfsame_agent::issue::{IssueWhat, NamedFilter, NewCredentialOffer, NewCredentialProposal};
+use selfsame_agent::{ExchangeBegin, Wishes};
 use selfsame_aries::exchange::Preview;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::exchange::{ByFormat, RecordsQuery, ReportBody, known};
-use crate::answer::{OperationResult, Refusal, cannot, done, told};
+use super::exchange::{ByFormat, NamedValue, RecordsQuery, ReportBody, known};
+use crate::answer::{OperationError, OperationResult, cannot, done, told};
 use crate::call::OperationCall;
 
 /// The version of the protocol.
@@ -29,38 +30,27 @@ struct OfferBody {
 impl OfferBody {
     /// Begins with an offer on the connection, or with one that goes with an invitation.
     async fn offer(self, call: &OperationCall, auto_issue: Option<bool>) -> OperationResult {
-        let begin = ExchangeBegin {
-            connection_id: self.connection_id,
-            major: MAJOR,
-            wishes: Wishes {
-                auto_issue,
-                auto_remove: self.auto_remove,
-                ..Wishes::default()
-            },
+        let wishes = Wishes {
+            auto_issue,
+            auto_remove: self.auto_remove,
+            ..Wishes::default()
         };
-        let filters = known(self.filter)?.into_iter();
+        let begin = begin(self.connection_id, wishes);
         let offer = NewCredentialOffer {
             preview: self.credential_preview,
-            filters: filters
-                .map(|one| one.filter())
-                .collect::<OperationResult<_>>()?,
+            filters: filters(self.filter)?,
             comment: self.comment,
             replacement_id: self.replacement_id,
         };
         let what = IssueWhat::Offer(Some(offer));
-        told(
-            &call
-                .agents()
-                .issuing()
-                .begin(call.tenant()?, &begin, what)
-                .await?,
-        )
+        let exchanges = call.agents().issuing();
+        told(&exchanges.begin(call.tenant()?, &begin, what).await?)
     }
 
     fn on_connection(&self) -> OperationResult<()> {
         match self.connection_id {
             Some(_) => Ok(()),
-            None => Err(Refusal::field(
+            None => Err(OperationError::field(
                 "connection_id",
                 "Missing data for required field.",
             )),
@@ -116,30 +106,31 @@ struct ProposalBody {
 /// Proposes a credential to its issuer.
 pub async fn send_proposal(call: OperationCall) -> OperationResult {
     let body: ProposalBody = call.body()?;
-    let begin = ExchangeBegin {
-        connection_id: Some(body.connection_id),
-        major: MAJOR,
-        wishes: Wishes {
-            auto_remove: body.auto_remove,
-            ..Wishes::default()
-        },
+    let wishes = Wishes {
+        auto_remove: body.auto_remove,
+        ..Wishes::default()
     };
-    let filters = known(body.filter)?.into_iter();
+    let begin = begin(Some(body.connection_id), wishes);
     let proposal = NewCredentialProposal {
         preview: body.credential_preview,
-        filters: filters
-            .map(|one| one.filter())
-            .collect::<OperationResult<_>>()?,
+        filters: filters(body.filter)?,
         comment: body.comment,
     };
     let what = IssueWhat::Propose(proposal);
-    told(
-        &call
-            .agents()
-            .issuing()
-            .begin(call.tenant()?, &begin, what)
-            .await?,
-    )
+    let exchanges = call.agents().issuing();
+    told(&exchanges.begin(call.tenant()?, &begin, what).await?)
+}
+
+fn begin(connection_id: Option<String>, wishes: Wishes) -> ExchangeBegin {
+    ExchangeBegin {
+        connection_id,
+        major: MAJOR,
+        wishes,
+    }
+}
+
+fn filters(given: ByFormat) -> OperationResult<Vec<NamedFilter>> {
+    known(given)?.into_iter().map(NamedValue::filter).collect()
 }
 
 /// No format here begins with a request.

@@ -7,7 +7,7 @@ use selfsame_crypto::SecretString;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::answer::{OperationResult, Refusal, done, told};
+use crate::answer::{OperationError, OperationResult, done, told};
 use crate::call::{ListPart, OperationCall};
 use crate::caller::refused_key;
 
@@ -59,37 +59,42 @@ impl Dispatch {
 /// Creates a sub-wallet.
 pub async fn create(call: OperationCall) -> OperationResult {
     let body: NewBody = call.body()?;
-    let agent = &call.admin.settings().organisation;
-    let terms = &call.admin.settings().terms;
-    let name = body.wallet_name.clone().unwrap_or_default();
-    let mode = body.key_management_mode.as_deref().unwrap_or("managed");
-    let key = body.wallet_key.clone().filter(|_| mode == "unmanaged");
-    if mode == "unmanaged" && key.is_none() {
-        return Err(Refusal::field(
-            "wallet_key",
-            "Missing data for required field.",
-        ));
-    }
-    let dispatch = Dispatch {
-        urls: body.wallet_webhook_urls.clone().unwrap_or_default(),
-        kind: body.wallet_dispatch_type.clone(),
-    };
-    let new = NewWallet {
-        agent: agent.clone(),
-        name: name.clone(),
-        terms: AgentTerms {
-            label: body.label.clone().unwrap_or_else(|| terms.label.clone()),
-            ..terms.clone()
-        },
-        settings: settings(&body, mode),
-        key: key.clone(),
-        controllers: dispatch.controllers(&call)?,
-    };
-    let made = call.app().create_wallet(new).await?;
+    let made = call.app().create_wallet(body.wallet(&call)?).await?;
     let token = call.app().wallet_token(&made).await?;
     let mut shown = shown(&made);
     shown["token"] = token.expose().into();
     told(&shown)
+}
+
+impl NewBody {
+    /// The sub-wallet that it asks for.
+    fn wallet(self, call: &OperationCall) -> OperationResult<NewWallet> {
+        let own = call.admin.settings();
+        let mode = self.key_management_mode.as_deref().unwrap_or("managed");
+        let key = self.wallet_key.clone().filter(|_| mode == "unmanaged");
+        if mode == "unmanaged" && key.is_none() {
+            return Err(OperationError::field(
+                "wallet_key",
+                "Missing data for required field.",
+            ));
+        }
+        let settings = settings(&self, mode);
+        let dispatch = Dispatch {
+            urls: self.wallet_webhook_urls.unwrap_or_default(),
+            kind: self.wallet_dispatch_type,
+        };
+        Ok(NewWallet {
+            agent: own.organisation.clone(),
+            name: self.wallet_name.unwrap_or_default(),
+            terms: AgentTerms {
+                label: self.label.unwrap_or_else(|| own.terms.label.clone()),
+                ..own.terms.clone()
+            },
+            settings,
+            key,
+            controllers: dispatch.controllers(call)?,
+        })
+    }
 }
 
 /// What is shown of a sub-wallet beside its names.
@@ -187,32 +192,34 @@ struct ChangeBody {
 pub async fn update(call: OperationCall) -> OperationResult {
     let body: ChangeBody = call.body()?;
     let wallet = found(&call).await?;
-    let mut settings = body.extra_settings.unwrap_or_default();
-    for (name, value) in [
-        ("image_url", json!(body.image_url)),
-        ("wallet.webhook_urls", json!(body.wallet_webhook_urls)),
-        ("wallet.dispatch_type", json!(body.wallet_dispatch_type)),
-    ] {
-        if !value.is_null() {
-            settings.insert(name.to_owned(), value);
-        }
-    }
-    let controllers = match body.wallet_webhook_urls {
-        None => None,
-        Some(urls) => {
-            let kind = body.wallet_dispatch_type;
-            Some(Dispatch { urls, kind }.controllers(&call)?)
-        }
-    };
-    let change = WalletChange {
-        label: body.label,
-        settings,
-        controllers,
-    };
+    let change = body.change(&call)?;
     let terms = &call.admin.settings().terms;
-    told(&shown(
-        &call.app().change_wallet(wallet, terms, change).await?,
-    ))
+    let changed = call.app().change_wallet(wallet, terms, change).await?;
+    told(&shown(&changed))
+}
+
+impl ChangeBody {
+    /// The change that it asks for.
+    fn change(self, call: &OperationCall) -> OperationResult<WalletChange> {
+        let mut settings = self.extra_settings.unwrap_or_default();
+        for (name, value) in [
+            ("image_url", json!(self.image_url)),
+            ("wallet.webhook_urls", json!(self.wallet_webhook_urls)),
+            ("wallet.dispatch_type", json!(self.wallet_dispatch_type)),
+        ] {
+            if !value.is_null() {
+                settings.insert(name.to_owned(), value);
+            }
+        }
+        let kind = self.wallet_dispatch_type;
+        let dispatch = self.wallet_webhook_urls.map(|urls| Dispatch { urls, kind });
+        let controllers = dispatch.map(|dispatch| dispatch.controllers(call));
+        Ok(WalletChange {
+            label: self.label,
+            settings,
+            controllers: controllers.transpose()?,
+        })
+    }
 }
 
 #[derive(Deserialize)]

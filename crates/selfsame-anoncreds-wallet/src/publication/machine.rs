@@ -39,7 +39,7 @@ pub(crate) struct Publishing {
 }
 
 /// The answer to a call, and what was made after the first one.
-pub(crate) struct Heard {
+pub(crate) struct PublicationStep {
     answer: CallAnswer,
     made: Option<Made>,
 }
@@ -50,7 +50,7 @@ struct Made {
     transaction: Transaction,
 }
 
-impl From<CallAnswer> for Heard {
+impl From<CallAnswer> for PublicationStep {
     fn from(answer: CallAnswer) -> Self {
         Self { answer, made: None }
     }
@@ -177,7 +177,7 @@ impl Publishing {
 impl Machine for Publishing {
     const KIND: &'static str = PUBLICATION;
     type Record = Publication;
-    type Input = Heard;
+    type Input = PublicationStep;
     type Reply = ();
 
     fn records(&self) -> &RecordCache<Publication> {
@@ -192,7 +192,7 @@ impl Machine for Publishing {
         &self,
         at: At<'_>,
         publication: &Publication,
-        heard: &mut Heard,
+        heard: &mut PublicationStep,
     ) -> Result<()> {
         let is_first = matches!(heard.answer, CallAnswer::Finished);
         let is_wanted = is_first && matches!(publication.state, PublicationState::Preparing);
@@ -210,7 +210,7 @@ impl Machine for Publishing {
     fn step(
         &self,
         publication: &mut Publication,
-        heard: &Heard,
+        heard: &PublicationStep,
         round: &Round<'_>,
     ) -> Result<Step<Next<()>>> {
         let next = match (&publication.state, &heard.answer) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use selfsame_driver::{Reason, Result};
+use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{Tag, TenantId};
 use serde::{Deserialize, Serialize};
 
@@ -96,10 +96,8 @@ impl AnonCreds {
     ) -> Result<RegistryView> {
         let open = self.open_registries(tenant, cred_def_id).await?;
         let active = open.iter().find(|one| one.stage == RegistryStage::Ready);
-        let absent = || {
-            let none = selfsame_driver::Error::not_found("anoncreds-registry-none");
-            none.with("definition", cred_def_id)
-        };
+        let absent =
+            || Error::not_found("anoncreds-registry-none").with("definition", &cred_def_id);
         active.map(RegistryView::of).ok_or_else(absent)
     }
 

@@ -17,7 +17,7 @@ use selfsame_store::{NewOutbox, Tag};
 use tokio::sync::Semaphore;
 
 use super::change::{Following, RegistryChange, RegistryInput};
-use super::making::{MadeRegistry, OpenRegistry};
+use super::made::{MadeRegistry, OpenRegistry};
 use super::record::{REGISTRY, RegistryRecord, RegistryStage, SentEntry};
 use crate::bounded::Bounded;
 use crate::computing::Computing;

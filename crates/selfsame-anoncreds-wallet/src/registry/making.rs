@@ -16,22 +16,17 @@ use selfsame_crypto::{Secret, SecretString};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_registry::anoncreds::RevocationEntry;
-use selfsame_registry::{Operation, Transaction};
+use selfsame_registry::Operation;
 use selfsame_store::{Batch, Expect, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::machine::Registries;
+use super::made::{MadeRegistry, OpenRegistry};
 use super::record::{REGISTRY_KEY, RegistryRecord, SentEntry};
 use crate::error::refused;
 use crate::objects::accumulator_text;
 use crate::secret_text;
 use crate::tails;
-
-/// A registry with its secret, ready to issue in.
-pub(crate) struct OpenRegistry {
-    pub(crate) definition: RevocationRegistryDefinition,
-    pub(crate) private: RevocationRegistryPrivate,
-}
 
 /// What an issuer keeps of a registry.
 #[derive(Deserialize, Serialize)]
@@ -41,14 +36,6 @@ struct RegistryKeyRecord {
     /// The JSON of the private key.
     #[serde(serialize_with = "secret_text::exposed")]
     private: SecretString,
-}
-
-/// What is stored with the call that publishes a registry.
-pub(crate) struct MadeRegistry {
-    pub(crate) writes: Batch,
-    pub(crate) transaction: Transaction,
-    pub(crate) tails_hash: String,
-    pub(crate) accumulator: String,
 }
 
 impl Registries {
