@@ -24,8 +24,8 @@ use selfsame_store::TenantId;
 
 use crate::connections::Connections;
 use crate::discovery::Discovery;
-use crate::exchanges::issuing::Issuing;
-use crate::exchanges::proving::Proving;
+use crate::exchanges::issuing::IssuingProtocol;
+use crate::exchanges::proving::ProvingProtocol;
 use crate::machine::ProtocolMachine;
 use crate::oob::OutOfBand;
 use crate::parts::{AgentParts, AgentTerms, Hearing};
@@ -45,8 +45,8 @@ pub use speaking::RevocationNotification;
 pub struct Agents {
     parts: AgentParts,
     connections: Arc<ProtocolMachine<Connections>>,
-    issuing: Arc<ProtocolMachine<Issuing>>,
-    proving: Arc<ProtocolMachine<Proving>>,
+    issuing: Arc<ProtocolMachine<IssuingProtocol>>,
+    proving: Arc<ProtocolMachine<ProvingProtocol>>,
     oob: Arc<ProtocolMachine<OutOfBand>>,
     discovery: Arc<ProtocolMachine<Discovery>>,
 }

@@ -101,14 +101,14 @@ pub trait ExchangeRecord: Default {
     fn alone(&self) -> Option<&Way>;
 
     /// Who this agent is in it, and its state, by their names in the RFC.
-    fn standing(&self) -> Option<Standing>;
+    fn standing(&self) -> Option<ExchangeStanding>;
 
     /// The record as controllers see it.
     fn shown(&self, depth: Depth) -> Value;
 }
 
 /// Who an agent is in an exchange, and where that stands.
-pub struct Standing {
+pub struct ExchangeStanding {
     pub role: String,
     pub state: &'static str,
 }
@@ -224,14 +224,14 @@ impl<C: Course, D> ExchangeEntry<C, D> {
 }
 
 /// The steps that follow each other in one commit.
-pub struct Run<'a, C: Course, D> {
+pub struct ExchangeRun<'a, C: Course, D> {
     entry: &'a mut ExchangeEntry<C, D>,
     ground: &'a Ground,
     turn: &'a AgentTurn<'a>,
     taken: Taken<ExchangeEntry<C, D>>,
 }
 
-impl<'a, C: Course, D> Run<'a, C, D> {
+impl<'a, C: Course, D> ExchangeRun<'a, C, D> {
     pub fn new(
         entry: &'a mut ExchangeEntry<C, D>,
         ground: &'a Ground,

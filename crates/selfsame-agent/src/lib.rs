@@ -23,12 +23,22 @@ pub use agents::{
     InvitationAnswer, ListRange, LocalDid, NewInvitation,
 };
 pub use connections::{ConnectionView, InvitationView};
-pub use exchanges::issuing::{
-    IssueWhat, Issuing, NamedFilter, NewCredentialOffer, NewCredentialProposal,
-};
-pub use exchanges::proving::{NamedRequest, NewPresentation, NewProofRequest, ProofWhat, Proving};
 pub use exchanges::{ExchangeProtocol, Wishes};
 pub use parts::{AgentSettings, AgentTerms, Hearing};
+
+/// Issuing credentials: what controllers give.
+pub mod issue {
+    pub use crate::exchanges::issuing::{
+        IssueWhat, IssuingProtocol, NamedFilter, NewCredentialOffer, NewCredentialProposal,
+    };
+}
+
+/// Presenting credentials: what controllers give.
+pub mod present {
+    pub use crate::exchanges::proving::{
+        NamedRequest, NewPresentation, NewProofRequest, ProofWhat, ProvingProtocol,
+    };
+}
 
 /// Connections by DID exchange and out-of-band: what controllers give, and what they see.
 pub mod connect {

@@ -1,6 +1,5 @@
 //! The subcommands, one file each.
 
-mod anoncreds;
 mod askar;
 mod backup;
 mod bench;
@@ -14,6 +13,7 @@ mod tenant;
 mod up;
 
 use clap::{Parser, Subcommand};
+use selfsame_anoncreds_commands::AnonCreds;
 use selfsame_api_commands::ApiCommand;
 use selfsame_terminal::exit::End;
 use selfsame_tls_commands::Tls;
@@ -56,7 +56,7 @@ enum Verb {
     Check(check::Check),
     /// Run the steps of AnonCreds one by one, with messages in files or pipes.
     #[command(name = "anoncreds")]
-    AnonCreds(anoncreds::AnonCreds),
+    AnonCreds(AnonCreds),
     /// Look into a wallet of Askar, which other agents store their records in, and import it.
     Askar(askar::Askar),
     /// Look into a token of a hardware security module (PKCS#11), and make keys in it.

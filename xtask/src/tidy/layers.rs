@@ -1,8 +1,11 @@
 //! Layers: which of our crates may depend on which, and which crates may use an outside crate.
 
+mod outside;
+
 use crate::workspace::{Package, Workspace};
 
 use super::Finding;
+use outside::{HOMES, PURE_MAY_USE};
 
 /// A crate's place among the layers.
 struct Place {
@@ -124,7 +127,18 @@ const PLACES: &[Place] = &[
         ..place("selfsame-accounts", 3)
     },
     Place {
-        beside: &["selfsame-driver", "selfsame-store", "selfsame-net"],
+        // Who shows these data needs no ledger.
+        beside: &["selfsame-driver"],
+        not: &["selfsame-registry", "selfsame-proof", "selfsame-did"],
+        ..place("selfsame-ledger-view", 3)
+    },
+    Place {
+        beside: &[
+            "selfsame-driver",
+            "selfsame-ledger-view",
+            "selfsame-net",
+            "selfsame-store",
+        ],
         not: &["selfsame-credential", "selfsame-openid4vc"],
         ..place("selfsame-ledger", 3)
     },
@@ -356,6 +370,18 @@ const PLACES: &[Place] = &[
         ..place("selfsame-terminal", 4)
     },
     Place {
+        // Its messages are files; what an instance keeps and publishes is for others.
+        beside: &["selfsame-terminal"],
+        not: &[
+            "selfsame-net",
+            "selfsame-store",
+            "selfsame-core",
+            "selfsame-anoncreds-wallet",
+            "selfsame-app",
+        ],
+        ..place("selfsame-anoncreds-commands", 4)
+    },
+    Place {
         // The server and the roles are an instance's, which takes the policy for peers from here.
         beside: &["selfsame-proxy", "selfsame-terminal"],
         not: &["selfsame-openid", "selfsame-wallet"],
@@ -391,115 +417,6 @@ const EDGES: u8 = 4;
 
 /// The longest way from a crate down to one without a crate of ours below it: a change at its end rebuilds them all.
 const DEPTH: usize = 7;
-
-/// All outside crates that L0–L2 may use. None of them reads a clock, opens a socket or a file, or starts a thread.
-const PURE_MAY_USE: &[&str] = &[
-    "argon2",
-    "aws-lc-rs",
-    "base64",
-    "blake2",
-    "dashu-int",
-    "data-encoding",
-    "flate2",
-    "minicbor",
-    "poly1305",
-    "rustls",
-    "rustls-pki-types",
-    "rustls-webpki",
-    "salsa20",
-    "serde",
-    "serde_json",
-    "serde_urlencoded",
-    "subtle",
-    "thiserror",
-    "url",
-    "zeroize",
-];
-
-/// Outside crates that only a few of our crates may use.
-const HOMES: &[(&str, &[&str])] = &[
-    ("argon2", &["selfsame-crypto"]),
-    ("askama", &["selfsame-pages"]),
-    ("aws-lc-rs", &["selfsame-crypto"]),
-    ("blake2", &["selfsame-crypto"]),
-    // Routes are assembled by the faces, and called by the kernel.
-    (
-        "axum",
-        &[
-            "selfsame-http",
-            "selfsame-acapy",
-            "selfsame-endpoints",
-            "selfsame-server",
-        ],
-    ),
-    // Options stand with what they are about: in the kernel of the commands, in a family of them, in the binary.
-    (
-        "clap",
-        &[
-            "selfsame-terminal",
-            "selfsame-api-commands",
-            "selfsame-tls-commands",
-            "selfsame",
-        ],
-    ),
-    ("clap_complete", &["selfsame"]),
-    ("cryptoki", &["selfsame-pkcs11"]),
-    ("clap_mangen", &["selfsame"]),
-    ("flate2", &["selfsame-status"]),
-    (
-        "hyper",
-        &["selfsame-net", "selfsame-http", "selfsame-bench"],
-    ),
-    ("hyper-rustls", &["selfsame-net"]),
-    (
-        "hyper-util",
-        &["selfsame-net", "selfsame-http", "selfsame-bench"],
-    ),
-    ("imagesize", &["selfsame-types"]),
-    ("indicatif", &["selfsame-terminal"]),
-    ("metrics-exporter-prometheus", &["selfsame-http"]),
-    ("minicbor", &["selfsame-proof", "selfsame-askar"]),
-    ("oxilangtag", &["selfsame-types"]),
-    ("p12-keystore", &["selfsame-terminal"]),
-    ("poly1305", &["selfsame-crypto"]),
-    ("pin-project-lite", &["selfsame-traces"]),
-    ("proc-macro2", &["xtask"]),
-    ("proptest", &["selfsame-testkit"]),
-    ("qrcode", &["selfsame-pages", "selfsame-terminal"]),
-    ("regex-lite", &["selfsame-types"]),
-    ("roxmltree", &["selfsame-types"]),
-    ("rusqlite", &["selfsame-store", "selfsame-askar"]),
-    (
-        "rustls-native-certs",
-        &["selfsame-net", "selfsame-postgres"],
-    ),
-    ("rustls-webpki", &["selfsame-crypto", "selfsame-tls"]),
-    ("salsa20", &["selfsame-crypto"]),
-    ("syn", &["xtask"]),
-    ("tendermint", &["selfsame-abci"]),
-    ("tokio-rustls", &["selfsame-net", "selfsame-http"]),
-    ("tower-abci", &["selfsame-abci"]),
-    ("tower-http", &["selfsame-http"]),
-    ("tracing-subscriber", &["selfsame-terminal"]),
-    (
-        "utoipa",
-        &[
-            "selfsame-accounts",
-            "selfsame-driver",
-            "selfsame-ledger",
-            "selfsame-core",
-            "selfsame-openid",
-            "selfsame-audit",
-            "selfsame-operators",
-            "selfsame-wallet",
-            "selfsame-webhooks",
-            "selfsame-app",
-            "selfsame-http",
-            "selfsame-server",
-            "selfsame-types",
-        ],
-    ),
-];
 
 /// Whether a package is below the edges, in L0–L3.
 pub fn is_below_edges(package: &str) -> bool {

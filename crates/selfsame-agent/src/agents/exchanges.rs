@@ -13,8 +13,8 @@ use selfsame_store::{Batch, Record, Tag, TenantId};
 use serde_json::Value;
 
 use super::Agents;
-use crate::exchanges::issuing::Issuing;
-use crate::exchanges::proving::Proving;
+use crate::exchanges::issuing::IssuingProtocol;
+use crate::exchanges::proving::ProvingProtocol;
 use crate::exchanges::{
     CONNECTION, Depth, ExchangeProtocol, ExchangeRecord, Ground, THREAD, Wishes,
 };
@@ -54,7 +54,7 @@ pub struct ExchangeFilter {
 impl Agents {
     /// The issuing of credentials.
     #[must_use]
-    pub fn issuing(&self) -> Exchanges<'_, Issuing> {
+    pub fn issuing(&self) -> Exchanges<'_, IssuingProtocol> {
         Exchanges {
             agents: self,
             machine: &self.issuing,
@@ -63,7 +63,7 @@ impl Agents {
 
     /// The presenting of proofs.
     #[must_use]
-    pub fn proving(&self) -> Exchanges<'_, Proving> {
+    pub fn proving(&self) -> Exchanges<'_, ProvingProtocol> {
         Exchanges {
             agents: self,
             machine: &self.proving,

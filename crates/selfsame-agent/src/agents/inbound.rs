@@ -28,8 +28,8 @@ use crate::connections::{
 use crate::destination::Destination;
 use crate::error::unreadable;
 use crate::exchanges::ExchangeProtocol as _;
-use crate::exchanges::issuing::Issuing;
-use crate::exchanges::proving::Proving;
+use crate::exchanges::issuing::IssuingProtocol;
+use crate::exchanges::proving::ProvingProtocol;
 use crate::keys;
 use crate::machine::AgentProtocol as _;
 
@@ -98,8 +98,8 @@ impl Agents {
             FeatureMessage::PROTOCOL => self.take_discovery(inbound).await,
             RevocationMessage::PROTOCOL => self.take_revocation(inbound).await,
             RotateMessage::PROTOCOL => self.take_rotation(inbound).await,
-            Issuing::NAME => self.take_exchange(&self.issuing, inbound).await,
-            Proving::NAME => self.take_exchange(&self.proving, inbound).await,
+            IssuingProtocol::NAME => self.take_exchange(&self.issuing, inbound).await,
+            ProvingProtocol::NAME => self.take_exchange(&self.proving, inbound).await,
             // Acknowledgements and problem reports that other protocols adopt.
             NotificationMessage::PROTOCOL | REPORTS => self.take_adopted(inbound).await,
             _ => Err(unreadable(&"no protocol of this agent has such a message")),

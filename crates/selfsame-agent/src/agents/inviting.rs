@@ -97,7 +97,7 @@ impl Agents {
             .ok_or_else(|| Error::internal("no invitation"))?
             .message;
         let oob_id = fresh_id("oob", &ctx);
-        let waiting = Waiting {
+        let waiting = WaitingInvitation {
             invitation_id: &message.id,
             oob_id: &oob_id,
             key: &key,
@@ -221,7 +221,7 @@ impl Agents {
 }
 
 /// A connection that waits for a request to an invitation of out-of-band.
-struct Waiting<'a> {
+struct WaitingInvitation<'a> {
     invitation_id: &'a str,
     oob_id: &'a str,
     /// The key that the request is encrypted to.
@@ -230,7 +230,7 @@ struct Waiting<'a> {
     did: Option<&'a Did>,
 }
 
-impl Waiting<'_> {
+impl WaitingInvitation<'_> {
     fn entry(&self, new: &NewOobInvitation, kind: &MessageType, ctx: &Ctx) -> ConnectionEntry {
         let terms = InvitationTerms {
             role: ConnectionRole::Inviter,

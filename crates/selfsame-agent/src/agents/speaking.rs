@@ -22,7 +22,7 @@ use super::Agents;
 use super::inbound::{FoundConnection, Inbound, incoming, outset};
 use crate::connections::{Aside, ConnectionGiven, ConnectionWhat};
 use crate::error::refused;
-use crate::exchanges::issuing::{IssueWhat, Issuing, place_tag};
+use crate::exchanges::issuing::{IssueWhat, IssuingProtocol, place_tag};
 use crate::exchanges::{ExchangeProtocol as _, Ground, record_id};
 use crate::machine::AgentProtocol as _;
 use crate::notice::Told;
@@ -238,7 +238,9 @@ impl Agents {
             } => {
                 let store = &self.parts.shared.store;
                 let (tag, page) = (place_tag(rev_reg_id, cred_rev_id), Page::newest(PLACES_MAX));
-                let found = store.find(tenant, Issuing::KIND, &tag, &page).await?;
+                let found = store
+                    .find(tenant, IssuingProtocol::KIND, &tag, &page)
+                    .await?;
                 found.into_iter().map(|record| record.id).collect()
             }
         };
@@ -251,7 +253,7 @@ impl Agents {
             if !is_its_own {
                 continue;
             }
-            let given = Issuing::given(IssueWhat::Revoke, Ground::default());
+            let given = IssuingProtocol::given(IssueWhat::Revoke, Ground::default());
             match self.issuing.give(At { tenant, id: &id }, given).await {
                 Ok(_) => {}
                 // An exchange that is not done yet has no credential to revoke.

@@ -13,8 +13,8 @@ use super::ways::way;
 use crate::connections::{Aside, ConnectionWhat};
 use crate::destination::Destination;
 use crate::error::unreadable;
-use crate::exchanges::issuing::Issuing;
-use crate::exchanges::proving::Proving;
+use crate::exchanges::issuing::IssuingProtocol;
+use crate::exchanges::proving::ProvingProtocol;
 use crate::exchanges::{ExchangeProtocol, ExchangeRecord as _, Ground, Way, Wishes, record_id};
 use crate::machine::ProtocolMachine;
 
@@ -52,10 +52,10 @@ impl Agents {
     pub(super) async fn take_adopted(&self, inbound: &Inbound) -> Result<()> {
         let taking = self.taking(inbound).await?;
         let is_taken = taking
-            .give(&self.issuing, &taking.read::<Issuing>()?)
+            .give(&self.issuing, &taking.read::<IssuingProtocol>()?)
             .await?
             || taking
-                .give(&self.proving, &taking.read::<Proving>()?)
+                .give(&self.proving, &taking.read::<ProvingProtocol>()?)
                 .await?;
         match is_taken {
             true => Ok(()),

@@ -35,8 +35,7 @@ impl Agents {
                 return Ok(way);
             }
             if is_over || Instant::now() >= until {
-                let refused = Error::new(ErrorKind::Forbidden, "aries-connection-not-ready");
-                return Err(refused.with("connection", &id));
+                return Err(not_ready(id));
             }
             sleep(LOOKED_EVERY).await;
         }
@@ -53,6 +52,10 @@ impl Agents {
         records.keep(version, entry);
         Ok(found)
     }
+}
+
+fn not_ready(connection: &str) -> Error {
+    Error::new(ErrorKind::Forbidden, "aries-connection-not-ready").with("connection", &connection)
 }
 
 /// The way to the peer of a connection that is ready.

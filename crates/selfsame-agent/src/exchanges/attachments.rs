@@ -18,7 +18,7 @@ pub struct KnownAttachment<'a> {
 pub fn first(payload: Option<&Payload>) -> Result<KnownAttachment<'_>> {
     let mut all = payload.into_iter().flat_map(known);
     let found = all.next();
-    found.ok_or_else(|| Error::bad_request("aries-format-unknown"))
+    found.ok_or_else(|| Error::bad_request("aries-attachment-unspoken"))
 }
 
 /// The attachments in known formats.

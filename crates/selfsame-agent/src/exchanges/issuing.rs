@@ -20,7 +20,8 @@ use serde_json::Value;
 
 use super::shown::{self, Depth};
 use super::{
-    ExchangeEntry, ExchangeProtocol, ExchangeRecord, Ground, Run, Standing, Unmade, Way, role_name,
+    ExchangeEntry, ExchangeProtocol, ExchangeRecord, ExchangeRun, ExchangeStanding, Ground, Unmade,
+    Way, role_name,
 };
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
 use crate::notice::{Told, Untold};
@@ -30,7 +31,7 @@ use crate::parts::AgentParts;
 pub type IssueEntry = ExchangeEntry<IssueCredential, IssueDetails>;
 
 /// The protocol issue-credential.
-pub struct Issuing;
+pub struct IssuingProtocol;
 
 /// What the agent knows of an issuing beside the protocol.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -157,7 +158,7 @@ impl IssueGiven {
 }
 
 #[async_trait]
-impl AgentProtocol for Issuing {
+impl AgentProtocol for IssuingProtocol {
     const KIND: &'static str = "aries_issuing";
     type Entry = IssueEntry;
     type Input = IssueGiven;
@@ -168,7 +169,7 @@ impl AgentProtocol for Issuing {
         turn: &AgentTurn<'_>,
     ) -> std::result::Result<Step<Taken<IssueEntry>>, Problem> {
         let ctx = turn.round.ctx;
-        let mut run = Run::new(entry, &given.ground, turn);
+        let mut run = ExchangeRun::new(entry, &given.ground, turn);
         let mut inputs = Vec::new();
         match &given.what {
             IssueWhat::Received(message) => {
@@ -228,7 +229,7 @@ impl AgentProtocol for Issuing {
     }
 }
 
-impl ExchangeProtocol for Issuing {
+impl ExchangeProtocol for IssuingProtocol {
     type What = IssueWhat;
     type Speech = IssueSpeech;
     const NAME: &'static str = IssueCredential::PROTOCOL;
@@ -242,7 +243,7 @@ impl ExchangeProtocol for Issuing {
     }
 }
 
-impl Startable for Issuing {
+impl Startable for IssuingProtocol {
     fn record_id(entry: &IssueEntry) -> String {
         entry.id()
     }
@@ -265,7 +266,7 @@ impl IssueMade {
     /// Takes the step that what was made is for.
     fn apply(
         &self,
-        run: &mut Run<'_, IssueCredential, IssueDetails>,
+        run: &mut ExchangeRun<'_, IssueCredential, IssueDetails>,
         ctx: &selfsame_crypto::ctx::Ctx,
     ) -> std::result::Result<(), Problem> {
         let input = match self {
@@ -340,9 +341,9 @@ impl ExchangeRecord for IssueEntry {
         self.is_ended
     }
 
-    fn standing(&self) -> Option<Standing> {
+    fn standing(&self) -> Option<ExchangeStanding> {
         let exchange = self.exchange.as_ref()?;
-        Some(Standing {
+        Some(ExchangeStanding {
             role: role_name(exchange.role),
             state: exchange.state.name(),
         })

@@ -19,7 +19,8 @@ use serde_json::Value;
 
 use super::shown::{self, Depth};
 use super::{
-    ExchangeEntry, ExchangeProtocol, ExchangeRecord, Ground, Run, Standing, Unmade, Way, role_name,
+    ExchangeEntry, ExchangeProtocol, ExchangeRecord, ExchangeRun, ExchangeStanding, Ground, Unmade,
+    Way, role_name,
 };
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
 use crate::notice::{Told, Untold};
@@ -29,7 +30,7 @@ use crate::parts::AgentParts;
 pub type ProofEntry = ExchangeEntry<PresentProof, ProofDetails>;
 
 /// The protocol present-proof.
-pub struct Proving;
+pub struct ProvingProtocol;
 
 /// What the agent knows of a presenting beside the protocol.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -121,7 +122,7 @@ impl ProofGiven {
 }
 
 #[async_trait]
-impl AgentProtocol for Proving {
+impl AgentProtocol for ProvingProtocol {
     const KIND: &'static str = "aries_proving";
     type Entry = ProofEntry;
     type Input = ProofGiven;
@@ -132,7 +133,7 @@ impl AgentProtocol for Proving {
         turn: &AgentTurn<'_>,
     ) -> std::result::Result<Step<Taken<ProofEntry>>, Problem> {
         let ctx = turn.round.ctx;
-        let mut run = Run::new(entry, &given.ground, turn);
+        let mut run = ExchangeRun::new(entry, &given.ground, turn);
         let input = match &given.what {
             ProofWhat::Received(message) => Some(ProofInput::Received((**message).clone())),
             ProofWhat::Abandon(report) => Some(ProofInput::Abandon(report.clone())),
@@ -184,7 +185,7 @@ impl AgentProtocol for Proving {
     }
 }
 
-impl ExchangeProtocol for Proving {
+impl ExchangeProtocol for ProvingProtocol {
     type What = ProofWhat;
     type Speech = ProofSpeech;
     const NAME: &'static str = PresentProof::PROTOCOL;
@@ -198,7 +199,7 @@ impl ExchangeProtocol for Proving {
     }
 }
 
-impl Startable for Proving {
+impl Startable for ProvingProtocol {
     fn record_id(entry: &ProofEntry) -> String {
         entry.id()
     }
@@ -208,7 +209,7 @@ impl ProofMade {
     /// Takes the step that what was made is for.
     fn apply(
         &self,
-        run: &mut Run<'_, PresentProof, ProofDetails>,
+        run: &mut ExchangeRun<'_, PresentProof, ProofDetails>,
         ctx: &Ctx,
     ) -> std::result::Result<(), Problem> {
         let input = match self {
@@ -265,9 +266,9 @@ impl ExchangeRecord for ProofEntry {
         self.is_ended
     }
 
-    fn standing(&self) -> Option<Standing> {
+    fn standing(&self) -> Option<ExchangeStanding> {
         let exchange = self.exchange.as_ref()?;
-        Some(Standing {
+        Some(ExchangeStanding {
             role: role_name(exchange.role),
             state: exchange.state.name(),
         })

@@ -19,16 +19,16 @@ pub enum Depth {
 }
 
 /// The messages of a protocol, with the names of their members.
-struct Named<K: 'static>(&'static [(K, &'static str)]);
+struct MessageNames<K: 'static>(&'static [(K, &'static str)]);
 
-const OF_ISSUING: Named<IssueMessage> = Named(&[
+const OF_ISSUING: MessageNames<IssueMessage> = MessageNames(&[
     (IssueMessage::Proposal, "cred_proposal"),
     (IssueMessage::Offer, "cred_offer"),
     (IssueMessage::Request, "cred_request"),
     (IssueMessage::Credential, "cred_issue"),
 ]);
 
-const OF_PROVING: Named<ProofMessage> = Named(&[
+const OF_PROVING: MessageNames<ProofMessage> = MessageNames(&[
     (ProofMessage::Proposal, "pres_proposal"),
     (ProofMessage::Request, "pres_request"),
     (ProofMessage::Presentation, "pres"),
@@ -93,7 +93,7 @@ fn common<C: Course>(exchange: &Exchange<C>) -> Map<String, Value> {
     shown
 }
 
-impl<K: Copy + Ord + 'static> Named<K> {
+impl<K: Copy + Ord + 'static> MessageNames<K> {
     fn show<C: Course<Kind = K>>(
         &self,
         exchange: &Exchange<C>,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::AriesBench;
-use super::scenario::{Cast, Material, text};
+use super::scenario::{Cast, IssuerMaterial, text};
 use crate::Error;
 use crate::client::BenchClient;
 use crate::process::{ServerProcess, Usage, family, usage};
@@ -163,7 +163,7 @@ fn free() -> Result<u16, Error> {
 }
 
 /// Publishes the schema and the credential definition, and says what is issued and proven.
-pub async fn material(issuer: &BenchClient, kind: Kind) -> Result<Material, Error> {
+pub async fn material(issuer: &BenchClient, kind: Kind) -> Result<IssuerMaterial, Error> {
     let (name, attributes) = match kind {
         Kind::Vaccination => ("vaccination", &VACCINATION[..]),
         Kind::Prescription(_) => ("prescription", &PRESCRIPTION[..]),
@@ -181,7 +181,7 @@ pub async fn material(issuer: &BenchClient, kind: Kind) -> Result<Material, Erro
     let cred_def_id = text(&definition, "credential_definition_id")?;
     let request = request(kind, &schema_id);
     let value = |(name, value): &(&str, &str)| json!({"name": name, "value": value});
-    Ok(Material {
+    Ok(IssuerMaterial {
         request,
         schema_id,
         cred_def_id,

@@ -15,7 +15,7 @@ const POLLED_FOR: Duration = Duration::from_secs(30);
 
 /// What is issued and proven.
 #[derive(Clone, Debug)]
-pub struct Material {
+pub struct IssuerMaterial {
     /// The identifier of the schema.
     pub schema_id: String,
     /// The identifier of the credential definition.
@@ -36,7 +36,7 @@ pub struct Cast {
     /// The admin API of the holder.
     pub holder: BenchClient,
     /// What is issued and proven.
-    pub material: Material,
+    pub material: IssuerMaterial,
 }
 
 /// The time of each call of a scenario; those before the one that failed.
@@ -50,7 +50,7 @@ pub struct Walked {
 }
 
 /// One scenario under way.
-struct Walk<'a> {
+struct AriesWalk<'a> {
     cast: &'a Cast,
     thinking: Option<Thinking>,
     times: Vec<Duration>,
@@ -69,7 +69,7 @@ pub struct Proven {
 impl Cast {
     /// Goes through the scenario, with pauses or without.
     pub async fn walk(&self, thinking: Option<Thinking>) -> Walked {
-        let mut walk = Walk {
+        let mut walk = AriesWalk {
             cast: self,
             thinking,
             times: Vec::with_capacity(14),
@@ -88,7 +88,7 @@ impl Cast {
     /// # Errors
     /// The first call that fails.
     pub async fn walk_and_revoke(&self, now: impl Fn() -> Value) -> Result<Proven, Error> {
-        let mut walk = Walk {
+        let mut walk = AriesWalk {
             cast: self,
             thinking: None,
             times: Vec::new(),
@@ -98,13 +98,13 @@ impl Cast {
         let body = json!({"cred_ex_id": walk.cred_ex_id, "publish": true});
         walk.post(&self.issuer, "/revocation/revoke", body).await?;
         let again = Self {
-            material: Material {
+            material: IssuerMaterial {
                 request: now(),
                 ..self.material.clone()
             },
             ..self.clone()
         };
-        let mut second = Walk {
+        let mut second = AriesWalk {
             cast: &again,
             thinking: None,
             times: walk.times,
@@ -123,7 +123,7 @@ impl Cast {
     }
 }
 
-impl Walk<'_> {
+impl AriesWalk<'_> {
     async fn all(&mut self) -> Result<(), Error> {
         let cast = self.cast;
         let (issuer, holder) = (&cast.issuer, &cast.holder);
@@ -271,7 +271,7 @@ impl Walk<'_> {
     }
 }
 
-impl Material {
+impl IssuerMaterial {
     /// The answer to the request with this credential alone.
     fn presentation(&self, referent: &str) -> Value {
         let names = |of: &str| {

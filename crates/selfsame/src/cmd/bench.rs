@@ -204,23 +204,11 @@ impl What {
                 let report = organisations::run(program, plan, scratch, bars).await?;
                 Ok((report, Vec::new()))
             }
-            Self::Aries {
-                issuer,
-                verifier,
-                holder,
-                settings,
-            } => {
+            Self::Aries { settings, .. } => {
                 let plan = settings.either(aries::AriesPlan::QUICK, aries::AriesPlan::FULL);
-                let found = match (issuer, verifier, holder) {
-                    (Some(issuer), Some(verifier), Some(holder)) => {
-                        let foreign = aries::ForeignAgents {
-                            issuer: issuer.trim_end_matches('/').to_owned(),
-                            verifier: verifier.trim_end_matches('/').to_owned(),
-                            holder: holder.trim_end_matches('/').to_owned(),
-                        };
-                        aries::run_foreign(program, plan, &foreign, bars).await?
-                    }
-                    _ => aries::run(program, plan, scratch, bars).await?,
+                let found = match self.foreign() {
+                    Some(foreign) => aries::run_foreign(program, plan, &foreign, bars).await?,
+                    None => aries::run(program, plan, scratch, bars).await?,
                 };
                 Ok((found.report, found.charts))
             }
@@ -263,6 +251,27 @@ impl What {
                 Ok((found.report, found.charts))
             }
         }
+    }
+}
+
+impl What {
+    /// The foreign agents that are measured, if they are.
+    fn foreign(&self) -> Option<aries::ForeignAgents> {
+        let Self::Aries {
+            issuer: Some(issuer),
+            verifier: Some(verifier),
+            holder: Some(holder),
+            ..
+        } = self
+        else {
+            return None;
+        };
+        let bare = |url: &str| url.trim_end_matches('/').to_owned();
+        Some(aries::ForeignAgents {
+            issuer: bare(issuer),
+            verifier: bare(verifier),
+            holder: bare(holder),
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use crate::exchanges::attachments::{attached, first, known, named};
 use crate::parts::AgentParts;
 
 /// An issuing in which something is to be made.
-struct Maker<'a> {
+struct CredentialMaker<'a> {
     agent: &'a AgentParts,
     tenant: &'a TenantId,
     exchange: Option<&'a CredentialExchange>,
@@ -34,7 +34,7 @@ pub(super) async fn made(
     entry: &IssueEntry,
     given: &IssueGiven,
 ) -> Result<Option<IssueMade>> {
-    let maker = Maker {
+    let maker = CredentialMaker {
         agent,
         tenant,
         exchange: entry.exchange.as_ref(),
@@ -52,7 +52,7 @@ pub(super) async fn made(
     maker.act(&given.what).await
 }
 
-impl Maker<'_> {
+impl CredentialMaker<'_> {
     async fn act(&self, what: &IssueWhat) -> Result<Option<IssueMade>> {
         match what {
             IssueWhat::Propose(new) if self.may(IssueMessage::Proposal) => {
@@ -185,7 +185,7 @@ impl Maker<'_> {
         let offered = offered.ok_or_else(|| Error::bad_request("aries-offer-absent"))?;
         let mut offers = known(offered);
         let offer = offers.find(|one| one.format.name == request.format.name);
-        let offer = offer.ok_or_else(|| Error::bad_request("aries-format-unknown"))?;
+        let offer = offer.ok_or_else(|| Error::bad_request("aries-attachment-unspoken"))?;
         let issuance = NewIssuance {
             offer: offer.bytes,
             request: request.bytes,

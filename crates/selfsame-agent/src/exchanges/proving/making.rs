@@ -18,7 +18,7 @@ use crate::exchanges::attachments::{KnownAttachment, attached, first, known, nam
 use crate::parts::AgentParts;
 
 /// A presenting in which something is to be made.
-struct Maker<'a> {
+struct PresentationMaker<'a> {
     agent: &'a AgentParts,
     tenant: &'a TenantId,
     exchange: Option<&'a PresentationExchange>,
@@ -34,7 +34,7 @@ pub(super) async fn made(
     entry: &ProofEntry,
     given: &ProofGiven,
 ) -> Result<Option<ProofMade>> {
-    let maker = Maker {
+    let maker = PresentationMaker {
         agent,
         tenant,
         exchange: entry.exchange.as_ref(),
@@ -49,7 +49,7 @@ pub(super) async fn made(
     maker.act(&given.what).await
 }
 
-impl Maker<'_> {
+impl PresentationMaker<'_> {
     async fn act(&self, what: &ProofWhat) -> Result<Option<ProofMade>> {
         let ctx = self.agent.shared.clock.ctx();
         match what {
@@ -205,7 +205,7 @@ fn asked(new: &NewProofRequest, artefact: Artefact, ctx: &Ctx) -> Result<Payload
         }
     }
     if attachments.is_empty() {
-        return Err(Error::bad_request("aries-format-unknown"));
+        return Err(Error::bad_request("aries-proof-request-absent"));
     }
     Ok(Payload {
         comment: new.comment.clone(),

@@ -54,7 +54,7 @@ pub struct Import {
 
 /// The result of an export or an import.
 #[derive(Serialize)]
-struct Told {
+struct ArchiveSummary {
     network: String,
     height: u64,
     transactions: u64,
@@ -87,7 +87,7 @@ impl Import {
 }
 
 fn tell(archived: &Archived, as_json: bool) {
-    let told = Told {
+    let told = ArchiveSummary {
         network: archived.network.to_string(),
         height: archived.height,
         transactions: archived.transactions,

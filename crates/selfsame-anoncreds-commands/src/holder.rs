@@ -17,10 +17,10 @@ use selfsame_anoncreds_roles::{HeldCredential, RoleError};
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::output;
 
-use super::failure::failed;
-use super::verifier::Published;
-use super::{files, key};
-use crate::private_file;
+use crate::failure::failed;
+use crate::verifier::Published;
+use crate::{files, key};
+use selfsame_driver::private_file;
 
 /// Request the offered credential.
 #[derive(Args)]

@@ -17,8 +17,8 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::output;
 
-use super::failure::failed;
-use crate::private_file;
+use crate::failure::failed;
+use selfsame_driver::private_file;
 
 /// Maximum size of a message, in bytes, so that an endless pipe is not read for ever.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;

@@ -15,8 +15,8 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output::{self, RuleLine, rule_lines};
 
-use super::failure::failed;
-use super::files;
+use crate::failure::failed;
+use crate::files;
 
 /// Published objects of issuers, each under its identifier.
 #[derive(Args)]

@@ -1,15 +1,9 @@
 //! `selfsame anoncreds`: each step of AnonCreds separately, with JSON in and out, for use with any implementation.
 
-mod failure;
-mod files;
-mod holder;
-mod issuer;
-mod key;
-mod registry;
-mod verifier;
-
 use clap::{Args, Subcommand};
 use selfsame_terminal::exit::{Answer, End};
+
+use crate::{holder, issuer, key, registry, verifier};
 
 /// Run the steps of AnonCreds one by one, with messages in files or pipes.
 #[derive(Args)]

@@ -13,8 +13,8 @@ use selfsame_anoncreds_roles::issuer::{IndexChange, RegistryKeeper, open_registr
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::output;
 
-use super::failure::failed;
-use super::files;
+use crate::failure::failed;
+use crate::files;
 
 /// Create a revocation registry and its tails file.
 #[derive(Args)]

@@ -8,8 +8,8 @@ use selfsame_anoncreds_roles::KeyProofs;
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::output;
 
-use super::failure::failed;
-use super::files;
+use crate::failure::failed;
+use crate::files;
 
 /// Show what an issuer proves about its key.
 #[derive(Args)]

@@ -17,8 +17,8 @@ use selfsame_anoncreds_roles::issuer as roles;
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::output;
 
-use super::failure::failed;
-use super::files;
+use crate::failure::failed;
+use crate::files;
 
 /// Create a schema.
 #[derive(Args)]
