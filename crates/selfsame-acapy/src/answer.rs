@@ -11,18 +11,18 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// What an operation answers.
-pub type OperationResult<T = Response> = Result<T, Refusal>;
+pub type OperationResult<T = Response> = Result<T, OperationError>;
 
 /// Why an operation is refused.
 #[derive(Clone, Debug)]
-pub enum Refusal {
+pub enum OperationError {
     /// An error.
     Problem(Box<Problem>),
     /// A request that is malformed: what is wrong, by the name of the field.
     Invalid(Map<String, Value>),
 }
 
-impl Refusal {
+impl OperationError {
     /// A refusal with this problem.
     pub fn of(problem: Problem) -> Self {
         Self::Problem(Box::new(problem))
@@ -44,13 +44,13 @@ impl Refusal {
     }
 }
 
-impl From<Problem> for Refusal {
+impl From<Problem> for OperationError {
     fn from(problem: Problem) -> Self {
         Self::of(problem)
     }
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for OperationError {
     fn from(error: Error) -> Self {
         let problem = Problem::from(error);
         // ACA-Py has one status for a request that can't work and for a record in another state.
@@ -63,7 +63,7 @@ impl From<Error> for Refusal {
     }
 }
 
-impl From<Misfit> for Refusal {
+impl From<Misfit> for OperationError {
     fn from(misfit: Misfit) -> Self {
         let told = misfit.to_string();
         let field = told.split('`').nth(1).unwrap_or("_schema");
@@ -71,7 +71,7 @@ impl From<Misfit> for Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for OperationError {
     fn into_response(self) -> Response {
         match self {
             Self::Problem(problem) => problem.into_response(),
@@ -95,6 +95,6 @@ pub fn done() -> OperationResult {
 }
 
 /// A refusal because the request can't work.
-pub fn cannot(reason: Reason) -> Refusal {
-    Refusal::of(Problem::of(StatusCode::BAD_REQUEST, reason))
+pub fn cannot(reason: Reason) -> OperationError {
+    OperationError::of(Problem::of(StatusCode::BAD_REQUEST, reason))
 }

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
 use crate::admin::Admin;
-use crate::answer::{OperationResult, Refusal};
+use crate::answer::{OperationError, OperationResult};
 use crate::caller::{Caller, unauthorized};
 
 /// The most members and elements of a body for each byte that it may have: one row of many is 50 bytes or more.
@@ -121,7 +121,7 @@ impl OperationCall {
             max_members: most / BYTES_A_MEMBER,
         };
         json::parse_as(body, &limits).map_err(|error| match error {
-            JsonError::Shape(misfit) => Refusal::from(*misfit),
+            JsonError::Shape(misfit) => OperationError::from(*misfit),
             other => Problem::bad_request("body-invalid")
                 .with("detail", &other)
                 .into(),

@@ -11,7 +11,7 @@ use selfsame_http::peer::Peer;
 use selfsame_store::TenantId;
 
 use crate::admin::Admin;
-use crate::answer::{OperationResult, Refusal};
+use crate::answer::{OperationError, OperationResult};
 
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// What browsers send with each request of a page.
@@ -106,11 +106,11 @@ fn is_own_host(admin: &Admin, parts: &Parts) -> bool {
 }
 
 /// The key of a sub-wallet is wrong.
-pub fn refused_key() -> Refusal {
+pub fn refused_key() -> OperationError {
     Problem::new(StatusCode::UNAUTHORIZED, "agent-wallet-key").into()
 }
 
 /// No right key, and no right token.
-pub fn unauthorized() -> Refusal {
+pub fn unauthorized() -> OperationError {
     Problem::new(StatusCode::UNAUTHORIZED, "agent-key-needed").into()
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::operation::{Operation, OperationAudience};
+use crate::operation::{AdminOperation, OperationAudience};
 
 /// The description of these operations.
-pub fn swagger(operations: &[Operation], label: &str) -> Value {
+pub fn swagger(operations: &[AdminOperation], label: &str) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for operation in operations {
         let at = paths.entry(operation.path).or_insert_with(|| json!({}));
@@ -26,7 +26,7 @@ pub fn swagger(operations: &[Operation], label: &str) -> Value {
 }
 
 /// The operations as a list for people.
-pub fn listed(operations: &[Operation], label: &str) -> String {
+pub fn listed(operations: &[AdminOperation], label: &str) -> String {
     let mut text = format!("{label}\n\nThe description for programs: /api/docs/swagger.json\n");
     let mut tag = "";
     for operation in operations {
@@ -40,7 +40,7 @@ pub fn listed(operations: &[Operation], label: &str) -> String {
     text
 }
 
-fn described(operation: &Operation) -> Value {
+fn described(operation: &AdminOperation) -> Value {
     let mut described = json!({
         "tags": [operation.tag],
         "summary": operation.summary,
@@ -54,7 +54,7 @@ fn described(operation: &Operation) -> Value {
     described
 }
 
-fn parameters(operation: &Operation) -> Vec<Value> {
+fn parameters(operation: &AdminOperation) -> Vec<Value> {
     let in_path =
         |name: &str| json!({ "in": "path", "name": name, "required": true, "type": "string" });
     let path = operation.path.split('/').filter_map(|part| {

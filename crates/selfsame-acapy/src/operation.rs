@@ -16,7 +16,7 @@ pub type Handler = Arc<
 
 /// One method at one address.
 #[derive(Clone)]
-pub struct Operation {
+pub struct AdminOperation {
     /// The method.
     pub method: Method,
     /// The address as ACA-Py spells it.
@@ -82,50 +82,50 @@ pub const LIST: [QueryParameter; 4] = [
 ];
 
 /// An operation that reads.
-pub fn get<F>(path: &'static str, handler: fn(OperationCall) -> F) -> Operation
+pub fn get<F>(path: &'static str, handler: fn(OperationCall) -> F) -> AdminOperation
 where
     F: Future<Output = OperationResult> + Send + 'static,
 {
-    Operation {
+    AdminOperation {
         has_body: false,
-        ..Operation::new(Method::GET, path, handler)
+        ..AdminOperation::new(Method::GET, path, handler)
     }
 }
 
 /// An operation that does something.
-pub fn post<F>(path: &'static str, handler: fn(OperationCall) -> F) -> Operation
+pub fn post<F>(path: &'static str, handler: fn(OperationCall) -> F) -> AdminOperation
 where
     F: Future<Output = OperationResult> + Send + 'static,
 {
-    Operation::new(Method::POST, path, handler)
+    AdminOperation::new(Method::POST, path, handler)
 }
 
 /// An operation that replaces something.
-pub fn put<F>(path: &'static str, handler: fn(OperationCall) -> F) -> Operation
+pub fn put<F>(path: &'static str, handler: fn(OperationCall) -> F) -> AdminOperation
 where
     F: Future<Output = OperationResult> + Send + 'static,
 {
-    Operation::new(Method::PUT, path, handler)
+    AdminOperation::new(Method::PUT, path, handler)
 }
 
 /// An operation that removes something.
-pub fn delete<F>(path: &'static str, handler: fn(OperationCall) -> F) -> Operation
+pub fn delete<F>(path: &'static str, handler: fn(OperationCall) -> F) -> AdminOperation
 where
     F: Future<Output = OperationResult> + Send + 'static,
 {
-    Operation {
+    AdminOperation {
         has_body: false,
-        ..Operation::new(Method::DELETE, path, handler)
+        ..AdminOperation::new(Method::DELETE, path, handler)
     }
 }
 
 /// Operations of one group.
-pub fn tagged(tag: &'static str, operations: Vec<Operation>) -> Vec<Operation> {
-    let tagged = |operation| Operation { tag, ..operation };
+pub fn tagged(tag: &'static str, operations: Vec<AdminOperation>) -> Vec<AdminOperation> {
+    let tagged = |operation| AdminOperation { tag, ..operation };
     operations.into_iter().map(tagged).collect()
 }
 
-impl Operation {
+impl AdminOperation {
     fn new<F>(method: Method, path: &'static str, handler: fn(OperationCall) -> F) -> Self
     where
         F: Future<Output = OperationResult> + Send + 'static,

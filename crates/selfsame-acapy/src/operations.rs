@@ -12,12 +12,12 @@ mod server;
 mod wallet;
 
 use crate::operation::{
-    LIST, Operation, QueryParameter, delete, flag, get, number, post, put, tagged, text,
+    AdminOperation, LIST, QueryParameter, delete, flag, get, number, post, put, tagged, text,
 };
 use crate::settings::AdminSettings;
 
 /// The operations of an agent with these settings.
-pub fn all(settings: &AdminSettings) -> Vec<Operation> {
+pub fn all(settings: &AdminSettings) -> Vec<AdminOperation> {
     let sub_wallets = match settings.multitenant {
         true => multitenancy(),
         false => Vec::new(),
@@ -38,7 +38,7 @@ pub fn all(settings: &AdminSettings) -> Vec<Operation> {
     .concat()
 }
 
-fn server() -> Vec<Operation> {
+fn server() -> Vec<AdminOperation> {
     tagged(
         "server",
         vec![
@@ -60,7 +60,7 @@ fn server() -> Vec<Operation> {
     )
 }
 
-fn connections() -> Vec<Operation> {
+fn connections() -> Vec<AdminOperation> {
     tagged(
         "connection",
         vec![
@@ -117,7 +117,7 @@ fn connections() -> Vec<Operation> {
     )
 }
 
-fn messages() -> Vec<Operation> {
+fn messages() -> Vec<AdminOperation> {
     let ping = post("/connections/{conn_id}/send-ping", messaging::ping);
     let message = post("/connections/{conn_id}/send-message", messaging::send);
     [
@@ -135,7 +135,7 @@ const OF_EXCHANGES: [QueryParameter; 4] = [
     text("state"),
 ];
 
-fn issuing_credentials() -> Vec<Operation> {
+fn issuing_credentials() -> Vec<AdminOperation> {
     tagged(
         "issue-credential v2.0",
         vec![
@@ -196,7 +196,7 @@ fn issuing_credentials() -> Vec<Operation> {
     )
 }
 
-fn presenting_proofs() -> Vec<Operation> {
+fn presenting_proofs() -> Vec<AdminOperation> {
     tagged(
         "present-proof v2.0",
         vec![
@@ -249,7 +249,7 @@ fn presenting_proofs() -> Vec<Operation> {
     )
 }
 
-fn wallet() -> Vec<Operation> {
+fn wallet() -> Vec<AdminOperation> {
     tagged(
         "wallet",
         vec![
@@ -271,7 +271,7 @@ fn wallet() -> Vec<Operation> {
     )
 }
 
-fn ledger() -> Vec<Operation> {
+fn ledger() -> Vec<AdminOperation> {
     tagged(
         "ledger",
         vec![
@@ -288,7 +288,7 @@ fn ledger() -> Vec<Operation> {
     )
 }
 
-fn multitenancy() -> Vec<Operation> {
+fn multitenancy() -> Vec<AdminOperation> {
     let all = tagged(
         "multitenancy",
         vec![
@@ -314,7 +314,9 @@ fn multitenancy() -> Vec<Operation> {
             .does("A new token of a sub-wallet"),
         ],
     );
-    all.into_iter().map(Operation::of_base_wallet).collect()
+    all.into_iter()
+        .map(AdminOperation::of_base_wallet)
+        .collect()
 }
 
 /// The parameters of a list of what the agent has published.
@@ -327,7 +329,7 @@ const OF_PUBLISHED: [QueryParameter; 6] = [
     text("schema_version"),
 ];
 
-fn publishing() -> Vec<Operation> {
+fn publishing() -> Vec<AdminOperation> {
     let schemas = vec![
         post("/schemas", schemas::create).does("Publish a schema"),
         get("/schemas/created", schemas::created)
@@ -373,7 +375,7 @@ const OF_ANONCREDS: [QueryParameter; 5] = [
     text("schema_version"),
 ];
 
-fn publishing_anoncreds() -> Vec<Operation> {
+fn publishing_anoncreds() -> Vec<AdminOperation> {
     let schemas = vec![
         post("/anoncreds/schema", schemas::create_anoncreds).does("Publish a schema"),
         get("/anoncreds/schema/{schema_id}", schemas::show_anoncreds).does("A schema of anybody"),
@@ -406,7 +408,7 @@ fn publishing_anoncreds() -> Vec<Operation> {
     .concat()
 }
 
-fn credentials() -> Vec<Operation> {
+fn credentials() -> Vec<AdminOperation> {
     tagged(
         "credentials",
         vec![

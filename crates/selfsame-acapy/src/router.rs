@@ -14,10 +14,10 @@ use selfsame_http::extract::Raw;
 use selfsame_http::middleware::observe;
 
 use crate::admin::Admin;
-use crate::answer::{OperationResult, Refusal};
+use crate::answer::{OperationError, OperationResult};
 use crate::call::{OperationCall, PathParameter};
 use crate::caller::{Caller, unauthorized};
-use crate::operation::{Operation, OperationAudience};
+use crate::operation::{AdminOperation, OperationAudience};
 use crate::operations;
 use crate::settings::AdminSettings;
 
@@ -27,11 +27,11 @@ pub fn admin(app: Arc<App>, settings: AdminSettings) -> Router {
     routed(&Admin::new(app, settings), operations)
 }
 
-fn routed(admin: &Admin, operations: Vec<Operation>) -> Router {
+fn routed(admin: &Admin, operations: Vec<AdminOperation>) -> Router {
     let mut paths: BTreeMap<&'static str, MethodRouter> = BTreeMap::new();
     for operation in operations {
         let (path, filter) = (operation.path, filter(&operation.method));
-        let place = Arc::new(Place {
+        let place = Arc::new(PathPlace {
             admin: admin.clone(),
             operation,
         });
@@ -55,12 +55,12 @@ fn routed(admin: &Admin, operations: Vec<Operation>) -> Router {
 }
 
 /// An operation with what it is called on.
-struct Place {
+struct PathPlace {
     admin: Admin,
-    operation: Operation,
+    operation: AdminOperation,
 }
 
-impl Place {
+impl PathPlace {
     async fn answer(&self, parameters: &RawPathParams, request: Request) -> Response {
         let parameter = |(name, value): (&str, &str)| PathParameter {
             name: name.to_owned(),
@@ -93,7 +93,7 @@ impl Place {
         let request = Request::from_parts(parts, body);
         let Raw(body) = Raw::from_request(request, &())
             .await
-            .map_err(Refusal::from)?;
+            .map_err(OperationError::from)?;
         let call = OperationCall {
             admin: self.admin.clone(),
             caller,

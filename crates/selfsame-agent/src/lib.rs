@@ -17,6 +17,7 @@ mod notice;
 mod oob;
 mod parts;
 mod public_did;
+mod taken;
 
 pub use agents::{
     Agents, ConnectionEndpoints, ConnectionFilter, ExchangeBegin, ExchangeFilter, Exchanges,

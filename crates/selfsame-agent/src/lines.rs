@@ -8,16 +8,16 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A delivery.
-type Delivery = Pin<Box<dyn Future<Output = ()> + Send>>;
+type QueuedDelivery = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The deliveries that wait, by the peer's key. A peer stands in it as long as a task delivers to it.
 #[derive(Clone, Default)]
-pub struct Lines(Arc<Mutex<HashMap<String, VecDeque<Delivery>>>>);
+pub struct PeerLines(Arc<Mutex<HashMap<String, VecDeque<QueuedDelivery>>>>);
 
-impl Lines {
+impl PeerLines {
     /// Delivers in a task of its own, after what was given for the same peer before.
     pub fn push(&self, peer: &str, delivery: impl Future<Output = ()> + Send + 'static) {
-        let delivery: Delivery = Box::pin(delivery);
+        let delivery: QueuedDelivery = Box::pin(delivery);
         let mut all = self.lock();
         if let Some(waiting) = all.get_mut(peer) {
             waiting.push_back(delivery);
@@ -37,7 +37,7 @@ impl Lines {
     }
 
     /// The next delivery to a peer. Without one, the task ends.
-    fn next(&self, peer: &str) -> Option<Delivery> {
+    fn next(&self, peer: &str) -> Option<QueuedDelivery> {
         let mut lines = self.lock();
         let next = lines.get_mut(peer)?.pop_front();
         if next.is_none() {
@@ -46,7 +46,7 @@ impl Lines {
         next
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Delivery>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, VecDeque<QueuedDelivery>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -61,7 +61,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn deliveries_to_one_peer_follow_each_other_and_others_do_not_wait() {
-        let lines = Lines::default();
+        let lines = PeerLines::default();
         let (tell, mut told) = mpsc::unbounded_channel();
         for number in 0..20_u64 {
             let tell = tell.clone();
@@ -71,7 +71,9 @@ mod tests {
             });
         }
         let other = tell.clone();
-        lines.push("quick", async move { drop(other.send(100)) });
+        lines.push("quick", async move {
+            let _ = other.send(100);
+        });
         lines.push("quick", async {
             panic!("the peer's name is no reason to stop")
         });

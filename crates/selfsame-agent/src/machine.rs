@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use selfsame_aries::advance::{Outgoing, Problem};
-use selfsame_aries::key::VerKey;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
     At, Call, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement, TriedCall,
@@ -15,17 +14,18 @@ use selfsame_core::machine::{
 use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::ctx::Ctx;
-use selfsame_didcomm::Message;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, Tag, TenantId};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::destination::{Destination, OwnKey};
+use crate::destination::OwnKey;
 use crate::error::refused;
 use crate::notice::{Told, Untold};
 use crate::parts::AgentParts;
+
+pub use crate::taken::{AgentTurn, Beside, Parcel, Taken};
 
 /// How often a delivery is put off that the peer answers with an error.
 const REFUSED_MAX: u32 = 6;
@@ -89,49 +89,6 @@ pub trait Startable: AgentProtocol {
     fn record_id(entry: &Self::Entry) -> String;
 }
 
-/// What a step of a protocol is given besides record and input.
-pub struct AgentTurn<'a> {
-    /// What every machine's step is given.
-    pub round: &'a Round<'a>,
-    /// Whether somebody hears of the record's states.
-    pub is_heard: bool,
-}
-
-/// What a step of a protocol gives.
-pub struct Taken<E> {
-    /// Messages to send, in order.
-    pub send: Vec<Parcel>,
-    /// A record that begins beside the one of the step.
-    pub beside: Option<Beside<E>>,
-    /// Further writes.
-    pub batch: Option<Batch>,
-    /// What controllers are told, in order.
-    pub tell: Vec<Told>,
-    /// The record after the step, for the giver of the input.
-    pub shown: Option<Value>,
-    /// Whether the input had been taken before; then nothing is written.
-    pub is_repeated: bool,
-}
-
-/// A message with its way.
-pub struct Parcel {
-    /// Our key.
-    pub from: VerKey,
-    /// Where it goes.
-    pub to: Destination,
-    /// The message.
-    pub message: Message,
-}
-
-/// A record that begins beside another, with what it sends.
-pub struct Beside<E> {
-    pub id: String,
-    pub entry: E,
-    pub send: Vec<Parcel>,
-    /// What controllers are told of it.
-    pub tell: Vec<Told>,
-}
-
 /// What the giver of an input gets.
 pub struct StepOutcome {
     /// The refusal, if the peer is told of it.
@@ -141,11 +98,11 @@ pub struct StepOutcome {
     /// What is sent, and the record that it belongs to.
     parcels: Vec<(String, Parcel)>,
     /// What was sent, in the order of its entries in the outbox.
-    sent: Vec<Sent>,
+    sent: Vec<SentMessage>,
 }
 
 /// A message in the outbox.
-struct Sent {
+struct SentMessage {
     /// The record that sent it.
     record: String,
     /// The key of its recipient.
@@ -171,42 +128,6 @@ pub struct ProtocolMachine<P: AgentProtocol> {
     parts: AgentParts,
     records: RecordCache<P::Entry>,
     protocol: PhantomData<fn() -> P>,
-}
-
-impl<E> Taken<E> {
-    /// A step that sends this.
-    pub fn sending(send: Vec<Parcel>) -> Self {
-        Self {
-            send,
-            beside: None,
-            batch: None,
-            tell: Vec::new(),
-            shown: None,
-            is_repeated: false,
-        }
-    }
-
-    /// The answer to an input that had been taken before.
-    pub fn repeated() -> Self {
-        Self {
-            is_repeated: true,
-            ..Self::sending(Vec::new())
-        }
-    }
-
-    /// With these writes.
-    #[must_use]
-    pub fn with(mut self, batch: Option<Batch>) -> Self {
-        self.batch = batch;
-        self
-    }
-
-    /// With what controllers are told.
-    #[must_use]
-    pub fn telling(mut self, tell: Vec<Told>) -> Self {
-        self.tell = tell;
-        self
-    }
 }
 
 impl<P: AgentProtocol> ProtocolMachine<P> {
@@ -314,10 +235,10 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
 
     /// Delivers what a step sent now, after what was sent to the same peers before. What fails is put off by the outbox.
     /// The step's messages are the last entries of its commit.
-    fn deliver(self: &Arc<Self>, tenant: &TenantId, outbox: &[OutboxId], sent: Vec<Sent>) {
+    fn deliver(self: &Arc<Self>, tenant: &TenantId, outbox: &[OutboxId], sent: Vec<SentMessage>) {
         let first = outbox.len().saturating_sub(sent.len());
         let own = outbox.get(first..).unwrap_or_default();
-        for (entry, Sent { record, peer }) in own.iter().copied().zip(sent) {
+        for (entry, SentMessage { record, peer }) in own.iter().copied().zip(sent) {
             let (machine, tenant) = (self.clone(), tenant.clone());
             self.parts.lines.push(&peer, async move {
                 let at = At {
@@ -449,7 +370,7 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
             let peer = parcel.to.peer();
             let packed = self.packed(at, &record, parcel).await?;
             next.batch = next.batch.and(packed);
-            next.reply.sent.push(Sent { record, peer });
+            next.reply.sent.push(SentMessage { record, peer });
         }
         Ok(next)
     }

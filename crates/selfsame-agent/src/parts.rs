@@ -10,7 +10,7 @@ use selfsame_store::TenantId;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::lines::Lines;
+use crate::lines::PeerLines;
 
 /// How an agent presents itself, and how far it goes on by itself.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ pub struct AgentParts {
     pub shared: Arc<Shared>,
     pub anoncreds: AnonCreds,
     /// The deliveries to each peer.
-    pub lines: Lines,
+    pub lines: PeerLines,
     terms: Arc<RwLock<TermsTable>>,
     hearing: Hearing,
 }
@@ -96,7 +96,7 @@ impl AgentParts {
         Self {
             shared: anoncreds.shared().clone(),
             anoncreds,
-            lines: Lines::default(),
+            lines: PeerLines::default(),
             terms: Arc::new(RwLock::new(table)),
             hearing,
         }

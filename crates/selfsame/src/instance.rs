@@ -126,7 +126,7 @@ pub struct Validating {
 }
 
 /// What decides which calls out are allowed, beside the settings.
-struct Called<'a> {
+struct CallingOut<'a> {
     roots: &'a [Vec<u8>],
     agents: &'a [BoundAgent],
 }
@@ -219,7 +219,7 @@ impl Launch {
         // First, because this locks the data: a second process must not replace the certificate of a running one.
         let store = self.records().await?;
         let (tls, roots) = self.certificates(&store, &origin).await?;
-        let called = Called {
+        let called = CallingOut {
             roots: &roots,
             agents: &agents,
         };
@@ -375,7 +375,7 @@ impl Launch {
         store: Store,
         origin: &Url,
         bound: SocketAddr,
-        called: Called<'_>,
+        called: CallingOut<'_>,
     ) -> Result<Parts, Failure> {
         let ledger = if self.roles.registry && self.node.is_none() {
             Some(private_directory::ledger(&self.data)?)

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
 
-use crate::answer::{OperationResult, Refusal, done, told};
+use crate::answer::{OperationError, OperationResult, done, told};
 use crate::call::{Flag, ListPart, OperationCall};
 
 /// The pauses between two looks at a connection that is awaited.
@@ -177,7 +177,7 @@ fn invited(call: &OperationCall, made: InvitationView, alias: Option<String>) ->
 }
 
 /// Why an invitation can't name the public DID.
-fn no_public() -> Refusal {
+fn no_public() -> OperationError {
     Problem::new(StatusCode::FORBIDDEN, "agent-public-invites-off").into()
 }
 
@@ -280,7 +280,7 @@ pub async fn ready(call: &OperationCall, id: &str) -> OperationResult<Connection
         }
         let is_over = matches!(view.state, "error" | "abandoned");
         if is_over || Instant::now() + pause > until {
-            return Err(Refusal::not_ready(id));
+            return Err(OperationError::not_ready(id));
         }
         sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);

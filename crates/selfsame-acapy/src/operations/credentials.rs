@@ -5,7 +5,7 @@ use selfsame_driver::paging::Paging;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{OperationResult, Refusal, done, told};
+use crate::answer::{OperationError, OperationResult, done, told};
 use crate::call::OperationCall;
 
 /// The number of credentials that a search returns if the caller does not say.
@@ -25,7 +25,7 @@ pub async fn list(call: OperationCall) -> OperationResult {
     let asked: CredentialsQuery = call.query()?;
     let wql = match asked.wql.as_deref().filter(|wql| !wql.is_empty()) {
         Some(wql) => json::parse(wql.as_bytes(), &json::Limits::default())
-            .map_err(|error| Refusal::field("wql", &error.to_string()))?,
+            .map_err(|error| OperationError::field("wql", &error.to_string()))?,
         None => json!({}),
     };
     let start = asked.offset.or(asked.start).unwrap_or(0);

@@ -1,12 +1,13 @@
 //! Issuing credentials (RFC 0453).
 
-use selfsame_agent::{ExchangeBegin, IssueWhat, NewCredentialOffer, NewCredentialProposal, Wishes};
+use selfsame_agent::issue::{IssueWhat, NewCredentialOffer, NewCredentialProposal};
+use selfsame_agent::{ExchangeBegin, Wishes};
 use selfsame_aries::exchange::Preview;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::exchange::{ByFormat, RecordsQuery, ReportBody, filters};
-use crate::answer::{OperationResult, Refusal, cannot, done, told};
+use crate::answer::{OperationError, OperationResult, cannot, done, told};
 use crate::call::OperationCall;
 
 /// The version of the protocol.
@@ -57,7 +58,7 @@ impl OfferBody {
     fn on_connection(&self) -> OperationResult<()> {
         match self.connection_id {
             Some(_) => Ok(()),
-            None => Err(Refusal::field(
+            None => Err(OperationError::field(
                 "connection_id",
                 "Missing data for required field.",
             )),

@@ -7,7 +7,7 @@ use selfsame_crypto::SecretString;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::answer::{OperationResult, Refusal, done, told};
+use crate::answer::{OperationError, OperationResult, done, told};
 use crate::call::{ListPart, OperationCall};
 use crate::caller::refused_key;
 use crate::settings::AdminSettings;
@@ -67,7 +67,7 @@ impl NewBody {
             (UNMANAGED, Some(key)) => Ok(Some(key.clone())),
             (UNMANAGED, None) => {
                 let what = "Missing data for required field.";
-                Err(Refusal::field("wallet_key", what))
+                Err(OperationError::field("wallet_key", what))
             }
             _ => Ok(None),
         }

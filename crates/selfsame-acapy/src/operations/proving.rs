@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_agent::{
-    ExchangeBegin, NamedRequest, NewPresentation, NewProofRequest, ProofWhat, Wishes,
-};
+use selfsame_agent::present::{NamedRequest, NewPresentation, NewProofRequest, ProofWhat};
+use selfsame_agent::{ExchangeBegin, Wishes};
 use selfsame_anoncreds_wallet::ChosenCredentials;
 use selfsame_crypto::json::{self, JsonError};
 use selfsame_driver::Error;
@@ -12,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::exchange::{ByFormat, RecordsQuery, ReportBody, known};
-use crate::answer::{OperationResult, Refusal, done, told};
+use crate::answer::{OperationError, OperationResult, done, told};
 use crate::call::OperationCall;
 
 /// The version of the protocol.
@@ -70,7 +69,7 @@ pub async fn send_request(call: OperationCall) -> OperationResult {
     let body: RequestBody = call.body()?;
     if body.connection_id.is_none() {
         let what = "Missing data for required field.";
-        return Err(Refusal::field("connection_id", what));
+        return Err(OperationError::field("connection_id", what));
     }
     body.begin(&call).await
 }
@@ -177,7 +176,7 @@ fn extra_queries(text: Option<&str>) -> OperationResult<BTreeMap<String, Value>>
         return Ok(BTreeMap::new());
     };
     json::parse_as(text.as_bytes(), &json::Limits::default())
-        .map_err(|error: JsonError| Refusal::field("extra_query", &error.to_string()))
+        .map_err(|error: JsonError| OperationError::field("extra_query", &error.to_string()))
 }
 
 /// The JSON of what a record's request asks for, in the first format that has it.

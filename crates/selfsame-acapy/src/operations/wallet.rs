@@ -10,7 +10,7 @@ use selfsame_http::error::Problem;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{OperationResult, Refusal, cannot, done, told};
+use crate::answer::{OperationError, OperationResult, cannot, done, told};
 use crate::call::OperationCall;
 
 /// The types of the services that messages are posted to, in lower case.
@@ -119,9 +119,12 @@ impl NamedQuery {
     fn did(&self) -> OperationResult<Did> {
         let text = self.did.as_deref().unwrap_or_default();
         if text.is_empty() {
-            return Err(Refusal::field("did", "Missing data for required field."));
+            return Err(OperationError::field(
+                "did",
+                "Missing data for required field.",
+            ));
         }
-        Did::parse(text).map_err(|_| Refusal::field("did", "Value is not a DID"))
+        Did::parse(text).map_err(|_| OperationError::field("did", "Value is not a DID"))
     }
 }
 

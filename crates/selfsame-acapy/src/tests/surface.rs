@@ -6,7 +6,7 @@ use http::{Method, Request, StatusCode};
 use selfsame_http::peer::Peer;
 
 use super::world::{Agent, KEY, World};
-use crate::operation::{Operation, OperationAudience};
+use crate::operation::{AdminOperation, OperationAudience};
 use crate::operations;
 
 /// A request without a key; identifiers in the path are none that exists.
@@ -137,8 +137,9 @@ async fn the_description_has_every_operation_once() {
         assert_eq!(found["tags"][0], operation.tag, "{}", operation.path);
         assert!(!operation.summary.is_empty() && !operation.tag.is_empty());
         assert!(listed.contains(operation.path));
-        let is_same =
-            |other: &&Operation| other.path == operation.path && other.method == operation.method;
+        let is_same = |other: &&AdminOperation| {
+            other.path == operation.path && other.method == operation.method
+        };
         assert_eq!(all.iter().filter(is_same).count(), 1, "{}", operation.path);
     }
 }

@@ -1,0 +1,89 @@
+//! What a step of a protocol is given, and what it gives.
+
+use selfsame_aries::key::VerKey;
+use selfsame_core::machine::Round;
+use selfsame_didcomm::Message;
+use selfsame_store::Batch;
+use serde_json::Value;
+
+use crate::destination::Destination;
+use crate::notice::Told;
+
+/// What a step of a protocol is given besides record and input.
+pub struct AgentTurn<'a> {
+    /// What every machine's step is given.
+    pub round: &'a Round<'a>,
+    /// Whether somebody hears of the record's states.
+    pub is_heard: bool,
+}
+
+/// What a step of a protocol gives.
+pub struct Taken<E> {
+    /// Messages to send, in order.
+    pub send: Vec<Parcel>,
+    /// A record that begins beside the one of the step.
+    pub beside: Option<Beside<E>>,
+    /// Further writes.
+    pub batch: Option<Batch>,
+    /// What controllers are told, in order.
+    pub tell: Vec<Told>,
+    /// The record after the step, for the giver of the input.
+    pub shown: Option<Value>,
+    /// Whether the input had been taken before; then nothing is written.
+    pub is_repeated: bool,
+}
+
+/// A message with its way.
+pub struct Parcel {
+    /// Our key.
+    pub from: VerKey,
+    /// Where it goes.
+    pub to: Destination,
+    /// The message.
+    pub message: Message,
+}
+
+/// A record that begins beside another, with what it sends.
+pub struct Beside<E> {
+    pub id: String,
+    pub entry: E,
+    pub send: Vec<Parcel>,
+    /// What controllers are told of it.
+    pub tell: Vec<Told>,
+}
+
+impl<E> Taken<E> {
+    /// A step that sends this.
+    pub fn sending(send: Vec<Parcel>) -> Self {
+        Self {
+            send,
+            beside: None,
+            batch: None,
+            tell: Vec::new(),
+            shown: None,
+            is_repeated: false,
+        }
+    }
+
+    /// The answer to an input that had been taken before.
+    pub fn repeated() -> Self {
+        Self {
+            is_repeated: true,
+            ..Self::sending(Vec::new())
+        }
+    }
+
+    /// With these writes.
+    #[must_use]
+    pub fn with(mut self, batch: Option<Batch>) -> Self {
+        self.batch = batch;
+        self
+    }
+
+    /// With what controllers are told.
+    #[must_use]
+    pub fn telling(mut self, tell: Vec<Told>) -> Self {
+        self.tell = tell;
+        self
+    }
+}
