@@ -16,6 +16,7 @@ mod keys;
 mod link_secret;
 mod matching;
 mod objects;
+mod places;
 mod presenting;
 mod publication;
 mod publishing;

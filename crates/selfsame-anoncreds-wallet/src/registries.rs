@@ -13,6 +13,7 @@ use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, OutboxId, Page, Put, StoreError, Tag, TenantId};
 
+use crate::places::LeasedPlaces;
 use crate::publication::Publication;
 use crate::registry::{
     REGISTRY, Registries, RegistryChange, RegistryRecord, RegistryStage, is_open_tag,
@@ -112,6 +113,31 @@ impl AnonCreds {
         publication: &Publication,
     ) -> Result<Option<TakenPlace>> {
         let cred_def_id = publication.definition_id.as_deref().unwrap_or_default();
+        let lease = self.places.of(tenant, cred_def_id);
+        let mut lease = lease.lock().await;
+        loop {
+            if let Some(places) = &mut *lease
+                && let Some(index) = places.left.next()
+            {
+                let registry = self.registry_record(tenant, &places.registry).await?;
+                if registry.stage != RegistryStage::Decommissioned {
+                    return Ok(Some(TakenPlace { registry, index }));
+                }
+            }
+            *lease = self.lease_places(tenant, publication).await?;
+            if lease.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Leases places of the first registry of a definition that has some; `None` while none is published.
+    async fn lease_places(
+        &self,
+        tenant: &TenantId,
+        publication: &Publication,
+    ) -> Result<Option<LeasedPlaces>> {
+        let cred_def_id = publication.definition_id.as_deref().unwrap_or_default();
         let open = self.open_registries(tenant, cred_def_id).await?;
         if open.len() < KEPT {
             self.keep_registries(tenant, publication).await?;
@@ -120,12 +146,10 @@ impl AnonCreds {
             if registry.stage != RegistryStage::Ready {
                 continue;
             }
-            let store = &self.shared.store;
-            let given = store.allocate(tenant, &registry.counter(), 1).await?.start;
-            // Index 0 is never assigned, and the last place has no bit of its own.
-            let index = u32::try_from(given.saturating_add(1)).unwrap_or(u32::MAX);
-            if index < registry.size {
-                return Ok(Some(TakenPlace { registry, index }));
+            let id = registry.record_id();
+            let leased = self.places.lease(tenant, &id, registry.size).await?;
+            if leased.is_some() {
+                return Ok(leased);
             }
             let full = RegistryChange::Close(RegistryStage::Full);
             self.change(tenant, &registry, full).await?;

@@ -11,6 +11,7 @@ use crate::computing::Computing;
 use crate::keys::IssuerKeys;
 use crate::link_secret::LinkSecrets;
 use crate::objects::{KnownRegistry, Objects};
+use crate::places::Places;
 use crate::publication::Publishing;
 use crate::registry::Registries;
 use crate::states::ProvenStates;
@@ -30,6 +31,7 @@ pub struct AnonCreds {
     pub(crate) secrets: Arc<LinkSecrets>,
     pub(crate) tails: Arc<Tails>,
     pub(crate) states: Arc<ProvenStates>,
+    pub(crate) places: Arc<Places>,
     pub(crate) tagged: Arc<Bounded<TenantId, ()>>,
     pub(crate) computing: Computing,
 }
@@ -51,6 +53,7 @@ impl AnonCreds {
             secrets: Arc::new(LinkSecrets::new(shared.clone())),
             tails: Arc::new(Tails::new(shared.clone())),
             states: Arc::new(ProvenStates::new()),
+            places: Arc::new(Places::new(shared.clone())),
             tagged: Arc::new(Bounded::new(TAGGED_MAX)),
             shared,
             objects,

@@ -24,6 +24,7 @@ mod saved;
 mod saved_pages;
 mod sockets;
 mod surface;
+mod tails;
 mod trust;
 mod types;
 mod wallets;

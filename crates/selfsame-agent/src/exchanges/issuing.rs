@@ -223,7 +223,7 @@ impl AgentProtocol for IssuingProtocol {
         given: &mut IssueGiven,
     ) -> Result<()> {
         if given.made.is_none() {
-            given.made = making::made(agent, at.tenant, entry, given).await?;
+            given.made = making::made(agent, at, entry, given).await?;
         }
         Ok(())
     }

@@ -178,7 +178,11 @@ impl AnonCreds {
         waited.unwrap_or_else(|_| late())
     }
 
-    async fn registry_record(&self, tenant: &TenantId, id: &str) -> Result<RegistryRecord> {
+    pub(crate) async fn registry_record(
+        &self,
+        tenant: &TenantId,
+        id: &str,
+    ) -> Result<RegistryRecord> {
         let stored = self.shared.store.read(tenant, REGISTRY, id).await?;
         let gone = || Error::internal("a revocation registry has gone");
         decode(&stored.ok_or_else(gone)?.value)

@@ -18,7 +18,7 @@ use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_registry::anoncreds::RevocationEntry;
 use selfsame_registry::{Operation, Transaction};
-use selfsame_store::{Batch, Expect, Put, TenantId};
+use selfsame_store::{Batch, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::record::{REGISTRY_KEY, RegistryRecord, SentEntry};
@@ -116,9 +116,9 @@ impl RegistryWorkshop {
         };
         let accumulator = accumulator_text(list.current_accumulator.as_ref())?;
         let tails_hash = opened.definition.value.tails_hash;
-        let writes = Batch::new(at.tenant.clone())
-            .expect(REGISTRY_KEY, at.id, Expect::Absent)
-            .put(Put::new(REGISTRY_KEY, at.id, encode(&kept)?));
+        // The key of a registry that the ledger had refused is replaced.
+        let writes = Batch::new(at.tenant.clone());
+        let writes = writes.put(Put::new(REGISTRY_KEY, at.id, encode(&kept)?));
         let first = RevocationEntry {
             registry: record.id.clone(),
             before: None,

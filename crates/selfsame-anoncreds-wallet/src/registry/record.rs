@@ -131,11 +131,6 @@ impl RegistryRecord {
         format!("{publication}/{number}")
     }
 
-    /// The counter of its places.
-    pub fn counter(&self) -> String {
-        format!("anoncreds-place {}", self.record_id())
-    }
-
     /// Whether it has room, or may still get it.
     pub fn is_open(&self) -> bool {
         match self.stage {

@@ -1,5 +1,6 @@
 //! The AnonCreds of tenants below HTTP: issuers, holders and verifiers, each in a process of its own, on one registry.
 
+mod fetching;
 mod flow;
 mod forged;
 mod publications;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use selfsame_anoncreds_wallet::{DefinitionFilter, NewIssuance, RegistryStage};
@@ -116,6 +118,9 @@ async fn two_processes_on_one_store_give_out_no_place_twice() {
     );
     let unique: BTreeSet<_> = one.iter().chain(&two).collect();
     assert_eq!(unique.len(), 60);
+    // Neither wastes the registries of the other.
+    let used: BTreeSet<_> = one.iter().chain(&two).map(|(id, _)| id).collect();
+    assert_eq!(used.len(), 60_usize.div_ceil(9));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -134,4 +139,28 @@ async fn a_rotated_registry_gives_out_no_more_places() {
         .anoncreds
         .registry_shown(&issuer.tenant, &before[0].0);
     assert_eq!(old.await.unwrap().stage, RegistryStage::Decommissioned);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_registry_that_the_ledger_refused_is_tried_again_by_the_next_issuance() {
+    let registry = FakeRegistry::new(Clock::default());
+    registry.refuses_registries.store(2, Ordering::SeqCst);
+    let issuer = Party::new(&registry, "clinic").await;
+    let cred_def_id = issuer.defines(&["name"], Some(20)).await;
+    let (anoncreds, tenant) = (&issuer.anoncreds, &issuer.tenant);
+    for _ in 0..400 {
+        let all = anoncreds
+            .registries(tenant, Some(&cred_def_id))
+            .await
+            .unwrap();
+        let failed = all
+            .iter()
+            .filter(|one| matches!(one.stage, RegistryStage::Failed(_)));
+        if failed.count() == 2 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    assert_eq!(registry.refuses_registries.load(Ordering::SeqCst), 0);
+    assert_eq!(issue(&issuer, &cred_def_id, 3, 3).await.len(), 3);
 }

@@ -1,7 +1,7 @@
 //! A registry in memory, and parties that share it, each with a store of its own.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use selfsame_anoncreds::format::{
     CredentialDefinition, Message as _, RevocationRegistryDefinition, Schema,
 };
 use selfsame_anoncreds_wallet::{
-    AnonCreds, ChosenCredentials, DefinitionFilter, NewCredentialDefinition, NewIssuance,
-    NewSchema, TailsName,
+    AnonCreds, ChosenCredentials, CompletedIssuance, DefinitionFilter, NewCredentialDefinition,
+    NewIssuance, NewSchema, TailsName,
 };
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, SharedConfig, TrustConfig};
 use selfsame_core::dids::Author;
@@ -42,6 +42,8 @@ pub struct FakeRegistry {
     pub is_away: AtomicBool,
     /// It accepts, and its answers are lost.
     pub loses_answers: AtomicBool,
+    /// Revocation registries that it still refuses.
+    pub refuses_registries: AtomicUsize,
     state: Mutex<FakeState>,
 }
 
@@ -60,6 +62,7 @@ impl FakeRegistry {
             clock,
             is_away: AtomicBool::new(false),
             loses_answers: AtomicBool::new(false),
+            refuses_registries: AtomicUsize::new(0),
             state: Mutex::default(),
         })
     }
@@ -169,6 +172,13 @@ impl RegistryClient for FakeRegistry {
         if self.is_away.load(Ordering::SeqCst) {
             return Err(away());
         }
+        let mut operations = transaction.body().operations.iter();
+        let is_registry = operations.any(|one| matches!(one, Operation::RevocationRegistry { .. }));
+        let left = self.refuses_registries.load(Ordering::SeqCst);
+        if is_registry && left > 0 {
+            self.refuses_registries.store(left - 1, Ordering::SeqCst);
+            return Err(refused("quota"));
+        }
         let mut state = self.state.lock().unwrap();
         let hash = transaction.hash();
         let number = u64::try_from(state.receipts.len()).unwrap() + 1;
@@ -255,6 +265,14 @@ impl RegistryClient for FakeRegistry {
     }
 }
 
+/// An empty store.
+pub async fn store() -> Store {
+    let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+    Store::open(Arc::new(Memory::default()), vault)
+        .await
+        .unwrap()
+}
+
 /// A process with one tenant.
 pub struct Party {
     pub anoncreds: AnonCreds,
@@ -265,21 +283,26 @@ pub struct Party {
 
 impl Party {
     pub async fn new(registry: &Arc<FakeRegistry>, name: &str) -> Self {
-        let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
-        let store = Store::open(Arc::new(Memory::default()), vault);
-        Self::on(registry, name, store.await.unwrap()).await
+        Self::on(registry, name, store().await).await
     }
 
     /// A process with this store.
     pub async fn on(registry: &Arc<FakeRegistry>, name: &str, store: Store) -> Self {
+        Self::at(registry, name, store, "http://localhost:9/").await
+    }
+
+    /// A process with this store that is reached at this origin, and reaches it.
+    pub async fn at(registry: &Arc<FakeRegistry>, name: &str, store: Store, origin: &str) -> Self {
+        let origin: url::Url = origin.parse().unwrap();
         let config = SharedConfig {
-            origin: "http://localhost:9/".parse().unwrap(),
+            origin: origin.clone(),
             trust: TrustConfig::default(),
             resolver: ResolverConfig::default(),
             organisations: OrganisationsConfig::default(),
         };
         let settings = Settings {
             native_roots: false,
+            own_origins: vec![origin.origin()],
             ..Settings::default()
         };
         let resources = Resources {
@@ -330,8 +353,27 @@ impl Party {
         made.await.unwrap().id
     }
 
-    /// Issues a credential to a holder, who keeps it; returns its identifier in the holder's wallet.
+    /// Issues a credential to a holder, who has the tails file and keeps it; returns its identifier in the holder's
+    /// wallet.
     pub async fn issues(&self, to: &Party, cred_def_id: &str, values: &[(&str, &str)]) -> String {
+        let (issued, metadata) = self.issued(to, cred_def_id, values).await;
+        if let Some(id) = &issued.rev_reg_id {
+            let tails = self.anoncreds.tails(TailsName::Registry(id)).await.unwrap();
+            to.anoncreds
+                .keep_tails(id, &tails.unwrap().1)
+                .await
+                .unwrap();
+        }
+        to.keeps(&issued.json, &metadata).await.unwrap()
+    }
+
+    /// Issues a credential to a holder, who requests it; returns it with what the holder needs to keep it.
+    pub async fn issued(
+        &self,
+        to: &Party,
+        cred_def_id: &str,
+        values: &[(&str, &str)],
+    ) -> (CompletedIssuance, String) {
         let of = DefinitionFilter {
             cred_def_id: Some(cred_def_id.to_owned()),
             ..DefinitionFilter::default()
@@ -352,15 +394,12 @@ impl Party {
             exchange: None,
         };
         let issued = self.anoncreds.issue(&self.tenant, &issuance).await.unwrap();
-        self.shared.store.commit(issued.writes).await.unwrap();
-        if let Some(id) = &issued.rev_reg_id {
-            let tails = self.anoncreds.tails(TailsName::Registry(id)).await.unwrap();
-            to.anoncreds
-                .keep_tails(id, &tails.unwrap().1)
-                .await
-                .unwrap();
-        }
-        to.keeps(&issued.json, &requested.metadata).await.unwrap()
+        self.shared
+            .store
+            .commit(issued.writes.clone())
+            .await
+            .unwrap();
+        (issued, requested.metadata)
     }
 
     pub async fn keeps(&self, credential: &[u8], metadata: &str) -> Result<String> {

@@ -43,6 +43,7 @@ use crate::error::Handled;
         (name = "issuance", description = "OpenID4VCI: how any wallet receives a credential. Includes status lists."),
         (name = "presentation", description = "OpenID4VP: how any wallet presents a credential."),
         (name = "resolution", description = "Resolve DIDs; the DID documents that are hosted here."),
+        (name = "tails", description = "The tails files of AnonCreds revocation registries, at the addresses of indy-tails-server."),
         (name = "von-network", description = "The addresses of a von-network, for tools that know them."),
         (name = "supervision", description = "Health, metrics, and this description."),
     ),

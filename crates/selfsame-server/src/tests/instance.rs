@@ -314,11 +314,11 @@ impl Call {
     }
 
     /// A form with files, with the boundary `b`.
-    pub fn multipart(self, body: String) -> Self {
+    pub fn multipart(self, body: impl Into<Body>) -> Self {
         Self(
             self.0
                 .header(CONTENT_TYPE, "multipart/form-data; boundary=b"),
-            Body::from(body),
+            body.into(),
         )
     }
 

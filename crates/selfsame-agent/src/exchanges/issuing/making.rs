@@ -5,6 +5,7 @@ use selfsame_aries::advance::Move;
 use selfsame_aries::exchange::{Course as _, Payload, Preview, PreviewAttribute, Spoken};
 use selfsame_aries::formats::{Artefact, CredentialFilter};
 use selfsame_aries::issue_credential::{CredentialExchange, IssueCredential, IssueMessage};
+use selfsame_core::machine::At;
 use selfsame_driver::{Error, Result};
 use selfsame_store::TenantId;
 
@@ -20,6 +21,8 @@ use crate::parts::AgentParts;
 struct CredentialMaker<'a> {
     agent: &'a AgentParts,
     tenant: &'a TenantId,
+    /// The id of the exchange's record.
+    id: &'a str,
     exchange: Option<&'a CredentialExchange>,
     entry: &'a IssueEntry,
 }
@@ -30,13 +33,14 @@ struct CredentialMaker<'a> {
 /// What an act of the controller can't be given. What follows by itself and fails is noted in the record.
 pub(super) async fn made(
     agent: &AgentParts,
-    tenant: &TenantId,
+    at: At<'_>,
     entry: &IssueEntry,
     given: &IssueGiven,
 ) -> Result<Option<IssueMade>> {
     let maker = CredentialMaker {
         agent,
-        tenant,
+        tenant: at.tenant,
+        id: at.id,
         exchange: entry.exchange.as_ref(),
         entry,
     };
@@ -190,7 +194,7 @@ impl CredentialMaker<'_> {
             offer: offer.bytes,
             request: request.bytes,
             values: values(offered.preview.as_ref()),
-            exchange: None,
+            exchange: Some(self.id),
         };
         let issued = self.agent.anoncreds.issue(self.tenant, &issuance).await?;
         let attachment = attached(request.format, Artefact::Credential, issued.json);
