@@ -4,7 +4,7 @@ mod as_node;
 mod validating;
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use selfsame_abci::{Engine, Home, Node};
@@ -22,7 +22,7 @@ use selfsame_ledger::config::{
 use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_postgres::Company;
-use selfsame_server::{Nodes, Origin, OriginError, ServerLimits};
+use selfsame_server::{FurtherListener, Nodes, Origin, OriginError, ServerLimits};
 use selfsame_store::Store;
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::master_key::Custody;
@@ -250,15 +250,15 @@ impl Launch {
         let untold_token = keeping.keep(new_token, app.operator())?;
         let nodes = self.open_nodes(&app, &net).await?;
         let addresses = agents.iter().map(|agent| agent.at.clone()).collect();
-        let further = agents.into_iter().flat_map(|agent| agent.listeners(&app));
+        let backups = self.backups();
         let settings = selfsame_server::ServerSettings {
             tls,
             nodes,
-            further: further.collect(),
+            further: further_of(agents, &app),
             health,
             plain_anywhere: self.plain_anywhere,
             limits: self.limits,
-            backups: Some(self.backups()),
+            backups: Some(backups),
             open_registration: self.open_registration,
         };
         let serving = Serving::start(|stopped| {
@@ -487,6 +487,11 @@ impl Running {
         }
         ended
     }
+}
+
+fn further_of(agents: Vec<BoundAgent>, app: &Arc<App>) -> Vec<FurtherListener> {
+    let listeners = agents.into_iter().map(|agent| agent.listeners(app));
+    listeners.flatten().collect()
 }
 
 /// The host for an address: its name if that leads there, since did:web excludes IP addresses.

@@ -15,8 +15,8 @@ use selfsame_core::machine::{At, Call};
 use selfsame_crypto::{Secret, SecretString};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_registry::anoncreds::RevocationEntry;
 use selfsame_registry::Operation;
+use selfsame_registry::anoncreds::RevocationEntry;
 use selfsame_store::{Batch, Expect, Put, TenantId};
 use serde::{Deserialize, Serialize};
 

@@ -18,7 +18,7 @@ use crate::settings::{HOOKS, TlsSettings};
 
 impl TlsSettings {
     /// The origins that are called with DIDs and credentials.
-    fn origins(&self) -> impl Iterator<Item = url::Origin> {
+    pub fn origins(&self) -> impl Iterator<Item = url::Origin> {
         self.reach.iter().map(|reach| reach.origin.origin())
     }
 
