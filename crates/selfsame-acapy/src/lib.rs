@@ -13,6 +13,7 @@ mod inbound;
 mod operation;
 mod operations;
 mod router;
+mod section;
 mod settings;
 
 #[cfg(test)]
@@ -20,4 +21,5 @@ mod tests;
 
 pub use inbound::inbound;
 pub use router::admin;
+pub use section::AgentSection;
 pub use settings::AdminSettings;

@@ -21,6 +21,4 @@ pub struct AdminSettings {
     pub multitenant: bool,
     /// The base of the links of invitations; the agent's endpoint without one.
     pub invite_base_url: Option<Url>,
-    /// Whether invitations may name the public DID.
-    pub public_invites: bool,
 }

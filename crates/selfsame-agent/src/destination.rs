@@ -140,6 +140,12 @@ impl Destination {
         })
     }
 
+    /// The key that tells this peer from others; messages to it arrive in order.
+    pub fn peer(&self) -> String {
+        let first = self.keys.first();
+        first.map_or_else(String::new, VerKey::to_base58)
+    }
+
     /// Packs a message from this key of ours, and gives the call that delivers it.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ mod discovery;
 mod error;
 mod exchanges;
 mod keys;
+mod lines;
 mod machine;
 mod notice;
 mod oob;

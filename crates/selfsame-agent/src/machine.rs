@@ -1,12 +1,14 @@
 //! The one machine that drives the records of all protocols: what a step sends is packed, and written to the outbox in
 //! the commit of the step.
 
+mod agent_protocol;
+
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use selfsame_aries::advance::{Outgoing, Problem};
+use selfsame_aries::advance::Problem;
 use selfsame_aries::key::VerKey;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
@@ -19,75 +21,20 @@ use selfsame_didcomm::Message;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, Tag, TenantId};
-use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::destination::{Destination, OwnKey};
 use crate::error::refused;
-use crate::notice::{Told, Untold};
+use crate::notice::Told;
 use crate::parts::AgentParts;
+
+pub use agent_protocol::{AgentProtocol, Startable};
 
 /// How often a delivery is put off that the peer answers with an error.
 const REFUSED_MAX: u32 = 6;
 
 /// Pauses before a message that waits for an earlier one is tried again, in milliseconds.
 const PATIENCE_MS: [u64; 9] = [5, 10, 20, 40, 80, 160, 320, 640, 1_280];
-
-/// A protocol, as the agent keeps and drives its records.
-#[async_trait]
-pub trait AgentProtocol: Send + Sync + 'static {
-    /// The kind of its records; also the name of its machine.
-    const KIND: &'static str;
-    /// Its record.
-    type Entry: DeserializeOwned + Serialize + Send + Sync + 'static;
-    /// What it can be given.
-    type Input: Send + Sync + 'static;
-
-    /// Takes a step. Pure.
-    ///
-    /// # Errors
-    /// The refusal; the record stays as it is.
-    fn step(
-        entry: &mut Self::Entry,
-        input: &Self::Input,
-        turn: &AgentTurn<'_>,
-    ) -> std::result::Result<Step<Taken<Self::Entry>>, Problem>;
-
-    /// The tags by which a record is found.
-    fn tags(entry: &Self::Entry) -> Vec<Tag>;
-
-    /// The notices that are told once the record's messages were sent.
-    fn untold(entry: &mut Self::Entry) -> &mut Untold;
-
-    /// The way of the report that refuses an input; `None` if it can't be sent, or not to somebody unknown.
-    fn report(_entry: &Self::Entry, _input: &Self::Input, _report: &Outgoing) -> Option<Parcel> {
-        None
-    }
-
-    /// Whether the record is removed once its messages were sent.
-    fn is_ended(_entry: &Self::Entry) -> bool {
-        false
-    }
-
-    /// Adds to the input what a step needs and is not pure, such as a new key.
-    ///
-    /// # Errors
-    /// If it can't be had.
-    async fn prepare(
-        _agent: &AgentParts,
-        _at: At<'_>,
-        _entry: &Self::Entry,
-        _input: &mut Self::Input,
-    ) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// A protocol whose records begin with a step.
-pub trait Startable: AgentProtocol {
-    /// The identifier of a record, by its thread.
-    fn record_id(entry: &Self::Entry) -> String;
-}
 
 /// What a step of a protocol is given besides record and input.
 pub struct AgentTurn<'a> {
@@ -140,6 +87,16 @@ pub struct StepOutcome {
     pub shown: Option<Value>,
     /// What is sent, and the record that it belongs to.
     parcels: Vec<(String, Parcel)>,
+    /// What was sent, in the order of its entries in the outbox.
+    sent: Vec<SentMessage>,
+}
+
+/// A message in the outbox.
+struct SentMessage {
+    /// The record that sent it.
+    record: String,
+    /// The key of its recipient.
+    peer: String,
 }
 
 /// An input, or what came of a delivery.
@@ -238,8 +195,9 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
     ) -> Result<StepOutcome> {
         let shared = &self.parts.shared;
         let input = AgentInput::Input(input);
-        let driven = shared.drive_from(&**self, at, read, input).await?;
-        self.deliver(at, driven.committed.outbox);
+        let mut driven = shared.drive_from(&**self, at, read, input).await?;
+        let sent = std::mem::take(&mut driven.reply.sent);
+        self.deliver(at.tenant, &driven.committed.outbox, sent);
         match driven.reply.problem {
             Some(problem) => Err(refused(&problem)),
             None => Ok(driven.reply),
@@ -295,38 +253,42 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         if let Some(version) = committed.versions.first() {
             self.records.keep(*version, entry);
         }
-        self.deliver(at, committed.outbox);
-        Ok(Some(next.reply))
+        let mut outcome = next.reply;
+        let sent = std::mem::take(&mut outcome.sent);
+        self.deliver(tenant, &committed.outbox, sent);
+        Ok(Some(outcome))
     }
 
-    /// Delivers these messages now, one after another, in a task of its own. What fails is put off by the outbox.
-    pub fn deliver(self: &Arc<Self>, at: At<'_>, entries: Vec<OutboxId>) {
-        if entries.is_empty() {
-            return;
-        }
-        let machine = self.clone();
-        let (tenant, id) = (at.tenant.clone(), at.id.to_owned());
-        tokio::spawn(async move {
-            let shared = &machine.parts.shared;
-            let at = At {
-                tenant: &tenant,
-                id: &id,
-            };
-            for entry in entries {
-                let put_off = match machine.attempt(entry).await {
-                    Ok(attempt) => attempt != TriedCall::Made,
-                    Err(error) => {
-                        tracing::warn!(%error, "a message is delivered later");
-                        true
-                    }
+    /// Delivers what a step sent now, after what was sent to the same peers before. What fails is put off by the outbox.
+    /// The step's messages are the last entries of its commit.
+    fn deliver(self: &Arc<Self>, tenant: &TenantId, outbox: &[OutboxId], sent: Vec<SentMessage>) {
+        let first = outbox.len().saturating_sub(sent.len());
+        let own = outbox.get(first..).unwrap_or_default();
+        for (entry, SentMessage { record, peer }) in own.iter().copied().zip(sent) {
+            let (machine, tenant) = (self.clone(), tenant.clone());
+            self.parts.lines.push(&peer, async move {
+                let at = At {
+                    tenant: &tenant,
+                    id: &record,
                 };
-                if put_off
-                    && let Err(error) = shared.drive(&*machine, at, AgentInput::Attempted).await
-                {
-                    tracing::warn!(%error, "controllers are told later");
-                }
+                machine.delivered(at, entry).await;
+            });
+        }
+    }
+
+    /// Delivers a message. If it goes later, controllers hear of its step now.
+    async fn delivered(self: &Arc<Self>, at: At<'_>, entry: OutboxId) {
+        let put_off = match self.attempt(entry).await {
+            Ok(attempt) => attempt != TriedCall::Made,
+            Err(error) => {
+                tracing::warn!(%error, "a message is delivered later");
+                true
             }
-        });
+        };
+        let shared = &self.parts.shared;
+        if put_off && let Err(error) = shared.drive(&**self, at, AgentInput::Attempted).await {
+            tracing::warn!(%error, "controllers are told later");
+        }
     }
 
     /// Delivers a message now. One that waits for an earlier one to the same peer is tried again a few times.
@@ -347,7 +309,7 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         let shared = &self.parts.shared;
         let Parcel { from, to, message } = parcel;
         // Messages to one peer arrive in order.
-        let subject = to.keys.first().map_or_else(String::new, VerKey::to_base58);
+        let subject = to.peer();
         let sender = OwnKey {
             tenant: at.tenant,
             key: &from,
@@ -431,8 +393,10 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
         mut next: Next<StepOutcome>,
     ) -> Result<Next<StepOutcome>> {
         for (record, parcel) in std::mem::take(&mut next.reply.parcels) {
+            let peer = parcel.to.peer();
             let packed = self.packed(at, &record, parcel).await?;
             next.batch = next.batch.and(packed);
+            next.reply.sent.push(SentMessage { record, peer });
         }
         Ok(next)
     }
@@ -463,6 +427,7 @@ impl StepOutcome {
             problem: None,
             shown: None,
             parcels: Vec::new(),
+            sent: Vec::new(),
         }
     }
 }
@@ -533,8 +498,8 @@ fn refusal(
     };
     let outcome = StepOutcome {
         problem: Some(problem),
-        shown: None,
         parcels: vec![(round.at.id.to_owned(), parcel)],
+        ..StepOutcome::nothing()
     };
     Ok(Next::unchanged(round, outcome))
 }

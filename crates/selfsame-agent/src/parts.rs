@@ -10,6 +10,8 @@ use selfsame_store::TenantId;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::lines::PeerLines;
+
 /// How an agent presents itself, and how far it goes on by itself.
 #[derive(Clone, Debug)]
 pub struct AgentTerms {
@@ -71,6 +73,8 @@ pub type Hearing = Arc<dyn Fn(&TenantId) -> bool + Send + Sync>;
 pub struct AgentParts {
     pub shared: Arc<Shared>,
     pub anoncreds: AnonCreds,
+    /// The deliveries to each peer.
+    pub lines: PeerLines,
     terms: Arc<RwLock<TermsTable>>,
     hearing: Hearing,
 }
@@ -92,6 +96,7 @@ impl AgentParts {
         Self {
             shared: anoncreds.shared().clone(),
             anoncreds,
+            lines: PeerLines::default(),
             terms: Arc::new(RwLock::new(table)),
             hearing,
         }

@@ -1,5 +1,9 @@
 //! Two agents, each with a store and an endpoint of its own, talk over HTTP on loopback.
 
+// The registry of the tests of the wallet uses them.
+use selfsame_anoncreds as _;
+use selfsame_registry as _;
+
 mod agents {
     mod alone;
     mod connections;

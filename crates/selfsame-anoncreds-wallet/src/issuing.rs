@@ -27,7 +27,7 @@ pub struct NewIssuance<'a> {
 }
 
 /// A credential that was issued. It is not issued until `writes` are committed.
-pub struct IssuedAnonCreds {
+pub struct CompletedIssuance {
     /// Its JSON.
     pub json: Vec<u8>,
     /// The revocation registry, if it can be revoked.
@@ -73,7 +73,7 @@ impl AnonCreds {
         &self,
         tenant: &TenantId,
         issuance: &NewIssuance<'_>,
-    ) -> Result<IssuedAnonCreds> {
+    ) -> Result<CompletedIssuance> {
         let offer = CredentialOffer::from_json(issuance.offer).map_err(refused)?;
         let request = CredentialRequest::from_json(issuance.request).map_err(refused)?;
         let values = values_of(issuance.values.iter().cloned()).map_err(refused)?;
@@ -89,7 +89,10 @@ impl AnonCreds {
         };
         let open = match &taken {
             Some(taken) => Some((
-                self.registries.opened(tenant, &taken.registry).await?,
+                self.registries
+                    .workshop
+                    .opened(tenant, &taken.registry)
+                    .await?,
                 taken.registry.list()?,
                 taken.index,
             )),
@@ -123,7 +126,7 @@ impl AnonCreds {
             }
             None => Batch::new(tenant.clone()),
         };
-        Ok(IssuedAnonCreds {
+        Ok(CompletedIssuance {
             json,
             rev_reg_id: taken.as_ref().map(|taken| taken.registry.id.clone()),
             cred_rev_id: taken.map(|taken| taken.index),

@@ -30,7 +30,7 @@ mod wallet;
 mod wql;
 
 pub use holding::{RequestedCredential, StoredCredential};
-pub use issuing::{IssuedAnonCreds, NewIssuance};
+pub use issuing::{CompletedIssuance, NewIssuance};
 pub use publication::{
     DefinitionFilter, NewCredentialDefinition, NewSchema, Publication, PublicationState,
 };

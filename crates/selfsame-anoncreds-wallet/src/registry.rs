@@ -2,7 +2,6 @@
 
 mod change;
 mod machine;
-mod made;
 mod making;
 mod record;
 

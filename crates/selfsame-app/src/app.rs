@@ -42,7 +42,7 @@ use selfsame_ledger::embedded::reached;
 use selfsame_ledger::view::{Misbehaviour, RegistryClock, WitnessFigures};
 use selfsame_ledger::{Registry, Times};
 use selfsame_net::Net;
-use selfsame_openid::config::{RoleSet, RolesConfig, check_verifiers};
+use selfsame_openid::config::check_verifiers;
 use selfsame_openid::{OrganisationRoles, Roles};
 use selfsame_operators::Operators;
 use selfsame_store::ledger::LedgerStore;
@@ -62,7 +62,7 @@ use crate::connected::Connected;
 use crate::node::MachineNode;
 use crate::operator::Operator;
 use crate::rotation::Rotation;
-use opening::{OwnParts, operators, registry, wallet};
+use opening::{OwnParts, operators, registry, roles, wallet};
 
 /// Size of the record that is written to test whether the store has room, and seconds until it expires.
 const PROBE_BYTES: usize = 64 * 1024;
@@ -147,28 +147,25 @@ impl App {
         OwnParts { keys, clock }: OwnParts,
         registry: Option<Arc<dyn Registry>>,
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
-        check_verifiers(&config.trust)?;
-        config.issuer.check()?;
-        config.verifier.check()?;
-        config.organisations.check()?;
-        agents::check(&config.agents)?;
+        check(&config)?;
+        let client = registry
+            .clone()
+            .map(|registry| -> Arc<dyn RegistryClient> { Arc::new(Connected(registry)) });
+        let known = SharedConfig {
+            origin: config.origin.clone(),
+            trust: config.trust.clone(),
+            resolver: config.resolver.clone(),
+            organisations: config.organisations,
+        };
         let resources = Resources {
             store: parts.store,
             net: parts.net,
             keys,
             clock,
-            registry: client(registry.as_ref()),
+            registry: client,
         };
-        let shared = Arc::new(Shared::new(known(&config), resources)?);
-        let settings = RolesConfig {
-            issuer: config.issuer.clone(),
-            verifier: config.verifier.clone(),
-        };
-        let wanted = RoleSet {
-            issuer: config.roles.issuer,
-            verifier: config.roles.verifier,
-        };
-        let roles = Arc::new(Roles::open(&shared, wanted, settings).await?);
+        let shared = Arc::new(Shared::new(known, resources)?);
+        let roles = Arc::new(roles(&config, &shared).await?);
         let trail = Trail::new(shared.store.clone(), shared.clock.clone());
         roles.note_own_acts(auditing::of_own_acts(trail.clone()));
         let wallet = wallet(&config, &shared, &roles);
@@ -534,18 +531,13 @@ impl App {
     }
 }
 
-/// What the roles of an instance share of its settings.
-fn known(config: &Config) -> SharedConfig {
-    SharedConfig {
-        origin: config.origin.clone(),
-        trust: config.trust.clone(),
-        resolver: config.resolver.clone(),
-        organisations: config.organisations,
-    }
-}
-
-fn client(registry: Option<&Arc<dyn Registry>>) -> Option<Arc<dyn RegistryClient>> {
-    registry.map(|registry| -> Arc<dyn RegistryClient> { Arc::new(Connected(registry.clone())) })
+/// Checks that the settings can work.
+fn check(config: &Config) -> Result<()> {
+    check_verifiers(&config.trust)?;
+    config.issuer.check()?;
+    config.verifier.check()?;
+    config.organisations.check()?;
+    agents::check(&config.agents)
 }
 
 /// The machines that write to registries.

@@ -1,6 +1,6 @@
 //! Connects the roles to the instance's registry.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use selfsame_core::registry::{RecordedDelegation, RegistryClient, UseKey};
@@ -8,13 +8,16 @@ use selfsame_credential::single_use::{Action, Use};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::selfsame::Network;
 use selfsame_did::{AsOf, Did, Options, Resolution};
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_ledger::view::{RegistryDelegation, RegistryUse};
 use selfsame_ledger::{Registry, standing};
 use selfsame_registry::anoncreds::{
     PublishedDefinition, PublishedRegistry, PublishedSchema, RevocationState,
 };
-use selfsame_registry::{Receipt, Transaction};
+use selfsame_registry::{Receipt, StateError, StateMachine, StateRead, Transaction};
+
+/// Attempts to read a revocation list while entries are added.
+const READS_MAX: usize = 4;
 
 /// The instance's registry, as its roles use it.
 pub(crate) struct Connected(pub Arc<dyn Registry>);
@@ -55,15 +58,17 @@ impl RegistryClient for Connected {
     }
 
     async fn schema(&self, id: &str) -> Result<Option<PublishedSchema>> {
-        self.0.schema(id).await
+        self.read(|machine, state| machine.schema(state, id)).await
     }
 
     async fn credential_definition(&self, id: &str) -> Result<Option<PublishedDefinition>> {
-        self.0.credential_definition(id).await
+        let read = self.read(|machine, state| machine.credential_definition(state, id));
+        read.await
     }
 
     async fn revocation_registry(&self, id: &str) -> Result<Option<PublishedRegistry>> {
-        self.0.revocation_registry(id).await
+        let read = self.read(|machine, state| machine.revocation_registry(state, id));
+        read.await
     }
 
     async fn revocation_state(
@@ -71,7 +76,46 @@ impl RegistryClient for Connected {
         id: &str,
         at: Option<UnixTime>,
     ) -> Result<Option<RevocationState>> {
-        self.0.revocation_state(id, at).await
+        let mut before = None;
+        // The list and the number of its entries may be as of two heights, unless two reads agree.
+        for _ in 0..READS_MAX {
+            let read = self.read(|machine, state| machine.revoked(state, id, at));
+            let found = read.await.map(Some).or_else(contradictory)?;
+            if self.0.ledger().is_some() || found.is_some() && found == before {
+                return Ok(found.flatten());
+            }
+            before = found;
+        }
+        Err(Error::new(
+            ErrorKind::Unavailable { retry_after: 1 },
+            "registry-too-fast",
+        ))
+    }
+}
+
+/// Objects as of two heights may contradict each other, which the machine takes for damage.
+fn contradictory<T>(error: Error) -> Result<Option<T>> {
+    match error.kind {
+        ErrorKind::Internal => Ok(None),
+        _ => Err(error),
+    }
+}
+
+impl Connected {
+    /// What a machine reads in the present state.
+    async fn read<T: Send>(
+        &self,
+        read: impl Fn(&StateMachine, &dyn StateRead) -> std::result::Result<T, StateError> + Send + Sync,
+    ) -> Result<T> {
+        let found = Mutex::new(None);
+        let reading = |machine: &StateMachine, state: &dyn StateRead| {
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            *found = Some(read(machine, state)?);
+            Ok(())
+        };
+        self.0.read_state(&reading).await?;
+        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.ok_or_else(|| Error::internal("a read of the registry gave nothing"))
     }
 }
 

@@ -3,7 +3,6 @@
 mod damage;
 mod judging;
 mod known;
-mod objects;
 mod proven;
 
 use std::collections::BTreeMap;

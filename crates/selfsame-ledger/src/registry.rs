@@ -14,10 +14,7 @@ use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::validators::STATE_KEY;
-use selfsame_registry::anoncreds::{
-    PublishedDefinition, PublishedRegistry, PublishedSchema, RevocationState,
-};
-use selfsame_registry::{Genesis, Receipt, StateMachine, Transaction};
+use selfsame_registry::{Genesis, Receipt, StateError, StateMachine, StateRead, Transaction};
 use selfsame_tls::identity::Ledger as Reader;
 
 use crate::config::WitnessQuorum;
@@ -30,21 +27,16 @@ use crate::view::{
     NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse, WitnessFigures,
 };
 
+/// A read of a state by its machine's rules.
+pub type StateReading<'a> =
+    dyn Fn(&StateMachine, &dyn StateRead) -> std::result::Result<(), StateError> + Send + Sync + 'a;
+
 /// What a registry is in this process: its ledger, its node, its clock. A registry in other processes has none of it.
 #[async_trait]
 pub trait LocalRegistry: Send + Sync {
     /// The ledger, if it is in this process. The registry's pages show its contents.
     fn ledger(&self) -> Option<&Ledger> {
         None
-    }
-
-    /// The ledger that is in this process.
-    ///
-    /// # Errors
-    /// `NotFound` if it is elsewhere.
-    fn own_ledger(&self) -> Result<&Ledger> {
-        self.ledger()
-            .ok_or_else(|| Error::not_found("registry-elsewhere"))
     }
 
     /// Answers a JSON-RPC call of the consensus engine's light client for headers, validators or limits. A node that
@@ -96,8 +88,11 @@ pub trait ServedRegistry: LocalRegistry {
     /// The transactions with these numbers, at most [`ENTRIES_MAX`], with the proof for a reader who trusts the
     /// validators of `trusted_height`.
     async fn proven(&self, numbers: &[u64], trusted_height: u64) -> Result<ProvenEntries> {
+        let ledger = self
+            .ledger()
+            .ok_or_else(|| Error::not_found("registry-elsewhere"))?;
         let bundle = self.read(STATE_KEY, trusted_height).await?;
-        self.own_ledger()?.proven(bundle, numbers)
+        ledger.proven(bundle, numbers)
     }
 
     /// The transaction with this number.
@@ -165,28 +160,12 @@ pub trait Registry: ServedRegistry {
     /// A delegation of an issuer, including one that has ended.
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>>;
 
-    /// The AnonCreds schema of an identifier.
-    async fn schema(&self, id: &str) -> Result<Option<PublishedSchema>> {
-        self.own_ledger()?.schema(id)
-    }
-
-    /// The AnonCreds credential definition of an identifier, with its successor.
-    async fn credential_definition(&self, id: &str) -> Result<Option<PublishedDefinition>> {
-        self.own_ledger()?.credential_definition(id)
-    }
-
-    /// The definition of the AnonCreds revocation registry of an identifier.
-    async fn revocation_registry(&self, id: &str) -> Result<Option<PublishedRegistry>> {
-        self.own_ledger()?.revocation_registry(id)
-    }
-
-    /// The revoked places of a revocation registry now or at a time; `None` before its first entry.
-    async fn revocation_state(
-        &self,
-        id: &str,
-        at: Option<UnixTime>,
-    ) -> Result<Option<RevocationState>> {
-        self.own_ledger()?.revocation_state(id, at)
+    /// Reads the present state by its machine's rules. The read is run again for each object that is fetched; two objects
+    /// that change may be as of two heights.
+    async fn read_state(&self, read: &StateReading<'_>) -> Result<()> {
+        let elsewhere = || Error::not_found("registry-elsewhere");
+        let ledger = self.ledger().ok_or_else(elsewhere)?;
+        read(ledger.machine(), ledger).map_err(Error::internal)
     }
 
     /// The network's name.

@@ -24,9 +24,6 @@ use selfsame_proof::note::SignedNote;
 use selfsame_proof::read::{Bundle, TrustRoot};
 use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::validators::STATE_KEY;
-use selfsame_registry::anoncreds::{
-    PublishedDefinition, PublishedRegistry, PublishedSchema, RevocationState,
-};
 use selfsame_registry::{Genesis, Receipt, StateError, StateMachine, StateRead, Transaction};
 use selfsame_store::Store;
 use selfsame_tls::identity::Ledger as Reader;
@@ -34,7 +31,7 @@ use tokio::sync::OnceCell;
 
 use crate::config::{Pin, RegistryNode, WitnessQuorum};
 use crate::network::{log_origin, trust_root};
-use crate::registry::{LocalRegistry, Registry, ServedRegistry};
+use crate::registry::{LocalRegistry, Registry, ServedRegistry, StateReading};
 use crate::view::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
 use crate::{entry, uses};
 use fetch::Fetcher;
@@ -50,8 +47,6 @@ const KEPT_EVERY: u64 = 60;
 const UNPROVEN: [&str; 2] = ["height", "time"];
 /// Seconds for which old state is accepted from one node alone: no other node is there that could show newer state.
 const STANDSTILL_ALONE: u64 = 600;
-/// Attempts to read a revocation list while entries are added.
-const REVOKED_READS_MAX: usize = 3;
 /// Seconds after which to check again whether the operator has acted.
 const STOPPED_FOR: u64 = 3_600;
 
@@ -217,15 +212,15 @@ impl Remote {
         })
     }
 
-    /// What a machine reads in the present state, which the nodes prove.
+    /// What a machine reads in the present state, which the nodes prove, and as of when.
     async fn read_now<T>(
         &self,
         read: impl Fn(&StateMachine, &dyn StateRead) -> std::result::Result<T, StateError>,
-    ) -> Result<T> {
+    ) -> Result<(T, UnixTime)> {
         let network = self.network().await?;
         let fetcher = self.fetcher(network);
-        let read = network.known.read_now(&fetcher, read);
-        read.await?.0.map_err(Error::internal)
+        let (found, as_of) = network.known.read_now(&fetcher, read).await?;
+        Ok((found.map_err(Error::internal)?, as_of))
     }
 
     fn fetcher<'r>(&'r self, network: &'r RemoteNetwork) -> Fetcher<'r> {
@@ -426,54 +421,20 @@ impl Registry for Remote {
         issuer: &Did,
         digest: &[u8; 32],
     ) -> Result<(Option<RegistryUse>, UnixTime)> {
-        let network = self.network().await?;
-        let fetcher = self.fetcher(network);
-        let read = network.known.read_now(&fetcher, |machine, state| {
-            uses::used(machine, state, issuer, digest)
-        });
-        let (used, as_of) = read.await?;
-        Ok((used.map_err(Error::internal)?, as_of))
+        self.read_now(|machine, state| uses::used(machine, state, issuer, digest))
+            .await
     }
 
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
-        self.read_now(|machine, state| uses::delegation(machine, state, issuer, name))
-            .await
+        let read = self.read_now(|machine, state| uses::delegation(machine, state, issuer, name));
+        Ok(read.await?.0)
     }
 
-    async fn schema(&self, id: &str) -> Result<Option<PublishedSchema>> {
-        self.read_now(|machine, state| machine.schema(state, id))
-            .await
-    }
-
-    async fn credential_definition(&self, id: &str) -> Result<Option<PublishedDefinition>> {
-        self.read_now(|machine, state| machine.credential_definition(state, id))
-            .await
-    }
-
-    async fn revocation_registry(&self, id: &str) -> Result<Option<PublishedRegistry>> {
-        self.read_now(|machine, state| machine.revocation_registry(state, id))
-            .await
-    }
-
-    async fn revocation_state(
-        &self,
-        id: &str,
-        at: Option<UnixTime>,
-    ) -> Result<Option<RevocationState>> {
+    async fn read_state(&self, read: &StateReading<'_>) -> Result<()> {
         let network = self.network().await?;
-        let mut failed = None;
-        // List and entries are fetched one after another, and do not fit if one is added in between.
-        for _ in 0..REVOKED_READS_MAX {
-            let fetcher = self.fetcher(network);
-            let read =
-                |machine: &StateMachine, state: &dyn StateRead| machine.revoked(state, id, at);
-            match network.known.read_back(&fetcher, read).await? {
-                Ok(found) => return Ok(found),
-                Err(error) => failed = Some(error),
-            }
-        }
-        let failed = failed.map_or_else(String::new, |error| error.to_string());
-        Err(Error::internal(failed))
+        let fetcher = self.fetcher(network);
+        let read = network.known.read_back(&fetcher, read).await?;
+        read.map_err(Error::internal)
     }
 }
 

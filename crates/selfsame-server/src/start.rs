@@ -68,8 +68,10 @@ pub async fn serve(
             ..service.clone()
         },
     });
-    let further = further.into_iter().map(|one| one.beside(&service));
-    let further: Vec<_> = further.collect();
+    let further: Vec<_> = further
+        .into_iter()
+        .map(|one| one.beside(&service))
+        .collect();
     let mut all = vec![Listening { listener, service }];
     all.extend(nodes);
     all.extend(further);

@@ -8,10 +8,10 @@ use selfsame_store::TenantId;
 
 /// The tenants of whose agents somebody hears. Clones are the same.
 #[derive(Clone, Default)]
-pub struct Hearers(Arc<Mutex<Heard>>);
+pub struct Hearers(Arc<Mutex<HeardOwners>>);
 
 #[derive(Default)]
-struct Heard {
+struct HeardOwners {
     /// Those with endpoints of controllers.
     endpoints: HashSet<TenantId>,
     /// How many connections follow each.
@@ -53,7 +53,7 @@ impl Hearers {
         self.heard().endpoints = owners;
     }
 
-    fn heard(&self) -> MutexGuard<'_, Heard> {
+    fn heard(&self) -> MutexGuard<'_, HeardOwners> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

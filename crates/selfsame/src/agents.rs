@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use selfsame_acapy::AdminSettings;
+use selfsame_acapy::{AdminSettings, AgentSection};
 use selfsame_app::App;
 use selfsame_app::config::{AgentConfig, AgentController};
 use selfsame_server::FurtherListener;
@@ -13,7 +13,6 @@ use tokio::net::TcpListener;
 use url::Url;
 
 use crate::listening::{bind, bind_beside};
-use crate::settings::AgentSection;
 
 /// An agent whose addresses are bound.
 pub struct BoundAgent {
@@ -37,6 +36,18 @@ pub struct AgentAddresses {
 }
 
 impl BoundAgent {
+    /// Listens for these agents.
+    ///
+    /// # Errors
+    /// As [`Self::bind`].
+    pub async fn bind_all(agents: &[AgentSection], is_shared: bool) -> Result<Vec<Self>, Failure> {
+        let mut bound = Vec::new();
+        for section in agents {
+            bound.push(Self::bind(section, is_shared).await?);
+        }
+        Ok(bound)
+    }
+
     /// Listens for an agent; beside other processes if the addresses are shared.
     ///
     /// # Errors

@@ -1,29 +1,29 @@
 //! Builds an instance from its data directory and settings, runs it, and stops it.
 
-mod as_node;
-mod validating;
-
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use selfsame_abci::{Engine, Home, Node};
+use selfsame_abci::{CheckpointKey, Engine, Home, Node, Setup};
+use selfsame_acapy::AgentSection;
 use selfsame_app::backup::Backups;
 use selfsame_app::config::{Config, Roles};
 use selfsame_app::traces::TracesConfig;
 use selfsame_app::{App, Parts};
 use selfsame_catalogue::english;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
-use selfsame_crypto::SecretString;
+use selfsame_crypto::{KeyHandle, SecretString};
+use selfsame_driver::clock::Clock;
 use selfsame_driver::data_directory::{SALT_FILE, WRAPPED_FILE};
+use selfsame_driver::keys::Keys;
 use selfsame_ledger::config::{
     Pin, RegistryConfig, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum,
 };
 use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_postgres::Company;
-use selfsame_server::{FurtherListener, Nodes, Origin, OriginError, ServerLimits};
-use selfsame_store::Store;
+use selfsame_server::{Origin, OriginError, ServerLimits, ServerSettings, Tls};
+use selfsame_store::{Store, TenantId};
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::master_key::Custody;
 use selfsame_terminal::records;
@@ -37,7 +37,7 @@ use crate::listening::{bind, bind_beside, bind_health};
 use crate::operator_token::{Keeping, OperatorToken};
 use crate::private_directory;
 use crate::serving::Serving;
-use crate::settings::{AgentSection, Pkcs11Settings, TlsSettings};
+use crate::settings::{Pkcs11Settings, TlsSettings};
 use crate::trusting::Trusting;
 use selfsame_api_commands::Client;
 
@@ -214,20 +214,11 @@ impl Launch {
         let listener = self.bind().await?;
         let bound = listener.local_addr()?;
         let health = self.health.map(bind_health).transpose()?;
-        let agents = self.bind_agents().await?;
+        let agents = BoundAgent::bind_all(&self.agents, self.shares_address).await?;
         let origin = self.public_origin(bound)?;
         // First, because this locks the data: a second process must not replace the certificate of a running one.
         let store = self.records().await?;
-        let tls = match &self.tls {
-            Some(source) => Some(source.load(&self.data, &store, &origin).await?),
-            None => None,
-        };
-        // A demonstration does not outlive its terminal.
-        if self.temporary.is_none() {
-            crate::tls::renew_on_hangup(self.tls.clone().zip(tls.clone()), &origin)?;
-        }
-        let mut roots = self.tls_hosts.load(tls.as_ref())?;
-        roots.extend(self.roots.clone());
+        let (tls, roots) = self.certificates(&store, &origin).await?;
         let called = CalledHosts {
             roots: &roots,
             agents: &agents,
@@ -236,7 +227,10 @@ impl Launch {
         let custody = self.custody.words();
         let net = parts.net.clone();
         let config = self.config(origin.clone(), &agents);
-        let node = self.start_node(&parts.store).await?;
+        let node = match &self.node {
+            Some(validating) => Some(validating.start(&self.data, &parts.store).await?),
+            None => None,
+        };
         let keeping = self.keeping();
         keeping.renew(&parts.store).await?;
         let (app, new_token) = match &node {
@@ -248,17 +242,21 @@ impl Launch {
         }
         self.tls_hosts.watch(tls.as_ref(), &app).await?;
         let untold_token = keeping.keep(new_token, app.operator())?;
-        let nodes = self.open_nodes(&app, &net).await?;
+        let nodes = match &self.nodes {
+            Some(settings) => settings.open(&app, &net).await?,
+            None => None,
+        };
         let addresses = agents.iter().map(|agent| agent.at.clone()).collect();
-        let backups = self.backups();
-        let settings = selfsame_server::ServerSettings {
+        let further = agents.into_iter().flat_map(|agent| agent.listeners(&app));
+        let further = further.collect();
+        let settings = ServerSettings {
             tls,
             nodes,
-            further: further_of(agents, &app),
+            further,
             health,
             plain_anywhere: self.plain_anywhere,
             limits: self.limits,
-            backups: Some(backups),
+            backups: Some(backups(&self.data)),
             open_registration: self.open_registration,
         };
         let serving = Serving::start(|stopped| {
@@ -282,39 +280,29 @@ impl Launch {
         })
     }
 
+    /// The certificate of its listener, and those that are trusted in addition to the system's.
+    async fn certificates(
+        &self,
+        store: &Store,
+        origin: &Url,
+    ) -> Result<(Option<Tls>, Vec<Vec<u8>>), Failure> {
+        let tls = match &self.tls {
+            Some(source) => Some(source.load(&self.data, store, origin).await?),
+            None => None,
+        };
+        // A demonstration does not outlive its terminal.
+        if self.temporary.is_none() {
+            crate::tls::renew_on_hangup(self.tls.clone().zip(tls.clone()), origin)?;
+        }
+        let mut roots = self.tls_hosts.load(tls.as_ref())?;
+        roots.extend(self.roots.clone());
+        Ok((tls, roots))
+    }
+
     async fn bind(&self) -> Result<TcpListener, Failure> {
         match self.shares_address {
             true => bind_beside(self.listen),
             false => bind(self.listen).await,
-        }
-    }
-
-    async fn bind_agents(&self) -> Result<Vec<BoundAgent>, Failure> {
-        let mut bound = Vec::new();
-        for section in &self.agents {
-            bound.push(BoundAgent::bind(section, self.shares_address).await?);
-        }
-        Ok(bound)
-    }
-
-    async fn start_node(&self, store: &Store) -> Result<Option<Arc<Node>>, Failure> {
-        match &self.node {
-            Some(validating) => Ok(Some(validating.start(&self.data, store).await?)),
-            None => Ok(None),
-        }
-    }
-
-    async fn open_nodes(&self, app: &Arc<App>, net: &Net) -> Result<Option<Nodes>, Failure> {
-        match &self.nodes {
-            Some(settings) => settings.open(app, net).await,
-            None => Ok(None),
-        }
-    }
-
-    fn backups(&self) -> Backups {
-        Backups {
-            folder: self.data.join("backups"),
-            with: vec![self.data.join(SALT_FILE), self.data.join(WRAPPED_FILE)],
         }
     }
 
@@ -450,6 +438,31 @@ impl Launch {
     }
 }
 
+impl Validating {
+    /// Starts the node and its engine, with the checkpoint's key in the instance's store.
+    async fn start(&self, data: &Path, store: &Store) -> Result<Arc<Node>, Failure> {
+        let keys = Keys::new(store.clone());
+        let tenant =
+            TenantId::parse("registry").map_err(|error| Failure::ours(error.to_string()))?;
+        let key = self.home.checkpoint_key()?;
+        let handle = KeyHandle::of(key.public());
+        keys.import(&tenant, key).await?;
+        let signer = CheckpointKey {
+            name: self.home.name().to_owned(),
+            keys,
+            tenant,
+            key: handle,
+        };
+        let (home, engine, ledger) = (
+            self.home.clone(),
+            self.engine.clone(),
+            private_directory::ledger(data)?,
+        );
+        let setup = Setup::new(home, engine, ledger, signer, Clock::default());
+        Ok(Arc::new(Node::start(setup).await?))
+    }
+}
+
 impl Running {
     /// A client that acts as the operator.
     pub fn operator(&self) -> Result<Client, Failure> {
@@ -489,9 +502,12 @@ impl Running {
     }
 }
 
-fn further_of(agents: Vec<BoundAgent>, app: &Arc<App>) -> Vec<FurtherListener> {
-    let listeners = agents.into_iter().map(|agent| agent.listeners(app));
-    listeners.flatten().collect()
+/// Where backups are written, and the files of the master key that are kept with them.
+fn backups(data: &Path) -> Backups {
+    Backups {
+        folder: data.join("backups"),
+        with: vec![data.join(SALT_FILE), data.join(WRAPPED_FILE)],
+    }
 }
 
 /// The host for an address: its name if that leads there, since did:web excludes IP addresses.

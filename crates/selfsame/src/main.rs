@@ -1,6 +1,7 @@
 //! The `selfsame` command: parses the command line, runs one subcommand, maps its end to an exit code.
 
 mod agents;
+mod as_node;
 mod cmd;
 mod database;
 mod instance;

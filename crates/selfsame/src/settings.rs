@@ -1,6 +1,5 @@
 //! The settings file, and the certificate and key files that it names.
 
-mod agents;
 mod certified;
 mod limits;
 mod pkcs11;
@@ -9,6 +8,7 @@ use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use selfsame_acapy::AgentSection;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_crypto::SecretString;
 use selfsame_driver::Reason;
@@ -28,7 +28,6 @@ use crate::database::DatabaseSettings;
 use crate::traces::TracesSettings;
 use crate::{private_directory, private_file};
 
-pub use agents::AgentSection;
 pub use limits::LimitSettings;
 pub use pkcs11::Pkcs11Settings;
 

@@ -4,21 +4,27 @@ use std::time::Duration;
 
 use http::StatusCode;
 use selfsame_agent::{
-    ConnectionFilter, ConnectionView, InvitationAnswer, ListRange, NewInvitation,
+    ConnectionFilter, ConnectionView, InvitationAnswer, InvitationView, ListRange, NewInvitation,
 };
 use selfsame_http::error::Problem;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
-use url::Url;
 
-use crate::AdminSettings;
 use crate::answer::{OperationError, OperationResult, done, told};
 use crate::call::{Flag, ListPart, OperationCall};
 
 /// The pauses between two looks at a connection that is awaited.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
+
+/// The names of the protocols that connections are made by.
+const PROTOCOLS: [&str; 4] = [
+    "connections/1.0",
+    "RFC 0160",
+    "didexchange/1.0",
+    "didexchange/1.1",
+];
 
 #[derive(Deserialize)]
 struct ListQuery {
@@ -38,17 +44,24 @@ struct ListQuery {
 }
 
 impl ListQuery {
-    /// Whether no connection here can fit.
-    fn has_none(&self) -> bool {
-        let known = ["connections/1.0", "RFC 0160", "rfc160", "old"];
-        let protocol = self.connection_protocol.as_deref();
-        protocol.is_some_and(|protocol| !known.contains(&protocol))
-            || self.their_public_did.is_some()
+    /// Whether it asks for connections of a protocol that has none here, or by what they do not have.
+    fn is_empty(&self) -> bool {
+        let known = |protocol: &String| PROTOCOLS.contains(&protocol.as_str());
+        let protocol = self.connection_protocol.as_ref();
+        protocol.is_some_and(|one| !known(one)) || self.their_public_did.is_some()
     }
 
-    /// Which connections are wanted, and which part of them.
-    fn parts(self) -> (ConnectionFilter, ListPart) {
-        let filter = ConnectionFilter {
+    fn range(&self) -> ListRange {
+        let part = ListPart {
+            offset: self.offset,
+            limit: self.limit,
+            descending: self.descending,
+        };
+        part.range()
+    }
+
+    fn filter(self) -> ConnectionFilter {
+        ConnectionFilter {
             alias: self.alias,
             invitation_key: self.invitation_key,
             invitation_msg_id: self.invitation_msg_id,
@@ -56,27 +69,21 @@ impl ListQuery {
             their_did: self.their_did,
             their_role: self.their_role,
             state: self.state,
-        };
-        let part = ListPart {
-            offset: self.offset,
-            limit: self.limit,
-            descending: self.descending,
-        };
-        (filter, part)
+        }
     }
 }
 
 /// The connections that fit the query.
 pub async fn list(call: OperationCall) -> OperationResult {
     let asked: ListQuery = call.query()?;
-    let has_none = asked.has_none();
-    let (filter, part) = asked.parts();
-    let agents = call.agents();
-    let mut found = match has_none {
+    let (is_empty, range) = (asked.is_empty(), asked.range());
+    let mut found = match is_empty {
         true => Vec::new(),
         false => {
-            let found = agents.connections_where(call.tenant()?, &filter, part.range());
-            found.await?
+            let (agents, filter) = (call.agents(), asked.filter());
+            agents
+                .connections_where(call.tenant()?, &filter, range)
+                .await?
         }
     };
     // ACA-Py lists what can be used first.
@@ -113,28 +120,6 @@ struct CreateQuery {
     public: Option<Flag>,
 }
 
-impl CreateQuery {
-    /// The invitation.
-    fn invitation(
-        &self,
-        label: Option<String>,
-        settings: &AdminSettings,
-    ) -> OperationResult<NewInvitation> {
-        let public = Flag::is_set(self.public, false);
-        if public && !settings.public_invites {
-            return Err(no_public());
-        }
-        let accepts = settings.terms.settings.auto_accept_requests;
-        Ok(NewInvitation {
-            alias: self.alias.clone(),
-            auto_accept: Flag::is_set(self.auto_accept, accepts),
-            multi_use: Flag::is_set(self.multi_use, false),
-            label,
-            public,
-        })
-    }
-}
-
 #[derive(Deserialize)]
 struct CreateBody {
     #[serde(default)]
@@ -147,33 +132,48 @@ struct CreateBody {
 pub async fn create_invitation(call: OperationCall) -> OperationResult {
     let (asked, body): (CreateQuery, CreateBody) = (call.query()?, call.body()?);
     let settings = call.admin.settings();
-    let new = asked.invitation(body.my_label, settings)?;
+    let public = Flag::is_set(asked.public, false);
+    if public && !settings.terms.settings.public_invites {
+        return Err(no_public());
+    }
+    let auto = settings.terms.settings.auto_accept_requests;
+    let new = NewInvitation {
+        alias: asked.alias.clone(),
+        auto_accept: Flag::is_set(asked.auto_accept, auto),
+        multi_use: Flag::is_set(asked.multi_use, false),
+        label: body.my_label,
+        public,
+    };
     let (agents, tenant) = (call.agents(), call.tenant()?);
     let made = agents.create_invitation(tenant, new).await?;
     if let Some(noted) = body.metadata {
-        let noted = agents.note_connection(tenant, &made.connection_id, noted);
-        noted.await?;
+        agents
+            .note_connection(tenant, &made.connection_id, noted)
+            .await?;
     }
-    let link = based(&made.invitation_url, settings.invite_base_url.as_ref());
+    told(&invited(&call, made, asked.alias))
+}
+
+/// What is told of an invitation.
+fn invited(call: &OperationCall, made: InvitationView, alias: Option<String>) -> Value {
+    let link = match &call.admin.settings().invite_base_url {
+        None => made.invitation_url,
+        Some(base) => {
+            let query = made.invitation_url.split_once('?').map(|(_, query)| query);
+            let mut link = base.clone();
+            link.set_query(query);
+            link.to_string()
+        }
+    };
     let mut answer = json!({
         "connection_id": made.connection_id,
         "invitation": made.invitation,
         "invitation_url": link,
     });
-    if let Some(alias) = asked.alias {
+    if let Some(alias) = alias {
         answer["alias"] = alias.into();
     }
-    told(&answer)
-}
-
-/// The link of an invitation, on this base.
-fn based(link: &str, base: Option<&Url>) -> String {
-    let Some(base) = base else {
-        return link.to_owned();
-    };
-    let mut based = base.clone();
-    based.set_query(link.split_once('?').map(|(_, query)| query));
-    based.into()
+    answer
 }
 
 /// Why an invitation can't name the public DID.

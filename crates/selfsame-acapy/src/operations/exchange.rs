@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use selfsame_agent::issue::NamedFilter;
 use selfsame_agent::{ExchangeFilter, ExchangeProtocol, Exchanges};
+use selfsame_aries::formats::{AttachmentFormat, FORMATS};
 use selfsame_aries::notification::ProblemReport;
+use selfsame_crypto::json::to_bytes;
 use selfsame_driver::paging::Paging;
 use selfsame_driver::{Error, Reason};
 use selfsame_store::TenantId;
@@ -27,13 +30,30 @@ pub struct RecordsQuery {
 }
 
 impl RecordsQuery {
+    fn part(&self) -> ListPart {
+        ListPart {
+            offset: self.offset,
+            limit: self.limit,
+            descending: self.descending,
+        }
+    }
+
+    fn filter(self) -> ExchangeFilter {
+        ExchangeFilter {
+            connection_id: self.connection_id,
+            thread_id: self.thread_id,
+            role: self.role,
+            state: self.state,
+        }
+    }
+
     /// The exchanges that fit, the oldest first unless the query says otherwise.
     pub async fn found<P: ExchangeProtocol>(
         self,
         exchanges: Exchanges<'_, P>,
         tenant: &TenantId,
     ) -> OperationResult<Vec<Value>> {
-        let (filter, part) = self.parts();
+        let (part, filter) = (self.part(), self.filter());
         let wanted = part.offset.saturating_add(part.limit());
         let (mut found, mut paging) = (Vec::new(), Paging::longest());
         // The newest come first, so an ascending list needs all of them.
@@ -48,24 +68,11 @@ impl RecordsQuery {
         if !part.is_descending() {
             found.reverse();
         }
-        let found = found.into_iter().skip(part.offset);
-        Ok(found.take(part.limit()).collect())
-    }
-
-    /// Which exchanges are wanted, and which part of them.
-    fn parts(self) -> (ExchangeFilter, ListPart) {
-        let filter = ExchangeFilter {
-            connection_id: self.connection_id,
-            thread_id: self.thread_id,
-            role: self.role,
-            state: self.state,
-        };
-        let part = ListPart {
-            offset: self.offset,
-            limit: self.limit,
-            descending: self.descending,
-        };
-        (filter, part)
+        Ok(found
+            .into_iter()
+            .skip(part.offset)
+            .take(part.limit())
+            .collect())
     }
 }
 
@@ -92,16 +99,12 @@ pub type ByFormat = BTreeMap<String, Value>;
 ///
 /// # Errors
 /// 400 if there is none.
-pub fn known(formats: ByFormat) -> OperationResult<Vec<NamedValue>> {
-    let known = |name: &str| {
-        selfsame_aries::formats::FORMATS
-            .iter()
-            .any(|one| one.name == name)
-    };
-    let named = formats.into_iter().filter(|(name, _)| known(name));
-    let found: Vec<_> = named
-        .map(|(name, value)| NamedValue { name, value })
-        .collect();
+pub fn known(mut formats: ByFormat) -> OperationResult<Vec<InFormat>> {
+    let known = FORMATS.iter().filter_map(|format| {
+        let value = formats.remove(format.name)?;
+        Some(InFormat { format, value })
+    });
+    let found: Vec<_> = known.collect();
     match found.is_empty() {
         true => Err(cannot(Reason::new("agent-format-absent"))),
         false => Ok(found),
@@ -109,27 +112,26 @@ pub fn known(formats: ByFormat) -> OperationResult<Vec<NamedValue>> {
 }
 
 /// What a body has for a format.
-pub struct NamedValue {
-    /// The format's name.
-    pub name: String,
+pub struct InFormat {
+    /// The format.
+    pub format: &'static AttachmentFormat,
     /// What the body has.
     pub value: Value,
 }
 
-impl NamedValue {
-    /// It as a filter of credential definitions.
-    pub fn filter(self) -> OperationResult<selfsame_agent::issue::NamedFilter> {
-        let unknown = || Error::bad_request("aries-format-unknown").with("format", &self.name);
-        let mut formats = selfsame_aries::formats::FORMATS.iter();
-        let format = formats
-            .find(|one| one.name == self.name)
-            .ok_or_else(unknown)?;
-        let bytes = selfsame_crypto::json::to_bytes(&self.value);
-        let filter = (format.read_filter)(&bytes)
-            .map_err(|error| Error::bad_request("body-invalid").with("detail", &error))?;
-        Ok(selfsame_agent::issue::NamedFilter {
-            format: self.name,
+/// What bodies have as filters of credential definitions.
+///
+/// # Errors
+/// 400 if there is none in a known format, or one is malformed.
+pub fn filters(formats: ByFormat) -> OperationResult<Vec<NamedFilter>> {
+    let filter = |one: InFormat| {
+        let filter = (one.format.read_filter)(&to_bytes(&one.value));
+        let filter =
+            filter.map_err(|error| Error::bad_request("body-invalid").with("detail", &error))?;
+        Ok(NamedFilter {
+            format: one.format.name.to_owned(),
             filter,
         })
-    }
+    };
+    known(formats)?.into_iter().map(filter).collect()
 }

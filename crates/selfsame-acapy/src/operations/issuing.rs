@@ -1,12 +1,12 @@
 //! Issuing credentials (RFC 0453).
 
-use selfsame_agent::issue::{IssueWhat, NamedFilter, NewCredentialOffer, NewCredentialProposal};
+use selfsame_agent::issue::{IssueWhat, NewCredentialOffer, NewCredentialProposal};
 use selfsame_agent::{ExchangeBegin, Wishes};
 use selfsame_aries::exchange::Preview;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::exchange::{ByFormat, NamedValue, RecordsQuery, ReportBody, known};
+use super::exchange::{ByFormat, RecordsQuery, ReportBody, filters};
 use crate::answer::{OperationError, OperationResult, cannot, done, told};
 use crate::call::OperationCall;
 
@@ -30,12 +30,15 @@ struct OfferBody {
 impl OfferBody {
     /// Begins with an offer on the connection, or with one that goes with an invitation.
     async fn offer(self, call: &OperationCall, auto_issue: Option<bool>) -> OperationResult {
-        let wishes = Wishes {
-            auto_issue,
-            auto_remove: self.auto_remove,
-            ..Wishes::default()
+        let begin = ExchangeBegin {
+            connection_id: self.connection_id,
+            major: MAJOR,
+            wishes: Wishes {
+                auto_issue,
+                auto_remove: self.auto_remove,
+                ..Wishes::default()
+            },
         };
-        let begin = begin(self.connection_id, wishes);
         let offer = NewCredentialOffer {
             preview: self.credential_preview,
             filters: filters(self.filter)?,
@@ -43,8 +46,13 @@ impl OfferBody {
             replacement_id: self.replacement_id,
         };
         let what = IssueWhat::Offer(Some(offer));
-        let exchanges = call.agents().issuing();
-        told(&exchanges.begin(call.tenant()?, &begin, what).await?)
+        told(
+            &call
+                .agents()
+                .issuing()
+                .begin(call.tenant()?, &begin, what)
+                .await?,
+        )
     }
 
     fn on_connection(&self) -> OperationResult<()> {
@@ -106,31 +114,27 @@ struct ProposalBody {
 /// Proposes a credential to its issuer.
 pub async fn send_proposal(call: OperationCall) -> OperationResult {
     let body: ProposalBody = call.body()?;
-    let wishes = Wishes {
-        auto_remove: body.auto_remove,
-        ..Wishes::default()
+    let begin = ExchangeBegin {
+        connection_id: Some(body.connection_id),
+        major: MAJOR,
+        wishes: Wishes {
+            auto_remove: body.auto_remove,
+            ..Wishes::default()
+        },
     };
-    let begin = begin(Some(body.connection_id), wishes);
     let proposal = NewCredentialProposal {
         preview: body.credential_preview,
         filters: filters(body.filter)?,
         comment: body.comment,
     };
     let what = IssueWhat::Propose(proposal);
-    let exchanges = call.agents().issuing();
-    told(&exchanges.begin(call.tenant()?, &begin, what).await?)
-}
-
-fn begin(connection_id: Option<String>, wishes: Wishes) -> ExchangeBegin {
-    ExchangeBegin {
-        connection_id,
-        major: MAJOR,
-        wishes,
-    }
-}
-
-fn filters(given: ByFormat) -> OperationResult<Vec<NamedFilter>> {
-    known(given)?.into_iter().map(NamedValue::filter).collect()
+    told(
+        &call
+            .agents()
+            .issuing()
+            .begin(call.tenant()?, &begin, what)
+            .await?,
+    )
 }
 
 /// No format here begins with a request.
@@ -192,17 +196,12 @@ pub async fn offer(call: OperationCall) -> OperationResult {
     let body: CounterBody = call.body()?;
     let offer = match body.counter_proposal {
         None => None,
-        Some(counter) => {
-            let filters = known(counter.filter)?.into_iter();
-            Some(NewCredentialOffer {
-                preview: counter.credential_preview,
-                filters: filters
-                    .map(|one| one.filter())
-                    .collect::<OperationResult<_>>()?,
-                comment: counter.comment,
-                replacement_id: None,
-            })
-        }
+        Some(counter) => Some(NewCredentialOffer {
+            preview: counter.credential_preview,
+            filters: filters(counter.filter)?,
+            comment: counter.comment,
+            replacement_id: None,
+        }),
     };
     told(&act(&call, IssueWhat::Offer(offer)).await?)
 }

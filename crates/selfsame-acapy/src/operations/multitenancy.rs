@@ -10,6 +10,10 @@ use serde_json::{Map, Value, json};
 use crate::answer::{OperationError, OperationResult, done, told};
 use crate::call::{ListPart, OperationCall};
 use crate::caller::refused_key;
+use crate::settings::AdminSettings;
+
+/// The mode in which the controller has the key of a sub-wallet.
+const UNMANAGED: &str = "unmanaged";
 
 #[derive(Deserialize)]
 struct NewBody {
@@ -56,6 +60,47 @@ impl Dispatch {
     }
 }
 
+impl NewBody {
+    /// The key without which no token is given.
+    fn key(&self) -> OperationResult<Option<SecretString>> {
+        match (self.mode(), &self.wallet_key) {
+            (UNMANAGED, Some(key)) => Ok(Some(key.clone())),
+            (UNMANAGED, None) => {
+                let what = "Missing data for required field.";
+                Err(OperationError::field("wallet_key", what))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn mode(&self) -> &str {
+        self.key_management_mode.as_deref().unwrap_or("managed")
+    }
+
+    fn wallet(&self, call: &OperationCall) -> OperationResult<NewWallet> {
+        let AdminSettings {
+            organisation,
+            terms,
+            ..
+        } = call.admin.settings();
+        let dispatch = Dispatch {
+            urls: self.wallet_webhook_urls.clone().unwrap_or_default(),
+            kind: self.wallet_dispatch_type.clone(),
+        };
+        Ok(NewWallet {
+            agent: organisation.clone(),
+            name: self.wallet_name.clone().unwrap_or_default(),
+            terms: AgentTerms {
+                label: self.label.clone().unwrap_or_else(|| terms.label.clone()),
+                ..terms.clone()
+            },
+            settings: settings(self),
+            key: self.key()?,
+            controllers: dispatch.controllers(call)?,
+        })
+    }
+}
+
 /// Creates a sub-wallet.
 pub async fn create(call: OperationCall) -> OperationResult {
     let body: NewBody = call.body()?;
@@ -66,46 +111,15 @@ pub async fn create(call: OperationCall) -> OperationResult {
     told(&shown)
 }
 
-impl NewBody {
-    /// The sub-wallet that it asks for.
-    fn wallet(self, call: &OperationCall) -> OperationResult<NewWallet> {
-        let own = call.admin.settings();
-        let mode = self.key_management_mode.as_deref().unwrap_or("managed");
-        let key = self.wallet_key.clone().filter(|_| mode == "unmanaged");
-        if mode == "unmanaged" && key.is_none() {
-            return Err(OperationError::field(
-                "wallet_key",
-                "Missing data for required field.",
-            ));
-        }
-        let settings = settings(&self, mode);
-        let dispatch = Dispatch {
-            urls: self.wallet_webhook_urls.unwrap_or_default(),
-            kind: self.wallet_dispatch_type,
-        };
-        Ok(NewWallet {
-            agent: own.organisation.clone(),
-            name: self.wallet_name.unwrap_or_default(),
-            terms: AgentTerms {
-                label: self.label.unwrap_or_else(|| own.terms.label.clone()),
-                ..own.terms.clone()
-            },
-            settings,
-            key,
-            controllers: dispatch.controllers(call)?,
-        })
-    }
-}
-
 /// What is shown of a sub-wallet beside its names.
-fn settings(body: &NewBody, mode: &str) -> Map<String, Value> {
+fn settings(body: &NewBody) -> Map<String, Value> {
     let mut settings = Map::new();
     let mut set = |name: &str, value: Value| {
         if !value.is_null() {
             settings.insert(name.to_owned(), value);
         }
     };
-    set("key_management_mode", mode.into());
+    set("key_management_mode", body.mode().into());
     set(
         "wallet.type",
         body.wallet_type
@@ -188,18 +202,7 @@ struct ChangeBody {
     extra_settings: Option<Map<String, Value>>,
 }
 
-/// Changes a sub-wallet.
-pub async fn update(call: OperationCall) -> OperationResult {
-    let body: ChangeBody = call.body()?;
-    let wallet = found(&call).await?;
-    let change = body.change(&call)?;
-    let terms = &call.admin.settings().terms;
-    let changed = call.app().change_wallet(wallet, terms, change).await?;
-    told(&shown(&changed))
-}
-
 impl ChangeBody {
-    /// The change that it asks for.
     fn change(self, call: &OperationCall) -> OperationResult<WalletChange> {
         let mut settings = self.extra_settings.unwrap_or_default();
         for (name, value) in [
@@ -220,6 +223,15 @@ impl ChangeBody {
             controllers: controllers.transpose()?,
         })
     }
+}
+
+/// Changes a sub-wallet.
+pub async fn update(call: OperationCall) -> OperationResult {
+    let body: ChangeBody = call.body()?;
+    let (wallet, change) = (found(&call).await?, body.change(&call)?);
+    let terms = &call.admin.settings().terms;
+    let changed = call.app().change_wallet(wallet, terms, change).await?;
+    told(&shown(&changed))
 }
 
 #[derive(Deserialize)]

@@ -55,7 +55,7 @@ impl RequestBody {
 fn asked(formats: ByFormat, comment: Option<String>) -> OperationResult<NewProofRequest> {
     let named = known(formats)?.into_iter();
     let requests = named.map(|one| NamedRequest {
-        format: one.name,
+        format: one.format.name.to_owned(),
         request: one.value,
     });
     Ok(NewProofRequest {

@@ -243,14 +243,6 @@ struct DefinitionOptions {
     revocation_registry_size: Option<u32>,
 }
 
-impl DefinitionOptions {
-    /// The size of its revocation registries, if it has any.
-    fn registry_size(&self) -> Option<u32> {
-        let size = self.revocation_registry_size.unwrap_or(REGISTRY_SIZE);
-        self.support_revocation.then_some(size)
-    }
-}
-
 /// Publishes a credential definition, in the words of AnonCreds.
 pub async fn create_anoncreds_definition(call: OperationCall) -> OperationResult {
     let body: AnonCredsDefinitionBody = call.body()?;
@@ -261,17 +253,21 @@ pub async fn create_anoncreds_definition(call: OperationCall) -> OperationResult
     } = body.credential_definition;
     let author = call.app().agent_author(call.tenant()?).await?;
     is_own(issuer_id.as_deref(), &author.did.to_string())?;
+    let size = body
+        .options
+        .revocation_registry_size
+        .unwrap_or(REGISTRY_SIZE);
     let new = NewCredentialDefinition {
         schema_id: &schema_id,
         tag: tag.as_deref().unwrap_or(DEFAULT_TAG),
-        registry_size: body.options.registry_size(),
+        registry_size: body.options.support_revocation.then_some(size),
     };
     let anoncreds = call.agents().anoncreds();
     let made = anoncreds.create_definition(&author, &new).await?;
-    told(&finished_definition(&made))
+    told(&finished(&made))
 }
 
-fn finished_definition(made: &CredentialDefinitionView) -> Value {
+fn finished(made: &CredentialDefinitionView) -> Value {
     json!({
         "credential_definition_state": {
             "state": "finished",

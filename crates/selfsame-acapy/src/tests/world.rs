@@ -81,7 +81,6 @@ impl World {
                 body_max: 1 << 20,
                 multitenant: false,
                 invite_base_url: None,
-                public_invites: false,
             };
             change(&mut settings);
             settings

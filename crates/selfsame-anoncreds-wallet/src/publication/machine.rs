@@ -39,18 +39,18 @@ pub(crate) struct Publishing {
 }
 
 /// The answer to a call, and what was made after the first one.
-pub(crate) struct PublicationStep {
+pub(crate) struct HeardPublication {
     answer: CallAnswer,
-    made: Option<Made>,
+    made: Option<MadePublication>,
 }
 
 /// The keys to store, unless they are stored already, and the transaction that publishes them.
-struct Made {
+struct MadePublication {
     keys: Batch,
     transaction: Transaction,
 }
 
-impl From<CallAnswer> for PublicationStep {
+impl From<CallAnswer> for HeardPublication {
     fn from(answer: CallAnswer) -> Self {
         Self { answer, made: None }
     }
@@ -91,7 +91,7 @@ impl Publishing {
     }
 
     /// Makes the keys, or reads those that an earlier attempt has stored, and signs the transaction.
-    async fn make(&self, at: At<'_>, publication: &Publication) -> Result<Made> {
+    async fn make(&self, at: At<'_>, publication: &Publication) -> Result<MadePublication> {
         let mut operations = Vec::new();
         if publication.with_schema {
             let json = publication.schema.to_json().map_err(refused)?;
@@ -112,7 +112,7 @@ impl Publishing {
             }));
         }
         let author = &publication.author;
-        Ok(Made {
+        Ok(MadePublication {
             transaction: self.dids.signed_together(author, operations).await?,
             keys,
         })
@@ -152,7 +152,7 @@ impl Publishing {
     fn send(
         &self,
         publication: &mut Publication,
-        made: Option<&Made>,
+        made: Option<&MadePublication>,
         round: &Round<'_>,
     ) -> Result<Next<()>> {
         let Some(made) = made else {
@@ -177,7 +177,7 @@ impl Publishing {
 impl Machine for Publishing {
     const KIND: &'static str = PUBLICATION;
     type Record = Publication;
-    type Input = PublicationStep;
+    type Input = HeardPublication;
     type Reply = ();
 
     fn records(&self) -> &RecordCache<Publication> {
@@ -192,7 +192,7 @@ impl Machine for Publishing {
         &self,
         at: At<'_>,
         publication: &Publication,
-        heard: &mut PublicationStep,
+        heard: &mut HeardPublication,
     ) -> Result<()> {
         let is_first = matches!(heard.answer, CallAnswer::Finished);
         let is_wanted = is_first && matches!(publication.state, PublicationState::Preparing);
@@ -210,7 +210,7 @@ impl Machine for Publishing {
     fn step(
         &self,
         publication: &mut Publication,
-        heard: &PublicationStep,
+        heard: &HeardPublication,
         round: &Round<'_>,
     ) -> Result<Step<Next<()>>> {
         let next = match (&publication.state, &heard.answer) {

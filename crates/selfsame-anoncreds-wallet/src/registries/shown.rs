@@ -96,8 +96,7 @@ impl AnonCreds {
     ) -> Result<RegistryView> {
         let open = self.open_registries(tenant, cred_def_id).await?;
         let active = open.iter().find(|one| one.stage == RegistryStage::Ready);
-        let absent =
-            || Error::not_found("anoncreds-registry-none").with("definition", &cred_def_id);
+        let absent = || Error::not_found("anoncreds-registry-none").with("definition", cred_def_id);
         active.map(RegistryView::of).ok_or_else(absent)
     }
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use selfsame_core::Shared;
-use selfsame_core::dids::Dids;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round};
 use selfsame_core::record_cache::RecordCache;
@@ -17,14 +16,11 @@ use selfsame_store::{NewOutbox, Tag};
 use tokio::sync::Semaphore;
 
 use super::change::{Following, RegistryChange, RegistryInput};
-use super::made::{MadeRegistry, OpenRegistry};
+use super::making::{MadeRegistry, RegistryWorkshop};
 use super::record::{REGISTRY, RegistryRecord, RegistryStage, SentEntry};
-use crate::bounded::Bounded;
 use crate::computing::Computing;
 use crate::keys::IssuerKeys;
 
-/// Secrets of registries held; each is wiped when it leaves.
-const HELD_MAX: usize = 128;
 /// Seconds after which a refused entry is made anew.
 const ANEW_SECONDS: u64 = 60;
 /// Seconds after which a call that was given up is made again.
@@ -32,12 +28,7 @@ const GIVEN_UP_SECONDS: u64 = 600;
 
 /// The machine of revocation registries.
 pub(crate) struct Registries {
-    pub(super) shared: Arc<Shared>,
-    pub(super) dids: Dids,
-    pub(super) keys: Arc<IssuerKeys>,
-    pub(super) computing: Computing,
-    /// By the version of the record of the secret, which the store gives once.
-    pub(super) held: Bounded<u64, Arc<OpenRegistry>>,
+    pub(crate) workshop: RegistryWorkshop,
     records: RecordCache<RegistryRecord>,
     /// One registry is made at a time, so that other computations find a free core.
     turn: Semaphore,
@@ -81,11 +72,7 @@ impl RegistryStep {
 impl Registries {
     pub(crate) fn new(shared: Arc<Shared>, keys: Arc<IssuerKeys>, computing: Computing) -> Self {
         Self {
-            dids: Dids::new(shared.clone()),
-            shared,
-            keys,
-            computing,
-            held: Bounded::new(HELD_MAX),
+            workshop: RegistryWorkshop::new(shared, keys, computing),
             records: RecordCache::default(),
             turn: Semaphore::new(1),
         }
@@ -93,7 +80,7 @@ impl Registries {
 
     /// The outbox entry of a registry's next call, due after some seconds.
     pub(crate) fn call(&self, of: &RegistryRecord, call: Call, after: u64) -> Result<NewOutbox> {
-        let (id, now) = (of.record_id(), self.shared.clock.now());
+        let (id, now) = (of.record_id(), self.workshop.shared.clock.now());
         // One call of a registry is on its way at a time, and those of several need no order among them.
         let subject = format!("{} {id}", of.author.did);
         Ok(NewOutbox {
@@ -163,7 +150,7 @@ impl Machine for Registries {
         if matches!(step.input, RegistryInput::Heard(CallAnswer::Refused(_)))
             && record.writing.is_some()
         {
-            let registry = self.shared.own_registry()?;
+            let registry = self.workshop.shared.own_registry()?;
             step.seen = registry.revocation_state(&record.id, None).await?;
         }
         let mut after = record.clone();
@@ -173,11 +160,12 @@ impl Machine for Registries {
             Ok(Following::Making) => {
                 // The semaphore is never closed.
                 let _turn = self.turn.acquire().await;
-                let made = self.make(at, &after).await?;
+                let made = self.workshop.make(at, &after).await?;
                 Some(MadeStep::Registry(Box::new(made)))
             }
             Ok(Following::Entry) => {
-                let entry = self.entry(at, &after, after.next_entry()).await?;
+                let entry = self.workshop.entry(at, &after, after.next_entry());
+                let entry = entry.await?;
                 Some(MadeStep::Entry(entry))
             }
             Ok(Following::Nothing | Following::Later) | Err(_) => None,

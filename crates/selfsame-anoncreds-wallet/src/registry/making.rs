@@ -10,23 +10,34 @@ use selfsame_anoncreds::format::{
 };
 use selfsame_anoncreds::issuer::{ListUpdate, NewRegistry, Registry};
 use selfsame_anoncreds_roles::issuer::open_registry;
-use selfsame_core::below;
+use selfsame_core::dids::Dids;
 use selfsame_core::machine::{At, Call};
+use selfsame_core::{Shared, below};
 use selfsame_crypto::{Secret, SecretString};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_registry::Operation;
 use selfsame_registry::anoncreds::RevocationEntry;
+use selfsame_registry::{Operation, Transaction};
 use selfsame_store::{Batch, Expect, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
-use super::machine::Registries;
-use super::made::{MadeRegistry, OpenRegistry};
 use super::record::{REGISTRY_KEY, RegistryRecord, SentEntry};
+use crate::bounded::Bounded;
+use crate::computing::Computing;
 use crate::error::refused;
+use crate::keys::IssuerKeys;
 use crate::objects::accumulator_text;
 use crate::secret_text;
 use crate::tails;
+
+/// Secrets of registries held; each is wiped when it leaves.
+const HELD_MAX: usize = 128;
+
+/// A registry with its secret, ready to issue in.
+pub(crate) struct OpenRegistry {
+    pub(crate) definition: RevocationRegistryDefinition,
+    pub(crate) private: RevocationRegistryPrivate,
+}
 
 /// What an issuer keeps of a registry.
 #[derive(Deserialize, Serialize)]
@@ -38,7 +49,35 @@ struct RegistryKeyRecord {
     private: SecretString,
 }
 
-impl Registries {
+/// What is stored with the call that publishes a registry.
+pub(crate) struct MadeRegistry {
+    pub(crate) writes: Batch,
+    pub(crate) transaction: Transaction,
+    pub(crate) tails_hash: String,
+    pub(crate) accumulator: String,
+}
+
+/// What makes registries and entries: the keys of issuers and the secrets of registries.
+pub(crate) struct RegistryWorkshop {
+    pub(super) shared: Arc<Shared>,
+    dids: Dids,
+    keys: Arc<IssuerKeys>,
+    computing: Computing,
+    /// By the version of the record of the secret, which the store gives once.
+    held: Bounded<u64, Arc<OpenRegistry>>,
+}
+
+impl RegistryWorkshop {
+    pub(super) fn new(shared: Arc<Shared>, keys: Arc<IssuerKeys>, computing: Computing) -> Self {
+        Self {
+            dids: Dids::new(shared.clone()),
+            shared,
+            keys,
+            computing,
+            held: Bounded::new(HELD_MAX),
+        }
+    }
+
     /// Makes the keys and the tails of a registry, and signs the transaction with its definition and its first entry.
     pub(super) async fn make(&self, at: At<'_>, record: &RegistryRecord) -> Result<MadeRegistry> {
         let key = self

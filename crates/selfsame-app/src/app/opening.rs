@@ -10,6 +10,7 @@ use selfsame_ledger::config::{RegistryConfig, RegistryWitness};
 use selfsame_ledger::embedded::{Embedded, Setup};
 use selfsame_ledger::remote::Remote;
 use selfsame_ledger::{Registry, remote};
+use selfsame_openid::config::{RoleSet, RolesConfig};
 use selfsame_openid::{OrganisationRoles, Roles};
 use selfsame_operators::{Operators, OperatorsParts};
 use selfsame_wallet::{OwnParties, Wallet, WalletParts};
@@ -73,6 +74,19 @@ pub(super) async fn registry(
         }))),
         (RegistryConfig::None, _) => None,
     })
+}
+
+/// The roles of its organisations, as far as the configuration gives it them.
+pub(super) async fn roles(config: &Config, shared: &Arc<Shared>) -> Result<Roles> {
+    let settings = RolesConfig {
+        issuer: config.issuer.clone(),
+        verifier: config.verifier.clone(),
+    };
+    let wanted = RoleSet {
+        issuer: config.roles.issuer,
+        verifier: config.roles.verifier,
+    };
+    Roles::open(shared, wanted, settings).await
 }
 
 /// The wallet, if the instance keeps people's credentials.

@@ -1,7 +1,7 @@
 //! Several nodes of one registry, read over HTTP: some lie, some are down, some show another history.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use selfsame_anoncreds::cl::revocation::IssuedAtStart;
 use selfsame_anoncreds::format::{
@@ -22,7 +22,9 @@ use selfsame_proof::entries::ProvenEntries;
 use selfsame_proof::read::TrustRoot;
 use selfsame_registry::anoncreds::{Definition, ObjectName, RevocationEntry};
 use selfsame_registry::single_use::{Action, Consume};
-use selfsame_registry::{Content, Identifier, Operation, Transaction};
+use selfsame_registry::{
+    Content, Identifier, Operation, StateError, StateMachine, StateRead, Transaction,
+};
 
 use crate::paper::{BUSY_FOR, History, Lie, Paper, PaperNode, patient_reader, reader, store};
 
@@ -816,6 +818,20 @@ fn anoncreds_history(paper: &Paper, did: &Did, count: u32) -> (Vec<Transaction>,
     )
 }
 
+/// What a reader reads in the present state.
+async fn read<T: Send>(
+    remote: &Remote,
+    read: impl Fn(&StateMachine, &dyn StateRead) -> Result<T, StateError> + Send + Sync,
+) -> selfsame_driver::Result<T> {
+    let found = Mutex::new(None);
+    let reading = |machine: &StateMachine, state: &dyn StateRead| {
+        *found.lock().unwrap() = Some(read(machine, state)?);
+        Ok(())
+    };
+    remote.read_state(&reading).await?;
+    Ok(found.into_inner().unwrap().unwrap())
+}
+
 #[tokio::test]
 async fn anoncreds_objects_are_proven_and_so_is_what_was_revoked_many_entries_ago() {
     let paper = Paper::new();
@@ -827,31 +843,35 @@ async fn anoncreds_objects_are_proven_and_so_is_what_was_revoked_many_entries_ag
     let node = history.node(Lie::None).await;
     let remote = reader(&[&node], (&store().await, &paper.clock, None));
 
-    let found = remote.schema(&schema).await.unwrap().unwrap();
+    let schema_of =
+        async |id: &str| read(&remote, |machine, state| machine.schema(state, id)).await;
+    let found = schema_of(&schema).await.unwrap().unwrap();
     assert!(found.json.contains("donor"));
-    let found = remote.credential_definition(&definition).await.unwrap();
-    assert_eq!(found.unwrap().succeeded_by, None);
-    let found = remote.revocation_registry(&registry).await.unwrap();
-    assert_eq!(found.unwrap().places, 60);
-    assert_eq!(remote.schema(&definition).await.unwrap(), None);
-    let other = format!("{schema}0");
-    assert_eq!(remote.schema(&other).await.unwrap(), None);
+    assert_eq!(schema_of(&definition).await.unwrap(), None);
+    assert_eq!(schema_of(&format!("{schema}0")).await.unwrap(), None);
+    let found = read(&remote, |machine, state| {
+        machine.credential_definition(state, &definition)
+    });
+    assert_eq!(found.await.unwrap().unwrap().succeeded_by, None);
+    let found = read(&remote, |machine, state| {
+        machine.revocation_registry(state, &registry)
+    });
+    assert_eq!(found.await.unwrap().unwrap().places, 60);
 
-    let now = remote
-        .revocation_state(&registry, None)
+    let revoked = async |remote: &Remote, at: Option<UnixTime>| {
+        read(remote, |machine, state| {
+            machine.revoked(state, &registry, at)
+        })
         .await
-        .unwrap()
-        .unwrap();
+    };
+    let now = revoked(&remote, None).await.unwrap().unwrap();
     assert_eq!((now.version, now.revoked[0]), (41, 0b0111_1111));
     let early = now.receipt.time.minus(38 * apart);
-    let then = remote.revocation_state(&registry, Some(early)).await;
-    let then = then.unwrap().unwrap();
+    let then = revoked(&remote, Some(early)).await.unwrap().unwrap();
     assert_eq!((then.version, then.revoked[0]), (3, 0b0110_0000));
-    let before = remote.revocation_state(&registry, Some(UnixTime(1))).await;
-    assert_eq!(before.unwrap(), None);
+    assert_eq!(revoked(&remote, Some(UnixTime(1))).await.unwrap(), None);
 
     let lie = history.node(Lie::Value).await;
     let deceived = reader(&[&lie], (&store().await, &paper.clock, None));
-    assert!(deceived.schema(&schema).await.is_err());
-    assert!(deceived.revocation_state(&registry, None).await.is_err());
+    assert!(revoked(&deceived, None).await.is_err());
 }

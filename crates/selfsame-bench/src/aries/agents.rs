@@ -14,7 +14,7 @@ use crate::client::BenchClient;
 use crate::process::{ServerProcess, Usage, family, usage};
 
 /// The roles, whose agents have these names.
-const ROLES: [&str; 3] = ["issuer", "verifier", "holder"];
+const ROLES: [&str; 3] = ["clinic", "pharmacy", "patient"];
 
 /// The attributes of a vaccination, with the study's values.
 const VACCINATION: [(&str, &str); 7] = [

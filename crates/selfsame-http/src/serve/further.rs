@@ -1,4 +1,4 @@
-//! Further listeners of a server, each with addresses of its own.
+//! Listeners beside the main one, each with addresses of its own.
 
 use std::fmt;
 
@@ -17,8 +17,17 @@ pub struct FurtherListener {
     pub is_proxied: bool,
 }
 
+impl fmt::Debug for FurtherListener {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("FurtherListener")
+            .field("listener", &self.listener)
+            .finish_non_exhaustive()
+    }
+}
+
 impl FurtherListener {
-    /// It with the limits of the server's main listener.
+    /// With the limits of the main listener.
     pub fn beside(self, main: &HttpService) -> Listening {
         let door = match self.is_proxied {
             true => Door::Proxied,
@@ -32,14 +41,5 @@ impl FurtherListener {
                 ..main.clone()
             },
         }
-    }
-}
-
-impl fmt::Debug for FurtherListener {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("FurtherListener")
-            .field("listener", &self.listener)
-            .finish_non_exhaustive()
     }
 }

@@ -9,7 +9,7 @@ use crate::scenario::Scenario;
 use crate::settings::AgentSection;
 
 /// The agents, and whether each answers offers by itself.
-const AGENTS: [(&str, bool); 3] = [("issuer", false), ("verifier", false), ("holder", true)];
+const AGENTS: [(&str, bool); 3] = [("clinic", false), ("pharmacy", false), ("patient", true)];
 
 /// Runs a scenario and prints its calls.
 pub async fn walk(scenario: Scenario, as_json: bool) -> End {

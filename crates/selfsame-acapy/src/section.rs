@@ -4,16 +4,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use selfsame_acapy::AdminSettings;
 use selfsame_agent::{AgentSettings, AgentTerms};
 use selfsame_app::config::AgentController;
 use selfsame_crypto::SecretString;
-use selfsame_driver::Reason;
-use selfsame_terminal::exit::Failure;
+use selfsame_driver::{Error, Reason, Result, private_file};
 use serde::Deserialize;
 use url::Url;
 
-use crate::private_file;
+use crate::settings::AdminSettings;
 
 /// The bytes of a megabyte, in which ACA-Py counts the largest request.
 const MEGABYTE: usize = 1024 * 1024;
@@ -26,7 +24,8 @@ pub struct AgentSection {
     label: Option<String>,
     admin: Option<SocketAddr>,
     admin_api_key: Option<SecretString>,
-    pub(super) admin_api_key_file: Option<PathBuf>,
+    /// The file with the key of the admin API. The path is relative to the settings file until the reader changes it.
+    pub admin_api_key_file: Option<PathBuf>,
     admin_insecure_mode: bool,
     admin_hosts: Vec<String>,
     admin_client_max_request_size: usize,
@@ -112,26 +111,20 @@ impl AgentSection {
     ///
     /// # Errors
     /// If it is not set.
-    pub fn admin(&self) -> Result<SocketAddr, Failure> {
-        self.admin.ok_or_else(|| {
-            self.wrong(
-                "admin is missing",
-                "name the address of its admin API, such as admin = \"127.0.0.1:8021\"",
-            )
-        })
+    pub fn admin(&self) -> Result<SocketAddr> {
+        let missing =
+            || Error::bad_request("agent-admin-missing").with("organisation", &self.organisation);
+        self.admin.ok_or_else(missing)
     }
 
     /// Where it listens for envelopes.
     ///
     /// # Errors
     /// If it is not set.
-    pub fn inbound(&self) -> Result<SocketAddr, Failure> {
-        self.inbound.ok_or_else(|| {
-            self.wrong(
-                "inbound is missing",
-                "name the address for its peers, such as inbound = \"127.0.0.1:8020\"",
-            )
-        })
+    pub fn inbound(&self) -> Result<SocketAddr> {
+        let missing =
+            || Error::bad_request("agent-inbound-missing").with("organisation", &self.organisation);
+        self.inbound.ok_or_else(missing)
     }
 
     /// The URL that its peers post to, if it is set.
@@ -143,15 +136,13 @@ impl AgentSection {
     ///
     /// # Errors
     /// If one has no URL.
-    pub fn controllers(&self) -> Result<Vec<AgentController>, Failure> {
+    pub fn controllers(&self) -> Result<Vec<AgentController>> {
         let urls = self.webhook_urls.iter();
         let parsed = urls.map(|url| AgentController::parse(url.expose()));
-        parsed.collect::<Result<_, _>>().map_err(|_| {
-            self.wrong(
-                "webhook_urls has what is no URL",
-                "write each as https://controller.example/webhooks#key",
-            )
-        })
+        // An error of the parser would show the key.
+        let wrong =
+            || Error::bad_request("agent-webhook-url").with("organisation", &self.organisation);
+        parsed.collect::<Result<_>>().map_err(|_| wrong())
     }
 
     /// How it presents itself to peers that reach it at this URL.
@@ -174,6 +165,10 @@ impl AgentSection {
                 auto_respond_presentation_request: self.auto_respond_presentation_request,
                 auto_verify_presentation: self.auto_verify_presentation,
                 preserve_exchange_records: self.preserve_exchange_records,
+                auto_respond_messages: self.auto_respond_messages,
+                monitor_ping: self.monitor_ping,
+                public_invites: self.public_invites,
+                requests_through_public_did: self.requests_through_public_did,
             },
             connection_wait: Duration::from_millis(self.connection_wait_ms),
         }
@@ -183,12 +178,12 @@ impl AgentSection {
     ///
     /// # Errors
     /// If it has no key and is not on loopback, or has two, or a file that can't be read.
-    pub fn face(&self, admin: SocketAddr, endpoint: &Url) -> Result<AdminSettings, Failure> {
+    pub fn face(&self, admin: SocketAddr, endpoint: &Url) -> Result<AdminSettings> {
         let largest = self.admin_client_max_request_size.checked_mul(MEGABYTE);
         let body_max = largest.filter(|bytes| (1..=1024 * MEGABYTE).contains(bytes));
-        let body_max = body_max.ok_or_else(|| {
-            self.wrong("admin_client_max_request_size", "from 1 to 1024 megabytes")
-        })?;
+        let wrong =
+            || Error::bad_request("agent-request-size").with("organisation", &self.organisation);
+        let body_max = body_max.ok_or_else(wrong)?;
         Ok(AdminSettings {
             organisation: self.organisation.clone(),
             terms: self.terms(endpoint),
@@ -197,40 +192,32 @@ impl AgentSection {
             body_max,
             multitenant: self.multitenant,
             invite_base_url: self.invite_base_url.clone(),
-            public_invites: self.public_invites,
         })
     }
 
-    fn key(&self, admin: SocketAddr) -> Result<Option<SecretString>, Failure> {
-        let is_here = admin.ip().to_canonical().is_loopback();
+    fn key(&self, admin: SocketAddr) -> Result<Option<SecretString>> {
+        let organisation = &self.organisation;
         match (&self.admin_api_key, &self.admin_api_key_file) {
-            (Some(_), Some(_)) => Err(self.wrong(
-                "admin_api_key and admin_api_key_file are both set",
-                "leave out one of them",
-            )),
+            (Some(_), Some(_)) => {
+                Err(Error::bad_request("agent-keys-two").with("organisation", organisation))
+            }
             (Some(key), None) if key.expose().is_empty() => {
-                Err(self.wrong("admin_api_key is empty", "set a long random text"))
+                Err(Error::bad_request("agent-key-empty").with("organisation", organisation))
             }
             (Some(key), None) => Ok(Some(key.clone())),
-            (None, Some(file)) => Ok(Some(private_file::read(
-                file,
-                Reason::text("admin_api_key_file must name a file with the key (chmod 600)"),
-            )?)),
-            (None, None) if !self.admin_insecure_mode => Err(self.wrong(
-                "the admin API has no key",
-                "set admin_api_key or admin_api_key_file; on loopback, admin_insecure_mode = true does without",
-            )),
-            (None, None) if !is_here => Err(self.wrong(
-                "admin_insecure_mode is for loopback only: anyone on the network could use the agent's keys",
-                "set admin_api_key, or let admin be an address of 127.0.0.0/8",
-            )),
+            (None, Some(file)) => {
+                let hint = Reason::new("agent-key-file");
+                private_file::read(file, hint).map(Some)
+            }
+            (None, None) if !self.admin_insecure_mode => {
+                Err(Error::bad_request("agent-key-missing").with("organisation", organisation))
+            }
+            (None, None) if !admin.ip().to_canonical().is_loopback() => {
+                Err(Error::bad_request("agent-insecure-elsewhere")
+                    .with("organisation", organisation))
+            }
             (None, None) => Ok(None),
         }
-    }
-
-    fn wrong(&self, what: &str, hint: &str) -> Failure {
-        let organisation = &self.organisation;
-        Failure::environment(format!("[[agents]] of {organisation}: {what}")).hint(hint)
     }
 }
 
@@ -242,7 +229,7 @@ mod tests {
         toml::from_str(text).unwrap()
     }
 
-    fn face(text: &str, admin: &str) -> Result<AdminSettings, Failure> {
+    fn face(text: &str, admin: &str) -> Result<AdminSettings> {
         let endpoint = "http://127.0.0.1:8020/".parse().unwrap();
         section(text).face(admin.parse().unwrap(), &endpoint)
     }

@@ -1,4 +1,4 @@
-//! An instance as a node: what it presents to the peers that it calls and that call it.
+//! An instance as a node among nodes that authenticate by DIDs and credentials.
 
 use std::sync::Arc;
 
