@@ -19,7 +19,6 @@ mod rules;
 mod search;
 mod times;
 mod uses;
-pub mod view;
 mod witnesses;
 
 pub use ledger::{Damage, Ledger, standing};
@@ -27,5 +26,6 @@ pub use network::{checkpoint_verifier, log_origin, tenant, trust_root};
 pub use refusal::{parse_transaction, refused};
 pub use registry::{LocalRegistry, Registry, ServedRegistry, StateReading};
 pub use rules::MachineRules;
+pub use selfsame_ledger_view as view;
 pub use selfsame_proof::entries::ENTRIES_MAX;
 pub use times::Times;

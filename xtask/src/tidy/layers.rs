@@ -127,7 +127,18 @@ const PLACES: &[Place] = &[
         ..place("selfsame-accounts", 3)
     },
     Place {
-        beside: &["selfsame-driver", "selfsame-net", "selfsame-store"],
+        // Who shows these data needs no ledger.
+        beside: &["selfsame-driver"],
+        not: &["selfsame-registry", "selfsame-proof", "selfsame-did"],
+        ..place("selfsame-ledger-view", 3)
+    },
+    Place {
+        beside: &[
+            "selfsame-driver",
+            "selfsame-ledger-view",
+            "selfsame-net",
+            "selfsame-store",
+        ],
         not: &["selfsame-credential", "selfsame-openid4vc"],
         ..place("selfsame-ledger", 3)
     },

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_agent::issue::NamedFilter;
-use selfsame_agent::{ExchangeFilter, ExchangeProtocol, Exchanges};
+use selfsame_agent::{ExchangeFilter, ExchangeProtocol, Exchanges, NamedFilter};
 use selfsame_aries::formats::{AttachmentFormat, FORMATS};
 use selfsame_aries::notification::ProblemReport;
 use selfsame_crypto::json::to_bytes;

@@ -1,7 +1,6 @@
 //! Issuing credentials (RFC 0453).
 
-use selfsame_agent::issue::{IssueWhat, NewCredentialOffer, NewCredentialProposal};
-use selfsame_agent::{ExchangeBegin, Wishes};
+use selfsame_agent::{ExchangeBegin, IssueWhat, NewCredentialOffer, NewCredentialProposal, Wishes};
 use selfsame_aries::exchange::Preview;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_agent::present::{NamedRequest, NewPresentation, NewProofRequest, ProofWhat};
-use selfsame_agent::{ExchangeBegin, Wishes};
+use selfsame_agent::{
+    ExchangeBegin, NamedRequest, NewPresentation, NewProofRequest, ProofWhat, Wishes,
+};
 use selfsame_anoncreds_wallet::ChosenCredentials;
 use selfsame_crypto::json::{self, JsonError};
 use selfsame_driver::Error;

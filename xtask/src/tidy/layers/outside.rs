@@ -95,7 +95,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
         &[
             "selfsame-accounts",
             "selfsame-driver",
-            "selfsame-ledger",
+            "selfsame-ledger-view",
             "selfsame-core",
             "selfsame-openid",
             "selfsame-audit",

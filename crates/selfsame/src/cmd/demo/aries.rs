@@ -1,12 +1,12 @@
 //! The scenarios over DIDComm: three agents of one temporary instance, driven by their admin APIs.
 
+use selfsame_acapy::AgentSection;
 use selfsame_bench::aries::{AriesStory, ForeignAgents, StoryKind, play};
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 
 use crate::instance::{Launch, Running};
 use crate::scenario::Scenario;
-use crate::settings::AgentSection;
 
 /// The agents, and whether each answers offers by itself.
 const AGENTS: [(&str, bool); 3] = [("clinic", false), ("pharmacy", false), ("patient", true)];

@@ -1,4 +1,7 @@
-//! The registry's types for pages and API.
+//! What registries show of themselves, as data for pages, the API and other nodes.
+//!
+//! Owns: the types of a registry's status, clock and nodes, of its transactions and objects. Does not own: how they are
+//! read from a ledger (`selfsame-ledger`), how pages show them (`selfsame-pages`).
 
 pub mod browse;
 
