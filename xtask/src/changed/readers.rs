@@ -158,8 +158,17 @@ pub const ROWS: &[Row] = &[
         VECTORS,
     ),
     row(
+        "crates/selfsame-anoncreds-wallet/tests/wallet/world.rs",
+        These(&["selfsame-anoncreds-wallet/wallet", "selfsame-agent/agents"]),
+        SHARED,
+    ),
+    row(
         "vectors/aries/",
-        These(&["selfsame-aries/protocols", "selfsame-testkit"]),
+        These(&[
+            "selfsame-agent/agents",
+            "selfsame-aries/protocols",
+            "selfsame-testkit",
+        ]),
         VECTORS,
     ),
     row(

@@ -1,5 +1,8 @@
 //! Invitations of out-of-band: reuse, attached requests, and what is refused.
 
+use std::time::Duration;
+
+use selfsame_agent::AgentSettings;
 use selfsame_agent::connect::{NewOobInvitation, OobAnswer, OobInvitationView};
 use selfsame_aries::trust_ping::{Ping, TrustPingMessage};
 use selfsame_aries::wire::Vocabulary as _;
@@ -8,7 +11,9 @@ use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_driver::ErrorKind;
 use selfsame_driver::paging::Paging;
 
-use super::world::{Peer, invitation, two};
+use tokio::net::TcpListener;
+
+use super::world::{Common, Peer, all_of, invitation, two, two_of};
 
 const EXCHANGE: &str = "https://didcomm.org/didexchange/1.1";
 
@@ -202,19 +207,92 @@ async fn an_invitation_that_offers_nothing_is_neither_made_nor_taken() {
     assert!(holder.connections().await.is_empty());
 }
 
-#[tokio::test]
-async fn an_invitation_that_points_inward_is_not_called() {
-    let (clinic, holder) = two().await;
+/// Whether a request to an invitation of a clinic is sent to this listener of the machine, which only some may call.
+async fn is_called(common: &Common, listener: &TcpListener) -> bool {
+    let (clinic, holder) = two_of(common).await;
     let new = NewOobInvitation {
         handshake_protocols: vec![EXCHANGE.to_owned()],
         ..NewOobInvitation::default()
     };
     let mut offered = invitation(&invited(&clinic, new).await.invitation);
-    offered["services"][0]["serviceEndpoint"] = serde_json::json!("http://127.0.0.1:1/");
+    let inward = format!("http://{}/", listener.local_addr().unwrap());
+    offered["services"][0]["serviceEndpoint"] = serde_json::json!(inward);
     let received = holder
         .agents
         .receive_oob_invitation(&holder.tenant, offered, answer(false));
-    // The request waits in the outbox, whose calls the guard refuses.
     received.await.unwrap();
+    assert_eq!(holder.reaches("request").await.rfc23_state, "request-sent");
+    let called = tokio::time::timeout(Duration::from_secs(1), listener.accept());
+    called.await.is_ok()
+}
+
+#[tokio::test]
+async fn an_invitation_that_points_inward_is_not_called() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let strict = Common::of(AgentSettings::default());
+    assert!(!is_called(&strict, &listener).await);
+    let inward = format!("http://{}/", listener.local_addr().unwrap());
+    let inward: url::Url = inward.parse().unwrap();
+    let trusting = Common::of(AgentSettings::default()).calling(inward.origin());
+    assert!(is_called(&trusting, &listener).await);
+}
+
+#[tokio::test]
+async fn a_connection_is_made_after_all_if_its_use_is_refused() {
+    let common = Common::of(AgentSettings::default());
+    let [mut clinic, mut holder, other] = all_of(["Clinic", "Holder", "Other"], &common).await;
+    let made = clinic.agents.create_did(&clinic.tenant, "did:peer:2").await;
+    let did = made.unwrap().did.parse().unwrap();
+    let set = clinic.agents.set_public_did(&clinic.tenant, &did);
+    set.await.unwrap();
+    let new = NewOobInvitation {
+        handshake_protocols: vec![EXCHANGE.to_owned()],
+        public: true,
+        auto_accept: true,
+        ..NewOobInvitation::default()
+    };
+    let first = invited(&clinic, new.clone()).await;
+    let received = holder.agents.receive_oob_invitation(
+        &holder.tenant,
+        invitation(&first.invitation),
+        answer(true),
+    );
+    let connected = received.await.unwrap().connection_id;
+    for _ in 0..2 {
+        clinic.takes().await;
+        if holder.connections().await[0].state != "active" {
+            holder.takes().await;
+        }
+    }
+    holder.reaches("active").await;
+
+    // Another agent has used the second invitation, which is for one.
+    let second = invited(&clinic, new).await;
+    let taken = other.agents.receive_oob_invitation(
+        &other.tenant,
+        invitation(&second.invitation),
+        answer(false),
+    );
+    taken.await.unwrap();
+    clinic.takes().await; // the other's request
+    other.reaches("active").await;
+    clinic.takes().await; // what completes it
+    let received = holder.agents.receive_oob_invitation(
+        &holder.tenant,
+        invitation(&second.invitation),
+        answer(true),
+    );
+    let received = received.await.unwrap();
+    assert_eq!(received.state, "await-response");
+    clinic.refuses().await; // the wish to use the connection again
+    holder.takes().await; // the report
+    let record = holder
+        .agents
+        .oob_record(&holder.tenant, &received.oob_id)
+        .await
+        .unwrap();
+    assert_ne!(record.connection_id, connected);
+    assert!(record.connection_id.is_some());
+    assert_eq!(holder.connections().await.len(), 2);
     assert_eq!(holder.reaches("request").await.rfc23_state, "request-sent");
 }

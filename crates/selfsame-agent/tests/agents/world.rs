@@ -1,29 +1,38 @@
 //! Agents, each with a store and an endpoint of its own, that reach each other over HTTP on loopback.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use selfsame_agent::connect::{NewOobInvitation, OobAnswer};
 use selfsame_agent::{AgentSettings, AgentTerms, Agents, ConnectionView};
-use selfsame_anoncreds_wallet::AnonCreds;
+use selfsame_anoncreds_wallet::{AnonCreds, NewCredentialDefinition, NewSchema};
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, SharedConfig, TrustConfig};
+use selfsame_core::dids::Author;
 use selfsame_core::{Resources, Shared};
+use selfsame_crypto::KeyType;
 use selfsame_crypto::seal::SealingKey;
+use selfsame_did::selfsame::create;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_driver::paging::Paging;
 use selfsame_net::{Net, Settings};
-use selfsame_store::{Memory, Page, Store, TenantId, Vault};
+use selfsame_store::{Batch, Memory, Page, Store, TenantId, Vault};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
+use super::registry::FakeRegistry;
+
 /// An agent with its endpoint.
 pub struct Peer {
     pub agents: Agents,
     pub tenant: TenantId,
-    store: Store,
+    pub shared: Arc<Shared>,
+    pub store: Store,
+    /// Envelopes that are posted to it are lost.
+    is_away: Arc<AtomicBool>,
     last: Arc<Mutex<Vec<u8>>>,
     /// Envelopes that were posted to it, and what became of them.
     taken: mpsc::UnboundedReceiver<Result<(), selfsame_driver::Error>>,
@@ -75,6 +84,59 @@ impl Peer {
         let paging = Paging::default();
         let listed = self.agents.connections(&self.tenant, &paging);
         listed.await.unwrap().items
+    }
+
+    /// From now on, envelopes that are posted to it are lost.
+    pub fn goes_away(&self) {
+        self.is_away.store(true, Ordering::SeqCst);
+    }
+
+    /// From now on, envelopes that are posted to it reach it.
+    pub fn comes_back(&self) {
+        self.is_away.store(false, Ordering::SeqCst);
+    }
+
+    /// Publishes a schema and a credential definition, with revocation registries of this size; returns the definition's
+    /// identifier.
+    pub async fn defines(&self, registry_size: Option<u32>) -> String {
+        let batch = Batch::new(self.tenant.clone());
+        let created = self.shared.keys.create(&self.tenant, KeyType::P256, batch);
+        let (key, handle, batch) = created.unwrap();
+        self.store.commit(batch).await.unwrap();
+        let author = Author {
+            tenant: self.tenant.clone(),
+            did: create(&FakeRegistry::named(), key.public()),
+            key: handle,
+            fragment: "key-1".to_owned(),
+        };
+        let schema = NewSchema {
+            name: "donor",
+            version: "1.0",
+            attributes: &["blood".to_owned()],
+        };
+        let anoncreds = self.agents.anoncreds();
+        let schema = anoncreds.create_schema(&author, &schema).await.unwrap();
+        let definition = NewCredentialDefinition {
+            schema_id: &schema.id,
+            tag: "default",
+            registry_size,
+        };
+        let made = anoncreds.create_definition(&author, &definition).await;
+        made.unwrap().id
+    }
+
+    /// Waits until an exchange of issuing has this state.
+    pub async fn issuing_is(&self, id: &str, state: &str) -> Value {
+        let mut seen = Value::Null;
+        for _ in 0..500 {
+            let issuing = self.agents.issuing();
+            seen = issuing.one(&self.tenant, id).await.unwrap();
+            if seen["state"] == state {
+                return seen;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("the exchange is not {state}: {seen}");
     }
 
     /// The envelope that was posted last.
@@ -139,7 +201,7 @@ struct PeerToBe {
 }
 
 impl PeerToBe {
-    async fn start(mut self, origins: &[url::Origin], options: AgentSettings) -> Peer {
+    async fn start(mut self, origins: &[url::Origin], common: &Common) -> Peer {
         let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
         let store = Store::open(Arc::new(Memory::default()), vault)
             .await
@@ -159,17 +221,26 @@ impl PeerToBe {
             keys: Keys::new(store.clone()),
             store: store.clone(),
             net: Net::new(settings).unwrap(),
-            clock: Clock::default(),
-            registry: None,
+            clock: common.clock.clone(),
+            registry: common.registry.clone().map(|registry| registry as _),
         };
         let shared = Arc::new(Shared::new(config, resources).unwrap());
         let terms = AgentTerms {
             label: self.name.clone(),
             endpoint: self.url,
-            settings: options,
+            settings: common.settings,
             connection_wait: Duration::ZERO,
         };
-        let agents = Agents::new(AnonCreds::new(shared), terms, Arc::new(|_| true));
+        let anoncreds = AnonCreds::new(shared.clone());
+        let agents = Agents::new(anoncreds.clone(), terms, Arc::new(|_| true));
+        if common.registry.is_some() {
+            let all = anoncreds.correspondents().into_iter();
+            let all: Vec<_> = all.chain(agents.correspondents()).collect();
+            shared.set_correspondents(all.iter());
+            tokio::spawn(carry_out(shared.clone()));
+        }
+        let is_away = Arc::new(AtomicBool::new(false));
+        let loses = is_away.clone();
         let (report, taken) = mpsc::unbounded_channel();
         let taking = agents.clone();
         let last = Arc::new(Mutex::new(Vec::new()));
@@ -177,13 +248,18 @@ impl PeerToBe {
         tokio::spawn(async move {
             while let Some(envelope) = self.envelopes.recv().await {
                 keeping.lock().unwrap().clone_from(&envelope);
+                if loses.load(Ordering::SeqCst) {
+                    continue;
+                }
                 let _ = report.send(taking.receive(envelope).await);
             }
         });
         Peer {
             agents,
             tenant: TenantId::parse(&self.name.to_lowercase()).unwrap(),
+            shared,
             store,
+            is_away,
             last,
             taken,
         }
@@ -192,7 +268,12 @@ impl PeerToBe {
 
 /// Two agents with a connection of connections 1.0 or DID exchange 1.1, each with its identifier of it.
 pub async fn connected(settings: AgentSettings, protocol: &str) -> Connected {
-    let (mut clinic, mut holder) = two_with(settings).await;
+    connected_of(&Common::of(settings), protocol).await
+}
+
+/// As [`connected`], of agents that have this in common.
+pub async fn connected_of(common: &Common, protocol: &str) -> Connected {
+    let (mut clinic, mut holder) = two_of(common).await;
     let new = NewOobInvitation {
         handshake_protocols: vec![format!("https://didcomm.org/{protocol}")],
         auto_accept: true,
@@ -241,13 +322,79 @@ pub async fn two() -> (Peer, Peer) {
 
 /// Two agents with these settings.
 pub async fn two_with(settings: AgentSettings) -> (Peer, Peer) {
-    let mut origins = Vec::new();
-    let clinic = Peer::bound("Clinic", &mut origins).await;
-    let holder = Peer::bound("Holder", &mut origins).await;
-    (
-        clinic.start(&origins, settings).await,
-        holder.start(&origins, settings).await,
-    )
+    two_of(&Common::of(settings)).await
+}
+
+/// Two agents that have this in common.
+pub async fn two_of(common: &Common) -> (Peer, Peer) {
+    let [clinic, holder] = all_of(["Clinic", "Holder"], common).await;
+    (clinic, holder)
+}
+
+/// Agents with these names that have this in common.
+pub async fn all_of<const N: usize>(names: [&str; N], common: &Common) -> [Peer; N] {
+    let mut origins = common.origins.clone();
+    let mut bound = Vec::new();
+    for name in names {
+        bound.push(Peer::bound(name, &mut origins).await);
+    }
+    let mut started = Vec::new();
+    for one in bound {
+        started.push(one.start(&origins, common).await);
+    }
+    let Ok(started) = started.try_into() else {
+        panic!("each is started");
+    };
+    started
+}
+
+/// What the agents of a test have in common.
+pub struct Common {
+    settings: AgentSettings,
+    /// Origins on this machine that they may call beside each other.
+    origins: Vec<url::Origin>,
+    clock: Clock,
+    registry: Option<Arc<FakeRegistry>>,
+}
+
+impl Common {
+    pub fn of(settings: AgentSettings) -> Self {
+        Self {
+            settings,
+            origins: Vec::new(),
+            clock: Clock::default(),
+            registry: None,
+        }
+    }
+
+    /// With a registry of AnonCreds.
+    pub fn with_registry(settings: AgentSettings) -> Self {
+        let clock = Clock::default();
+        Self {
+            clock: clock.clone(),
+            registry: Some(FakeRegistry::new(clock)),
+            ..Self::of(settings)
+        }
+    }
+
+    /// May call this origin too.
+    pub fn calling(self, origin: url::Origin) -> Self {
+        Self {
+            origins: vec![origin],
+            ..self
+        }
+    }
+}
+
+/// Carries out what the outbox has due, as an instance does.
+async fn carry_out(shared: Arc<Shared>) {
+    loop {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        for leased in shared.store.due(shared.clock.now(), 100).await.unwrap() {
+            let shared = shared.clone();
+            tokio::spawn(async move { shared.perform(&leased).await });
+        }
+    }
 }
 
 /// The members of an invitation.
