@@ -30,12 +30,12 @@ pub(crate) struct LeasedPlaces {
 pub(crate) type DefinitionLease = Arc<tokio::sync::Mutex<Option<LeasedPlaces>>>;
 
 /// The leases of one process.
-pub(crate) struct Places {
+pub(crate) struct PlaceLeases {
     shared: Arc<Shared>,
     held: Mutex<HashMap<(TenantId, String), DefinitionLease>>,
 }
 
-impl Places {
+impl PlaceLeases {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         let held = Mutex::default();
         Self { shared, held }

@@ -11,7 +11,7 @@ use crate::computing::Computing;
 use crate::keys::IssuerKeys;
 use crate::link_secret::LinkSecrets;
 use crate::objects::{KnownRegistry, Objects};
-use crate::places::Places;
+use crate::places::PlaceLeases;
 use crate::publication::Publishing;
 use crate::registry::Registries;
 use crate::states::ProvenStates;
@@ -31,7 +31,7 @@ pub struct AnonCreds {
     pub(crate) secrets: Arc<LinkSecrets>,
     pub(crate) tails: Arc<Tails>,
     pub(crate) states: Arc<ProvenStates>,
-    pub(crate) places: Arc<Places>,
+    pub(crate) places: Arc<PlaceLeases>,
     pub(crate) tagged: Arc<Bounded<TenantId, ()>>,
     pub(crate) computing: Computing,
 }
@@ -53,7 +53,7 @@ impl AnonCreds {
             secrets: Arc::new(LinkSecrets::new(shared.clone())),
             tails: Arc::new(Tails::new(shared.clone())),
             states: Arc::new(ProvenStates::new()),
-            places: Arc::new(Places::new(shared.clone())),
+            places: Arc::new(PlaceLeases::new(shared.clone())),
             tagged: Arc::new(Bounded::new(TAGGED_MAX)),
             shared,
             objects,
