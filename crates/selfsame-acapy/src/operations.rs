@@ -7,6 +7,7 @@ mod issuing;
 mod messaging;
 mod multitenancy;
 mod proving;
+mod revocation;
 mod schemas;
 mod server;
 mod wallet;
@@ -31,6 +32,7 @@ pub fn all(settings: &AdminSettings) -> Vec<AdminOperation> {
         publishing(),
         publishing_anoncreds(),
         credentials(),
+        revoking(),
         wallet(),
         ledger(),
         sub_wallets,
@@ -245,6 +247,51 @@ fn presenting_proofs() -> Vec<AdminOperation> {
                 proving::verify,
             )
             .does("Verify what was presented"),
+        ],
+    )
+}
+
+fn revoking() -> Vec<AdminOperation> {
+    tagged(
+        "revocation",
+        vec![
+            post("/revocation/revoke", revocation::revoke).does("Revoke a credential"),
+            post("/revocation/publish-revocations", revocation::publish)
+                .does("Publish pending revocations"),
+            post("/revocation/clear-pending-revocations", revocation::clear)
+                .does("Take back pending revocations"),
+            get("/revocation/credential-record", revocation::record)
+                .does("An issued credential")
+                .asks(&[text("cred_ex_id"), text("rev_reg_id"), text("cred_rev_id")]),
+            get("/revocation/registries/created", revocation::created)
+                .does("The revocation registries that the agent keeps")
+                .asks(&[text("cred_def_id"), text("state")]),
+            get("/revocation/registry/{rev_reg_id}", revocation::show).does("A registry"),
+            get(
+                "/revocation/registry/{rev_reg_id}/issued",
+                revocation::issued,
+            )
+            .does("The number of credentials that have a place in a registry"),
+            get(
+                "/revocation/registry/{rev_reg_id}/issued/details",
+                revocation::issued_details,
+            )
+            .does("The credentials that have a place in a registry"),
+            get(
+                "/revocation/registry/{rev_reg_id}/difference",
+                revocation::difference,
+            )
+            .does("How the ledger's state of a registry differs from the agent's, and why"),
+            get(
+                "/revocation/active-registry/{cred_def_id}",
+                revocation::active,
+            )
+            .does("The registry in which the next credential gets its place"),
+            post(
+                "/revocation/active-registry/{cred_def_id}/rotate",
+                revocation::rotate,
+            )
+            .does("Begin other registries"),
         ],
     )
 }
