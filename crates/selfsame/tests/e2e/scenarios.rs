@@ -51,6 +51,29 @@ fn members(object: &Value) -> Vec<&str> {
 }
 
 #[test]
+fn both_scenarios_are_walked_over_didcomm_by_the_calls_of_the_study() {
+    let steps = |arguments: &[&str]| -> (Value, Vec<String>) {
+        let (code, printed, complaints) = run(selfsame().args(arguments));
+        assert_eq!(code, 0, "{printed}{complaints}");
+        let story: Value = serde_json::from_str(&printed).unwrap();
+        let steps = story["steps"].as_array().unwrap().iter();
+        let names = steps.map(|step| step["name"].as_str().unwrap().to_owned());
+        let names = names.collect();
+        (story, names)
+    };
+    let (story, names) = steps(&["demo", "immunization", "--aries", "--json"]);
+    assert_eq!(names.len(), 14, "{names:?}");
+    assert_eq!(names[13], "14_verifier_validates");
+    assert_eq!(story["verified"], true);
+    assert!(story.get("verified_after_revocation").is_none());
+    let (story, names) = steps(&["demo", "prescription", "--aries", "--json"]);
+    assert_eq!(names[14], "issuer_revokes");
+    assert_eq!(names.len(), 23, "{names:?}");
+    assert_eq!(story["verified"], true);
+    assert_eq!(story["verified_after_revocation"], false);
+}
+
+#[test]
 fn both_scenarios_end_with_refusal_in_one_process() {
     for scenario in SCENARIOS {
         assert_story(scenario, run(selfsame().args(["demo", scenario, "--json"])));
