@@ -1,5 +1,7 @@
 //! Notifications of revocation mark the exchange in which the credential was issued.
 
+use std::time::Duration;
+
 use selfsame_agent::connect::RevocationNotification;
 use selfsame_agent::issue::IssueWhat;
 use selfsame_anoncreds_wallet::TailsName;
@@ -23,6 +25,19 @@ async fn issued(both: &mut Connected, definition: &str) -> Value {
     both.holder.takes().await; // the credential
     both.clinic.takes().await; // it is kept
     both.clinic.issuing_is(&id, "done").await
+}
+
+/// The revocation registry of a definition, once it is published.
+async fn ready_registry(both: &Connected, definition: &str) -> String {
+    let anoncreds = both.clinic.agents.anoncreds();
+    for _ in 0..500 {
+        let active = anoncreds.active_registry(&both.clinic.tenant, definition);
+        if let Ok(active) = active.await {
+            return active.rev_reg_id;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("the registry is not published");
 }
 
 /// The states of the holder's exchanges, the oldest first.
@@ -57,8 +72,7 @@ async fn a_notification_marks_the_exchange_of_its_credential_and_no_other() {
     let mut both = connected_of(&common, PROTOCOL).await;
     let definition = both.clinic.defines(Some(8)).await;
     let anoncreds = both.clinic.agents.anoncreds();
-    let registry = anoncreds.active_registry(&both.clinic.tenant, &definition);
-    let registry = registry.await.unwrap().rev_reg_id;
+    let registry = ready_registry(&both, &definition).await;
     let tails = anoncreds.tails(TailsName::Registry(&registry)).await;
     let tails = tails.unwrap().unwrap().1;
     let keeping = both.holder.agents.anoncreds().keep_tails(&registry, &tails);
