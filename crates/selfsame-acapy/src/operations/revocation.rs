@@ -110,8 +110,8 @@ struct PublishBody {
 /// Publishes pending revocations.
 pub async fn publish(call: OperationCall) -> OperationResult {
     let body: PublishBody = call.body()?;
-    let anoncreds = call.agents().anoncreds();
-    let published = anoncreds.publish_revocations(call.tenant()?, &places(&body.rrid2crid)?);
+    let (anoncreds, wanted) = (call.agents().anoncreds(), places(&body.rrid2crid)?);
+    let published = anoncreds.publish_revocations(call.tenant()?, &wanted);
     told(&json!({ "rrid2crid": indexes(&published.await?) }))
 }
 
@@ -124,8 +124,8 @@ struct ClearBody {
 /// Takes back pending revocations.
 pub async fn clear(call: OperationCall) -> OperationResult {
     let body: ClearBody = call.body()?;
-    let anoncreds = call.agents().anoncreds();
-    let left = anoncreds.clear_pending(call.tenant()?, &places(&body.purge)?);
+    let (anoncreds, wanted) = (call.agents().anoncreds(), places(&body.purge)?);
+    let left = anoncreds.clear_pending(call.tenant()?, &wanted);
     told(&json!({ "rrid2crid": indexes(&left.await?) }))
 }
 
