@@ -68,7 +68,9 @@ fn both_scenarios_are_walked_over_didcomm_by_the_calls_of_the_study() {
     assert!(story.get("verified_after_revocation").is_none());
     let (story, names) = steps(&["demo", "prescription", "--aries", "--json"]);
     assert_eq!(names[14], "issuer_revokes");
-    assert_eq!(names.len(), 23, "{names:?}");
+    // The holder makes no proof with a credential that was revoked.
+    let last = names.last().unwrap();
+    assert_eq!(last, "again_12_holder_queries_credentials", "{names:?}");
     assert_eq!(story["verified"], true);
     assert_eq!(story["verified_after_revocation"], false);
 }
