@@ -80,7 +80,12 @@ async fn a_controller_hears_each_state_of_a_connection_in_order_with_its_key() {
         panic!("two agents");
     };
     let [ours, theirs] = connected(clinic, holder).await;
-    let heard = controller.of("connections", 5).await;
+    let mut heard = controller.of("connections", 2).await;
+    let is_active =
+        |heard: &[HeardRecord], id: &str| states(heard, id).iter().any(|state| state == "active");
+    while !is_active(&heard, &ours) || !is_active(&heard, &theirs) {
+        heard = controller.of("connections", heard.len() + 1).await;
+    }
     assert!(heard.iter().all(|one| one.headers["x-api-key"] == "secret"));
     assert!(
         heard
