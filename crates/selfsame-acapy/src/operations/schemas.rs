@@ -172,7 +172,7 @@ struct AnonCredsSchema {
 pub async fn create_anoncreds(call: OperationCall) -> OperationResult {
     let AnonCredsSchemaBody { schema } = call.body()?;
     let author = call.app().agent_author(call.tenant()?).await?;
-    is_own(schema.issuer_id.as_deref(), &author.did.to_string())?;
+    is_own(schema.issuer_id.as_deref(), author.did.as_str())?;
     let new = NewSchema {
         name: &schema.name,
         version: &schema.version,
@@ -252,7 +252,7 @@ pub async fn create_anoncreds_definition(call: OperationCall) -> OperationResult
         tag,
     } = body.credential_definition;
     let author = call.app().agent_author(call.tenant()?).await?;
-    is_own(issuer_id.as_deref(), &author.did.to_string())?;
+    is_own(issuer_id.as_deref(), author.did.as_str())?;
     let size = body
         .options
         .revocation_registry_size

@@ -787,13 +787,24 @@ fn anoncreds_history(paper: &Paper, did: &Did, count: u32) -> (Vec<Transaction>,
         definition: opened.definition,
         private: opened.private,
     };
-    let id = RevocationRegistryId::new(registry.as_str()).unwrap();
+    operations.extend(one_by_one(&keeper, &registry, count));
+    let signed = operations.into_iter().zip(2..);
+    let signed = signed.map(|(operation, nonce)| paper.signed(did, nonce, operation));
+    (
+        signed.collect(),
+        [schema_id, cred_def_id.to_string(), registry],
+    )
+}
+
+/// The first entry of a registry, and those that revoke its first `count` places one by one.
+fn one_by_one(keeper: &RegistryKeeper, registry: &str, count: u32) -> Vec<Operation> {
+    let id = RevocationRegistryId::new(registry).unwrap();
     let mut list = keeper.first_list(&id, IssuedAtStart::ByDefault, 1).unwrap();
     let text = |list: &RevocationStatusList| {
         let json = serde_json::to_value(list).unwrap();
         json["currentAccumulator"].as_str().unwrap().to_owned()
     };
-    let mut before = None;
+    let (mut before, mut operations) = (None, Vec::new());
     for revoked in std::iter::once(Vec::new()).chain((1..=count).map(|place| vec![place])) {
         let change = IndexChange {
             revoked: revoked.iter().copied().collect(),
@@ -803,19 +814,14 @@ fn anoncreds_history(paper: &Paper, did: &Did, count: u32) -> (Vec<Transaction>,
         list = keeper.next_list(&list, change).unwrap().list;
         let after = text(&list);
         operations.push(Operation::RevocationEntry(RevocationEntry {
-            registry: registry.clone(),
+            registry: registry.to_owned(),
             before: before.replace(after.clone()),
             after,
             issued: Vec::new(),
             revoked,
         }));
     }
-    let signed = operations.into_iter().zip(2..);
-    let signed = signed.map(|(operation, nonce)| paper.signed(did, nonce, operation));
-    (
-        signed.collect(),
-        [schema_id, cred_def_id.to_string(), registry],
-    )
+    operations
 }
 
 /// What a reader reads in the present state.
