@@ -1,7 +1,7 @@
 //! Controllers hear of records by webhooks in ACA-Py's form.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -47,7 +47,7 @@ impl Controller {
 
     /// What it heard of a topic, once there is this many.
     pub async fn of(&self, topic: &str, many: usize) -> Vec<HeardRecord> {
-        let began = Instant::now();
+        let began = tokio::time::Instant::now();
         loop {
             let heard = self.heard.lock().unwrap().clone();
             let path = format!("/hooks/topic/{topic}/");

@@ -1,7 +1,7 @@
 //! An instance in memory with agents, and calls of their admin APIs.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -208,7 +208,7 @@ impl Agent {
 
     /// Waits until what a GET gives fits.
     pub async fn until(&self, path: &str, fits: impl Fn(&Value) -> bool) -> Value {
-        let began = Instant::now();
+        let began = tokio::time::Instant::now();
         loop {
             let found = self.get(path).await;
             if fits(&found) {

@@ -8,12 +8,13 @@ use std::time::Duration;
 use selfsame_agent::connect::{NewOobInvitation, OobAnswer};
 use selfsame_agent::issue::{IssueWhat, NewCredentialProposal};
 use selfsame_agent::present::{NamedRequest, NewPresentation, NewProofRequest, ProofWhat};
-use selfsame_agent::{AgentSettings, ExchangeBegin, Wishes};
+use selfsame_agent::{AgentSettings, ExchangeBegin, ExchangeFilter, Wishes};
 use selfsame_aries::key::VerKey;
 use selfsame_aries::protocol::PROTOCOLS;
 use selfsame_crypto::agreement::AgreementPrivate;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_didcomm::v1::{self, Envelope};
+use selfsame_driver::paging::Paging;
 use selfsame_store::{Batch, Page, Record};
 use serde_json::{Map, Value, json};
 
@@ -244,7 +245,7 @@ fn text(value: &Value, name: &str) -> String {
 }
 
 /// Two agents on the way to a connection; each state meets every message from both sides.
-async fn connect(protocol: &str, swept: &mut Swept) -> (Peer, Peer, Channel, [String; 2]) {
+async fn connect(protocol: &str, swept: &mut Swept) -> Connected {
     let settings = AgentSettings {
         preserve_exchange_records: true,
         ..AgentSettings::default()
@@ -279,9 +280,7 @@ async fn connect(protocol: &str, swept: &mut Swept) -> (Peer, Peer, Channel, [St
     let request = of_clinic.request_id.clone().unwrap_or_default();
     let threads = [thread.as_str(), request.as_str()];
     let channel = Channel::of_last(&holder, &clinic).await;
-    swept.sweep([&holder, &clinic], &channel, &threads).await;
-    let back = channel.reversed(&clinic).await;
-    swept.sweep([&clinic, &holder], &back, &threads).await;
+    both_ways(swept, [&holder, &clinic], &channel, &threads).await;
 
     holder.goes_away();
     let accepted = clinic
@@ -292,9 +291,7 @@ async fn connect(protocol: &str, swept: &mut Swept) -> (Peer, Peer, Channel, [St
     holder.comes_back();
     let response = holder.last_envelope();
     let channel = Channel::of_last(&clinic, &holder).await;
-    swept.sweep([&clinic, &holder], &channel, &threads).await;
-    let back = channel.reversed(&holder).await;
-    swept.sweep([&holder, &clinic], &back, &threads).await;
+    both_ways(swept, [&clinic, &holder], &channel, &threads).await;
 
     holder.agents.receive(response).await.unwrap();
     holder.reaches("active").await;
@@ -303,18 +300,121 @@ async fn connect(protocol: &str, swept: &mut Swept) -> (Peer, Peer, Channel, [St
     if protocol.starts_with("connections") {
         holder.takes().await;
     }
-    swept.sweep([&clinic, &holder], &channel, &threads).await;
-    swept.sweep([&holder, &clinic], &back, &threads).await;
+    both_ways(swept, [&clinic, &holder], &channel, &threads).await;
     let ids = [of_clinic.connection_id, of_holder];
-    (clinic, holder, channel, ids)
+    Connected {
+        clinic,
+        holder,
+        channel,
+        ids,
+    }
 }
 
-/// Both sides of an exchange meet every message.
-async fn both(swept: &mut Swept, peers: [&Peer; 2], to_holder: &Channel, thread: &str) {
-    let [clinic, holder] = peers;
-    swept.sweep([clinic, holder], to_holder, &[thread]).await;
-    let back = to_holder.reversed(holder).await;
-    swept.sweep([holder, clinic], &back, &[thread]).await;
+/// Both sides meet every message: the second over this channel, the first over the way back.
+async fn both_ways(swept: &mut Swept, peers: [&Peer; 2], there: &Channel, threads: &[&str]) {
+    let [one, other] = peers;
+    swept.sweep([one, other], there, threads).await;
+    let back = there.reversed(other).await;
+    swept.sweep([other, one], &back, threads).await;
+}
+
+/// Two connected agents, and the channel from the clinic to the holder.
+struct Connected {
+    clinic: Peer,
+    holder: Peer,
+    channel: Channel,
+    /// The identifiers of the connection: the clinic's, the holder's.
+    ids: [String; 2],
+}
+
+impl Connected {
+    /// Both sides of an exchange meet every message.
+    async fn meet(&self, swept: &mut Swept, thread: &str) {
+        let peers = [&self.clinic, &self.holder];
+        both_ways(swept, peers, &self.channel, &[thread]).await;
+    }
+
+    /// A credential is proposed, offered, requested, issued and kept.
+    async fn issue(&mut self, swept: &mut Swept, definition: &str) {
+        let proposal = IssueWhat::Propose(NewCredentialProposal {
+            preview: Some(offer(definition).preview),
+            filters: offer(definition).filters,
+            comment: None,
+        });
+        let begin = on(&self.ids[1]);
+        let issuing = self.holder.agents.issuing();
+        let begun = issuing.begin(&self.holder.tenant, &begin, proposal).await;
+        let begun = begun.unwrap();
+        let (thread, of_ours) = (text(&begun, "thread_id"), text(&begun, "cred_ex_id"));
+        self.clinic.takes().await;
+        let theirs = self.clinic.agents.issuing();
+        let (filter, paging) = (ExchangeFilter::default(), Paging::default());
+        let theirs = theirs.list(&self.clinic.tenant, &filter, &paging);
+        let of_theirs = text(&theirs.await.unwrap().items[0], "cred_ex_id");
+        self.meet(swept, &thread).await;
+        let credential_id = None;
+        for (is_clinic, what) in [
+            (true, IssueWhat::Offer(None)),
+            (false, IssueWhat::Request),
+            (true, IssueWhat::Issue { comment: None }),
+            (false, IssueWhat::Store { credential_id }),
+        ] {
+            let (actor, id) = match is_clinic {
+                true => (&self.clinic, &of_theirs),
+                false => (&self.holder, &of_ours),
+            };
+            let acted = actor.agents.issuing();
+            acted.act(&actor.tenant, id, what).await.unwrap();
+            let other = match is_clinic {
+                true => &mut self.holder,
+                false => &mut self.clinic,
+            };
+            other.takes().await;
+            self.meet(swept, &thread).await;
+        }
+    }
+
+    /// A proof is requested, made and verified.
+    async fn prove(&mut self, swept: &mut Swept, definition: &str) {
+        let request = json!({
+            "name": "blood", "version": "1.0",
+            "requested_attributes": {
+                "blood": {"name": "blood", "restrictions": [{"cred_def_id": definition}]},
+            },
+            "requested_predicates": {},
+        });
+        let what = ProofWhat::Request(Some(NewProofRequest {
+            requests: vec![NamedRequest {
+                format: "anoncreds".to_owned(),
+                request,
+            }],
+            comment: None,
+        }));
+        let begin = on(&self.ids[0]);
+        let proving = self.clinic.agents.proving();
+        let begun = proving.begin(&self.clinic.tenant, &begin, what).await;
+        let begun = begun.unwrap();
+        let (thread, of_theirs) = (text(&begun, "thread_id"), text(&begun, "pres_ex_id"));
+        self.holder.takes().await;
+        let ours = self.holder.agents.proving();
+        let (filter, paging) = (ExchangeFilter::default(), Paging::default());
+        let ours = ours.list(&self.holder.tenant, &filter, &paging);
+        let of_ours = text(&ours.await.unwrap().items[0], "pres_ex_id");
+        self.meet(swept, &thread).await;
+
+        let what = ProofWhat::Present(NewPresentation::default());
+        let acted = self.holder.agents.proving();
+        let acted = acted.act(&self.holder.tenant, &of_ours, what);
+        acted.await.unwrap();
+        self.clinic.takes().await;
+        self.meet(swept, &thread).await;
+
+        let acted = self.clinic.agents.proving();
+        let acted = acted.act(&self.clinic.tenant, &of_theirs, ProofWhat::Verify);
+        assert_eq!(acted.await.unwrap()["verified"], "true");
+        self.holder.takes().await;
+        self.meet(swept, &thread).await;
+    }
 }
 
 fn on(connection_id: &str) -> ExchangeBegin {
@@ -342,95 +442,10 @@ async fn no_message_is_out_of_place_for_a_connection_of_rfc_0160() {
 #[tokio::test]
 async fn no_message_is_out_of_place_for_an_exchange() {
     let mut swept = Swept::default();
-    let (mut clinic, mut holder, channel, [of_clinic, of_holder]) =
-        connect("didexchange/1.1", &mut swept).await;
-    let definition = clinic.defines(None).await;
-
-    let proposal = IssueWhat::Propose(NewCredentialProposal {
-        preview: Some(offer(&definition).preview),
-        filters: offer(&definition).filters,
-        comment: None,
-    });
-    let issuing = holder.agents.issuing();
-    let begun = issuing
-        .begin(&holder.tenant, &on(&of_holder), proposal)
-        .await;
-    let begun = begun.unwrap();
-    let (thread, of_ours) = (text(&begun, "thread_id"), text(&begun, "cred_ex_id"));
-    clinic.takes().await;
-    let paging = selfsame_driver::paging::Paging::default();
-    let filter = selfsame_agent::ExchangeFilter::default();
-    let theirs = clinic.agents.issuing();
-    let theirs = theirs.list(&clinic.tenant, &filter, &paging).await.unwrap();
-    let of_theirs = text(&theirs.items[0], "cred_ex_id");
-    both(&mut swept, [&clinic, &holder], &channel, &thread).await;
-
-    let what = IssueWhat::Offer(None);
-    let acted = clinic.agents.issuing();
-    acted.act(&clinic.tenant, &of_theirs, what).await.unwrap();
-    holder.takes().await;
-    both(&mut swept, [&clinic, &holder], &channel, &thread).await;
-
-    let what = IssueWhat::Request;
-    let acted = holder.agents.issuing();
-    acted.act(&holder.tenant, &of_ours, what).await.unwrap();
-    clinic.takes().await;
-    both(&mut swept, [&clinic, &holder], &channel, &thread).await;
-
-    let what = IssueWhat::Issue { comment: None };
-    let acted = clinic.agents.issuing();
-    acted.act(&clinic.tenant, &of_theirs, what).await.unwrap();
-    holder.takes().await;
-    both(&mut swept, [&clinic, &holder], &channel, &thread).await;
-
-    let what = IssueWhat::Store {
-        credential_id: None,
-    };
-    let acted = holder.agents.issuing();
-    acted.act(&holder.tenant, &of_ours, what).await.unwrap();
-    clinic.takes().await;
-    both(&mut swept, [&clinic, &holder], &channel, &thread).await;
-
-    let request = json!({
-        "name": "blood", "version": "1.0",
-        "requested_attributes": {
-            "blood": {"name": "blood", "restrictions": [{"cred_def_id": definition}]},
-        },
-        "requested_predicates": {},
-    });
-    let what = ProofWhat::Request(Some(NewProofRequest {
-        requests: vec![NamedRequest {
-            format: "anoncreds".to_owned(),
-            request,
-        }],
-        comment: None,
-    }));
-    let proving = clinic.agents.proving();
-    let begun = proving.begin(&clinic.tenant, &on(&of_clinic), what).await;
-    let begun = begun.unwrap();
-    let (thread, of_theirs) = (text(&begun, "thread_id"), text(&begun, "pres_ex_id"));
-    holder.takes().await;
-    let ours = holder.agents.proving();
-    let ours = ours.list(&holder.tenant, &filter, &paging).await.unwrap();
-    let of_ours = text(&ours.items[0], "pres_ex_id");
-    both(&mut swept, [&clinic, &holder], &channel, &thread).await;
-
-    let what = ProofWhat::Present(NewPresentation {
-        format: None,
-        chosen: None,
-        comment: None,
-    });
-    let acted = holder.agents.proving();
-    acted.act(&holder.tenant, &of_ours, what).await.unwrap();
-    clinic.takes().await;
-    both(&mut swept, [&clinic, &holder], &channel, &thread).await;
-
-    let acted = clinic.agents.proving();
-    let acted = acted.act(&clinic.tenant, &of_theirs, ProofWhat::Verify);
-    assert_eq!(acted.await.unwrap()["verified"], "true");
-    holder.takes().await;
-    both(&mut swept, [&clinic, &holder], &channel, &thread).await;
-
+    let mut connected = connect("didexchange/1.1", &mut swept).await;
+    let definition = connected.clinic.defines(None).await;
+    connected.issue(&mut swept, &definition).await;
+    connected.prove(&mut swept, &definition).await;
     for state in [
         "aries_issuing proposal-sent/1",
         "aries_issuing proposal-received/1",
