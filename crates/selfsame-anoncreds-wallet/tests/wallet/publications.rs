@@ -67,15 +67,24 @@ async fn the_same_again_gives_the_same_object_and_another_one_is_refused() {
     let tenant = &issuer.tenant;
     let schemas = async |of: &DefinitionFilter| anoncreds.created_schemas(tenant, of).await;
     let definitions = async |of: &DefinitionFilter| anoncreds.created_definitions(tenant, of).await;
-    assert_eq!(schemas(&all).await.unwrap(), [first.id.clone()]);
-    assert_eq!(definitions(&all).await.unwrap(), [one.id.clone()]);
+    assert_eq!(
+        schemas(&all).await.unwrap(),
+        std::slice::from_ref(&first.id)
+    );
+    assert_eq!(
+        definitions(&all).await.unwrap(),
+        std::slice::from_ref(&one.id)
+    );
     let of = DefinitionFilter {
         schema_id: Some(first.id.clone()),
         schema_version: Some("1.0".to_owned()),
         ..DefinitionFilter::default()
     };
-    assert_eq!(schemas(&of).await.unwrap(), [first.id.clone()]);
-    assert_eq!(definitions(&of).await.unwrap(), [one.id.clone()]);
+    assert_eq!(schemas(&of).await.unwrap(), std::slice::from_ref(&first.id));
+    assert_eq!(
+        definitions(&of).await.unwrap(),
+        std::slice::from_ref(&one.id)
+    );
     let of = DefinitionFilter {
         schema_version: Some("2.0".to_owned()),
         ..of

@@ -37,8 +37,8 @@ fn references_of_a_service_lead_to_the_keys_of_the_document() {
     let read = told(did, doc).unwrap();
     let service = read.service().unwrap();
     assert_eq!(service.endpoint, "https://first.example");
-    assert_eq!(service.recipient_keys, [own.clone()]);
-    assert_eq!(service.routing_keys, [mediator.clone()]);
+    assert_eq!(service.recipient_keys, std::slice::from_ref(&own));
+    assert_eq!(service.routing_keys, std::slice::from_ref(&mediator));
     assert_eq!(read.services.len(), 2);
     assert!(read.has(&own) && !read.has(&mediator));
 }
