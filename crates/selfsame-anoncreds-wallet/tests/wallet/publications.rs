@@ -14,6 +14,29 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
+/// The only schema and the only definition of an issuer are found by what they are of.
+async fn are_listed(issuer: &Party, schema_id: &str, cred_def_id: &str) {
+    let (anoncreds, tenant) = (&issuer.anoncreds, &issuer.tenant);
+    let all = DefinitionFilter::default();
+    let schemas = async |of: &DefinitionFilter| anoncreds.created_schemas(tenant, of).await;
+    let definitions = async |of: &DefinitionFilter| anoncreds.created_definitions(tenant, of).await;
+    assert_eq!(schemas(&all).await.unwrap(), [schema_id]);
+    assert_eq!(definitions(&all).await.unwrap(), [cred_def_id]);
+    let of = DefinitionFilter {
+        schema_id: Some(schema_id.to_owned()),
+        schema_version: Some("1.0".to_owned()),
+        ..DefinitionFilter::default()
+    };
+    assert_eq!(schemas(&of).await.unwrap(), [schema_id]);
+    assert_eq!(definitions(&of).await.unwrap(), [cred_def_id]);
+    let of = DefinitionFilter {
+        schema_version: Some("2.0".to_owned()),
+        ..of
+    };
+    assert!(schemas(&of).await.unwrap().is_empty());
+    assert!(definitions(&of).await.unwrap().is_empty());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_again_gives_the_same_object_and_another_one_is_refused() {
     let registry = FakeRegistry::new(Clock::default());
@@ -63,34 +86,7 @@ async fn the_same_again_gives_the_same_object_and_another_one_is_refused() {
     let foreign = anoncreds.create_definition(author, &foreign).await;
     assert_eq!(foreign.unwrap_err().reason.id(), "anoncreds-object-unknown");
 
-    let all = DefinitionFilter::default();
-    let tenant = &issuer.tenant;
-    let schemas = async |of: &DefinitionFilter| anoncreds.created_schemas(tenant, of).await;
-    let definitions = async |of: &DefinitionFilter| anoncreds.created_definitions(tenant, of).await;
-    assert_eq!(
-        schemas(&all).await.unwrap(),
-        std::slice::from_ref(&first.id)
-    );
-    assert_eq!(
-        definitions(&all).await.unwrap(),
-        std::slice::from_ref(&one.id)
-    );
-    let of = DefinitionFilter {
-        schema_id: Some(first.id.clone()),
-        schema_version: Some("1.0".to_owned()),
-        ..DefinitionFilter::default()
-    };
-    assert_eq!(schemas(&of).await.unwrap(), std::slice::from_ref(&first.id));
-    assert_eq!(
-        definitions(&of).await.unwrap(),
-        std::slice::from_ref(&one.id)
-    );
-    let of = DefinitionFilter {
-        schema_version: Some("2.0".to_owned()),
-        ..of
-    };
-    assert!(schemas(&of).await.unwrap().is_empty());
-    assert!(definitions(&of).await.unwrap().is_empty());
+    are_listed(&issuer, &first.id, &one.id).await;
 
     // Another process sees them in the registry, and has no key for them.
     let other = Party::new(&registry, "other").await;
