@@ -2,8 +2,10 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use selfsame_audit::Trail;
 use selfsame_core::organisation::OrganisationName;
@@ -18,7 +20,7 @@ use selfsame_moving::{
 };
 use selfsame_postgres::{Address, Company, Postgres};
 use selfsame_store::backend::{Backend, STORE_FILE};
-use selfsame_store::{Batch, NewOutbox, Put, Sqlite, Store, Tag, TenantId};
+use selfsame_store::{Batch, NewOutbox, Put, Sqlite, Store, StoreError, Tag, TenantId};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -39,6 +41,17 @@ pub fn passphrase() -> SecretString {
 pub struct Home {
     _folder: TempDir,
     pub source: RowSource,
+}
+
+/// Opens the file once a store that was just dropped has let go of it.
+async fn opened(file: &Path) -> Sqlite {
+    for _ in 0..1_000 {
+        match Sqlite::open(file) {
+            Err(StoreError::InUse(_)) => tokio::time::sleep(Duration::from_millis(10)).await,
+            opened => return opened.unwrap(),
+        }
+    }
+    panic!("{} stays in use", file.display());
 }
 
 impl Home {
@@ -68,7 +81,7 @@ impl Home {
 
     pub async fn open(&self) -> Store {
         let backend: Arc<dyn Backend> = match &self.source.kept_in {
-            KeptIn::File(file) => Arc::new(Sqlite::open(file).unwrap()),
+            KeptIn::File(file) => Arc::new(opened(file).await),
             KeptIn::Database(address) => {
                 let opened = Postgres::open(address, 2, Company::Shared).await;
                 Arc::new(opened.unwrap())
