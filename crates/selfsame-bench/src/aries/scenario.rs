@@ -122,7 +122,7 @@ impl Cast {
         })
     }
 
-    /// A text of the material.
+    /// The identifier of the credential definition.
     fn cred_def(&self) -> &str {
         &self.material.cred_def_id
     }
