@@ -14,7 +14,7 @@ use crate::{
     clients, collector, didcomm, engine, machine, openssl, oracle, package, peer, second, tidy,
     workspace::{cargo, root},
 };
-use lanes::{Lanes, Running};
+use lanes::{Lanes, Lints, Running};
 
 /// What a step does.
 enum Task {
@@ -24,6 +24,9 @@ enum Task {
     Machine,
     /// Cargo with these arguments.
     Cargo(&'static [&'static str]),
+    /// The same, and where tests run too, beside them at the lowest priority: they leave the machine idle half of the
+    /// time.
+    Lint(&'static [&'static str]),
     /// The main test run, by cargo with these arguments.
     Tests(&'static [&'static str]),
 }
@@ -93,7 +96,7 @@ const STEPS: &[Step] = &[
         name: "clippy",
         purpose: "lints, warnings denied",
         when: When::Linted,
-        task: Task::Cargo(&[
+        task: Task::Lint(&[
             "clippy",
             "--workspace",
             "--all-targets",
@@ -106,7 +109,7 @@ const STEPS: &[Step] = &[
         name: "doc",
         purpose: "the documentation builds, warnings denied",
         when: When::Documented,
-        task: Task::Cargo(&[
+        task: Task::Lint(&[
             "doc",
             "--workspace",
             "--no-deps",
@@ -208,6 +211,10 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         let names: Vec<&str> = chosen.iter().map(|step| step.name).collect();
         println!("steps: {}", names.join(" "));
     }
+    let (beside, chosen) = beside(chosen);
+    for step in &beside {
+        println!("==> beside the tests, {}: {}", step.name, step.purpose);
+    }
     let begin = clock();
     for (number, step) in (1..).zip(&chosen) {
         println!(
@@ -217,7 +224,11 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
             step.purpose
         );
         let start = clock();
-        if !perform(step, &choice, &scope)? {
+        let beside = match step.task {
+            Task::Tests(_) => &beside[..],
+            _ => &[],
+        };
+        if !perform(step, beside, &choice, &scope)? {
             println!(
                 "==> {} failed after {} s",
                 step.name,
@@ -230,25 +241,38 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     }
     println!(
         "==> all {} steps passed in {} s",
-        chosen.len(),
+        chosen.len() + beside.len(),
         begin.elapsed().as_secs()
     );
     Ok(true)
 }
 
-fn perform(step: &Step, choice: &Choice, scope: &Scope) -> Result<bool, String> {
+/// The steps that run beside the tests, and the others. Without tests none runs beside them.
+fn beside(chosen: Vec<&Step>) -> (Vec<&Step>, Vec<&Step>) {
+    let has_tests = chosen
+        .iter()
+        .any(|step| matches!(step.task, Task::Tests(_)));
+    let is_beside = |step: &&Step| has_tests && matches!(step.task, Task::Lint(_));
+    chosen.into_iter().partition(is_beside)
+}
+
+fn perform(step: &Step, beside: &[&Step], choice: &Choice, scope: &Scope) -> Result<bool, String> {
     let arguments: Vec<String> = match (&step.task, &choice.cargo_test) {
         (Task::Ours(task), _) => return task(scope),
         (Task::Machine, _) => return prepare(!choice.skips("browser"), scope),
         (Task::Tests(_), Some(own)) => ["test".to_owned()].into_iter().chain(own.clone()).collect(),
-        (Task::Tests(fixed), None) => return test(fixed, choice, scope),
-        (Task::Cargo(arguments), _) => arguments.iter().map(|word| (*word).to_owned()).collect(),
+        (Task::Tests(fixed), None) => return test(fixed, beside, choice, scope),
+        (Task::Cargo(arguments) | Task::Lint(arguments), _) => words(arguments),
     };
     passes(cargo_with(&arguments))
 }
 
-/// Builds the tests, then runs them in lanes, side by side.
-fn test(fixed: &[&str], choice: &Choice, scope: &Scope) -> Result<bool, String> {
+fn words(arguments: &[&str]) -> Vec<String> {
+    arguments.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// Builds the tests, then runs them in lanes, side by side, with the lints beside them.
+fn test(fixed: &[&str], lints: &[&Step], choice: &Choice, scope: &Scope) -> Result<bool, String> {
     let mut build = test_arguments(fixed, choice, scope)?;
     build.truncate(
         build
@@ -260,6 +284,11 @@ fn test(fixed: &[&str], choice: &Choice, scope: &Scope) -> Result<bool, String> 
     if !passes(cargo_with(&build))? {
         return Ok(false);
     }
+    let lints = lints.iter().filter_map(|step| match step.task {
+        Task::Lint(arguments) => Some(cargo_with(&words(arguments))),
+        _ => None,
+    });
+    let lints = Lints::start(lints.collect());
     let lanes = Lanes::of(scope);
     let beside = match &lanes.beside {
         Some(beside) => Some(Running::start(cargo_with(&test_arguments(
@@ -274,6 +303,7 @@ fn test(fixed: &[&str], choice: &Choice, scope: &Scope) -> Result<bool, String> 
     if let Some(beside) = beside {
         passed &= beside.end()?;
     }
+    passed &= lints.end()?;
     match &lanes.last {
         Some(last) if passed => passes(cargo_with(&test_arguments(fixed, choice, last)?)),
         _ => Ok(passed),

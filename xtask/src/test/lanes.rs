@@ -5,6 +5,9 @@ use std::{
     fs::{self, File},
     path::PathBuf,
     process::{Child, Command, Stdio},
+    sync::mpsc::{Sender, channel},
+    thread::{JoinHandle, spawn},
+    time::Duration,
 };
 
 use crate::{
@@ -24,6 +27,9 @@ const BESIDE: &[&str] = &[
 ];
 /// The suites that measure run when all others have ended, since a busy machine makes their servers time out.
 const LAST: &[&str] = &["selfsame/bench"];
+
+/// How long the lints wait for the lanes to begin.
+const HEAD_START: Duration = Duration::from_secs(60);
 
 /// The suites of a run, in lanes; `None` for a lane without suites.
 pub struct Lanes {
@@ -65,9 +71,13 @@ pub struct Running {
 
 impl Running {
     /// Starts the command. What it prints goes to a file, so that the lanes' lines do not mix.
-    pub fn start(mut command: Command) -> Result<Self, String> {
+    pub fn start(command: Command) -> Result<Self, String> {
+        Self::start_as("beside.log", command)
+    }
+
+    fn start_as(name: &str, mut command: Command) -> Result<Self, String> {
         let folder = root().join("target");
-        let log = folder.join("beside.log");
+        let log = folder.join(name);
         let failed = |error: std::io::Error| format!("{}: {error}", log.display());
         fs::create_dir_all(&folder).map_err(failed)?;
         let file = File::create(&log).map_err(failed)?;
@@ -94,9 +104,75 @@ impl Running {
     }
 }
 
+/// Commands that run one after another at the lowest priority, beside the lanes.
+pub struct Lints {
+    /// Tells them not to wait any more.
+    hurry: Sender<()>,
+    thread: JoinHandle<Result<bool, String>>,
+}
+
+impl Lints {
+    /// Starts the commands after a while: the lanes' cargo looks at what is built first, and another cargo would lock
+    /// that out.
+    pub fn start(commands: Vec<Command>) -> Self {
+        let (hurry, hurried) = channel();
+        let thread = spawn(move || {
+            let _ = hurried.recv_timeout(HEAD_START);
+            let mut passed = true;
+            for command in commands {
+                passed &= Running::start_as("lints.log", gently(&command))?.end()?;
+            }
+            Ok(passed)
+        });
+        Self { hurry, thread }
+    }
+
+    /// Waits for their end, and returns whether all passed.
+    pub fn end(self) -> Result<bool, String> {
+        let _ = self.hurry.send(());
+        let joined = self.thread.join();
+        joined.map_err(|_| "the thread of the lints panicked".to_owned())?
+    }
+}
+
+/// The command at the lowest priority.
+fn gently(command: &Command) -> Command {
+    let mut gentle = Command::new("nice");
+    gentle
+        .args(["-n", "19"])
+        .arg(command.get_program())
+        .args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => gentle.env(name, value),
+            None => gentle.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        gentle.current_dir(folder);
+    }
+    gentle
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lints_run_to_their_end_and_one_that_fails_is_told() {
+        let shell = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            command
+        };
+        assert!(Lints::start(Vec::new()).end().unwrap());
+        assert!(Lints::start(vec![shell("exit 0")]).end().unwrap());
+        let mut told = shell("test \"$LINT\" = 1 && test $(nice) = 19");
+        told.env("LINT", "1");
+        assert!(Lints::start(vec![told]).end().unwrap());
+        let both = vec![shell("exit 1"), shell("exit 0")];
+        assert!(!Lints::start(both).end().unwrap());
+    }
 
     /// The suites of the main lane, of the one beside it, and of the last one.
     fn lanes(scope: &Scope) -> [Suites; 3] {
