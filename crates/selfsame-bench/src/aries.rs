@@ -1,6 +1,7 @@
 //! `aries`: the healthcare study's scenario by the admin API of three agents: an issuer, a verifier and a holder.
 
 mod agents;
+mod bulk;
 mod closed;
 mod open;
 mod prescription;
@@ -39,6 +40,8 @@ pub struct AriesPlan {
     pub open_for: Duration,
     /// Scenarios for which the memory is observed.
     pub scenarios: usize,
+    /// The credentials of one order.
+    pub rows: usize,
 }
 
 impl AriesPlan {
@@ -50,6 +53,7 @@ impl AriesPlan {
         haste: 1.0,
         open_for: Duration::from_secs(60),
         scenarios: 20_000,
+        rows: 100_000,
     };
 
     /// The same figures, with pauses of a twentieth.
@@ -60,6 +64,7 @@ impl AriesPlan {
         haste: 20.0,
         open_for: Duration::from_secs(6),
         scenarios: 200,
+        rows: 1_000,
     };
 }
 
@@ -92,6 +97,7 @@ pub async fn run(
     closed::measure(&mut bench).await?;
     open::measure(&mut bench).await?;
     prescription::measure(&mut bench).await?;
+    bulk::measure(&mut bench).await?;
     Ok(bench.findings())
 }
 

@@ -127,6 +127,19 @@ impl AriesBench<'_> {
     /// # Errors
     /// If they can't be started or refuse.
     pub async fn stage(&self, name: &str, kind: Kind) -> Result<AriesStage, Error> {
+        self.stage_with(name, kind, "").await
+    }
+
+    /// As [`Self::stage`], with these settings of each agent beside the usual ones.
+    ///
+    /// # Errors
+    /// As [`Self::stage`].
+    pub async fn stage_with(
+        &self,
+        name: &str,
+        kind: Kind,
+        further: &str,
+    ) -> Result<AriesStage, Error> {
         let data = self.scratch.join(name);
         let mut settings = String::from("[organisations]\nmost = 10\n");
         let mut admin = Vec::new();
@@ -135,7 +148,7 @@ impl AriesBench<'_> {
             settings.push_str(&format!(
                 "[[agents]]\norganisation = \"{role}\"\nlabel = \"{role}\"\nadmin = \"127.0.0.1:{at}\"\n\
                  admin_insecure_mode = true\ninbound = \"127.0.0.1:{inbound}\"\n\
-                 endpoint = \"http://127.0.0.1:{inbound}\"\nauto_respond_credential_offer = true\n",
+                 endpoint = \"http://127.0.0.1:{inbound}\"\nauto_respond_credential_offer = true\n{further}",
             ));
             admin.push(BenchClient::new(&format!("http://127.0.0.1:{at}")));
         }
