@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use selfsame_agent::Agents;
 use selfsame_app::App;
+use selfsame_bulk::Bulks;
 use selfsame_http::arrival::Bodies;
 use selfsame_http::error::Face;
 use selfsame_http::limits::{Budget, ConnectionLimits};
@@ -30,16 +31,18 @@ pub struct Admin(Arc<AdminParts>);
 struct AdminParts {
     app: Arc<App>,
     settings: AdminSettings,
+    bulks: Bulks,
     admission: Admission,
 }
 
 impl Admin {
-    /// The admin API of an agent of this application.
-    pub fn new(app: Arc<App>, settings: AdminSettings) -> Self {
+    /// The admin API of an agent of this application. `bulks` has the orders of all its agents.
+    pub fn new(app: Arc<App>, settings: AdminSettings, bulks: Bulks) -> Self {
         let admission = admission("agent_admin", settings.body_max);
         Self(Arc::new(AdminParts {
             app,
             settings,
+            bulks,
             admission,
         }))
     }
@@ -52,6 +55,11 @@ impl Admin {
     /// The agents of the process.
     pub fn agents(&self) -> &Agents {
         self.0.app.agents()
+    }
+
+    /// The orders of many credentials.
+    pub fn bulks(&self) -> &Bulks {
+        &self.0.bulks
     }
 
     /// The settings.

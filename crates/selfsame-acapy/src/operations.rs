@@ -1,5 +1,6 @@
 //! The table of contents: every operation of the admin API, with its description.
 
+mod bulk;
 mod connection;
 mod credentials;
 mod exchange;
@@ -10,6 +11,7 @@ mod proving;
 mod revocation;
 mod schemas;
 mod server;
+mod single_use;
 mod wallet;
 
 use crate::operation::{
@@ -28,6 +30,8 @@ pub fn all(settings: &AdminSettings) -> Vec<AdminOperation> {
         connections(),
         messages(),
         issuing_credentials(),
+        issuing_in_bulk(),
+        using_up(),
         presenting_proofs(),
         publishing(),
         publishing_anoncreds(),
@@ -58,6 +62,39 @@ fn server() -> Vec<AdminOperation> {
             get("/api/docs/swagger.json", server::swagger)
                 .does("The description of the API for programs")
                 .open(),
+        ],
+    )
+}
+
+fn using_up() -> Vec<AdminOperation> {
+    tagged(
+        "single use",
+        vec![
+            post(
+                "/present-proof-2.0/records/{pres_ex_id}/use-up",
+                single_use::use_up,
+            )
+            .does("Use up the credential that was shown, or revoke it for its issuer"),
+            post("/single-use/delegations", single_use::delegate)
+                .does("Let another DID use up or revoke credentials of a definition"),
+        ],
+    )
+}
+
+fn issuing_in_bulk() -> Vec<AdminOperation> {
+    tagged(
+        "issue-credential v2.0",
+        vec![
+            post("/issue-credential-2.0/bulk", bulk::give)
+                .does("Issue a credential for each of many rows"),
+            get("/issue-credential-2.0/bulk", bulk::list).does("The newest orders of many rows"),
+            get("/issue-credential-2.0/bulk/{bulk_id}", bulk::show)
+                .does("How far an order of many rows is"),
+            get("/issue-credential-2.0/bulk/{bulk_id}/rows", bulk::rows)
+                .does("The rows of an order, each with its result")
+                .asks(&[text("state"), number("offset"), number("limit")]),
+            delete("/issue-credential-2.0/bulk/{bulk_id}", bulk::cancel)
+                .does("Begin no further row of an order"),
         ],
     )
 }

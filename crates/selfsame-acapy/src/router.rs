@@ -9,6 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use http::{Method, StatusCode};
 use selfsame_app::App;
+use selfsame_bulk::Bulks;
 use selfsame_http::error::{Face, Problem, write};
 use selfsame_http::extract::Raw;
 use selfsame_http::middleware::observe;
@@ -21,10 +22,10 @@ use crate::operation::{AdminOperation, OperationAudience};
 use crate::operations;
 use crate::settings::AdminSettings;
 
-/// The admin API of the agent with these settings.
-pub fn admin(app: Arc<App>, settings: AdminSettings) -> Router {
+/// The admin API of the agent with these settings. `bulks` has the orders of all agents of the application.
+pub fn admin(app: Arc<App>, settings: AdminSettings, bulks: Bulks) -> Router {
     let operations = operations::all(&settings);
-    routed(&Admin::new(app, settings), operations)
+    routed(&Admin::new(app, settings, bulks), operations)
 }
 
 fn routed(admin: &Admin, operations: Vec<AdminOperation>) -> Router {

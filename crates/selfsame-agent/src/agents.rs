@@ -33,7 +33,7 @@ use crate::parts::{AgentParts, AgentTerms, Hearing};
 pub use connecting::{InvitationAnswer, NewInvitation};
 pub use dids::LocalDid;
 pub use discovering::NewDiscovery;
-pub use exchanges::{ExchangeBegin, ExchangeFilter, Exchanges};
+pub use exchanges::{ExchangeBegin, ExchangeFilter, Exchanges, IssuingStanding};
 pub use exchanging::DidRequestWish;
 pub use invited::OobAnswer;
 pub use inviting::NewOobInvitation;

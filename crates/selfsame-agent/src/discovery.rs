@@ -77,8 +77,7 @@ impl AgentProtocol for Discovery {
             to: to.clone(),
             message: sent.message,
         });
-        let mut taken = Taken::sending(send.collect());
-        taken.shown = Some(serde_json::Value::String(entry.id()));
+        let taken = Taken::sending(send.collect());
         let tell = match is_answered && turn.is_heard {
             true => vec![entry.told()],
             false => Vec::new(),

@@ -5,10 +5,14 @@ pub mod issuing;
 pub mod proving;
 mod shown;
 
-use selfsame_aries::advance::{Advanced, Footing, Outgoing, Outset, Problem};
-use selfsame_aries::exchange::{Course, Exchange};
+use std::fmt::Debug;
+
+use selfsame_aries::advance::{Advanced, Footing, Move, Outgoing, Outset, Problem};
+use selfsame_aries::exchange::{Course, Exchange, Payload, Speech};
 use selfsame_aries::key::VerKey;
-use selfsame_aries::wire::{Incoming, Vocabulary};
+use selfsame_aries::wire::Incoming;
+use selfsame_credential::evidence::Step;
+use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash;
 use selfsame_didcomm::{Message, Version};
@@ -28,14 +32,31 @@ pub const CONNECTION: &str = "aries_connection";
 /// Finds the exchanges of a thread.
 pub const THREAD: &str = "aries_thread";
 
+/// A course as the agent keeps its exchanges.
+pub trait KeptCourse: Course {
+    /// What the agent knows of an exchange beside the protocol.
+    type Details: Clone + Debug + Default + DeserializeOwned + Send + Serialize + Sync + 'static;
+    /// The topics of its notices: of version 1, and of the versions after it.
+    const TOPICS: [&'static str; 2];
+
+    /// Sets how far the agent goes on by itself.
+    fn set(extra: &mut Self::Extra, wishes: Wishes);
+
+    /// Whether an exchange is done, and nobody asked to keep its record. What came to nothing is kept for its controller.
+    fn is_spent(exchange: &Exchange<Self>) -> bool;
+
+    /// An exchange as controllers see it.
+    fn shown(id: &str, exchange: &Exchange<Self>, depth: Depth) -> Value;
+}
+
 /// An exchange as it is kept.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(bound(serialize = "D: Serialize", deserialize = "D: DeserializeOwned"))]
-pub struct ExchangeEntry<C: Course, D> {
+#[serde(bound = "")]
+pub struct ExchangeEntry<C: KeptCourse> {
     /// What the protocol knows of it; `None` before its first step.
     pub exchange: Option<Exchange<C>>,
     /// What the agent knows of it.
-    pub details: D,
+    pub details: C::Details,
     /// The message that goes with an invitation, while there is no connection.
     pub unsent: Option<Value>,
     /// The way to the peer of an exchange without a connection.
@@ -83,30 +104,6 @@ pub struct Wishes {
     pub auto_remove: Option<bool>,
 }
 
-/// The record of an exchange, whatever its protocol.
-pub trait ExchangeRecord: Default {
-    /// Its connection.
-    fn connection_id(&self) -> Option<&str>;
-
-    /// Its thread.
-    fn thread_id(&self) -> &str;
-
-    /// Whether it is over and about to be removed.
-    fn is_ended(&self) -> bool;
-
-    /// The message that goes with an invitation.
-    fn unsent(&self) -> Option<&Value>;
-
-    /// The way to the peer without a connection.
-    fn alone(&self) -> Option<&Way>;
-
-    /// Who this agent is in it, and its state, by their names in the RFC.
-    fn standing(&self) -> Option<ExchangeStanding>;
-
-    /// The record as controllers see it.
-    fn shown(&self, depth: Depth) -> Value;
-}
-
 /// Who an agent is in an exchange, and where that stands.
 pub struct ExchangeStanding {
     pub role: String,
@@ -114,37 +111,102 @@ pub struct ExchangeStanding {
 }
 
 /// A protocol of exchanges.
-pub trait ExchangeProtocol: Startable<Entry: ExchangeRecord> {
+pub trait ExchangeProtocol:
+    Startable<
+        Entry = ExchangeEntry<<Self as ExchangeProtocol>::Course>,
+        Input = ExchangeGiven<<Self as ExchangeProtocol>::What, <Self as ExchangeProtocol>::Made>,
+    >
+{
+    /// The rules of the protocol.
+    type Course: KeptCourse;
     /// What can happen in it.
     type What: Send + Sync + 'static;
-    /// Its messages.
-    type Speech: Vocabulary + Clone + Send + Sync + 'static;
-    /// The protocol's name.
-    const NAME: &'static str;
+    /// What can be made for its steps.
+    type Made: Send + Sync + 'static;
 
     /// A message of the peer.
-    fn received(message: Incoming<Self::Speech>) -> Self::What;
-
-    /// The input.
-    fn given(what: Self::What, ground: Ground) -> Self::Input;
+    fn received(message: Incoming<Speech<Self::Course>>) -> Self::What;
 }
 
-impl Ground {
+/// What an exchange is given.
+pub struct ExchangeGiven<W, M> {
+    /// What happens.
+    pub what: W,
+    /// Where it comes from.
+    pub ground: Ground,
+    /// What was made for the step.
+    pub made: Option<M>,
+    /// Whether the giver looks at the record after the step.
+    is_watched: bool,
+}
+
+/// What was made for a step.
+pub trait MadeForStep<C: KeptCourse> {
+    /// Takes the step that it is for.
+    ///
+    /// # Errors
+    /// The protocol's refusal.
+    fn apply(&self, run: &mut ExchangeRun<'_, C>) -> Result<(), Problem>;
+}
+
+impl<W, M> ExchangeGiven<W, M> {
+    /// Something that nobody waits for, such as a message of the peer.
+    pub fn told(what: W, ground: Ground) -> Self {
+        Self {
+            what,
+            ground,
+            made: None,
+            is_watched: false,
+        }
+    }
+
+    /// An act of a controller, who is shown the record.
+    pub fn act(what: W, ground: Ground) -> Self {
+        Self {
+            is_watched: true,
+            ..Self::told(what, ground)
+        }
+    }
+
+    /// Takes the step of what happened, and then the one of what was made. `first` is missing if something is to be made
+    /// for what happened.
+    ///
+    /// # Errors
+    /// The protocol's refusal.
+    pub fn step<C: KeptCourse>(
+        &self,
+        entry: &mut ExchangeEntry<C>,
+        turn: &AgentTurn<'_>,
+        first: Option<impl FnOnce(Footing<'_, Exchange<C>>) -> Advanced<Exchange<C>>>,
+    ) -> Result<Step<Taken<ExchangeEntry<C>>>, Problem>
+    where
+        M: MadeForStep<C>,
+    {
+        let mut run = ExchangeRun::new(entry, &self.ground, turn);
+        let is_news = match first {
+            Some(first) => run.take(first)?,
+            None if self.made.is_none() => return Err(Problem::wrong_state()),
+            None => true,
+        };
+        if !is_news {
+            return Ok(Step::Done(Taken::repeated()));
+        }
+        run.set();
+        if let Some(made) = &self.made {
+            made.apply(&mut run)?;
+            run.set();
+        }
+        Ok(Step::Done(run.finish(self.is_watched)))
+    }
+
     /// The way of a report to the peer.
-    fn parcel(&self, report: &Outgoing) -> Option<Parcel> {
-        let way = self.way.clone()?;
+    pub fn report(&self, report: &Outgoing) -> Option<Parcel> {
+        let way = self.ground.way.clone()?;
         Some(Parcel {
             from: way.from,
             to: way.to,
             message: report.message.clone(),
         })
-    }
-
-    /// Notes the connection of an exchange that has none yet.
-    pub fn bind(&self, connection_id: &mut Option<String>) {
-        if connection_id.is_none() {
-            connection_id.clone_from(&self.connection_id);
-        }
     }
 }
 
@@ -181,11 +243,11 @@ fn role_name(role: impl Serialize) -> String {
     name.as_str().unwrap_or_default().to_owned()
 }
 
-impl<C: Course, D: Default> Default for ExchangeEntry<C, D> {
+impl<C: KeptCourse> Default for ExchangeEntry<C> {
     fn default() -> Self {
         Self {
             exchange: None,
-            details: D::default(),
+            details: C::Details::default(),
             unsent: None,
             alone: None,
             untold: Untold::default(),
@@ -194,7 +256,7 @@ impl<C: Course, D: Default> Default for ExchangeEntry<C, D> {
     }
 }
 
-impl<C: Course, D> ExchangeEntry<C, D> {
+impl<C: KeptCourse> ExchangeEntry<C> {
     /// Its identifier.
     pub fn id(&self) -> String {
         let known = self.exchange.as_ref();
@@ -207,7 +269,63 @@ impl<C: Course, D> ExchangeEntry<C, D> {
     fn origin_connection(&self) -> Option<&str> {
         match self.unsent {
             Some(_) => None,
-            None => self.exchange.as_ref()?.connection_id.as_deref(),
+            None => self.connection_id(),
+        }
+    }
+
+    /// Its connection.
+    pub fn connection_id(&self) -> Option<&str> {
+        self.exchange.as_ref()?.connection_id.as_deref()
+    }
+
+    /// Its thread.
+    pub fn thread_id(&self) -> &str {
+        let exchange = self.exchange.as_ref();
+        exchange.map_or("", |one| &one.dialogue.thread_id)
+    }
+
+    /// Who this agent is in it, and its state, by their names in the RFC.
+    pub fn standing(&self) -> Option<ExchangeStanding> {
+        let exchange = self.exchange.as_ref()?;
+        Some(ExchangeStanding {
+            role: role_name(exchange.role),
+            state: C::name(exchange.state),
+        })
+    }
+
+    /// The record as controllers see it.
+    pub fn shown(&self, depth: Depth) -> Value {
+        let exchange = self.exchange.as_ref();
+        exchange.map_or(Value::Null, |one| C::shown(&self.id(), one, depth))
+    }
+
+    /// The notice of the record's state.
+    fn told(&self) -> Told {
+        let [first, later] = C::TOPICS;
+        let version = self.exchange.as_ref().map(|one| one.version().major);
+        let topic = if version == Some(1) { first } else { later };
+        Told::new(topic, &self.shown(Depth::Attachments))
+    }
+
+    /// The latest message of this kind.
+    pub fn message(&self, kind: C::Kind) -> Option<&Payload> {
+        self.exchange.as_ref()?.message(kind)
+    }
+
+    /// Whether the table of states allows this agent to send the message.
+    pub fn may(&self, kind: C::Kind) -> bool {
+        let (moved, exchange) = (Move::Sends(kind), self.exchange.as_ref());
+        let role = exchange.map(|one| one.role).or_else(|| C::role(moved));
+        let state = exchange.map(|one| one.state);
+        role.is_some_and(|role| C::next(role, state, moved).is_some())
+    }
+
+    /// Whether the table allows this message of the peer now; then nothing was made for it before.
+    pub fn is_news(&self, kind: C::Kind) -> bool {
+        let moved = Move::Receives(kind);
+        match &self.exchange {
+            Some(one) => C::next(one.role, Some(one.state), moved).is_some(),
+            None => C::role(moved).is_some(),
         }
     }
 
@@ -224,19 +342,15 @@ impl<C: Course, D> ExchangeEntry<C, D> {
 }
 
 /// The steps that follow each other in one commit.
-pub struct ExchangeRun<'a, C: Course, D> {
-    entry: &'a mut ExchangeEntry<C, D>,
+pub struct ExchangeRun<'a, C: KeptCourse> {
+    entry: &'a mut ExchangeEntry<C>,
     ground: &'a Ground,
     turn: &'a AgentTurn<'a>,
-    taken: Taken<ExchangeEntry<C, D>>,
+    taken: Taken<ExchangeEntry<C>>,
 }
 
-impl<'a, C: Course, D> ExchangeRun<'a, C, D> {
-    pub fn new(
-        entry: &'a mut ExchangeEntry<C, D>,
-        ground: &'a Ground,
-        turn: &'a AgentTurn<'a>,
-    ) -> Self {
+impl<'a, C: KeptCourse> ExchangeRun<'a, C> {
+    fn new(entry: &'a mut ExchangeEntry<C>, ground: &'a Ground, turn: &'a AgentTurn<'a>) -> Self {
         Self {
             entry,
             ground,
@@ -245,9 +359,27 @@ impl<'a, C: Course, D> ExchangeRun<'a, C, D> {
         }
     }
 
-    /// The record as it is now.
-    pub fn entry(&mut self) -> &mut ExchangeEntry<C, D> {
-        self.entry
+    /// What the agent knows of the exchange beside the protocol.
+    pub fn details(&mut self) -> &mut C::Details {
+        &mut self.entry.details
+    }
+
+    /// Time and randomness of the step.
+    pub fn ctx(&self) -> &'a Ctx {
+        self.turn.round.ctx
+    }
+
+    /// Sets what the controller or the agent's settings say of the record.
+    fn set(&mut self) {
+        let Some(exchange) = &mut self.entry.exchange else {
+            return;
+        };
+        if exchange.connection_id.is_none() {
+            exchange
+                .connection_id
+                .clone_from(&self.ground.connection_id);
+        }
+        C::set(&mut exchange.extra, self.ground.wishes);
     }
 
     /// Adds writes.
@@ -259,14 +391,13 @@ impl<'a, C: Course, D> ExchangeRun<'a, C, D> {
         });
     }
 
-    /// Takes a step; `told` is what controllers see of the record after it. Returns whether the input is new.
+    /// Takes a step. Returns whether the input is new.
     ///
     /// # Errors
     /// The protocol's refusal.
     pub fn take(
         &mut self,
         step: impl FnOnce(Footing<'_, Exchange<C>>) -> Advanced<Exchange<C>>,
-        told: fn(&ExchangeEntry<C, D>) -> Told,
     ) -> Result<bool, Problem> {
         let known = self.entry.exchange.as_ref();
         let bound = known.and_then(|exchange| exchange.connection_id.as_ref());
@@ -304,7 +435,7 @@ impl<'a, C: Course, D> ExchangeRun<'a, C, D> {
             self.send(message);
         }
         if self.turn.is_heard {
-            self.taken.tell.push(told(self.entry));
+            self.taken.tell.push(self.entry.told());
         }
         Ok(true)
     }
@@ -336,9 +467,11 @@ impl<'a, C: Course, D> ExchangeRun<'a, C, D> {
         }
     }
 
-    /// What the steps give, with the record as `shown`.
-    pub fn finish(mut self, shown: Value) -> Taken<ExchangeEntry<C, D>> {
-        self.taken.shown = Some(shown);
+    /// What the steps give.
+    fn finish(mut self, is_watched: bool) -> Taken<ExchangeEntry<C>> {
+        let exchange = self.entry.exchange.as_ref();
+        self.entry.is_ended = exchange.is_some_and(C::is_spent);
+        self.taken.shown = is_watched.then(|| self.entry.shown(Depth::Messages));
         self.taken
     }
 }

@@ -11,7 +11,6 @@ mod discovery;
 mod error;
 mod exchanges;
 mod keys;
-mod lines;
 mod machine;
 mod notice;
 mod oob;
@@ -29,6 +28,7 @@ pub use parts::{AgentSettings, AgentTerms, Hearing};
 
 /// Issuing credentials: what controllers give.
 pub mod issue {
+    pub use crate::agents::IssuingStanding;
     pub use crate::exchanges::issuing::{
         IssueWhat, IssuingProtocol, NamedFilter, NewCredentialOffer, NewCredentialProposal,
     };

@@ -89,6 +89,14 @@ pub trait Startable: AgentProtocol {
     fn record_id(entry: &Self::Entry) -> String;
 }
 
+/// A record that begins with a step.
+pub struct StartedRecord {
+    /// Its identifier.
+    pub id: String,
+    /// What the step gives; `None` if the record existed already, and nothing was done.
+    pub outcome: Option<StepOutcome>,
+}
+
 /// What the giver of an input gets.
 pub struct StepOutcome {
     /// The refusal, if the peer is told of it.
@@ -179,7 +187,7 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
     }
 
     /// Begins a record with its first input, and delivers what the step sends. `entry` is the record before that step.
-    /// Returns what the step shows; `None` if the record exists already.
+    /// A step with the same `ctx` begins the same record.
     ///
     /// # Errors
     /// The refusal of the step, and the store's.
@@ -188,17 +196,18 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         tenant: &TenantId,
         mut entry: P::Entry,
         mut input: P::Input,
-    ) -> Result<Option<StepOutcome>>
+        ctx: &Ctx,
+    ) -> Result<StartedRecord>
     where
         P: Startable,
     {
         let unnamed = At { tenant, id: "" };
         P::prepare(&self.parts, unnamed, &entry, &mut input).await?;
         let shared = &self.parts.shared;
-        let (ctx, evidence) = (shared.clock.ctx(), Evidence::default());
+        let evidence = Evidence::default();
         let round = |at| Round {
             evidence: &evidence,
-            ctx: &ctx,
+            ctx,
             at,
             entry: None,
             attempts: 0,
@@ -221,7 +230,9 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         let batch = batch.put(put).and(next.batch);
         let committed = match shared.events.commit_all(batch, &next.events).await {
             Ok(committed) => committed,
-            Err(StoreError::Conflict { kind, .. }) if kind == P::KIND => return Ok(None),
+            Err(StoreError::Conflict { kind, .. }) if kind == P::KIND => {
+                return Ok(StartedRecord { id, outcome: None });
+            }
             Err(other) => return Err(other.into()),
         };
         if let Some(version) = committed.versions.first() {
@@ -230,7 +241,10 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         let mut outcome = next.reply;
         let sent = std::mem::take(&mut outcome.sent);
         self.deliver(tenant, &committed.outbox, sent);
-        Ok(Some(outcome))
+        Ok(StartedRecord {
+            id,
+            outcome: Some(outcome),
+        })
     }
 
     /// Delivers what a step sent now, after what was sent to the same peers before. What fails is put off by the outbox.

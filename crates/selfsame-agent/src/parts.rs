@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_core::Shared;
+use selfsame_driver::lines::KeyedLines;
 use selfsame_store::TenantId;
 use serde::{Deserialize, Serialize};
 use url::Url;
-
-use crate::lines::PeerLines;
 
 /// How an agent presents itself, and how far it goes on by itself.
 #[derive(Clone, Debug)]
@@ -74,7 +73,7 @@ pub struct AgentParts {
     pub shared: Arc<Shared>,
     pub anoncreds: AnonCreds,
     /// The deliveries to each peer.
-    pub lines: PeerLines,
+    pub lines: KeyedLines,
     terms: Arc<RwLock<TermsTable>>,
     hearing: Hearing,
 }
@@ -96,7 +95,7 @@ impl AgentParts {
         Self {
             shared: anoncreds.shared().clone(),
             anoncreds,
-            lines: PeerLines::default(),
+            lines: KeyedLines::default(),
             terms: Arc::new(RwLock::new(table)),
             hearing,
         }

@@ -26,6 +26,15 @@ pub struct NewIssuance<'a> {
     pub exchange: Option<&'a str>,
 }
 
+/// An offer of a credential.
+#[derive(Clone, Debug)]
+pub struct DefinitionOffer {
+    /// Its JSON.
+    pub json: Vec<u8>,
+    /// The attributes of the schema.
+    pub attributes: Vec<String>,
+}
+
 /// A credential that was issued. It is not issued until `writes` are committed.
 pub struct CompletedIssuance {
     /// Its JSON.
@@ -39,11 +48,11 @@ pub struct CompletedIssuance {
 }
 
 impl AnonCreds {
-    /// The JSON of an offer for the newest credential definition of the tenant that fits, or for its successor.
+    /// An offer for the newest credential definition of the tenant that fits, or for its successor.
     ///
     /// # Errors
     /// `BadRequest` (`anoncreds-definition-none`) if none fits; the store's.
-    pub async fn offer(&self, tenant: &TenantId, of: &DefinitionFilter) -> Result<Vec<u8>> {
+    pub async fn offer(&self, tenant: &TenantId, of: &DefinitionFilter) -> Result<DefinitionOffer> {
         let found = self.published_that_fit(tenant, "definition", of).await?;
         let none = || Error::bad_request("anoncreds-definition-none");
         let newest = found.into_iter().next().ok_or_else(none)?;
@@ -60,7 +69,10 @@ impl AnonCreds {
             &key.correctness,
             &self.shared.clock.ctx(),
         );
-        Ok(offer.to_json().map_err(refused)?.into_bytes())
+        Ok(DefinitionOffer {
+            json: offer.to_json().map_err(refused)?.into_bytes(),
+            attributes: newest.schema.attr_names,
+        })
     }
 
     /// Issues a credential. Of a revocable definition it allots the next index, and waits until a registry with a free

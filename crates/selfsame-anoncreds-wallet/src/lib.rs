@@ -23,15 +23,16 @@ mod publishing;
 mod registries;
 mod registry;
 mod secret_text;
+pub mod single_use;
 mod states;
 mod tails;
+mod uses;
 mod verifying;
 mod view;
 mod wallet;
 mod wql;
 
 pub use holding::{RequestedCredential, StoredCredential};
-pub use issuing::{CompletedIssuance, NewIssuance};
 pub use publication::{
     DefinitionFilter, NewCredentialDefinition, NewSchema, Publication, PublicationState,
 };
@@ -46,3 +47,8 @@ pub use view::{
     ChosenCredentials, CredentialInfo, MatchingCredential, ShownAttribute, ShownPredicate,
 };
 pub use wallet::AnonCreds;
+
+/// Issuing: what is given, and what is made.
+pub mod issue {
+    pub use crate::issuing::{CompletedIssuance, DefinitionOffer, NewIssuance};
+}

@@ -51,6 +51,7 @@ impl AnonCreds {
         let named = self.named(&request, &presentation).await?;
         let mut messages = notices(&request, &presentation, &named.definitions);
         let expired = expired(&named.definitions, self.shared.clock.now());
+        let used = self.used_handles(&request, &presentation).await?;
         let prepared = self.objects.prepared.clone();
         let verifying = move || {
             let NamedObjects {
@@ -73,8 +74,9 @@ impl AnonCreds {
         if let Some(rule) = verdict.reason().filter(|_| !verdict.is_valid()) {
             messages.push(finding(rule));
         }
-        let is_valid = verdict.is_valid() && expired.is_empty();
+        let is_valid = verdict.is_valid() && expired.is_empty() && used.is_empty();
         messages.extend(expired);
+        messages.extend(used);
         Ok(ProofVerdict { is_valid, messages })
     }
 

@@ -16,6 +16,7 @@ use crate::publication::Publishing;
 use crate::registry::Registries;
 use crate::states::ProvenStates;
 use crate::tails::{Tails, TailsName};
+use crate::uses::Uses;
 
 /// Tenants that are remembered to have no untagged publications.
 const TAGGED_MAX: usize = 10_000;
@@ -27,6 +28,7 @@ pub struct AnonCreds {
     pub(crate) objects: Arc<Objects>,
     pub(crate) publishing: Arc<Publishing>,
     pub(crate) registries: Arc<Registries>,
+    pub(crate) uses: Arc<Uses>,
     pub(crate) keys: Arc<IssuerKeys>,
     pub(crate) secrets: Arc<LinkSecrets>,
     pub(crate) tails: Arc<Tails>,
@@ -50,6 +52,7 @@ impl AnonCreds {
         Self {
             publishing: Arc::new(Publishing::new(shared.clone())),
             registries: Arc::new(registries),
+            uses: Arc::new(Uses::new(shared.clone())),
             secrets: Arc::new(LinkSecrets::new(shared.clone())),
             tails: Arc::new(Tails::new(shared.clone())),
             states: Arc::new(ProvenStates::new()),
@@ -71,7 +74,11 @@ impl AnonCreds {
     /// The machines that get the registry's answers.
     #[must_use]
     pub fn correspondents(&self) -> Vec<Arc<dyn Correspondent>> {
-        vec![self.publishing.clone(), self.registries.clone()]
+        vec![
+            self.publishing.clone(),
+            self.registries.clone(),
+            self.uses.clone(),
+        ]
     }
 
     /// A tails file that is kept here, with its hash.

@@ -232,6 +232,12 @@ impl App {
         Ok(())
     }
 
+    /// True once the instance stops.
+    #[must_use]
+    pub fn stopping(&self) -> watch::Receiver<bool> {
+        self.stopping.subscribe()
+    }
+
     /// Stops the background tasks, and moves the data from the logs into the database files.
     pub async fn stop(&self) {
         self.stopping.send_replace(true);

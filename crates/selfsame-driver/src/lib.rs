@@ -13,12 +13,14 @@ mod error;
 pub mod hsm;
 pub mod keys;
 pub mod lanes;
+pub mod lines;
 pub mod paging;
 pub mod private_file;
 mod reason;
 pub mod record;
 mod reported;
 pub mod room;
+pub mod turn;
 
 pub use bound::Bound;
 pub use cpu_pool::CpuPool;

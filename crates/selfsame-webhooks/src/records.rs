@@ -3,7 +3,6 @@
 
 use std::collections::HashSet;
 
-use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Record, Store, Tag, TenantId};
@@ -15,6 +14,7 @@ use crate::window::Pending;
 
 pub(crate) const ENDPOINT: &str = "webhook_endpoint";
 pub(crate) const DELIVERY: &str = "webhook_delivery";
+/// The kind of the turns of processes to send to an endpoint: the order of messages needs one sender.
 pub(crate) const TURN: &str = "webhook_turn";
 const OWNER: &str = "webhook_owner";
 const CURSOR: &str = "webhook_cursor";
@@ -244,9 +244,4 @@ pub(crate) async fn pending_after(
         })
     };
     found.into_iter().map(read).collect()
-}
-
-/// The process whose turn it is to send to an endpoint. It ends by itself if the process does.
-pub(crate) fn turn_put(endpoint: &str, process: &str, until: UnixTime) -> Put {
-    Put::new(TURN, endpoint, process.as_bytes().to_vec()).expires(until)
 }

@@ -1,8 +1,6 @@
 //! Sends the deliveries of one endpoint: in order per subject, several subjects at once, the answers of many in one
 //! commit. An endpoint that is slow or away delays no other.
 
-mod turn;
-
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,6 +8,7 @@ use std::time::Duration;
 use selfsame_core::Shared;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::encode;
+use selfsame_driver::turn::{Shift, WorkTurn};
 use selfsame_driver::{Reason, Result};
 use selfsame_net::{Authorization, Body, Call, CallHeader, CallLimits, Method, Request};
 use selfsame_store::{Batch, Expect, StoreError};
@@ -21,10 +20,9 @@ use crate::controller::ToController;
 use crate::delivery::DeliveryState;
 use crate::endpoint::{Endpoint, EndpointForm};
 use crate::patience::{Attempted, endpoint_pause};
-use crate::records::{self, DELIVERY, ENDPOINT, EndpointAt};
+use crate::records::{self, DELIVERY, ENDPOINT, EndpointAt, TURN};
 use crate::signature::SignedMessage;
 use crate::window::{Pending, Window};
-use turn::SendingTurn;
 
 /// Messages sent to one endpoint at once.
 const AT_ONCE: usize = 32;
@@ -78,7 +76,7 @@ impl Senders {
 
     async fn run(self: Arc<Self>, at: EndpointAt, woken: Arc<Notify>) {
         let mut sender = Sender {
-            turn: SendingTurn::of(&at.id, &self.process),
+            turn: WorkTurn::of(TURN, &at.id, &self.process),
             senders: self.clone(),
             at: at.clone(),
             window: Window::default(),
@@ -116,7 +114,7 @@ impl Senders {
 struct Sender {
     senders: Arc<Senders>,
     at: EndpointAt,
-    turn: SendingTurn,
+    turn: WorkTurn,
     window: Window,
     attempts: JoinSet<EndedAttempt>,
     /// The last delivery that was read.
@@ -148,7 +146,7 @@ impl Sender {
             return Ok(self.attempts.is_empty());
         };
         let shared = self.shared().clone();
-        if !self.turn.hold(&shared, &self.at.owner).await? {
+        if !self.turn.hold(shift(&shared, &self.at)).await? {
             self.window = Window::default();
             self.read_to = None;
             let waiting = records::pending_after(&shared.store, &self.at, None, 1).await?;
@@ -325,7 +323,7 @@ impl Sender {
             self.settle(ended).await;
         }
         let shared = self.shared().clone();
-        self.turn.release(&shared, &self.at.owner).await;
+        self.turn.release(shift(&shared, &self.at)).await;
     }
 }
 
@@ -395,4 +393,13 @@ async fn send(shared: &Shared, endpoint: &Endpoint, pending: &Pending) -> Attemp
         },
     };
     Attempted::of(shared.net.call(call).await)
+}
+
+/// Where the turn at an endpoint is kept.
+fn shift<'a>(shared: &'a Shared, at: &'a EndpointAt) -> Shift<'a> {
+    Shift {
+        store: &shared.store,
+        clock: &shared.clock,
+        owner: &at.owner,
+    }
 }

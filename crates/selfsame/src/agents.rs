@@ -6,6 +6,7 @@ use std::sync::Arc;
 use selfsame_acapy::{AdminSettings, AgentSection};
 use selfsame_app::App;
 use selfsame_app::config::{AgentConfig, AgentController};
+use selfsame_bulk::Bulks;
 use selfsame_server::FurtherListener;
 use selfsame_terminal::exit::Failure;
 use serde::Serialize;
@@ -95,8 +96,20 @@ impl BoundAgent {
         urls.map(Url::origin)
     }
 
-    /// The listeners, with what they serve.
-    pub fn listeners(self, app: &Arc<App>) -> [FurtherListener; 2] {
+    /// The listeners of these agents, with what they serve. The orders of many credentials are worked on from now on.
+    pub fn serve_all(agents: Vec<Self>, app: &Arc<App>) -> Vec<FurtherListener> {
+        let bulks = Bulks::new(app.agents().clone());
+        if !agents.is_empty() {
+            tokio::spawn(bulks.clone().work(app.stopping()));
+        }
+        let agents = agents.into_iter();
+        agents
+            .flat_map(|agent| agent.listeners(app, &bulks))
+            .collect()
+    }
+
+    /// The listeners, with what they serve. `bulks` has the orders of all agents.
+    fn listeners(self, app: &Arc<App>, bulks: &Bulks) -> [FurtherListener; 2] {
         // TLS ends in a proxy on this machine.
         let is_proxied = self.at.endpoint.scheme() == "https";
         let is_here = |listener: &TcpListener| {
@@ -106,7 +119,7 @@ impl BoundAgent {
         [
             FurtherListener {
                 is_proxied: false,
-                router: selfsame_acapy::admin(app.clone(), self.settings),
+                router: selfsame_acapy::admin(app.clone(), self.settings, bulks.clone()),
                 listener: self.admin,
             },
             FurtherListener {

@@ -247,8 +247,7 @@ impl Launch {
             None => None,
         };
         let addresses = agents.iter().map(|agent| agent.at.clone()).collect();
-        let further = agents.into_iter().flat_map(|agent| agent.listeners(&app));
-        let further = further.collect();
+        let further = BoundAgent::serve_all(agents, &app);
         let settings = ServerSettings {
             tls,
             nodes,

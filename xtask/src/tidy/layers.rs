@@ -178,6 +178,17 @@ const PLACES: &[Place] = &[
         ..place("selfsame-agent", 3)
     },
     Place {
+        beside: &[
+            "selfsame-agent",
+            "selfsame-anoncreds-wallet",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-store",
+        ],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-bulk", 3)
+    },
+    Place {
         // The roles of organisations; what people own is in the wallet.
         beside: &[
             "selfsame-core",

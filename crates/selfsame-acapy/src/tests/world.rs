@@ -10,6 +10,7 @@ use http::{HeaderMap, Method, Request, StatusCode};
 use selfsame_agent::{AgentSettings, AgentTerms};
 use selfsame_app::config::{AgentConfig, AgentController, Config, Roles};
 use selfsame_app::{App, Parts};
+use selfsame_bulk::Bulks;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_ledger::config::RegistryConfig;
@@ -20,6 +21,7 @@ use selfsame_store::{Memory, Store, Vault};
 use selfsame_wallet::config::WalletConfig;
 use serde_json::Value;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 use crate::settings::AdminSettings;
@@ -30,6 +32,9 @@ pub const KEY: &str = "the key";
 /// An instance with one agent for each name.
 pub struct World {
     pub agents: Vec<Agent>,
+    bulks: Bulks,
+    /// Stops the worker of orders.
+    working: watch::Sender<bool>,
 }
 
 /// The admin API of one agent.
@@ -88,16 +93,30 @@ impl World {
         let settings: Vec<_> = names.iter().map(settings).collect();
         let app = open(&settings, &endpoint, &controllers).await;
         app.start().await.unwrap();
+        let bulks = Bulks::new(app.agents().clone());
+        let working = watch::Sender::new(false);
+        tokio::spawn(bulks.clone().work(working.subscribe()));
         let peers = crate::inbound(app.clone());
         tokio::spawn(async move { axum::serve(listener, peers).await });
         let agents = settings.into_iter().map(|settings| Agent {
-            router: crate::admin(app.clone(), settings.clone()),
+            router: crate::admin(app.clone(), settings.clone(), bulks.clone()),
             settings,
             token: None,
         });
+        let agents: Vec<_> = agents.collect();
         Self {
-            agents: agents.collect(),
+            agents,
+            bulks,
+            working,
         }
+    }
+
+    /// Ends the worker of orders in the midst of its work, and begins another, as after a restart.
+    pub fn begin_work_again(&mut self) {
+        self.working.send_replace(true);
+        self.working = watch::Sender::new(false);
+        let working = self.working.subscribe();
+        tokio::spawn(self.bulks.clone().work(working));
     }
 
     /// An instance with an agent for each of these organisations.

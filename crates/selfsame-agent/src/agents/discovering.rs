@@ -71,10 +71,9 @@ impl Agents {
             }),
             way: Some((way.from, way.to)),
         };
-        let started = self.discovery.start(tenant, entry, given).await?;
-        let shown = started.and_then(|outcome| outcome.shown);
-        let shown = shown.and_then(|shown| shown.as_str().map(str::to_owned));
-        let id = shown.ok_or_else(|| Error::internal("a question shows its identifier"))?;
+        let ctx = self.parts.shared.clock.ctx();
+        let begun = self.discovery.start(tenant, entry, given, &ctx).await?;
+        let id = begun.id;
         let until = Instant::now() + self.parts.terms(tenant).connection_wait;
         loop {
             let view = self.discovery_record(tenant, &id).await?;

@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 
+use selfsame_anoncreds_wallet::single_use::{HandleAct, UsedUp};
 use selfsame_aries::advance::Outset;
+use selfsame_aries::exchange::Course as _;
+use selfsame_aries::issue_credential::IssueState;
+use selfsame_core::dids::Author;
 use selfsame_core::machine::{At, Machine as _};
+use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_didcomm::{Message, Version};
 use selfsame_driver::paging::{Listing, Paging, page};
 use selfsame_driver::record::decode;
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Record, Tag, TenantId};
 use serde_json::Value;
 
@@ -16,9 +21,10 @@ use super::Agents;
 use crate::exchanges::issuing::IssuingProtocol;
 use crate::exchanges::proving::ProvingProtocol;
 use crate::exchanges::{
-    CONNECTION, Depth, ExchangeProtocol, ExchangeRecord, Ground, THREAD, Wishes,
+    CONNECTION, Depth, ExchangeEntry, ExchangeGiven, ExchangeProtocol, Ground, KeptCourse, THREAD,
+    Wishes,
 };
-use crate::machine::ProtocolMachine;
+use crate::machine::{AgentProtocol as _, ProtocolMachine};
 
 /// The exchanges of one protocol.
 #[derive(Clone, Copy)]
@@ -71,6 +77,61 @@ impl Agents {
     }
 }
 
+/// How an issuing stands, for who waits for its end.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct IssuingStanding {
+    /// Its state.
+    pub state: IssueState,
+    /// Why it did not go on by itself, or came to nothing.
+    pub error: Option<String>,
+    /// The revocation registry of the credential.
+    pub rev_reg_id: Option<String>,
+    /// The credential's index there.
+    pub cred_rev_id: Option<u32>,
+}
+
+impl Exchanges<'_, IssuingProtocol> {
+    /// How an issuing stands; `None` if there is none.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn standing(&self, tenant: &TenantId, id: &str) -> Result<Option<IssuingStanding>> {
+        let store = &self.agents.parts.shared.store;
+        let records = self.machine.records();
+        let found = records
+            .find(store, tenant, IssuingProtocol::KIND, id)
+            .await?;
+        let Some((entry, version)) = found else {
+            return Ok(None);
+        };
+        let standing = entry.exchange.as_ref().map(|exchange| IssuingStanding {
+            state: exchange.state,
+            error: exchange.dialogue.error_msg.clone(),
+            rev_reg_id: entry.details.rev_reg_id.clone(),
+            cred_rev_id: entry.details.cred_rev_id,
+        });
+        records.keep(version, entry);
+        Ok(standing)
+    }
+}
+
+impl Exchanges<'_, ProvingProtocol> {
+    /// Uses up the credential whose handle the peer has shown, or revokes it on its issuer's behalf, as `author`.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such exchange; `Conflict` if no presentation was verified in it; as
+    /// [`selfsame_anoncreds_wallet::AnonCreds::use_up`].
+    pub async fn use_up(&self, author: &Author, id: &str, act: HandleAct) -> Result<UsedUp> {
+        let (entry, version) = self.found(&author.tenant, id).await?;
+        let unverified = || Error::new(ErrorKind::Conflict, "aries-nothing-verified");
+        let proof = entry.verified_proof().ok_or_else(unverified)?;
+        let anoncreds = self.agents.anoncreds();
+        let used = anoncreds.use_up(author, proof, act).await?;
+        self.machine.records().keep(version, entry);
+        Ok(used)
+    }
+}
+
 impl<P: ExchangeProtocol> Exchanges<'_, P> {
     /// Begins an exchange. A connection that is not ready is waited for.
     ///
@@ -83,15 +144,42 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
         begin: &ExchangeBegin,
         what: P::What,
     ) -> Result<Value> {
+        let given = ExchangeGiven::act(what, self.outset(tenant, begin).await?);
+        let ctx = self.agents.parts.shared.clock.ctx();
+        let entry = ExchangeEntry::default();
+        let begun = self.machine.start(tenant, entry, given, &ctx).await?;
+        let shown = begun.outcome.and_then(|outcome| outcome.shown);
+        shown.ok_or_else(|| Error::internal("a new thread has no record yet"))
+    }
+
+    /// Begins the exchange that belongs to this seed, once: a second call finds it begun. Returns its identifier.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    pub async fn begin_once(
+        &self,
+        tenant: &TenantId,
+        begin: &ExchangeBegin,
+        what: P::What,
+        seed: [u8; 32],
+    ) -> Result<String> {
+        let given = ExchangeGiven::told(what, self.outset(tenant, begin).await?);
+        let ctx = Ctx::new(self.agents.parts.shared.clock.now(), seed);
+        let entry = ExchangeEntry::default();
+        Ok(self.machine.start(tenant, entry, given, &ctx).await?.id)
+    }
+
+    /// What a new exchange begins with.
+    async fn outset(&self, tenant: &TenantId, begin: &ExchangeBegin) -> Result<Ground> {
         let way = match &begin.connection_id {
             Some(id) => Some(self.agents.ready_way(tenant, id).await?),
             None => None,
         };
         let auto_remove = self.agents.removes(tenant, begin.wishes.auto_remove);
-        let ground = Ground {
+        Ok(Ground {
             way,
             outset: Some(Outset {
-                kind: MessageType::new(P::NAME, Semver::new(begin.major, 0), "first"),
+                kind: MessageType::new(P::Course::PROTOCOL, Semver::new(begin.major, 0), "first"),
                 connection_id: begin.connection_id.clone(),
                 parent_thread_id: None,
             }),
@@ -100,14 +188,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
                 auto_remove: Some(auto_remove),
                 ..begin.wishes
             },
-        };
-        let given = P::given(what, ground);
-        let started = self
-            .machine
-            .start(tenant, P::Entry::default(), given)
-            .await?;
-        let shown = started.and_then(|outcome| outcome.shown);
-        shown.ok_or_else(|| Error::internal("a new thread has no record yet"))
+        })
     }
 
     /// Takes a step of an exchange.
@@ -117,7 +198,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
     pub async fn act(&self, tenant: &TenantId, id: &str, what: P::What) -> Result<Value> {
         let (entry, version) = self.found(tenant, id).await?;
         let connection = entry.connection_id().map(str::to_owned);
-        let alone = entry.alone().cloned();
+        let alone = entry.alone.clone();
         self.machine.records().keep(version, entry);
         let way = match connection {
             Some(connection) => Some(self.agents.ready_way(tenant, &connection).await?),
@@ -127,7 +208,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
             way,
             ..Ground::default()
         };
-        let given = P::given(what, ground);
+        let given = ExchangeGiven::act(what, ground);
         let outcome = self.machine.give(At { tenant, id }, given).await?;
         outcome
             .shown
@@ -160,7 +241,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
         loop {
             let records = self.page(tenant, filter, &next).await?;
             for record in records.iter().take(limit) {
-                let entry: P::Entry = decode(&record.value)?;
+                let entry: ExchangeEntry<P::Course> = decode(&record.value)?;
                 if filter.fits(&entry) {
                     items.push(entry.shown(Depth::Messages));
                 }
@@ -205,10 +286,16 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
     /// `NotFound` if there is no such exchange, or it began on a connection.
     pub async fn unsent(&self, tenant: &TenantId, id: &str) -> Result<Message> {
         let (entry, version) = self.found(tenant, id).await?;
-        let unsent = entry.unsent().and_then(Value::as_object).cloned();
+        let unsent = entry.unsent.as_ref().and_then(Value::as_object).cloned();
         self.machine.records().keep(version, entry);
         let unsent = unsent.ok_or_else(|| Error::not_found("exchange-absent"))?;
         Message::from_members(unsent, Version::V1).map_err(Error::internal)
+    }
+
+    /// With the removal of an exchange, whether there is one or not.
+    #[must_use]
+    pub fn removing(&self, batch: Batch, id: &str) -> Batch {
+        batch.delete(P::KIND, id)
     }
 
     /// Removes an exchange.
@@ -217,7 +304,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
     /// `NotFound` if there is none.
     pub async fn remove(&self, tenant: &TenantId, id: &str) -> Result<()> {
         self.found(tenant, id).await?;
-        let batch = Batch::new(tenant.clone()).delete(P::KIND, id);
+        let batch = self.removing(Batch::new(tenant.clone()), id);
         self.agents.parts.shared.store.commit(batch).await?;
         Ok(())
     }
@@ -237,11 +324,11 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
     }
 
     /// The record of an exchange.
-    async fn found(&self, tenant: &TenantId, id: &str) -> Result<(P::Entry, u64)> {
+    async fn found(&self, tenant: &TenantId, id: &str) -> Result<(ExchangeEntry<P::Course>, u64)> {
         let store = &self.agents.parts.shared.store;
         let records = self.machine.records();
         let found = records.find(store, tenant, P::KIND, id).await?;
-        let found = found.filter(|(entry, _)| !entry.is_ended());
+        let found = found.filter(|(entry, _)| !entry.is_ended);
         found.ok_or_else(|| Error::not_found("exchange-absent"))
     }
 }
@@ -255,8 +342,8 @@ impl ExchangeFilter {
         thread.or_else(|| connection.map(|id| Tag::hashed(CONNECTION, id)))
     }
 
-    fn fits(&self, entry: &impl ExchangeRecord) -> bool {
-        let Some(standing) = entry.standing().filter(|_| !entry.is_ended()) else {
+    fn fits<C: KeptCourse>(&self, entry: &ExchangeEntry<C>) -> bool {
+        let Some(standing) = entry.standing().filter(|_| !entry.is_ended) else {
             return false;
         };
         let wanted =

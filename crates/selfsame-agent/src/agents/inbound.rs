@@ -8,9 +8,12 @@ use selfsame_aries::connections::ConnectionMessage;
 use selfsame_aries::did_exchange::DidExchangeMessage;
 use selfsame_aries::did_rotate::RotateMessage;
 use selfsame_aries::discover_features::FeatureMessage;
+use selfsame_aries::exchange::Course as _;
+use selfsame_aries::issue_credential::IssueCredential;
 use selfsame_aries::key::VerKey;
 use selfsame_aries::notification::NotificationMessage;
 use selfsame_aries::out_of_band::OobMessage;
+use selfsame_aries::present_proof::PresentProof;
 use selfsame_aries::revocation_notification::RevocationMessage;
 use selfsame_aries::trust_ping::TrustPingMessage;
 use selfsame_aries::wire::{Incoming, Vocabulary};
@@ -27,9 +30,6 @@ use crate::connections::{
 };
 use crate::destination::Destination;
 use crate::error::unreadable;
-use crate::exchanges::ExchangeProtocol as _;
-use crate::exchanges::issuing::IssuingProtocol;
-use crate::exchanges::proving::ProvingProtocol;
 use crate::keys;
 use crate::machine::AgentProtocol as _;
 
@@ -98,8 +98,8 @@ impl Agents {
             FeatureMessage::PROTOCOL => self.take_discovery(inbound).await,
             RevocationMessage::PROTOCOL => self.take_revocation(inbound).await,
             RotateMessage::PROTOCOL => self.take_rotation(inbound).await,
-            IssuingProtocol::NAME => self.take_exchange(&self.issuing, inbound).await,
-            ProvingProtocol::NAME => self.take_exchange(&self.proving, inbound).await,
+            IssueCredential::PROTOCOL => self.take_exchange(&self.issuing, inbound).await,
+            PresentProof::PROTOCOL => self.take_exchange(&self.proving, inbound).await,
             // Acknowledgements and problem reports that other protocols adopt.
             NotificationMessage::PROTOCOL | REPORTS => self.take_adopted(inbound).await,
             _ => Err(unreadable(&"no protocol of this agent has such a message")),

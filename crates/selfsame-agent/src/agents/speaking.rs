@@ -23,7 +23,7 @@ use super::inbound::{FoundConnection, Inbound, incoming, outset};
 use crate::connections::{Aside, ConnectionGiven, ConnectionWhat};
 use crate::error::refused;
 use crate::exchanges::issuing::{IssueWhat, IssuingProtocol, place_tag};
-use crate::exchanges::{ExchangeProtocol as _, Ground, record_id};
+use crate::exchanges::{ExchangeGiven, Ground, record_id};
 use crate::machine::AgentProtocol as _;
 use crate::notice::Told;
 
@@ -253,7 +253,7 @@ impl Agents {
             if !is_its_own {
                 continue;
             }
-            let given = IssuingProtocol::given(IssueWhat::Revoke, Ground::default());
+            let given = ExchangeGiven::told(IssueWhat::Revoke, Ground::default());
             match self.issuing.give(At { tenant, id: &id }, given).await {
                 Ok(_) => {}
                 // An exchange that is not done yet has no credential to revoke.

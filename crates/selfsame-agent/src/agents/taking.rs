@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use selfsame_aries::advance::Outset;
+use selfsame_aries::exchange::Speech;
 use selfsame_aries::wire::Incoming;
 use selfsame_core::machine::{At, Machine as _};
 use selfsame_driver::{Error, ErrorKind, Result};
@@ -15,7 +16,9 @@ use crate::destination::Destination;
 use crate::error::unreadable;
 use crate::exchanges::issuing::IssuingProtocol;
 use crate::exchanges::proving::ProvingProtocol;
-use crate::exchanges::{ExchangeProtocol, ExchangeRecord as _, Ground, Way, Wishes, record_id};
+use crate::exchanges::{
+    ExchangeEntry, ExchangeGiven, ExchangeProtocol, Ground, Way, Wishes, record_id,
+};
 use crate::machine::ProtocolMachine;
 
 /// A message on its way to the record of its thread.
@@ -101,8 +104,8 @@ impl Agents {
 }
 
 impl Taking<'_> {
-    fn read<P: ExchangeProtocol>(&self) -> Result<Incoming<P::Speech>> {
-        let read = Incoming::<P::Speech>::read(&self.inbound.message);
+    fn read<P: ExchangeProtocol>(&self) -> Result<Incoming<Speech<P::Course>>> {
+        let read = Incoming::<Speech<P::Course>>::read(&self.inbound.message);
         read.map_err(|error| unreadable(&error))
     }
 
@@ -119,7 +122,7 @@ impl Taking<'_> {
     async fn give<P: ExchangeProtocol>(
         &self,
         machine: &Arc<ProtocolMachine<P>>,
-        incoming: &Incoming<P::Speech>,
+        incoming: &Incoming<Speech<P::Course>>,
     ) -> Result<bool> {
         let parent = incoming.parent_thread_id.as_deref();
         let threads = std::iter::once(incoming.thread_id.as_str()).chain(parent);
@@ -133,7 +136,7 @@ impl Taking<'_> {
                 let Some(ground) = self.ground_of(machine, at).await? else {
                     continue;
                 };
-                let given = P::given(P::received(incoming.clone()), ground);
+                let given = ExchangeGiven::told(P::received(incoming.clone()), ground);
                 match machine.give(at, given).await {
                     Ok(_) => return Ok(true),
                     Err(error) if is_absent(&error) => {}
@@ -159,8 +162,8 @@ impl Taking<'_> {
         let Some((entry, version)) = found.await? else {
             return Ok(None);
         };
-        let known = entry.alone().cloned();
-        let answered = self.way.clone().filter(|_| entry.unsent().is_some());
+        let known = entry.alone.clone();
+        let answered = self.way.clone().filter(|_| entry.unsent.is_some());
         machine.records().keep(version, entry);
         let way = known.or(answered).filter(|way| {
             let mut senders = self.inbound.sender.iter();
@@ -176,7 +179,7 @@ impl Taking<'_> {
     async fn start<P: ExchangeProtocol>(
         &self,
         machine: &Arc<ProtocolMachine<P>>,
-        incoming: &Incoming<P::Speech>,
+        incoming: &Incoming<Speech<P::Course>>,
         auto_remove: Option<bool>,
     ) -> Result<bool> {
         // Without a connection or an invitation, a stranger begins nothing.
@@ -195,10 +198,12 @@ impl Taking<'_> {
             },
             ..self.ground()
         };
-        let given = P::given(P::received(incoming.clone()), ground);
+        let given = ExchangeGiven::told(P::received(incoming.clone()), ground);
         let tenant = &self.inbound.tenant;
-        let started = machine.start(tenant, P::Entry::default(), given).await?;
-        Ok(started.is_some())
+        let ctx = self.agents.parts.shared.clock.ctx();
+        let entry = ExchangeEntry::default();
+        let begun = machine.start(tenant, entry, given, &ctx).await?;
+        Ok(begun.outcome.is_some())
     }
 }
 

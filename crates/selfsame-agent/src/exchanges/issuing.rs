@@ -3,11 +3,11 @@
 mod making;
 
 use async_trait::async_trait;
-use selfsame_aries::advance::{Outgoing, Problem};
-use selfsame_aries::exchange::{Course as _, Payload, Preview};
+use selfsame_aries::advance::{Footing, Outgoing, Problem};
+use selfsame_aries::exchange::{Payload, Preview};
 use selfsame_aries::formats::CredentialFilter;
 use selfsame_aries::issue_credential::{
-    IssueCredential, IssueInput, IssueSpeech, IssueState, step,
+    CredentialExchange, IssueCredential, IssueExtra, IssueInput, IssueSpeech, IssueState, step,
 };
 use selfsame_aries::notification::ProblemReport;
 use selfsame_aries::wire::Incoming;
@@ -20,15 +20,15 @@ use serde_json::Value;
 
 use super::shown::{self, Depth};
 use super::{
-    ExchangeEntry, ExchangeProtocol, ExchangeRecord, ExchangeRun, ExchangeStanding, Ground, Unmade,
-    Way, role_name,
+    ExchangeEntry, ExchangeGiven, ExchangeProtocol, ExchangeRun, KeptCourse, MadeForStep, Unmade,
+    Wishes,
 };
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
-use crate::notice::{Told, Untold};
+use crate::notice::Untold;
 use crate::parts::AgentParts;
 
 /// The records of issuing.
-pub type IssueEntry = ExchangeEntry<IssueCredential, IssueDetails>;
+pub type IssueEntry = ExchangeEntry<IssueCredential>;
 
 /// The protocol issue-credential.
 pub struct IssuingProtocol;
@@ -49,12 +49,7 @@ pub struct IssueDetails {
 }
 
 /// What an issuing is given.
-pub struct IssueGiven {
-    pub what: IssueWhat,
-    pub ground: Ground,
-    /// What was made for the step.
-    pub(super) made: Option<IssueMade>,
-}
+pub type IssueGiven = ExchangeGiven<IssueWhat, IssueMade>;
 
 /// What happens in an issuing.
 pub enum IssueWhat {
@@ -116,7 +111,7 @@ pub struct NamedFilter {
 }
 
 /// What was made for a step.
-pub(super) enum IssueMade {
+pub enum IssueMade {
     Proposal(Payload),
     Offer(Payload),
     Request(MadeRequest),
@@ -125,13 +120,13 @@ pub(super) enum IssueMade {
     Nothing(Unmade),
 }
 
-pub(super) struct MadeRequest {
+pub struct MadeRequest {
     pub payload: Payload,
     pub metadata: String,
     pub format: String,
 }
 
-pub(super) struct MadeCredential {
+pub struct MadeCredential {
     pub payload: Payload,
     pub rev_reg_id: Option<String>,
     pub cred_rev_id: Option<u32>,
@@ -139,22 +134,11 @@ pub(super) struct MadeCredential {
     pub writes: Batch,
 }
 
-pub(super) struct KeptCredential {
+pub struct KeptCredential {
     pub id: String,
     pub rev_reg_id: Option<String>,
     pub cred_rev_id: Option<u32>,
     pub writes: Batch,
-}
-
-impl IssueGiven {
-    /// An input on this ground.
-    pub fn new(what: IssueWhat, ground: Ground) -> Self {
-        Self {
-            what,
-            ground,
-            made: None,
-        }
-    }
 }
 
 #[async_trait]
@@ -168,32 +152,15 @@ impl AgentProtocol for IssuingProtocol {
         given: &IssueGiven,
         turn: &AgentTurn<'_>,
     ) -> std::result::Result<Step<Taken<IssueEntry>>, Problem> {
-        let ctx = turn.round.ctx;
-        let mut run = ExchangeRun::new(entry, &given.ground, turn);
-        let mut inputs = Vec::new();
-        match &given.what {
-            IssueWhat::Received(message) => {
-                inputs.push(IssueInput::Received((**message).clone()));
-            }
-            IssueWhat::Abandon(report) => inputs.push(IssueInput::Abandon(report.clone())),
-            IssueWhat::Revoke => inputs.push(IssueInput::Revoke),
-            _ if given.made.is_none() => return Err(Problem::wrong_state()),
-            _ => {}
-        }
-        for input in inputs {
-            if !run.take(|place| step(place, &input, ctx), told)? {
-                return Ok(Step::Done(Taken::repeated()));
-            }
-        }
-        given.set(run.entry());
-        if let Some(made) = &given.made {
-            made.apply(&mut run, ctx)?;
-        }
-        given.set(run.entry());
-        let entry = run.entry();
-        entry.settle();
-        let shown = entry.shown(Depth::Messages);
-        Ok(Step::Done(run.finish(shown)))
+        let input = match &given.what {
+            IssueWhat::Received(message) => Some(IssueInput::Received((**message).clone())),
+            IssueWhat::Abandon(report) => Some(IssueInput::Abandon(report.clone())),
+            IssueWhat::Revoke => Some(IssueInput::Revoke),
+            _ => None,
+        };
+        let first =
+            input.map(|input| move |place: Footing<'_, _>| step(place, &input, turn.round.ctx));
+        given.step(entry, turn, first)
     }
 
     fn tags(entry: &IssueEntry) -> Vec<Tag> {
@@ -205,7 +172,7 @@ impl AgentProtocol for IssuingProtocol {
     }
 
     fn report(_entry: &IssueEntry, given: &IssueGiven, report: &Outgoing) -> Option<Parcel> {
-        given.ground.parcel(report)
+        given.report(report)
     }
 
     fn untold(entry: &mut IssueEntry) -> &mut Untold {
@@ -230,16 +197,12 @@ impl AgentProtocol for IssuingProtocol {
 }
 
 impl ExchangeProtocol for IssuingProtocol {
+    type Course = IssueCredential;
     type What = IssueWhat;
-    type Speech = IssueSpeech;
-    const NAME: &'static str = IssueCredential::PROTOCOL;
+    type Made = IssueMade;
 
     fn received(message: Incoming<IssueSpeech>) -> IssueWhat {
         IssueWhat::Received(Box::new(message))
-    }
-
-    fn given(what: IssueWhat, ground: Ground) -> IssueGiven {
-        IssueGiven::new(what, ground)
     }
 }
 
@@ -249,25 +212,28 @@ impl Startable for IssuingProtocol {
     }
 }
 
-impl IssueGiven {
-    /// Sets what the controller or the agent's settings say of the record.
-    fn set(&self, entry: &mut IssueEntry) {
-        let Some(exchange) = &mut entry.exchange else {
-            return;
-        };
-        self.ground.bind(&mut exchange.connection_id);
-        let (wishes, extra) = (self.ground.wishes, &mut exchange.extra);
+impl KeptCourse for IssueCredential {
+    type Details = IssueDetails;
+    const TOPICS: [&'static str; 2] = ["issue_credential", "issue_credential_v2_0"];
+
+    fn set(extra: &mut IssueExtra, wishes: Wishes) {
         extra.auto_issue = wishes.auto_issue.unwrap_or(extra.auto_issue);
         extra.auto_remove = wishes.auto_remove.unwrap_or(extra.auto_remove);
     }
+
+    fn is_spent(exchange: &CredentialExchange) -> bool {
+        exchange.extra.auto_remove && exchange.state == IssueState::Done
+    }
+
+    fn shown(id: &str, exchange: &CredentialExchange, depth: Depth) -> Value {
+        shown::credential(id, exchange, depth)
+    }
 }
 
-impl IssueMade {
-    /// Takes the step that what was made is for.
+impl MadeForStep<IssueCredential> for IssueMade {
     fn apply(
         &self,
-        run: &mut ExchangeRun<'_, IssueCredential, IssueDetails>,
-        ctx: &selfsame_crypto::ctx::Ctx,
+        run: &mut ExchangeRun<'_, IssueCredential>,
     ) -> std::result::Result<(), Problem> {
         let input = match self {
             Self::Proposal(payload) => IssueInput::Propose(payload.clone()),
@@ -281,8 +247,9 @@ impl IssueMade {
                 return Ok(());
             }
         };
-        run.take(|place| step(place, &input, ctx), told)?;
-        let details = &mut run.entry().details;
+        let ctx = run.ctx();
+        run.take(|place| step(place, &input, ctx))?;
+        let details = run.details();
         match self {
             Self::Request(made) => {
                 details.metadata = Some(made.metadata.clone());
@@ -309,63 +276,7 @@ impl IssueMade {
     }
 }
 
-impl IssueEntry {
-    /// Marks a record that is done, and that nobody asked to keep, as one to be removed.
-    fn settle(&mut self) {
-        let exchange = self.exchange.as_ref();
-        // What came to nothing is kept for its controller to see.
-        self.is_ended =
-            exchange.is_some_and(|one| one.extra.auto_remove && one.state == IssueState::Done);
-    }
-}
-
-impl ExchangeRecord for IssueEntry {
-    fn connection_id(&self) -> Option<&str> {
-        self.exchange.as_ref()?.connection_id.as_deref()
-    }
-
-    fn unsent(&self) -> Option<&Value> {
-        self.unsent.as_ref()
-    }
-
-    fn alone(&self) -> Option<&Way> {
-        self.alone.as_ref()
-    }
-
-    fn thread_id(&self) -> &str {
-        let exchange = self.exchange.as_ref();
-        exchange.map_or("", |one| &one.dialogue.thread_id)
-    }
-
-    fn is_ended(&self) -> bool {
-        self.is_ended
-    }
-
-    fn standing(&self) -> Option<ExchangeStanding> {
-        let exchange = self.exchange.as_ref()?;
-        Some(ExchangeStanding {
-            role: role_name(exchange.role),
-            state: exchange.state.name(),
-        })
-    }
-
-    fn shown(&self, depth: Depth) -> Value {
-        let exchange = self.exchange.as_ref();
-        exchange.map_or(Value::Null, |one| shown::credential(&self.id(), one, depth))
-    }
-}
-
 /// Finds the exchange that issued the credential at a place of a revocation registry.
 pub fn place_tag(rev_reg_id: &str, cred_rev_id: &str) -> Tag {
     Tag::hashed("aries_revocation", format!("{rev_reg_id}::{cred_rev_id}"))
-}
-
-/// The notice of a record's state.
-fn told(entry: &IssueEntry) -> Told {
-    let version = entry.exchange.as_ref().map_or(2, |one| one.version().major);
-    let topic = match version {
-        1 => "issue_credential",
-        _ => "issue_credential_v2_0",
-    };
-    Told::new(topic, &entry.shown(Depth::Attachments))
 }

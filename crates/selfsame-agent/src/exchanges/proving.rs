@@ -3,46 +3,40 @@
 mod making;
 
 use async_trait::async_trait;
+use selfsame_anoncreds_wallet::single_use::ShownProof;
 use selfsame_anoncreds_wallet::{ChosenCredentials, ProofVerdict};
-use selfsame_aries::advance::{Outgoing, Problem};
-use selfsame_aries::exchange::{Course as _, Payload};
+use selfsame_aries::advance::{Footing, Outgoing, Problem};
+use selfsame_aries::exchange::Payload;
 use selfsame_aries::notification::ProblemReport;
-use selfsame_aries::present_proof::{PresentProof, ProofInput, ProofSpeech, ProofState, step};
+use selfsame_aries::present_proof::{
+    PresentProof, PresentationExchange, ProofExtra, ProofInput, ProofMessage, ProofSpeech,
+    ProofState, step,
+};
 use selfsame_aries::wire::Incoming;
 use selfsame_core::machine::At;
 use selfsame_credential::evidence::Step;
-use selfsame_crypto::ctx::Ctx;
 use selfsame_driver::Result;
 use selfsame_store::Tag;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::attachments::first;
 use super::shown::{self, Depth};
 use super::{
-    ExchangeEntry, ExchangeProtocol, ExchangeRecord, ExchangeRun, ExchangeStanding, Ground, Unmade,
-    Way, role_name,
+    ExchangeEntry, ExchangeGiven, ExchangeProtocol, ExchangeRun, KeptCourse, MadeForStep, Unmade,
+    Wishes,
 };
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
-use crate::notice::{Told, Untold};
+use crate::notice::Untold;
 use crate::parts::AgentParts;
 
 /// The records of presenting.
-pub type ProofEntry = ExchangeEntry<PresentProof, ProofDetails>;
+pub type ProofEntry = ExchangeEntry<PresentProof>;
 
 /// The protocol present-proof.
 pub struct ProvingProtocol;
 
-/// What the agent knows of a presenting beside the protocol.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct ProofDetails {}
-
 /// What a presenting is given.
-pub struct ProofGiven {
-    pub what: ProofWhat,
-    pub ground: Ground,
-    /// What was made for the step.
-    pub(super) made: Option<ProofMade>,
-}
+pub type ProofGiven = ExchangeGiven<ProofWhat, ProofMade>;
 
 /// What happens in a presenting.
 pub enum ProofWhat {
@@ -90,35 +84,12 @@ pub struct NewPresentation {
 }
 
 /// What was made for a step.
-pub(super) enum ProofMade {
+pub enum ProofMade {
     Proposal(Payload),
     Request(Payload),
     Presentation(Payload),
     Verdict(ProofVerdict),
     Nothing(Unmade),
-}
-
-impl ProofGiven {
-    /// An input on this ground.
-    pub fn new(what: ProofWhat, ground: Ground) -> Self {
-        Self {
-            what,
-            ground,
-            made: None,
-        }
-    }
-
-    /// Sets what the controller or the agent's settings say of the record.
-    fn set(&self, entry: &mut ProofEntry) {
-        let Some(exchange) = &mut entry.exchange else {
-            return;
-        };
-        self.ground.bind(&mut exchange.connection_id);
-        let (wishes, extra) = (self.ground.wishes, &mut exchange.extra);
-        extra.auto_present = wishes.auto_present.unwrap_or(extra.auto_present);
-        extra.auto_verify = wishes.auto_verify.unwrap_or(extra.auto_verify);
-        extra.auto_remove = wishes.auto_remove.unwrap_or(extra.auto_remove);
-    }
 }
 
 #[async_trait]
@@ -132,28 +103,14 @@ impl AgentProtocol for ProvingProtocol {
         given: &ProofGiven,
         turn: &AgentTurn<'_>,
     ) -> std::result::Result<Step<Taken<ProofEntry>>, Problem> {
-        let ctx = turn.round.ctx;
-        let mut run = ExchangeRun::new(entry, &given.ground, turn);
         let input = match &given.what {
             ProofWhat::Received(message) => Some(ProofInput::Received((**message).clone())),
             ProofWhat::Abandon(report) => Some(ProofInput::Abandon(report.clone())),
-            _ if given.made.is_none() => return Err(Problem::wrong_state()),
             _ => None,
         };
-        if let Some(input) = input
-            && !run.take(|place| step(place, &input, ctx), told)?
-        {
-            return Ok(Step::Done(Taken::repeated()));
-        }
-        given.set(run.entry());
-        if let Some(made) = &given.made {
-            made.apply(&mut run, ctx)?;
-        }
-        given.set(run.entry());
-        let entry = run.entry();
-        entry.settle();
-        let shown = entry.shown(Depth::Messages);
-        Ok(Step::Done(run.finish(shown)))
+        let first =
+            input.map(|input| move |place: Footing<'_, _>| step(place, &input, turn.round.ctx));
+        given.step(entry, turn, first)
     }
 
     fn tags(entry: &ProofEntry) -> Vec<Tag> {
@@ -161,7 +118,7 @@ impl AgentProtocol for ProvingProtocol {
     }
 
     fn report(_entry: &ProofEntry, given: &ProofGiven, report: &Outgoing) -> Option<Parcel> {
-        given.ground.parcel(report)
+        given.report(report)
     }
 
     fn untold(entry: &mut ProofEntry) -> &mut Untold {
@@ -186,16 +143,31 @@ impl AgentProtocol for ProvingProtocol {
 }
 
 impl ExchangeProtocol for ProvingProtocol {
+    type Course = PresentProof;
     type What = ProofWhat;
-    type Speech = ProofSpeech;
-    const NAME: &'static str = PresentProof::PROTOCOL;
+    type Made = ProofMade;
 
     fn received(message: Incoming<ProofSpeech>) -> ProofWhat {
         ProofWhat::Received(Box::new(message))
     }
+}
 
-    fn given(what: ProofWhat, ground: Ground) -> ProofGiven {
-        ProofGiven::new(what, ground)
+impl KeptCourse for PresentProof {
+    type Details = ();
+    const TOPICS: [&'static str; 2] = ["present_proof", "present_proof_v2_0"];
+
+    fn set(extra: &mut ProofExtra, wishes: Wishes) {
+        extra.auto_present = wishes.auto_present.unwrap_or(extra.auto_present);
+        extra.auto_verify = wishes.auto_verify.unwrap_or(extra.auto_verify);
+        extra.auto_remove = wishes.auto_remove.unwrap_or(extra.auto_remove);
+    }
+
+    fn is_spent(exchange: &PresentationExchange) -> bool {
+        exchange.extra.auto_remove && exchange.state == ProofState::Done
+    }
+
+    fn shown(id: &str, exchange: &PresentationExchange, depth: Depth) -> Value {
+        shown::presentation(id, exchange, depth)
     }
 }
 
@@ -205,13 +177,24 @@ impl Startable for ProvingProtocol {
     }
 }
 
-impl ProofMade {
-    /// Takes the step that what was made is for.
-    fn apply(
-        &self,
-        run: &mut ExchangeRun<'_, PresentProof, ProofDetails>,
-        ctx: &Ctx,
-    ) -> std::result::Result<(), Problem> {
+impl ProofEntry {
+    /// The presentation with its request, if it was verified and is valid.
+    pub fn verified_proof(&self) -> Option<ShownProof<'_>> {
+        self.exchange
+            .as_ref()?
+            .extra
+            .verified
+            .filter(|valid| *valid)?;
+        let shown = |kind| first(self.message(kind)).ok();
+        Some(ShownProof {
+            request: shown(ProofMessage::Request)?.bytes,
+            presentation: shown(ProofMessage::Presentation)?.bytes,
+        })
+    }
+}
+
+impl MadeForStep<PresentProof> for ProofMade {
+    fn apply(&self, run: &mut ExchangeRun<'_, PresentProof>) -> std::result::Result<(), Problem> {
         let input = match self {
             Self::Proposal(payload) => ProofInput::Propose(payload.clone()),
             Self::Request(payload) => ProofInput::Request(payload.clone()),
@@ -226,68 +209,11 @@ impl ProofMade {
                 return Ok(());
             }
         };
-        run.take(|place| step(place, &input, ctx), told)?;
+        let ctx = run.ctx();
+        run.take(|place| step(place, &input, ctx))?;
         if let Self::Nothing(Unmade::Refused(why)) = self {
             run.note(why);
         }
         Ok(())
     }
-}
-
-impl ProofEntry {
-    /// Marks a record that is done, and that nobody asked to keep, as one to be removed.
-    fn settle(&mut self) {
-        let exchange = self.exchange.as_ref();
-        // What came to nothing is kept for its controller to see.
-        self.is_ended =
-            exchange.is_some_and(|one| one.extra.auto_remove && one.state == ProofState::Done);
-    }
-}
-
-impl ExchangeRecord for ProofEntry {
-    fn connection_id(&self) -> Option<&str> {
-        self.exchange.as_ref()?.connection_id.as_deref()
-    }
-
-    fn unsent(&self) -> Option<&Value> {
-        self.unsent.as_ref()
-    }
-
-    fn alone(&self) -> Option<&Way> {
-        self.alone.as_ref()
-    }
-
-    fn thread_id(&self) -> &str {
-        let exchange = self.exchange.as_ref();
-        exchange.map_or("", |one| &one.dialogue.thread_id)
-    }
-
-    fn is_ended(&self) -> bool {
-        self.is_ended
-    }
-
-    fn standing(&self) -> Option<ExchangeStanding> {
-        let exchange = self.exchange.as_ref()?;
-        Some(ExchangeStanding {
-            role: role_name(exchange.role),
-            state: exchange.state.name(),
-        })
-    }
-
-    fn shown(&self, depth: Depth) -> Value {
-        let exchange = self.exchange.as_ref();
-        exchange.map_or(Value::Null, |one| {
-            shown::presentation(&self.id(), one, depth)
-        })
-    }
-}
-
-/// The notice of a record's state.
-fn told(entry: &ProofEntry) -> Told {
-    let version = entry.exchange.as_ref().map_or(2, |one| one.version().major);
-    let topic = match version {
-        1 => "present_proof",
-        _ => "present_proof_v2_0",
-    };
-    Told::new(topic, &entry.shown(Depth::Attachments))
 }

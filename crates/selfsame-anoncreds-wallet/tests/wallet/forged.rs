@@ -1,6 +1,7 @@
 //! Presentations and credentials that are not what they say.
 
-use selfsame_anoncreds_wallet::{ChosenCredentials, DefinitionFilter, NewIssuance, ShownPredicate};
+use selfsame_anoncreds_wallet::issue::NewIssuance;
+use selfsame_anoncreds_wallet::{ChosenCredentials, DefinitionFilter, ShownPredicate};
 use selfsame_driver::clock::Clock;
 use serde_json::{Value, json};
 
@@ -158,8 +159,18 @@ async fn a_credential_that_was_not_asked_for_is_not_kept() {
         schema_name: Some("donor".to_owned()),
         ..DefinitionFilter::default()
     };
-    let offer = issuer.anoncreds.offer(&issuer.tenant, &of).await.unwrap();
-    let other = issuer.anoncreds.offer(&issuer.tenant, &of).await.unwrap();
+    let offer = issuer
+        .anoncreds
+        .offer(&issuer.tenant, &of)
+        .await
+        .unwrap()
+        .json;
+    let other = issuer
+        .anoncreds
+        .offer(&issuer.tenant, &of)
+        .await
+        .unwrap()
+        .json;
     assert_ne!(offer, other, "each offer has a nonce of its own");
     let alices = alice.anoncreds.request(&alice.tenant, &offer, None);
     let alices = alices.await.unwrap();

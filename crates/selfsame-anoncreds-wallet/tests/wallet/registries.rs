@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
-use selfsame_anoncreds_wallet::{DefinitionFilter, NewIssuance, RegistryStage};
+use selfsame_anoncreds_wallet::issue::NewIssuance;
+use selfsame_anoncreds_wallet::{DefinitionFilter, RegistryStage};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::paging::Paging;
 
@@ -23,7 +24,12 @@ async fn issue(
         cred_def_id: Some(cred_def_id.to_owned()),
         ..DefinitionFilter::default()
     };
-    let offer = issuer.anoncreds.offer(&issuer.tenant, &of).await.unwrap();
+    let offer = issuer
+        .anoncreds
+        .offer(&issuer.tenant, &of)
+        .await
+        .unwrap()
+        .json;
     let requested = issuer.anoncreds.request(&issuer.tenant, &offer, None);
     let request = requested.await.unwrap().request;
     let (offer, request) = (&offer, &request);

@@ -9,9 +9,9 @@ use async_trait::async_trait;
 use selfsame_anoncreds::format::{
     CredentialDefinition, Message as _, RevocationRegistryDefinition, Schema,
 };
+use selfsame_anoncreds_wallet::issue::{CompletedIssuance, NewIssuance};
 use selfsame_anoncreds_wallet::{
-    AnonCreds, ChosenCredentials, CompletedIssuance, DefinitionFilter, NewCredentialDefinition,
-    NewIssuance, NewSchema, TailsName,
+    AnonCreds, ChosenCredentials, DefinitionFilter, NewCredentialDefinition, NewSchema, TailsName,
 };
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, SharedConfig, TrustConfig};
 use selfsame_core::dids::Author;
@@ -378,7 +378,7 @@ impl Party {
             cred_def_id: Some(cred_def_id.to_owned()),
             ..DefinitionFilter::default()
         };
-        let offer = self.anoncreds.offer(&self.tenant, &of).await.unwrap();
+        let offer = self.anoncreds.offer(&self.tenant, &of).await.unwrap().json;
         let requested = to
             .anoncreds
             .request(&to.tenant, &offer, None)

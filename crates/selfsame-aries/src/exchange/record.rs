@@ -16,13 +16,13 @@ use super::payload::Payload;
 /// A protocol in which two roles exchange something: its states, its messages, and the table of states.
 pub trait Course: Clone + Debug + PartialEq + 'static {
     /// Who an agent is.
-    type Role: Copy + Debug + DeserializeOwned + Eq + Serialize;
+    type Role: Copy + Debug + DeserializeOwned + Eq + Send + Serialize + Sync;
     /// Where an exchange stands.
-    type State: Copy + Debug + DeserializeOwned + Eq + Serialize;
+    type State: Copy + Debug + DeserializeOwned + Eq + Send + Serialize + Sync;
     /// A message of the protocol.
-    type Kind: Copy + Debug + DeserializeOwned + Ord + Serialize;
+    type Kind: Copy + Debug + DeserializeOwned + Ord + Send + Serialize + Sync;
     /// What the record has beside its messages.
-    type Extra: Clone + Debug + Default + DeserializeOwned + PartialEq + Serialize;
+    type Extra: Clone + Debug + Default + DeserializeOwned + PartialEq + Send + Serialize + Sync;
 
     /// The protocol's name.
     const PROTOCOL: &'static str;

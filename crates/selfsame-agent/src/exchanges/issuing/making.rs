@@ -1,11 +1,13 @@
 //! What a step of issuing needs and is not pure: offers, requests and credentials in the formats of attachments.
 
-use selfsame_anoncreds_wallet::{DefinitionFilter, NewIssuance};
-use selfsame_aries::advance::Move;
-use selfsame_aries::exchange::{Course as _, Payload, Preview, PreviewAttribute, Spoken};
+use selfsame_anoncreds_wallet::DefinitionFilter;
+use selfsame_anoncreds_wallet::issue::NewIssuance;
+use selfsame_anoncreds_wallet::single_use::{is_single_use, new_handle};
+use selfsame_aries::exchange::{Payload, Preview, PreviewAttribute, Spoken};
 use selfsame_aries::formats::{Artefact, CredentialFilter};
-use selfsame_aries::issue_credential::{CredentialExchange, IssueCredential, IssueMessage};
+use selfsame_aries::issue_credential::IssueMessage;
 use selfsame_core::machine::At;
+use selfsame_credential::single_use::HANDLE;
 use selfsame_driver::{Error, Result};
 use selfsame_store::TenantId;
 
@@ -23,7 +25,6 @@ struct CredentialMaker<'a> {
     tenant: &'a TenantId,
     /// The id of the exchange's record.
     id: &'a str,
-    exchange: Option<&'a CredentialExchange>,
     entry: &'a IssueEntry,
 }
 
@@ -41,7 +42,6 @@ pub(super) async fn made(
         agent,
         tenant: at.tenant,
         id: at.id,
-        exchange: entry.exchange.as_ref(),
         entry,
     };
     if let IssueWhat::Received(message) = &given.what {
@@ -59,26 +59,26 @@ pub(super) async fn made(
 impl CredentialMaker<'_> {
     async fn act(&self, what: &IssueWhat) -> Result<Option<IssueMade>> {
         match what {
-            IssueWhat::Propose(new) if self.may(IssueMessage::Proposal) => {
+            IssueWhat::Propose(new) if self.entry.may(IssueMessage::Proposal) => {
                 proposal(new).map(IssueMade::Proposal).map(Some)
             }
-            IssueWhat::Offer(Some(new)) if self.may(IssueMessage::Offer) => {
+            IssueWhat::Offer(Some(new)) if self.entry.may(IssueMessage::Offer) => {
                 self.offer(new).await.map(Some)
             }
-            IssueWhat::Offer(None) if self.may(IssueMessage::Offer) => {
-                let proposed = self.message(IssueMessage::Proposal);
+            IssueWhat::Offer(None) if self.entry.may(IssueMessage::Offer) => {
+                let proposed = self.entry.message(IssueMessage::Proposal);
                 self.offer(&of_proposal(proposed)?).await.map(Some)
             }
-            IssueWhat::Request if self.may(IssueMessage::Request) => {
-                let offer = self.message(IssueMessage::Offer);
+            IssueWhat::Request if self.entry.may(IssueMessage::Request) => {
+                let offer = self.entry.message(IssueMessage::Offer);
                 self.request(offer).await.map(Some)
             }
-            IssueWhat::Issue { comment } if self.may(IssueMessage::Credential) => {
-                let request = self.message(IssueMessage::Request);
+            IssueWhat::Issue { comment } if self.entry.may(IssueMessage::Credential) => {
+                let request = self.entry.message(IssueMessage::Request);
                 self.issue(request, comment.clone()).await.map(Some)
             }
-            IssueWhat::Store { credential_id } if self.may(IssueMessage::Ack) => {
-                let credential = self.message(IssueMessage::Credential);
+            IssueWhat::Store { credential_id } if self.entry.may(IssueMessage::Ack) => {
+                let credential = self.entry.message(IssueMessage::Credential);
                 self.store(credential, credential_id.as_deref())
                     .await
                     .map(Some)
@@ -96,14 +96,12 @@ impl CredentialMaker<'_> {
         else {
             return Ok(None);
         };
-        if !self.is_news(kind) || given.ground.way.is_none() {
+        if !self.entry.is_news(kind) || given.ground.way.is_none() {
             return Ok(None);
         }
         let settings = self.agent.terms(self.tenant).settings;
-        let extra = self
-            .exchange
-            .map(|one| one.extra.clone())
-            .unwrap_or_default();
+        let exchange = self.entry.exchange.as_ref();
+        let extra = exchange.map(|one| one.extra.clone()).unwrap_or_default();
         match kind {
             IssueMessage::Proposal
                 if extra.auto_offer || settings.auto_respond_credential_proposal =>
@@ -125,35 +123,16 @@ impl CredentialMaker<'_> {
         }
     }
 
-    fn message(&self, kind: IssueMessage) -> Option<&Payload> {
-        self.exchange?.message(kind)
-    }
-
-    /// Whether the table of states allows this agent to send the message.
-    fn may(&self, kind: IssueMessage) -> bool {
-        let moved = Move::Sends(kind);
-        let role = self.exchange.map(|one| one.role);
-        let role = role.or_else(|| IssueCredential::role(moved));
-        let state = self.exchange.map(|one| one.state);
-        role.is_some_and(|role| IssueCredential::next(role, state, moved).is_some())
-    }
-
-    /// Whether the table allows this message of the peer now; then nothing was made for it before.
-    fn is_news(&self, kind: IssueMessage) -> bool {
-        let moved = Move::Receives(kind);
-        match self.exchange {
-            Some(one) => IssueCredential::next(one.role, Some(one.state), moved).is_some(),
-            None => IssueCredential::role(moved).is_some(),
-        }
-    }
-
     async fn offer(&self, new: &NewCredentialOffer) -> Result<IssueMade> {
-        let mut attachments = Vec::new();
+        let (mut attachments, mut preview) = (Vec::new(), new.preview.clone());
         for NamedFilter { format, filter } in &new.filters {
             let format = named(format)?;
             let of = definition(filter);
-            let bytes = self.agent.anoncreds.offer(self.tenant, &of).await?;
-            attachments.push(attached(format, Artefact::Offer, bytes));
+            let offer = self.agent.anoncreds.offer(self.tenant, &of).await?;
+            if is_single_use(&offer.attributes) {
+                self.handle(&mut preview);
+            }
+            attachments.push(attached(format, Artefact::Offer, offer.json));
         }
         if attachments.is_empty() {
             return Err(Error::bad_request("aries-filter-absent"));
@@ -161,10 +140,23 @@ impl CredentialMaker<'_> {
         Ok(IssueMade::Offer(Payload {
             comment: new.comment.clone(),
             replacement_id: new.replacement_id.clone(),
-            preview: Some(new.preview.clone()),
+            preview: Some(preview),
             attachments,
             ..Payload::default()
         }))
+    }
+
+    /// Adds the handle of a credential that can be used once. The controller need not know of it.
+    fn handle(&self, preview: &mut Preview) {
+        let mut attributes = preview.attributes.iter();
+        if attributes.any(|one| one.name == HANDLE) {
+            return;
+        }
+        preview.attributes.push(PreviewAttribute {
+            name: HANDLE.to_owned(),
+            mime_type: None,
+            value: new_handle(&self.agent.shared.clock.ctx()),
+        });
     }
 
     async fn request(&self, offer: Option<&Payload>) -> Result<IssueMade> {
@@ -185,7 +177,7 @@ impl CredentialMaker<'_> {
 
     async fn issue(&self, request: Option<&Payload>, comment: Option<String>) -> Result<IssueMade> {
         let request = first(request)?;
-        let offered = self.message(IssueMessage::Offer);
+        let offered = self.entry.message(IssueMessage::Offer);
         let offered = offered.ok_or_else(|| Error::bad_request("aries-offer-absent"))?;
         let mut offers = known(offered);
         let offer = offers.find(|one| one.format.name == request.format.name);

@@ -1,9 +1,8 @@
 //! What a step of presenting needs and is not pure: requests with nonces, presentations and verdicts.
 
-use selfsame_aries::advance::Move;
-use selfsame_aries::exchange::{Course as _, Payload, Spoken};
+use selfsame_aries::exchange::{Payload, Spoken};
 use selfsame_aries::formats::Artefact;
-use selfsame_aries::present_proof::{PresentProof, PresentationExchange, ProofMessage};
+use selfsame_aries::present_proof::ProofMessage;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_driver::{Error, Result};
 use selfsame_store::TenantId;
@@ -21,7 +20,7 @@ use crate::parts::AgentParts;
 struct PresentationMaker<'a> {
     agent: &'a AgentParts,
     tenant: &'a TenantId,
-    exchange: Option<&'a PresentationExchange>,
+    entry: &'a ProofEntry,
 }
 
 /// What the input asks to be made, or what follows from it by itself.
@@ -37,7 +36,7 @@ pub(super) async fn made(
     let maker = PresentationMaker {
         agent,
         tenant,
-        exchange: entry.exchange.as_ref(),
+        entry,
     };
     if let ProofWhat::Received(_) = &given.what {
         let followed = maker.follow(given).await;
@@ -53,28 +52,28 @@ impl PresentationMaker<'_> {
     async fn act(&self, what: &ProofWhat) -> Result<Option<ProofMade>> {
         let ctx = self.agent.shared.clock.ctx();
         match what {
-            ProofWhat::Propose(new) if self.may(ProofMessage::Proposal) => {
+            ProofWhat::Propose(new) if self.entry.may(ProofMessage::Proposal) => {
                 asked(new, Artefact::ProposedProof, &ctx)
                     .map(ProofMade::Proposal)
                     .map(Some)
             }
-            ProofWhat::Request(Some(new)) if self.may(ProofMessage::Request) => {
+            ProofWhat::Request(Some(new)) if self.entry.may(ProofMessage::Request) => {
                 asked(new, Artefact::ProofRequest, &ctx)
                     .map(ProofMade::Request)
                     .map(Some)
             }
-            ProofWhat::Request(None) if self.may(ProofMessage::Request) => {
-                let new = of_proposal(self.message(ProofMessage::Proposal))?;
+            ProofWhat::Request(None) if self.entry.may(ProofMessage::Request) => {
+                let new = of_proposal(self.entry.message(ProofMessage::Proposal))?;
                 asked(&new, Artefact::ProofRequest, &ctx)
                     .map(ProofMade::Request)
                     .map(Some)
             }
-            ProofWhat::Present(new) if self.may(ProofMessage::Presentation) => {
-                let request = self.message(ProofMessage::Request);
+            ProofWhat::Present(new) if self.entry.may(ProofMessage::Presentation) => {
+                let request = self.entry.message(ProofMessage::Request);
                 self.present(request, new).await.map(Some)
             }
-            ProofWhat::Verify if self.may(ProofMessage::Ack) => {
-                let presentation = self.message(ProofMessage::Presentation);
+            ProofWhat::Verify if self.entry.may(ProofMessage::Ack) => {
+                let presentation = self.entry.message(ProofMessage::Presentation);
                 self.verify(presentation).await.map(Some)
             }
             _ => Ok(None),
@@ -90,14 +89,12 @@ impl PresentationMaker<'_> {
         else {
             return Ok(None);
         };
-        if !self.is_news(kind) || given.ground.way.is_none() {
+        if !self.entry.is_news(kind) || given.ground.way.is_none() {
             return Ok(None);
         }
         let settings = self.agent.terms(self.tenant).settings;
-        let extra = self
-            .exchange
-            .map(|one| one.extra.clone())
-            .unwrap_or_default();
+        let exchange = self.entry.exchange.as_ref();
+        let extra = exchange.map(|one| one.extra.clone()).unwrap_or_default();
         match kind {
             ProofMessage::Proposal if settings.auto_respond_presentation_proposal => {
                 let ctx = self.agent.shared.clock.ctx();
@@ -116,28 +113,6 @@ impl PresentationMaker<'_> {
                 self.verify(Some(payload)).await.map(Some)
             }
             _ => Ok(None),
-        }
-    }
-
-    fn message(&self, kind: ProofMessage) -> Option<&Payload> {
-        self.exchange?.message(kind)
-    }
-
-    /// Whether the table of states allows this agent to send the message.
-    fn may(&self, kind: ProofMessage) -> bool {
-        let moved = Move::Sends(kind);
-        let role = self.exchange.map(|one| one.role);
-        let role = role.or_else(|| PresentProof::role(moved));
-        let state = self.exchange.map(|one| one.state);
-        role.is_some_and(|role| PresentProof::next(role, state, moved).is_some())
-    }
-
-    /// Whether the table allows this message of the peer now; then nothing was made for it before.
-    fn is_news(&self, kind: ProofMessage) -> bool {
-        let moved = Move::Receives(kind);
-        match self.exchange {
-            Some(one) => PresentProof::next(one.role, Some(one.state), moved).is_some(),
-            None => PresentProof::role(moved).is_some(),
         }
     }
 
@@ -169,7 +144,7 @@ impl PresentationMaker<'_> {
     async fn verify(&self, presentation: Option<&Payload>) -> Result<ProofMade> {
         let presentation = first(presentation)?;
         let request = of_format(
-            self.message(ProofMessage::Request),
+            self.entry.message(ProofMessage::Request),
             presentation.format.name,
         )?;
         let verdict = self

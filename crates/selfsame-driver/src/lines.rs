@@ -1,4 +1,4 @@
-//! Deliveries to each peer in this process, one after another.
+//! Deliveries to each receiver in this process, one after another.
 //!
 //! The outbox delivers in order for each peer, and a message that finds an earlier one under way waits for the outbox's
 //! next look. Here it waits for the end of the earlier one alone.
@@ -12,9 +12,9 @@ type QueuedDelivery = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The deliveries that wait, by the peer's key. A peer stands in it as long as a task delivers to it.
 #[derive(Clone, Default)]
-pub struct PeerLines(Arc<Mutex<HashMap<String, VecDeque<QueuedDelivery>>>>);
+pub struct KeyedLines(Arc<Mutex<HashMap<String, VecDeque<QueuedDelivery>>>>);
 
-impl PeerLines {
+impl KeyedLines {
     /// Delivers in a task of its own, after what was given for the same peer before.
     pub fn push(&self, peer: &str, delivery: impl Future<Output = ()> + Send + 'static) {
         let delivery: QueuedDelivery = Box::pin(delivery);
@@ -61,7 +61,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn deliveries_to_one_peer_follow_each_other_and_others_do_not_wait() {
-        let lines = PeerLines::default();
+        let lines = KeyedLines::default();
         let (tell, mut told) = mpsc::unbounded_channel();
         for number in 0..20_u64 {
             let tell = tell.clone();
