@@ -141,7 +141,7 @@ impl AriesBench<'_> {
         further: &str,
     ) -> Result<AriesStage, Error> {
         let data = self.scratch.join(name);
-        let mut settings = String::from("[organisations]\nmost = 10\n");
+        let mut settings = String::new();
         let mut admin = Vec::new();
         for role in ROLES {
             let (at, inbound) = (free()?, free()?);
