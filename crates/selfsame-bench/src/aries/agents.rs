@@ -128,7 +128,7 @@ impl AriesBench<'_> {
     /// If they can't be started or refuse.
     pub async fn stage(&self, name: &str, kind: Kind) -> Result<AriesStage, Error> {
         let data = self.scratch.join(name);
-        let mut settings = String::from("[organisations]\nmost = 10\n");
+        let mut settings = String::new();
         let mut admin = Vec::new();
         for role in ROLES {
             let (at, inbound) = (free()?, free()?);
