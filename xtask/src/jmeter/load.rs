@@ -3,10 +3,11 @@
 use std::{
     collections::BTreeMap,
     fs::{self, File},
+    io::{BufRead as _, BufReader, Read},
     net::{Ipv4Addr, UdpSocket},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    thread::sleep,
+    thread::{self, sleep},
     time::Duration,
 };
 
@@ -37,6 +38,11 @@ impl Load<'_> {
         let port = free_port()?;
         let child = self.command(&results, port)?.spawn();
         let mut child = child.map_err(|error| format!("java: {error}"))?;
+        let said = child.stdout.take();
+        let telling = thread::spawn(move || {
+            let lines = said.into_iter().flat_map(progress);
+            lines.for_each(|line| println!("    {line}"));
+        });
         let ended = watch(&mut child, time, lives).and_then(|is_done| match is_done {
             true => Ok(()),
             false => {
@@ -53,6 +59,8 @@ impl Load<'_> {
             return Err("JMeter did not end when it was asked to".to_owned());
         }
         ended?;
+        // The last line comes before the table.
+        let _ = telling.join();
         match child.wait() {
             Ok(status) if status.success() => Ok(results),
             status => Err(format!(
@@ -89,6 +97,7 @@ impl Load<'_> {
             .arg(self.log())
             .current_dir(self.folder)
             .stdin(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(said);
         Ok(command)
     }
@@ -96,6 +105,12 @@ impl Load<'_> {
     fn log(&self) -> PathBuf {
         self.folder.join("jmeter.log")
     }
+}
+
+/// The lines of what JMeter says that are about the run.
+fn progress(said: impl Read) -> impl Iterator<Item = String> {
+    let lines = BufReader::new(said).lines().map_while(Result::ok);
+    lines.filter(|line| line.starts_with("summary"))
 }
 
 /// Waits until JMeter has ended, for this time at most. Returns whether it has.
@@ -162,6 +177,14 @@ mod tests {
         let expected = "127.0.0.2 issuer.example\n127.0.0.1 localhost\n127.0.0.1 here\n";
         assert_eq!(hosts_file(&hosts, "here"), expected);
         assert!(hosts_file(&hosts, "").ends_with("localhost\n"));
+    }
+
+    #[test]
+    fn of_what_jmeter_says_the_progress_is_shown() {
+        let said =
+            b"WARN of a library\nCreating summariser <summary>\nsummary + 3 in 00:01\n".as_slice();
+        let shown: Vec<String> = progress(said).collect();
+        assert_eq!(shown, ["summary + 3 in 00:01"]);
     }
 
     #[test]
