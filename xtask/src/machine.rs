@@ -220,7 +220,7 @@ fn is_root() -> Result<bool, String> {
 }
 
 /// Whether a program is on PATH and starts.
-fn runs(program: &str) -> bool {
+pub fn runs(program: &str) -> bool {
     answers(program, "--version")
 }
 

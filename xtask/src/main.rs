@@ -13,6 +13,7 @@ mod collector;
 mod didcomm;
 mod engine;
 mod faults;
+mod jmeter;
 mod machine;
 mod node;
 mod openssl;
@@ -43,6 +44,8 @@ Usage: cargo xtask tidy [FOLDER]
        cargo xtask cross openid4vc
        cargo xtask cross clients
        cargo xtask cross askar
+       cargo xtask cross didcomm
+       cargo xtask cross jmeter PLAN.jmx [--minutes N] [--users N]
        cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]
        cargo xtask bench tls [--quick] [--json] [--out DIR]
 
@@ -59,7 +62,9 @@ cross  lets our AnonCreds and the published library speak to each other, N rando
        flows in place of a few; or our TLS and the second implementation of it; or our
        SD-JWT VCs and a published package; or our issuer, wallet and verifier and those
        of published packages for Node.js; or clients made of docs/openapi.json and an
-       instance; or our reader of Askar's wallets and Askar
+       instance; or our reader of Askar's wallets and Askar; or our DIDComm and those of
+       ACA-Py and of a published package; or JMeter with a load plan that was made for
+       ACA-Py and agents of ours: a table of its steps, exit code 1 if a request failed
 bench  times ours and the published library alternately, or the TLS bench with OpenSSL
        beside; exit code 1 if a bar is not kept
 

@@ -45,6 +45,31 @@ impl AnonCreds {
         chosen: &ChosenCredentials,
     ) -> Result<Vec<u8>> {
         let request = PresentationRequest::from_json(request).map_err(refused)?;
+        self.presented(tenant, request, chosen).await
+    }
+
+    /// Makes the JSON of a presentation of what is chosen, and leaves out the rest of the request. If something is left
+    /// out, the verifier finds that the presentation does not match its request.
+    ///
+    /// # Errors
+    /// As [`Self::present`]; if nothing is chosen too.
+    pub async fn present_part(
+        &self,
+        tenant: &TenantId,
+        request: &[u8],
+        chosen: &ChosenCredentials,
+    ) -> Result<Vec<u8>> {
+        let request = PresentationRequest::from_json(request).map_err(refused)?;
+        self.presented(tenant, answered(request, chosen), chosen)
+            .await
+    }
+
+    async fn presented(
+        &self,
+        tenant: &TenantId,
+        request: PresentationRequest,
+        chosen: &ChosenCredentials,
+    ) -> Result<Vec<u8>> {
         let mut gathered = Gathered::default();
         for id in named(chosen) {
             self.gather(tenant, id, &mut gathered).await?;
@@ -113,6 +138,21 @@ impl AnonCreds {
         let registries = &mut gathered.published.registries;
         registries.insert(id.to_string(), definition);
         Ok(())
+    }
+}
+
+/// The part of a request that a choice answers; all of it for a choice of nothing, which answers no request.
+fn answered(request: PresentationRequest, chosen: &ChosenCredentials) -> PresentationRequest {
+    let mut part = request.clone();
+    let attested = &chosen.self_attested_attributes;
+    part.requested_attributes.retain(|referent, _| {
+        chosen.requested_attributes.contains_key(referent) || attested.contains_key(referent)
+    });
+    part.requested_predicates
+        .retain(|referent, _| chosen.requested_predicates.contains_key(referent));
+    match part.requested_attributes.is_empty() && part.requested_predicates.is_empty() {
+        true => request,
+        false => part,
     }
 }
 

@@ -121,6 +121,24 @@ pub fn request(published: &Published) -> Value {
 
 /// What `verify-presentation` answers after the holder has presented its first credential.
 pub async fn proven(verifier: &Agent, holder: &Agent, request: &Value) -> Value {
+    let all = |shown: &Value| {
+        json!({
+            "requested_attributes": {"attr1": shown, "attr2": shown, "attr3": shown},
+            "requested_predicates": {"pred1": shown},
+            "self_attested_attributes": {},
+            "trace": false,
+        })
+    };
+    judged(verifier, holder, request, all).await
+}
+
+/// The same after the holder has shown this of it.
+async fn judged(
+    verifier: &Agent,
+    holder: &Agent,
+    request: &Value,
+    shows: impl Fn(&Value) -> Value,
+) -> Value {
     let [verifiers, holders] = connected(verifier, holder).await;
     let body = json!({
         "comment": "proof",
@@ -138,16 +156,8 @@ pub async fn proven(verifier: &Agent, holder: &Agent, request: &Value) -> Value 
     let path = format!("/present-proof-2.0/records/{id}/credentials?count=5");
     let fit = holder.get(&path).await;
     let referent = fit[0]["cred_info"]["referent"].as_str().unwrap();
-    let shown = json!({"cred_id": referent, "revealed": true});
-    let body = json!({
-        "indy": {
-            "requested_attributes": {"attr1": shown, "attr2": shown, "attr3": shown},
-            "requested_predicates": {"pred1": shown},
-            "self_attested_attributes": {},
-            "trace": false,
-        },
-        "trace": false,
-    });
+    let shown = shows(&json!({"cred_id": referent, "revealed": true}));
+    let body = json!({"indy": shown, "trace": false});
     let path = format!("/present-proof-2.0/records/{id}/send-presentation");
     holder.post(&path, &body.to_string()).await;
     let id = asked["pres_ex_id"].as_str().unwrap();
@@ -188,4 +198,43 @@ async fn the_calls_of_the_plans_issue_and_prove_a_vaccination() {
         holder.get(path).await["credential_definition_ids"],
         json!([])
     );
+}
+
+#[tokio::test]
+async fn a_presentation_without_a_predicate_that_was_asked_for_is_sent_and_found_false() {
+    let world = three().await;
+    let [issuer, holder, verifier] = &world.agents[..] else {
+        panic!("three agents");
+    };
+    let published = published(issuer, false).await;
+    issued(issuer, holder, &published).await;
+    let names = ["vaccine", "manufacturer", "vaccination_site_country"];
+    let request = json!({
+        "name": "Proof of vaccination",
+        "nonce": "1",
+        "version": "1.0",
+        "requested_attributes": {"all": {"names": names, "restrictions": [{
+            "schema_id": published.schema,
+            "attr::vaccine::value": VALUES[0],
+        }]}},
+        "requested_predicates": {"all": {"name": "date", "p_type": ">=", "p_value": 20_210_801}},
+    });
+    let without = |shown: &Value| {
+        json!({
+            "requested_attributes": {"all": shown},
+            "requested_predicates": {},
+            "self_attested_attributes": {},
+        })
+    };
+    let verdict = judged(verifier, holder, &request, without).await;
+    assert_eq!(verdict["verified"], "false", "{verdict}");
+    let with = |shown: &Value| {
+        json!({
+            "requested_attributes": {"all": shown},
+            "requested_predicates": {"all": shown},
+            "self_attested_attributes": {},
+        })
+    };
+    let verdict = judged(verifier, holder, &request, with).await;
+    assert_eq!(verdict["verified"], "true", "{verdict}");
 }

@@ -122,17 +122,18 @@ impl PresentationMaker<'_> {
             None => first(request)?,
         };
         let anoncreds = &self.agent.anoncreds;
-        let first_choice;
-        let chosen = match &new.chosen {
-            Some(chosen) => chosen,
+        let proof = match &new.chosen {
+            // What a controller chooses is shown as it is: ACA-Py does so too.
+            Some(chosen) => {
+                let shown = anoncreds.present_part(self.tenant, request.bytes, chosen);
+                shown.await?
+            }
             None => {
-                first_choice = anoncreds.first_choice(self.tenant, request.bytes).await?;
-                &first_choice
+                let chosen = anoncreds.first_choice(self.tenant, request.bytes).await?;
+                let shown = anoncreds.present(self.tenant, request.bytes, &chosen);
+                shown.await?
             }
         };
-        let proof = anoncreds
-            .present(self.tenant, request.bytes, chosen)
-            .await?;
         let attachment = attached(request.format, Artefact::Proof, proof);
         Ok(ProofMade::Presentation(Payload {
             comment: new.comment.clone(),
