@@ -1,0 +1,90 @@
+//! The keys of agents, and the routes by which an envelope finds the agent that holds its key.
+
+use std::collections::BTreeMap;
+
+use selfsame_aries::key::VerKey;
+use selfsame_core::Shared;
+use selfsame_crypto::agreement::AgreementPrivate;
+use selfsame_crypto::encoding::hex_encode;
+use selfsame_crypto::{KeyType, hash};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
+use selfsame_store::{Batch, Put, TenantId};
+use serde::{Deserialize, Serialize};
+
+/// The kind of the routes, which the instance holds. A route's identifier is a hash of the key.
+const ROUTE: &str = "aries_route";
+/// How many keys of an envelope are looked up.
+const KIDS_MAX: usize = 16;
+
+/// The holder of a key.
+#[derive(Deserialize, Serialize)]
+struct KeyRoute {
+    tenant: String,
+}
+
+/// Keys that an envelope is encrypted to and that one agent holds.
+pub struct HeldKeys {
+    /// The agent's tenant.
+    pub tenant: TenantId,
+    /// The private keys, by their names in the envelope.
+    pub ring: BTreeMap<String, AgreementPrivate>,
+}
+
+/// Creates an Ed25519 key of this tenant, and adds it to the batch with its route.
+///
+/// # Errors
+/// `Internal` if the system has no randomness.
+pub fn create(shared: &Shared, tenant: &TenantId) -> Result<(VerKey, Batch)> {
+    let batch = Batch::new(tenant.clone());
+    let (key, _, batch) = shared.keys.create(tenant, KeyType::Ed25519, batch)?;
+    let key = VerKey::new(key.public().clone()).map_err(Error::internal)?;
+    let batch = route(batch, tenant, &key)?;
+    Ok((key, batch))
+}
+
+/// Adds to the batch the route that leads from a key to this tenant, which holds it.
+///
+/// # Errors
+/// None that can happen.
+pub fn route(batch: Batch, tenant: &TenantId, key: &VerKey) -> Result<Batch> {
+    let route = KeyRoute {
+        tenant: tenant.as_str().to_owned(),
+    };
+    let put = Put::new(ROUTE, route_id(key), encode(&route)?);
+    let batch = batch.for_tenant(TenantId::instance()).put(put);
+    Ok(batch.for_tenant(tenant.clone()))
+}
+
+/// The keys among these names that an agent here holds; those of the first agent that holds one.
+///
+/// # Errors
+/// The store's.
+pub async fn held(shared: &Shared, kids: &[String]) -> Result<Option<HeldKeys>> {
+    let mut held: Option<HeldKeys> = None;
+    for kid in kids.iter().take(KIDS_MAX) {
+        let Ok(key) = VerKey::parse(kid) else {
+            continue;
+        };
+        let (instance, id) = (TenantId::instance(), route_id(&key));
+        let route = shared.store.read(&instance, ROUTE, &id).await?;
+        let Some(route) = route else {
+            continue;
+        };
+        let route: KeyRoute = decode(&route.value)?;
+        let tenant = TenantId::parse(&route.tenant).map_err(Error::internal)?;
+        if held.as_ref().is_some_and(|held| held.tenant != tenant) {
+            continue;
+        }
+        let private = shared.keys.unsealed(&tenant, &key.handle()).await?;
+        let private = AgreementPrivate::of_ed25519(&private).map_err(Error::internal)?;
+        let ring = BTreeMap::new();
+        let held = held.get_or_insert(HeldKeys { tenant, ring });
+        held.ring.insert(kid.clone(), private);
+    }
+    Ok(held)
+}
+
+fn route_id(key: &VerKey) -> String {
+    hex_encode(&hash::sha256(key.public_key().bytes()))
+}
