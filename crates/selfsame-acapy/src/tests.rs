@@ -2,6 +2,10 @@
 
 mod connecting;
 mod hearing;
+mod mediation;
+mod phone;
+mod returning;
+mod sockets;
 mod study;
 mod sub_wallets;
 mod surface;

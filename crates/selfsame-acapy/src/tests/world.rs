@@ -13,6 +13,7 @@ use selfsame_app::{App, Parts};
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_ledger::config::RegistryConfig;
+use selfsame_mediation::terms::MediationTerms;
 use selfsame_net::{Net, Settings as NetSettings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};
@@ -30,6 +31,9 @@ pub const KEY: &str = "the key";
 /// An instance with one agent for each name.
 pub struct World {
     pub agents: Vec<Agent>,
+    pub app: Arc<App>,
+    /// Where their peers reach them.
+    pub endpoint: url::Url,
 }
 
 /// The admin API of one agent.
@@ -70,7 +74,9 @@ impl World {
             let terms = AgentTerms {
                 label: format!("{name} agent"),
                 endpoint: endpoint.clone(),
+                socket: None,
                 settings: AgentSettings::default(),
+                mediation: MediationTerms::default(),
                 connection_wait: Duration::from_secs(5),
             };
             let mut settings = AdminSettings {
@@ -97,6 +103,8 @@ impl World {
         });
         Self {
             agents: agents.collect(),
+            app,
+            endpoint,
         }
     }
 

@@ -7,6 +7,8 @@ use selfsame_crypto::agreement::AgreementKey;
 use selfsame_did::method::peer::{PeerKey, create_with_document, create_with_keys};
 use selfsame_did::{Did, Representation};
 use selfsame_driver::{Error, Result};
+use selfsame_mediation::destination::own_party;
+use selfsame_mediation::keys;
 use selfsame_store::{Batch, TenantId};
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -14,9 +16,8 @@ use url::Url;
 use super::ConnectionEntry;
 use super::given::ConnectionWhat;
 use super::side::{NewParty, OwnDid, OwnSide};
-use crate::destination::own_party;
 use crate::parts::AgentParts;
-use crate::{keys, public_did};
+use crate::public_did;
 
 /// What this side is made by.
 pub struct PartyWish {
@@ -75,12 +76,17 @@ pub async fn make(agent: &AgentParts, tenant: &TenantId, wish: PartyWish) -> Res
             writes: Batch::new(tenant.clone()),
         });
     }
-    let endpoint = wish.side.endpoint.as_ref().unwrap_or(&terms.endpoint);
+    // Where the controller names another endpoint, that one alone is meant.
+    let (endpoint, socket) = match &wish.side.endpoint {
+        Some(endpoint) => (endpoint, None),
+        None => (&terms.endpoint, terms.socket.as_ref()),
+    };
+    let endpoints: Vec<&Url> = [endpoint].into_iter().chain(socket).collect();
     let (key, writes) = keys::create(&agent.shared, tenant)?;
     let party = match wish.side.did {
-        OwnDid::Peer2 => peer(&with_keys(&key, endpoint)?, wish.with_doc),
-        OwnDid::Peer4 => peer(&with_document(&key, endpoint)?, wish.with_doc),
-        OwnDid::Suited | OwnDid::Unqualified | OwnDid::Public => own_party(&key, endpoint),
+        OwnDid::Peer2 => peer(&with_keys(&key, &endpoints)?, wish.with_doc),
+        OwnDid::Peer4 => peer(&with_document(&key, &endpoints)?, wish.with_doc),
+        OwnDid::Suited | OwnDid::Unqualified | OwnDid::Public => own_party(&key, &endpoints),
     };
     Ok(NewParty {
         key,
@@ -131,16 +137,19 @@ fn peer(did: &Did, with_doc: bool) -> DidWithDoc {
     }
 }
 
-/// The service of DIDComm v1 (RFC 0067), whose key is the first of the document.
-fn service(endpoint: &Url) -> Value {
-    json!({
-        "id": "#didcomm-0",
-        "type": "did-communication",
-        "priority": 0,
-        "recipientKeys": ["#key-1"],
-        "routingKeys": [],
-        "serviceEndpoint": endpoint,
-    })
+/// The services of DIDComm v1 (RFC 0067), whose key is the first of the document.
+fn services(endpoints: &[&Url]) -> Vec<Value> {
+    let each = endpoints.iter().enumerate().map(|(priority, endpoint)| {
+        json!({
+            "id": format!("#didcomm-{priority}"),
+            "type": "did-communication",
+            "priority": priority,
+            "recipientKeys": ["#key-1"],
+            "routingKeys": [],
+            "serviceEndpoint": endpoint,
+        })
+    });
+    each.collect()
 }
 
 fn members(value: Value) -> Map<String, Value> {
@@ -151,17 +160,18 @@ fn members(value: Value) -> Map<String, Value> {
 }
 
 /// A `did:peer:2` with this key, which messages of DIDComm v1 are encrypted to, and its X25519 form for v2.
-fn with_keys(key: &VerKey, endpoint: &Url) -> Result<Did> {
+fn with_keys(key: &VerKey, endpoints: &[&Url]) -> Result<Did> {
     let agreement = AgreementKey::of_ed25519(key.public_key()).map_err(Error::internal)?;
     let keys = [
         PeerKey::authentication(key.public_key()),
         PeerKey::agreement(&agreement),
     ];
-    create_with_keys(&keys, &[members(service(endpoint))]).map_err(Error::internal)
+    let services: Vec<_> = services(endpoints).into_iter().map(members).collect();
+    create_with_keys(&keys, &services).map_err(Error::internal)
 }
 
 /// A `did:peer:4` with the same keys, in its long form.
-fn with_document(key: &VerKey, endpoint: &Url) -> Result<Did> {
+fn with_document(key: &VerKey, endpoints: &[&Url]) -> Result<Did> {
     let agreement = AgreementKey::of_ed25519(key.public_key()).map_err(Error::internal)?;
     let document = json!({
         "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/multikey/v1"],
@@ -180,7 +190,7 @@ fn with_document(key: &VerKey, endpoint: &Url) -> Result<Did> {
         "authentication": ["#key-1"],
         "assertionMethod": ["#key-1"],
         "keyAgreement": ["#key-2"],
-        "service": [service(endpoint)],
+        "service": services(endpoints),
     });
     let both = create_with_document(&members(document)).map_err(Error::internal)?;
     Ok(both.long)
