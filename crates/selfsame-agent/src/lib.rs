@@ -8,7 +8,6 @@ mod agents;
 mod connections;
 mod discovery;
 mod exchanges;
-mod lines;
 mod machine;
 mod notice;
 mod oob;

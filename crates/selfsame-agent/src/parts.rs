@@ -7,12 +7,11 @@ use std::time::Duration;
 use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_core::Shared;
 use selfsame_mediation::Mediation;
+use selfsame_mediation::deliveries::PeerLines;
 use selfsame_mediation::terms::MediationTerms;
 use selfsame_store::TenantId;
 use serde::{Deserialize, Serialize};
 use url::Url;
-
-use crate::lines::PeerLines;
 
 /// How an agent presents itself, and how far it goes on by itself.
 #[derive(Clone, Debug)]

@@ -11,7 +11,6 @@ use selfsame_core::machine::{Call, HttpBody, HttpCall, Round};
 use selfsame_credential::evidence::{Need, Step};
 use selfsame_crypto::PublicKey;
 use selfsame_did::Did;
-use selfsame_did::legacy::{LegacyDocument, LegacyKey, LegacyService, UnqualifiedDid};
 use selfsame_didcomm::forward::{RouteV1, wrap_v1};
 use selfsame_didcomm::message::Prefix;
 use selfsame_didcomm::{Message, Version, media, v1};
@@ -241,34 +240,4 @@ fn wrapped(
 
 fn public(keys: &[VerKey]) -> Vec<PublicKey> {
     keys.iter().map(|key| key.public_key().clone()).collect()
-}
-
-/// This side of a connection: an unqualified DID of the key (RFC 0793), with its document in the form that agents of
-/// connections 1.0 read.
-pub fn own_party(key: &VerKey, endpoints: &[&Url]) -> DidWithDoc {
-    let (did, public) = (UnqualifiedDid::of_key(key.public_key()), key.public_key());
-    let full = did.qualified();
-    let service = |(endpoint, priority): (&&Url, u64)| LegacyService {
-        id: match priority {
-            0 => format!("{full};indy"),
-            _ => format!("{full};indy-{priority}"),
-        },
-        type_: "IndyAgent".to_owned(),
-        priority,
-        recipient_keys: vec![public.clone()],
-        routing_keys: Vec::new(),
-        endpoint: endpoint.to_string(),
-    };
-    let document = LegacyDocument {
-        keys: vec![LegacyKey {
-            id: format!("{full}#1"),
-            key: public.clone(),
-        }],
-        services: endpoints.iter().zip(0..).map(service).collect(),
-        did: did.clone(),
-    };
-    DidWithDoc {
-        did: did.to_string(),
-        doc: Some(document.to_value()),
-    }
 }

@@ -379,6 +379,17 @@ impl MediationGrants {
         Ok(MediationView::of(id, &decode(&found.value)?))
     }
 
+    /// Removes a mediation with its keys and what waits for them.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none; the store's.
+    pub async fn remove(&self, tenant: &TenantId, id: &str) -> Result<MediationView> {
+        let view = self.show(tenant, id).await?;
+        let batch = self.forgotten(tenant, &view.connection_id).await?;
+        self.shared.store.commit(batch).await?;
+        Ok(view)
+    }
+
     /// The keys of a connection; of all, if none is named.
     ///
     /// # Errors

@@ -5,6 +5,7 @@
 //! peers are connected to this process; mediation for other agents, and pickup. Does not own: the rules of protocols
 //! (selfsame-aries), connections (selfsame-agent), sockets and listeners.
 
+pub mod deliveries;
 pub mod destination;
 pub mod error;
 pub mod grants;
@@ -12,6 +13,7 @@ pub mod keys;
 pub mod line;
 pub mod mailbox;
 mod mediated;
+pub mod own_did;
 pub mod pickup;
 pub mod presence;
 pub mod queue;

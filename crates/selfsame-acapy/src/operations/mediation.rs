@@ -34,20 +34,20 @@ pub async fn list(call: OperationCall) -> OperationResult {
         offset: asked.offset,
         limit: part.limit(),
     };
-    let found = call.agents().mediations(call.tenant()?, &filter).await?;
+    let found = call.agents().grants().list(call.tenant()?, &filter).await?;
     told(&json!({ "results": found }))
 }
 
 /// A mediation.
 pub async fn show(call: OperationCall) -> OperationResult {
     let id = call.at("mediation_id")?;
-    told(&call.agents().mediation(call.tenant()?, id).await?)
+    told(&call.agents().grants().show(call.tenant()?, id).await?)
 }
 
 /// Removes a mediation.
 pub async fn remove(call: OperationCall) -> OperationResult {
     let id = call.at("mediation_id")?;
-    told(&call.agents().remove_mediation(call.tenant()?, id).await?)
+    told(&call.agents().grants().remove(call.tenant()?, id).await?)
 }
 
 /// Grants mediation.
@@ -79,8 +79,8 @@ pub async fn keylists(call: OperationCall) -> OperationResult {
     let asked: KeylistsQuery = call.query()?;
     let found = match asked.role.as_deref() {
         None | Some(ROLE) => {
-            let agents = call.agents();
-            agents
+            let grants = call.agents().grants();
+            grants
                 .keylists(call.tenant()?, asked.conn_id.as_deref())
                 .await?
         }

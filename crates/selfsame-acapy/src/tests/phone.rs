@@ -12,7 +12,7 @@ use selfsame_crypto::agreement::AgreementPrivate;
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
 use selfsame_didcomm::v1;
 use selfsame_driver::clock::Clock;
-use selfsame_mediation::destination::own_party;
+use selfsame_mediation::own_did::own_party;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

@@ -9,8 +9,7 @@ use selfsame_driver::Result;
 use selfsame_mediation::destination::delivery;
 use selfsame_mediation::error::unreadable;
 use selfsame_mediation::grants::{
-    KeylistView, MediationDecision, MediationEffects, MediationFilter, MediationPlace,
-    MediationView,
+    MediationDecision, MediationEffects, MediationGrants, MediationPlace, MediationView,
 };
 use selfsame_mediation::mailbox::Mailbox;
 use selfsame_mediation::queue::NewEnvelope;
@@ -34,8 +33,7 @@ impl Agents {
             endpoint: &terms.endpoint,
             terms: &terms.mediation,
         };
-        let grants = &self.parts.mediation.grants;
-        let effects = grants.take(place, &message).await?;
+        let effects = self.grants().take(place, &message).await?;
         self.hear(&inbound.tenant, found, aside(effects)).await
     }
 
@@ -97,24 +95,10 @@ impl Agents {
         Ok(())
     }
 
-    /// The mediations that fit, the oldest first.
-    ///
-    /// # Errors
-    /// The store's.
-    pub async fn mediations(
-        &self,
-        tenant: &TenantId,
-        filter: &MediationFilter,
-    ) -> Result<Vec<MediationView>> {
-        self.parts.mediation.grants.list(tenant, filter).await
-    }
-
-    /// A mediation.
-    ///
-    /// # Errors
-    /// `NotFound` if there is none.
-    pub async fn mediation(&self, tenant: &TenantId, id: &str) -> Result<MediationView> {
-        self.parts.mediation.grants.show(tenant, id).await
+    /// Whom the agents mediate for.
+    #[must_use]
+    pub fn grants(&self) -> &MediationGrants {
+        &self.parts.mediation.grants
     }
 
     /// Grants or denies a mediation, and tells the peer.
@@ -127,7 +111,7 @@ impl Agents {
         id: &str,
         decision: MediationDecision,
     ) -> Result<MediationView> {
-        let grants = &self.parts.mediation.grants;
+        let grants = self.grants();
         let view = grants.show(tenant, id).await?;
         let terms = self.parts.terms(tenant);
         let place = MediationPlace {
@@ -144,34 +128,6 @@ impl Agents {
         };
         self.connections.give(at, given).await?;
         grants.show(tenant, id).await
-    }
-
-    /// Removes a mediation with its keys and what waits for them.
-    ///
-    /// # Errors
-    /// `NotFound` if there is none.
-    pub async fn remove_mediation(&self, tenant: &TenantId, id: &str) -> Result<MediationView> {
-        let grants = &self.parts.mediation.grants;
-        let view = grants.show(tenant, id).await?;
-        let batch = grants.forgotten(tenant, &view.connection_id).await?;
-        self.parts.shared.store.commit(batch).await?;
-        Ok(view)
-    }
-
-    /// The keys of those for whom this agent mediates: of one connection, or of all.
-    ///
-    /// # Errors
-    /// The store's.
-    pub async fn keylists(
-        &self,
-        tenant: &TenantId,
-        connection_id: Option<&str>,
-    ) -> Result<Vec<KeylistView>> {
-        self.parts
-            .mediation
-            .grants
-            .keylists(tenant, connection_id)
-            .await
     }
 }
 
