@@ -15,6 +15,7 @@ mod operations;
 mod router;
 mod section;
 mod settings;
+mod socket;
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ mod connection;
 mod credentials;
 mod exchange;
 mod issuing;
+mod mediation;
 mod messaging;
 mod multitenancy;
 mod proving;
@@ -29,6 +30,7 @@ pub fn all(settings: &AdminSettings) -> Vec<AdminOperation> {
         server(),
         connections(),
         messages(),
+        mediating(),
         issuing_credentials(),
         issuing_in_bulk(),
         using_up(),
@@ -164,6 +166,28 @@ fn messages() -> Vec<AdminOperation> {
         tagged("basicmessage", vec![message.does("Send a text")]),
     ]
     .concat()
+}
+
+fn mediating() -> Vec<AdminOperation> {
+    tagged(
+        "mediation",
+        vec![
+            get("/mediation/requests", mediation::list)
+                .does("The mediations that peers asked for")
+                .asks(&[text("conn_id"), text("state")])
+                .asks(&LIST),
+            get("/mediation/requests/{mediation_id}", mediation::show).does("A mediation"),
+            delete("/mediation/requests/{mediation_id}", mediation::remove)
+                .does("Remove a mediation"),
+            post("/mediation/requests/{mediation_id}/grant", mediation::grant)
+                .does("Grant mediation"),
+            post("/mediation/requests/{mediation_id}/deny", mediation::deny)
+                .does("Deny mediation, or end it"),
+            get("/mediation/keylists", mediation::keylists)
+                .does("The keys whose messages are taken")
+                .asks(&[text("conn_id"), text("role")]),
+        ],
+    )
 }
 
 /// The parameters of a list of exchanges.

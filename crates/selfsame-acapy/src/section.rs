@@ -8,6 +8,7 @@ use selfsame_agent::{AgentSettings, AgentTerms};
 use selfsame_app::config::AgentController;
 use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, Reason, Result, private_file};
+use selfsame_mediation::terms::MediationTerms;
 use serde::Deserialize;
 use url::Url;
 
@@ -15,6 +16,8 @@ use crate::settings::AdminSettings;
 
 /// The bytes of a megabyte, in which ACA-Py counts the largest request.
 const MEGABYTE: usize = 1024 * 1024;
+/// The seconds of a day.
+const DAY: u64 = 24 * 3600;
 
 /// One agent.
 #[derive(Clone, Deserialize)]
@@ -33,6 +36,7 @@ pub struct AgentSection {
     endpoint: Option<Url>,
     invite_base_url: Option<Url>,
     webhook_urls: Vec<SecretString>,
+    websocket_endpoint: Option<Url>,
     connection_wait_ms: u64,
     multitenant: bool,
     auto_accept_invites: bool,
@@ -48,8 +52,13 @@ pub struct AgentSection {
     auto_verify_presentation: bool,
     preserve_exchange_records: bool,
     monitor_ping: bool,
+    open_mediation: bool,
     public_invites: bool,
+    queue_days: u64,
+    queue_megabytes: u64,
+    queue_messages: usize,
     requests_through_public_did: bool,
+    return_wait_ms: u64,
 }
 
 impl Default for AgentSection {
@@ -67,6 +76,7 @@ impl Default for AgentSection {
             endpoint: None,
             invite_base_url: None,
             webhook_urls: Vec::new(),
+            websocket_endpoint: None,
             connection_wait_ms: 5000,
             multitenant: false,
             auto_accept_invites: false,
@@ -82,8 +92,13 @@ impl Default for AgentSection {
             auto_verify_presentation: false,
             preserve_exchange_records: false,
             monitor_ping: false,
+            open_mediation: false,
             public_invites: false,
+            queue_days: 7,
+            queue_megabytes: 1024,
+            queue_messages: 500,
             requests_through_public_did: false,
+            return_wait_ms: 1000,
         }
     }
 }
@@ -153,6 +168,7 @@ impl AgentSection {
                 .clone()
                 .unwrap_or_else(|| self.organisation.clone()),
             endpoint: endpoint.clone(),
+            socket: self.websocket_endpoint.clone(),
             settings: AgentSettings {
                 auto_accept_invites: self.auto_accept_invites,
                 auto_accept_requests: self.auto_accept_requests,
@@ -169,6 +185,14 @@ impl AgentSection {
                 monitor_ping: self.monitor_ping,
                 public_invites: self.public_invites,
                 requests_through_public_did: self.requests_through_public_did,
+            },
+            mediation: MediationTerms {
+                is_open: self.open_mediation,
+                kept_seconds: self.queue_days.saturating_mul(DAY),
+                each: self.queue_messages,
+                all_bytes: self.queue_megabytes.saturating_mul(MEGABYTE as u64),
+                return_wait: Duration::from_millis(self.return_wait_ms),
+                ..MediationTerms::default()
             },
             connection_wait: Duration::from_millis(self.connection_wait_ms),
         }

@@ -3,7 +3,11 @@
 mod bulk;
 mod connecting;
 mod hearing;
+mod mediation;
+mod phone;
+mod returning;
 mod single_use;
+mod sockets;
 mod study;
 mod sub_wallets;
 mod surface;

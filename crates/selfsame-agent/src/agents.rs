@@ -11,6 +11,8 @@ mod inbound;
 mod invited;
 mod inviting;
 mod managing;
+mod mediating;
+mod returning;
 mod rotating;
 mod speaking;
 mod taking;

@@ -18,10 +18,10 @@ use selfsame_core::machine::At;
 use selfsame_credential::evidence::Step;
 use selfsame_didcomm::Message;
 use selfsame_driver::Result;
+use selfsame_mediation::destination::{Destination, Located};
 use selfsame_store::Tag;
 use serde::{Deserialize, Serialize};
 
-use crate::destination::{Destination, Located};
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Taken};
 use crate::notice::{Told, Untold};
 use crate::parts::AgentParts;
@@ -235,7 +235,8 @@ impl AgentProtocol for Connections {
                     return None;
                 };
                 let sender = received.sender.as_ref()?;
-                let located = Located::named(&received.party()?)?;
+                // For a stranger without an endpoint nothing waits.
+                let located = Located::named(&received.party()?)?.reached().ok()?;
                 // A stranger can have reports sent to a place of its own alone.
                 located.document.has(sender).then_some(())?;
                 (received.recipient.clone()?, located.destination)

@@ -6,10 +6,10 @@ use selfsame_aries::advance::{Footing, Outset, Problem};
 use selfsame_aries::discover_features::{DiscoveryInput, DiscoveryRecord, step};
 use selfsame_aries::key::VerKey;
 use selfsame_credential::evidence::Step;
+use selfsame_mediation::destination::Destination;
 use selfsame_store::Tag;
 use serde::{Deserialize, Serialize};
 
-use crate::destination::Destination;
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
 use crate::notice::{Told, Untold};
 

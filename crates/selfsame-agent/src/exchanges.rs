@@ -17,11 +17,11 @@ use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash;
 use selfsame_didcomm::{Message, Version};
 use selfsame_driver::ErrorKind;
+use selfsame_mediation::destination::{Destination, SERVICE};
 use selfsame_store::Tag;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::destination::{Destination, SERVICE};
 use crate::machine::{AgentTurn, Parcel, Startable, Taken};
 use crate::notice::{Told, Untold};
 

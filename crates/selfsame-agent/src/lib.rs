@@ -6,11 +6,8 @@
 
 mod agents;
 mod connections;
-mod destination;
 mod discovery;
-mod error;
 mod exchanges;
-mod keys;
 mod machine;
 mod notice;
 mod oob;

@@ -9,19 +9,21 @@ use async_trait::async_trait;
 use selfsame_aries::advance::{Outgoing, Problem};
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
-    At, Call, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement, TriedCall,
+    At, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement, TriedCall,
 };
 use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Reason, Result};
+use selfsame_mediation::destination::{OwnKey, delivery};
+use selfsame_mediation::error::refused;
+use selfsame_mediation::mailbox::Mailbox;
+use selfsame_mediation::queue::{NewEnvelope, QueuedWrites};
 use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, Tag, TenantId};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::destination::OwnKey;
-use crate::error::refused;
 use crate::notice::{Told, Untold};
 use crate::parts::AgentParts;
 
@@ -110,11 +112,19 @@ pub struct StepOutcome {
 }
 
 /// A message in the outbox.
-struct SentMessage {
+pub struct SentMessage {
     /// The record that sent it.
-    record: String,
+    pub record: String,
     /// The key of its recipient.
-    peer: String,
+    pub peer: String,
+}
+
+/// How a message gets to its peer.
+enum PackedMessage {
+    /// By an entry of the outbox.
+    Posted(Batch),
+    /// It waits until the peer comes.
+    Waiting(QueuedWrites),
 }
 
 /// An input, or what came of a delivery.
@@ -249,7 +259,12 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
 
     /// Delivers what a step sent now, after what was sent to the same peers before. What fails is put off by the outbox.
     /// The step's messages are the last entries of its commit.
-    fn deliver(self: &Arc<Self>, tenant: &TenantId, outbox: &[OutboxId], sent: Vec<SentMessage>) {
+    pub fn deliver(
+        self: &Arc<Self>,
+        tenant: &TenantId,
+        outbox: &[OutboxId],
+        sent: Vec<SentMessage>,
+    ) {
         let first = outbox.len().saturating_sub(sent.len());
         let own = outbox.get(first..).unwrap_or_default();
         for (entry, SentMessage { record, peer }) in own.iter().copied().zip(sent) {
@@ -292,19 +307,32 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         shared.carry_early(self, entry).await
     }
 
-    /// The entry of the outbox that delivers a message.
-    async fn packed(&self, at: At<'_>, record: &str, parcel: Parcel) -> Result<Batch> {
+    /// What gets a message to its peer. Messages to one peer arrive in order.
+    async fn packed(&self, at: At<'_>, record: &str, parcel: Parcel) -> Result<PackedMessage> {
         let shared = &self.parts.shared;
         let Parcel { from, to, message } = parcel;
-        // Messages to one peer arrive in order.
-        let subject = to.peer();
         let sender = OwnKey {
             tenant: at.tenant,
             key: &from,
         };
-        let call = Call::Http(Box::new(to.call(shared, sender, &message).await?));
-        let entry = call.entry(P::KIND, record, &subject, shared.clock.now())?;
-        Ok(Batch::new(at.tenant.clone()).enqueue(entry))
+        let envelope = to.seal(shared, sender, &message).await?;
+        if let Some(endpoint) = &to.endpoint {
+            let call = delivery(endpoint.clone(), envelope);
+            let entry = call.entry(P::KIND, record, &to.peer(), shared.clock.now())?;
+            let batch = Batch::new(at.tenant.clone()).enqueue(entry);
+            return Ok(PackedMessage::Posted(batch));
+        }
+        let key = to.keys.into_iter().next();
+        let key = key.ok_or_else(|| Error::internal("a peer has a key"))?;
+        let new = NewEnvelope {
+            mailbox: Mailbox::OfKey(key.clone()),
+            to: key,
+            thread: Some(message.thread_id().to_owned()),
+            envelope,
+        };
+        let terms = self.parts.terms(at.tenant).mediation;
+        let queued = self.parts.mediation.queue.add(at.tenant, new, &terms);
+        queued.await.map(PackedMessage::Waiting)
     }
 }
 
@@ -382,9 +410,16 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
     ) -> Result<Next<StepOutcome>> {
         for (record, parcel) in std::mem::take(&mut next.reply.parcels) {
             let peer = parcel.to.peer();
-            let packed = self.packed(at, &record, parcel).await?;
-            next.batch = next.batch.and(packed);
-            next.reply.sent.push(SentMessage { record, peer });
+            match self.packed(at, &record, parcel).await? {
+                PackedMessage::Posted(entry) => {
+                    next.batch = next.batch.and(entry);
+                    next.reply.sent.push(SentMessage { record, peer });
+                }
+                PackedMessage::Waiting(queued) => {
+                    next.batch = next.batch.and(queued.batch);
+                    next.events.push(queued.event);
+                }
+            }
         }
         Ok(next)
     }
@@ -435,7 +470,7 @@ fn next<P: AgentProtocol>(
         let named = parcels.into_iter();
         named.map(|parcel| (id.to_owned(), parcel)).collect()
     };
-    let is_silent = taken.send.is_empty();
+    let is_silent = !is_posted(&taken.send);
     outcome.parcels = of(round.at.id, taken.send);
     let mut next = Next::written(round, outcome);
     let saying = Saying {
@@ -454,7 +489,7 @@ fn next<P: AgentProtocol>(
             ctx: round.ctx,
         };
         next = noted::<P>(&mut beside.entry, next, saying)?;
-        if beside.send.is_empty() {
+        if !is_posted(&beside.send) {
             let told = P::untold(&mut beside.entry).take();
             next = told.into_iter().fold(next, tell);
         }
@@ -466,6 +501,11 @@ fn next<P: AgentProtocol>(
         next.batch = next.batch.and(batch);
     }
     Ok(next)
+}
+
+/// Whether any of these is delivered by the outbox. What waits for its peer is sent as far as this agent can.
+fn is_posted(send: &[Parcel]) -> bool {
+    send.iter().any(|parcel| parcel.to.endpoint.is_some())
 }
 
 /// What a record's controllers are told.

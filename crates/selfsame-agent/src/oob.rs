@@ -10,11 +10,11 @@ use selfsame_aries::out_of_band::{
 use selfsame_aries::wire::Incoming;
 use selfsame_credential::evidence::Step;
 use selfsame_didcomm::{Message, Version};
+use selfsame_mediation::destination::Destination;
 use selfsame_store::{Batch, Tag};
 use serde::{Deserialize, Serialize};
 
 use crate::connections::Connections;
-use crate::destination::Destination;
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Taken};
 use crate::notice::{Told, Untold};
 

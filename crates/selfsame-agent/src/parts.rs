@@ -7,6 +7,8 @@ use std::time::Duration;
 use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_core::Shared;
 use selfsame_driver::lines::KeyedLines;
+use selfsame_mediation::Mediation;
+use selfsame_mediation::terms::MediationTerms;
 use selfsame_store::TenantId;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -18,8 +20,12 @@ pub struct AgentTerms {
     pub label: String,
     /// The public URL that its peers post messages to.
     pub endpoint: Url,
+    /// The public URL of the same endpoint for WebSockets, if its documents name one.
+    pub socket: Option<Url>,
     /// How far it goes on without its controller.
     pub settings: AgentSettings,
+    /// How far it serves peers without an address, and mediates.
+    pub mediation: MediationTerms,
     /// How long an act waits for a connection that is not ready yet.
     pub connection_wait: Duration,
 }
@@ -74,6 +80,8 @@ pub struct AgentParts {
     pub anoncreds: AnonCreds,
     /// The deliveries to each peer.
     pub lines: KeyedLines,
+    /// What waits for peers without an address, and whom the agents mediate for.
+    pub mediation: Mediation,
     terms: Arc<RwLock<TermsTable>>,
     hearing: Hearing,
 }
@@ -94,8 +102,9 @@ impl AgentParts {
         };
         Self {
             shared: anoncreds.shared().clone(),
-            anoncreds,
             lines: KeyedLines::default(),
+            mediation: Mediation::new(anoncreds.shared().clone()),
+            anoncreds,
             terms: Arc::new(RwLock::new(table)),
             hearing,
         }

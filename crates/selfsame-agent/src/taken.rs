@@ -3,10 +3,10 @@
 use selfsame_aries::key::VerKey;
 use selfsame_core::machine::Round;
 use selfsame_didcomm::Message;
+use selfsame_mediation::destination::Destination;
 use selfsame_store::Batch;
 use serde_json::Value;
 
-use crate::destination::Destination;
 use crate::notice::Told;
 
 /// What a step of a protocol is given besides record and input.

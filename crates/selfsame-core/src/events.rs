@@ -65,11 +65,13 @@ pub enum EventKind {
     Anchored,
     /// An Aries agent has something to tell its controllers; `id` is the notice's.
     AgentNotice,
+    /// An envelope waits for a peer of an Aries agent; `id` is the mailbox's.
+    EnvelopeQueued,
 }
 
 impl EventKind {
     /// All kinds, in the order of the enum.
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Offered,
         Self::Issued,
         Self::StatusChanged,
@@ -78,6 +80,7 @@ impl EventKind {
         Self::Verification,
         Self::Anchored,
         Self::AgentNotice,
+        Self::EnvelopeQueued,
     ];
 
     /// The kind of this name; `None` for one that only a newer release knows.
@@ -100,6 +103,7 @@ impl From<EventKind> for &'static str {
             EventKind::Verification => "verification",
             EventKind::Anchored => "anchored",
             EventKind::AgentNotice => "agent_notice",
+            EventKind::EnvelopeQueued => "envelope_queued",
         }
     }
 }

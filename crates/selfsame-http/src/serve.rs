@@ -447,9 +447,8 @@ async fn talk<I>(
     let served = async {
         match version {
             HttpVersion::Http1 => {
-                watcher
-                    .watch(http1(limits).serve_connection(io, answer))
-                    .await
+                let connection = http1(limits).serve_connection(io, answer);
+                upgradable(connection, service, watcher).await
             }
             HttpVersion::Http2 => {
                 Box::pin(watcher.watch(http2(limits).serve_connection(io, answer))).await
@@ -462,6 +461,35 @@ async fn talk<I>(
         },
         () = activity.silent_for(limits.idle) => {}
         () = tokio::time::sleep(SPARE_TIME), if spare => {}
+    }
+}
+
+/// Serves a connection that a request may take over. Once it stops being HTTP, its limits are those of who took it.
+async fn upgradable<I, S>(
+    connection: http1::Connection<I, S>,
+    service: &HttpService,
+    _watched: Watcher,
+) -> hyper::Result<()>
+where
+    I: Read + Write + Send + Unpin + 'static,
+    S: hyper::service::HttpService<
+            Incoming,
+            ResBody: hyper::body::Body<Error: Into<axum::BoxError>> + 'static,
+        >,
+    S::Error: Into<axum::BoxError>,
+{
+    let mut connection = std::pin::pin!(connection.with_upgrades());
+    let mut stopping = service.stopping.subscribe();
+    let ended = tokio::select! {
+        ended = &mut connection => Some(ended),
+        _ = stopping.wait_for(|stopping| *stopping) => None,
+    };
+    match ended {
+        Some(ended) => ended,
+        None => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
     }
 }
 
@@ -495,8 +523,10 @@ mod tests {
     use std::net::SocketAddr;
 
     use axum::Extension;
+    use axum::extract::ws::WebSocketUpgrade;
     use axum::routing::get;
     use hyper::client::conn::http2::{SendRequest, handshake};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use super::*;
     use crate::peer::Proxies;
@@ -556,6 +586,41 @@ mod tests {
         let status = answer.status().as_u16();
         let body = axum::body::to_bytes(Body::new(answer.into_body()), 1024).await;
         (status, String::from_utf8(body.unwrap().to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_request_can_take_over_its_connection() {
+        let echo = |upgrade: WebSocketUpgrade| async {
+            upgrade.on_upgrade(|mut socket| async move {
+                if let Some(Ok(message)) = socket.recv().await {
+                    socket.send(message).await.unwrap();
+                }
+            })
+        };
+        let service = HttpService {
+            router: Router::new().route("/socket", get(echo)),
+            ..service(3)
+        };
+        let (mut near, far) = tokio::io::duplex(64 * 1024);
+        let caller = service.caller(peer([203, 0, 113, 1]), false);
+        tokio::spawn(async move {
+            let watcher = GracefulShutdown::new().watcher();
+            let io = TokioIo::new(far);
+            talk(io, HttpVersion::Http1, caller, &service, watcher).await;
+        });
+        let asked = "GET /socket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n\
+             Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+        near.write_all(asked.as_bytes()).await.unwrap();
+        // RFC 6455 §5.2: a text of two bytes, masked with zeros.
+        near.write_all(&[0x81, 0x82, 0, 0, 0, 0, b'h', b'i'])
+            .await
+            .unwrap();
+        let mut read = Vec::new();
+        while !read.ends_with(&[0x81, 2, b'h', b'i']) {
+            assert!(near.read_buf(&mut read).await.unwrap() > 0);
+        }
+        assert!(read.starts_with(b"HTTP/1.1 101 "));
     }
 
     #[test]

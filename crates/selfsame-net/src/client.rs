@@ -23,6 +23,7 @@ use crate::message::{Authorization, Body, Call, CallLimits, Method, Request, Res
 use crate::node::{NodeConnector, SecureNode};
 use crate::resolver::{ResolveError, Resolver};
 use crate::settings::Settings;
+use crate::socket::{self, SocketHandshake};
 use crate::traced;
 
 const MAX_HEADERS: usize = 64;
@@ -153,6 +154,52 @@ impl Net {
         .await
     }
 
+    /// Sends one message on a WebSocket (`ws` or `wss`) of its own, within the limit on time.
+    pub async fn send_on_socket(&self, url: &Url, message: Vec<u8>) -> Result<(), NetError> {
+        let within = self.0.limits.total_timeout;
+        let sent = tokio::time::timeout(within, self.sent_on_socket(url, message)).await;
+        sent.unwrap_or(Err(NetError::TimedOut))
+    }
+
+    async fn sent_on_socket(&self, url: &Url, message: Vec<u8>) -> Result<(), NetError> {
+        let url = socket::handshake_url(url)
+            .ok_or(NetError::BadCall("the URL is not that of a WebSocket"))?;
+        let reach = self.check(&url)?;
+        let gate = format!("socket {}", url.origin().ascii_serialization());
+        let _place = self.0.gates.enter(&gate).await?;
+        let handshake = SocketHandshake::new();
+        let mut headers = HeaderMap::new();
+        headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
+        handshake.ask(&mut headers)?;
+        let outgoing = Outgoing {
+            method: Method::Get,
+            headers,
+            body: Bytes::new(),
+            limits: self.0.limits,
+        };
+        let request = outgoing.request(&url)?;
+        self.0.requests.fetch_add(1, Ordering::Relaxed);
+        let response = self.request(&url, reach, request).await?;
+        handshake.check(response.status(), response.headers())?;
+        let upgraded = hyper::upgrade::on(response).await;
+        socket::send(upgraded.map_err(|_| NetError::Unreachable)?, message).await
+    }
+
+    async fn request(
+        &self,
+        url: &Url,
+        reach: Reach,
+        request: http::Request<Full<Bytes>>,
+    ) -> Result<http::Response<Incoming>, NetError> {
+        let answer = match (self.node(url), reach) {
+            (Some(pool), _) => pool.request(request).await,
+            (None, Reach::Own) => self.0.own.here().request(request).await,
+            (None, Reach::Beside) => self.0.beside.here().request(request).await,
+            (None, Reach::Public) => self.0.public.here().request(request).await,
+        };
+        answer.map_err(|error| explain(&error))
+    }
+
     /// The number of requests sent so far, including followed redirects.
     pub fn requests(&self) -> u64 {
         self.0.requests.load(Ordering::Relaxed)
@@ -227,13 +274,7 @@ impl Net {
             traced::tell(request.headers_mut());
         }
         self.0.requests.fetch_add(1, Ordering::Relaxed);
-        let answer = match (self.node(url), reach) {
-            (Some(pool), _) => pool.request(request).await,
-            (None, Reach::Own) => self.0.own.here().request(request).await,
-            (None, Reach::Beside) => self.0.beside.here().request(request).await,
-            (None, Reach::Public) => self.0.public.here().request(request).await,
-        };
-        let response = answer.map_err(|error| explain(&error))?;
+        let response = self.request(url, reach, request).await?;
         let (head, body) = response.into_parts();
         if header_bytes(&head.headers) > MAX_HEADER_BYTES {
             return Err(NetError::Malformed("the headers are too long"));

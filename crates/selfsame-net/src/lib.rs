@@ -13,6 +13,7 @@ mod message;
 mod node;
 mod resolver;
 mod settings;
+mod socket;
 mod traced;
 
 pub use cache::{Cache, CacheSettings, Fresh};

@@ -66,7 +66,8 @@ impl EventType {
             .find(|known| known.as_str() == name)
     }
 
-    /// The type of an event of this kind. `None` for what happens in a person's wallet, which is that person's alone.
+    /// The type of an event of this kind. `None` for what happens in a person's wallet, which is that person's alone, and
+    /// for what wakes other processes.
     #[must_use]
     pub fn of(kind: EventKind) -> Option<Self> {
         Some(match kind {
@@ -76,7 +77,7 @@ impl EventType {
             EventKind::Verification => Self::VerificationChanged,
             EventKind::Anchored => Self::RegistryAnchored,
             EventKind::AgentNotice => Self::AgentNotice,
-            EventKind::Received | EventKind::Presented => return None,
+            EventKind::Received | EventKind::Presented | EventKind::EnvelopeQueued => return None,
         })
     }
 

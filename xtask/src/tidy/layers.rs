@@ -165,12 +165,29 @@ const PLACES: &[Place] = &[
         ..place("selfsame-core", 3)
     },
     Place {
+        // How messages reach peers; what they say is for the agent, which stands on it. Its tests alone have a network.
+        beside: &[
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-net",
+            "selfsame-store",
+        ],
+        not: &[
+            "selfsame-openid4vc",
+            "selfsame-tls",
+            "selfsame-proof",
+            "selfsame-anoncreds",
+        ],
+        ..place("selfsame-mediation", 3)
+    },
+    Place {
         // A role beside that of OpenID4VC; the registry is behind a trait of the core.
         // Its tests alone call over the network by themselves.
         beside: &[
             "selfsame-anoncreds-wallet",
             "selfsame-core",
             "selfsame-driver",
+            "selfsame-mediation",
             "selfsame-net",
             "selfsame-store",
         ],
@@ -270,6 +287,7 @@ const PLACES: &[Place] = &[
             "selfsame-core",
             "selfsame-driver",
             "selfsame-ledger",
+            "selfsame-mediation",
             "selfsame-openid",
             "selfsame-operators",
             "selfsame-store",

@@ -51,7 +51,7 @@ pub async fn published(issuer: &Agent, revocable: bool) -> Published {
 }
 
 /// The body of an offer on this connection.
-fn offered(connection: &str, published: &Published) -> Value {
+pub fn offered(connection: &str, published: &Published) -> Value {
     let values = NAMES.iter().zip(VALUES);
     let attributes = values.map(|(name, value)| json!({"name": name, "value": value}));
     json!({

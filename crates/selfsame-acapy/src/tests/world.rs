@@ -14,6 +14,7 @@ use selfsame_bulk::Bulks;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_ledger::config::RegistryConfig;
+use selfsame_mediation::terms::MediationTerms;
 use selfsame_net::{Net, Settings as NetSettings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};
@@ -35,6 +36,9 @@ pub struct World {
     bulks: Bulks,
     /// Stops the worker of orders.
     working: watch::Sender<bool>,
+    pub app: Arc<App>,
+    /// Where their peers reach them.
+    pub endpoint: url::Url,
 }
 
 /// The admin API of one agent.
@@ -75,7 +79,9 @@ impl World {
             let terms = AgentTerms {
                 label: format!("{name} agent"),
                 endpoint: endpoint.clone(),
+                socket: None,
                 settings: AgentSettings::default(),
+                mediation: MediationTerms::default(),
                 connection_wait: Duration::from_secs(5),
             };
             let mut settings = AdminSettings {
@@ -108,6 +114,8 @@ impl World {
             agents,
             bulks,
             working,
+            app,
+            endpoint,
         }
     }
 

@@ -5,13 +5,14 @@ use selfsame_aries::key::VerKey;
 use selfsame_core::events::{Event, EventKind};
 use selfsame_did::Did;
 use selfsame_driver::Result;
+use selfsame_mediation::keys;
 use selfsame_store::{Batch, Expect, TenantId};
 
 use super::Agents;
 use crate::connections::{ConnectionEntry, Connections};
 use crate::machine::{AgentProtocol as _, ProtocolMachine};
 use crate::notice::Untold;
-use crate::{keys, public_did};
+use crate::public_did;
 
 /// How an invitation can be answered.
 pub struct InvitationDoor {

@@ -16,6 +16,8 @@ use selfsame_didcomm::{Message, Version};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
+use selfsame_mediation::destination::Destination;
+use selfsame_mediation::error::{refused, unreadable};
 use selfsame_store::{Batch, TenantId};
 use serde_json::{Map, Value};
 
@@ -23,8 +25,6 @@ use super::Agents;
 use super::beginning::{InvitationDoor, NewConnection, accepting};
 use crate::connections::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, OwnSide};
 use crate::connections::{ConnectionView, InvitationView};
-use crate::destination::Destination;
-use crate::error::{refused, unreadable};
 use crate::machine::AgentProtocol as _;
 
 /// An invitation to make.
@@ -234,7 +234,7 @@ fn destination(invitation: &ConnectionInvitation) -> Result<Option<Destination>>
         } => Ok(Some(Destination {
             keys: recipient_keys.clone(),
             through: routing_keys.clone(),
-            endpoint: endpoint.parse().map_err(|error| unreadable(&error))?,
+            endpoint: Some(endpoint.parse().map_err(|error| unreadable(&error))?),
         })),
         InvitedTo::Did(_) => Ok(None),
     }

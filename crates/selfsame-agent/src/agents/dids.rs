@@ -3,12 +3,12 @@
 use selfsame_crypto::encoding::base58_encode;
 use selfsame_driver::record::{all, decode, encode};
 use selfsame_driver::{Error, Result};
+use selfsame_mediation::keys;
 use selfsame_store::{Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::Agents;
 use crate::connections::{OwnDid, make_did};
-use crate::keys;
 
 /// The method that ACA-Py names for unqualified DIDs.
 const UNQUALIFIED: &str = "sov";

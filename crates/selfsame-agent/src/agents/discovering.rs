@@ -11,6 +11,7 @@ use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
+use selfsame_mediation::error::refused;
 use selfsame_store::{Tag, TenantId};
 use tokio::time::{Duration, Instant, sleep};
 
@@ -21,7 +22,6 @@ use crate::connections::Aside;
 use crate::discovery::{
     DISCOVERY_CONNECTION, Discovery, DiscoveryEntry, DiscoveryGiven, DiscoveryView,
 };
-use crate::error::refused;
 use crate::exchanges::record_id;
 use crate::machine::AgentProtocol as _;
 use crate::notice::Untold;

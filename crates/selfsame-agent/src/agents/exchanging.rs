@@ -10,6 +10,7 @@ use selfsame_did::Did;
 use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_didcomm::{Message, Version};
 use selfsame_driver::{Error, Result};
+use selfsame_mediation::error::unreadable;
 use selfsame_store::{Batch, Expect, Record, Tag, TenantId};
 use serde_json::{Map, Value};
 
@@ -20,7 +21,6 @@ use crate::connections::{
     ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, HandshakeMessage, OwnSide,
     ReceivedHandshake, THREAD,
 };
-use crate::error::unreadable;
 use crate::machine::{AgentProtocol as _, ProtocolMachine};
 use crate::public_did::{self, PublicDid};
 
@@ -98,6 +98,7 @@ impl Agents {
             message: HandshakeMessage::Exchange(Box::new(incoming)),
             recipient: None,
             sender: None,
+            has_line: false,
         };
         if !received.is_request() {
             return Err(unreadable(&"the message is no request"));

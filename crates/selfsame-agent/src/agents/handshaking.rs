@@ -24,6 +24,7 @@ impl Agents {
             message,
             recipient: Some(inbound.recipient.clone()),
             sender: inbound.sender.clone(),
+            has_line: inbound.has_line(),
         };
         self.take_received(&inbound.tenant, received).await
     }

@@ -5,12 +5,14 @@ use std::pin::Pin;
 use selfsame_aries::advance::Outset;
 use selfsame_aries::basic_message::BasicMessage;
 use selfsame_aries::connections::ConnectionMessage;
+use selfsame_aries::coordinate_mediation::MediationMessage;
 use selfsame_aries::did_exchange::DidExchangeMessage;
 use selfsame_aries::did_rotate::RotateMessage;
 use selfsame_aries::discover_features::FeatureMessage;
 use selfsame_aries::exchange::Course as _;
 use selfsame_aries::issue_credential::IssueCredential;
 use selfsame_aries::key::VerKey;
+use selfsame_aries::message_pickup::PickupMessage;
 use selfsame_aries::notification::NotificationMessage;
 use selfsame_aries::out_of_band::OobMessage;
 use selfsame_aries::present_proof::PresentProof;
@@ -18,23 +20,25 @@ use selfsame_aries::revocation_notification::RevocationMessage;
 use selfsame_aries::trust_ping::TrustPingMessage;
 use selfsame_aries::wire::{Incoming, Vocabulary};
 use selfsame_core::machine::{At, Machine as _};
-use selfsame_didcomm::message::MessageType;
+use selfsame_didcomm::message::{MessageType, ReturnRoute};
 use selfsame_didcomm::v2::Documents;
 use selfsame_didcomm::{Message, kids, receive};
 use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_mediation::destination::Destination;
+use selfsame_mediation::error::unreadable;
+use selfsame_mediation::keys;
 use selfsame_store::{Page, Record, Tag, TenantId};
 
 use super::Agents;
 use crate::connections::{
     ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, HandshakeMessage, pair,
 };
-use crate::destination::Destination;
-use crate::error::unreadable;
-use crate::keys;
 use crate::machine::AgentProtocol as _;
 
 /// The protocol of problem reports that others adopt (RFC 0035).
 const REPORTS: &str = "report-problem";
+/// The protocol of forwards (RFC 0094).
+const ROUTING: &str = "routing";
 
 /// A message that arrived, with the keys of its envelope. One that is attached to an invitation has the keys of the
 /// connection that the invitation led to.
@@ -47,6 +51,14 @@ pub(super) struct Inbound {
     pub service: Option<Destination>,
     /// Whether it is attached to an invitation.
     pub is_attached: bool,
+}
+
+impl Inbound {
+    /// Whether the sender takes answers on the connection that it came on (RFC 0092).
+    pub fn has_line(&self) -> bool {
+        let route = self.message.return_route.as_ref();
+        route.is_some_and(|route| *route != ReturnRoute::None)
+    }
 }
 
 /// The connection that a message came on.
@@ -67,10 +79,15 @@ impl Agents {
     /// `BadRequest` if it can't be opened or read, or if nothing here can take its message.
     pub async fn receive(&self, envelope: Vec<u8>) -> Result<()> {
         let inbound = self.opened(envelope).await?;
-        let taken = self.take(&inbound).await;
+        self.taken(&inbound).await
+    }
+
+    /// Takes a message, and tells its sender if it can't be read.
+    pub(super) async fn taken(&self, inbound: &Inbound) -> Result<()> {
+        let taken = self.take(inbound).await;
         if let Err(error) = &taken
             && error.kind == ErrorKind::BadRequest
-            && let Err(error) = self.answer_unreadable(&inbound).await
+            && let Err(error) = self.answer_unreadable(inbound).await
         {
             tracing::debug!(%error, "the sender of a message that can't be read is not told");
         }
@@ -98,6 +115,9 @@ impl Agents {
             FeatureMessage::PROTOCOL => self.take_discovery(inbound).await,
             RevocationMessage::PROTOCOL => self.take_revocation(inbound).await,
             RotateMessage::PROTOCOL => self.take_rotation(inbound).await,
+            MediationMessage::PROTOCOL => self.take_mediation(inbound).await,
+            PickupMessage::PROTOCOL => self.take_pickup(inbound).await,
+            ROUTING => self.take_forward(inbound).await,
             IssueCredential::PROTOCOL => self.take_exchange(&self.issuing, inbound).await,
             PresentProof::PROTOCOL => self.take_exchange(&self.proving, inbound).await,
             // Acknowledgements and problem reports that other protocols adopt.
@@ -106,7 +126,7 @@ impl Agents {
         }
     }
 
-    async fn opened(&self, envelope: Vec<u8>) -> Result<Inbound> {
+    pub(super) async fn opened(&self, envelope: Vec<u8>) -> Result<Inbound> {
         let shared = &self.parts.shared;
         let kids = kids(&envelope).map_err(|error| unreadable(&error))?;
         let held = keys::held(shared, &kids).await?;

@@ -19,6 +19,9 @@ use selfsame_didcomm::message::MessageType;
 use selfsame_didcomm::{Message, Version};
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
+use selfsame_mediation::destination::{Destination, Located};
+use selfsame_mediation::error::{refused, unreadable};
+use selfsame_mediation::keys;
 use selfsame_store::{Batch, Expect, Page, Record, Tag, TenantId};
 use serde_json::{Map, Value};
 
@@ -27,9 +30,6 @@ use super::beginning::{NewConnection, accepting};
 use super::inbound::{FoundConnection, Inbound, incoming, outset, unknown};
 use super::inviting::{put_oob, spoken_handshakes};
 use crate::connections::{ConnectionEntry, Connections, THEIR_DID};
-use crate::destination::{Destination, Located};
-use crate::error::{refused, unreadable};
-use crate::keys;
 use crate::machine::{AgentProtocol as _, ProtocolMachine};
 use crate::oob::OobView;
 use crate::oob::{OOB_INVITATION, OobEntry, OobGiven, OobWay, OutOfBand};
@@ -235,8 +235,8 @@ impl Agents {
         let (options, now) = (Options::default(), shared.clock.now());
         let (resolution, _) = shared.resolver.resolve(&parsed, &options, now).await;
         let document = resolution.document_of(&parsed).map_err(|_| unresolved())?;
-        let located = Located::by(PeerDocument::of(document)).map_err(|_| unresolved())?;
-        Ok(located.destination)
+        let located = Located::by(PeerDocument::of(document)).and_then(Located::reached);
+        Ok(located.map_err(|_| unresolved())?.destination)
     }
 
     /// Takes the first attached message that is spoken here, as if it had come on the connection, or without one.
@@ -444,10 +444,12 @@ fn inline(service: &InlineService) -> Result<Destination> {
     Ok(Destination {
         keys: service.recipient_keys.clone(),
         through: service.routing_keys.clone(),
-        endpoint: service
-            .service_endpoint
-            .parse()
-            .map_err(|error| unreadable(&error))?,
+        endpoint: Some(
+            service
+                .service_endpoint
+                .parse()
+                .map_err(|error| unreadable(&error))?,
+        ),
     })
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Agents;
+use super::returning::mailboxes;
 use crate::connections::{ConnectionEntry, ConnectionView, Connections};
 use crate::machine::AgentProtocol as _;
 
@@ -134,9 +135,10 @@ impl Agents {
     ) -> Result<ConnectionEndpoints> {
         let entry = self.connection_entry(tenant, id).await?;
         let theirs = entry.peer().ok().or(entry.invited_to);
+        let theirs = theirs.and_then(|theirs| theirs.endpoint);
         Ok(ConnectionEndpoints {
             my_endpoint: self.parts.terms(tenant).endpoint.to_string(),
-            their_endpoint: theirs.map(|theirs| theirs.endpoint.to_string()),
+            their_endpoint: theirs.map(|endpoint| endpoint.to_string()),
         })
     }
 
@@ -145,10 +147,13 @@ impl Agents {
     /// # Errors
     /// `NotFound` if there is none; the store's.
     pub async fn remove_connection(&self, tenant: &TenantId, id: &str) -> Result<()> {
-        self.connection_entry(tenant, id).await?;
-        let batch = Batch::new(tenant.clone())
-            .delete(Connections::KIND, id)
-            .delete(METADATA, id);
+        let entry = self.connection_entry(tenant, id).await?;
+        let mediation = &self.parts.mediation;
+        let mut batch = mediation.grants.forgotten(tenant, id).await?;
+        for mailbox in mailboxes(&entry) {
+            batch = batch.and(mediation.queue.emptied(tenant, &mailbox).await?);
+        }
+        let batch = batch.delete(Connections::KIND, id).delete(METADATA, id);
         self.parts.shared.store.commit(batch).await?;
         Ok(())
     }

@@ -15,13 +15,13 @@ use selfsame_crypto::hash;
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_mediation::error::refused;
 use selfsame_store::{Batch, Expect, Page, Put, TenantId};
 use serde_json::json;
 
 use super::Agents;
 use super::inbound::{FoundConnection, Inbound, incoming, outset};
 use crate::connections::{Aside, ConnectionGiven, ConnectionWhat};
-use crate::error::refused;
 use crate::exchanges::issuing::{IssueWhat, IssuingProtocol, place_tag};
 use crate::exchanges::{ExchangeGiven, Ground, record_id};
 use crate::machine::AgentProtocol as _;

@@ -7,13 +7,13 @@ use selfsame_aries::exchange::Speech;
 use selfsame_aries::wire::Incoming;
 use selfsame_core::machine::{At, Machine as _};
 use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_mediation::destination::Destination;
+use selfsame_mediation::error::unreadable;
 
 use super::Agents;
 use super::inbound::{FoundConnection, Inbound};
 use super::ways::way;
 use crate::connections::{Aside, ConnectionWhat};
-use crate::destination::Destination;
-use crate::error::unreadable;
 use crate::exchanges::issuing::IssuingProtocol;
 use crate::exchanges::proving::ProvingProtocol;
 use crate::exchanges::{

@@ -67,6 +67,8 @@ pub struct ReceivedHandshake {
     pub recipient: Option<VerKey>,
     /// The key that encrypted it; `None` if the sender is anonymous.
     pub sender: Option<VerKey>,
+    /// Whether the sender takes answers on the connection that it came on.
+    pub has_line: bool,
 }
 
 #[derive(Clone)]

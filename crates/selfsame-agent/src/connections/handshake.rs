@@ -9,11 +9,11 @@ use selfsame_aries::did_exchange::{self, DidExchangeAct, DidExchangeInput, DidEx
 use selfsame_aries::wire::{Vocabulary as _, fresh_id};
 use selfsame_credential::evidence::Step;
 use selfsame_didcomm::Message;
+use selfsame_mediation::destination::{Located, located};
 
 use super::given::{Aside, HandshakeMessage, ReceivedHandshake};
 use super::side::NewParty;
 use super::{ConnectionEntry, ConnectionStep, to_peer};
-use crate::destination::{Located, located};
 use crate::machine::{AgentTurn, Beside, Taken};
 
 type StepResult<T> = Result<T, Problem>;
@@ -53,7 +53,7 @@ pub fn accept(
         (&changed.invited_to, changed.record.role, by_did)
     {
         match located(&did, None, turn.round)? {
-            Step::Done(inviter) => changed.invited_to = Some(inviter.destination),
+            Step::Done(inviter) => changed.invited_to = Some(inviter.reached()?.destination),
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
         }
     }
@@ -257,6 +257,11 @@ fn introduced(
     let peer = match located(&theirs.did, theirs.doc.as_ref(), turn.round).map_err(refused)? {
         Step::Done(peer) => peer,
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
+    };
+    // A peer without an endpoint is reached on its own connections alone (RFC 0092).
+    let peer = match received.has_line {
+        true => peer,
+        false => peer.reached().map_err(refused)?,
     };
     let is_signed = theirs.doc.is_some() && entry.is_exchange();
     let is_own = match (&received.sender, &received.recipient) {

@@ -1,22 +1,19 @@
 //! This side of a connection: its DID, made for it or public, and the key of that DID.
 
 use selfsame_aries::connection::{ConnectionRole, DidWithDoc};
-use selfsame_aries::key::VerKey;
 use selfsame_aries::peer_document::contained;
-use selfsame_crypto::agreement::AgreementKey;
-use selfsame_did::method::peer::{PeerKey, create_with_document, create_with_keys};
 use selfsame_did::{Did, Representation};
-use selfsame_driver::{Error, Result};
+use selfsame_driver::Result;
+use selfsame_mediation::keys;
+use selfsame_mediation::own_did::{own_party, peer_with_document, peer_with_keys};
 use selfsame_store::{Batch, TenantId};
-use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::ConnectionEntry;
 use super::given::ConnectionWhat;
 use super::side::{NewParty, OwnDid, OwnSide};
-use crate::destination::own_party;
 use crate::parts::AgentParts;
-use crate::{keys, public_did};
+use crate::public_did;
 
 /// What this side is made by.
 pub struct PartyWish {
@@ -75,12 +72,17 @@ pub async fn make(agent: &AgentParts, tenant: &TenantId, wish: PartyWish) -> Res
             writes: Batch::new(tenant.clone()),
         });
     }
-    let endpoint = wish.side.endpoint.as_ref().unwrap_or(&terms.endpoint);
+    // Where the controller names another endpoint, that one alone is meant.
+    let (endpoint, socket) = match &wish.side.endpoint {
+        Some(endpoint) => (endpoint, None),
+        None => (&terms.endpoint, terms.socket.as_ref()),
+    };
+    let endpoints: Vec<&Url> = [endpoint].into_iter().chain(socket).collect();
     let (key, writes) = keys::create(&agent.shared, tenant)?;
     let party = match wish.side.did {
-        OwnDid::Peer2 => peer(&with_keys(&key, endpoint)?, wish.with_doc),
-        OwnDid::Peer4 => peer(&with_document(&key, endpoint)?, wish.with_doc),
-        OwnDid::Suited | OwnDid::Unqualified | OwnDid::Public => own_party(&key, endpoint),
+        OwnDid::Peer2 => peer(&peer_with_keys(&key, &endpoints)?, wish.with_doc),
+        OwnDid::Peer4 => peer(&peer_with_document(&key, &endpoints)?, wish.with_doc),
+        OwnDid::Suited | OwnDid::Unqualified | OwnDid::Public => own_party(&key, &endpoints),
     };
     Ok(NewParty {
         key,
@@ -129,59 +131,4 @@ fn peer(did: &Did, with_doc: bool) -> DidWithDoc {
         did: did.to_string(),
         doc: document.map(|document| document.to_value(Representation::Did)),
     }
-}
-
-/// The service of DIDComm v1 (RFC 0067), whose key is the first of the document.
-fn service(endpoint: &Url) -> Value {
-    json!({
-        "id": "#didcomm-0",
-        "type": "did-communication",
-        "priority": 0,
-        "recipientKeys": ["#key-1"],
-        "routingKeys": [],
-        "serviceEndpoint": endpoint,
-    })
-}
-
-fn members(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
-}
-
-/// A `did:peer:2` with this key, which messages of DIDComm v1 are encrypted to, and its X25519 form for v2.
-fn with_keys(key: &VerKey, endpoint: &Url) -> Result<Did> {
-    let agreement = AgreementKey::of_ed25519(key.public_key()).map_err(Error::internal)?;
-    let keys = [
-        PeerKey::authentication(key.public_key()),
-        PeerKey::agreement(&agreement),
-    ];
-    create_with_keys(&keys, &[members(service(endpoint))]).map_err(Error::internal)
-}
-
-/// A `did:peer:4` with the same keys, in its long form.
-fn with_document(key: &VerKey, endpoint: &Url) -> Result<Did> {
-    let agreement = AgreementKey::of_ed25519(key.public_key()).map_err(Error::internal)?;
-    let document = json!({
-        "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/multikey/v1"],
-        "verificationMethod": [
-            {
-                "id": "#key-1",
-                "type": "Multikey",
-                "publicKeyMultibase": key.public_key().to_multikey(),
-            },
-            {
-                "id": "#key-2",
-                "type": "Multikey",
-                "publicKeyMultibase": agreement.to_multikey(),
-            },
-        ],
-        "authentication": ["#key-1"],
-        "assertionMethod": ["#key-1"],
-        "keyAgreement": ["#key-2"],
-        "service": [service(endpoint)],
-    });
-    let both = create_with_document(&members(document)).map_err(Error::internal)?;
-    Ok(both.long)
 }

@@ -12,12 +12,12 @@ use selfsame_credential::evidence::Step;
 use selfsame_did::Did;
 use selfsame_did::method::METHODS;
 use selfsame_didcomm::message::{MessageType, Semver};
+use selfsame_mediation::destination::{Located, located};
 use serde::{Deserialize, Serialize};
 
 use super::given::Rotating;
 use super::side::NewParty;
 use super::{ConnectionEntry, ConnectionStep};
-use crate::destination::{Located, located};
 use crate::machine::{AgentTurn, Taken};
 
 /// How many former keys of a side are kept.
@@ -152,7 +152,12 @@ fn observed(
         });
         return Ok(Step::Done(Taken::sending(Vec::new())));
     };
+    // A peer with an endpoint keeps one.
+    let has_endpoint = entry.peer()?.endpoint.is_some();
     let found = match located(&to_did, None, turn.round) {
+        Ok(Step::Done(found)) if has_endpoint => {
+            found.reached().map_err(|_| refusal(&to_did, turn))
+        }
         Ok(Step::Done(found)) => Ok(found),
         Ok(Step::Needs(needs)) => return Ok(Step::Needs(needs)),
         Err(_) => Err(refusal(&to_did, turn)),

@@ -16,6 +16,7 @@ use selfsame_did::selfsame::create;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_driver::paging::Paging;
+use selfsame_mediation::terms::MediationTerms;
 use selfsame_net::{Net, Settings};
 use selfsame_store::{Batch, Memory, Page, Store, TenantId, Vault};
 use serde_json::{Map, Value};
@@ -228,7 +229,9 @@ impl PeerToBe {
         let terms = AgentTerms {
             label: self.name.clone(),
             endpoint: self.url,
+            socket: None,
             settings: common.settings,
+            mediation: MediationTerms::default(),
             connection_wait: Duration::ZERO,
         };
         let anoncreds = AnonCreds::new(shared.clone());

@@ -11,6 +11,7 @@ use selfsame_core::identity::Identity;
 use selfsame_core::organisation::view::NewOrganisation;
 use selfsame_core::organisation::{HostedOrganisation, OrganisationName};
 use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_mediation::terms::MediationTerms;
 use selfsame_store::TenantId;
 
 use super::{App, receiver_of};
@@ -22,7 +23,9 @@ pub(super) fn agents(config: &Config, anoncreds: &AnonCreds, hearing: Hearing) -
     let common = || AgentTerms {
         label: "Selfsame".to_owned(),
         endpoint: config.origin.clone(),
+        socket: None,
         settings: AgentSettings::default(),
+        mediation: MediationTerms::default(),
         connection_wait: Duration::ZERO,
     };
     let first = config.agents.first().map(|agent| agent.terms.clone());

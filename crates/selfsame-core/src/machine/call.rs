@@ -49,7 +49,7 @@ pub enum Call {
     Dialogue,
 }
 
-/// An HTTP POST.
+/// An HTTP POST; to `ws` or `wss`, one message on a WebSocket of its own.
 #[derive(Clone, Deserialize, Serialize)]
 pub struct HttpCall {
     /// The URL that is called.
@@ -163,6 +163,23 @@ impl HttpCall {
             first: None,
         }
     }
+
+    /// What comes of a failed attempt.
+    fn failed(&self, error: NetError, attempts: u32) -> Posted {
+        let is_repeated = error.is_retried() && (self.is_repeatable || error.is_unsent());
+        match attempts < CALLS_MAX && is_repeated {
+            true => {
+                tracing::info!(reason = %error, attempts, "a host can't be reached now");
+                Posted::Later(1 << attempts)
+            }
+            false => Posted::Failed(error),
+        }
+    }
+}
+
+/// Whether messages to a URL go on a WebSocket.
+fn is_socket(url: &Url) -> bool {
+    matches!(url.scheme(), "ws" | "wss")
 }
 
 impl Call {
@@ -239,6 +256,15 @@ impl CallEntry {
 }
 
 impl Arrived {
+    /// What a message on a WebSocket counts as: it was taken.
+    fn taken() -> Self {
+        Self {
+            status: 202,
+            content_type: None,
+            body: String::new(),
+        }
+    }
+
     fn of(response: &Response) -> Self {
         Self {
             status: response.status,
@@ -281,6 +307,13 @@ impl Shared {
             Some(token) => Authorization::Bearer(token.clone()),
             None => Authorization::None,
         };
+        if let (true, HttpBody::Envelope { bytes, .. }) = (is_socket(&call.url), &call.body) {
+            let sent = self.net.send_on_socket(&call.url, bytes.clone()).await;
+            return match sent {
+                Ok(()) => Posted::Answered(Arrived::taken()),
+                Err(error) => call.failed(error, attempts),
+            };
+        }
         let posted = self.net.post(&call.url, call.body.body(), authorization);
         match posted.await {
             // Refused before anything was done.
@@ -289,15 +322,7 @@ impl Shared {
                 Posted::Later(response.retry_after.unwrap_or(wait).clamp(wait, WAIT_MAX))
             }
             Ok(response) => Posted::Answered(Arrived::of(&response)),
-            Err(error)
-                if attempts < CALLS_MAX
-                    && error.is_retried()
-                    && (call.is_repeatable || error.is_unsent()) =>
-            {
-                tracing::info!(reason = %error, attempts, "a host can't be reached now");
-                Posted::Later(1 << attempts)
-            }
-            Err(error) => Posted::Failed(error),
+            Err(error) => call.failed(error, attempts),
         }
     }
 

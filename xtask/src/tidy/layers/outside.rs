@@ -87,6 +87,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
     ("syn", &["xtask"]),
     ("tendermint", &["selfsame-abci"]),
     ("tokio-rustls", &["selfsame-net", "selfsame-http"]),
+    ("tokio-tungstenite", &["selfsame-net", "selfsame-acapy"]),
     ("tower-abci", &["selfsame-abci"]),
     ("tower-http", &["selfsame-http"]),
     ("tracing-subscriber", &["selfsame-terminal"]),

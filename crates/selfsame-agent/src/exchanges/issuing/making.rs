@@ -246,7 +246,7 @@ fn of_proposal(proposed: Option<&Payload>) -> Result<NewCredentialOffer> {
         let filter = (one.format.read_filter)(one.bytes);
         filters.push(NamedFilter {
             format: one.format.name.to_owned(),
-            filter: filter.map_err(|error| crate::error::unreadable(&error))?,
+            filter: filter.map_err(|error| selfsame_mediation::error::unreadable(&error))?,
         });
     }
     Ok(NewCredentialOffer {

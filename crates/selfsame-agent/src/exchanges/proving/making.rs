@@ -5,13 +5,13 @@ use selfsame_aries::formats::Artefact;
 use selfsame_aries::present_proof::ProofMessage;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_driver::{Error, Result};
+use selfsame_mediation::error::unreadable;
 use selfsame_store::TenantId;
 use serde_json::Value;
 
 use super::{
     NamedRequest, NewPresentation, NewProofRequest, ProofEntry, ProofGiven, ProofMade, ProofWhat,
 };
-use crate::error::unreadable;
 use crate::exchanges::Unmade;
 use crate::exchanges::attachments::{KnownAttachment, attached, first, known, named};
 use crate::parts::AgentParts;

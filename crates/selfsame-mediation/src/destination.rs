@@ -1,4 +1,5 @@
-//! Where a message goes: the keys it is encrypted to, the mediators it passes, and the endpoint it is posted to.
+//! Where a message goes: the keys it is encrypted to, the mediators it passes, and the endpoint it is posted to. A peer
+//! without an endpoint gets its messages on connections of its own.
 
 use selfsame_aries::advance::{Problem, ProblemKind};
 use selfsame_aries::connection::DidWithDoc;
@@ -6,11 +7,10 @@ use selfsame_aries::key::VerKey;
 use selfsame_aries::out_of_band::InlineService;
 use selfsame_aries::peer_document::{PeerDocument, contained};
 use selfsame_core::Shared;
-use selfsame_core::machine::{HttpBody, HttpCall, Round};
+use selfsame_core::machine::{Call, HttpBody, HttpCall, Round};
 use selfsame_credential::evidence::{Need, Step};
 use selfsame_crypto::PublicKey;
 use selfsame_did::Did;
-use selfsame_did::legacy::{LegacyDocument, LegacyKey, LegacyService, UnqualifiedDid};
 use selfsame_didcomm::forward::{RouteV1, wrap_v1};
 use selfsame_didcomm::message::Prefix;
 use selfsame_didcomm::{Message, Version, media, v1};
@@ -26,6 +26,8 @@ use crate::error::unreadable;
 pub const SERVICE: &str = "~service";
 /// The keys of such a decorator, at most.
 const KEYS_MAX: usize = 16;
+/// What a document names as the endpoint of an agent that has none.
+const NO_ENDPOINT: &str = "didcomm:transport/queue";
 
 /// Where a peer gets its messages.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -34,8 +36,9 @@ pub struct Destination {
     pub keys: Vec<VerKey>,
     /// The mediators' keys, the recipient's own mediator first.
     pub through: Vec<VerKey>,
-    /// Where it is posted.
-    pub endpoint: Url,
+    /// Where it is posted; `None` if it waits until the peer comes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<Url>,
 }
 
 /// Where the subject of a DID gets its messages, and the document that says so.
@@ -48,21 +51,44 @@ pub struct Located {
 }
 
 impl Located {
-    /// By a document.
+    /// By a document. One that names no service is that of an agent without an endpoint.
     ///
     /// # Errors
-    /// If it names no service with keys and a URL.
+    /// If it has no key, or its service no URL.
     pub fn by(document: PeerDocument) -> std::result::Result<Self, Problem> {
-        let service = document.service().ok_or_else(no_service)?;
-        let destination = Destination {
-            keys: service.recipient_keys.clone(),
-            through: service.routing_keys.clone(),
-            endpoint: service.endpoint.parse().map_err(|_| no_service())?,
+        let destination = match document.service() {
+            Some(service) => Destination {
+                keys: service.recipient_keys.clone(),
+                through: service.routing_keys.clone(),
+                endpoint: match service.endpoint.as_str() {
+                    NO_ENDPOINT => None,
+                    endpoint => Some(endpoint.parse().map_err(|_| no_service())?),
+                },
+            },
+            None => Destination {
+                keys: document.keys.iter().take(KEYS_MAX).cloned().collect(),
+                through: Vec::new(),
+                endpoint: None,
+            },
         };
+        if destination.keys.is_empty() {
+            return Err(no_service());
+        }
         Ok(Self {
             destination,
             document,
         })
+    }
+
+    /// The same, if messages can be posted there.
+    ///
+    /// # Errors
+    /// If the document names no endpoint.
+    pub fn reached(self) -> std::result::Result<Self, Problem> {
+        match self.destination.endpoint {
+            Some(_) => Ok(self),
+            None => Err(no_service()),
+        }
     }
 
     /// By what a party says of itself, without asking others; `None` if that does not suffice.
@@ -79,7 +105,7 @@ impl Located {
 /// by the one that others resolve it to, which is a need.
 ///
 /// # Errors
-/// If the DID can't be resolved, or its document names no service with keys and a URL.
+/// If the DID can't be resolved, or its document has no key.
 pub fn located(
     did: &str,
     doc: Option<&Value>,
@@ -127,7 +153,7 @@ impl Destination {
         Some(Self {
             keys,
             through,
-            endpoint: service.service_endpoint.parse().ok()?,
+            endpoint: Some(service.service_endpoint.parse().ok()?),
         })
     }
 
@@ -146,42 +172,45 @@ impl Destination {
         first.map_or_else(String::new, VerKey::to_base58)
     }
 
-    /// Packs a message from this key of ours, and gives the call that delivers it.
+    /// The envelope of a message from this key of ours.
     ///
     /// # Errors
     /// `Internal` if the key is missing; `BadRequest` if a key of the peer can't be encrypted to.
-    pub async fn call(
-        self,
+    pub async fn seal(
+        &self,
         shared: &Shared,
         from: OwnKey<'_>,
         message: &Message,
-    ) -> Result<HttpCall> {
+    ) -> Result<Vec<u8>> {
         let key = shared
             .keys
             .unsealed(from.tenant, &from.key.handle())
             .await?;
         let (plaintext, ctx) = (message.write(Version::V1), shared.clock.ctx());
         let prefix = message.kind.prefix.clone();
-        let endpoint = self.endpoint.clone();
+        let (keys, through) = (public(&self.keys), public(&self.through));
         let packing = move || {
-            let keys = public(&self.keys);
             let envelope = v1::pack(&plaintext, &keys, Some(&key), &ctx)?;
-            wrapped(envelope, &keys, &public(&self.through), &prefix, &ctx)
+            wrapped(envelope, &keys, &through, &prefix, &ctx)
         };
         let bytes = shared.work.run(packing).await?;
-        let bytes = bytes.map_err(|error| unreadable(&error))?;
-        let media_type = media::V1_ENVELOPE.to_owned();
-        let body = HttpBody::Envelope { media_type, bytes };
-        Ok(HttpCall {
-            // The receiver recognises a message by its identifier.
-            is_repeatable: true,
-            ..HttpCall::post(endpoint, body)
-        })
+        bytes.map_err(|error| unreadable(&error))
     }
 }
 
+/// The call that delivers an envelope.
+pub fn delivery(endpoint: Url, bytes: Vec<u8>) -> Call {
+    let media_type = media::V1_ENVELOPE.to_owned();
+    let body = HttpBody::Envelope { media_type, bytes };
+    Call::Http(Box::new(HttpCall {
+        // The receiver recognises a message by its identifier.
+        is_repeatable: true,
+        ..HttpCall::post(endpoint, body)
+    }))
+}
+
 /// Who sends a message.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct OwnKey<'a> {
     /// The agent's tenant.
     pub tenant: &'a TenantId,
@@ -211,30 +240,4 @@ fn wrapped(
 
 fn public(keys: &[VerKey]) -> Vec<PublicKey> {
     keys.iter().map(|key| key.public_key().clone()).collect()
-}
-
-/// This side of a connection: an unqualified DID of the key (RFC 0793), with its document in the form that agents of
-/// connections 1.0 read.
-pub fn own_party(key: &VerKey, endpoint: &Url) -> DidWithDoc {
-    let (did, public) = (UnqualifiedDid::of_key(key.public_key()), key.public_key());
-    let full = did.qualified();
-    let document = LegacyDocument {
-        keys: vec![LegacyKey {
-            id: format!("{full}#1"),
-            key: public.clone(),
-        }],
-        services: vec![LegacyService {
-            id: format!("{full};indy"),
-            type_: "IndyAgent".to_owned(),
-            priority: 0,
-            recipient_keys: vec![public.clone()],
-            routing_keys: Vec::new(),
-            endpoint: endpoint.to_string(),
-        }],
-        did: did.clone(),
-    };
-    DidWithDoc {
-        did: did.to_string(),
-        doc: Some(document.to_value()),
-    }
 }

@@ -1,0 +1,24 @@
+//! How messages reach the peers of Aries agents: directly, by an envelope that waits until they come, or through a
+//! mediator.
+//!
+//! Owns: destinations and the envelopes for them; the agents' keys and the routes to them; envelopes that wait; which
+//! peers are connected to this process; mediation for other agents, and pickup. Does not own: the rules of protocols
+//! (selfsame-aries), connections (selfsame-agent), sockets and listeners.
+
+pub mod destination;
+pub mod error;
+pub mod grants;
+pub mod keys;
+pub mod line;
+pub mod mailbox;
+mod mediated;
+pub mod own_did;
+pub mod pickup;
+pub mod presence;
+pub mod queue;
+mod room;
+pub mod terms;
+
+mod mediation;
+
+pub use mediation::Mediation;
