@@ -197,8 +197,11 @@ impl ReturnLine {
     }
 
     fn add(&mut self, way: WayBack) {
-        let is_same = |one: &WayBack| one.tenant == way.tenant && one.mailbox == way.mailbox;
-        self.routes.retain(|one| !is_same(one));
+        let is_same = |one: &&mut WayBack| one.tenant == way.tenant && one.mailbox == way.mailbox;
+        if let Some(known) = self.routes.iter_mut().find(is_same) {
+            known.thread = way.thread;
+            return;
+        }
         if self.routes.len() >= ROUTES_MAX {
             self.routes.remove(0);
         }

@@ -319,6 +319,36 @@ async fn a_forward_in_a_forward_is_one_envelope_and_goes_no_further() {
 }
 
 #[tokio::test]
+async fn a_keylist_has_its_bound_and_so_has_what_is_passed_on() {
+    let world = World::with(&["mediator"], |settings| {
+        settings.terms.mediation.is_open = true;
+        settings.terms.mediation.keys = 1;
+        settings.terms.mediation.each = 2;
+    })
+    .await;
+    let mut phone = Phone::new(&world.endpoint);
+    phone.connects(&invited(&world.agents[0]).await.0).await;
+    assert!(phone.hears_nothing().await);
+    let routing = phone.is_mediated().await;
+    assert!(phone.hears_nothing().await);
+    let own = phone.verkey.clone();
+    assert_eq!(phone.changes(&own, "add").await, "success");
+    assert!(phone.hears_nothing().await);
+    assert_eq!(phone.changes(&stranger(), "add").await, "client_error");
+    let long = vec![b'x'; 900_000];
+    let keys = std::slice::from_ref(own.public_key());
+    let sealed = v1::pack(&long, keys, None, &Clock::default().ctx()).unwrap();
+    let sealed: Value = serde_json::from_slice(&sealed).unwrap();
+    let large = phone.post(&forward(&routing, &own, &sealed)).await;
+    assert_eq!(large.status, 400);
+    let sealed = letter(own.public_key());
+    let status = async |phone: &Phone| phone.post(&forward(&routing, &own, &sealed)).await.status;
+    assert_eq!(status(&phone).await, 202);
+    assert_eq!(status(&phone).await, 202);
+    assert_eq!(status(&phone).await, 507, "no more waits for it");
+}
+
+#[tokio::test]
 async fn controllers_decide_who_is_mediated_and_end_it() {
     let world = World::of(&["mediator"]).await;
     let mediator = &world.agents[0];
