@@ -447,9 +447,19 @@ async fn talk<I>(
     let served = async {
         match version {
             HttpVersion::Http1 => {
-                watcher
-                    .watch(http1(limits).serve_connection(io, answer))
-                    .await
+                // A handler may take the connection over; then its own limits hold.
+                let connection = http1(limits).serve_connection(io, answer).with_upgrades();
+                let mut connection = std::pin::pin!(connection);
+                let ended = tokio::select! {
+                    ended = connection.as_mut() => ended,
+                    () = stopped(service) => {
+                        connection.as_mut().graceful_shutdown();
+                        connection.await
+                    }
+                };
+                // The stop waits for those that are watched.
+                drop(watcher);
+                ended
             }
             HttpVersion::Http2 => {
                 Box::pin(watcher.watch(http2(limits).serve_connection(io, answer))).await
@@ -463,6 +473,12 @@ async fn talk<I>(
         () = activity.silent_for(limits.idle) => {}
         () = tokio::time::sleep(SPARE_TIME), if spare => {}
     }
+}
+
+/// Waits until the server stops.
+async fn stopped(service: &HttpService) {
+    let mut stopping = service.stopping.subscribe();
+    drop(stopping.wait_for(|stopping| *stopping).await);
 }
 
 fn http1(limits: &ConnectionLimits) -> http1::Builder {
