@@ -30,6 +30,8 @@ pub struct NewIssuance<'a> {
 pub struct CompletedIssuance {
     /// Its JSON.
     pub json: Vec<u8>,
+    /// Its definition.
+    pub cred_def_id: String,
     /// The revocation registry, if it can be revoked.
     pub rev_reg_id: Option<String>,
     /// Its index there.
@@ -128,6 +130,7 @@ impl AnonCreds {
         };
         Ok(CompletedIssuance {
             json,
+            cred_def_id: publication.definition_id.clone().unwrap_or_default(),
             rev_reg_id: taken.as_ref().map(|taken| taken.registry.id.clone()),
             cred_rev_id: taken.map(|taken| taken.index),
             writes,
