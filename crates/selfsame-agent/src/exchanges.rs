@@ -3,8 +3,8 @@
 mod attachments;
 pub mod issuing;
 pub mod proving;
-mod shown;
 
+use selfsame_agent_view::exchange::Depth;
 use selfsame_aries::advance::{Advanced, Footing, Outgoing, Outset, Problem};
 use selfsame_aries::exchange::{Course, Exchange};
 use selfsame_aries::key::VerKey;
@@ -20,8 +20,6 @@ use serde_json::Value;
 use crate::destination::{Destination, SERVICE};
 use crate::machine::{AgentTurn, Parcel, Startable, Taken};
 use crate::notice::{Told, Untold};
-
-pub use shown::Depth;
 
 /// Finds the exchanges of a connection.
 pub const CONNECTION: &str = "aries_connection";
@@ -109,6 +107,8 @@ pub trait ExchangeRecord: Default {
 
 /// Who an agent is in an exchange, and where that stands.
 pub struct ExchangeStanding {
+    /// The major version of the protocol.
+    pub major: u16,
     pub role: String,
     pub state: &'static str,
 }
@@ -326,6 +326,13 @@ impl<'a, C: Course, D> ExchangeRun<'a, C, D> {
             }
             // Without a peer there is nobody to tell.
             None => {}
+        }
+    }
+
+    /// Tells controllers of something beside the record, if somebody hears.
+    pub fn tell(&mut self, told: Told) {
+        if self.turn.is_heard {
+            self.taken.tell.push(told);
         }
     }
 

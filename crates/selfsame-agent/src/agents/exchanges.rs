@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use selfsame_agent_view::exchange::Depth;
 use selfsame_aries::advance::Outset;
 use selfsame_core::machine::{At, Machine as _};
 use selfsame_didcomm::message::{MessageType, Semver};
@@ -15,9 +16,7 @@ use serde_json::Value;
 use super::Agents;
 use crate::exchanges::issuing::IssuingProtocol;
 use crate::exchanges::proving::ProvingProtocol;
-use crate::exchanges::{
-    CONNECTION, Depth, ExchangeProtocol, ExchangeRecord, Ground, THREAD, Wishes,
-};
+use crate::exchanges::{CONNECTION, ExchangeProtocol, ExchangeRecord, Ground, THREAD, Wishes};
 use crate::machine::ProtocolMachine;
 
 /// The exchanges of one protocol.
@@ -25,6 +24,8 @@ use crate::machine::ProtocolMachine;
 pub struct Exchanges<'a, P: ExchangeProtocol> {
     agents: &'a Agents,
     machine: &'a Arc<ProtocolMachine<P>>,
+    /// The major version that all of them have; `None` for any.
+    major: Option<u16>,
 }
 
 /// How an exchange begins.
@@ -58,6 +59,7 @@ impl Agents {
         Exchanges {
             agents: self,
             machine: &self.issuing,
+            major: None,
         }
     }
 
@@ -67,11 +69,21 @@ impl Agents {
         Exchanges {
             agents: self,
             machine: &self.proving,
+            major: None,
         }
     }
 }
 
 impl<P: ExchangeProtocol> Exchanges<'_, P> {
+    /// Those of this major version of the protocol alone.
+    #[must_use]
+    pub fn in_version(self, major: u16) -> Self {
+        Self {
+            major: Some(major),
+            ..self
+        }
+    }
+
     /// Begins an exchange. A connection that is not ready is waited for.
     ///
     /// # Errors
@@ -161,7 +173,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
             let records = self.page(tenant, filter, &next).await?;
             for record in records.iter().take(limit) {
                 let entry: P::Entry = decode(&record.value)?;
-                if filter.fits(&entry) {
+                if self.has(&entry) && filter.fits(&entry) {
                     items.push(entry.shown(Depth::Messages));
                 }
                 next.after = Some(record.cursor());
@@ -222,6 +234,13 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
         Ok(())
     }
 
+    /// Whether an exchange is among them.
+    fn has(&self, entry: &P::Entry) -> bool {
+        let standing = entry.standing();
+        let is_meant = |major| standing.is_some_and(|standing| standing.major == major);
+        self.major.is_none_or(is_meant)
+    }
+
     /// The next page of those that an index finds.
     async fn page(
         &self,
@@ -241,7 +260,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
         let store = &self.agents.parts.shared.store;
         let records = self.machine.records();
         let found = records.find(store, tenant, P::KIND, id).await?;
-        let found = found.filter(|(entry, _)| !entry.is_ended());
+        let found = found.filter(|(entry, _)| !entry.is_ended() && self.has(entry));
         found.ok_or_else(|| Error::not_found("exchange-absent"))
     }
 }

@@ -3,6 +3,8 @@
 mod making;
 
 use async_trait::async_trait;
+use selfsame_agent_view::exchange::{self as shown, CredentialOutcome, Depth};
+use selfsame_anoncreds_wallet::{IssuanceState, IssuanceView};
 use selfsame_aries::advance::{Outgoing, Problem};
 use selfsame_aries::exchange::{Course as _, Payload, Preview};
 use selfsame_aries::formats::CredentialFilter;
@@ -13,12 +15,12 @@ use selfsame_aries::notification::ProblemReport;
 use selfsame_aries::wire::Incoming;
 use selfsame_core::machine::At;
 use selfsame_credential::evidence::Step;
+use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Result;
 use selfsame_store::{Batch, Tag};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::shown::{self, Depth};
 use super::{
     ExchangeEntry, ExchangeProtocol, ExchangeRecord, ExchangeRun, ExchangeStanding, Ground, Unmade,
     Way, role_name,
@@ -46,6 +48,17 @@ pub struct IssueDetails {
     pub cred_rev_id: Option<u32>,
     /// The name of the format in which the credential is issued.
     pub format: Option<String>,
+}
+
+impl IssueDetails {
+    fn outcome(&self) -> CredentialOutcome<'_> {
+        CredentialOutcome {
+            format: self.format.as_deref(),
+            credential_id: self.credential_id.as_deref(),
+            rev_reg_id: self.rev_reg_id.as_deref(),
+            cred_rev_id: self.cred_rev_id,
+        }
+    }
 }
 
 /// What an issuing is given.
@@ -133,6 +146,7 @@ pub(super) struct MadeRequest {
 
 pub(super) struct MadeCredential {
     pub payload: Payload,
+    pub cred_def_id: String,
     pub rev_reg_id: Option<String>,
     pub cred_rev_id: Option<u32>,
     pub format: String,
@@ -305,8 +319,61 @@ impl IssueMade {
             Self::Nothing(Unmade::Refused(why)) => run.note(why),
             _ => {}
         }
+        self.tell(run, ctx);
         Ok(())
     }
+
+    /// Tells controllers of what the step made beside the record: what the format knows, and a place in a registry.
+    fn tell(
+        &self,
+        run: &mut ExchangeRun<'_, IssueCredential, IssueDetails>,
+        ctx: &selfsame_crypto::ctx::Ctx,
+    ) {
+        let has_detail = matches!(
+            self,
+            Self::Request(_) | Self::Credential(_) | Self::Stored(_)
+        );
+        let entry = run.entry();
+        let detail = has_detail.then(|| detail_told(entry)).flatten();
+        let issued = match self {
+            Self::Credential(made) => made.issued(&entry.id(), ctx.now()),
+            _ => None,
+        };
+        for told in detail.into_iter().chain(issued) {
+            run.tell(told);
+        }
+    }
+}
+
+impl MadeCredential {
+    /// What controllers are told of a credential that can be revoked.
+    fn issued(&self, exchange: &str, now: UnixTime) -> Option<Told> {
+        Some(issuer_record(&IssuanceView {
+            rev_reg_id: self.rev_reg_id.clone()?,
+            cred_rev_id: self.cred_rev_id?,
+            cred_def_id: self.cred_def_id.clone(),
+            exchange: Some(exchange.to_owned()),
+            issued: now.0,
+            state: IssuanceState::Issued,
+        }))
+    }
+}
+
+/// What controllers are told of an issued credential that can be revoked (`IssuerCredRevRecord`).
+fn issuer_record(issued: &IssuanceView) -> Told {
+    Told::new("issuer_cred_rev", &issued.record())
+}
+
+/// What controllers are told of what the format knows of an exchange; version 1 has it in the record.
+fn detail_told(entry: &IssueEntry) -> Option<Told> {
+    let exchange = entry.exchange.as_ref()?;
+    let format = entry.details.format.as_deref()?;
+    let outcome = entry.details.outcome();
+    let detail = outcome
+        .detail(&entry.id())
+        .filter(|_| exchange.version().major > 1)?;
+    let topic = format!("issue_credential_v2_0_{format}");
+    Some(Told::new(&topic, detail.get(format)?))
 }
 
 impl IssueEntry {
@@ -344,14 +411,18 @@ impl ExchangeRecord for IssueEntry {
     fn standing(&self) -> Option<ExchangeStanding> {
         let exchange = self.exchange.as_ref()?;
         Some(ExchangeStanding {
+            major: exchange.version().major,
             role: role_name(exchange.role),
-            state: exchange.state.name(),
+            state: shown::credential_state(exchange),
         })
     }
 
     fn shown(&self, depth: Depth) -> Value {
         let exchange = self.exchange.as_ref();
-        exchange.map_or(Value::Null, |one| shown::credential(&self.id(), one, depth))
+        let outcome = self.details.outcome();
+        exchange.map_or(Value::Null, |one| {
+            shown::credential(&self.id(), one, &outcome, depth)
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 mod making;
 
 use async_trait::async_trait;
+use selfsame_agent_view::exchange::{self as shown, Depth};
 use selfsame_anoncreds_wallet::{ChosenCredentials, ProofVerdict};
 use selfsame_aries::advance::{Outgoing, Problem};
 use selfsame_aries::exchange::{Course as _, Payload};
@@ -15,9 +16,8 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_driver::Result;
 use selfsame_store::Tag;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::shown::{self, Depth};
 use super::{
     ExchangeEntry, ExchangeProtocol, ExchangeRecord, ExchangeRun, ExchangeStanding, Ground, Unmade,
     Way, role_name,
@@ -65,6 +65,8 @@ pub enum ProofWhat {
 pub struct NewProofRequest {
     /// What is to be proven, by the name of each format.
     pub requests: Vec<NamedRequest>,
+    /// What is to be proven, as a proposal of version 1 says it (RFC 0037, "Presentation Preview").
+    pub preview: Option<Map<String, Value>>,
     /// A text for people.
     pub comment: Option<String>,
 }
@@ -269,8 +271,9 @@ impl ExchangeRecord for ProofEntry {
     fn standing(&self) -> Option<ExchangeStanding> {
         let exchange = self.exchange.as_ref()?;
         Some(ExchangeStanding {
+            major: exchange.version().major,
             role: role_name(exchange.role),
-            state: exchange.state.name(),
+            state: shown::presentation_state(exchange),
         })
     }
 

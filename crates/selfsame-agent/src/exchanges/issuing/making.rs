@@ -1,5 +1,6 @@
 //! What a step of issuing needs and is not pure: offers, requests and credentials in the formats of attachments.
 
+use selfsame_agent_view::attachments::known;
 use selfsame_anoncreds_wallet::{DefinitionFilter, NewIssuance};
 use selfsame_aries::advance::Move;
 use selfsame_aries::exchange::{Course as _, Payload, Preview, PreviewAttribute, Spoken};
@@ -14,7 +15,7 @@ use super::{
     NamedFilter, NewCredentialOffer, NewCredentialProposal,
 };
 use crate::exchanges::Unmade;
-use crate::exchanges::attachments::{attached, first, known, named};
+use crate::exchanges::attachments::{attached, first, named};
 use crate::parts::AgentParts;
 
 /// An issuing in which something is to be made.
@@ -204,6 +205,7 @@ impl CredentialMaker<'_> {
                 attachments: vec![attachment],
                 ..Payload::default()
             },
+            cred_def_id: issued.cred_def_id,
             rev_reg_id: issued.rev_reg_id,
             cred_rev_id: issued.cred_rev_id,
             format: request.format.name.to_owned(),
