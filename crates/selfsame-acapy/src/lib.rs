@@ -10,6 +10,7 @@ mod call;
 mod caller;
 mod description;
 mod inbound;
+mod listing;
 mod operation;
 mod operations;
 mod router;

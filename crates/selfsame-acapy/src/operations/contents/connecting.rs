@@ -1,0 +1,73 @@
+//! Connections and what needs no more than one.
+
+use crate::operation::{AdminOperation, LIST, delete, flag, get, post, tagged, text};
+use crate::operations::{connection, messaging};
+
+/// Connections, and connections 1.0.
+pub fn connections() -> Vec<AdminOperation> {
+    tagged(
+        "connection",
+        vec![
+            get("/connections", connection::list)
+                .does("The connections")
+                .asks(&[
+                    text("alias"),
+                    text("connection_protocol"),
+                    text("invitation_key"),
+                    text("invitation_msg_id"),
+                    text("my_did"),
+                    text("state"),
+                    text("their_did"),
+                    text("their_public_did"),
+                    text("their_role"),
+                ])
+                .asks(&LIST),
+            post(
+                "/connections/create-invitation",
+                connection::create_invitation,
+            )
+            .does("Make an invitation of connections 1.0")
+            .asks(&[
+                text("alias"),
+                flag("auto_accept"),
+                flag("multi_use"),
+                flag("public"),
+            ]),
+            post(
+                "/connections/receive-invitation",
+                connection::receive_invitation,
+            )
+            .does("Take an invitation of connections 1.0")
+            .asks(&[text("alias"), flag("auto_accept"), text("mediation_id")]),
+            get("/connections/{conn_id}", connection::show).does("A connection"),
+            delete("/connections/{conn_id}", connection::remove).does("Remove a connection"),
+            post(
+                "/connections/{conn_id}/accept-invitation",
+                connection::accept,
+            )
+            .does("Send the request for an invitation")
+            .asks(&[text("my_endpoint"), text("my_label"), text("mediation_id")]),
+            post("/connections/{conn_id}/accept-request", connection::accept)
+                .does("Answer a request")
+                .asks(&[text("my_endpoint")]),
+            get("/connections/{conn_id}/endpoints", connection::endpoints)
+                .does("The endpoints of both sides"),
+            get("/connections/{conn_id}/metadata", connection::metadata)
+                .does("What was noted of a connection")
+                .asks(&[text("key")]),
+            post("/connections/{conn_id}/metadata", connection::note)
+                .does("Note something of a connection"),
+        ],
+    )
+}
+
+/// Messages without records.
+pub fn messages() -> Vec<AdminOperation> {
+    let ping = post("/connections/{conn_id}/send-ping", messaging::ping);
+    let message = post("/connections/{conn_id}/send-message", messaging::send);
+    [
+        tagged("trustping", vec![ping.does("Send a trust ping")]),
+        tagged("basicmessage", vec![message.does("Send a text")]),
+    ]
+    .concat()
+}
