@@ -7,6 +7,7 @@ mod exchange;
 mod issuing;
 mod messaging;
 mod multitenancy;
+mod out_of_band;
 mod proving;
 mod revocation;
 mod schemas;
@@ -27,6 +28,7 @@ pub fn all(settings: &AdminSettings) -> Vec<AdminOperation> {
     [
         instance::server(),
         connecting::connections(),
+        connecting::out_of_band(),
         connecting::messages(),
         exchanging::issuing_credentials(),
         exchanging::presenting_proofs(),

@@ -2,6 +2,7 @@
 
 mod connecting;
 mod hearing;
+mod out_of_band;
 mod study;
 mod sub_wallets;
 mod surface;

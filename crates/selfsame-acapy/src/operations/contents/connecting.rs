@@ -1,7 +1,7 @@
 //! Connections and what needs no more than one.
 
 use crate::operation::{AdminOperation, LIST, delete, flag, get, post, tagged, text};
-use crate::operations::{connection, messaging};
+use crate::operations::{connection, messaging, out_of_band};
 
 /// Connections, and connections 1.0.
 pub fn connections() -> Vec<AdminOperation> {
@@ -70,4 +70,45 @@ pub fn messages() -> Vec<AdminOperation> {
         tagged("basicmessage", vec![message.does("Send a text")]),
     ]
     .concat()
+}
+
+/// Invitations of out-of-band.
+pub fn out_of_band() -> Vec<AdminOperation> {
+    tagged(
+        "out-of-band",
+        vec![
+            post("/out-of-band/create-invitation", out_of_band::create)
+                .does("Make an invitation")
+                .asks(&[
+                    flag("auto_accept"),
+                    flag("multi_use"),
+                    flag("create_unique_did"),
+                ]),
+            post("/out-of-band/receive-invitation", out_of_band::receive)
+                .does("Take an invitation")
+                .asks(&[
+                    text("alias"),
+                    flag("auto_accept"),
+                    flag("use_existing_connection"),
+                    text("mediation_id"),
+                ]),
+            get("/out-of-band/records", out_of_band::list)
+                .does("The invitations, made and received")
+                .asks(&[
+                    text("state"),
+                    text("role"),
+                    text("connection_id"),
+                    text("invi_msg_id"),
+                ])
+                .asks(&LIST),
+            get("/out-of-band/invitations", out_of_band::show)
+                .does("An invitation")
+                .asks(&[text("oob_id")]),
+            delete(
+                "/out-of-band/invitations/{invi_msg_id}",
+                out_of_band::remove,
+            )
+            .does("Remove an invitation, with the connection that waits for its answer"),
+        ],
+    )
 }
