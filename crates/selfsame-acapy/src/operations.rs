@@ -3,6 +3,7 @@
 mod connection;
 mod contents;
 mod credentials;
+mod did_exchange;
 mod exchange;
 mod issuing;
 mod messaging;
@@ -29,6 +30,7 @@ pub fn all(settings: &AdminSettings) -> Vec<AdminOperation> {
         instance::server(),
         connecting::connections(),
         connecting::out_of_band(),
+        connecting::did_exchange(),
         connecting::messages(),
         exchanging::issuing_credentials(),
         exchanging::presenting_proofs(),

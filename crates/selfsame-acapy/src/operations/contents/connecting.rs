@@ -1,7 +1,7 @@
 //! Connections and what needs no more than one.
 
 use crate::operation::{AdminOperation, LIST, delete, flag, get, post, tagged, text};
-use crate::operations::{connection, messaging, out_of_band};
+use crate::operations::{connection, did_exchange, messaging, out_of_band};
 
 /// Connections, and connections 1.0.
 pub fn connections() -> Vec<AdminOperation> {
@@ -109,6 +109,48 @@ pub fn out_of_band() -> Vec<AdminOperation> {
                 out_of_band::remove,
             )
             .does("Remove an invitation, with the connection that waits for its answer"),
+        ],
+    )
+}
+
+/// DID exchange.
+pub fn did_exchange() -> Vec<AdminOperation> {
+    let side = [
+        text("my_endpoint"),
+        text("my_label"),
+        text("use_did_method"),
+    ];
+    tagged(
+        "did-exchange",
+        vec![
+            post("/didexchange/create-request", did_exchange::create_request)
+                .does("Ask the subject of a public DID for a connection")
+                .asks(&[
+                    text("their_public_did"),
+                    text("alias"),
+                    text("protocol"),
+                    flag("use_public_did"),
+                ])
+                .asks(&side),
+            post(
+                "/didexchange/receive-request",
+                did_exchange::receive_request,
+            )
+            .does("Take a request to the public DID"),
+            post(
+                "/didexchange/{conn_id}/accept-invitation",
+                did_exchange::accept,
+            )
+            .does("Send the request for an invitation")
+            .asks(&side),
+            post(
+                "/didexchange/{conn_id}/accept-request",
+                did_exchange::accept,
+            )
+            .does("Answer a request")
+            .asks(&[text("my_endpoint"), flag("use_public_did")]),
+            post("/didexchange/{conn_id}/reject", did_exchange::reject)
+                .does("Refuse a request, an invitation or a response"),
         ],
     )
 }
