@@ -4,6 +4,8 @@ mod connection;
 mod contents;
 mod credentials;
 mod did_exchange;
+mod did_rotate;
+mod discovering;
 mod exchange;
 mod issuing;
 mod messaging;
@@ -31,6 +33,7 @@ pub fn all(settings: &AdminSettings) -> Vec<AdminOperation> {
         connecting::connections(),
         connecting::out_of_band(),
         connecting::did_exchange(),
+        connecting::rotation_and_features(),
         connecting::messages(),
         exchanging::issuing_credentials(),
         exchanging::presenting_proofs(),

@@ -1,6 +1,7 @@
 //! The operations as controllers meet them, without a socket for the admin API; agents reach each other on loopback.
 
 mod connecting;
+mod did_exchange;
 mod hearing;
 mod out_of_band;
 mod study;

@@ -1,7 +1,9 @@
 //! Connections and what needs no more than one.
 
 use crate::operation::{AdminOperation, LIST, delete, flag, get, post, tagged, text};
-use crate::operations::{connection, did_exchange, messaging, out_of_band};
+use crate::operations::{
+    connection, did_exchange, did_rotate, discovering, messaging, out_of_band,
+};
 
 /// Connections, and connections 1.0.
 pub fn connections() -> Vec<AdminOperation> {
@@ -153,4 +155,39 @@ pub fn did_exchange() -> Vec<AdminOperation> {
                 .does("Refuse a request, an invitation or a response"),
         ],
     )
+}
+
+/// DID rotate, and what peers can do.
+pub fn rotation_and_features() -> Vec<AdminOperation> {
+    let rotation = vec![
+        post("/did-rotate/{conn_id}/rotate", did_rotate::rotate)
+            .does("Change the agent's DID in a connection"),
+        post("/did-rotate/{conn_id}/hangup", did_rotate::hang_up).does("End a connection"),
+    ];
+    let first = vec![
+        get("/discover-features/query", discovering::ask_first)
+            .does("Ask what a peer can do, or the agent itself")
+            .asks(&[text("connection_id"), text("query"), text("comment")]),
+        get("/discover-features/records", discovering::list_first)
+            .does("The questions that were asked")
+            .asks(&[text("connection_id")]),
+    ];
+    let latest = vec![
+        get("/discover-features-2.0/queries", discovering::ask)
+            .does("Ask what a peer can do, or the agent itself")
+            .asks(&[
+                text("connection_id"),
+                text("query_protocol"),
+                text("query_goal_code"),
+            ]),
+        get("/discover-features-2.0/records", discovering::list)
+            .does("The questions that were asked")
+            .asks(&[text("connection_id")]),
+    ];
+    [
+        tagged("did-rotate", rotation),
+        tagged("discover-features", first),
+        tagged("discover-features v2.0", latest),
+    ]
+    .concat()
 }
