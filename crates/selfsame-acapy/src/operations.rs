@@ -37,6 +37,8 @@ pub fn all(settings: &AdminSettings) -> Vec<AdminOperation> {
         connecting::messages(),
         exchanging::issuing_credentials(),
         exchanging::presenting_proofs(),
+        exchanging::issuing_first(),
+        exchanging::presenting_first(),
         publishing::publishing(),
         publishing::publishing_anoncreds(),
         exchanging::credentials(),

@@ -2,6 +2,7 @@
 
 mod connecting;
 mod did_exchange;
+mod first_versions;
 mod hearing;
 mod out_of_band;
 mod study;

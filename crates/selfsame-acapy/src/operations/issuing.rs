@@ -1,6 +1,8 @@
 //! Issuing credentials (RFC 0453, RFC 0036). The steps of an exchange are the same in both versions; bodies that begin
 //! one are not.
 
+pub mod first;
+
 use selfsame_agent::issue::{
     IssueWhat, IssuingProtocol, NamedFilter, NewCredentialOffer, NewCredentialProposal,
 };

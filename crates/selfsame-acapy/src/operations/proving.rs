@@ -1,5 +1,7 @@
 //! Presenting proofs (RFC 0454, RFC 0037). The steps of an exchange are the same in both versions; the bodies are not.
 
+pub mod first;
+
 use std::collections::BTreeMap;
 
 use selfsame_agent::present::{

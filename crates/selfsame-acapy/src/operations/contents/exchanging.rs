@@ -3,6 +3,8 @@
 use crate::operation::{
     AdminOperation, LIST, QueryParameter, delete, get, number, post, tagged, text,
 };
+use crate::operations::issuing::first as first_issuing;
+use crate::operations::proving::first as first_proving;
 use crate::operations::{credentials, issuing, proving};
 
 /// The parameters of a list of exchanges.
@@ -133,6 +135,65 @@ pub fn presenting_proofs() -> Vec<AdminOperation> {
     )
 }
 
+/// Issuing, version 1.0.
+pub fn issuing_first() -> Vec<AdminOperation> {
+    let beginning = vec![
+        post("/issue-credential/create", first_issuing::create)
+            .does("Make an offer for an invitation; the credential is issued on request"),
+        post(
+            "/issue-credential/create-offer",
+            first_issuing::create_offer,
+        )
+        .does("Make an offer for an invitation"),
+        post("/issue-credential/send", first_issuing::send)
+            .does("Offer a credential, and issue it on request"),
+        post("/issue-credential/send-offer", first_issuing::send_offer).does("Offer a credential"),
+        post(
+            "/issue-credential/send-proposal",
+            first_issuing::send_proposal,
+        )
+        .does("Propose a credential to its issuer"),
+        get("/issue-credential/records", issuing::list::<1>)
+            .does("The exchanges")
+            .asks(&OF_EXCHANGES)
+            .asks(&LIST),
+    ];
+    let steps = vec![
+        get("/issue-credential/records/{cred_ex_id}", issuing::show::<1>).does("An exchange"),
+        delete(
+            "/issue-credential/records/{cred_ex_id}",
+            issuing::remove::<1>,
+        )
+        .does("Remove an exchange"),
+        post(
+            "/issue-credential/records/{cred_ex_id}/issue",
+            issuing::issue::<1>,
+        )
+        .does("Issue what was requested"),
+        post(
+            "/issue-credential/records/{cred_ex_id}/problem-report",
+            issuing::report::<1>,
+        )
+        .does("End an exchange"),
+        post(
+            "/issue-credential/records/{cred_ex_id}/send-offer",
+            first_issuing::offer,
+        )
+        .does("Answer a proposal with an offer"),
+        post(
+            "/issue-credential/records/{cred_ex_id}/send-request",
+            issuing::request::<1>,
+        )
+        .does("Request what was offered"),
+        post(
+            "/issue-credential/records/{cred_ex_id}/store",
+            issuing::store::<1>,
+        )
+        .does("Keep the credential"),
+    ];
+    tagged("issue-credential v1.0", [beginning, steps].concat())
+}
+
 /// The parameters of a search for credentials that can answer a request.
 const OF_MATCHES: [QueryParameter; 6] = [
     number("count"),
@@ -142,6 +203,56 @@ const OF_MATCHES: [QueryParameter; 6] = [
     text("referent"),
     text("extra_query"),
 ];
+
+/// Presenting, version 1.0.
+pub fn presenting_first() -> Vec<AdminOperation> {
+    let beginning = vec![
+        post(
+            "/present-proof/create-request",
+            first_proving::create_request,
+        )
+        .does("Make a request for an invitation"),
+        post("/present-proof/send-proposal", first_proving::send_proposal)
+            .does("Propose to its verifier what to prove"),
+        post("/present-proof/send-request", first_proving::send_request).does("Request a proof"),
+        get("/present-proof/records", proving::list::<1>)
+            .does("The exchanges")
+            .asks(&OF_EXCHANGES)
+            .asks(&LIST),
+    ];
+    let steps = vec![
+        get("/present-proof/records/{pres_ex_id}", proving::show::<1>).does("An exchange"),
+        delete("/present-proof/records/{pres_ex_id}", proving::remove::<1>)
+            .does("Remove an exchange"),
+        get(
+            "/present-proof/records/{pres_ex_id}/credentials",
+            proving::credentials::<1>,
+        )
+        .does("The credentials that can answer the request")
+        .asks(&OF_MATCHES),
+        post(
+            "/present-proof/records/{pres_ex_id}/problem-report",
+            proving::report::<1>,
+        )
+        .does("End an exchange"),
+        post(
+            "/present-proof/records/{pres_ex_id}/send-presentation",
+            first_proving::present,
+        )
+        .does("Present a proof"),
+        post(
+            "/present-proof/records/{pres_ex_id}/send-request",
+            first_proving::request,
+        )
+        .does("Answer a proposal with a request"),
+        post(
+            "/present-proof/records/{pres_ex_id}/verify-presentation",
+            proving::verify::<1>,
+        )
+        .does("Verify what was presented"),
+    ];
+    tagged("present-proof v1.0", [beginning, steps].concat())
+}
 
 /// What the agent holds.
 pub fn credentials() -> Vec<AdminOperation> {
