@@ -8,6 +8,7 @@ mod did_rotate;
 mod discovering;
 mod exchange;
 mod issuing;
+mod ledger;
 mod messaging;
 mod multitenancy;
 mod out_of_band;

@@ -113,6 +113,7 @@ fn filter(method: &Method) -> MethodFilter {
     match *method {
         Method::POST => MethodFilter::POST,
         Method::PUT => MethodFilter::PUT,
+        Method::PATCH => MethodFilter::PATCH,
         Method::DELETE => MethodFilter::DELETE,
         _ => MethodFilter::GET,
     }

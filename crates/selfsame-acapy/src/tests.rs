@@ -4,6 +4,7 @@ mod connecting;
 mod did_exchange;
 mod first_versions;
 mod hearing;
+mod ledger;
 mod out_of_band;
 mod revoking;
 mod study;

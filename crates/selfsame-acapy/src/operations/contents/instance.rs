@@ -1,7 +1,7 @@
 //! The process, its sub-wallets, its DIDs and its ledger.
 
-use crate::operation::{AdminOperation, LIST, delete, get, post, put, tagged, text};
-use crate::operations::{multitenancy, server, wallet};
+use crate::operation::{AdminOperation, LIST, delete, get, patch, post, put, tagged, text};
+use crate::operations::{ledger, multitenancy, server, wallet};
 
 /// The process and its description.
 pub fn server() -> Vec<AdminOperation> {
@@ -54,14 +54,22 @@ pub fn ledger() -> Vec<AdminOperation> {
     tagged(
         "ledger",
         vec![
-            get("/ledger/did-verkey", wallet::verkey)
+            get("/ledger/did-verkey", ledger::verkey)
                 .does("The key of a DID of anybody")
                 .asks(&[text("did")]),
-            get("/ledger/did-endpoint", wallet::endpoint)
+            get("/ledger/did-endpoint", ledger::endpoint)
                 .does("The endpoint of a DID of anybody")
                 .asks(&[text("did"), text("endpoint_type")]),
-            get("/ledger/taa", wallet::agreement).does("The agreement of the network's authors"),
-            post("/ledger/taa/accept", wallet::accept_agreement)
+            post("/ledger/register-nym", ledger::register)
+                .does("Whether a DID is registered with a key; the agent's own is")
+                .asks(&[text("did"), text("verkey"), text("alias"), text("role")]),
+            get("/ledger/get-nym-role", ledger::role)
+                .does("The role of a DID of anybody: each may publish in its own name")
+                .asks(&[text("did")]),
+            patch("/ledger/rotate-public-did-keypair", ledger::rotate_key)
+                .does("Refused: the key is the organisation's"),
+            get("/ledger/taa", ledger::agreement).does("The agreement of the network's authors"),
+            post("/ledger/taa/accept", ledger::accept_agreement)
                 .does("Accept the agreement of the network's authors"),
         ],
     )
