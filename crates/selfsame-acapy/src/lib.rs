@@ -16,6 +16,7 @@ mod operations;
 mod router;
 mod section;
 mod settings;
+mod socket;
 
 #[cfg(test)]
 mod tests;

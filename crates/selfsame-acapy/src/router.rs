@@ -20,11 +20,13 @@ use crate::caller::{Caller, unauthorized};
 use crate::operation::{AdminOperation, OperationAudience};
 use crate::operations;
 use crate::settings::AdminSettings;
+use crate::socket;
 
 /// The admin API of the agent with these settings.
 pub fn admin(app: Arc<App>, settings: AdminSettings) -> Router {
     let operations = operations::all(&settings);
-    routed(&Admin::new(app, settings), operations)
+    let admin = Admin::new(app, settings);
+    routed(&admin, operations).route("/ws", socket::route(admin))
 }
 
 fn routed(admin: &Admin, operations: Vec<AdminOperation>) -> Router {

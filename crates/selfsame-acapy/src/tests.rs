@@ -5,6 +5,7 @@ mod did_exchange;
 mod first_versions;
 mod hearing;
 mod ledger;
+mod listening;
 mod out_of_band;
 mod revoking;
 mod study;
