@@ -12,6 +12,7 @@ use selfsame_http::limits::{Budget, ConnectionLimits};
 use selfsame_http::middleware::admission::Admission;
 use selfsame_http::middleware::budget::{Gate, Passage};
 use selfsame_http::shares::Shares;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::settings::AdminSettings;
 
@@ -21,6 +22,8 @@ const BUDGET: Budget = Budget {
     waiting: 4096,
     patience: Duration::from_secs(20),
 };
+/// How many controllers of an agent listen on a connection, at most.
+const LISTENERS_MAX: usize = 32;
 /// How long one request may take.
 const REQUEST_TIME: Duration = Duration::from_secs(60);
 
@@ -33,6 +36,7 @@ struct AdminParts {
     settings: AdminSettings,
     bulks: Bulks,
     admission: Admission,
+    listeners: Arc<Semaphore>,
 }
 
 impl Admin {
@@ -44,7 +48,13 @@ impl Admin {
             settings,
             bulks,
             admission,
+            listeners: Arc::new(Semaphore::new(LISTENERS_MAX)),
         }))
+    }
+
+    /// The place of one more controller that listens on a connection; `None` if all places are taken.
+    pub fn listener(&self) -> Option<OwnedSemaphorePermit> {
+        self.0.listeners.clone().try_acquire_owned().ok()
     }
 
     /// The application.

@@ -35,6 +35,11 @@ impl OperationError {
         Self::Invalid(fields)
     }
 
+    /// A field that is not there.
+    pub fn missing(name: &str) -> Self {
+        Self::field(name, "Missing data for required field.")
+    }
+
     /// A connection that is not ready, with its identifier.
     pub fn not_ready(connection: &str) -> Self {
         Self::of(

@@ -7,6 +7,7 @@ use http::StatusCode;
 use selfsame_agent::Agents;
 use selfsame_app::App;
 use selfsame_crypto::json::{self, JsonError, Limits};
+use selfsame_did::Did;
 use selfsame_http::error::Problem;
 use selfsame_store::TenantId;
 use serde::de::DeserializeOwned;
@@ -127,6 +128,14 @@ impl OperationCall {
                 .into(),
         })
     }
+}
+
+/// The DID that a field names.
+///
+/// # Errors
+/// 422 if it is none.
+pub fn did_of(text: &str, field: &str) -> OperationResult<Did> {
+    Did::parse(text).map_err(|_| OperationError::field(field, "Value is not a DID"))
 }
 
 /// Which part of a list is asked for.

@@ -62,15 +62,27 @@ impl Caller {
     }
 }
 
-/// Checks the API key. Without one, a page of a browser must not call: it could be anybody's.
+/// Checks the API key.
 fn admits(admin: &Admin, parts: &Parts) -> OperationResult<()> {
+    match is_admitted(admin, parts) {
+        true => Ok(()),
+        false => Err(unauthorized()),
+    }
+}
+
+/// Whether this is the API key of an agent that has one.
+pub fn is_key(admin: &Admin, sent: &[u8]) -> bool {
+    let key = admin.settings().api_key.as_ref();
+    key.is_some_and(|key| ct_eq(sent, key.expose().as_bytes()))
+}
+
+/// Whether a request has the API key. Without one, a page of a browser must not call: it could be anybody's.
+pub fn is_admitted(admin: &Admin, parts: &Parts) -> bool {
     let headers = &parts.headers;
-    let is_admitted = match &admin.settings().api_key {
-        Some(key) => {
-            let sent = headers
-                .get(X_API_KEY)
-                .map_or(&b""[..], |key| key.as_bytes());
-            ct_eq(sent, key.expose().as_bytes())
+    match &admin.settings().api_key {
+        Some(_) => {
+            let sent = headers.get(X_API_KEY);
+            is_key(admin, sent.map_or(&b""[..], |key| key.as_bytes()))
         }
         None => {
             let is_page = headers.contains_key(ORIGIN) || headers.contains_key(SEC_FETCH_SITE);
@@ -79,10 +91,6 @@ fn admits(admin: &Admin, parts: &Parts) -> OperationResult<()> {
             let is_here = peer.is_none_or(Peer::is_here);
             is_here && !is_page && is_own_host(admin, parts)
         }
-    };
-    match is_admitted {
-        true => Ok(()),
-        false => Err(unauthorized()),
     }
 }
 

@@ -10,6 +10,8 @@ mod call;
 mod caller;
 mod description;
 mod inbound;
+mod listening;
+mod listing;
 mod operation;
 mod operations;
 mod router;

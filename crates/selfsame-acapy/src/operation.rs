@@ -108,6 +108,14 @@ where
     AdminOperation::new(Method::PUT, path, handler)
 }
 
+/// An operation that changes something.
+pub fn patch<F>(path: &'static str, handler: fn(OperationCall) -> F) -> AdminOperation
+where
+    F: Future<Output = OperationResult> + Send + 'static,
+{
+    AdminOperation::new(Method::PATCH, path, handler)
+}
+
 /// An operation that removes something.
 pub fn delete<F>(path: &'static str, handler: fn(OperationCall) -> F) -> AdminOperation
 where

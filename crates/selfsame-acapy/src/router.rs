@@ -18,6 +18,7 @@ use crate::admin::Admin;
 use crate::answer::{OperationError, OperationResult};
 use crate::call::{OperationCall, PathParameter};
 use crate::caller::{Caller, unauthorized};
+use crate::listening;
 use crate::operation::{AdminOperation, OperationAudience};
 use crate::operations;
 use crate::settings::AdminSettings;
@@ -25,7 +26,8 @@ use crate::settings::AdminSettings;
 /// The admin API of the agent with these settings. `bulks` has the orders of all agents of the application.
 pub fn admin(app: Arc<App>, settings: AdminSettings, bulks: Bulks) -> Router {
     let operations = operations::all(&settings);
-    routed(&Admin::new(app, settings, bulks), operations)
+    let admin = Admin::new(app, settings, bulks);
+    routed(&admin, operations).route("/ws", listening::route(admin))
 }
 
 fn routed(admin: &Admin, operations: Vec<AdminOperation>) -> Router {
@@ -114,6 +116,7 @@ fn filter(method: &Method) -> MethodFilter {
     match *method {
         Method::POST => MethodFilter::POST,
         Method::PUT => MethodFilter::PUT,
+        Method::PATCH => MethodFilter::PATCH,
         Method::DELETE => MethodFilter::DELETE,
         _ => MethodFilter::GET,
     }

@@ -2,10 +2,16 @@
 
 mod bulk;
 mod connecting;
+mod did_exchange;
+mod first_versions;
 mod hearing;
+mod ledger;
+mod listening;
 mod mediation;
+mod out_of_band;
 mod phone;
 mod returning;
+mod revoking;
 mod single_use;
 mod sockets;
 mod study;

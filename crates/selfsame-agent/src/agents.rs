@@ -32,6 +32,7 @@ use crate::machine::ProtocolMachine;
 use crate::oob::OutOfBand;
 use crate::parts::{AgentParts, AgentTerms, Hearing};
 
+pub use beginning::InvitationDid;
 pub use connecting::{InvitationAnswer, NewInvitation};
 pub use dids::LocalDid;
 pub use discovering::NewDiscovery;
@@ -58,6 +59,8 @@ impl Agents {
     /// whether somebody hears of the states of an agent's records.
     #[must_use]
     pub fn new(anoncreds: AnonCreds, common: AgentTerms, hearing: Hearing) -> Self {
+        let registries_heard = hearing.clone();
+        anoncreds.set_hearing(move |tenant| registries_heard(tenant));
         let parts = AgentParts::new(anoncreds, common, hearing);
         Self {
             connections: Arc::new(ProtocolMachine::new(parts.clone())),

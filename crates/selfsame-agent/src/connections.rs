@@ -6,9 +6,9 @@ mod handshake;
 mod party;
 mod rotation;
 mod side;
-mod view;
 
 use async_trait::async_trait;
+use selfsame_agent_view::connection::ConnectionView;
 use selfsame_aries::advance::{Outgoing, Problem, ProblemKind, Recipient};
 use selfsame_aries::connection::{Accepting, ConnectionRecord, ConnectionRole, HandshakeRejection};
 use selfsame_aries::did_exchange::DidExchangeMessage;
@@ -32,7 +32,6 @@ pub use given::{
 pub use party::make_did;
 pub use rotation::RotationEntry;
 pub use side::{OwnDid, OwnSide};
-pub use view::{ConnectionView, InvitationView};
 
 /// Finds the record of a thread.
 pub const THREAD: &str = "aries_thread";
@@ -135,7 +134,12 @@ impl ConnectionEntry {
 
     /// What controllers are told of its state.
     pub fn notice(&self, id: &str) -> Told {
-        Told::new(TOPIC, &ConnectionView::of(id, self))
+        Told::new(TOPIC, &self.view(id))
+    }
+
+    /// What controllers see of it.
+    pub fn view(&self, id: &str) -> ConnectionView {
+        ConnectionView::of(id, &self.record)
     }
 
     /// The same, if somebody hears it.

@@ -1,7 +1,6 @@
 //! Questions about the features of peers (RFC 0031, RFC 0557): their records, and how they are driven.
 
-mod view;
-
+use selfsame_agent_view::discovery::DiscoveryView;
 use selfsame_aries::advance::{Footing, Outset, Problem};
 use selfsame_aries::discover_features::{DiscoveryInput, DiscoveryRecord, step};
 use selfsame_aries::key::VerKey;
@@ -12,8 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
 use crate::notice::{Told, Untold};
-
-pub use view::DiscoveryView;
 
 /// Finds the questions on a connection.
 pub const DISCOVERY_CONNECTION: &str = "aries_discovery_connection";
@@ -103,7 +100,12 @@ impl DiscoveryEntry {
             1 => "discover_feature",
             _ => "discover_feature_v2_0",
         };
-        Told::new(topic, &DiscoveryView::of(&self.id(), self))
+        Told::new(topic, &self.view(&self.id()))
+    }
+
+    /// What controllers see of it.
+    pub fn view(&self, id: &str) -> DiscoveryView {
+        DiscoveryView::of(id, &self.connection_id, self.record.as_ref())
     }
 }
 

@@ -3,10 +3,10 @@
 mod attachments;
 pub mod issuing;
 pub mod proving;
-mod shown;
 
 use std::fmt::Debug;
 
+use selfsame_agent_view::exchange::Depth;
 use selfsame_aries::advance::{Advanced, Footing, Move, Outgoing, Outset, Problem};
 use selfsame_aries::exchange::{Course, Exchange, Payload, Speech};
 use selfsame_aries::key::VerKey;
@@ -24,8 +24,6 @@ use serde_json::Value;
 
 use crate::machine::{AgentTurn, Parcel, Startable, Taken};
 use crate::notice::{Told, Untold};
-
-pub use shown::Depth;
 
 /// Finds the exchanges of a connection.
 pub const CONNECTION: &str = "aries_connection";
@@ -45,8 +43,18 @@ pub trait KeptCourse: Course {
     /// Whether an exchange is done, and nobody asked to keep its record. What came to nothing is kept for its controller.
     fn is_spent(exchange: &Exchange<Self>) -> bool;
 
+    /// The state's name in the version that drives the exchange.
+    fn state(exchange: &Exchange<Self>) -> &'static str;
+
     /// An exchange as controllers see it.
-    fn shown(id: &str, exchange: &Exchange<Self>, depth: Depth) -> Value;
+    fn shown(id: &str, exchange: &Exchange<Self>, of: ShownAs<'_, Self>) -> Value;
+}
+
+/// How an exchange is shown.
+pub struct ShownAs<'a, C: KeptCourse> {
+    /// What the agent knows of it.
+    pub details: &'a C::Details,
+    pub depth: Depth,
 }
 
 /// An exchange as it is kept.
@@ -106,6 +114,8 @@ pub struct Wishes {
 
 /// Who an agent is in an exchange, and where that stands.
 pub struct ExchangeStanding {
+    /// The major version of the protocol.
+    pub major: u16,
     pub role: String,
     pub state: &'static str,
 }
@@ -288,15 +298,20 @@ impl<C: KeptCourse> ExchangeEntry<C> {
     pub fn standing(&self) -> Option<ExchangeStanding> {
         let exchange = self.exchange.as_ref()?;
         Some(ExchangeStanding {
+            major: exchange.version().major,
             role: role_name(exchange.role),
-            state: C::name(exchange.state),
+            state: C::state(exchange),
         })
     }
 
     /// The record as controllers see it.
     pub fn shown(&self, depth: Depth) -> Value {
         let exchange = self.exchange.as_ref();
-        exchange.map_or(Value::Null, |one| C::shown(&self.id(), one, depth))
+        let of = ShownAs {
+            details: &self.details,
+            depth,
+        };
+        exchange.map_or(Value::Null, |one| C::shown(&self.id(), one, of))
     }
 
     /// The notice of the record's state.
@@ -357,6 +372,11 @@ impl<'a, C: KeptCourse> ExchangeRun<'a, C> {
             turn,
             taken: Taken::sending(Vec::new()),
         }
+    }
+
+    /// The record as it is now.
+    pub fn entry(&self) -> &ExchangeEntry<C> {
+        self.entry
     }
 
     /// What the agent knows of the exchange beside the protocol.
@@ -457,6 +477,13 @@ impl<'a, C: KeptCourse> ExchangeRun<'a, C> {
             }
             // Without a peer there is nobody to tell.
             None => {}
+        }
+    }
+
+    /// Tells controllers of something beside the record, if somebody hears.
+    pub fn tell(&mut self, told: Told) {
+        if self.turn.is_heard {
+            self.taken.tell.push(told);
         }
     }
 

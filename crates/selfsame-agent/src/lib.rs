@@ -1,7 +1,7 @@
 //! The Aries agent as a role of an organisation: connections and exchanges with other agents, over DIDComm.
 //!
 //! Owns: the agent's records, its keys and the routes to them, how messages are packed and delivered, which machine gets
-//! what arrives. Does not own: the rules of protocols (selfsame-aries), envelopes (selfsame-didcomm), the driver
+//! what arrives. Does not own: the rules of protocols (selfsame-aries), what controllers see (selfsame-agent-view), envelopes (selfsame-didcomm), the driver
 //! (selfsame-core), addresses and listeners.
 
 mod agents;
@@ -19,9 +19,9 @@ pub use agents::{
     Agents, ConnectionEndpoints, ConnectionFilter, ExchangeBegin, ExchangeFilter, Exchanges,
     InvitationAnswer, ListRange, LocalDid, NewInvitation,
 };
-pub use connections::{ConnectionView, InvitationView};
 pub use exchanges::{ExchangeProtocol, Wishes};
 pub use parts::{AgentSettings, AgentTerms, Hearing};
+pub use selfsame_agent_view::connection::{ConnectionView, InvitationView};
 
 /// Issuing credentials: what controllers give.
 pub mod issue {
@@ -41,10 +41,11 @@ pub mod present {
 /// Connections by DID exchange and out-of-band: what controllers give, and what they see.
 pub mod connect {
     pub use crate::agents::{
-        DidRequestWish, NewDiscovery, NewOobInvitation, OobAnswer, RevocationNotification,
+        DidRequestWish, InvitationDid, NewDiscovery, NewOobInvitation, OobAnswer,
+        RevocationNotification,
     };
     pub use crate::connections::{OwnDid, OwnSide};
-    pub use crate::discovery::DiscoveryView;
-    pub use crate::oob::{OobInvitationView, OobView};
     pub use crate::public_did::PublicDid;
+    pub use selfsame_agent_view::discovery::DiscoveryView;
+    pub use selfsame_agent_view::out_of_band::{OobInvitationView, OobView};
 }

@@ -1,7 +1,6 @@
 //! Invitations of out-of-band (RFC 0434): their records, and how they are driven.
 
-mod view;
-
+use selfsame_agent_view::out_of_band::{OobSides, OobView};
 use selfsame_aries::advance::{Footing, Outgoing, Problem, Recipient};
 use selfsame_aries::key::VerKey;
 use selfsame_aries::out_of_band::{
@@ -13,17 +12,20 @@ use selfsame_didcomm::{Message, Version};
 use selfsame_mediation::destination::Destination;
 use selfsame_store::{Batch, Tag};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, json};
 
 use crate::connections::Connections;
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Taken};
 use crate::notice::{Told, Untold};
 
-pub use view::{OobInvitationView, OobView};
-
 /// Finds the records of an invitation by its identifier.
 pub const OOB_INVITATION: &str = "aries_oob_invitation";
 /// The topic of their webhooks.
 const TOPIC: &str = "out_of_band";
+/// The topic of the wish of a peer to use a connection again.
+const REUSE_TOPIC: &str = "connection_reuse";
+/// The topic of the answer of a peer to such a wish.
+const REUSE_ACCEPTED_TOPIC: &str = "connection_reuse_accepted";
 
 /// The protocol out-of-band.
 pub struct OutOfBand;
@@ -57,6 +59,8 @@ pub struct OobGiven {
 /// The way to the other side, by a connection.
 #[derive(Clone)]
 pub struct OobWay {
+    /// The connection.
+    pub connection_id: String,
     /// Our key.
     pub from: VerKey,
     /// Where the peer gets its messages.
@@ -86,9 +90,51 @@ impl OobEntry {
         }
     }
 
+    /// The connection that it led to, or that waits for its answer.
+    pub fn connection_id(&self) -> Option<String> {
+        let led = self.record.connection_id.as_ref();
+        led.or(self.pending.as_ref()).cloned()
+    }
+
     /// What controllers are told of its state.
     pub fn notice(&self, id: &str) -> Told {
-        Told::new(TOPIC, &OobView::of(id, self))
+        Told::new(TOPIC, &self.view(id))
+    }
+
+    /// What controllers see of it.
+    pub fn view(&self, id: &str) -> OobView {
+        let sides = OobSides {
+            connection_id: self.connection_id(),
+            own_key: self.own_key.as_ref(),
+            their_service: self.their_service.as_ref().map(Destination::service),
+        };
+        OobView::of(id, &self.record, sides)
+    }
+
+    /// What controllers are told of a connection that is used again; `None` for another message. A reuse that is refused
+    /// has the same topic as one that is accepted.
+    fn reused(&self, given: &OobGiven) -> Option<Told> {
+        let OobInput::Received(message) = &given.what else {
+            return None;
+        };
+        let (topic, state) = match message.content {
+            OobMessage::Reuse => (REUSE_TOPIC, None),
+            OobMessage::ReuseAccepted => (REUSE_ACCEPTED_TOPIC, Some("accepted")),
+            OobMessage::Report(_) => (REUSE_ACCEPTED_TOPIC, Some("rejected")),
+            OobMessage::Invitation(_) => return None,
+        };
+        let (invitation, mut payload) = (&self.record.dialogue.thread_id, Map::new());
+        payload.insert("thread_id".to_owned(), json!(message.thread_id));
+        payload.insert("invi_msg_id".to_owned(), json!(invitation));
+        if let Some(OobWay { connection_id, .. }) = &given.way {
+            let comment = format!("Connection {connection_id} for invitation {invitation}");
+            payload.insert("connection_id".to_owned(), json!(connection_id));
+            payload.insert("comment".to_owned(), json!(comment));
+        }
+        if let Some(state) = state {
+            payload.insert("state".to_owned(), json!(state));
+        }
+        Some(Told::new(topic, &payload))
     }
 }
 
@@ -115,8 +161,10 @@ impl AgentProtocol for OutOfBand {
         let was = entry.record.state;
         entry.record = advance.record;
         let mut taken = Taken::sending(send);
-        if was != entry.record.state && turn.is_heard {
-            taken = taken.telling(vec![entry.notice(turn.round.at.id)]);
+        if turn.is_heard {
+            let state = (was != entry.record.state).then(|| entry.notice(turn.round.at.id));
+            let told = state.into_iter().chain(entry.reused(input));
+            taken = taken.telling(told.collect());
         }
         // A connection that is used again makes the one superfluous that waits for a request.
         let is_reused = matches!(&input.what, OobInput::Received(_))
@@ -145,7 +193,7 @@ impl AgentProtocol for OutOfBand {
 }
 
 fn parcel(way: OobWay, outgoing: &Outgoing) -> Option<Parcel> {
-    let OobWay { from, to } = way;
+    let OobWay { from, to, .. } = way;
     match outgoing.to {
         Recipient::Peer | Recipient::Sender => Some(Parcel {
             from,

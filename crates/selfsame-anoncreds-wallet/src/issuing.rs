@@ -39,6 +39,8 @@ pub struct DefinitionOffer {
 pub struct CompletedIssuance {
     /// Its JSON.
     pub json: Vec<u8>,
+    /// Its definition.
+    pub cred_def_id: String,
     /// The revocation registry, if it can be revoked.
     pub rev_reg_id: Option<String>,
     /// Its index there.
@@ -140,6 +142,7 @@ impl AnonCreds {
         };
         Ok(CompletedIssuance {
             json,
+            cred_def_id: publication.definition_id.clone().unwrap_or_default(),
             rev_reg_id: taken.as_ref().map(|taken| taken.registry.id.clone()),
             cred_rev_id: taken.map(|taken| taken.index),
             writes,

@@ -37,10 +37,8 @@ pub use publication::{
     DefinitionFilter, NewCredentialDefinition, NewSchema, Publication, PublicationState,
 };
 pub use publishing::{CredentialDefinitionView, SchemaView};
-pub use registries::{
-    IssuanceState, IssuanceView, PlacesByRegistry, RegistryDifference, RegistryView,
-};
-pub use registry::RegistryStage;
+pub use registries::{IssuanceState, IssuanceView, PlacesByRegistry, RegistryDifference};
+pub use registry::{RegistryStage, RegistryView};
 pub use tails::TailsName;
 pub use verifying::ProofVerdict;
 pub use view::{

@@ -4,8 +4,10 @@ mod change;
 mod machine;
 mod making;
 mod record;
+mod view;
 
 pub(crate) use change::RegistryChange;
 pub(crate) use machine::Registries;
 pub use record::RegistryStage;
 pub(crate) use record::{REGISTRY, RegistryRecord, is_open_tag};
+pub use view::RegistryView;

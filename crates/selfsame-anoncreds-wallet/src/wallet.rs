@@ -71,6 +71,11 @@ impl AnonCreds {
         &self.shared
     }
 
+    /// Has controllers told of the revocation registries of the tenants that somebody hears of.
+    pub fn set_hearing(&self, hearing: impl Fn(&TenantId) -> bool + Send + Sync + 'static) {
+        self.registries.set_hearing(Arc::new(hearing));
+    }
+
     /// The machines that get the registry's answers.
     #[must_use]
     pub fn correspondents(&self) -> Vec<Arc<dyn Correspondent>> {

@@ -22,3 +22,8 @@ pub use app::{
     SubWallet, WalletChange, audited,
 };
 pub use selfsame_openid::OrganisationRoles;
+
+/// What the faces of agents give and get.
+pub mod agent {
+    pub use crate::app::{AgentNotices, HeardNotice, IssuedPlace, WaitingNotification};
+}

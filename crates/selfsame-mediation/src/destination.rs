@@ -166,6 +166,15 @@ impl Destination {
         })
     }
 
+    /// As such a decorator says it.
+    pub fn service(&self) -> Value {
+        json!({
+            "recipientKeys": self.keys,
+            "routingKeys": self.through,
+            "serviceEndpoint": self.endpoint,
+        })
+    }
+
     /// The key that tells this peer from others; messages to it arrive in order.
     pub fn peer(&self) -> String {
         let first = self.keys.first();

@@ -16,12 +16,14 @@ struct HeardOwners {
     endpoints: HashSet<TenantId>,
     /// How many connections follow each.
     followed: HashMap<TenantId, usize>,
+    /// How many follow all.
+    follow_all: usize,
 }
 
-/// A connection follows a tenant until this is dropped.
+/// A connection follows a tenant, or all, until this is dropped.
 pub struct Following {
     hearers: Hearers,
-    owner: TenantId,
+    owner: Option<TenantId>,
 }
 
 impl Hearers {
@@ -29,7 +31,9 @@ impl Hearers {
     #[must_use]
     pub fn hears(&self, owner: &TenantId) -> bool {
         let heard = self.heard();
-        heard.endpoints.contains(owner) || heard.followed.contains_key(owner)
+        heard.follow_all > 0
+            || heard.endpoints.contains(owner)
+            || heard.followed.contains_key(owner)
     }
 
     /// Follows an owner's agents.
@@ -41,7 +45,19 @@ impl Hearers {
         drop(heard);
         Following {
             hearers: self.clone(),
-            owner,
+            owner: Some(owner),
+        }
+    }
+
+    /// Follows the agents of all owners.
+    #[must_use]
+    pub fn follow_all(&self) -> Following {
+        let mut heard = self.heard();
+        heard.follow_all = heard.follow_all.saturating_add(1);
+        drop(heard);
+        Following {
+            hearers: self.clone(),
+            owner: None,
         }
     }
 
@@ -61,10 +77,14 @@ impl Hearers {
 impl Drop for Following {
     fn drop(&mut self) {
         let mut heard = self.hearers.heard();
-        if let Some(count) = heard.followed.get_mut(&self.owner) {
+        let Some(owner) = &self.owner else {
+            heard.follow_all = heard.follow_all.saturating_sub(1);
+            return;
+        };
+        if let Some(count) = heard.followed.get_mut(owner) {
             *count = count.saturating_sub(1);
             if *count == 0 {
-                heard.followed.remove(&self.owner);
+                heard.followed.remove(owner);
             }
         }
     }
@@ -88,6 +108,10 @@ mod tests {
         hearers.note(&owner);
         assert!(hearers.hears(&owner));
         hearers.replace(HashSet::new());
+        assert!(!hearers.hears(&owner));
+        let all = hearers.follow_all();
+        assert!(hearers.hears(&owner));
+        drop(all);
         assert!(!hearers.hears(&owner));
     }
 }

@@ -181,9 +181,15 @@ const PLACES: &[Place] = &[
         ..place("selfsame-mediation", 3)
     },
     Place {
+        // Who shows a record needs no store.
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-agent-view", 3)
+    },
+    Place {
         // A role beside that of OpenID4VC; the registry is behind a trait of the core.
         // Its tests alone call over the network by themselves.
         beside: &[
+            "selfsame-agent-view",
             "selfsame-anoncreds-wallet",
             "selfsame-core",
             "selfsame-driver",

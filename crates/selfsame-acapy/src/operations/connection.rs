@@ -156,19 +156,10 @@ pub async fn create_invitation(call: OperationCall) -> OperationResult {
 
 /// What is told of an invitation.
 fn invited(call: &OperationCall, made: InvitationView, alias: Option<String>) -> Value {
-    let link = match &call.admin.settings().invite_base_url {
-        None => made.invitation_url,
-        Some(base) => {
-            let query = made.invitation_url.split_once('?').map(|(_, query)| query);
-            let mut link = base.clone();
-            link.set_query(query);
-            link.to_string()
-        }
-    };
     let mut answer = json!({
         "connection_id": made.connection_id,
         "invitation": made.invitation,
-        "invitation_url": link,
+        "invitation_url": link(call, &made.invitation_url),
     });
     if let Some(alias) = alias {
         answer["alias"] = alias.into();
@@ -176,8 +167,18 @@ fn invited(call: &OperationCall, made: InvitationView, alias: Option<String>) ->
     answer
 }
 
+/// The link of an invitation, below the base that the settings name.
+pub fn link(call: &OperationCall, url: &str) -> String {
+    let Some(base) = &call.admin.settings().invite_base_url else {
+        return url.to_owned();
+    };
+    let mut link = base.clone();
+    link.set_query(url.split_once('?').map(|(_, query)| query));
+    link.to_string()
+}
+
 /// Why an invitation can't name the public DID.
-fn no_public() -> OperationError {
+pub fn no_public() -> OperationError {
     Problem::new(StatusCode::FORBIDDEN, "agent-public-invites-off").into()
 }
 

@@ -1,4 +1,5 @@
-//! What the operations of both kinds of exchanges share: lists, problem reports, the formats of a body.
+//! What the operations of both kinds of exchanges share: how they are listed, shown, continued and removed; problem
+//! reports; the formats of a body.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +10,19 @@ use selfsame_aries::notification::ProblemReport;
 use selfsame_crypto::json::to_bytes;
 use selfsame_driver::paging::Paging;
 use selfsame_driver::{Error, Reason};
-use selfsame_store::TenantId;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::answer::{OperationResult, cannot};
-use crate::call::{Flag, ListPart};
+use crate::answer::{OperationError, OperationResult, cannot, done};
+use crate::call::{Flag, ListPart, OperationCall};
+use crate::listing::gathered;
+
+/// The parameters of a path that name an exchange.
+const IDS: [&str; 2] = ["cred_ex_id", "pres_ex_id"];
 
 /// What a list of exchanges is asked for.
 #[derive(Deserialize)]
-pub struct RecordsQuery {
+struct ExchangesQuery {
     connection_id: Option<String>,
     thread_id: Option<String>,
     role: Option<String>,
@@ -29,7 +33,7 @@ pub struct RecordsQuery {
     descending: Option<Flag>,
 }
 
-impl RecordsQuery {
+impl ExchangesQuery {
     fn part(&self) -> ListPart {
         ListPart {
             offset: self.offset,
@@ -46,33 +50,62 @@ impl RecordsQuery {
             state: self.state,
         }
     }
+}
 
-    /// The exchanges that fit, the oldest first unless the query says otherwise.
-    pub async fn found<P: ExchangeProtocol>(
-        self,
-        exchanges: Exchanges<'_, P>,
-        tenant: &TenantId,
-    ) -> OperationResult<Vec<Value>> {
-        let (part, filter) = (self.part(), self.filter());
-        let wanted = part.offset.saturating_add(part.limit());
-        let (mut found, mut paging) = (Vec::new(), Paging::longest());
-        // The newest come first, so an ascending list needs all of them.
-        while !part.is_descending() || found.len() < wanted {
-            let listed = exchanges.list(tenant, &filter, &paging).await?;
-            found.extend(listed.items);
-            match listed.next {
-                Some(next) => paging.after = Some(next),
-                None => break,
-            }
-        }
-        if !part.is_descending() {
-            found.reverse();
-        }
-        Ok(found
-            .into_iter()
-            .skip(part.offset)
-            .take(part.limit())
-            .collect())
+/// The exchanges that fit the query of a call.
+pub async fn listed<P: ExchangeProtocol>(
+    call: &OperationCall,
+    exchanges: Exchanges<'_, P>,
+) -> OperationResult<Vec<Value>> {
+    let asked: ExchangesQuery = call.query()?;
+    let (part, filter, tenant) = (asked.part(), asked.filter(), call.tenant()?);
+    let (filter, exchanges) = (&filter, &exchanges);
+    let page = |paging: Paging| async move { exchanges.list(tenant, filter, &paging).await };
+    gathered(part, page).await
+}
+
+/// The exchange that the path of a call names.
+pub async fn found<P: ExchangeProtocol>(
+    call: &OperationCall,
+    exchanges: Exchanges<'_, P>,
+) -> OperationResult<Value> {
+    Ok(exchanges.one(call.tenant()?, named(call)?).await?)
+}
+
+/// Takes a step of the exchange that the path of a call names. Returns the record after it.
+pub async fn acted<P: ExchangeProtocol>(
+    call: &OperationCall,
+    exchanges: Exchanges<'_, P>,
+    what: P::What,
+) -> OperationResult<Value> {
+    Ok(exchanges.act(call.tenant()?, named(call)?, what).await?)
+}
+
+/// Removes the exchange that the path of a call names.
+pub async fn removed<P: ExchangeProtocol>(
+    call: &OperationCall,
+    exchanges: Exchanges<'_, P>,
+) -> OperationResult {
+    exchanges.remove(call.tenant()?, named(call)?).await?;
+    done()
+}
+
+/// The identifier of the exchange that the path of a call names.
+fn named(call: &OperationCall) -> OperationResult<&str> {
+    let mut path = call.path.iter();
+    let found = path.find(|part| IDS.contains(&part.name.as_str()));
+    let absent = || Error::not_found("exchange-absent");
+    Ok(found.map(|part| part.value.as_str()).ok_or_else(absent)?)
+}
+
+/// The connection that a body must name.
+///
+/// # Errors
+/// 422 without one.
+pub fn on_connection(connection_id: Option<&String>) -> OperationResult<()> {
+    match connection_id {
+        Some(_) => Ok(()),
+        None => Err(OperationError::missing("connection_id")),
     }
 }
 

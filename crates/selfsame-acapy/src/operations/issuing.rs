@@ -1,19 +1,102 @@
-//! Issuing credentials (RFC 0453).
+//! Issuing credentials (RFC 0453, RFC 0036). The steps of an exchange are the same in both versions; bodies that begin
+//! one are not.
 
-use selfsame_agent::issue::{IssueWhat, NewCredentialOffer, NewCredentialProposal};
-use selfsame_agent::{ExchangeBegin, Wishes};
+pub mod first;
+
+use selfsame_agent::issue::{
+    IssueWhat, IssuingProtocol, NamedFilter, NewCredentialOffer, NewCredentialProposal,
+};
+use selfsame_agent::{ExchangeBegin, Exchanges, Wishes};
 use selfsame_aries::exchange::Preview;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::exchange::{ByFormat, RecordsQuery, ReportBody, filters};
-use crate::answer::{OperationError, OperationResult, cannot, done, told};
+use super::exchange::{
+    ByFormat, ReportBody, acted, filters, found, listed, on_connection, removed,
+};
+use crate::answer::{OperationResult, cannot, done, told};
 use crate::call::OperationCall;
 
-/// The version of the protocol.
-const MAJOR: u16 = 2;
+/// The version of the protocol with bodies by format.
+const LATEST: u16 = 2;
 /// The code of a problem report.
 const ABANDONED: &str = "issuance-abandoned";
+
+fn exchanges<const MAJOR: u16>(call: &OperationCall) -> Exchanges<'_, IssuingProtocol> {
+    call.agents().issuing().in_version(MAJOR)
+}
+
+/// A record as both versions answer with it after a first message.
+fn flat(mut record: Value) -> Value {
+    if let Some(members) = record.as_object_mut() {
+        members.remove("detail");
+    }
+    record
+}
+
+/// A record with what each format knows of it, as version 2 shows it.
+fn detailed<const MAJOR: u16>(mut record: Value) -> Value {
+    if MAJOR < LATEST {
+        return record;
+    }
+    let detail = record["detail"].take();
+    let of = |format: &str| detail.get(format).cloned();
+    json!({
+        "indy": of("indy"),
+        "anoncreds": of("anoncreds"),
+        "ld_proof": null,
+        "vc_di": null,
+        "cred_ex_record": flat(record),
+    })
+}
+
+/// An offer that begins an exchange.
+struct FirstOffer {
+    connection_id: Option<String>,
+    offer: NewCredentialOffer,
+    auto_issue: Option<bool>,
+    auto_remove: Option<bool>,
+}
+
+impl FirstOffer {
+    async fn begin<const MAJOR: u16>(self, call: &OperationCall) -> OperationResult {
+        let begin = ExchangeBegin {
+            connection_id: self.connection_id,
+            major: MAJOR,
+            wishes: Wishes {
+                auto_issue: self.auto_issue,
+                auto_remove: self.auto_remove,
+                ..Wishes::default()
+            },
+        };
+        let (issuing, what) = (call.agents().issuing(), IssueWhat::Offer(Some(self.offer)));
+        let begun = issuing.begin(call.tenant()?, &begin, what).await?;
+        told(&flat(begun))
+    }
+}
+
+/// A proposal that begins an exchange.
+struct FirstProposal {
+    connection_id: String,
+    proposal: NewCredentialProposal,
+    auto_remove: Option<bool>,
+}
+
+impl FirstProposal {
+    async fn begin<const MAJOR: u16>(self, call: &OperationCall) -> OperationResult {
+        let begin = ExchangeBegin {
+            connection_id: Some(self.connection_id),
+            major: MAJOR,
+            wishes: Wishes {
+                auto_remove: self.auto_remove,
+                ..Wishes::default()
+            },
+        };
+        let (issuing, what) = (call.agents().issuing(), IssueWhat::Propose(self.proposal));
+        let begun = issuing.begin(call.tenant()?, &begin, what).await?;
+        told(&flat(begun))
+    }
+}
 
 /// An offer or an issuing that begins.
 #[derive(Deserialize)]
@@ -28,78 +111,68 @@ struct OfferBody {
 }
 
 impl OfferBody {
-    /// Begins with an offer on the connection, or with one that goes with an invitation.
-    async fn offer(self, call: &OperationCall, auto_issue: Option<bool>) -> OperationResult {
-        let begin = ExchangeBegin {
-            connection_id: self.connection_id,
-            major: MAJOR,
-            wishes: Wishes {
-                auto_issue,
-                auto_remove: self.auto_remove,
-                ..Wishes::default()
-            },
-        };
-        let offer = NewCredentialOffer {
-            preview: self.credential_preview,
-            filters: filters(self.filter)?,
-            comment: self.comment,
-            replacement_id: self.replacement_id,
-        };
-        let what = IssueWhat::Offer(Some(offer));
-        told(
-            &call
-                .agents()
-                .issuing()
-                .begin(call.tenant()?, &begin, what)
-                .await?,
-        )
+    /// With an offer on the connection.
+    fn sent(self) -> OperationResult<FirstOffer> {
+        on_connection(self.connection_id.as_ref())?;
+        self.offer()
     }
 
-    fn on_connection(&self) -> OperationResult<()> {
-        match self.connection_id {
-            Some(_) => Ok(()),
-            None => Err(OperationError::field(
-                "connection_id",
-                "Missing data for required field.",
-            )),
+    /// With an offer that goes with an invitation.
+    fn created(self) -> OperationResult<FirstOffer> {
+        let body = Self {
+            connection_id: None,
+            ..self
+        };
+        body.offer()
+    }
+
+    fn offer(self) -> OperationResult<FirstOffer> {
+        Ok(FirstOffer {
+            connection_id: self.connection_id,
+            offer: NewCredentialOffer {
+                preview: self.credential_preview,
+                filters: filters(self.filter)?,
+                comment: self.comment,
+                replacement_id: self.replacement_id,
+            },
+            auto_issue: self.auto_issue,
+            auto_remove: self.auto_remove,
+        })
+    }
+}
+
+impl FirstOffer {
+    /// The same, with the credential issued on request.
+    fn issued(self) -> Self {
+        Self {
+            auto_issue: Some(true),
+            ..self
         }
     }
 }
 
 /// Offers a credential on a connection, and issues it when it is requested.
 pub async fn send(call: OperationCall) -> OperationResult {
-    let body: OfferBody = call.body()?;
-    body.on_connection()?;
-    body.offer(&call, Some(true)).await
+    let offer = call.body::<OfferBody>()?.sent()?.issued();
+    offer.begin::<LATEST>(&call).await
 }
 
 /// Offers a credential on a connection.
 pub async fn send_offer(call: OperationCall) -> OperationResult {
-    let body: OfferBody = call.body()?;
-    body.on_connection()?;
-    let auto_issue = body.auto_issue;
-    body.offer(&call, auto_issue).await
+    let offer = call.body::<OfferBody>()?.sent()?;
+    offer.begin::<LATEST>(&call).await
 }
 
 /// Makes an offer that goes with an invitation, and issues when it is requested.
 pub async fn create(call: OperationCall) -> OperationResult {
-    let body: OfferBody = call.body()?;
-    let body = OfferBody {
-        connection_id: None,
-        ..body
-    };
-    body.offer(&call, Some(true)).await
+    let offer = call.body::<OfferBody>()?.created()?.issued();
+    offer.begin::<LATEST>(&call).await
 }
 
 /// Makes an offer that goes with an invitation.
 pub async fn create_offer(call: OperationCall) -> OperationResult {
-    let body: OfferBody = call.body()?;
-    let auto_issue = body.auto_issue;
-    let body = OfferBody {
-        connection_id: None,
-        ..body
-    };
-    body.offer(&call, auto_issue).await
+    let offer = call.body::<OfferBody>()?.created()?;
+    offer.begin::<LATEST>(&call).await
 }
 
 #[derive(Deserialize)]
@@ -114,27 +187,16 @@ struct ProposalBody {
 /// Proposes a credential to its issuer.
 pub async fn send_proposal(call: OperationCall) -> OperationResult {
     let body: ProposalBody = call.body()?;
-    let begin = ExchangeBegin {
-        connection_id: Some(body.connection_id),
-        major: MAJOR,
-        wishes: Wishes {
-            auto_remove: body.auto_remove,
-            ..Wishes::default()
+    let proposal = FirstProposal {
+        connection_id: body.connection_id,
+        proposal: NewCredentialProposal {
+            preview: body.credential_preview,
+            filters: filters(body.filter)?,
+            comment: body.comment,
         },
+        auto_remove: body.auto_remove,
     };
-    let proposal = NewCredentialProposal {
-        preview: body.credential_preview,
-        filters: filters(body.filter)?,
-        comment: body.comment,
-    };
-    let what = IssueWhat::Propose(proposal);
-    told(
-        &call
-            .agents()
-            .issuing()
-            .begin(call.tenant()?, &begin, what)
-            .await?,
-    )
+    proposal.begin::<LATEST>(&call).await
 }
 
 /// No format here begins with a request.
@@ -144,39 +206,21 @@ pub async fn send_request_free(_call: OperationCall) -> OperationResult {
 }
 
 /// The exchanges that fit the query.
-pub async fn list(call: OperationCall) -> OperationResult {
-    let asked: RecordsQuery = call.query()?;
-    let found = asked.found(call.agents().issuing(), call.tenant()?).await?;
-    let results: Vec<Value> = found.into_iter().map(detailed).collect();
+pub async fn list<const MAJOR: u16>(call: OperationCall) -> OperationResult {
+    let found = listed(&call, exchanges::<MAJOR>(&call)).await?;
+    let results: Vec<Value> = found.into_iter().map(detailed::<MAJOR>).collect();
     told(&json!({ "results": results }))
 }
 
 /// An exchange.
-pub async fn show(call: OperationCall) -> OperationResult {
-    let id = call.at("cred_ex_id")?;
-    let found = call.agents().issuing().one(call.tenant()?, id).await?;
-    told(&detailed(found))
-}
-
-/// A record with what each format knows of it.
-fn detailed(record: Value) -> Value {
-    json!({ "cred_ex_record": record, "indy": null, "ld_proof": null })
+pub async fn show<const MAJOR: u16>(call: OperationCall) -> OperationResult {
+    let found = found(&call, exchanges::<MAJOR>(&call)).await?;
+    told(&detailed::<MAJOR>(found))
 }
 
 /// Removes an exchange.
-pub async fn remove(call: OperationCall) -> OperationResult {
-    let id = call.at("cred_ex_id")?;
-    call.agents().issuing().remove(call.tenant()?, id).await?;
-    done()
-}
-
-async fn act(call: &OperationCall, what: IssueWhat) -> OperationResult<Value> {
-    let id = call.at("cred_ex_id")?;
-    Ok(call
-        .agents()
-        .issuing()
-        .act(call.tenant()?, id, what)
-        .await?)
+pub async fn remove<const MAJOR: u16>(call: OperationCall) -> OperationResult {
+    removed(&call, exchanges::<MAJOR>(&call)).await
 }
 
 #[derive(Deserialize)]
@@ -203,12 +247,18 @@ pub async fn offer(call: OperationCall) -> OperationResult {
             replacement_id: None,
         }),
     };
-    told(&act(&call, IssueWhat::Offer(offer)).await?)
+    stepped::<LATEST>(&call, IssueWhat::Offer(offer)).await
+}
+
+/// A step after which the record is answered with as it is.
+async fn stepped<const MAJOR: u16>(call: &OperationCall, what: IssueWhat) -> OperationResult {
+    let record = acted(call, exchanges::<MAJOR>(call), what).await?;
+    told(&flat(record))
 }
 
 /// Requests what was offered.
-pub async fn request(call: OperationCall) -> OperationResult {
-    told(&act(&call, IssueWhat::Request).await?)
+pub async fn request<const MAJOR: u16>(call: OperationCall) -> OperationResult {
+    stepped::<MAJOR>(&call, IssueWhat::Request).await
 }
 
 #[derive(Deserialize)]
@@ -217,12 +267,13 @@ struct IssueBody {
 }
 
 /// Issues what was requested.
-pub async fn issue(call: OperationCall) -> OperationResult {
+pub async fn issue<const MAJOR: u16>(call: OperationCall) -> OperationResult {
     let body: IssueBody = call.body()?;
     let what = IssueWhat::Issue {
         comment: body.comment,
     };
-    told(&detailed(act(&call, what).await?))
+    let record = acted(&call, exchanges::<MAJOR>(&call), what).await?;
+    told(&detailed::<MAJOR>(record))
 }
 
 #[derive(Deserialize)]
@@ -231,17 +282,19 @@ struct StoreBody {
 }
 
 /// Keeps the credential.
-pub async fn store(call: OperationCall) -> OperationResult {
+pub async fn store<const MAJOR: u16>(call: OperationCall) -> OperationResult {
     let body: StoreBody = call.body()?;
     let what = IssueWhat::Store {
         credential_id: body.credential_id,
     };
-    told(&detailed(act(&call, what).await?))
+    let record = acted(&call, exchanges::<MAJOR>(&call), what).await?;
+    told(&detailed::<MAJOR>(record))
 }
 
 /// Ends an exchange.
-pub async fn report(call: OperationCall) -> OperationResult {
+pub async fn report<const MAJOR: u16>(call: OperationCall) -> OperationResult {
     let body: ReportBody = call.body()?;
-    act(&call, IssueWhat::Abandon(body.report(ABANDONED))).await?;
+    let what = IssueWhat::Abandon(body.report(ABANDONED));
+    acted(&call, exchanges::<MAJOR>(&call), what).await?;
     done()
 }

@@ -1,25 +1,52 @@
-//! Presenting proofs (RFC 0454).
+//! Presenting proofs (RFC 0454, RFC 0037). The steps of an exchange are the same in both versions; the bodies are not.
+
+pub mod first;
 
 use std::collections::BTreeMap;
 
-use selfsame_agent::present::{NamedRequest, NewPresentation, NewProofRequest, ProofWhat};
-use selfsame_agent::{ExchangeBegin, Wishes};
+use selfsame_agent::present::{
+    NamedRequest, NewPresentation, NewProofRequest, ProofWhat, ProvingProtocol,
+};
+use selfsame_agent::{ExchangeBegin, Exchanges, Wishes};
 use selfsame_anoncreds_wallet::ChosenCredentials;
 use selfsame_crypto::json::{self, JsonError};
 use selfsame_driver::Error;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::exchange::{ByFormat, RecordsQuery, ReportBody, known};
+use super::exchange::{ByFormat, ReportBody, acted, found, known, listed, on_connection, removed};
 use crate::answer::{OperationError, OperationResult, done, told};
 use crate::call::OperationCall;
 
-/// The version of the protocol.
-const MAJOR: u16 = 2;
+/// The version of the protocol with bodies by format.
+const LATEST: u16 = 2;
 /// The code of a problem report.
 const ABANDONED: &str = "abandoned";
 /// The number of credentials that a search returns if the caller does not say.
 const COUNT: usize = 10;
+
+fn exchanges<const MAJOR: u16>(call: &OperationCall) -> Exchanges<'_, ProvingProtocol> {
+    call.agents().proving().in_version(MAJOR)
+}
+
+/// What begins an exchange: a request, or a proposal.
+struct FirstProof {
+    connection_id: Option<String>,
+    what: ProofWhat,
+    wishes: Wishes,
+}
+
+impl FirstProof {
+    async fn begin<const MAJOR: u16>(self, call: &OperationCall) -> OperationResult {
+        let begin = ExchangeBegin {
+            connection_id: self.connection_id,
+            major: MAJOR,
+            wishes: self.wishes,
+        };
+        let begun = call.agents().proving();
+        told(&begun.begin(call.tenant()?, &begin, self.what).await?)
+    }
+}
 
 #[derive(Deserialize)]
 struct RequestBody {
@@ -31,24 +58,17 @@ struct RequestBody {
 }
 
 impl RequestBody {
-    async fn begin(self, call: &OperationCall) -> OperationResult {
-        let begin = ExchangeBegin {
+    fn request(self) -> OperationResult<FirstProof> {
+        let asked = asked(self.presentation_request, self.comment)?;
+        Ok(FirstProof {
             connection_id: self.connection_id,
-            major: MAJOR,
+            what: ProofWhat::Request(Some(asked)),
             wishes: Wishes {
                 auto_verify: self.auto_verify,
                 auto_remove: self.auto_remove,
                 ..Wishes::default()
             },
-        };
-        let what = ProofWhat::Request(Some(asked(self.presentation_request, self.comment)?));
-        told(
-            &call
-                .agents()
-                .proving()
-                .begin(call.tenant()?, &begin, what)
-                .await?,
-        )
+        })
     }
 }
 
@@ -61,17 +81,15 @@ fn asked(formats: ByFormat, comment: Option<String>) -> OperationResult<NewProof
     Ok(NewProofRequest {
         requests: requests.collect(),
         comment,
+        preview: None,
     })
 }
 
 /// Requests a proof on a connection.
 pub async fn send_request(call: OperationCall) -> OperationResult {
     let body: RequestBody = call.body()?;
-    if body.connection_id.is_none() {
-        let what = "Missing data for required field.";
-        return Err(OperationError::field("connection_id", what));
-    }
-    body.begin(&call).await
+    on_connection(body.connection_id.as_ref())?;
+    body.request()?.begin::<LATEST>(&call).await
 }
 
 /// Makes a request that goes with an invitation.
@@ -81,7 +99,7 @@ pub async fn create_request(call: OperationCall) -> OperationResult {
         connection_id: None,
         ..body
     };
-    body.begin(&call).await
+    body.request()?.begin::<LATEST>(&call).await
 }
 
 #[derive(Deserialize)]
@@ -96,43 +114,32 @@ struct ProposalBody {
 /// Proposes to its verifier what to prove.
 pub async fn send_proposal(call: OperationCall) -> OperationResult {
     let body: ProposalBody = call.body()?;
-    let begin = ExchangeBegin {
+    let proposal = FirstProof {
         connection_id: Some(body.connection_id),
-        major: MAJOR,
+        what: ProofWhat::Propose(asked(body.presentation_proposal, body.comment)?),
         wishes: Wishes {
             auto_present: body.auto_present,
             auto_remove: body.auto_remove,
             ..Wishes::default()
         },
     };
-    let what = ProofWhat::Propose(asked(body.presentation_proposal, body.comment)?);
-    told(
-        &call
-            .agents()
-            .proving()
-            .begin(call.tenant()?, &begin, what)
-            .await?,
-    )
+    proposal.begin::<LATEST>(&call).await
 }
 
 /// The exchanges that fit the query.
-pub async fn list(call: OperationCall) -> OperationResult {
-    let asked: RecordsQuery = call.query()?;
-    let results = asked.found(call.agents().proving(), call.tenant()?).await?;
+pub async fn list<const MAJOR: u16>(call: OperationCall) -> OperationResult {
+    let results = listed(&call, exchanges::<MAJOR>(&call)).await?;
     told(&json!({ "results": results }))
 }
 
 /// An exchange.
-pub async fn show(call: OperationCall) -> OperationResult {
-    let id = call.at("pres_ex_id")?;
-    told(&call.agents().proving().one(call.tenant()?, id).await?)
+pub async fn show<const MAJOR: u16>(call: OperationCall) -> OperationResult {
+    told(&found(&call, exchanges::<MAJOR>(&call)).await?)
 }
 
 /// Removes an exchange.
-pub async fn remove(call: OperationCall) -> OperationResult {
-    let id = call.at("pres_ex_id")?;
-    call.agents().proving().remove(call.tenant()?, id).await?;
-    done()
+pub async fn remove<const MAJOR: u16>(call: OperationCall) -> OperationResult {
+    removed(&call, exchanges::<MAJOR>(&call)).await
 }
 
 #[derive(Deserialize)]
@@ -145,21 +152,11 @@ struct CredentialsQuery {
 }
 
 /// The credentials that can answer a request.
-pub async fn credentials(call: OperationCall) -> OperationResult {
+pub async fn credentials<const MAJOR: u16>(call: OperationCall) -> OperationResult {
     let asked: CredentialsQuery = call.query()?;
-    let referents: Vec<String> = call
-        .all("referent")
-        .iter()
-        .flat_map(|some| some.split(','))
-        .map(|one| one.trim().to_owned())
-        .filter(|one| !one.is_empty())
-        .collect();
     let extra = extra_queries(asked.extra_query.as_deref())?;
-    let record = {
-        let id = call.at("pres_ex_id")?;
-        call.agents().proving().one(call.tenant()?, id).await?
-    };
-    let request = requested(&record)?;
+    let record = found(&call, exchanges::<MAJOR>(&call)).await?;
+    let (request, referents) = (requested(&record)?, referents(&call));
     let anoncreds = call.agents().anoncreds();
     let found = anoncreds
         .matching(call.tenant()?, &request, &referents, &extra)
@@ -168,6 +165,14 @@ pub async fn credentials(call: OperationCall) -> OperationResult {
     let count = asked.limit.or(asked.count).unwrap_or(COUNT);
     let shown: Vec<_> = found.into_iter().skip(start).take(count).collect();
     told(&shown)
+}
+
+/// The referents of the request that a call asks about.
+fn referents(call: &OperationCall) -> Vec<String> {
+    let all = call.all("referent");
+    let each = all.iter().flat_map(|some| some.split(','));
+    let each = each.map(|one| one.trim().to_owned());
+    each.filter(|one| !one.is_empty()).collect()
 }
 
 /// A query in WQL for each referent.
@@ -179,22 +184,20 @@ fn extra_queries(text: Option<&str>) -> OperationResult<BTreeMap<String, Value>>
         .map_err(|error: JsonError| OperationError::field("extra_query", &error.to_string()))
 }
 
-/// The JSON of what a record's request asks for, in the first format that has it.
+/// The JSON of what a record's request asks for, in the first format that has it. Version 1 has one format.
 fn requested(record: &Value) -> OperationResult<Vec<u8>> {
-    let formats = &record["by_format"]["pres_request"];
-    let mut requests = formats.as_object().into_iter().flat_map(|all| all.values());
-    let request = requests.next();
-    let absent = || Error::bad_request("agent-request-absent");
-    Ok(json::to_bytes(request.ok_or_else(absent)?))
+    let formats = record["by_format"]["pres_request"].as_object();
+    let mut requests = formats.into_iter().flat_map(|all| all.values());
+    let request = requests.next().unwrap_or(&record["presentation_request"]);
+    match request.is_null() {
+        true => Err(Error::bad_request("agent-request-absent").into()),
+        false => Ok(json::to_bytes(request)),
+    }
 }
 
-async fn act(call: &OperationCall, what: ProofWhat) -> OperationResult<Value> {
-    let id = call.at("pres_ex_id")?;
-    Ok(call
-        .agents()
-        .proving()
-        .act(call.tenant()?, id, what)
-        .await?)
+/// A step after which the record is answered with.
+async fn stepped<const MAJOR: u16>(call: &OperationCall, what: ProofWhat) -> OperationResult {
+    told(&acted(call, exchanges::<MAJOR>(call), what).await?)
 }
 
 #[derive(Deserialize)]
@@ -218,7 +221,7 @@ pub async fn present(call: OperationCall) -> OperationResult {
         chosen,
         comment: body.comment,
     };
-    told(&act(&call, ProofWhat::Present(presentation)).await?)
+    stepped::<LATEST>(&call, ProofWhat::Present(presentation)).await
 }
 
 #[derive(Deserialize)]
@@ -234,17 +237,18 @@ pub async fn request(call: OperationCall) -> OperationResult {
         Some(formats) => Some(asked(formats, body.comment)?),
         None => None,
     };
-    told(&act(&call, ProofWhat::Request(request)).await?)
+    stepped::<LATEST>(&call, ProofWhat::Request(request)).await
 }
 
 /// Verifies what was presented.
-pub async fn verify(call: OperationCall) -> OperationResult {
-    told(&act(&call, ProofWhat::Verify).await?)
+pub async fn verify<const MAJOR: u16>(call: OperationCall) -> OperationResult {
+    stepped::<MAJOR>(&call, ProofWhat::Verify).await
 }
 
 /// Ends an exchange.
-pub async fn report(call: OperationCall) -> OperationResult {
+pub async fn report<const MAJOR: u16>(call: OperationCall) -> OperationResult {
     let body: ReportBody = call.body()?;
-    act(&call, ProofWhat::Abandon(body.report(ABANDONED))).await?;
+    let what = ProofWhat::Abandon(body.report(ABANDONED));
+    acted(&call, exchanges::<MAJOR>(&call), what).await?;
     done()
 }

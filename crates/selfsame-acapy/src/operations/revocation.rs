@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_anoncreds_wallet::{
-    IssuanceState, IssuanceView, PlacesByRegistry, RegistryStage, RegistryView,
-};
-use selfsame_crypto::time::UnixTime;
+use selfsame_agent::connect::RevocationNotification;
+use selfsame_anoncreds_wallet::{IssuanceView, PlacesByRegistry, RegistryView};
+use selfsame_app::agent::{IssuedPlace, WaitingNotification};
+use selfsame_aries::revocation_notification::RevokedCredential;
+use selfsame_driver::Reason;
 use selfsame_driver::paging::Paging;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{OperationError, OperationResult, done, told};
+use crate::answer::{OperationError, OperationResult, cannot, done, told};
 use crate::call::OperationCall;
 
 /// An index of a registry, which callers write as a number or as a text.
@@ -68,16 +69,80 @@ struct RevokeBody {
     issued: IssuedBy,
     #[serde(default)]
     publish: bool,
+    #[serde(flatten)]
+    notice: NoticeBody,
 }
 
-/// Revokes a credential: at once, or when the pending ones are published.
+/// Whether and how the holder is notified.
+#[derive(Deserialize)]
+struct NoticeBody {
+    #[serde(default)]
+    notify: bool,
+    #[serde(default)]
+    notify_version: NoticeVersion,
+    connection_id: Option<String>,
+    thread_id: Option<String>,
+    comment: Option<String>,
+}
+
+/// The version of the notification.
+#[derive(Clone, Copy, Default, Deserialize)]
+enum NoticeVersion {
+    #[default]
+    #[serde(rename = "v1_0")]
+    First,
+    #[serde(rename = "v2_0")]
+    Latest,
+}
+
+impl NoticeBody {
+    /// The notification of a credential at this place; `None` if the caller wants none.
+    fn waiting(self, place: IssuedPlace) -> OperationResult<Option<WaitingNotification>> {
+        if !self.notify {
+            return Ok(None);
+        }
+        let missing = || cannot(Reason::new("agent-notify-connection"));
+        let by_place = || RevokedCredential::Registry {
+            format: "indy-anoncreds".to_owned(),
+            rev_reg_id: place.rev_reg_id.clone(),
+            cred_rev_id: place.cred_rev_id.to_string(),
+        };
+        let notification = match (self.notify_version, self.thread_id) {
+            (NoticeVersion::First, Some(thread)) => RevocationNotification {
+                major: 1,
+                credential: RevokedCredential::Thread(thread),
+                comment: self.comment,
+            },
+            (version, _) => RevocationNotification {
+                major: match version {
+                    NoticeVersion::First => 1,
+                    NoticeVersion::Latest => 2,
+                },
+                credential: by_place(),
+                comment: self.comment,
+            },
+        };
+        Ok(Some(WaitingNotification {
+            connection_id: self.connection_id.ok_or_else(missing)?,
+            place,
+            notification,
+        }))
+    }
+}
+
+/// Revokes a credential: at once, or when the pending ones are published. Its holder is notified once it is revoked.
 pub async fn revoke(call: OperationCall) -> OperationResult {
     let body: RevokeBody = call.body()?;
     let issued = body.issued.find(&call).await?;
-    let (anoncreds, tenant) = (call.agents().anoncreds(), call.tenant()?);
-    anoncreds
-        .revoke(tenant, &issued.rev_reg_id, issued.cred_rev_id, body.publish)
-        .await?;
+    let place = IssuedPlace {
+        rev_reg_id: issued.rev_reg_id,
+        cred_rev_id: issued.cred_rev_id,
+    };
+    let (app, tenant) = (call.app(), call.tenant()?);
+    if let Some(waiting) = body.notice.waiting(place.clone())? {
+        app.notify_once_revoked(tenant, &waiting).await?;
+    }
+    app.revoke_anoncreds(tenant, &place, body.publish).await?;
     done()
 }
 
@@ -110,8 +175,8 @@ struct PublishBody {
 /// Publishes pending revocations.
 pub async fn publish(call: OperationCall) -> OperationResult {
     let body: PublishBody = call.body()?;
-    let (anoncreds, wanted) = (call.agents().anoncreds(), places(&body.rrid2crid)?);
-    let published = anoncreds.publish_revocations(call.tenant()?, &wanted);
+    let (app, wanted) = (call.app(), places(&body.rrid2crid)?);
+    let published = app.publish_anoncreds_revocations(call.tenant()?, &wanted);
     told(&json!({ "rrid2crid": indexes(&published.await?) }))
 }
 
@@ -133,23 +198,7 @@ pub async fn clear(call: OperationCall) -> OperationResult {
 pub async fn record(call: OperationCall) -> OperationResult {
     let asked: IssuedBy = call.query()?;
     let issued = asked.find(&call).await?;
-    told(&json!({ "result": issuance(&issued) }))
-}
-
-fn issuance(issued: &IssuanceView) -> Value {
-    let at = UnixTime(issued.issued).rfc3339();
-    json!({
-        "cred_ex_id": issued.exchange,
-        "rev_reg_id": issued.rev_reg_id,
-        "cred_rev_id": issued.cred_rev_id.to_string(),
-        "cred_def_id": issued.cred_def_id,
-        "state": match issued.state {
-            IssuanceState::Revoked => "revoked",
-            IssuanceState::Issued | IssuanceState::Pending => "issued",
-        },
-        "created_at": at,
-        "updated_at": at,
-    })
+    told(&json!({ "result": issued.record() }))
 }
 
 #[derive(Deserialize)]
@@ -167,7 +216,7 @@ pub async fn created(call: OperationCall) -> OperationResult {
         .await?;
     let is_wanted = |one: &&RegistryView| {
         let wanted = asked.state.as_deref();
-        wanted.is_none_or(|wanted| wanted == state(one))
+        wanted.is_none_or(|wanted| wanted == one.state())
     };
     let ids: Vec<_> = all
         .iter()
@@ -181,14 +230,14 @@ pub async fn created(call: OperationCall) -> OperationResult {
 pub async fn show(call: OperationCall) -> OperationResult {
     let anoncreds = call.agents().anoncreds();
     let found = anoncreds.registry_shown(call.tenant()?, call.at("rev_reg_id")?);
-    told(&json!({ "result": registry(&found.await?) }))
+    told(&json!({ "result": found.await?.record() }))
 }
 
 /// The registry in which the next credential of a definition gets its place.
 pub async fn active(call: OperationCall) -> OperationResult {
     let anoncreds = call.agents().anoncreds();
     let found = anoncreds.active_registry(call.tenant()?, call.at("cred_def_id")?);
-    told(&json!({ "result": registry(&found.await?) }))
+    told(&json!({ "result": found.await?.record() }))
 }
 
 /// Gives out no more places of the registries of a definition, and begins others.
@@ -222,39 +271,10 @@ async fn all_issued(call: &OperationCall) -> OperationResult<Vec<Value>> {
     let (mut all, mut paging) = (Vec::new(), Paging::longest());
     loop {
         let listed = anoncreds.issuances(call.tenant()?, id, &paging).await?;
-        all.extend(listed.items.iter().map(issuance));
+        all.extend(listed.items.iter().map(IssuanceView::record));
         match listed.next {
             Some(next) => paging.after = Some(next),
             None => return Ok(all),
         }
-    }
-}
-
-/// A registry as `IssuerRevRegRecord` has it.
-fn registry(of: &RegistryView) -> Value {
-    let pending: Vec<String> = of.pending.iter().map(u32::to_string).collect();
-    json!({
-        "revoc_reg_id": of.rev_reg_id,
-        "cred_def_id": of.cred_def_id,
-        "issuer_did": of.issuer_id,
-        "revoc_def_type": "CL_ACCUM",
-        "max_cred_num": of.size,
-        "tag": of.number.to_string(),
-        "tails_hash": of.tails_hash,
-        "state": state(of),
-        "pending_pub": pending,
-        "created_at": UnixTime(of.begun).rfc3339(),
-        "updated_at": UnixTime(of.changed).rfc3339(),
-    })
-}
-
-/// A registry's state by ACA-Py's names.
-fn state(of: &RegistryView) -> &'static str {
-    match of.stage {
-        RegistryStage::Preparing => "init",
-        RegistryStage::Sending => "generated",
-        RegistryStage::Ready => "active",
-        RegistryStage::Full => "full",
-        RegistryStage::Decommissioned | RegistryStage::Failed(_) => "decommissioned",
     }
 }

@@ -45,13 +45,36 @@ impl Controller {
         Self { url, heard }
     }
 
+    /// What it heard of a topic so far.
+    pub fn all(&self, topic: &str) -> Vec<HeardRecord> {
+        let heard = self.heard.lock().unwrap().clone();
+        let path = format!("/hooks/topic/{topic}/");
+        heard.into_iter().filter(|one| one.path == path).collect()
+    }
+
+    /// Waits until it has heard of a record in each of these states.
+    pub async fn hears(&self, topic: &str, states: &[&str]) {
+        let began = tokio::time::Instant::now();
+        for state in states {
+            while !self
+                .all(topic)
+                .iter()
+                .any(|one| one.record["state"] == *state)
+            {
+                assert!(
+                    began.elapsed() < Duration::from_secs(10),
+                    "{topic}: {state}"
+                );
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+        }
+    }
+
     /// What it heard of a topic, once there is this many.
     pub async fn of(&self, topic: &str, many: usize) -> Vec<HeardRecord> {
         let began = tokio::time::Instant::now();
         loop {
-            let heard = self.heard.lock().unwrap().clone();
-            let path = format!("/hooks/topic/{topic}/");
-            let found: Vec<_> = heard.into_iter().filter(|one| one.path == path).collect();
+            let found = self.all(topic);
             if found.len() >= many {
                 return found;
             }

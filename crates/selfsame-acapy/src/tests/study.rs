@@ -11,7 +11,7 @@ const NAMES: [&str; 4] = [
     "manufacturer",
     "vaccination_site_country",
 ];
-const VALUES: [&str; 4] = ["SARS-CoV2 - COVID 19", "20211205", "Pfizer", "BR"];
+pub const VALUES: [&str; 4] = ["SARS-CoV2 - COVID 19", "20211205", "Pfizer", "BR"];
 
 /// What an issuer has published.
 pub struct Published {
@@ -50,17 +50,22 @@ pub async fn published(issuer: &Agent, revocable: bool) -> Published {
     Published { schema, definition }
 }
 
-/// The body of an offer on this connection.
-pub fn offered(connection: &str, published: &Published) -> Value {
+/// The attributes of a vaccination.
+pub fn attributes() -> Value {
     let values = NAMES.iter().zip(VALUES);
     let attributes = values.map(|(name, value)| json!({"name": name, "value": value}));
+    Value::Array(attributes.collect())
+}
+
+/// The body of an offer on this connection.
+pub fn offered(connection: &str, published: &Published) -> Value {
     json!({
         "auto_remove": true,
         "comment": "vaccination",
         "connection_id": connection,
         "credential_preview": {
             "@type": "issue-credential/2.0/credential-preview",
-            "attributes": attributes.collect::<Vec<_>>(),
+            "attributes": attributes(),
         },
         "filter": {"indy": {
             "cred_def_id": published.definition,
@@ -80,10 +85,20 @@ pub async fn awaited(agent: &Agent, path: &str, fits: impl Fn(&Value) -> bool) -
     results.find(|one| fits(one)).unwrap().clone()
 }
 
+/// A credential that was issued and stored.
+pub struct IssuedCredential {
+    /// The connection's identifiers at the issuer and at the holder.
+    pub connections: [String; 2],
+    /// What the issuer was answered with, and the holder.
+    pub sent: Value,
+    pub stored: Value,
+}
+
 /// Issues a credential, which the holder stores.
-pub async fn issued(issuer: &Agent, holder: &Agent, published: &Published) {
-    let [issuers, holders] = connected(issuer, holder).await;
-    let body = offered(&issuers, published);
+pub async fn issued(issuer: &Agent, holder: &Agent, published: &Published) -> IssuedCredential {
+    let connections = connected(issuer, holder).await;
+    let [issuers, holders] = &connections;
+    let body = offered(issuers, published);
     let sent = issuer
         .post("/issue-credential-2.0/send", &body.to_string())
         .await;
@@ -99,6 +114,11 @@ pub async fn issued(issuer: &Agent, holder: &Agent, published: &Published) {
         .post(&format!("/issue-credential-2.0/records/{id}/store"), "")
         .await;
     assert_eq!(stored["cred_ex_record"]["state"], "done");
+    IssuedCredential {
+        connections,
+        sent,
+        stored,
+    }
 }
 
 /// Three attributes and a predicate, as the plans ask for them.
@@ -177,8 +197,19 @@ async fn the_calls_of_the_plans_issue_and_prove_a_vaccination() {
         panic!("three agents");
     };
     let published = published(issuer, false).await;
-    issued(issuer, holder, &published).await;
+    let issued = issued(issuer, holder, &published).await;
+    assert!(issued.sent.get("detail").is_none());
     let held = holder.get("/credentials").await;
+    let detail = &issued.stored["indy"];
+    assert_eq!(
+        detail["cred_id_stored"], held["results"][0]["referent"],
+        "{detail}"
+    );
+    assert_eq!(
+        detail["cred_ex_id"],
+        issued.stored["cred_ex_record"]["cred_ex_id"]
+    );
+    assert!(issued.stored["anoncreds"].is_null());
     assert_eq!(held["results"][0]["attrs"]["vaccine"], VALUES[0]);
     assert_eq!(held["results"][0]["schema_id"], published.schema.as_str());
     let verified = proven(verifier, holder, &request(&published)).await;

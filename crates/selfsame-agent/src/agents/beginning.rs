@@ -4,15 +4,31 @@ use selfsame_aries::connection::Accepting;
 use selfsame_aries::key::VerKey;
 use selfsame_core::events::{Event, EventKind};
 use selfsame_did::Did;
-use selfsame_driver::Result;
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
 use selfsame_mediation::keys;
-use selfsame_store::{Batch, Expect, TenantId};
+use selfsame_store::{Batch, Expect, Put, TenantId};
 
 use super::Agents;
-use crate::connections::{ConnectionEntry, Connections};
+use crate::connections::{ConnectionEntry, Connections, OwnDid, make_did};
 use crate::machine::{AgentProtocol as _, ProtocolMachine};
-use crate::notice::Untold;
+use crate::notice::{Told, Untold};
 use crate::public_did;
+use crate::public_did::PublicDid;
+
+/// The kind of the records of the DIDs that invitations have in common. A record's identifier is that of the kind of DID.
+const COMMON_DID: &str = "aries_invitation_did";
+
+/// A DID that an invitation names in place of a key.
+#[derive(Clone, Debug)]
+pub enum InvitationDid {
+    /// One whose key this agent holds.
+    Held(Did),
+    /// One of this kind that the agent's invitations have in common, so that peers recognise it.
+    Common(OwnDid),
+    /// A new one of this kind.
+    New(OwnDid),
+}
 
 /// How an invitation can be answered.
 pub struct InvitationDoor {
@@ -29,6 +45,12 @@ pub struct NewConnection<'a> {
     pub tenant: &'a TenantId,
     pub id: &'a str,
     pub entry: &'a ConnectionEntry,
+}
+
+/// What controllers are told of a record.
+pub struct RecordNotice {
+    pub record: String,
+    pub told: Told,
 }
 
 impl Agents {
@@ -51,21 +73,97 @@ impl Agents {
         })
     }
 
+    /// How an invitation can be answered that names a DID other than the public one.
+    pub(super) async fn door_by(
+        &self,
+        tenant: &TenantId,
+        did: &InvitationDid,
+    ) -> Result<InvitationDoor> {
+        let shared = &self.parts.shared;
+        match did {
+            InvitationDid::Held(did) => {
+                let PublicDid { did, key } = public_did::held(shared, tenant, did).await?;
+                Ok(InvitationDoor {
+                    writes: keys::route(Batch::new(tenant.clone()), tenant, &key)?,
+                    did: Some(did),
+                    key,
+                })
+            }
+            InvitationDid::New(kind) => self.door_by_new(tenant, *kind).await,
+            InvitationDid::Common(kind) => {
+                let id = kind.common_id();
+                if let Some(found) = shared.store.read(tenant, COMMON_DID, id).await? {
+                    let PublicDid { did, key } = decode(&found.value)?;
+                    return Ok(InvitationDoor {
+                        writes: Batch::new(tenant.clone()),
+                        did: Some(did),
+                        key,
+                    });
+                }
+                let mut door = self.door_by_new(tenant, *kind).await?;
+                if let Some(did) = door.did.clone() {
+                    let key = door.key.clone();
+                    let common = encode(&PublicDid { did, key })?;
+                    door.writes = door.writes.put(Put::new(COMMON_DID, id, common));
+                }
+                Ok(door)
+            }
+        }
+    }
+
+    async fn door_by_new(&self, tenant: &TenantId, kind: OwnDid) -> Result<InvitationDoor> {
+        let made = make_did(&self.parts, tenant, kind).await?;
+        let did = made.party.did.parse().map_err(Error::internal)?;
+        Ok(InvitationDoor {
+            key: made.key,
+            did: Some(did),
+            writes: made.writes,
+        })
+    }
+
     /// Begins a connection at its invitation, in one commit with what was made for it.
     pub(super) async fn keep(&self, new: NewConnection<'_>, writes: Batch) -> Result<()> {
+        self.keep_with(new, writes, Vec::new()).await
+    }
+
+    /// As [`Self::keep`]; controllers are told of these records too.
+    pub(super) async fn keep_with(
+        &self,
+        new: NewConnection<'_>,
+        writes: Batch,
+        mut notices: Vec<RecordNotice>,
+    ) -> Result<()> {
         let NewConnection { tenant, id, entry } = new;
-        let shared = &self.parts.shared;
         let batch = writes
             .expect(Connections::KIND, id, Expect::Absent)
             .put(ProtocolMachine::<Connections>::put(id, entry)?);
+        notices.push(RecordNotice {
+            record: id.to_owned(),
+            told: entry.notice(id),
+        });
+        self.commit_telling(tenant, batch, notices).await
+    }
+
+    /// Commits what a controller began, and tells all controllers of it, if there is one.
+    pub(super) async fn commit_telling(
+        &self,
+        tenant: &TenantId,
+        mut batch: Batch,
+        notices: Vec<RecordNotice>,
+    ) -> Result<()> {
+        let shared = &self.parts.shared;
         if !self.parts.is_heard(tenant) {
             shared.store.commit(batch).await?;
             return Ok(());
         }
-        let notice = Untold::default().note(id, &shared.clock.ctx());
-        let put = entry.notice(id).put(&notice, shared.clock.now())?;
-        let event = Event::new(EventKind::AgentNotice, notice);
-        shared.events.commit_all(batch.put(put), &[event]).await?;
+        let (ctx, now) = (shared.clock.ctx(), shared.clock.now());
+        let (mut untold, mut events) = (Untold::default(), Vec::new());
+        for RecordNotice { record, told } in notices {
+            let notice = untold.note(&record, &ctx);
+            batch = batch.put(told.put(&notice, now)?);
+            events.push(Event::new(EventKind::AgentNotice, notice));
+        }
+        shared.events.commit_all(batch, &events).await?;
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! What controllers do with connections.
 
+use selfsame_agent_view::connection::{ConnectionView, InvitationView};
 use selfsame_aries::advance::{Advance, Footing, Outset, Recipient};
 use selfsame_aries::connection::{ConnectionRecord, InvitationMode};
 use selfsame_aries::connections::{
@@ -24,7 +25,6 @@ use serde_json::{Map, Value};
 use super::Agents;
 use super::beginning::{InvitationDoor, NewConnection, accepting};
 use crate::connections::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, OwnSide};
-use crate::connections::{ConnectionView, InvitationView};
 use crate::machine::AgentProtocol as _;
 
 /// An invitation to make.
@@ -149,7 +149,7 @@ impl Agents {
         self.keep(new, Batch::new(tenant.clone())).await?;
         match how.auto_accept {
             true => self.accept_connection(tenant, &id).await,
-            false => Ok(ConnectionView::of(&id, &entry)),
+            false => Ok(entry.view(&id)),
         }
     }
 
@@ -186,7 +186,7 @@ impl Agents {
         let records = self.connections.records();
         let found = records.find(store, tenant, Connections::KIND, id).await?;
         let (entry, version) = found.ok_or_else(|| Error::not_found("connection-absent"))?;
-        let view = ConnectionView::of(id, &entry);
+        let view = entry.view(id);
         records.keep(version, entry);
         Ok(view)
     }
@@ -204,7 +204,7 @@ impl Agents {
         let stored = store.list(tenant, Connections::KIND, &page(paging)).await?;
         listing(&stored, paging, |stored| {
             let entry: ConnectionEntry = decode(&stored.value)?;
-            Ok(ConnectionView::of(&stored.id, &entry))
+            Ok(entry.view(&stored.id))
         })
     }
 }

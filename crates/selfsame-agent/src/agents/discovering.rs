@@ -1,5 +1,6 @@
 //! What a peer can do, and what this agent tells of itself.
 
+use selfsame_agent_view::discovery::DiscoveryView;
 use selfsame_aries::advance::{Footing, Outset};
 use selfsame_aries::discover_features::{
     DiscoveryInput, Feature, FeatureMessage, FeatureQuery, step,
@@ -19,9 +20,7 @@ use super::Agents;
 use super::inbound::{Inbound, incoming, outset};
 use super::ways::way;
 use crate::connections::Aside;
-use crate::discovery::{
-    DISCOVERY_CONNECTION, Discovery, DiscoveryEntry, DiscoveryGiven, DiscoveryView,
-};
+use crate::discovery::{DISCOVERY_CONNECTION, Discovery, DiscoveryEntry, DiscoveryGiven};
 use crate::exchanges::record_id;
 use crate::machine::AgentProtocol as _;
 use crate::notice::Untold;
@@ -49,7 +48,8 @@ impl Agents {
         let Some(connection_id) = new.connection_id else {
             let asked = |feature: &Feature| new.queries.iter().any(|one| one.matches(feature));
             let features = protocol::features().into_iter().filter(asked);
-            return Ok(DiscoveryView::own(&features.collect::<Vec<_>>()));
+            let features: Vec<_> = features.collect();
+            return Ok(DiscoveryView::own(new.major, &new.queries, &features));
         };
         let way = self.ready_way(tenant, &connection_id).await?;
         let kind = MessageType::new(
@@ -77,7 +77,7 @@ impl Agents {
         let until = Instant::now() + self.parts.terms(tenant).connection_wait;
         loop {
             let view = self.discovery_record(tenant, &id).await?;
-            if view.disclosures.is_some() || Instant::now() >= until {
+            if view.is_answered() || Instant::now() >= until {
                 return Ok(view);
             }
             sleep(LOOKED_EVERY).await;
@@ -93,7 +93,7 @@ impl Agents {
         let records = self.discovery.records();
         let found = records.find(store, tenant, Discovery::KIND, id).await?;
         let (entry, version) = found.ok_or_else(|| Error::not_found("exchange-absent"))?;
-        let view = DiscoveryView::of(id, &entry);
+        let view = entry.view(id);
         records.keep(version, entry);
         Ok(view)
     }
@@ -119,7 +119,7 @@ impl Agents {
         };
         listing(&stored, paging, |stored| {
             let entry: DiscoveryEntry = decode(&stored.value)?;
-            Ok(DiscoveryView::of(&stored.id, &entry))
+            Ok(entry.view(&stored.id))
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use selfsame_agent_view::exchange::Depth;
 use selfsame_anoncreds_wallet::single_use::{HandleAct, UsedUp};
 use selfsame_aries::advance::Outset;
 use selfsame_aries::exchange::Course as _;
@@ -21,8 +22,7 @@ use super::Agents;
 use crate::exchanges::issuing::IssuingProtocol;
 use crate::exchanges::proving::ProvingProtocol;
 use crate::exchanges::{
-    CONNECTION, Depth, ExchangeEntry, ExchangeGiven, ExchangeProtocol, Ground, KeptCourse, THREAD,
-    Wishes,
+    CONNECTION, ExchangeEntry, ExchangeGiven, ExchangeProtocol, Ground, KeptCourse, THREAD, Wishes,
 };
 use crate::machine::{AgentProtocol as _, ProtocolMachine};
 
@@ -31,6 +31,8 @@ use crate::machine::{AgentProtocol as _, ProtocolMachine};
 pub struct Exchanges<'a, P: ExchangeProtocol> {
     agents: &'a Agents,
     machine: &'a Arc<ProtocolMachine<P>>,
+    /// The major version that all of them have; `None` for any.
+    major: Option<u16>,
 }
 
 /// How an exchange begins.
@@ -64,6 +66,7 @@ impl Agents {
         Exchanges {
             agents: self,
             machine: &self.issuing,
+            major: None,
         }
     }
 
@@ -73,6 +76,7 @@ impl Agents {
         Exchanges {
             agents: self,
             machine: &self.proving,
+            major: None,
         }
     }
 }
@@ -133,6 +137,15 @@ impl Exchanges<'_, ProvingProtocol> {
 }
 
 impl<P: ExchangeProtocol> Exchanges<'_, P> {
+    /// Those of this major version of the protocol alone.
+    #[must_use]
+    pub fn in_version(self, major: u16) -> Self {
+        Self {
+            major: Some(major),
+            ..self
+        }
+    }
+
     /// Begins an exchange. A connection that is not ready is waited for.
     ///
     /// # Errors
@@ -242,7 +255,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
             let records = self.page(tenant, filter, &next).await?;
             for record in records.iter().take(limit) {
                 let entry: ExchangeEntry<P::Course> = decode(&record.value)?;
-                if filter.fits(&entry) {
+                if self.has(&entry) && filter.fits(&entry) {
                     items.push(entry.shown(Depth::Messages));
                 }
                 next.after = Some(record.cursor());
@@ -309,6 +322,13 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
         Ok(())
     }
 
+    /// Whether an exchange is among them.
+    fn has(&self, entry: &P::Entry) -> bool {
+        let standing = entry.standing();
+        let is_meant = |major| standing.is_some_and(|standing| standing.major == major);
+        self.major.is_none_or(is_meant)
+    }
+
     /// The next page of those that an index finds.
     async fn page(
         &self,
@@ -328,7 +348,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
         let store = &self.agents.parts.shared.store;
         let records = self.machine.records();
         let found = records.find(store, tenant, P::KIND, id).await?;
-        let found = found.filter(|(entry, _)| !entry.is_ended);
+        let found = found.filter(|(entry, _)| !entry.is_ended && self.has(entry));
         found.ok_or_else(|| Error::not_found("exchange-absent"))
     }
 }

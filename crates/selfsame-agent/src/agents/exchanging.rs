@@ -1,5 +1,6 @@
 //! What controllers do with DID exchange: the calls of ACA-Py's group `did-exchange`, and the public DID.
 
+use selfsame_agent_view::connection::ConnectionView;
 use selfsame_aries::connection::{
     ConnectionRecord, ConnectionRole, HandshakeRejection, InvitationMode, InvitationTerms,
 };
@@ -16,7 +17,6 @@ use serde_json::{Map, Value};
 
 use super::Agents;
 use super::beginning::{NewConnection, accepting};
-use crate::connections::ConnectionView;
 use crate::connections::{
     ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, HandshakeMessage, OwnSide,
     ReceivedHandshake, THREAD,

@@ -1,6 +1,7 @@
 //! What an agent does with an invitation of out-of-band that it received: it makes a connection or uses one again, and
 //! answers what is attached.
 
+use selfsame_agent_view::out_of_band::OobView;
 use selfsame_aries::advance::Footing;
 use selfsame_aries::connection::{
     ConnectionRecord, ConnectionRole, InvitationMode, InvitationTerms,
@@ -31,7 +32,6 @@ use super::inbound::{FoundConnection, Inbound, incoming, outset, unknown};
 use super::inviting::{put_oob, spoken_handshakes};
 use crate::connections::{ConnectionEntry, Connections, THEIR_DID};
 use crate::machine::{AgentProtocol as _, ProtocolMachine};
-use crate::oob::OobView;
 use crate::oob::{OOB_INVITATION, OobEntry, OobGiven, OobWay, OutOfBand};
 
 /// How many connections with one DID, or records of one invitation, are looked at.
@@ -172,7 +172,7 @@ impl Agents {
             id: &connection_id,
             entry: &connection,
         };
-        self.keep(new, batch).await?;
+        self.keep_with(new, batch, vec![entry.noticed(&id)]).await?;
         if how.auto_accept {
             self.accept_connection(tenant, &connection_id).await?;
         }
@@ -213,14 +213,15 @@ impl Agents {
         entry.their_service = Some(self.served(service).await?);
         entry.own_key = Some(key);
         let batch = put_oob(batch, &id, &entry)?;
-        shared.store.commit(batch).await?;
+        let notices = vec![entry.noticed(&id)];
+        self.commit_telling(tenant, batch, notices).await?;
         self.answer_attached(tenant, &id, None).await
     }
 
     async fn begin_oob(&self, tenant: &TenantId, id: &str, entry: &OobEntry) -> Result<()> {
         let batch = put_oob(Batch::new(tenant.clone()), id, entry)?;
-        self.parts.shared.store.commit(batch).await?;
-        Ok(())
+        let notices = vec![entry.noticed(id)];
+        self.commit_telling(tenant, batch, notices).await
     }
 
     /// Where a service of an invitation takes messages.
@@ -365,7 +366,8 @@ impl Agents {
             id: &connection_id,
             entry: &connection,
         };
-        self.keep(new, batch).await?;
+        self.keep_with(new, batch, vec![changed.noticed(id)])
+            .await?;
         if entry.is_auto {
             self.accept_connection(tenant, &connection_id).await?;
         }
@@ -456,6 +458,7 @@ fn inline(service: &InlineService) -> Result<Destination> {
 /// The way to the peer of a connection.
 fn way_of(found: &FoundConnection) -> Option<OobWay> {
     Some(OobWay {
+        connection_id: found.id.clone(),
         from: found.entry.own_key.clone()?,
         to: found.entry.peer().ok()?,
     })

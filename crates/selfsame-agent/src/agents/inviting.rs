@@ -1,5 +1,6 @@
 //! What controllers do with invitations of out-of-band.
 
+use selfsame_agent_view::out_of_band::{OobInvitationView, OobView};
 use selfsame_aries::advance::{Footing, Outset};
 use selfsame_aries::connection::{
     ConnectionRecord, ConnectionRole, ConnectionState, InvitationMode, InvitationTerms,
@@ -8,7 +9,7 @@ use selfsame_aries::connections::ConnectionMessage;
 use selfsame_aries::did_exchange::DidExchangeMessage;
 use selfsame_aries::key::VerKey;
 use selfsame_aries::out_of_band::{
-    InlineService, OobAct, OobInput, OobInvitation, OobMessage, OobService, step, write_invitation,
+    InlineService, OobAct, OobInput, OobInvitation, OobMessage, OobRecord, OobService, step,
 };
 use selfsame_aries::wire::{Vocabulary as _, fresh_id};
 use selfsame_core::machine::Machine as _;
@@ -21,19 +22,20 @@ use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
 use selfsame_mediation::error::refused;
 use selfsame_store::{Batch, Expect, Page, Tag, TenantId};
-use serde_json::Value;
 use url::Url;
 
 use super::Agents;
-use super::beginning::{InvitationDoor, accepting};
+use super::beginning::{InvitationDid, InvitationDoor, NewConnection, RecordNotice, accepting};
 use crate::connections::{ConnectionEntry, Connections};
 use crate::machine::{AgentProtocol as _, ProtocolMachine};
+use crate::notice::Told;
 use crate::oob::{OOB_INVITATION, OobEntry, OutOfBand};
-use crate::oob::{OobInvitationView, OobView};
 
 /// What the service of an invitation says for programs that look for one of DIDComm v1.
 const SERVICE_ID: &str = "#inline";
 const SERVICE_TYPE: &str = "did-communication";
+/// The topic of the webhooks about invitations that were made.
+const INVITATION_TOPIC: &str = "oob_invitation";
 /// The media types that an agent takes, by their names in profiles (RFC 0044).
 const ACCEPT: [&str; 2] = ["didcomm/aip1", "didcomm/aip2;env=rfc19"];
 
@@ -49,6 +51,8 @@ pub struct NewOobInvitation {
     pub multi_use: bool,
     /// Whether it names the public DID in place of a key.
     pub public: bool,
+    /// Another DID that it names in place of a key.
+    pub did: Option<InvitationDid>,
     /// Whether a request for a connection is answered without the controller.
     pub auto_accept: bool,
     /// The controller's name for the connection.
@@ -67,38 +71,25 @@ impl Agents {
     /// Makes an invitation of out-of-band.
     ///
     /// # Errors
-    /// `BadRequest` for one without handshake protocols and requests, for one with requests that many may use, and for a
-    /// protocol that is not spoken; the store's.
+    /// `BadRequest` for one without handshake protocols and requests, for one with requests that many may use, for a
+    /// protocol that is not spoken, and for a DID whose key is not held; the store's.
     pub async fn create_oob_invitation(
         &self,
         tenant: &TenantId,
         new: NewOobInvitation,
     ) -> Result<OobInvitationView> {
         let kinds = handshakes(&new)?;
-        let shared = &self.parts.shared;
-        let (ctx, terms) = (shared.clock.ctx(), self.parts.terms(tenant));
-        let door = self.door(tenant, new.public).await?;
+        let (ctx, terms) = (self.parts.shared.clock.ctx(), self.parts.terms(tenant));
+        let door = match &new.did {
+            Some(did) => self.door_by(tenant, did).await?,
+            None => self.door(tenant, new.public).await?,
+        };
         let service = service_of(&door, &terms.endpoint);
         let InvitationDoor { key, did, writes } = door;
-        let invitation = said(&new, terms.label.clone(), service);
-        let outset = Outset {
-            kind: MessageType::new(OobMessage::PROTOCOL, Semver::new(1, 1), "invitation"),
-            connection_id: None,
-            parent_thread_id: None,
-        };
-        let invite = OobInput::Act(OobAct::Invite {
-            invitation,
-            multi_use: new.multi_use,
-        });
-        let advance = step(Footing::New(&outset), &invite, &ctx);
-        let mut advance = advance.map_err(|problem| refused(&problem))?;
-        let message = advance.send.pop();
-        let message = message
-            .ok_or_else(|| Error::internal("no invitation"))?
-            .message;
+        let invited = invited(&new, said(&new, terms.label.clone(), service), &ctx)?;
         let oob_id = fresh_id("oob", &ctx);
         let waiting = WaitingInvitation {
-            invitation_id: &message.id,
+            invitation_id: &invited.message.id,
             oob_id: &oob_id,
             key: &key,
             did: did.as_ref(),
@@ -113,26 +104,40 @@ impl Agents {
             },
             alias: new.alias,
             is_auto: new.auto_accept,
-            ..OobEntry::new(advance.record)
+            ..OobEntry::new(invited.record)
         };
+        let waiting = connection.as_ref().map(|(id, _)| id.clone());
+        let view = OobInvitationView::of(&oob_id, &invited.message, &terms.endpoint, waiting);
+        let notices = vec![
+            entry.noticed(&oob_id),
+            RecordNotice {
+                record: oob_id.clone(),
+                told: Told::new(INVITATION_TOPIC, &view),
+            },
+        ];
         let writes = put_oob(writes, &oob_id, &entry)?;
-        let writes = match &connection {
-            None => writes,
-            Some((id, entry)) => writes
-                .expect(Connections::KIND, id, Expect::Absent)
-                .put(ProtocolMachine::<Connections>::put(id, entry)?),
-        };
-        shared.store.commit(writes).await?;
-        Ok(OobInvitationView {
-            invitation_id: message.id.clone(),
-            invi_msg_id: message.id.clone(),
-            oob_id,
-            state: "initial",
-            invitation_url: write_invitation(&terms.endpoint, &message).to_string(),
-            invitation: Value::Object(message.to_members(Version::V1)),
-            connection_id: connection.map(|(id, _)| id),
-            trace: false,
-        })
+        match &connection {
+            None => self.commit_telling(tenant, writes, notices).await?,
+            Some((id, entry)) => {
+                let new = NewConnection { tenant, id, entry };
+                self.keep_with(new, writes, notices).await?;
+            }
+        }
+        Ok(view)
+    }
+
+    /// An invitation that was made or received, as it is shown to who is invited.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none; the store's.
+    pub async fn oob_invitation(&self, tenant: &TenantId, id: &str) -> Result<OobInvitationView> {
+        let (entry, version) = self.oob_entry(tenant, id).await?;
+        let message = Message::read(entry.record.invitation.as_bytes(), Version::V1);
+        let message = message.map_err(Error::damaged)?;
+        let waiting = entry.connection_id();
+        self.oob.records().keep(version, entry);
+        let endpoint = &self.parts.terms(tenant).endpoint;
+        Ok(OobInvitationView::of(id, &message, endpoint, waiting))
     }
 
     /// The invitations, newest first.
@@ -148,7 +153,7 @@ impl Agents {
         let stored = store.list(tenant, OutOfBand::KIND, &page(paging)).await?;
         listing(&stored, paging, |stored| {
             let entry: OobEntry = decode(&stored.value)?;
-            Ok(OobView::of(&stored.id, &entry))
+            Ok(entry.view(&stored.id))
         })
     }
 
@@ -158,7 +163,7 @@ impl Agents {
     /// `NotFound` if there is none.
     pub async fn oob_record(&self, tenant: &TenantId, id: &str) -> Result<OobView> {
         let (entry, version) = self.oob_entry(tenant, id).await?;
-        let view = OobView::of(id, &entry);
+        let view = entry.view(id);
         self.oob.records().keep(version, entry);
         Ok(view)
     }
@@ -218,6 +223,43 @@ impl Agents {
         let found = self.oob.records().find(store, tenant, OutOfBand::KIND, id);
         found.await
     }
+}
+
+impl OobEntry {
+    /// What controllers are told of it as it is now.
+    pub(super) fn noticed(&self, id: &str) -> RecordNotice {
+        RecordNotice {
+            record: id.to_owned(),
+            told: self.notice(id),
+        }
+    }
+}
+
+/// An invitation that was made, and its record.
+struct MadeInvitation {
+    message: Message,
+    record: OobRecord,
+}
+
+/// The first step of an invitation.
+fn invited(new: &NewOobInvitation, invitation: OobInvitation, ctx: &Ctx) -> Result<MadeInvitation> {
+    let outset = Outset {
+        kind: MessageType::new(OobMessage::PROTOCOL, Semver::new(1, 1), "invitation"),
+        connection_id: None,
+        parent_thread_id: None,
+    };
+    let invite = OobInput::Act(OobAct::Invite {
+        invitation,
+        multi_use: new.multi_use,
+    });
+    let advance = step(Footing::New(&outset), &invite, ctx);
+    let mut advance = advance.map_err(|problem| refused(&problem))?;
+    let sent = advance.send.pop();
+    let sent = sent.ok_or_else(|| Error::internal("no invitation"))?;
+    Ok(MadeInvitation {
+        message: sent.message,
+        record: advance.record,
+    })
 }
 
 /// A connection that waits for a request to an invitation of out-of-band.

@@ -1,5 +1,6 @@
 //! What controllers see of connections, beside making them: lists by what they look for, endpoints, notes, removal.
 
+use selfsame_agent_view::connection::ConnectionView;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Expect, Page, Put, TenantId};
@@ -8,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::Agents;
 use super::returning::mailboxes;
-use crate::connections::{ConnectionEntry, ConnectionView, Connections};
+use crate::connections::{ConnectionEntry, Connections};
 use crate::machine::AgentProtocol as _;
 
 /// The kind of what controllers note of connections.
@@ -104,7 +105,7 @@ impl Agents {
             let records = store.list(tenant, Connections::KIND, &page).await?;
             for stored in &records {
                 let entry: ConnectionEntry = decode(&stored.value)?;
-                let view = ConnectionView::of(&stored.id, &entry);
+                let view = entry.view(&stored.id);
                 if !filter.fits(&view) {
                     continue;
                 }

@@ -4,8 +4,9 @@ use selfsame_aries::did_rotate::RotateMessage;
 use selfsame_aries::wire::Incoming;
 use selfsame_core::machine::At;
 use selfsame_did::Did;
-use selfsame_driver::Result;
+use selfsame_driver::{Error, Result};
 use selfsame_store::TenantId;
+use serde_json::Value;
 
 use super::Agents;
 use super::inbound::{Inbound, incoming};
@@ -13,12 +14,12 @@ use crate::connections::{ConnectionGiven, ConnectionWhat, OwnSide, Rotating};
 
 impl Agents {
     /// Changes this agent's DID in a connection: to one whose key it holds, or to a new one of the kind that the side
-    /// says. The peer acknowledges it; until then messages come to both.
+    /// says. The peer acknowledges it; until then messages come to both. Returns the message to the peer.
     ///
     /// # Errors
     /// `NotFound` if there is no such connection; `Conflict` if it is not ready, or another change is under way;
     /// `BadRequest` for a DID whose key is not held.
-    pub async fn rotate_did(&self, tenant: &TenantId, id: &str, to: Option<Did>) -> Result<()> {
+    pub async fn rotate_did(&self, tenant: &TenantId, id: &str, to: Option<Did>) -> Result<Value> {
         let rotating = match to {
             Some(did) => Rotating::ToHeld(did),
             None => Rotating::To(OwnSide::default()),
@@ -26,18 +27,21 @@ impl Agents {
         self.rotate(tenant, id, rotating).await
     }
 
-    /// Ends a connection and tells the peer. The connection is removed once the peer was told.
+    /// Ends a connection and tells the peer. The connection is removed once the peer was told. Returns the
+    /// message to the peer.
     ///
     /// # Errors
     /// `NotFound` if there is no such connection; `Conflict` if it is not ready.
-    pub async fn hang_up(&self, tenant: &TenantId, id: &str) -> Result<()> {
+    pub async fn hang_up(&self, tenant: &TenantId, id: &str) -> Result<Value> {
         self.rotate(tenant, id, Rotating::Hangup).await
     }
 
-    async fn rotate(&self, tenant: &TenantId, id: &str, rotating: Rotating) -> Result<()> {
+    async fn rotate(&self, tenant: &TenantId, id: &str, rotating: Rotating) -> Result<Value> {
         let given = ConnectionGiven::new(ConnectionWhat::Rotate(rotating));
-        self.connections.give(At { tenant, id }, given).await?;
-        Ok(())
+        let outcome = self.connections.give(At { tenant, id }, given).await?;
+        outcome
+            .shown
+            .ok_or_else(|| Error::internal("a change of a DID shows its message"))
     }
 
     pub(super) async fn take_rotation(&self, inbound: &Inbound) -> Result<()> {

@@ -17,6 +17,7 @@ use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_mediation::error::refused;
 use selfsame_store::{Batch, Expect, Page, Put, TenantId};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Agents;
@@ -343,7 +344,7 @@ impl Agents {
 }
 
 /// A notification of revocation to send.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct RevocationNotification {
     /// The major version of the protocol.
     pub major: u16,

@@ -11,9 +11,11 @@ use selfsame_aries::wire::{Incoming, Vocabulary as _};
 use selfsame_credential::evidence::Step;
 use selfsame_did::Did;
 use selfsame_did::method::METHODS;
+use selfsame_didcomm::Version;
 use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_mediation::destination::{Located, located};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::given::Rotating;
 use super::side::NewParty;
@@ -85,7 +87,11 @@ pub fn act(
         }),
     });
     let writes = made.map(|made| made.writes.clone());
-    Ok(Step::Done(Taken::sending(send).with(writes)))
+    let said = send.first();
+    let shown = said.map(|said| Value::Object(said.message.to_members(Version::V1)));
+    let mut taken = Taken::sending(send).with(writes);
+    taken.shown = shown;
+    Ok(Step::Done(taken))
 }
 
 /// A message of the protocol came, authenticated.

@@ -53,6 +53,17 @@ impl OwnDid {
         }
     }
 
+    /// The identifier of the record of the DID of this kind that invitations have in common.
+    pub fn common_id(self) -> &'static str {
+        match self {
+            Self::Suited => "suited",
+            Self::Unqualified => "unqualified",
+            Self::Peer2 => "peer-2",
+            Self::Peer4 => "peer-4",
+            Self::Public => "public",
+        }
+    }
+
     /// The kind that suits a peer with this DID.
     pub fn suiting(did: &str) -> Self {
         let did: Option<Did> = did.parse().ok();

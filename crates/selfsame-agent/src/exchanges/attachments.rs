@@ -1,15 +1,9 @@
 //! The attachments of a message, by their formats.
 
+use selfsame_agent_view::attachments::{KnownAttachment, known};
 use selfsame_aries::exchange::{Formatted, Payload};
-use selfsame_aries::formats::{Artefact, AttachmentFormat, FORMATS, find};
+use selfsame_aries::formats::{Artefact, AttachmentFormat, FORMATS};
 use selfsame_driver::{Error, Result};
-use serde_json::{Map, Value};
-
-/// An attachment in a format that is known here.
-pub struct KnownAttachment<'a> {
-    pub format: &'static AttachmentFormat,
-    pub bytes: &'a [u8],
-}
 
 /// The first attachment in a known format.
 ///
@@ -19,15 +13,6 @@ pub fn first(payload: Option<&Payload>) -> Result<KnownAttachment<'_>> {
     let mut all = payload.into_iter().flat_map(known);
     let found = all.next();
     found.ok_or_else(|| Error::bad_request("aries-attachment-unspoken"))
-}
-
-/// The attachments in known formats.
-pub fn known(payload: &Payload) -> impl Iterator<Item = KnownAttachment<'_>> {
-    payload.attachments.iter().filter_map(|one| {
-        let format = find(&one.format)?.format;
-        let bytes = one.bytes.as_deref()?;
-        Some(KnownAttachment { format, bytes })
-    })
 }
 
 /// The format with this name in the API.
@@ -51,15 +36,4 @@ pub fn attached(
         format: (format.id)(artefact).to_owned(),
         bytes: Some(bytes),
     }
-}
-
-/// The attachments as JSON by the names of their formats, for controllers.
-pub fn by_format(payload: &Payload) -> Value {
-    let mut members = Map::new();
-    for one in known(payload) {
-        if let Ok(value) = serde_json::from_slice(one.bytes) {
-            members.insert(one.format.name.to_owned(), value);
-        }
-    }
-    Value::Object(members)
 }

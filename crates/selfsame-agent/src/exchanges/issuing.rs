@@ -3,6 +3,8 @@
 mod making;
 
 use async_trait::async_trait;
+use selfsame_agent_view::exchange::{self as shown, CredentialOutcome};
+use selfsame_anoncreds_wallet::{IssuanceState, IssuanceView};
 use selfsame_aries::advance::{Footing, Outgoing, Problem};
 use selfsame_aries::exchange::{Payload, Preview};
 use selfsame_aries::formats::CredentialFilter;
@@ -13,18 +15,19 @@ use selfsame_aries::notification::ProblemReport;
 use selfsame_aries::wire::Incoming;
 use selfsame_core::machine::At;
 use selfsame_credential::evidence::Step;
+use selfsame_crypto::ctx::Ctx;
+use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Result;
 use selfsame_store::{Batch, Tag};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::shown::{self, Depth};
 use super::{
-    ExchangeEntry, ExchangeGiven, ExchangeProtocol, ExchangeRun, KeptCourse, MadeForStep, Unmade,
-    Wishes,
+    ExchangeEntry, ExchangeGiven, ExchangeProtocol, ExchangeRun, KeptCourse, MadeForStep, ShownAs,
+    Unmade, Wishes,
 };
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
-use crate::notice::Untold;
+use crate::notice::{Told, Untold};
 use crate::parts::AgentParts;
 
 /// The records of issuing.
@@ -46,6 +49,17 @@ pub struct IssueDetails {
     pub cred_rev_id: Option<u32>,
     /// The name of the format in which the credential is issued.
     pub format: Option<String>,
+}
+
+impl IssueDetails {
+    fn outcome(&self) -> CredentialOutcome<'_> {
+        CredentialOutcome {
+            format: self.format.as_deref(),
+            credential_id: self.credential_id.as_deref(),
+            rev_reg_id: self.rev_reg_id.as_deref(),
+            cred_rev_id: self.cred_rev_id,
+        }
+    }
 }
 
 /// What an issuing is given.
@@ -128,6 +142,7 @@ pub struct MadeRequest {
 
 pub struct MadeCredential {
     pub payload: Payload,
+    pub cred_def_id: String,
     pub rev_reg_id: Option<String>,
     pub cred_rev_id: Option<u32>,
     pub format: String,
@@ -225,8 +240,12 @@ impl KeptCourse for IssueCredential {
         exchange.extra.auto_remove && exchange.state == IssueState::Done
     }
 
-    fn shown(id: &str, exchange: &CredentialExchange, depth: Depth) -> Value {
-        shown::credential(id, exchange, depth)
+    fn state(exchange: &CredentialExchange) -> &'static str {
+        shown::credential_state(exchange)
+    }
+
+    fn shown(id: &str, exchange: &CredentialExchange, of: ShownAs<'_, Self>) -> Value {
+        shown::credential(id, exchange, &of.details.outcome(), of.depth)
     }
 }
 
@@ -272,8 +291,59 @@ impl MadeForStep<IssueCredential> for IssueMade {
             Self::Nothing(Unmade::Refused(why)) => run.note(why),
             _ => {}
         }
+        self.tell(run, ctx);
         Ok(())
     }
+}
+
+impl IssueMade {
+    /// Tells controllers of what the step made beside the record: what the format knows, and a place in a registry.
+    fn tell(&self, run: &mut ExchangeRun<'_, IssueCredential>, ctx: &Ctx) {
+        let has_detail = matches!(
+            self,
+            Self::Request(_) | Self::Credential(_) | Self::Stored(_)
+        );
+        let entry = run.entry();
+        let detail = has_detail.then(|| detail_told(entry)).flatten();
+        let issued = match self {
+            Self::Credential(made) => made.issued(&entry.id(), ctx.now()),
+            _ => None,
+        };
+        for told in detail.into_iter().chain(issued) {
+            run.tell(told);
+        }
+    }
+}
+
+impl MadeCredential {
+    /// What controllers are told of a credential that can be revoked.
+    fn issued(&self, exchange: &str, now: UnixTime) -> Option<Told> {
+        Some(issuer_record(&IssuanceView {
+            rev_reg_id: self.rev_reg_id.clone()?,
+            cred_rev_id: self.cred_rev_id?,
+            cred_def_id: self.cred_def_id.clone(),
+            exchange: Some(exchange.to_owned()),
+            issued: now.0,
+            state: IssuanceState::Issued,
+        }))
+    }
+}
+
+/// What controllers are told of an issued credential that can be revoked (`IssuerCredRevRecord`).
+fn issuer_record(issued: &IssuanceView) -> Told {
+    Told::new("issuer_cred_rev", &issued.record())
+}
+
+/// What controllers are told of what the format knows of an exchange; version 1 has it in the record.
+fn detail_told(entry: &IssueEntry) -> Option<Told> {
+    let exchange = entry.exchange.as_ref()?;
+    let format = entry.details.format.as_deref()?;
+    let outcome = entry.details.outcome();
+    let detail = outcome
+        .detail(&entry.id())
+        .filter(|_| exchange.version().major > 1)?;
+    let topic = format!("issue_credential_v2_0_{format}");
+    Some(Told::new(&topic, detail.get(format)?))
 }
 
 /// Finds the exchange that issued the credential at a place of a revocation registry.

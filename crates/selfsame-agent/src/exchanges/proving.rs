@@ -3,6 +3,7 @@
 mod making;
 
 use async_trait::async_trait;
+use selfsame_agent_view::exchange as shown;
 use selfsame_anoncreds_wallet::single_use::ShownProof;
 use selfsame_anoncreds_wallet::{ChosenCredentials, ProofVerdict};
 use selfsame_aries::advance::{Footing, Outgoing, Problem};
@@ -17,13 +18,12 @@ use selfsame_core::machine::At;
 use selfsame_credential::evidence::Step;
 use selfsame_driver::Result;
 use selfsame_store::Tag;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::attachments::first;
-use super::shown::{self, Depth};
 use super::{
-    ExchangeEntry, ExchangeGiven, ExchangeProtocol, ExchangeRun, KeptCourse, MadeForStep, Unmade,
-    Wishes,
+    ExchangeEntry, ExchangeGiven, ExchangeProtocol, ExchangeRun, KeptCourse, MadeForStep, ShownAs,
+    Unmade, Wishes,
 };
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
 use crate::notice::Untold;
@@ -59,6 +59,8 @@ pub enum ProofWhat {
 pub struct NewProofRequest {
     /// What is to be proven, by the name of each format.
     pub requests: Vec<NamedRequest>,
+    /// What is to be proven, as a proposal of version 1 says it (RFC 0037, "Presentation Preview").
+    pub preview: Option<Map<String, Value>>,
     /// A text for people.
     pub comment: Option<String>,
 }
@@ -166,8 +168,12 @@ impl KeptCourse for PresentProof {
         exchange.extra.auto_remove && exchange.state == ProofState::Done
     }
 
-    fn shown(id: &str, exchange: &PresentationExchange, depth: Depth) -> Value {
-        shown::presentation(id, exchange, depth)
+    fn state(exchange: &PresentationExchange) -> &'static str {
+        shown::presentation_state(exchange)
+    }
+
+    fn shown(id: &str, exchange: &PresentationExchange, of: ShownAs<'_, Self>) -> Value {
+        shown::presentation(id, exchange, of.depth)
     }
 }
 

@@ -145,7 +145,7 @@ async fn a_credential_is_issued_and_presented_without_a_connection() {
             format: "anoncreds".to_owned(),
             request,
         }],
-        comment: None,
+        ..NewProofRequest::default()
     }));
     let proving = stranger.agents.proving();
     let begun = proving

@@ -388,7 +388,7 @@ impl Connected {
                 format: "anoncreds".to_owned(),
                 request,
             }],
-            comment: None,
+            ..NewProofRequest::default()
         }));
         let begin = on(&self.ids[0]);
         let proving = self.clinic.agents.proving();

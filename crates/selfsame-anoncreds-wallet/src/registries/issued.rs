@@ -6,6 +6,7 @@ use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result, paging::page};
 use selfsame_store::{Batch, Expect, Page, Put, Tag, TenantId};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::TakenPlace;
 use crate::wallet::AnonCreds;
@@ -50,6 +51,26 @@ pub struct IssuanceView {
     pub issued: u64,
     /// Whether it is revoked.
     pub state: IssuanceState,
+}
+
+impl IssuanceView {
+    /// The credential as ACA-Py's `IssuerCredRevRecord` has it.
+    #[must_use]
+    pub fn record(&self) -> Value {
+        let at = UnixTime(self.issued).rfc3339();
+        json!({
+            "cred_ex_id": self.exchange,
+            "rev_reg_id": self.rev_reg_id,
+            "cred_rev_id": self.cred_rev_id.to_string(),
+            "cred_def_id": self.cred_def_id,
+            "state": match self.state {
+                IssuanceState::Revoked => "revoked",
+                IssuanceState::Issued | IssuanceState::Pending => "issued",
+            },
+            "created_at": at,
+            "updated_at": at,
+        })
+    }
 }
 
 /// The writes that note an issuance.

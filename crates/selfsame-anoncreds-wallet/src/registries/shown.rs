@@ -6,39 +6,8 @@ use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{Tag, TenantId};
 use serde::{Deserialize, Serialize};
 
-use crate::registry::{RegistryRecord, RegistryStage};
+use crate::registry::{RegistryStage, RegistryView};
 use crate::wallet::AnonCreds;
-
-/// A revocation registry of a tenant.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct RegistryView {
-    /// Its identifier.
-    pub rev_reg_id: String,
-    /// The definition of its credentials.
-    pub cred_def_id: String,
-    /// Its number among those of the definition, which is its tag.
-    pub number: u32,
-    /// Its issuer.
-    pub issuer_id: String,
-    /// How far it is.
-    pub stage: RegistryStage,
-    /// How many places it has. The first and the last are not given out.
-    pub size: u32,
-    /// When it was begun, in seconds since 1970.
-    pub begun: u64,
-    /// The hash of its tails file.
-    pub tails_hash: Option<String>,
-    /// The places that the ledger has confirmed as revoked.
-    pub revoked: BTreeSet<u32>,
-    /// The places that are revoked once the pending revocations are published.
-    pub pending: BTreeSet<u32>,
-    /// The places that the ledger is being told, or will be with the next transaction.
-    pub writing: BTreeSet<u32>,
-    /// The number of entries that the ledger has confirmed.
-    pub entries: u64,
-    /// When the last of them was confirmed, in seconds since 1970.
-    pub changed: u64,
-}
 
 /// How the ledger's state of a registry differs from what is kept here, and why.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -135,25 +104,5 @@ impl AnonCreds {
             && found.unwritten.is_empty()
             && found.entries == own.entries;
         Ok((!is_same).then_some(found))
-    }
-}
-
-impl RegistryView {
-    fn of(one: &RegistryRecord) -> Self {
-        Self {
-            rev_reg_id: one.id.clone(),
-            cred_def_id: one.cred_def_id.clone(),
-            number: one.number,
-            issuer_id: one.author.did.to_string(),
-            stage: one.stage.clone(),
-            size: one.size,
-            begun: one.begun.0,
-            tails_hash: one.tails_hash.clone(),
-            revoked: one.revoked.clone(),
-            pending: one.pending.clone(),
-            writing: one.unwritten(),
-            entries: one.entries,
-            changed: one.changed.0,
-        }
     }
 }

@@ -2,25 +2,30 @@
 //! commit, and so are the intent to revoke and the call that writes it. After a crash the outbox goes on with what was
 //! stored; the ledger answers a repeated transaction as it did the first time.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use selfsame_core::Shared;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round};
+use selfsame_core::notice::Told;
 use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::Step;
+use selfsame_crypto::encoding::hex_encode;
 use selfsame_driver::{Error, Result};
 use selfsame_registry::anoncreds::RevocationState;
-use selfsame_store::{NewOutbox, Tag};
+use selfsame_store::{NewOutbox, Tag, TenantId};
 use tokio::sync::Semaphore;
 
 use super::change::{Following, RegistryChange, RegistryInput};
 use super::making::{MadeRegistry, RegistryWorkshop};
 use super::record::{REGISTRY, RegistryRecord, RegistryStage, SentEntry};
+use super::view::RegistryView;
 use crate::computing::Computing;
 use crate::keys::IssuerKeys;
 
+/// The topic of their webhooks.
+const TOPIC: &str = "revocation_registry";
 /// Seconds after which a refused entry is made anew.
 const ANEW_SECONDS: u64 = 60;
 /// Seconds after which a call that was given up is made again.
@@ -32,7 +37,12 @@ pub(crate) struct Registries {
     records: RecordCache<RegistryRecord>,
     /// One registry is made at a time, so that other computations find a free core.
     turn: Semaphore,
+    /// Tells whether somebody hears of a tenant's registries; unset if nobody does.
+    hearing: OnceLock<RegistryHearing>,
 }
+
+/// Tells whether somebody hears of the states of a tenant's registries.
+pub(crate) type RegistryHearing = Arc<dyn Fn(&TenantId) -> bool + Send + Sync>;
 
 /// An input of a registry, and what was made for it.
 pub(crate) struct RegistryStep {
@@ -75,7 +85,17 @@ impl Registries {
             workshop: RegistryWorkshop::new(shared, keys, computing),
             records: RecordCache::default(),
             turn: Semaphore::new(1),
+            hearing: OnceLock::new(),
         }
+    }
+
+    /// Has controllers told of the registries of the tenants that somebody hears of.
+    pub(crate) fn set_hearing(&self, hearing: RegistryHearing) {
+        let _ = self.hearing.set(hearing);
+    }
+
+    fn hears(&self, tenant: &TenantId) -> bool {
+        self.hearing.get().is_some_and(|hearing| hearing(tenant))
     }
 
     /// The outbox entry of a registry's next call, due after some seconds.
@@ -179,6 +199,7 @@ impl Machine for Registries {
         step: &RegistryStep,
         round: &Round<'_>,
     ) -> Result<Step<Next<()>>> {
+        let before = record.stage.clone();
         let was_again = matches!(step.input, RegistryInput::Change(RegistryChange::Again));
         let following = record.changed(&step.input, step.seen.as_ref())?;
         let next = match (following, &step.made) {
@@ -206,8 +227,20 @@ impl Machine for Registries {
             }
             _ => next,
         };
-        Ok(Step::Done(next))
+        match record.stage != before && self.hears(round.at.tenant) {
+            true => noticed(record, next, round).map(Step::Done),
+            false => Ok(Step::Done(next)),
+        }
     }
+}
+
+/// With the notice of a registry's state.
+fn noticed(record: &RegistryRecord, next: Next<()>, round: &Round<'_>) -> Result<Next<()>> {
+    let random = hex_encode(&round.ctx.random::<16>("anoncreds/notice"));
+    let id = format!("{}.{random}", record.record_id());
+    let told = Told::new(TOPIC, &RegistryView::of(record).record());
+    let next = next.put(told.put(&id, round.ctx.now())?);
+    Ok(next.tell(EventKind::AgentNotice, id))
 }
 
 #[async_trait]

@@ -24,6 +24,8 @@ const OF: &str = "of";
 const NAMED: &str = "named";
 /// What the tokens are signed for.
 const TOKENS: &str = "agent wallet tokens";
+/// The beginning of the names of their organisations.
+const PREFIX: &str = "wallet-";
 /// The header of a token (RFC 7515, RFC 7518 §3.2).
 const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
 
@@ -136,7 +138,7 @@ impl App {
         }
         let ctx = self.shared.clock.ctx();
         let id = uuid(&ctx.random::<16>("agent/wallet"));
-        let organisation = format!("wallet-{}", id.replace('-', ""));
+        let organisation = format!("{PREFIX}{}", id.replace('-', ""));
         self.create_organisation(&NewOrganisation {
             name: organisation.clone(),
             title: new.terms.label.clone(),
@@ -363,7 +365,17 @@ fn uuid(random: &[u8; 16]) -> String {
     let version = 0xf000 << 64;
     let variant = 0xc000 << 48;
     let number = (number & !version & !variant) | (0x4000 << 64) | (0x8000 << 48);
-    let text = hex_encode(&number.to_be_bytes());
+    dashed(&hex_encode(&number.to_be_bytes()))
+}
+
+/// The identifier of the sub-wallet whose organisation has this name; `None` for another organisation.
+pub(super) fn id_of(organisation: &str) -> Option<String> {
+    let text = organisation.strip_prefix(PREFIX)?;
+    (text.len() == 32).then(|| dashed(text))
+}
+
+/// 32 digits in the form of RFC 9562 §4.
+fn dashed(text: &str) -> String {
     let part = |from, to| text.get(from..to).unwrap_or_default();
     let parts = [
         part(0, 8),
@@ -377,11 +389,20 @@ fn uuid(random: &[u8; 16]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::uuid;
+    use super::{PREFIX, id_of, uuid};
 
     #[test]
     fn an_identifier_has_the_version_and_the_variant_of_a_random_one() {
         assert_eq!(uuid(&[0xff; 16]), "ffffffff-ffff-4fff-bfff-ffffffffffff");
         assert_eq!(uuid(&[0; 16]), "00000000-0000-4000-8000-000000000000");
+    }
+
+    #[test]
+    fn the_name_of_an_organisation_tells_its_sub_wallet() {
+        let id = uuid(&[0xff; 16]);
+        let organisation = format!("{PREFIX}{}", id.replace('-', ""));
+        assert_eq!(id_of(&organisation), Some(id));
+        assert_eq!(id_of("wallet-of-somebody"), None);
+        assert_eq!(id_of("clinic"), None);
     }
 }

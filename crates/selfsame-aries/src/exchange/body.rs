@@ -217,8 +217,14 @@ pub(super) fn write(message: &mut Message, payload: &Payload, form: &MessageForm
         formats: formats.filter(|_| !is_first).collect(),
     };
     wire::put_body(message, &body);
+    let first = formats::FIRST;
     let attached = payload.attachments.iter().filter_map(|one| {
-        let attachment = Attachment::of_bytes(one.attach_id.clone(), one.bytes.as_deref()?);
+        // Peers of version 1 find an attachment by its identifier.
+        let id = match is_first && one.attach_id == first.name {
+            true => (first.first_id)(form.artefact).to_owned(),
+            false => one.attach_id.clone(),
+        };
+        let attachment = Attachment::of_bytes(id, one.bytes.as_deref()?);
         Some(attachment.of_type("application/json").in_list(form.member))
     });
     message.attachments.extend(attached);

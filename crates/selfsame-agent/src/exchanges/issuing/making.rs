@@ -1,5 +1,6 @@
 //! What a step of issuing needs and is not pure: offers, requests and credentials in the formats of attachments.
 
+use selfsame_agent_view::attachments::known;
 use selfsame_anoncreds_wallet::DefinitionFilter;
 use selfsame_anoncreds_wallet::issue::NewIssuance;
 use selfsame_anoncreds_wallet::single_use::{is_single_use, new_handle};
@@ -16,7 +17,7 @@ use super::{
     NamedFilter, NewCredentialOffer, NewCredentialProposal,
 };
 use crate::exchanges::Unmade;
-use crate::exchanges::attachments::{attached, first, known, named};
+use crate::exchanges::attachments::{attached, first, named};
 use crate::parts::AgentParts;
 
 /// An issuing in which something is to be made.
@@ -196,6 +197,7 @@ impl CredentialMaker<'_> {
                 attachments: vec![attachment],
                 ..Payload::default()
             },
+            cred_def_id: issued.cred_def_id,
             rev_reg_id: issued.rev_reg_id,
             cred_rev_id: issued.cred_rev_id,
             format: request.format.name.to_owned(),

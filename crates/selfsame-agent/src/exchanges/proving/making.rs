@@ -1,8 +1,10 @@
 //! What a step of presenting needs and is not pure: requests with nonces, presentations and verdicts.
 
+use selfsame_agent_view::attachments::{KnownAttachment, known};
+use selfsame_agent_view::proposal::{previewed, request_of};
 use selfsame_aries::exchange::{Payload, Spoken};
-use selfsame_aries::formats::Artefact;
-use selfsame_aries::present_proof::ProofMessage;
+use selfsame_aries::formats::{Artefact, FIRST};
+use selfsame_aries::present_proof::{PREVIEW, ProofMessage};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_driver::{Error, Result};
 use selfsame_mediation::error::unreadable;
@@ -13,7 +15,7 @@ use super::{
     NamedRequest, NewPresentation, NewProofRequest, ProofEntry, ProofGiven, ProofMade, ProofWhat,
 };
 use crate::exchanges::Unmade;
-use crate::exchanges::attachments::{KnownAttachment, attached, first, known, named};
+use crate::exchanges::attachments::{attached, first, named};
 use crate::parts::AgentParts;
 
 /// A presenting in which something is to be made.
@@ -180,6 +182,11 @@ fn asked(new: &NewProofRequest, artefact: Artefact, ctx: &Ctx) -> Result<Payload
             false => return Err(Error::bad_request("aries-proof-request-incomplete")),
         }
     }
+    if let Some(preview) = &new.preview
+        && artefact == Artefact::ProposedProof
+    {
+        attachments.push(previewed(preview));
+    }
     if attachments.is_empty() {
         return Err(Error::bad_request("aries-proof-request-absent"));
     }
@@ -203,6 +210,12 @@ fn nonce(ctx: &Ctx) -> String {
 fn of_proposal(proposed: Option<&Payload>) -> Result<NewProofRequest> {
     let proposed = proposed.ok_or_else(|| Error::bad_request("aries-proposal-absent"))?;
     let mut requests = Vec::new();
+    if let Some(preview) = proposed.in_format(PREVIEW) {
+        requests.push(NamedRequest {
+            format: FIRST.name.to_owned(),
+            request: request_of(preview).map_err(|error| unreadable(&error))?,
+        });
+    }
     for one in known(proposed) {
         let request = serde_json::from_slice(one.bytes);
         requests.push(NamedRequest {
@@ -212,6 +225,6 @@ fn of_proposal(proposed: Option<&Payload>) -> Result<NewProofRequest> {
     }
     Ok(NewProofRequest {
         requests,
-        comment: None,
+        ..NewProofRequest::default()
     })
 }

@@ -1,4 +1,6 @@
-//! Exchanges as controllers see them. The members have the names of ACA-Py's admin API.
+//! Exchanges as controllers see them.
+
+mod first;
 
 use selfsame_aries::exchange::{Course, Exchange, Payload, Speech};
 use selfsame_aries::issue_credential::{CredentialExchange, IssueMessage};
@@ -7,7 +9,7 @@ use selfsame_aries::wire::Vocabulary as _;
 use selfsame_didcomm::{Message, Version};
 use serde_json::{Map, Value, json};
 
-use super::attachments::by_format;
+use crate::attachments::by_format;
 
 /// How much of the messages is shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -34,9 +36,77 @@ const OF_PROVING: MessageNames<ProofMessage> = MessageNames(&[
     (ProofMessage::Presentation, "pres"),
 ]);
 
-/// An issuing (`V20CredExRecord`).
-pub fn credential(id: &str, exchange: &CredentialExchange, depth: Depth) -> Value {
+/// What came of an issuing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CredentialOutcome<'a> {
+    /// The name of the format.
+    pub format: Option<&'a str>,
+    /// The credential's identifier in the holder's wallet.
+    pub credential_id: Option<&'a str>,
+    /// The revocation registry of the credential.
+    pub rev_reg_id: Option<&'a str>,
+    /// The credential's index there.
+    pub cred_rev_id: Option<u32>,
+}
+
+impl CredentialOutcome<'_> {
+    /// The index as a text.
+    fn cred_rev_id(&self) -> Option<String> {
+        self.cred_rev_id.map(|index| index.to_string())
+    }
+
+    /// What the format knows of the exchange, by the format's name; `None` before there is something to know.
+    #[must_use]
+    pub fn detail(&self, id: &str) -> Option<Value> {
+        let known = json!({
+            "cred_ex_id": id,
+            "cred_id_stored": self.credential_id,
+            "rev_reg_id": self.rev_reg_id,
+            "cred_rev_id": self.cred_rev_id(),
+        });
+        let format = self.format?;
+        Some(json!({ format: known }))
+    }
+}
+
+/// Whether version 1 of a protocol drives the exchange.
+fn is_first<C: Course>(exchange: &Exchange<C>) -> bool {
+    exchange.version().major == 1
+}
+
+/// The state's name in the version that drives the issuing.
+#[must_use]
+pub fn credential_state(exchange: &CredentialExchange) -> &'static str {
+    match is_first(exchange) {
+        true => first::credential_state(exchange.state),
+        false => exchange.state.name(),
+    }
+}
+
+/// The state's name in the version that drives the presenting.
+#[must_use]
+pub fn presentation_state(exchange: &PresentationExchange) -> &'static str {
+    match is_first(exchange) {
+        true => first::presentation_state(exchange),
+        false => exchange.state.name(),
+    }
+}
+
+/// An issuing (`V20CredExRecord`). With its messages it has a member `detail`, which is no member of the record.
+#[must_use]
+pub fn credential(
+    id: &str,
+    exchange: &CredentialExchange,
+    outcome: &CredentialOutcome<'_>,
+    depth: Depth,
+) -> Value {
+    if is_first(exchange) {
+        return first::credential(id, exchange, outcome, depth);
+    }
     let mut shown = common(exchange);
+    if let Some(detail) = outcome.detail(id).filter(|_| depth == Depth::Messages) {
+        shown.insert("detail".into(), detail);
+    }
     let extra = &exchange.extra;
     shown.insert("cred_ex_id".into(), json!(id));
     shown.insert("state".into(), json!(exchange.state.name()));
@@ -56,7 +126,11 @@ pub fn credential(id: &str, exchange: &CredentialExchange, depth: Depth) -> Valu
 }
 
 /// A presenting (`V20PresExRecord`).
+#[must_use]
 pub fn presentation(id: &str, exchange: &PresentationExchange, depth: Depth) -> Value {
+    if is_first(exchange) {
+        return first::presentation(id, exchange, depth);
+    }
     let mut shown = common(exchange);
     let extra = &exchange.extra;
     shown.insert("pres_ex_id".into(), json!(id));

@@ -1,10 +1,11 @@
 //! Invitations of out-of-band as controllers see them. The members have the names of ACA-Py's admin API.
 
-use selfsame_aries::out_of_band::OobRole;
+use selfsame_aries::key::VerKey;
+use selfsame_aries::out_of_band::{OobRecord, OobRole, write_invitation};
+use selfsame_didcomm::{Message, Version};
 use serde::Serialize;
 use serde_json::Value;
-
-use super::OobEntry;
+use url::Url;
 
 /// An invitation, made or received.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
@@ -19,7 +20,7 @@ pub struct OobView {
     pub invi_msg_id: String,
     /// The invitation.
     pub invitation: Value,
-    /// The connection that it led to.
+    /// The connection that it led to, or that waits for its answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connection_id: Option<String>,
     /// The thread of the attached request that is answered.
@@ -31,6 +32,9 @@ pub struct OobView {
     /// Our key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub our_recipient_key: Option<String>,
+    /// Where the sender of the invitation gets its messages, without a connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub their_service: Option<Value>,
     /// Whether any number of receivers may use it.
     pub multi_use: bool,
     /// Whether its messages are traced: never.
@@ -63,23 +67,58 @@ pub struct OobInvitationView {
     pub trace: bool,
 }
 
+/// What an agent knows of an invitation beside the protocol.
+#[derive(Clone, Debug, Default)]
+pub struct OobSides<'a> {
+    /// The connection that it led to, or that waits for its answer.
+    pub connection_id: Option<String>,
+    /// Our key.
+    pub own_key: Option<&'a VerKey>,
+    /// Where the sender of the invitation gets its messages, as the decorator `~service` says it.
+    pub their_service: Option<Value>,
+}
+
 impl OobView {
-    pub(crate) fn of(id: &str, entry: &OobEntry) -> Self {
-        let record = &entry.record;
+    /// The invitation with this identifier.
+    #[must_use]
+    pub fn of(id: &str, record: &OobRecord, sides: OobSides<'_>) -> Self {
         Self {
             oob_id: id.to_owned(),
             state: record.state.name(),
             role: record.role,
             invi_msg_id: record.dialogue.thread_id.clone(),
             invitation: serde_json::from_str(&record.invitation).unwrap_or_default(),
-            connection_id: record.connection_id.clone(),
+            connection_id: sides.connection_id,
             attach_thread_id: record.attach_thread_id.clone(),
             reuse_msg_id: record.reuse_msg_id.clone(),
-            our_recipient_key: entry.own_key.as_ref().map(|key| key.to_base58()),
+            our_recipient_key: sides.own_key.map(VerKey::to_base58),
+            their_service: sides.their_service,
             multi_use: record.multi_use,
             trace: false,
             created_at: record.dialogue.created_at.rfc3339(),
             updated_at: record.dialogue.updated_at.rfc3339(),
+        }
+    }
+}
+
+impl OobInvitationView {
+    /// The invitation of this message, whose link is below the endpoint.
+    #[must_use]
+    pub fn of(
+        oob_id: &str,
+        message: &Message,
+        endpoint: &Url,
+        connection_id: Option<String>,
+    ) -> Self {
+        Self {
+            invitation_id: message.id.clone(),
+            invi_msg_id: message.id.clone(),
+            oob_id: oob_id.to_owned(),
+            state: "initial",
+            invitation: Value::Object(message.to_members(Version::V1)),
+            invitation_url: write_invitation(endpoint, message).to_string(),
+            connection_id,
+            trace: false,
         }
     }
 }

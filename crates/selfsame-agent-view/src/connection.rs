@@ -1,11 +1,9 @@
 //! Connections and invitations as controllers see them. The members have the names of ACA-Py's admin API.
 
-use selfsame_aries::connection::{Accepting, ConnectionRole, InvitationMode};
+use selfsame_aries::connection::{Accepting, ConnectionRecord, ConnectionRole, InvitationMode};
 use selfsame_crypto::time::UnixTime;
 use serde::Serialize;
 use serde_json::Value;
-
-use super::ConnectionEntry;
 
 /// A connection.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
@@ -68,8 +66,9 @@ pub struct InvitationView {
 }
 
 impl ConnectionView {
-    pub(crate) fn of(id: &str, entry: &ConnectionEntry) -> Self {
-        let record = &entry.record;
+    /// The connection with this identifier.
+    #[must_use]
+    pub fn of(id: &str, record: &ConnectionRecord) -> Self {
         Self {
             connection_id: id.to_owned(),
             state: record.state.rfc160(),

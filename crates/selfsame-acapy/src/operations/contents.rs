@@ -1,0 +1,6 @@
+//! The table of contents, by what the operations are about.
+
+pub mod connecting;
+pub mod exchanging;
+pub mod instance;
+pub mod publishing;

@@ -1,0 +1,141 @@
+//! What an issuer publishes and revokes.
+
+use crate::operation::{AdminOperation, QueryParameter, get, post, tagged, text};
+use crate::operations::{revocation, schemas};
+
+/// The parameters of a list of what the agent has published.
+const OF_PUBLISHED: [QueryParameter; 6] = [
+    text("cred_def_id"),
+    text("issuer_did"),
+    text("schema_id"),
+    text("schema_issuer_did"),
+    text("schema_name"),
+    text("schema_version"),
+];
+
+/// The parameters of a list of what the agent has published, in the words of AnonCreds.
+const OF_ANONCREDS: [QueryParameter; 5] = [
+    text("issuer_id"),
+    text("schema_id"),
+    text("schema_issuer_id"),
+    text("schema_name"),
+    text("schema_version"),
+];
+
+/// Schemas and credential definitions.
+pub fn publishing() -> Vec<AdminOperation> {
+    let schemas = vec![
+        post("/schemas", schemas::create).does("Publish a schema"),
+        get("/schemas/created", schemas::created)
+            .does("The schemas that the agent has published")
+            .asks(&OF_PUBLISHED),
+        get("/schemas/{schema_id}", schemas::show).does("A schema of anybody"),
+        post("/schemas/{schema_id}/write_record", schemas::show)
+            .does("A schema of anybody; its record was written when it was published"),
+    ];
+    let definitions = vec![
+        post("/credential-definitions", schemas::create_definition)
+            .does("Publish a credential definition"),
+        get(
+            "/credential-definitions/created",
+            schemas::created_definitions,
+        )
+        .does("The credential definitions that the agent has published")
+        .asks(&OF_PUBLISHED),
+        get(
+            "/credential-definitions/{cred_def_id}",
+            schemas::show_definition,
+        )
+        .does("A credential definition of anybody"),
+        post(
+            "/credential-definitions/{cred_def_id}/write_record",
+            schemas::show_definition,
+        )
+        .does("A credential definition; its record was written when it was published"),
+    ];
+    [
+        tagged("schema", schemas),
+        tagged("credential-definition", definitions),
+    ]
+    .concat()
+}
+
+/// The same, in the words of AnonCreds.
+pub fn publishing_anoncreds() -> Vec<AdminOperation> {
+    let schemas = vec![
+        post("/anoncreds/schema", schemas::create_anoncreds).does("Publish a schema"),
+        get("/anoncreds/schema/{schema_id}", schemas::show_anoncreds).does("A schema of anybody"),
+        get("/anoncreds/schemas", schemas::created)
+            .does("The schemas that the agent has published")
+            .asks(&OF_ANONCREDS),
+    ];
+    let definitions = vec![
+        post(
+            "/anoncreds/credential-definition",
+            schemas::create_anoncreds_definition,
+        )
+        .does("Publish a credential definition"),
+        get(
+            "/anoncreds/credential-definition/{cred_def_id}",
+            schemas::show_anoncreds_definition,
+        )
+        .does("A credential definition of anybody"),
+        get(
+            "/anoncreds/credential-definitions",
+            schemas::created_definitions,
+        )
+        .does("The credential definitions that the agent has published")
+        .asks(&OF_ANONCREDS),
+    ];
+    [
+        tagged("AnonCreds - Schemas", schemas),
+        tagged("AnonCreds - Credential Definitions", definitions),
+    ]
+    .concat()
+}
+
+/// Revocation.
+pub fn revoking() -> Vec<AdminOperation> {
+    tagged(
+        "revocation",
+        vec![
+            post("/revocation/revoke", revocation::revoke).does("Revoke a credential"),
+            post("/revocation/publish-revocations", revocation::publish)
+                .does("Publish pending revocations"),
+            post("/revocation/clear-pending-revocations", revocation::clear)
+                .does("Take back pending revocations"),
+            get("/revocation/credential-record", revocation::record)
+                .does("An issued credential")
+                .asks(&[text("cred_ex_id"), text("rev_reg_id"), text("cred_rev_id")]),
+            get("/revocation/registries/created", revocation::created)
+                .does("The revocation registries that the agent keeps")
+                .asks(&[text("cred_def_id"), text("state")]),
+            get("/revocation/registry/{rev_reg_id}", revocation::show).does("A registry"),
+            get(
+                "/revocation/registry/{rev_reg_id}/issued",
+                revocation::issued,
+            )
+            .does("The number of credentials that have a place in a registry"),
+            get(
+                "/revocation/registry/{rev_reg_id}/issued/details",
+                revocation::issued_details,
+            )
+            .does("The credentials that have a place in a registry"),
+            get(
+                "/revocation/registry/{rev_reg_id}/difference",
+                revocation::difference,
+            )
+            .does("How the ledger's state of a registry differs from the agent's, and why"),
+            get(
+                "/revocation/active-registry/{cred_def_id}",
+                revocation::active,
+            )
+            .does("The registry in which the next credential gets its place"),
+            post(
+                "/revocation/active-registry/{cred_def_id}/rotate",
+                revocation::rotate,
+            )
+            .does("Begin other registries"),
+        ],
+    )
+}

@@ -1,0 +1,137 @@
+//! The ledger: DIDs of anybody, and what ACA-Py asks of a ledger of Indy.
+
+use http::StatusCode;
+use selfsame_crypto::encoding::base58_encode;
+use selfsame_did::{Did, Document, Options, Relationship};
+use selfsame_driver::Reason;
+use selfsame_http::error::Problem;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::answer::{OperationError, OperationResult, cannot, told};
+use crate::call::{OperationCall, did_of};
+
+/// The role that each DID has: it may publish in its own name, and in no other.
+const ROLE: &str = "ENDORSER";
+/// The types of the services that messages are posted to, in lower case.
+const ENDPOINTS: [&str; 4] = [
+    "endpoint",
+    "indyagent",
+    "did-communication",
+    "didcommmessaging",
+];
+
+#[derive(Deserialize)]
+struct NamedQuery {
+    did: Option<String>,
+    endpoint_type: Option<String>,
+}
+
+impl NamedQuery {
+    fn did(&self) -> OperationResult<Did> {
+        let text = self.did.as_deref().unwrap_or_default();
+        match text {
+            "" => Err(OperationError::missing("did")),
+            text => did_of(text, "did"),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct NymQuery {
+    did: Option<String>,
+    verkey: Option<String>,
+}
+
+/// Registers a DID. A registry takes a DID from who holds its key, so the agent's own is registered already, and so may
+/// be another's; none can be registered for others.
+pub async fn register(call: OperationCall) -> OperationResult {
+    let asked: NymQuery = call.query()?;
+    let (Some(text), Some(verkey)) = (asked.did, asked.verkey) else {
+        return Err(cannot(Reason::new("agent-nym-incomplete")));
+    };
+    let did = did_of(&text, "did")?;
+    let foreign = || cannot(Reason::new("agent-nym-foreign").with("did", &did));
+    let resolution = call.app().resolve(&did, &Options::default()).await;
+    let document = resolution.document.as_ref().ok_or_else(foreign)?;
+    match keys(document).any(|key| key == verkey) {
+        true => told(&json!({ "success": true })),
+        false => Err(foreign()),
+    }
+}
+
+/// The keys of a document, in base58.
+fn keys(document: &Document) -> impl Iterator<Item = String> {
+    let keys = document.keys(Relationship::Authentication);
+    keys.map(|(_, key)| base58_encode(key.bytes()))
+}
+
+/// The role of a DID.
+pub async fn role(call: OperationCall) -> OperationResult {
+    let asked: NamedQuery = call.query()?;
+    resolved(&call, &asked.did()?).await?;
+    told(&json!({ "role": ROLE }))
+}
+
+/// The key of the public DID is the organisation's.
+pub async fn rotate_key(call: OperationCall) -> OperationResult {
+    call.app().agent_identity(call.tenant()?).await?;
+    Err(cannot(Reason::new("agent-key-fixed")))
+}
+
+/// The key of a DID of anybody, in base58.
+pub async fn verkey(call: OperationCall) -> OperationResult {
+    let asked: NamedQuery = call.query()?;
+    let document = resolved(&call, &asked.did()?).await?;
+    let key = document.keys(Relationship::Authentication).next();
+    let absent = || Problem::new(StatusCode::NOT_FOUND, "agent-did-without-key");
+    let (_, key) = key.ok_or_else(absent)?;
+    told(&json!({ "verkey": base58_encode(key.bytes()) }))
+}
+
+/// The endpoint of a DID of anybody, by the type of its service.
+pub async fn endpoint(call: OperationCall) -> OperationResult {
+    let asked: NamedQuery = call.query()?;
+    let document = resolved(&call, &asked.did()?).await?;
+    let document = serde_json::to_value(&document).unwrap_or_default();
+    let wanted = asked.endpoint_type.unwrap_or_default().to_lowercase();
+    let fits = |service: &&Value| {
+        let kind = service["type"].as_str().unwrap_or_default().to_lowercase();
+        match wanted.as_str() {
+            "" | "endpoint" => ENDPOINTS.contains(&kind.as_str()),
+            wanted => kind == wanted,
+        }
+    };
+    let mut services = document["service"].as_array().into_iter().flatten();
+    let endpoint = services
+        .find(fits)
+        .map(|service| &service["serviceEndpoint"]);
+    told(&json!({ "endpoint": endpoint }))
+}
+
+async fn resolved(call: &OperationCall, did: &Did) -> OperationResult<Document> {
+    let resolution = call.app().resolve(did, &Options::default()).await;
+    let unresolved = || Problem::new(StatusCode::NOT_FOUND, "agent-did-unresolved");
+    Ok(resolution.document.clone().ok_or_else(unresolved)?)
+}
+
+/// The agreement of the network's authors: there is none that this API accepts.
+pub async fn agreement(call: OperationCall) -> OperationResult {
+    let in_force = call.app().agreement_in_force().ok().flatten();
+    let record =
+        in_force.map(|one| json!({ "version": one.version, "digest": one.digest, "text": "" }));
+    told(&json!({ "result": {
+        "aml_record": null,
+        "taa_record": record,
+        "taa_required": record.is_some(),
+        "taa_accepted": null,
+    }}))
+}
+
+/// Nothing is to be accepted where no agreement is in force.
+pub async fn accept_agreement(call: OperationCall) -> OperationResult {
+    match call.app().agreement_in_force().ok().flatten() {
+        None => Err(cannot(Reason::new("agent-agreement-absent"))),
+        Some(_) => Err(cannot(Reason::new("agent-agreement-operator"))),
+    }
+}
