@@ -16,7 +16,7 @@ use selfsame_driver::turn::{Shift, WorkTurn};
 use selfsame_store::{Batch, StoreError, TenantId};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::bulks::Bulks;
 use crate::order::{
@@ -36,6 +36,8 @@ const ROWS_AT_ONCE: usize = 128;
 const CHUNKS_AT_ONCE: usize = 4;
 /// How often the turn at an order is kept, and its state looked at.
 const KEPT_EVERY: Duration = Duration::from_secs(1);
+/// How long the stop waits for the work to end.
+const ENDED_WITHIN: Duration = Duration::from_secs(2);
 /// The topic of the notice that an order has ended.
 const TOPIC: &str = "bulk_issuance";
 
@@ -72,7 +74,9 @@ impl Bulks {
                 () = sleep(LOOKED_EVERY) => {}
             }
         }
-        tasks.shutdown().await;
+        // Each gives its turn back, so that another process goes on at once.
+        let ended = async { while tasks.join_next().await.is_some() {} };
+        drop(timeout(ENDED_WITHIN, ended).await);
     }
 
     /// The orders that are not ended.
