@@ -6,6 +6,7 @@
 
 use std::process::ExitCode;
 
+mod aries;
 mod askar;
 mod changed;
 mod clients;
@@ -43,6 +44,8 @@ Usage: cargo xtask tidy [FOLDER]
        cargo xtask cross openid4vc
        cargo xtask cross clients
        cargo xtask cross askar
+       cargo xtask cross didcomm
+       cargo xtask cross aries [acapy | credo]
        cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]
        cargo xtask bench tls [--quick] [--json] [--out DIR]
 
@@ -59,7 +62,8 @@ cross  lets our AnonCreds and the published library speak to each other, N rando
        flows in place of a few; or our TLS and the second implementation of it; or our
        SD-JWT VCs and a published package; or our issuer, wallet and verifier and those
        of published packages for Node.js; or clients made of docs/openapi.json and an
-       instance; or our reader of Askar's wallets and Askar
+       instance; or our reader of Askar's wallets and Askar; or our DIDComm and two
+       others; or our Aries agent with ACA-Py and with Credo
 bench  times ours and the published library alternately, or the TLS bench with OpenSSL
        beside; exit code 1 if a bar is not kept
 

@@ -1,4 +1,5 @@
-//! Aries agents in processes of their own, driven by their admin APIs.
+//! Aries agents in processes of their own, driven by their admin APIs: ours among themselves, and with other
+//! implementations (`cargo xtask cross aries`).
 #![expect(
     clippy::disallowed_methods,
     reason = "tests of processes start them, measure real time, and read where the other implementations are"
@@ -14,9 +15,13 @@ mod http;
 mod instance;
 
 mod admin;
+mod cases;
 mod connecting;
 mod hearing;
 mod issuing;
+mod npm;
+mod peer;
 mod processes;
 mod proving;
+mod python;
 mod stage;
