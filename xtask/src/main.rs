@@ -6,6 +6,7 @@
 
 use std::process::ExitCode;
 
+mod aries;
 mod askar;
 mod changed;
 mod clients;
@@ -46,6 +47,7 @@ Usage: cargo xtask tidy [FOLDER]
        cargo xtask cross askar
        cargo xtask cross didcomm
        cargo xtask cross jmeter PLAN.jmx [--minutes N] [--users N]
+       cargo xtask cross aries [acapy | credo]
        cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]
        cargo xtask bench tls [--quick] [--json] [--out DIR]
 
@@ -63,8 +65,8 @@ cross  lets our AnonCreds and the published library speak to each other, N rando
        SD-JWT VCs and a published package; or our issuer, wallet and verifier and those
        of published packages for Node.js; or clients made of docs/openapi.json and an
        instance; or our reader of Askar's wallets and Askar; or our DIDComm and those of
-       ACA-Py and of a published package; or JMeter with a load plan that was made for
-       ACA-Py and agents of ours: a table of its steps, exit code 1 if a request failed
+       ACA-Py and of a published package; or our Aries agent with ACA-Py and with Credo;
+       or JMeter with a load plan that was made for ACA-Py and agents of ours: a table of its steps, exit code 1 if a request failed
 bench  times ours and the published library alternately, or the TLS bench with OpenSSL
        beside; exit code 1 if a bar is not kept
 

@@ -28,6 +28,7 @@ pub struct MatchingCredential {
     /// The credential.
     pub cred_info: CredentialInfo,
     /// The interval in which it must not be revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<Value>,
     /// The referents of the request that it can answer.
     pub presentation_referents: Vec<String>,

@@ -301,6 +301,7 @@ pub const ROWS: &[Row] = &[
     row(
         "crates/selfsame-moving/tests/askar/requirements.txt",
         These(&[
+            "selfsame/aries",
             "selfsame-didcomm/peers",
             "selfsame-moving/askar",
             "xtask/unit",
@@ -320,6 +321,11 @@ pub const ROWS: &[Row] = &[
     row(
         "crates/selfsame/tests/clients/python/requirements.txt",
         These(&["selfsame/clients", "xtask/unit"]),
+        PINNED,
+    ),
+    row(
+        "crates/selfsame/tests/aries/credo/requirements.txt",
+        These(&["selfsame/aries", "xtask/unit"]),
         PINNED,
     ),
     row(

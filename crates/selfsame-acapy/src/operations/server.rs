@@ -11,6 +11,9 @@ use crate::call::OperationCall;
 use crate::description;
 use crate::operations::all;
 
+/// ACA-Py's name for a wallet whose schemas are published by /schemas.
+const WALLET_TYPE: &str = "askar";
+
 /// The agent's status.
 pub async fn status(call: OperationCall) -> OperationResult {
     let settings = call.admin.settings();
@@ -45,6 +48,8 @@ pub async fn config(call: OperationCall) -> OperationResult {
     config["admin.admin_insecure_mode"] = settings.api_key.is_none().into();
     config["admin.admin_client_max_request_size"] = settings.body_max.into();
     config["multitenant.enabled"] = settings.multitenant.into();
+    // Controllers ask for it to know whether to publish by /schemas or by /anoncreds/schema. Both are served.
+    config["wallet.type"] = WALLET_TYPE.into();
     config["organisation"] = settings.organisation.as_str().into();
     told(&json!({ "config": config }))
 }

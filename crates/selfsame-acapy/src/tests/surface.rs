@@ -153,6 +153,7 @@ async fn the_status_and_the_settings_show_no_key() {
     assert_eq!(agent.get("/status/live").await["alive"], true);
     let config = agent.get("/status/config").await;
     assert_eq!(config["config"]["auto_store_credential"], false);
+    assert_eq!(config["config"]["wallet.type"], "askar");
     assert!(!config.to_string().contains(KEY));
     assert!(!format!("{:?}", agent.settings).contains(KEY));
 }

@@ -36,8 +36,13 @@ impl PartyWish {
         let theirs = told.or_else(|| entry.record.theirs.clone());
         let is_inviter = entry.record.role == ConnectionRole::Inviter;
         let theirs = theirs.filter(|_| is_inviter);
-        let suited = theirs.map_or(OwnDid::Unqualified, |theirs| OwnDid::suiting(&theirs.did));
         let is_exchange = kind.protocol == "didexchange";
+        // Version 1.1 wants a DID that can be resolved (RFC 0023), and agents of it may know no other.
+        let requests = match is_exchange && kind.version.minor > 0 {
+            true => OwnDid::Peer2,
+            false => OwnDid::Unqualified,
+        };
+        let suited = theirs.map_or(requests, |theirs| OwnDid::suiting(&theirs.did));
         let is_rotating = matches!(what, ConnectionWhat::Rotate(_));
         let did = match (is_exchange, side.did) {
             // A new DID is told without its document (RFC 0794).

@@ -25,7 +25,8 @@ pub struct OwnSide {
 /// Which DID this agent has in a connection.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum OwnDid {
-    /// One of the kind that the peer has; a request has one without a method.
+    /// One of the kind that the peer has; for a request, `did:peer:2`, or one without a method where the protocol knows
+    /// no other.
     #[default]
     Suited,
     /// One without a method, with its document beside it (RFC 0793).

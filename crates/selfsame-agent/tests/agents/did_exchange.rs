@@ -79,6 +79,10 @@ async fn each_protocol_connects_with_each_kind_of_did() {
             let (mine, yours) = (ours.my_did.unwrap(), theirs.my_did.unwrap());
             match protocol {
                 CONNECTIONS_1_0 => assert!(!yours.starts_with("did:")),
+                // Version 1.1 has DIDs that can be resolved.
+                EXCHANGE_1_1 if kind == OwnDid::Suited => {
+                    assert!(mine.starts_with("did:peer:2") && yours.starts_with("did:peer:2"));
+                }
                 _ => assert!(mine.starts_with(prefix) && yours.starts_with(prefix)),
             }
             // The ping of connections 1.0 is answered.

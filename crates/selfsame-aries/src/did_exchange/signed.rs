@@ -49,10 +49,10 @@ pub(super) fn rotation(did: &str, key: &VerKey, evidence: &Evidence) -> Result<M
 
 fn sign(attachment: Attachment, key: &VerKey, evidence: &Evidence) -> Result<MaybeSigned, Error> {
     let kid = key.to_did().to_string();
-    // Agents look for the key in either place.
+    // As in RFC 0017, "Signing Attachments", the identifier of the key is in the key and in the unprotected header. Agents
+    // refuse a protected header that has it beside the key.
     let header = json!({
         "alg": Algorithm::EdDsa.as_str(),
-        "kid": kid,
         "jwk": key.public_key().to_jwk().with_kid(kid.clone()).to_value(),
     });
     let draft = DetachedSignature::draft(&attachment, &header)?;

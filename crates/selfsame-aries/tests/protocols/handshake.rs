@@ -12,6 +12,7 @@ use selfsame_aries::connections::{
 };
 use selfsame_aries::did_exchange::{self, DidExchangeAct, DidExchangeInput};
 use selfsame_aries::wire::{Incoming, Vocabulary};
+use selfsame_crypto::encoding::base64url_decode;
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::{MessageType, Semver};
 use serde_json::json;
@@ -687,6 +688,26 @@ fn a_request_for_another_invitation_or_with_a_forged_document_is_refused() {
             assert_eq!(problem.kind, ProblemKind::Signature);
         }
     }
+}
+
+#[test]
+fn a_signature_names_its_key_once_in_what_it_covers() {
+    let mut signatures = 0;
+    for way in Way::all().into_iter().filter(Way::is_exchange) {
+        let talk = Talk::new(&way);
+        let sent = [&talk.request, &talk.response];
+        for attachment in sent.into_iter().flat_map(|message| &message.attachments) {
+            for signature in &attachment.signatures {
+                let covered = base64url_decode(&signature.protected).unwrap();
+                let covered: serde_json::Value = serde_json::from_slice(&covered).unwrap();
+                // RFC 0017, "Signing Attachments".
+                assert_eq!(covered["jwk"]["kid"].as_str(), signature.kid.as_deref());
+                assert!(covered.get("kid").is_none(), "{covered}");
+                signatures += 1;
+            }
+        }
+    }
+    assert!(signatures > 0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 pub(super) mod signature;
 
-use selfsame_crypto::encoding::base64url_encode;
+use selfsame_crypto::encoding::base64_encode;
 use selfsame_crypto::json::{self, Limits};
 use serde_json::{Map, Value, json};
 
@@ -76,7 +76,7 @@ impl Position {
 impl Attachment {
     /// An attachment of bytes.
     pub fn of_bytes(id: impl Into<String>, bytes: &[u8]) -> Self {
-        let content = AttachmentContent::Base64(base64url_encode(bytes));
+        let content = AttachmentContent::Base64(base64_encode(bytes));
         Self::new(Some(id.into()), content)
     }
 
@@ -201,10 +201,12 @@ impl Attachment {
         put(&mut members, "format", self.format.as_deref());
         put(&mut members, "byte_count", self.byte_count);
         let mut data = Map::new();
-        let (name, content) = match &self.content {
-            AttachmentContent::Base64(text) => ("base64", json!(text)),
-            AttachmentContent::Json(value) => ("json", value.clone()),
-            AttachmentContent::Links(links) => ("links", json!(links)),
+        let (name, content) = match (&self.content, version) {
+            // RFC 0017 shows base64 with padding, and agents refuse base64url. DIDComm v2.1 has base64url.
+            (AttachmentContent::Base64(text), Version::V1) => ("base64", json!(text)),
+            (AttachmentContent::Base64(text), Version::V2) => ("base64", json!(unpadded(text))),
+            (AttachmentContent::Json(value), _) => ("json", value.clone()),
+            (AttachmentContent::Links(links), _) => ("links", json!(links)),
         };
         data.insert(name.to_owned(), content);
         put(&mut data, hash(version), self.hash.as_deref());

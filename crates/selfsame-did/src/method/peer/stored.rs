@@ -40,6 +40,11 @@ pub fn resolve_stored(did: &Did, stored: &[u8]) -> Result<Document, PeerError> {
     document_of(did, parse(stored)?)
 }
 
+/// The base context of drafts of DID Core, which agents still write into documents of peers.
+const DRAFTED: &str = "https://w3id.org/did/v1";
+/// The one of DID Core 1.0.
+const BASE: &str = "https://www.w3.org/ns/did/v1";
+
 /// The members of a document that has no DID yet.
 pub(super) fn parse(bytes: &[u8]) -> Result<Map<String, Value>, PeerError> {
     match json::parse(bytes, &LIMITS) {
@@ -70,6 +75,15 @@ pub(super) fn document_of(
     let services = members.get("service").and_then(Value::as_array);
     if !services.into_iter().flatten().all(is_relative) {
         return Err(malformed);
+    }
+    if let Some(context) = members.get_mut("@context") {
+        let first = match context {
+            Value::Array(all) => all.first_mut(),
+            other => Some(other),
+        };
+        if let Some(first) = first.filter(|first| *first == DRAFTED) {
+            *first = json!(BASE);
+        }
     }
     members.insert("id".to_owned(), json!(did));
     Document::from_value(Value::Object(members)).map_err(|_| malformed)

@@ -187,6 +187,26 @@ fn a_document_gives_a_long_and_a_short_form() {
     assert_eq!(resolved(mixed.as_str()), Err(ResolutionError::InvalidDid));
 }
 
+/// Made by Credo 0.5.19: the context is that of a draft, and the keys stand where they are used.
+const BY_CREDO: &str = "\
+    did:peer:4zQmbeB7RYQQmYbtEZGmUve36NTCbpxskA56w52nyo7W714G:z4iKavKmFs7HXJNo9CJMxZ4PDL3D59dvZ5dEz3wKgE\
+    QzMkxFocbRaQymSskUwLwKx3GK81RNZq1UXkieevmq31942qGpGq2p4qnvgbUTyrqq3YifVzLoWGgXkjoEwRdMrMvdgLceD6wwKv\
+    JBFn2semCdVZ27148Egr3fxvjju6XkGTnQWo94LhKeTA6we622hck4TLbTGQtetBN6tL1BbosEnmFYw3dNzhB4sa7W83N1cPdnix\
+    8GKpZ2NRPVi6NJ1B4CGTXZPNALc4UWkuPYbBaVTAx5LUVvKfXz43Qw8HmvWHUjo6XHSz9Ef676NWiR3yyd8q36B8nUTCzmi5Tyfd\
+    CL5UmJaZQ9TsYM1g9bxnCcuXwYwqeJ2wmhd352cJAyuXcBNMSTQsidwJjRq6NXDjBEyVkCxtoLVhxLpqLo7YCFdgpQ5tvXTLk6nM\
+    fGywuWhmUKNT34owtBSZpJsSW39feHm3nCPQeKk1pVwZNqooBDZYCeJbybSULqAD7trez4Sqo4q8k1ejAYH4FxvKNDAkt4S5enD2\
+    r2F8FEjUk1oiUx5a7p6DsUMwZkL8o4iaeYh5T1fExddcKMLYcqjBdQqPjKvQ82VD4vLM6QFB563gLHY65UtUrx2K3BXupFq99ztk";
+
+#[test]
+fn a_document_with_the_context_of_a_draft_is_resolved() {
+    let document = resolved(BY_CREDO).unwrap();
+    assert_eq!(document.context, [json!("https://www.w3.org/ns/did/v1")]);
+    assert_eq!(document.keys(Relationship::Authentication).count(), 1);
+    assert_eq!(document.service[0].id, format!("{BY_CREDO}#inline-0"));
+    let short = resolve_short(&did(BY_CREDO)).unwrap();
+    assert_eq!(short.also_known_as, [BY_CREDO]);
+}
+
 #[test]
 fn a_document_that_names_its_did_or_another_is_not_made_into_one() {
     type Change = fn(&mut Value);

@@ -46,6 +46,18 @@ fn base64_is_read_in_all_four_forms() {
 }
 
 #[test]
+fn bytes_are_written_in_the_alphabet_of_each_version() {
+    let mut message = Message::new(MessageType::parse(KIND).unwrap(), "a");
+    let bytes = [0xfb, 0xff];
+    message.attachments.push(Attachment::of_bytes("a", &bytes));
+    let written = |version| Value::Object(message.to_members(version));
+    let v1 = written(Version::V1);
+    assert_eq!(v1["~attach"][0]["data"]["base64"], "+/8=");
+    let v2 = written(Version::V2);
+    assert_eq!(v2["attachments"][0]["data"]["base64"], "-_8");
+}
+
+#[test]
 fn content_beyond_the_limit_is_refused() {
     let attachment = Attachment::of_bytes("a", &[7; 100]);
     assert_eq!(attachment.bytes(100).unwrap(), [7; 100]);
