@@ -9,7 +9,7 @@ use selfsame_agent::issue::{
 use selfsame_agent::{ExchangeBegin, Exchanges, Wishes};
 use selfsame_aries::exchange::Preview;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::exchange::{
     ByFormat, ReportBody, acted, filters, found, listed, on_connection, removed,
@@ -34,20 +34,18 @@ fn flat(mut record: Value) -> Value {
     record
 }
 
-/// A record with what each format knows of it, as version 2 shows it.
+/// A record with what each format knows of it, as version 2 shows it. A format that knows nothing is left out, since clients
+/// made of ACA-Py's description take no `null` there.
 fn detailed<const MAJOR: u16>(mut record: Value) -> Value {
     if MAJOR < LATEST {
         return record;
     }
-    let detail = record["detail"].take();
-    let of = |format: &str| detail.get(format).cloned();
-    json!({
-        "indy": of("indy"),
-        "anoncreds": of("anoncreds"),
-        "ld_proof": null,
-        "vc_di": null,
-        "cred_ex_record": flat(record),
-    })
+    let mut shown = match record["detail"].take() {
+        Value::Object(known) => known,
+        _ => Map::new(),
+    };
+    shown.insert("cred_ex_record".to_owned(), flat(record));
+    Value::Object(shown)
 }
 
 /// An offer that begins an exchange.
