@@ -159,18 +159,8 @@ async fn a_credential_that_was_not_asked_for_is_not_kept() {
         schema_name: Some("donor".to_owned()),
         ..DefinitionFilter::default()
     };
-    let offer = issuer
-        .anoncreds
-        .offer(&issuer.tenant, &of)
-        .await
-        .unwrap()
-        .json;
-    let other = issuer
-        .anoncreds
-        .offer(&issuer.tenant, &of)
-        .await
-        .unwrap()
-        .json;
+    let offer = issuer.offers(&of).await;
+    let other = issuer.offers(&of).await;
     assert_ne!(offer, other, "each offer has a nonce of its own");
     let alices = alice.anoncreds.request(&alice.tenant, &offer, None);
     let alices = alices.await.unwrap();

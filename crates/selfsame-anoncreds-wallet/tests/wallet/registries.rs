@@ -24,12 +24,7 @@ async fn issue(
         cred_def_id: Some(cred_def_id.to_owned()),
         ..DefinitionFilter::default()
     };
-    let offer = issuer
-        .anoncreds
-        .offer(&issuer.tenant, &of)
-        .await
-        .unwrap()
-        .json;
+    let offer = issuer.offers(&of).await;
     let requested = issuer.anoncreds.request(&issuer.tenant, &offer, None);
     let request = requested.await.unwrap().request;
     let (offer, request) = (&offer, &request);

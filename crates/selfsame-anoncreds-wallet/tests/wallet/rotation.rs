@@ -23,12 +23,7 @@ async fn a_successor_takes_over_and_the_old_key_is_refused_from_its_time_on() {
         cred_def_id: Some(old.clone()),
         ..DefinitionFilter::default()
     };
-    let outstanding = issuer
-        .anoncreds
-        .offer(&issuer.tenant, &of)
-        .await
-        .unwrap()
-        .json;
+    let outstanding = issuer.offers(&of).await;
 
     let until = UnixTime(registry.clock.now().0 + 1_000);
     let rotating = issuer
@@ -47,12 +42,7 @@ async fn a_successor_takes_over_and_the_old_key_is_refused_from_its_time_on() {
 
     // Offers are for the successor, whether they name the old one or none.
     for of in [of.clone(), DefinitionFilter::default()] {
-        let offer = issuer
-            .anoncreds
-            .offer(&issuer.tenant, &of)
-            .await
-            .unwrap()
-            .json;
+        let offer = issuer.offers(&of).await;
         let offer: serde_json::Value = serde_json::from_slice(&offer).unwrap();
         assert_eq!(offer["cred_def_id"], json!(next.id));
     }

@@ -367,6 +367,12 @@ impl Party {
         to.keeps(&issued.json, &metadata).await.unwrap()
     }
 
+    /// The JSON of an offer.
+    pub async fn offers(&self, of: &DefinitionFilter) -> Vec<u8> {
+        let offer = self.anoncreds.offer(&self.tenant, of).await;
+        offer.unwrap().json
+    }
+
     /// Issues a credential to a holder, who requests it; returns it with what the holder needs to keep it.
     pub async fn issued(
         &self,
@@ -378,7 +384,7 @@ impl Party {
             cred_def_id: Some(cred_def_id.to_owned()),
             ..DefinitionFilter::default()
         };
-        let offer = self.anoncreds.offer(&self.tenant, &of).await.unwrap().json;
+        let offer = self.offers(&of).await;
         let requested = to
             .anoncreds
             .request(&to.tenant, &offer, None)
