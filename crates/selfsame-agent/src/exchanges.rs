@@ -16,7 +16,7 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash;
 use selfsame_didcomm::{Message, Version};
-use selfsame_driver::ErrorKind;
+use selfsame_driver::{Error, ErrorKind};
 use selfsame_mediation::destination::{Destination, SERVICE};
 use selfsame_store::Tag;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -25,6 +25,8 @@ use serde_json::Value;
 use crate::machine::{AgentTurn, Parcel, Startable, Taken};
 use crate::notice::{Told, Untold};
 
+/// The reason of a process that has too much to do.
+const OVERLOADED: &str = "overloaded";
 /// Finds the exchanges of a connection.
 pub const CONNECTION: &str = "aries_connection";
 /// Finds the exchanges of a thread.
@@ -231,12 +233,19 @@ pub enum Unmade {
 
 impl Unmade {
     /// What follows from an error in what was made of a message. `is_answer` tells that only the peer can mend it.
-    pub fn of(error: &selfsame_driver::Error, is_answer: bool) -> Self {
+    ///
+    /// # Errors
+    /// That this process has too much to do. The message is not taken then, and its sender sends it again.
+    pub fn of(error: Error, is_answer: bool) -> selfsame_driver::Result<Self> {
+        if error.reason.id() == OVERLOADED {
+            return Err(error);
+        }
+        tracing::warn!(%error, "an exchange does not go on by itself");
         let text = error.to_string();
-        match error.kind {
+        Ok(match error.kind {
             ErrorKind::BadRequest if is_answer => Self::Refused(text),
             _ => Self::Failed(text),
-        }
+        })
     }
 }
 

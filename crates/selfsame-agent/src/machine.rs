@@ -3,7 +3,6 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use selfsame_aries::advance::{Outgoing, Problem};
@@ -31,9 +30,12 @@ pub use crate::taken::{AgentTurn, Beside, Parcel, Taken};
 
 /// How often a delivery is put off that the peer answers with an error.
 const REFUSED_MAX: u32 = 6;
-
-/// Pauses before a message that waits for an earlier one is tried again, in milliseconds.
-const PATIENCE_MS: [u64; 9] = [5, 10, 20, 40, 80, 160, 320, 640, 1_280];
+/// How often it is put off if the peer has too much to do, and the longest pause, as a power of two in seconds: for a
+/// quarter of an hour or so.
+const BUSY_MAX: u32 = 20;
+const BUSY_PAUSE: u32 = 6;
+/// The answers of a peer that has too much to do.
+const BUSY: [u16; 2] = [429, 503];
 
 /// A protocol, as the agent keeps and drives its records.
 #[async_trait]
@@ -268,20 +270,25 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         let first = outbox.len().saturating_sub(sent.len());
         let own = outbox.get(first..).unwrap_or_default();
         for (entry, SentMessage { record, peer }) in own.iter().copied().zip(sent) {
-            let (machine, tenant) = (self.clone(), tenant.clone());
-            self.parts.lines.push(&peer, async move {
-                let at = At {
-                    tenant: &tenant,
-                    id: &record,
-                };
-                machine.delivered(at, entry).await;
+            let (machine, of) = (self.clone(), (tenant.clone(), record));
+            self.parts.lines.push(&peer, entry.0, move |is_last| {
+                let (machine, (tenant, record)) = (machine.clone(), of.clone());
+                async move {
+                    let at = At {
+                        tenant: &tenant,
+                        id: &record,
+                    };
+                    machine.delivered(at, entry, is_last).await
+                }
             });
         }
     }
 
-    /// Delivers a message. If it goes later, controllers hear of its step now.
-    async fn delivered(self: &Arc<Self>, at: At<'_>, entry: OutboxId) {
-        let put_off = match self.attempt(entry).await {
+    /// Delivers a message; false if it waits for an earlier one to the same peer, and this is not the last attempt. If it
+    /// goes later, controllers hear of its step now.
+    async fn delivered(self: &Arc<Self>, at: At<'_>, entry: OutboxId, is_last: bool) -> bool {
+        let put_off = match self.parts.shared.carry_early(self, entry).await {
+            Ok(TriedCall::Waits) if !is_last => return false,
             Ok(attempt) => attempt != TriedCall::Made,
             Err(error) => {
                 tracing::warn!(%error, "a message is delivered later");
@@ -292,19 +299,7 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         if put_off && let Err(error) = shared.drive(&**self, at, AgentInput::Attempted).await {
             tracing::warn!(%error, "controllers are told later");
         }
-    }
-
-    /// Delivers a message now. One that waits for an earlier one to the same peer is tried again a few times.
-    async fn attempt(self: &Arc<Self>, entry: OutboxId) -> Result<TriedCall> {
-        let shared = &self.parts.shared;
-        for pause in PATIENCE_MS {
-            let attempt = shared.carry_early(self, entry).await?;
-            if attempt != TriedCall::Waits {
-                return Ok(attempt);
-            }
-            tokio::time::sleep(Duration::from_millis(pause)).await;
-        }
-        shared.carry_early(self, entry).await
+        true
     }
 
     /// What gets a message to its peer. Messages to one peer arrive in order.
@@ -576,8 +571,16 @@ fn delivered(answer: &CallAnswer, round: &Round<'_>) -> Next<StepOutcome> {
         CallAnswer::Accepted(_) | CallAnswer::Finished => return next,
         CallAnswer::Refused(error) => error.reason.clone(),
     };
-    next.entry = match round.attempts < REFUSED_MAX {
-        true => Settlement::Later(1 << round.attempts),
+    let is_busy = match answer {
+        CallAnswer::Http { response, .. } => BUSY.contains(&response.status),
+        _ => false,
+    };
+    let [most, pause] = match is_busy {
+        true => [BUSY_MAX, round.attempts.min(BUSY_PAUSE)],
+        false => [REFUSED_MAX, round.attempts],
+    };
+    next.entry = match round.attempts < most {
+        true => Settlement::Later(1 << pause),
         false => Settlement::Buried(reason),
     };
     next

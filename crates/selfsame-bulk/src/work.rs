@@ -31,7 +31,7 @@ const LOOKED_EVERY: Duration = Duration::from_secs(2);
 /// The most orders that a process works on at once.
 const ORDERS_AT_ONCE: usize = 4;
 /// The most rows of an order that are under way.
-const ROWS_AT_ONCE: usize = 128;
+const ROWS_AT_ONCE: usize = 64;
 /// The chunks that these rows may be of: the slow rows of one do not hold up the next.
 const CHUNKS_AT_ONCE: usize = 4;
 /// How often the turn at an order is kept, and its state looked at.

@@ -2,7 +2,7 @@
 
 use http::{Method, StatusCode};
 use selfsame_aries::key::VerKey;
-use selfsame_crypto::encoding::base64url_decode;
+use selfsame_crypto::encoding::base64_decode;
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
 use selfsame_didcomm::v1;
 use selfsame_driver::clock::Clock;
@@ -92,7 +92,7 @@ fn delivered(phone: &Phone, delivery: &Value) -> (String, Value) {
     );
     let all = delivery["~attach"].as_array().unwrap();
     assert_eq!(all.len(), 1);
-    let envelope = base64url_decode(all[0]["data"]["base64"].as_str().unwrap()).unwrap();
+    let envelope = base64_decode(all[0]["data"]["base64"].as_str().unwrap()).unwrap();
     (
         all[0]["@id"].as_str().unwrap().to_owned(),
         phone.opened(&envelope),

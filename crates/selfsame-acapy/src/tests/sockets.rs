@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use http::StatusCode;
-use selfsame_crypto::encoding::{base64_encode, base64url_decode};
+use selfsame_crypto::encoding::{base64_decode, base64_encode};
 use selfsame_store::TenantId;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -29,7 +29,7 @@ async fn listening(world: &World, limits: SocketLimits) -> Url {
 /// The attached bytes of a message.
 fn attached(message: &Value, member: &str) -> Vec<u8> {
     let data = message[format!("{member}~attach")][0]["data"]["base64"].clone();
-    base64url_decode(data.as_str().unwrap()).unwrap()
+    base64_decode(data.as_str().unwrap()).unwrap()
 }
 
 impl Phone {

@@ -12,6 +12,8 @@ use crate::client::BenchClient;
 /// How often a call is repeated that asks for something another agent has not sent yet, and for how long.
 const POLLED_EVERY: Duration = Duration::from_millis(4);
 const POLLED_FOR: Duration = Duration::from_secs(30);
+/// How many credentials that can answer are asked for where one of them is meant.
+const COUNT_MAX: usize = 1_000;
 
 /// What is issued and proven.
 #[derive(Clone, Debug)]
@@ -56,6 +58,8 @@ struct AriesWalk<'a> {
     times: Vec<Duration>,
     /// The values that calls hand on.
     cred_ex_id: String,
+    /// The holder's identifier of the credential, if its agent tells.
+    stored: Option<String>,
 }
 
 /// What a scenario with a revocation found.
@@ -74,6 +78,7 @@ impl Cast {
             thinking,
             times: Vec::with_capacity(14),
             cred_ex_id: String::new(),
+            stored: None,
         };
         let failed = walk.all().await.err();
         Walked {
@@ -93,6 +98,7 @@ impl Cast {
             thinking: None,
             times: Vec::new(),
             cred_ex_id: String::new(),
+            stored: None,
         };
         walk.all().await?;
         let body = json!({"cred_ex_id": walk.cred_ex_id, "publish": true});
@@ -109,6 +115,7 @@ impl Cast {
             thinking: None,
             times: walk.times,
             cred_ex_id: walk.cred_ex_id,
+            stored: walk.stored,
         };
         let is_accepted = match second.prove().await {
             Ok(is_accepted) => is_accepted,
@@ -159,7 +166,8 @@ impl AriesWalk<'_> {
         };
         let credential = self.until(holder, &path, held).await?;
         let path = format!("/issue-credential-2.0/records/{credential}/store");
-        self.post(holder, &path, json!({})).await?;
+        let stored = self.post(holder, &path, json!({})).await?;
+        self.stored = stored["indy"]["cred_id_stored"].as_str().map(str::to_owned);
         match self.prove().await? {
             true => Ok(()),
             false => Err(unexpected(
@@ -212,13 +220,22 @@ impl AriesWalk<'_> {
         Ok((text(&invited, "connection_id")?, invitee))
     }
 
-    /// The holder's first credential that can answer.
+    /// The holder's first credential that can answer. Where credentials are revoked it is the one of this scenario: users
+    /// share the holder's agent, and another user's may be revoked by now.
     async fn eligible(&mut self, proof: &str) -> Result<String, Error> {
         let holder = &self.cast.holder;
-        let path = format!("/present-proof-2.0/records/{proof}/credentials?count=5");
+        let is_asked = !self.cast.material.request["non_revoked"].is_null();
+        let own = self.stored.clone().filter(|_| is_asked);
+        let count = if own.is_some() { COUNT_MAX } else { 5 };
+        let path = format!("/present-proof-2.0/records/{proof}/credentials?count={count}");
         let first = |found: &Value| {
-            let first = found.as_array()?.first()?;
-            first["cred_info"]["referent"].as_str().map(str::to_owned)
+            let all = found.as_array()?.iter();
+            let mut referents = all.map(|one| &one["cred_info"]["referent"]);
+            let first = match &own {
+                Some(own) => referents.find(|one| **one == own.as_str())?,
+                None => referents.next()?,
+            };
+            first.as_str().map(str::to_owned)
         };
         self.until(holder, &path, first).await
     }

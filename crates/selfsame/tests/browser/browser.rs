@@ -213,7 +213,7 @@ impl Browser {
             };
             match pressed {
                 Ok(()) => return,
-                Err(error) if error.is_stale_element_reference() => {}
+                Err(error) if is_gone(&error) => {}
                 Err(error) => panic!("press {condition}: {error}"),
             }
         }
@@ -551,4 +551,15 @@ impl WebDriverCompatibleCommand for Log {
             Some(json!({ "type": "browser" }).to_string()),
         )
     }
+}
+
+/// Whether the page was replaced before an element of it could be used. The driver has a second answer for it while the
+/// next page is loaded.
+fn is_gone(error: &CmdError) -> bool {
+    let is_loaded = || {
+        error
+            .to_string()
+            .contains("does not belong to the document")
+    };
+    error.is_stale_element_reference() || is_loaded()
 }

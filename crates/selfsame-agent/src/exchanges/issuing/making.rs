@@ -48,11 +48,10 @@ pub(super) async fn made(
     if let IssueWhat::Received(message) = &given.what {
         let kind = message.content.kind;
         let is_answer = matches!(kind, IssueMessage::Request | IssueMessage::Credential);
-        let followed = maker.follow(given).await;
-        return Ok(followed.unwrap_or_else(|error| {
-            tracing::warn!(%error, "an exchange does not go on by itself");
-            Some(IssueMade::Nothing(Unmade::of(&error, is_answer)))
-        }));
+        return match maker.follow(given).await {
+            Err(error) => Unmade::of(error, is_answer).map(|why| Some(IssueMade::Nothing(why))),
+            made => made,
+        };
     }
     maker.act(&given.what).await
 }

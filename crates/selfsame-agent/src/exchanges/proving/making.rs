@@ -41,11 +41,10 @@ pub(super) async fn made(
         entry,
     };
     if let ProofWhat::Received(_) = &given.what {
-        let followed = maker.follow(given).await;
-        return Ok(followed.unwrap_or_else(|error| {
-            tracing::warn!(%error, "an exchange does not go on by itself");
-            Some(ProofMade::Nothing(Unmade::of(&error, false)))
-        }));
+        return match maker.follow(given).await {
+            Err(error) => Unmade::of(error, false).map(|why| Some(ProofMade::Nothing(why))),
+            made => made,
+        };
     }
     maker.act(&given.what).await
 }
