@@ -202,7 +202,7 @@ impl Attachment {
         put(&mut members, "byte_count", self.byte_count);
         let mut data = Map::new();
         let (name, content) = match (&self.content, version) {
-            // RFC 0017 shows base64 with padding, and agents refuse base64url. DIDComm v2.1 has base64url.
+            // RFC 0017 shows base64 with padding, DIDComm v2.1 base64url without.
             (AttachmentContent::Base64(text), Version::V1) => ("base64", json!(text)),
             (AttachmentContent::Base64(text), Version::V2) => ("base64", json!(unpadded(text))),
             (AttachmentContent::Json(value), _) => ("json", value.clone()),
