@@ -16,9 +16,9 @@ use tokio::time::timeout;
 const PATIENCE_MS: [u64; 9] = [5, 10, 20, 40, 80, 160, 320, 640, 1_280];
 
 /// An attempt to deliver. It gives false if an earlier entry comes first.
-type Attempt = Pin<Box<dyn Future<Output = bool> + Send>>;
+type LineAttempt = Pin<Box<dyn Future<Output = bool> + Send>>;
 /// Attempts to deliver; told whether it is the last attempt.
-type Delivery = Box<dyn FnMut(bool) -> Attempt + Send>;
+type QueuedDelivery = Box<dyn FnMut(bool) -> LineAttempt + Send>;
 
 /// The deliveries that wait, by the peer's key. A peer stands in it as long as a task delivers to it.
 #[derive(Clone, Default)]
@@ -27,13 +27,13 @@ pub struct KeyedLines(Arc<Mutex<HashMap<String, PeerLine>>>);
 /// What waits for one peer, by its place in the outbox.
 #[derive(Default)]
 struct PeerLine {
-    waiting: BTreeMap<u64, Waiting>,
+    waiting: BTreeMap<u64, InLine>,
     /// Wakes the task when something is added.
     added: Arc<Notify>,
 }
 
-struct Waiting {
-    delivery: Delivery,
+struct InLine {
+    delivery: QueuedDelivery,
     /// How often it found that an earlier entry comes first.
     tries: usize,
 }
@@ -50,8 +50,8 @@ impl KeyedLines {
     ) where
         A: Future<Output = bool> + Send + 'static,
     {
-        let delivery: Delivery = Box::new(move |is_last| Box::pin(attempt(is_last)));
-        let waiting = Waiting { delivery, tries: 0 };
+        let delivery: QueuedDelivery = Box::new(move |is_last| Box::pin(attempt(is_last)));
+        let waiting = InLine { delivery, tries: 0 };
         let mut all = self.lock();
         if let Some(line) = all.get_mut(peer) {
             line.waiting.insert(place, waiting);
@@ -71,7 +71,7 @@ impl KeyedLines {
     }
 
     /// Tries a delivery. One that must wait goes back into the line.
-    async fn tried(&self, peer: &str, place: u64, mut waiting: Waiting, added: &Notify) {
+    async fn tried(&self, peer: &str, place: u64, mut waiting: InLine, added: &Notify) {
         let pause = PATIENCE_MS.get(waiting.tries).copied();
         // A delivery that panics must not hold up those behind it.
         let attempt = tokio::spawn((waiting.delivery)(pause.is_none()));
@@ -95,7 +95,7 @@ impl KeyedLines {
     }
 
     /// The first delivery to a peer. Without one, the task ends.
-    fn next(&self, peer: &str) -> Option<(u64, Waiting)> {
+    fn next(&self, peer: &str) -> Option<(u64, InLine)> {
         let mut lines = self.lock();
         let next = lines.get_mut(peer)?.waiting.pop_first();
         if next.is_none() {
