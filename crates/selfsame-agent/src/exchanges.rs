@@ -489,10 +489,10 @@ impl<'a, C: KeptCourse> ExchangeRun<'a, C> {
         }
     }
 
-    /// Tells controllers of something beside the record, if somebody hears.
-    pub fn tell(&mut self, told: Told) {
+    /// Tells controllers of something beside the record. It is made only if somebody hears.
+    pub fn tell(&mut self, told: impl FnOnce(&ExchangeEntry<C>) -> Vec<Told>) {
         if self.turn.is_heard {
-            self.taken.tell.push(told);
+            self.taken.tell.extend(told(self.entry));
         }
     }
 

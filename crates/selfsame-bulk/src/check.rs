@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use selfsame_agent::Agents;
-use selfsame_anoncreds_wallet::DefinitionFilter;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::TenantId;
@@ -56,15 +55,7 @@ pub(crate) async fn check(agents: &Agents, tenant: &TenantId, new: &NewBulk) -> 
 
 /// The names of the attributes that each row needs. Offering once shows that the definition is the tenant's own.
 async fn attributes(agents: &Agents, tenant: &TenantId, new: &NewBulk) -> Result<BTreeSet<String>> {
-    let filter = new.filter.clone();
-    let of = DefinitionFilter {
-        cred_def_id: filter.cred_def_id,
-        issuer: filter.issuer,
-        schema_id: filter.schema_id,
-        schema_issuer: filter.schema_issuer,
-        schema_name: filter.schema_name,
-        schema_version: filter.schema_version,
-    };
+    let of = new.filter.definitions();
     let offer = agents.anoncreds().offer(tenant, &of).await?;
     // The agent makes the handles of credentials that can be used once.
     let asked = offer.attributes.into_iter().filter(|name| name != HANDLE);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use selfsame_agent::issue::NamedFilter;
 use selfsame_aries::formats::CredentialFilter;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
@@ -30,10 +31,8 @@ const ANSWERED_WITHIN: u64 = 600;
 /// A new order.
 #[derive(Clone, Debug)]
 pub struct NewBulk {
-    /// The name of the format of attachments, such as `anoncreds`.
-    pub format: String,
-    /// The credential definition.
-    pub filter: CredentialFilter,
+    /// The credential definition, and the format of attachments.
+    pub filter: NamedFilter,
     /// A text for people, in each offer.
     pub comment: Option<String>,
     /// The credentials.
@@ -132,8 +131,8 @@ impl OrderRecord {
     /// The record of a new order.
     pub fn new(new: &NewBulk, ctx: &Ctx) -> Self {
         Self {
-            format: new.format.clone(),
-            filter: new.filter.clone(),
+            format: new.filter.format.clone(),
+            filter: new.filter.filter.clone(),
             comment: new.comment.clone(),
             answer_within: new.answer_within.unwrap_or(ANSWERED_WITHIN),
             keep_records: new.keep_records,
@@ -261,8 +260,10 @@ mod tests {
             reference: None,
         };
         let new = NewBulk {
-            format: "anoncreds".to_owned(),
-            filter: CredentialFilter::default(),
+            filter: NamedFilter {
+                format: "anoncreds".to_owned(),
+                filter: CredentialFilter::default(),
+            },
             comment: None,
             rows: vec![row; rows],
             answer_within: None,

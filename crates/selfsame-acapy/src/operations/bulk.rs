@@ -29,8 +29,7 @@ pub async fn give(call: OperationCall) -> OperationResult {
     let one = filters.pop().filter(|_| filters.is_empty());
     let one = one.ok_or_else(|| cannot(Reason::new("bulk-format")))?;
     let new = NewBulk {
-        format: one.format,
-        filter: one.filter,
+        filter: one,
         comment: body.comment,
         rows: body.rows,
         answer_within: body.answer_within,

@@ -4,7 +4,7 @@ mod making;
 
 use async_trait::async_trait;
 use selfsame_agent_view::exchange::{self as shown, CredentialOutcome};
-use selfsame_anoncreds_wallet::{IssuanceState, IssuanceView};
+use selfsame_anoncreds_wallet::{DefinitionFilter, IssuanceState, IssuanceView};
 use selfsame_aries::advance::{Footing, Outgoing, Problem};
 use selfsame_aries::exchange::{Payload, Preview};
 use selfsame_aries::formats::CredentialFilter;
@@ -15,7 +15,6 @@ use selfsame_aries::notification::ProblemReport;
 use selfsame_aries::wire::Incoming;
 use selfsame_core::machine::At;
 use selfsame_credential::evidence::Step;
-use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Result;
 use selfsame_store::{Batch, Tag};
@@ -122,6 +121,22 @@ pub struct NamedFilter {
     pub format: String,
     /// The filter.
     pub filter: CredentialFilter,
+}
+
+impl NamedFilter {
+    /// The credential definitions that fit.
+    #[must_use]
+    pub fn definitions(&self) -> DefinitionFilter {
+        let filter = self.filter.clone();
+        DefinitionFilter {
+            cred_def_id: filter.cred_def_id,
+            issuer: filter.issuer,
+            schema_id: filter.schema_id,
+            schema_issuer: filter.schema_issuer,
+            schema_name: filter.schema_name,
+            schema_version: filter.schema_version,
+        }
+    }
 }
 
 /// What was made for a step.
@@ -291,27 +306,24 @@ impl MadeForStep<IssueCredential> for IssueMade {
             Self::Nothing(Unmade::Refused(why)) => run.note(why),
             _ => {}
         }
-        self.tell(run, ctx);
+        run.tell(|entry| self.told(entry, ctx.now()));
         Ok(())
     }
 }
 
 impl IssueMade {
-    /// Tells controllers of what the step made beside the record: what the format knows, and a place in a registry.
-    fn tell(&self, run: &mut ExchangeRun<'_, IssueCredential>, ctx: &Ctx) {
+    /// What controllers are told of what the step made beside the record: what the format knows, and a place in a registry.
+    fn told(&self, entry: &IssueEntry, now: UnixTime) -> Vec<Told> {
         let has_detail = matches!(
             self,
             Self::Request(_) | Self::Credential(_) | Self::Stored(_)
         );
-        let entry = run.entry();
         let detail = has_detail.then(|| detail_told(entry)).flatten();
         let issued = match self {
-            Self::Credential(made) => made.issued(&entry.id(), ctx.now()),
+            Self::Credential(made) => made.issued(&entry.id(), now),
             _ => None,
         };
-        for told in detail.into_iter().chain(issued) {
-            run.tell(told);
-        }
+        detail.into_iter().chain(issued).collect()
     }
 }
 

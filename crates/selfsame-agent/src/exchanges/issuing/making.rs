@@ -1,11 +1,10 @@
 //! What a step of issuing needs and is not pure: offers, requests and credentials in the formats of attachments.
 
 use selfsame_agent_view::attachments::known;
-use selfsame_anoncreds_wallet::DefinitionFilter;
 use selfsame_anoncreds_wallet::issue::NewIssuance;
 use selfsame_anoncreds_wallet::single_use::{is_single_use, new_handle};
 use selfsame_aries::exchange::{Payload, Preview, PreviewAttribute, Spoken};
-use selfsame_aries::formats::{Artefact, CredentialFilter};
+use selfsame_aries::formats::Artefact;
 use selfsame_aries::issue_credential::IssueMessage;
 use selfsame_core::machine::At;
 use selfsame_credential::single_use::HANDLE;
@@ -125,9 +124,8 @@ impl CredentialMaker<'_> {
 
     async fn offer(&self, new: &NewCredentialOffer) -> Result<IssueMade> {
         let (mut attachments, mut preview) = (Vec::new(), new.preview.clone());
-        for NamedFilter { format, filter } in &new.filters {
-            let format = named(format)?;
-            let of = definition(filter);
+        for filter in &new.filters {
+            let (format, of) = (named(&filter.format)?, filter.definitions());
             let offer = self.agent.anoncreds.offer(self.tenant, &of).await?;
             if is_single_use(&offer.attributes) {
                 self.handle(&mut preview);
@@ -255,18 +253,6 @@ fn of_proposal(proposed: Option<&Payload>) -> Result<NewCredentialOffer> {
         filters,
         ..NewCredentialOffer::default()
     })
-}
-
-fn definition(filter: &CredentialFilter) -> DefinitionFilter {
-    let filter = filter.clone();
-    DefinitionFilter {
-        cred_def_id: filter.cred_def_id,
-        issuer: filter.issuer,
-        schema_id: filter.schema_id,
-        schema_issuer: filter.schema_issuer,
-        schema_name: filter.schema_name,
-        schema_version: filter.schema_version,
-    }
 }
 
 fn values(preview: Option<&Preview>) -> Vec<(String, String)> {
