@@ -1,8 +1,8 @@
-//! Deliveries to each receiver in this process, one after another, in the order of their entries in the outbox.
+//! Deliveries to each receiver in this process, one after another, in the order of the outbox.
 //!
 //! The outbox delivers in order for each peer, and a message that finds an earlier one under way waits for the outbox's
-//! next look. Here it waits for the end of the earlier one alone. Of two steps that commit at the same time, the later
-//! one may come here first; then it lets the earlier one pass.
+//! next look. Here it waits for the end of the earlier one alone. Of two steps that commit at the same time, either may
+//! come here first and either may be first in the outbox: a delivery that comes too early lets all others pass.
 
 use std::collections::{BTreeMap, HashMap};
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-/// Pauses before a delivery that waits for an earlier one is tried again, in milliseconds.
+/// Pauses before deliveries that wait for earlier ones are tried again, in milliseconds.
 const PATIENCE_MS: [u64; 9] = [5, 10, 20, 40, 80, 160, 320, 640, 1_280];
 
 /// An attempt to deliver. It gives false if an earlier entry comes first.
@@ -24,10 +24,12 @@ type QueuedDelivery = Box<dyn FnMut(bool) -> LineAttempt + Send>;
 #[derive(Clone, Default)]
 pub struct KeyedLines(Arc<Mutex<HashMap<String, PeerLine>>>);
 
-/// What waits for one peer, by its place in the outbox.
+/// What waits for one peer, by its number in the outbox, which only mostly follows the outbox's order.
 #[derive(Default)]
 struct PeerLine {
     waiting: BTreeMap<u64, InLine>,
+    /// The delivery that came too early last. Those behind it are tried before it is tried again.
+    passed: Option<u64>,
     /// Wakes the task when something is added.
     added: Arc<Notify>,
 }
@@ -36,6 +38,14 @@ struct InLine {
     delivery: QueuedDelivery,
     /// How often it found that an earlier entry comes first.
     tries: usize,
+}
+
+/// What the task of a peer does next.
+enum LineTurn {
+    Try(u64, InLine),
+    /// All that waits came too early.
+    Pause(Duration),
+    End,
 }
 
 impl KeyedLines {
@@ -64,44 +74,60 @@ impl KeyedLines {
         drop(all);
         let (lines, peer) = (self.clone(), peer.to_owned());
         tokio::spawn(async move {
-            while let Some((place, waiting)) = lines.next(&peer) {
-                lines.tried(&peer, place, waiting, &added).await;
+            loop {
+                match lines.next(&peer) {
+                    LineTurn::Try(place, waiting) => lines.tried(&peer, place, waiting).await,
+                    // Something that is added may be what the others wait for.
+                    LineTurn::Pause(time) => drop(timeout(time, added.notified()).await),
+                    LineTurn::End => break,
+                }
             }
         });
     }
 
     /// Tries a delivery. One that must wait goes back into the line.
-    async fn tried(&self, peer: &str, place: u64, mut waiting: InLine, added: &Notify) {
-        let pause = PATIENCE_MS.get(waiting.tries).copied();
+    async fn tried(&self, peer: &str, place: u64, mut waiting: InLine) {
+        let is_last = waiting.tries >= PATIENCE_MS.len();
         // A delivery that panics must not hold up those behind it.
-        let attempt = tokio::spawn((waiting.delivery)(pause.is_none()));
-        let is_ended = attempt.await.unwrap_or(true);
-        let (false, Some(pause)) = (is_ended, pause) else {
+        let attempt = tokio::spawn((waiting.delivery)(is_last));
+        let is_ended = attempt.await.unwrap_or(true) || is_last;
+        let mut all = self.lock();
+        let Some(line) = all.get_mut(peer) else {
             return;
         };
-        waiting.tries += 1;
-        let is_first = {
-            let mut all = self.lock();
-            let Some(line) = all.get_mut(peer) else {
-                return;
-            };
-            line.waiting.insert(place, waiting);
-            line.waiting.keys().next() == Some(&place)
-        };
-        if is_first {
-            // Something that is added may be what it waits for.
-            drop(timeout(Duration::from_millis(pause), added.notified()).await);
+        if is_ended {
+            line.passed = None;
+            return;
         }
+        waiting.tries += 1;
+        line.waiting.insert(place, waiting);
+        line.passed = Some(place);
     }
 
-    /// The first delivery to a peer. Without one, the task ends.
-    fn next(&self, peer: &str) -> Option<(u64, InLine)> {
+    /// What to do for a peer next: the first delivery behind the one that came too early last.
+    fn next(&self, peer: &str) -> LineTurn {
         let mut lines = self.lock();
-        let next = lines.get_mut(peer)?.waiting.pop_first();
-        if next.is_none() {
-            lines.remove(peer);
+        let Some(line) = lines.get_mut(peer) else {
+            return LineTurn::End;
+        };
+        let behind = line.passed.map_or(0, |passed| passed.saturating_add(1));
+        let next = line.waiting.range(behind..).next().map(|(place, _)| *place);
+        if let Some((place, waiting)) = next.and_then(|place| line.waiting.remove_entry(&place)) {
+            return LineTurn::Try(place, waiting);
         }
-        next
+        line.passed = None;
+        let tries = line.waiting.values().map(|waiting| waiting.tries).min();
+        match tries {
+            Some(tries) => {
+                let pause = PATIENCE_MS.get(tries.saturating_sub(1));
+                LineTurn::Pause(Duration::from_millis(pause.copied().unwrap_or_default()))
+            }
+            // Without a delivery, the task ends.
+            None => {
+                lines.remove(peer);
+                LineTurn::End
+            }
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, PeerLine>> {
@@ -172,6 +198,27 @@ mod tests {
         });
         let began = tokio::time::Instant::now();
         assert_eq!((told.recv().await, told.recv().await), (Some(1), Some(2)));
+        assert!(began.elapsed() < Duration::from_millis(500));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_delivery_that_came_too_early_lets_one_with_a_greater_number_pass() {
+        let lines = KeyedLines::default();
+        let (tell, mut told) = mpsc::unbounded_channel();
+        let is_other_sent = Arc::new(AtomicBool::new(false));
+        let (first, sent) = (tell.clone(), is_other_sent.clone());
+        lines.push("peer", 1, move |_| {
+            let may = sent.load(Ordering::SeqCst);
+            let first = first.clone();
+            async move { may && first.send(1).is_ok() }
+        });
+        lines.push("peer", 2, move |_| {
+            is_other_sent.store(true, Ordering::SeqCst);
+            let tell = tell.clone();
+            async move { tell.send(2).is_ok() }
+        });
+        let began = tokio::time::Instant::now();
+        assert_eq!((told.recv().await, told.recv().await), (Some(2), Some(1)));
         assert!(began.elapsed() < Duration::from_millis(500));
     }
 
