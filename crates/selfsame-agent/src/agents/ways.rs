@@ -12,8 +12,10 @@ use crate::connections::{ConnectionEntry, Connections};
 use crate::exchanges::Way;
 use crate::machine::AgentProtocol as _;
 
-/// The pause between two looks at a connection that is not ready.
-const LOOKED_EVERY: Duration = Duration::from_millis(20);
+/// The first pause between two looks at a connection that is not ready, and the longest. Most connections lack one
+/// message that is on its way; another process may take it.
+const FIRST_PAUSE: Duration = Duration::from_millis(2);
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 impl Agents {
     /// What a record that is removed when it is done says, unless the controller wishes otherwise.
@@ -29,6 +31,7 @@ impl Agents {
     pub(super) async fn ready_way(&self, tenant: &TenantId, id: &str) -> Result<Way> {
         let bound = self.parts.terms(tenant).connection_wait;
         let until = Instant::now() + bound;
+        let mut pause = FIRST_PAUSE;
         loop {
             let (way, is_over) = self.way_now(tenant, id).await?;
             if let Some(way) = way {
@@ -37,7 +40,8 @@ impl Agents {
             if is_over || Instant::now() >= until {
                 return Err(not_ready(id));
             }
-            sleep(LOOKED_EVERY).await;
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 

@@ -85,10 +85,6 @@ async fn each_protocol_connects_with_each_kind_of_did() {
                 }
                 _ => assert!(mine.starts_with(prefix) && yours.starts_with(prefix)),
             }
-            // The ping of connections 1.0 is answered.
-            if protocol == CONNECTIONS_1_0 {
-                holder.takes().await;
-            }
             let ping = clinic
                 .agents
                 .ping(&clinic.tenant, &ours.connection_id, None);

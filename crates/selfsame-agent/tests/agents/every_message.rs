@@ -250,7 +250,7 @@ async fn connect(protocol: &str, swept: &mut Swept) -> Connected {
         preserve_exchange_records: true,
         ..AgentSettings::default()
     };
-    let (mut clinic, mut holder) = two_of(&Common::with_registry(settings)).await;
+    let (mut clinic, holder) = two_of(&Common::with_registry(settings)).await;
     let new = NewOobInvitation {
         handshake_protocols: vec![format!("https://didcomm.org/{protocol}")],
         ..NewOobInvitation::default()
@@ -297,9 +297,6 @@ async fn connect(protocol: &str, swept: &mut Swept) -> Connected {
     holder.reaches("active").await;
     clinic.takes().await;
     clinic.reaches("active").await;
-    if protocol.starts_with("connections") {
-        holder.takes().await;
-    }
     both_ways(swept, [&clinic, &holder], &channel, &threads).await;
     let ids = [of_clinic.connection_id, of_holder];
     Connected {

@@ -298,9 +298,6 @@ pub async fn connected_of(common: &Common, protocol: &str) -> Connected {
     clinic.takes().await;
     holder.takes().await;
     clinic.takes().await;
-    if protocol.starts_with("connections") {
-        holder.takes().await;
-    }
     clinic.reaches("active").await;
     holder.reaches("active").await;
     Connected {

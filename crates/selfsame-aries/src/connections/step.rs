@@ -307,7 +307,11 @@ fn confirm(record: &ConnectionRecord, ctx: &Ctx) -> Advanced<ConnectionRecord> {
     let Some(to) = next(record.role, Some(record.state), moved) else {
         return record.confirmed_again();
     };
-    let ping = TrustPingMessage::Ping(Ping::default());
+    // It confirms the response, and nothing is learnt from an answer.
+    let ping = TrustPingMessage::Ping(Ping {
+        response_requested: false,
+        ..Ping::default()
+    });
     let kind = MessageType::new(TrustPingMessage::PROTOCOL, Semver::new(1, 0), ping.name());
     let kind = kind.with_prefix(record.dialogue.kind.prefix.clone());
     let mut message = Message::new(kind, fresh_id("confirmation", ctx));
