@@ -6,12 +6,11 @@ use crate::error::Error;
 
 /// The text as base64url without padding.
 pub(crate) fn unpadded(text: &str) -> String {
-    let url = text.trim_end_matches('=').chars().map(|c| match c {
-        '+' => '-',
-        '/' => '_',
-        other => other,
-    });
-    url.collect()
+    let text = text.trim_end_matches('=');
+    match text.contains(['+', '/']) {
+        true => text.replace('+', "-").replace('/', "_"),
+        false => text.to_owned(),
+    }
 }
 
 /// The bytes of a text in any of the four forms. `what` names it in an error.
