@@ -8,7 +8,7 @@ use selfsame_credential::evidence::{Evidence, Fetched, Need, Step, Unavailable};
 use selfsame_credential::single_use::Use;
 use selfsame_credential::status;
 use selfsame_crypto::time::UnixTime;
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{BoxedWork, Error, Result};
 use selfsame_net::{Fresh, NetError, Request, Response};
 use selfsame_store::TenantId;
 use selfsame_traces::{Attribute, SpanEnd, SpanKind};
@@ -70,25 +70,27 @@ impl Shared {
     }
 
     /// Runs a step until it gives no needs. It is apart from [`Self::run`] so that it is compiled once, not per step.
-    async fn rounds(
-        &self,
-        tenant: &TenantId,
+    fn rounds<'a>(
+        &'a self,
+        tenant: &'a TenantId,
         freshness: Freshness,
-        step: &mut (dyn FnMut(&Evidence) -> Result<Vec<Need>> + Send),
-    ) -> Result<()> {
-        let mut evidence = self.evidence();
-        for _ in 0..ROUNDS_MAX {
-            let needs = step(&evidence)?;
-            if needs.is_empty() {
-                self.keep_what_is_genuine(&evidence);
-                return Ok(());
+        step: &'a mut (dyn FnMut(&Evidence) -> Result<Vec<Need>> + Send),
+    ) -> BoxedWork<'a, Result<()>> {
+        Box::pin(async move {
+            let mut evidence = self.evidence();
+            for _ in 0..ROUNDS_MAX {
+                let needs = step(&evidence)?;
+                if needs.is_empty() {
+                    self.keep_what_is_genuine(&evidence);
+                    return Ok(());
+                }
+                let span = selfsame_traces::span("gather", SpanKind::Internal)
+                    .with(|| Attribute::Needs(needs.len()));
+                let gathering = self.gather(tenant, freshness, needs, &mut evidence);
+                span.watch(gathering, SpanEnd::of).await?;
             }
-            let span = selfsame_traces::span("gather", SpanKind::Internal)
-                .with(|| Attribute::Needs(needs.len()));
-            let gathering = self.gather(tenant, freshness, needs, &mut evidence);
-            span.watch(gathering, SpanEnd::of).await?;
-        }
-        Err(Error::upstream("resolution-endless"))
+            Err(Error::upstream("resolution-endless"))
+        })
     }
 
     /// Forgets the status lists whose signature was not verified, so that the next verification fetches them again:

@@ -5,6 +5,7 @@
 
 pub mod address;
 mod bound;
+mod boxed;
 pub mod clock;
 mod cpu_pool;
 pub mod crowd;
@@ -23,6 +24,7 @@ pub mod room;
 pub mod turn;
 
 pub use bound::Bound;
+pub use boxed::BoxedWork;
 pub use cpu_pool::CpuPool;
 pub use error::{Error, ErrorKind, Result};
 pub use reason::{Reason, Reasons, Value};

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use bytes::{Bytes, BytesMut};
+use futures_util::future::BoxFuture;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body as _, Incoming};
@@ -155,10 +156,16 @@ impl Net {
     }
 
     /// Sends one message on a WebSocket (`ws` or `wss`) of its own, within the limit on time.
-    pub async fn send_on_socket(&self, url: &Url, message: Vec<u8>) -> Result<(), NetError> {
+    pub fn send_on_socket<'a>(
+        &'a self,
+        url: &'a Url,
+        message: Vec<u8>,
+    ) -> BoxFuture<'a, Result<(), NetError>> {
         let within = self.0.limits.total_timeout;
-        let sent = tokio::time::timeout(within, self.sent_on_socket(url, message)).await;
-        sent.unwrap_or(Err(NetError::TimedOut))
+        Box::pin(async move {
+            let sent = tokio::time::timeout(within, self.sent_on_socket(url, message)).await;
+            sent.unwrap_or(Err(NetError::TimedOut))
+        })
     }
 
     async fn sent_on_socket(&self, url: &Url, message: Vec<u8>) -> Result<(), NetError> {
@@ -205,8 +212,13 @@ impl Net {
         self.0.requests.load(Ordering::Relaxed)
     }
 
-    /// Makes a call within its limits on time and size.
-    pub async fn call(&self, call: Call<'_>) -> Result<Response, NetError> {
+    /// Makes a call within its limits on time and size. Boxed, since each crate that awaits an async function compiles it,
+    /// and this one has all of the HTTP client in it.
+    pub fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Response, NetError>> {
+        Box::pin(self.called(call))
+    }
+
+    async fn called(&self, call: Call<'_>) -> Result<Response, NetError> {
         let limits = call.request.limits.unwrap_or(self.0.limits);
         let origin = call.url.origin().ascii_serialization();
         let span = traced::of(&call);
