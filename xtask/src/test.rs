@@ -291,18 +291,17 @@ fn test(fixed: &[&str], lints: &[&Step], choice: &Choice, scope: &Scope) -> Resu
     });
     let lints = Lints::start(lints.collect());
     let lanes = Lanes::of(scope);
-    let beside = match &lanes.beside {
-        Some(beside) => Some(Running::start(cargo_with(&test_arguments(
-            fixed, choice, beside,
-        )?))?),
-        None => None,
-    };
+    let mut beside = Vec::new();
+    for (log, lane) in &lanes.beside {
+        let arguments = test_arguments(fixed, choice, lane)?;
+        beside.push(Running::start(log, cargo_with(&arguments))?);
+    }
     let mut passed = match &lanes.main {
         Some(main) => passes(cargo_with(&test_arguments(fixed, choice, main)?))?,
         None => true,
     };
-    if let Some(beside) = beside {
-        passed &= beside.end()?;
+    for lane in beside {
+        passed &= lane.end()?;
     }
     passed &= lints.end()?;
     match &lanes.last {
