@@ -73,7 +73,7 @@ impl AnonCreds {
                 metadata: metadata.as_json().to_owned(),
             })
         };
-        self.computing.run(requesting).await
+        self.shared.work.run_in_turn(requesting).await?
     }
 
     /// Checks a credential that arrived, finishes it, and gives the writes that keep it, under this identifier or a new
@@ -129,7 +129,7 @@ impl AnonCreds {
             };
             accept(&credential, &awaited).map_err(refused)
         };
-        let held = self.computing.run(accepting).await?;
+        let held = self.shared.work.run_in_turn(accepting).await??;
         let id = id.map_or_else(|| self.new_id(), str::to_owned);
         let info = info(id.clone(), held.credential());
         let schema = schema.schema.as_ref().clone();

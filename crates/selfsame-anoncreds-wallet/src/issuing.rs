@@ -130,9 +130,9 @@ impl AnonCreds {
             };
             let issued = issue(&key.issuer, &issuance, &ctx).map_err(refused)?;
             let json = issued.credential.to_json().map_err(refused)?;
-            Ok(json.as_json().as_bytes().to_vec())
+            Ok::<_, Error>(json.as_json().as_bytes().to_vec())
         };
-        let json = self.computing.run(issuing).await?;
+        let json = self.shared.work.run_in_turn(issuing).await??;
         let writes = match &taken {
             Some(taken) => {
                 let now = self.shared.clock.now();

@@ -12,7 +12,6 @@ use selfsame_driver::{Error, Result};
 use selfsame_store::{Record, TenantId};
 
 use crate::bounded::Bounded;
-use crate::computing::Computing;
 use crate::error::unknown;
 use crate::objects::Objects;
 use crate::publication::{DEFINITION, DefinitionRecord, PRIVATE_KEY};
@@ -30,17 +29,15 @@ pub(crate) struct IssuingKey {
 pub(crate) struct IssuerKeys {
     shared: Arc<Shared>,
     objects: Arc<Objects>,
-    computing: Computing,
     /// By the version of the record of the private key, which the store gives once.
     held: Bounded<u64, Arc<IssuingKey>>,
 }
 
 impl IssuerKeys {
-    pub(crate) fn new(shared: Arc<Shared>, objects: Arc<Objects>, computing: Computing) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, objects: Arc<Objects>) -> Self {
         Self {
             shared,
             objects,
-            computing,
             held: Bounded::new(HELD_MAX),
         }
     }
@@ -90,6 +87,6 @@ impl IssuerKeys {
                 correctness: correctness.map_err(Error::damaged)?,
             })
         };
-        self.computing.run(joining).await
+        self.shared.work.run_in_turn(joining).await?
     }
 }

@@ -7,7 +7,6 @@
 //! presentations travel.
 
 mod bounded;
-mod computing;
 mod error;
 mod held;
 mod holding;

@@ -98,7 +98,7 @@ impl AnonCreds {
             let presentation = draft.present(&secret, &ctx).map_err(refused)?;
             Ok(presentation.to_json().map_err(refused)?.into_bytes())
         };
-        self.computing.run(presenting).await
+        self.shared.work.run_in_turn(presenting).await?
     }
 
     async fn gather(&self, tenant: &TenantId, id: &str, gathered: &mut Gathered) -> Result<()> {

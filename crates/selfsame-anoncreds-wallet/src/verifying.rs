@@ -69,7 +69,7 @@ impl AnonCreds {
             };
             verify(&presentation, &request, published, leniency).map_err(refused)
         };
-        let judged = self.computing.run(verifying).await?;
+        let judged = self.shared.work.run_in_turn(verifying).await??;
         let verdict = judged.presentation.verdict;
         if let Some(rule) = verdict.reason().filter(|_| !verdict.is_valid()) {
             messages.push(finding(rule));

@@ -7,7 +7,6 @@ use selfsame_driver::Result;
 use selfsame_store::TenantId;
 
 use crate::bounded::Bounded;
-use crate::computing::Computing;
 use crate::keys::IssuerKeys;
 use crate::link_secret::LinkSecrets;
 use crate::objects::{KnownRegistry, Objects};
@@ -35,20 +34,15 @@ pub struct AnonCreds {
     pub(crate) states: Arc<ProvenStates>,
     pub(crate) places: Arc<PlaceLeases>,
     pub(crate) tagged: Arc<Bounded<TenantId, ()>>,
-    pub(crate) computing: Computing,
 }
 
 impl AnonCreds {
     /// The AnonCreds on these parts of an instance.
     #[must_use]
     pub fn new(shared: Arc<Shared>) -> Self {
-        let (objects, computing) = (
-            Arc::new(Objects::new(shared.clone())),
-            Computing::new(shared.clone()),
-        );
-        let keys = IssuerKeys::new(shared.clone(), objects.clone(), computing.clone());
-        let keys = Arc::new(keys);
-        let registries = Registries::new(shared.clone(), keys.clone(), computing.clone());
+        let objects = Arc::new(Objects::new(shared.clone()));
+        let keys = Arc::new(IssuerKeys::new(shared.clone(), objects.clone()));
+        let registries = Registries::new(shared.clone(), keys.clone());
         Self {
             publishing: Arc::new(Publishing::new(shared.clone())),
             registries: Arc::new(registries),
@@ -61,7 +55,6 @@ impl AnonCreds {
             shared,
             objects,
             keys,
-            computing,
         }
     }
 

@@ -8,6 +8,8 @@ use tokio::sync::{Semaphore, oneshot};
 
 /// Jobs that may wait; more are refused, so that the queue cannot grow without bound.
 const WAITING_MAX: usize = 64;
+/// Of these, jobs of callers who wait for their turn; further callers wait before they hand theirs in.
+const IN_TURN_MAX: usize = 32;
 
 type Job = Box<dyn FnOnce() + Send>;
 
@@ -17,6 +19,7 @@ type Job = Box<dyn FnOnce() + Send>;
 pub struct CpuPool {
     jobs: Sender<Job>,
     places: Arc<Semaphore>,
+    turns: Arc<Semaphore>,
 }
 
 impl CpuPool {
@@ -36,7 +39,26 @@ impl CpuPool {
                 .map_err(Error::internal)?;
         }
         let places = Arc::new(Semaphore::new(WAITING_MAX.saturating_add(cores)));
-        Ok(Self { jobs, places })
+        let turns = Arc::new(Semaphore::new(IN_TURN_MAX));
+        Ok(Self {
+            jobs,
+            places,
+            turns,
+        })
+    }
+
+    /// As [`Self::run`], for callers of whom only so many come at a time: they wait for each other, in order, and leave
+    /// room for others.
+    ///
+    /// # Errors
+    /// `TooMany` if others have filled the rest of the queue.
+    pub async fn run_in_turn<T: Send + 'static>(
+        &self,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        // The semaphore is never closed.
+        let _turn = self.turns.acquire().await;
+        self.run(job).await
     }
 
     /// Runs `job` when a core is free.
@@ -97,6 +119,34 @@ mod tests {
             Poll::Ready(())
         })
         .await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn callers_who_wait_for_their_turn_are_not_refused_and_leave_room() {
+        let work = CpuPool::new("test").unwrap();
+        let (go, going) = channel::<()>();
+        let going = Arc::new(Mutex::new(going));
+        let in_turn = |number: usize| {
+            let (work, going) = (work.clone(), going.clone());
+            tokio::spawn(async move {
+                let job = move || {
+                    let _ = going.lock().unwrap().recv();
+                    number
+                };
+                work.run_in_turn(job).await
+            })
+        };
+        let many: Vec<_> = (0..4 * WAITING_MAX).map(in_turn).collect();
+        while work.turns.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let other = work.clone();
+        let other = tokio::spawn(async move { other.run(|| 7).await });
+        drop(go);
+        assert_eq!(other.await.unwrap().unwrap(), 7);
+        for (number, one) in many.into_iter().enumerate() {
+            assert_eq!(one.await.unwrap().unwrap(), number);
+        }
     }
 
     #[tokio::test]

@@ -202,7 +202,7 @@ impl Destination {
             let envelope = v1::pack(&plaintext, &keys, Some(&key), &ctx)?;
             wrapped(envelope, &keys, &through, &prefix, &ctx)
         };
-        let bytes = shared.work.run(packing).await?;
+        let bytes = shared.work.run_in_turn(packing).await?;
         bytes.map_err(|error| unreadable(&error))
     }
 }

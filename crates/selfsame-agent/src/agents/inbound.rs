@@ -133,7 +133,7 @@ impl Agents {
         let held = held.ok_or_else(|| Error::bad_request("aries-key-unknown"))?;
         let ring = held.ring;
         let opening = move || receive(&envelope, &ring, &Documents::default());
-        let received = shared.reading.run(opening).await?;
+        let received = shared.reading.run_in_turn(opening).await?;
         match received.map_err(|error| unreadable(&error))? {
             selfsame_didcomm::Incoming::V1(received) => Ok(Inbound {
                 tenant: held.tenant,

@@ -133,7 +133,7 @@ impl Publishing {
         let ctx = self.shared.clock.ctx();
         let publication = publication.clone();
         let making = move || publication.defined(|new| define(new, &ctx));
-        let defined = self.shared.work.run(making).await??;
+        let defined = self.shared.work.run_in_turn(making).await??;
         let record = DefinitionRecord {
             definition: defined.definition.to_json().map_err(refused)?,
             correctness: defined.correctness.to_json().map_err(refused)?,

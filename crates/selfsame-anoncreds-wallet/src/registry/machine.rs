@@ -21,7 +21,6 @@ use super::change::{Following, RegistryChange, RegistryInput};
 use super::making::{MadeRegistry, RegistryWorkshop};
 use super::record::{REGISTRY, RegistryRecord, RegistryStage, SentEntry};
 use super::view::RegistryView;
-use crate::computing::Computing;
 use crate::keys::IssuerKeys;
 
 /// The topic of their webhooks.
@@ -80,9 +79,9 @@ impl RegistryStep {
 }
 
 impl Registries {
-    pub(crate) fn new(shared: Arc<Shared>, keys: Arc<IssuerKeys>, computing: Computing) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, keys: Arc<IssuerKeys>) -> Self {
         Self {
-            workshop: RegistryWorkshop::new(shared, keys, computing),
+            workshop: RegistryWorkshop::new(shared, keys),
             records: RecordCache::default(),
             turn: Semaphore::new(1),
             hearing: OnceLock::new(),

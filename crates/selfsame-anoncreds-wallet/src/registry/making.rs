@@ -23,7 +23,6 @@ use serde::{Deserialize, Serialize};
 
 use super::record::{REGISTRY_KEY, RegistryRecord, SentEntry};
 use crate::bounded::Bounded;
-use crate::computing::Computing;
 use crate::error::refused;
 use crate::keys::IssuerKeys;
 use crate::objects::accumulator_text;
@@ -62,18 +61,16 @@ pub(crate) struct RegistryWorkshop {
     pub(super) shared: Arc<Shared>,
     dids: Dids,
     keys: Arc<IssuerKeys>,
-    computing: Computing,
     /// By the version of the record of the secret, which the store gives once.
     held: Bounded<u64, Arc<OpenRegistry>>,
 }
 
 impl RegistryWorkshop {
-    pub(super) fn new(shared: Arc<Shared>, keys: Arc<IssuerKeys>, computing: Computing) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, keys: Arc<IssuerKeys>) -> Self {
         Self {
             dids: Dids::new(shared.clone()),
             shared,
             keys,
-            computing,
             held: Bounded::new(HELD_MAX),
         }
     }
@@ -105,9 +102,9 @@ impl RegistryWorkshop {
             let id = RevocationRegistryId::new(wanted.id.as_str()).map_err(refused)?;
             let (start, time) = (IssuedAtStart::ByDefault, None);
             let list = key.issuer.create_status_list(&id, &registry, start, time);
-            Ok((opened, list.map_err(refused)?))
+            Ok::<_, Error>((opened, list.map_err(refused)?))
         };
-        let (opened, list) = self.computing.run(making).await?;
+        let (opened, list) = self.shared.work.run_in_turn(making).await??;
         let definition = opened.definition.to_json().map_err(refused)?;
         let private = opened.private.to_json().map_err(refused)?;
         let kept = RegistryKeyRecord {
@@ -167,7 +164,7 @@ impl RegistryWorkshop {
             let next = key.issuer.update_status_list(&registry, &list, &update);
             next.map_err(refused)
         };
-        let next = self.computing.run(adding).await?;
+        let next = self.shared.work.run_in_turn(adding).await??;
         let after = accumulator_text(next.current_accumulator.as_ref())?;
         let entry = RevocationEntry {
             registry: record.id.clone(),
