@@ -50,6 +50,8 @@ pub(crate) enum Following {
     Making,
     /// An entry is to be made of what is queued.
     Entry,
+    /// An entry is to be made in the next second.
+    Soon,
     /// What is queued is tried again later.
     Later,
 }
@@ -61,7 +63,7 @@ impl From<CallAnswer> for RegistryInput {
 }
 
 impl RegistryRecord {
-    /// Changes by an input. `seen` is what the ledger has, if a transaction was refused.
+    /// Changes by an input at a time. `seen` is what the ledger has, if a transaction was refused.
     ///
     /// # Errors
     /// `BadRequest` for a place that the registry does not have, `Conflict` for a registry that is not published.
@@ -69,6 +71,7 @@ impl RegistryRecord {
         &mut self,
         input: &RegistryInput,
         seen: Option<&RevocationState>,
+        now: UnixTime,
     ) -> Result<Following> {
         match input {
             RegistryInput::Change(change) => self.decided(change)?,
@@ -77,15 +80,15 @@ impl RegistryRecord {
                     return Ok(Following::Making);
                 }
             }
-            RegistryInput::Heard(CallAnswer::Accepted(receipt)) => self.accepted(receipt),
+            RegistryInput::Heard(CallAnswer::Accepted(receipt)) => self.accepted(receipt, now),
             RegistryInput::Heard(CallAnswer::Refused(error)) => {
-                return Ok(self.refused(error, seen));
+                return Ok(self.refused(error, seen, now));
             }
             RegistryInput::Heard(CallAnswer::Http { .. } | CallAnswer::Unreachable { .. }) => {
                 return Ok(Following::Nothing);
             }
         }
-        Ok(self.following())
+        Ok(self.following(now))
     }
 
     /// What the ledger has of this registry, if it differs, becomes what is confirmed.
@@ -125,9 +128,11 @@ impl RegistryRecord {
         sent.chain(&self.queued).copied().collect()
     }
 
-    fn following(&self) -> Following {
+    /// A proof names the entry that it is made with by its time in seconds, so each second has one entry at most.
+    fn following(&self, now: UnixTime) -> Following {
         match self.writing.is_none() && !self.queued.is_empty() && self.is_published() {
-            true => Following::Entry,
+            true if now > self.changed.max(self.heard) => Following::Entry,
+            true => Following::Soon,
             false => Following::Nothing,
         }
     }
@@ -194,8 +199,8 @@ impl RegistryRecord {
         self.pending.iter().copied().filter(is_meant).collect()
     }
 
-    fn accepted(&mut self, receipt: &Receipt) {
-        self.refused = None;
+    fn accepted(&mut self, receipt: &Receipt, now: UnixTime) {
+        (self.refused, self.heard) = (None, now);
         if self.stage == RegistryStage::Sending {
             self.stage = RegistryStage::Ready;
             (self.entries, self.changed) = (1, receipt.time);
@@ -207,7 +212,12 @@ impl RegistryRecord {
         }
     }
 
-    fn refused(&mut self, error: &Error, seen: Option<&RevocationState>) -> Following {
+    fn refused(
+        &mut self,
+        error: &Error,
+        seen: Option<&RevocationState>,
+        now: UnixTime,
+    ) -> Following {
         self.refused = Some(error.reason.clone());
         let Some(sent) = self.writing.take() else {
             if !self.is_published() {
@@ -220,7 +230,7 @@ impl RegistryRecord {
             // The ledger has entries that were not known here, such as after a backup was restored.
             Some(seen) => {
                 self.adopt(seen);
-                self.following()
+                self.following(now)
             }
             None => Following::Later,
         }

@@ -12,6 +12,7 @@ use selfsame_core::notice::Told;
 use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::encoding::hex_encode;
+use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Result};
 use selfsame_registry::anoncreds::RevocationState;
 use selfsame_store::{NewOutbox, Tag, TenantId};
@@ -25,6 +26,8 @@ use crate::keys::IssuerKeys;
 
 /// The topic of their webhooks.
 const TOPIC: &str = "revocation_registry";
+/// Seconds after which an entry follows one of the same second.
+const NEXT_SECONDS: u64 = 1;
 /// Seconds after which a refused entry is made anew.
 const ANEW_SECONDS: u64 = 60;
 /// Seconds after which a call that was given up is made again.
@@ -46,6 +49,8 @@ pub(crate) type RegistryHearing = Arc<dyn Fn(&TenantId) -> bool + Send + Sync>;
 /// An input of a registry, and what was made for it.
 pub(crate) struct RegistryStep {
     input: RegistryInput,
+    /// When it was prepared.
+    now: UnixTime,
     seen: Option<RevocationState>,
     made: Option<MadeStep>,
 }
@@ -72,6 +77,7 @@ impl RegistryStep {
     fn of(input: RegistryInput) -> Self {
         Self {
             input,
+            now: UnixTime(0),
             seen: None,
             made: None,
         }
@@ -166,6 +172,7 @@ impl Machine for Registries {
     ) -> Result<()> {
         // After a lost race the record has changed, and so has what is to be made.
         (step.seen, step.made) = (None, None);
+        step.now = self.workshop.shared.clock.now();
         if matches!(step.input, RegistryInput::Heard(CallAnswer::Refused(_)))
             && record.writing.is_some()
         {
@@ -174,7 +181,7 @@ impl Machine for Registries {
         }
         let mut after = record.clone();
         // The step gives the error.
-        let following = after.changed(&step.input, step.seen.as_ref());
+        let following = after.changed(&step.input, step.seen.as_ref(), step.now);
         step.made = match following {
             Ok(Following::Making) => {
                 // The semaphore is never closed.
@@ -187,7 +194,7 @@ impl Machine for Registries {
                 let entry = entry.await?;
                 Some(MadeStep::Entry(entry))
             }
-            Ok(Following::Nothing | Following::Later) | Err(_) => None,
+            Ok(Following::Nothing | Following::Soon | Following::Later) | Err(_) => None,
         };
         Ok(())
     }
@@ -200,7 +207,7 @@ impl Machine for Registries {
     ) -> Result<Step<Next<()>>> {
         let before = record.stage.clone();
         let was_again = matches!(step.input, RegistryInput::Change(RegistryChange::Again));
-        let following = record.changed(&step.input, step.seen.as_ref())?;
+        let following = record.changed(&step.input, step.seen.as_ref(), step.now)?;
         let next = match (following, &step.made) {
             (Following::Making, Some(MadeStep::Registry(made))) => {
                 self.send(record, made, round)?
@@ -209,8 +216,12 @@ impl Machine for Registries {
             (Following::Making | Following::Entry, _) => {
                 return Err(Error::internal("a registry's step lacks what it needs"));
             }
-            (Following::Later, _) => {
-                let call = self.call(record, Call::Dialogue, ANEW_SECONDS)?;
+            (Following::Soon | Following::Later, _) => {
+                let after = match following {
+                    Following::Soon => NEXT_SECONDS,
+                    _ => ANEW_SECONDS,
+                };
+                let call = self.call(record, Call::Dialogue, after)?;
                 Next::written(round, ()).call(call)
             }
             (Following::Nothing, _) if was_again && record.stage == RegistryStage::Preparing => {

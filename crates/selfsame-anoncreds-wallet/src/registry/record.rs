@@ -68,6 +68,9 @@ pub(crate) struct RegistryRecord {
     pub entries: u64,
     /// When the last entry was confirmed, by the ledger.
     pub changed: UnixTime,
+    /// When this process heard of that, by its own clock.
+    #[serde(default)]
+    pub heard: UnixTime,
     /// The places that the ledger has as revoked.
     pub revoked: BTreeSet<u32>,
     /// Places to revoke once somebody says so.
@@ -113,6 +116,7 @@ impl RegistryRecord {
             accumulator: String::new(),
             entries: 0,
             changed: UnixTime(0),
+            heard: UnixTime(0),
             revoked: BTreeSet::new(),
             pending: BTreeSet::new(),
             queued: BTreeSet::new(),

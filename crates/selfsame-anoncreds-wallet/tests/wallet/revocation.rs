@@ -181,6 +181,25 @@ async fn concurrent_revocations_are_written_together_and_the_others_still_prove(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_proof_made_between_two_revocations_that_follow_at_once_verifies() {
+    let clinic = Clinic::new().await;
+    let mut issued = Vec::new();
+    for number in 0..5 {
+        issued.push(clinic.issued(&format!("P{number}")).await);
+    }
+    let request = clinic.request("P4", json!({"to": clinic.now() + 60}));
+    let mut presentations = Vec::new();
+    for revoked in &issued[..4] {
+        clinic.revoke(revoked, true).await.unwrap();
+        presentations.push(clinic.holder.answers(&request).await.unwrap());
+    }
+    for presentation in presentations {
+        let (is_valid, messages) = clinic.verifier.finds(&request, &presentation).await;
+        assert!(is_valid, "{messages:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn pending_revocations_wait_for_a_word() {
     let clinic = Clinic::new().await;
     let (alice, bob, carol) = (
