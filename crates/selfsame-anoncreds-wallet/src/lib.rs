@@ -32,6 +32,7 @@ mod wallet;
 mod wql;
 
 pub use holding::{RequestedCredential, StoredCredential};
+pub use matching::CredentialsWanted;
 pub use publication::{
     DefinitionFilter, NewCredentialDefinition, NewSchema, Publication, PublicationState,
 };

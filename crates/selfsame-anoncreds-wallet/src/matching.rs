@@ -25,6 +25,17 @@ const MATCHES_MAX: usize = 100;
 /// Credentials of which one that is not revoked is chosen.
 const CHOICES_MAX: usize = 5;
 
+/// Which of the credentials that answer a request are asked for.
+#[derive(Clone, Debug)]
+pub struct CredentialsWanted<'a> {
+    /// These referents of the request alone, if it names any.
+    pub referents: &'a [String],
+    /// A further query in WQL for each referent.
+    pub extra: &'a BTreeMap<String, Value>,
+    /// So many of the newest, and at most 100 for each referent.
+    pub most: usize,
+}
+
 /// What one referent of a request asks for.
 struct AskedReferent<'a> {
     referent: &'a str,
@@ -123,8 +134,7 @@ impl<'a> AskedReferent<'a> {
 }
 
 impl AnonCreds {
-    /// The tenant's credentials that can answer a presentation request, found by tags; the newest 100 for each referent.
-    /// `referents` narrows to these referents of the request if it has any; `extra` is a query in WQL for each referent.
+    /// The tenant's credentials that can answer a presentation request, found by tags; the newest first.
     ///
     /// # Errors
     /// `BadRequest` if the request is not one; the store's.
@@ -132,17 +142,20 @@ impl AnonCreds {
         &self,
         tenant: &TenantId,
         request: &[u8],
-        referents: &[String],
-        extra: &BTreeMap<String, Value>,
+        wanted: &CredentialsWanted<'_>,
     ) -> Result<Vec<MatchingCredential>> {
         let request = PresentationRequest::from_json(request).map_err(refused)?;
         let mut found: BTreeMap<u64, MatchingCredential> = BTreeMap::new();
         for mut asked in AskedReferent::all(&request) {
-            if !referents.is_empty() && !referents.iter().any(|one| one == asked.referent) {
+            let mut referents = wanted.referents.iter();
+            if !wanted.referents.is_empty() && !referents.any(|one| one == asked.referent) {
                 continue;
             }
-            asked.extra = extra.get(asked.referent).map(wql::parsed).transpose()?;
-            for one in self.answers(tenant, &asked, MATCHES_MAX).await? {
+            let extra = wanted.extra.get(asked.referent);
+            asked.extra = extra.map(wql::parsed).transpose()?;
+            // One of the newest of all is also among as many of the newest of each referent that it answers.
+            let most = wanted.most.min(MATCHES_MAX);
+            for one in self.answers(tenant, &asked, most).await? {
                 let interval = asked
                     .interval
                     .filter(|_| one.record.info.rev_reg_id.is_some());
@@ -154,7 +167,7 @@ impl AnonCreds {
                 known.presentation_referents.push(asked.referent.to_owned());
             }
         }
-        Ok(found.into_values().rev().collect())
+        Ok(found.into_values().rev().take(wanted.most).collect())
     }
 
     /// The credentials with which the tenant answers a request if nobody chooses: for each referent one that answers

@@ -8,7 +8,7 @@ use selfsame_agent::present::{
     NamedRequest, NewPresentation, NewProofRequest, ProofWhat, ProvingProtocol,
 };
 use selfsame_agent::{ExchangeBegin, Exchanges, Wishes};
-use selfsame_anoncreds_wallet::ChosenCredentials;
+use selfsame_anoncreds_wallet::{ChosenCredentials, CredentialsWanted};
 use selfsame_crypto::json::{self, JsonError};
 use selfsame_driver::Error;
 use serde::Deserialize;
@@ -158,12 +158,17 @@ pub async fn credentials<const MAJOR: u16>(call: OperationCall) -> OperationResu
     let record = found(&call, exchanges::<MAJOR>(&call)).await?;
     let (request, referents) = (requested(&record)?, referents(&call));
     let anoncreds = call.agents().anoncreds();
-    let found = anoncreds
-        .matching(call.tenant()?, &request, &referents, &extra)
-        .await?;
     let start = asked.offset.or(asked.start).unwrap_or(0);
     let count = asked.limit.or(asked.count).unwrap_or(COUNT);
-    let shown: Vec<_> = found.into_iter().skip(start).take(count).collect();
+    let wanted = CredentialsWanted {
+        referents: &referents,
+        extra: &extra,
+        most: start.saturating_add(count),
+    };
+    let found = anoncreds
+        .matching(call.tenant()?, &request, &wanted)
+        .await?;
+    let shown: Vec<_> = found.into_iter().skip(start).collect();
     told(&shown)
 }
 

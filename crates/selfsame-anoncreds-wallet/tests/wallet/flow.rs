@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_anoncreds_wallet::{ChosenCredentials, ShownAttribute, ShownPredicate};
+use selfsame_anoncreds_wallet::{
+    ChosenCredentials, CredentialsWanted, ShownAttribute, ShownPredicate,
+};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::paging::Paging;
 use serde_json::json;
@@ -141,7 +143,21 @@ async fn a_wallet_is_searched_by_tags_and_page_by_page() {
 
     let request = bytes(&adult(&three.cred_def_id));
     let none = BTreeMap::new();
-    let found = holder.matching(tenant, &request, &[], &none).await.unwrap();
+    let wanted = |most| CredentialsWanted {
+        referents: &[],
+        extra: &none,
+        most,
+    };
+    let newest = holder.matching(tenant, &request, &wanted(1)).await.unwrap();
+    let [newest] = &newest[..] else {
+        panic!("one is wanted");
+    };
+    assert_eq!(newest.cred_info.attrs["name"], "Carol");
+    assert_eq!(newest.presentation_referents.len(), 2);
+    let found = holder
+        .matching(tenant, &request, &wanted(10))
+        .await
+        .unwrap();
     let found: Vec<_> = found
         .iter()
         .map(|one| {
@@ -155,8 +171,12 @@ async fn a_wallet_is_searched_by_tags_and_page_by_page() {
     assert_eq!(found, [("Carol", 2), ("Bob", 1), ("Alice", 2)]);
     let extra = BTreeMap::from([("who".to_owned(), json!({"attr::name::value": "Alice"}))]);
     let who = ["who".to_owned()];
-    let found = holder.matching(tenant, &request, &who, &extra);
-    let found = found.await.unwrap();
+    let wanted = CredentialsWanted {
+        referents: &who,
+        extra: &extra,
+        most: 10,
+    };
+    let found = holder.matching(tenant, &request, &wanted).await.unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].presentation_referents, ["who"]);
 
