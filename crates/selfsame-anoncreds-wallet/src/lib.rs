@@ -13,7 +13,7 @@ mod holding;
 mod issuing;
 mod keys;
 mod link_secret;
-mod matching;
+pub mod matching;
 mod objects;
 mod places;
 mod presenting;
@@ -32,7 +32,6 @@ mod wallet;
 mod wql;
 
 pub use holding::{RequestedCredential, StoredCredential};
-pub use matching::CredentialsWanted;
 pub use publication::{
     DefinitionFilter, NewCredentialDefinition, NewSchema, Publication, PublicationState,
 };
@@ -41,9 +40,7 @@ pub use registries::{IssuanceState, IssuanceView, PlacesByRegistry, RegistryDiff
 pub use registry::{RegistryStage, RegistryView};
 pub use tails::TailsName;
 pub use verifying::ProofVerdict;
-pub use view::{
-    ChosenCredentials, CredentialInfo, MatchingCredential, ShownAttribute, ShownPredicate,
-};
+pub use view::{ChosenCredentials, CredentialInfo, ShownAttribute, ShownPredicate};
 pub use wallet::AnonCreds;
 
 /// Issuing: what is given, and what is made.

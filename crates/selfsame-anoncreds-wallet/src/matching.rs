@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use crate::error::refused;
 use crate::held::{FoundCredential, HeldRecord, HeldSearch};
-use crate::view::{
-    ChosenCredentials, CredentialInfo, MatchingCredential, ShownAttribute, ShownPredicate,
-};
+use crate::view::{ChosenCredentials, CredentialInfo, ShownAttribute, ShownPredicate};
 use crate::wallet::AnonCreds;
 use crate::wql;
+
+pub use crate::view::MatchingCredential;
 
 /// Credentials given for a referent at most, the newest.
 const MATCHES_MAX: usize = 100;

@@ -52,8 +52,12 @@ impl Incoming {
 /// # Errors
 /// If it is no JSON object within the limits.
 pub fn version(envelope: &[u8]) -> Result<Version, Error> {
+    Ok(version_of(&members(envelope)?))
+}
+
+fn members(envelope: &[u8]) -> Result<Map<String, Value>, Error> {
     match json::parse(envelope, &LIMITS)? {
-        Value::Object(members) => Ok(version_of(&members)),
+        Value::Object(members) => Ok(members),
         _ => Err(Error::Malformed("envelope")),
     }
 }
@@ -73,8 +77,9 @@ fn version_of(members: &Map<String, Value>) -> Version {
 /// # Errors
 /// If it is no envelope.
 pub fn kids(envelope: &[u8]) -> Result<Vec<String>, Error> {
-    match version(envelope)? {
-        Version::V1 => Ok(v1::Envelope::read(envelope)?
+    let members = members(envelope)?;
+    match version_of(&members) {
+        Version::V1 => Ok(v1::Envelope::from_members(members)?
             .kids()
             .map(str::to_owned)
             .collect()),
@@ -118,9 +123,10 @@ fn open(
     ring: &impl KeyRing,
     documents: &v2::Documents,
 ) -> Result<Incoming, Error> {
-    match version(envelope)? {
+    let members = members(envelope)?;
+    match version_of(&members) {
         Version::V1 => {
-            let unpacked = v1::unpack(&v1::Envelope::read(envelope)?, ring)?;
+            let unpacked = v1::unpack(&v1::Envelope::from_members(members)?, ring)?;
             Ok(Incoming::V1(Box::new(IncomingV1 {
                 message: Message::read(unpacked.plaintext.expose(), Version::V1)?,
                 recipient: unpacked.recipient,

@@ -8,7 +8,8 @@ use selfsame_agent::present::{
     NamedRequest, NewPresentation, NewProofRequest, ProofWhat, ProvingProtocol,
 };
 use selfsame_agent::{ExchangeBegin, Exchanges, Wishes};
-use selfsame_anoncreds_wallet::{ChosenCredentials, CredentialsWanted};
+use selfsame_anoncreds_wallet::ChosenCredentials;
+use selfsame_anoncreds_wallet::matching::CredentialsWanted;
 use selfsame_crypto::json::{self, JsonError};
 use selfsame_driver::Error;
 use serde::Deserialize;

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_anoncreds_wallet::{
-    ChosenCredentials, CredentialsWanted, ShownAttribute, ShownPredicate,
-};
+use selfsame_anoncreds_wallet::matching::CredentialsWanted;
+use selfsame_anoncreds_wallet::{ChosenCredentials, ShownAttribute, ShownPredicate};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::paging::Paging;
 use serde_json::json;
