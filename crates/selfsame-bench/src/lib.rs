@@ -1,7 +1,6 @@
 //! Owns: the load tests and comparisons behind `selfsame bench`, through public interfaces only, and their reports.
 //! Does not own: the server it measures (a separate process), the terminal, the project's own records.
 
-pub mod aries;
 pub mod chart;
 pub mod client;
 pub mod fake_server;

@@ -212,7 +212,8 @@ pub(crate) fn usage_of_this() -> Usage {
 }
 
 /// Processor time and memory of a process.
-pub(crate) fn usage(process: u32) -> Usage {
+#[must_use]
+pub fn usage(process: u32) -> Usage {
     let read =
         |file: &str| std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default();
     let status = read("status");
@@ -245,7 +246,8 @@ pub(crate) fn usage(process: u32) -> Usage {
 }
 
 /// A process and all its descendants.
-pub(crate) fn family(process: u32) -> Vec<u32> {
+#[must_use]
+pub fn family(process: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let parents: Vec<(u32, u32)> = entries
         .filter_map(|entry| {

@@ -438,6 +438,17 @@ const PLACES: &[Place] = &[
         not: &["selfsame-net", "selfsame-app"],
         ..place("selfsame-store-bench", 4)
     },
+    Place {
+        // It calls agents by their admin APIs alone, which can be others' too.
+        beside: &["selfsame-bench"],
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-app",
+            "selfsame-agent",
+        ],
+        ..place("selfsame-aries-bench", 4)
+    },
     place("selfsame", 5),
     place("selfsame-testkit", ASIDE),
     place("xtask", ASIDE),

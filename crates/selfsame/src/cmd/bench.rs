@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use selfsame_app::tls::Gatherer;
+use selfsame_aries_bench::{self as aries, AriesPlan, ForeignAgents};
 use selfsame_bench::chart::{self, Chart};
 use selfsame_bench::process::Program;
 use selfsame_bench::registry::Parts;
 use selfsame_bench::report::Report;
-use selfsame_bench::{Error, Progress, aries, oid4vc, organisations, registry, tls};
+use selfsame_bench::{Error, Progress, oid4vc, organisations, registry, tls};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store_bench::StorePlan;
@@ -205,7 +206,7 @@ impl What {
                 Ok((report, Vec::new()))
             }
             Self::Aries { settings, .. } => {
-                let plan = settings.either(aries::AriesPlan::QUICK, aries::AriesPlan::FULL);
+                let plan = settings.either(AriesPlan::QUICK, AriesPlan::FULL);
                 let found = match self.foreign() {
                     Some(foreign) => aries::run_foreign(program, plan, &foreign, bars).await?,
                     None => aries::run(program, plan, scratch, bars).await?,
@@ -256,7 +257,7 @@ impl What {
 
 impl What {
     /// The foreign agents that are measured, if they are.
-    fn foreign(&self) -> Option<aries::ForeignAgents> {
+    fn foreign(&self) -> Option<ForeignAgents> {
         let Self::Aries {
             issuer: Some(issuer),
             verifier: Some(verifier),
@@ -267,7 +268,7 @@ impl What {
             return None;
         };
         let bare = |url: &str| url.trim_end_matches('/').to_owned();
-        Some(aries::ForeignAgents {
+        Some(ForeignAgents {
             issuer: bare(issuer),
             verifier: bare(verifier),
             holder: bare(holder),

@@ -1,7 +1,7 @@
 //! The scenarios over DIDComm: three agents of one temporary instance, driven by their admin APIs.
 
 use selfsame_acapy::AgentSection;
-use selfsame_bench::aries::{AriesStory, ForeignAgents, StoryKind, play};
+use selfsame_aries_bench::{AriesStory, ForeignAgents, StoryKind, play};
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 
@@ -45,9 +45,8 @@ fn apis(running: &Running) -> Result<ForeignAgents, Failure> {
 }
 
 fn told(scenario: Scenario, story: &AriesStory) -> Vec<String> {
-    let step = |step: &selfsame_bench::aries::StoryStep| {
-        format!("  {:<38} {:>8.2} ms", step.name, step.ms)
-    };
+    let step =
+        |step: &selfsame_aries_bench::StoryStep| format!("  {:<38} {:>8.2} ms", step.name, step.ms);
     let verified = |is: bool| if is { "valid" } else { "not valid" };
     let after = story.verified_after_revocation;
     let after = after.map(|is| format!(" · after revocation: {}", verified(is)));

@@ -1,16 +1,16 @@
 //! Users who pause between calls, as the study's do: each figure of its Table III.
 
+use selfsame_bench::Error;
+use selfsame_bench::chart::Line;
+use selfsame_bench::report::{Bar, Figure};
+use selfsame_bench::statistics::Sample;
 use tokio::task::JoinSet;
 
-use super::AriesBench;
-use super::agents::{AriesStage, Kind};
-use super::scenario::{Walked, now};
-use super::study::{self, STEPS};
-use super::think::Thinking;
-use crate::Error;
-use crate::chart::Line;
-use crate::report::{Bar, Figure};
-use crate::statistics::Sample;
+use crate::AriesBench;
+use crate::agents::{AriesStage, Kind};
+use crate::scenario::{Walked, now};
+use crate::study::{self, STEPS};
+use crate::think::Thinking;
 
 /// The result of one round.
 #[derive(Default)]

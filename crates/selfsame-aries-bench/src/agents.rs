@@ -4,14 +4,14 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use selfsame_bench::Error;
+use selfsame_bench::client::BenchClient;
+use selfsame_bench::process::{ServerProcess, Usage, family, usage};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::AriesBench;
-use super::scenario::{Cast, IssuerMaterial, text};
-use crate::Error;
-use crate::client::BenchClient;
-use crate::process::{ServerProcess, Usage, family, usage};
+use crate::AriesBench;
+use crate::scenario::{Cast, IssuerMaterial, text};
 
 /// The roles, whose agents have these names.
 const ROLES: [&str; 3] = ["clinic", "pharmacy", "patient"];

@@ -1,14 +1,14 @@
 //! Prescriptions by 60 users, as the study's Figure 9: with a proof of non-revocation and without, and with revocations.
 
+use selfsame_bench::Error;
+use selfsame_bench::report::{Bar, Figure};
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::AriesBench;
-use super::agents::Kind;
-use super::closed::Round;
-use super::think::Thinking;
-use crate::Error;
-use crate::report::{Bar, Figure};
+use crate::AriesBench;
+use crate::agents::Kind;
+use crate::closed::Round;
+use crate::think::Thinking;
 
 const USERS: usize = 60;
 /// The places of a revocation registry.
@@ -48,7 +48,7 @@ pub async fn measure(bench: &mut AriesBench<'_>) -> Result<(), Error> {
             }
             bench.progress.advance(1);
         }
-        let means = round.steps.iter().map(crate::statistics::Sample::mean);
+        let means = round.steps.iter().map(Sample::mean);
         let sum: f64 = means.sum();
         bench
             .figures

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use selfsame_bench::Error;
+use selfsame_bench::client::BenchClient;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::think::Thinking;
-use crate::Error;
-use crate::client::BenchClient;
+use crate::think::Thinking;
 
 /// How often a call is repeated that asks for something another agent has not sent yet, and for how long.
 const POLLED_EVERY: Duration = Duration::from_millis(4);

@@ -1,12 +1,12 @@
 //! One scenario as a story: each call with its time, for people.
 
+use selfsame_bench::Error;
+use selfsame_bench::client::BenchClient;
 use serde::Serialize;
 
-use super::agents::{ForeignAgents, Kind, material, request};
-use super::scenario::Cast;
-use super::study::STEPS;
-use crate::Error;
-use crate::client::BenchClient;
+use crate::agents::{ForeignAgents, Kind, material, request};
+use crate::scenario::Cast;
+use crate::study::STEPS;
 
 /// The places of the story's revocation registry: the fewest that a registry can have.
 const PLACES: u32 = 4;

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
+use selfsame_bench::Error;
+use selfsame_bench::client::BenchClient;
+use selfsame_bench::report::{Bar, Figure};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::AriesBench;
-use super::agents::Kind;
-use super::scenario::{now, text};
-use crate::Error;
-use crate::client::BenchClient;
-use crate::report::{Bar, Figure};
+use crate::AriesBench;
+use crate::agents::Kind;
+use crate::scenario::{now, text};
 
 /// The holder's connections, which the rows are spread over.
 const CONNECTIONS: usize = 50;

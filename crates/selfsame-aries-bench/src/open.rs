@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
+use selfsame_bench::Error;
+use selfsame_bench::report::{Bar, Figure};
 use tokio::task::JoinSet;
 use tokio::time::{Instant as Tick, MissedTickBehavior, interval, sleep_until};
 
-use super::AriesBench;
-use super::agents::{AriesStage, Kind};
-use super::closed::Round;
-use super::scenario::now;
-use super::study::{self, STEPS};
-use crate::Error;
-use crate::report::{Bar, Figure};
+use crate::AriesBench;
+use crate::agents::{AriesStage, Kind};
+use crate::closed::Round;
+use crate::scenario::now;
+use crate::study::{self, STEPS};
 
 /// How many scenarios are under way at once.
 const AT_ONCE: usize = 16;

@@ -1,4 +1,6 @@
-//! `aries`: the healthcare study's scenario by the admin API of three agents: an issuer, a verifier and a holder.
+//! Owns: the load test of Aries agents behind `selfsame bench aries`: the healthcare study's scenario by the admin API of
+//! three agents, an issuer, a verifier and a holder. Does not own: the agents (separate processes, ours or others'), the
+//! server process and the report, which all load tests share.
 
 mod agents;
 mod bulk;
@@ -13,11 +15,11 @@ mod think;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::chart::{Chart, Line};
-use crate::machine::BenchMachine;
-use crate::process::Program;
-use crate::report::{Figure, Report};
-use crate::{Error, Progress};
+use selfsame_bench::chart::{Chart, Line};
+use selfsame_bench::machine::BenchMachine;
+use selfsame_bench::process::Program;
+use selfsame_bench::report::{Figure, Report};
+use selfsame_bench::{Error, Progress};
 
 pub use agents::ForeignAgents;
 pub use story::{AriesStory, StoryKind, StoryStep, play};
