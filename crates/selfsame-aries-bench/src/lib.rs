@@ -144,6 +144,7 @@ impl AriesBench<'_> {
             machine: BenchMachine::this(),
             quick: self.plan.quick,
             figures: self.figures,
+            tables: Vec::new(),
         };
         let chart = Chart {
             title: "Mean response time of each call by users, ms".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::report::{Bar, Report};
+use crate::report::{Bar, FigureTable, Report};
 
 /// A line chart.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ const STYLE: &str = "
 body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:60rem;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.6rem;margin-bottom:0}p{color:var(--soft)}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-th,td{padding:.35rem .6rem;border-bottom:1px solid var(--line);text-align:right}th:first-child,td:first-child,td:last-child{text-align:left}
+th,td{padding:.35rem .6rem;border-bottom:1px solid var(--line);text-align:right}th:first-child,td:first-child,td:last-child{text-align:left}h2{font-size:1.1rem;margin-top:2rem}
 .yes{color:var(--good)}.no{color:var(--bad);font-weight:600}td small{color:var(--soft)}
 figure{margin:2rem 0}figcaption{font-weight:600}svg{width:100%;height:auto}
 svg text{fill:var(--soft);font:12px system-ui,sans-serif}svg .axis{stroke:var(--line)}
@@ -79,6 +79,25 @@ pub fn page(report: &Report, charts: &[Chart]) -> String {
     for chart in charts {
         html.push_str(&drawn(chart));
     }
+    for table in &report.tables {
+        html.push_str(&written(table));
+    }
+    html
+}
+
+fn written(table: &FigureTable) -> String {
+    let titles = table.columns.iter().map(|title| escaped(title));
+    let mut html = format!("<h2>{}</h2><table><tr><th>", escaped(&table.title));
+    for title in titles {
+        let _ = write!(html, "<th>{title}");
+    }
+    for row in &table.rows {
+        let _ = write!(html, "<tr><td>{}", escaped(&row.name));
+        for text in row.texts() {
+            let _ = write!(html, "<td>{text}");
+        }
+    }
+    html.push_str("</table>");
     html
 }
 
@@ -161,6 +180,7 @@ mod tests {
                     .bar(Bar::AtMost(1.0))
                     .note("<script>"),
             ],
+            tables: vec![FigureTable::new("<script>", &["mean"])],
         };
         let chart = Chart {
             title: "t".to_owned(),

@@ -13,6 +13,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde_json::Value;
 
 use crate::Error;
+use crate::manners::LoadManners;
 
 /// A call that takes longer than this counts as failed, as in the study's clients.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -32,6 +33,7 @@ pub struct BenchClient {
     base: Arc<str>,
     host: Arc<str>,
     requests: Arc<AtomicU64>,
+    manners: LoadManners,
 }
 
 impl BenchClient {
@@ -53,6 +55,16 @@ impl BenchClient {
                 .replace("127.0.0.1", "localhost")
                 .into(),
             requests: Arc::default(),
+            manners: LoadManners::default(),
+        }
+    }
+
+    /// The same client with these manners.
+    #[must_use]
+    pub fn with(self, manners: &LoadManners) -> Self {
+        Self {
+            manners: manners.clone(),
+            ..self
         }
     }
 
@@ -132,8 +144,18 @@ impl BenchClient {
         token: &str,
         body: Option<(&'static str, Bytes)>,
     ) -> Result<Bytes, Error> {
-        let (status, body) = self.answer(method.clone(), path, token, body).await?;
-        success(&method, path, status, body)
+        let mut sent_before = 0;
+        loop {
+            let place = self.manners.place().await;
+            let answer = self.answer(method.clone(), path, token, body.clone());
+            let (status, answer) = answer.await?;
+            drop(place);
+            let Some(pause) = self.manners.pause(status, sent_before) else {
+                return success(&method, path, status, answer);
+            };
+            tokio::time::sleep(pause).await;
+            sent_before += 1;
+        }
     }
 
     async fn answer(

@@ -107,6 +107,7 @@ pub async fn run(
         machine: BenchMachine::this(),
         quick: plan.quick,
         figures: bench.figures,
+        tables: Vec::new(),
     };
     Ok(Findings {
         report,

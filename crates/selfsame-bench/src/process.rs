@@ -26,6 +26,8 @@ pub struct Program {
     pub executable: PathBuf,
     /// Additional arguments for every run.
     pub arguments: Vec<String>,
+    /// How many of the machine's cores it may use; all without a number.
+    pub cores: Option<usize>,
 }
 
 /// A running server with its data in a directory that the caller owns.
@@ -125,7 +127,8 @@ impl Program {
         let log = data.join("log");
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let began = Instant::now();
-        let child = Command::new(&self.executable)
+        let child = self
+            .command()
             .args([
                 "up",
                 "--no-demo",
@@ -151,6 +154,17 @@ impl Program {
             ready: Duration::ZERO,
         };
         Ok((server, address))
+    }
+
+    /// The program without arguments. taskset (util-linux) sets the cores, and becomes the program.
+    fn command(&self) -> Command {
+        let Some(cores) = self.cores else {
+            return Command::new(&self.executable);
+        };
+        let mut command = Command::new("taskset");
+        let list = format!("0-{}", cores.saturating_sub(1));
+        command.args(["--cpu-list", &list]).arg(&self.executable);
+        command
     }
 }
 
@@ -277,6 +291,17 @@ mod tests {
     fn a_process_tells_its_memory_and_time() {
         let own = usage(std::process::id());
         assert!(own.rss_mb > 1.0 && own.peak_mb >= own.rss_mb * 0.9 && own.cpu_s >= 0.0);
+    }
+
+    #[test]
+    fn a_program_uses_no_more_cores_than_it_may() {
+        let program = Program {
+            executable: "nproc".into(),
+            arguments: Vec::new(),
+            cores: Some(1),
+        };
+        let told = program.command().output().unwrap();
+        assert_eq!(told.stdout, b"1\n");
     }
 
     #[test]

@@ -16,6 +16,29 @@ pub struct Report {
     pub quick: bool,
     /// The bench's figures.
     pub figures: Vec<Figure>,
+    /// Tables of more numbers beside them, for example as a study has them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<FigureTable>,
+}
+
+/// A table of numbers.
+#[derive(Clone, Debug, Serialize)]
+pub struct FigureTable {
+    /// Its title, with the unit.
+    pub title: String,
+    /// The titles of its columns, without the one of the rows' names.
+    pub columns: Vec<&'static str>,
+    /// Its rows.
+    pub rows: Vec<FigureRow>,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Serialize)]
+pub struct FigureRow {
+    /// Its name.
+    pub name: String,
+    /// Its numbers, one for each column; `None` where there is none.
+    pub cells: Vec<Option<f64>>,
 }
 
 /// One figure.
@@ -159,7 +182,55 @@ impl Report {
                 figure.name, figure.value, figure.unit
             ));
         }
+        lines.extend(self.tables.iter().flat_map(FigureTable::lines));
         lines
+    }
+}
+
+impl FigureTable {
+    /// Creates a table without rows.
+    #[must_use]
+    pub fn new(title: impl Into<String>, columns: &[&'static str]) -> Self {
+        Self {
+            title: title.into(),
+            columns: columns.to_vec(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, name: impl Into<String>, cells: &[Option<f64>]) {
+        self.rows.push(FigureRow {
+            name: name.into(),
+            cells: cells.iter().map(|cell| cell.map(rounded)).collect(),
+        });
+    }
+
+    /// The table as lines for people.
+    fn lines(&self) -> Vec<String> {
+        let names = self.rows.iter().map(|row| row.name.len());
+        let width = names.max().unwrap_or(0);
+        let line = |name: &str, cells: Vec<String>| {
+            let cells = cells.iter().map(|cell| format!(" {cell:>12}"));
+            format!("  {name:width$}{}", cells.collect::<String>())
+        };
+        let columns = self.columns.iter().map(|title| (*title).to_owned());
+        let head = line("", columns.collect());
+        let rows = self.rows.iter().map(|row| line(&row.name, row.texts()));
+        [String::new(), self.title.clone(), head]
+            .into_iter()
+            .chain(rows)
+            .collect()
+    }
+}
+
+impl FigureRow {
+    /// The numbers as texts, empty where there is none.
+    #[must_use]
+    pub fn texts(&self) -> Vec<String> {
+        let text = |cell: &Option<f64>| cell.map(|number| number.to_string());
+        let texts = self.cells.iter().map(text);
+        texts.map(Option::unwrap_or_default).collect()
     }
 }
 
@@ -183,5 +254,25 @@ mod tests {
             Some(true)
         );
         assert_eq!(Figure::new("a", 3.0, "").holds, None);
+    }
+
+    #[test]
+    fn a_table_stands_below_the_figures_with_gaps_where_it_has_no_number() {
+        let mut table = FigureTable::new("Calls, ms", &["mean", "study"]);
+        table.row("issue", &[Some(1.234_56), None]);
+        let report = Report {
+            bench: "aries",
+            machine: BenchMachine::this(),
+            quick: true,
+            figures: Vec::new(),
+            tables: vec![table],
+        };
+        let lines = report.table();
+        let [.., title, head, row] = &lines[..] else {
+            panic!("{lines:?}");
+        };
+        assert_eq!(title, "Calls, ms");
+        assert!(head.ends_with("mean        study"), "{head}");
+        assert!(row.starts_with("  issue") && row.contains("1.235"), "{row}");
     }
 }

@@ -135,6 +135,7 @@ pub async fn run(
         machine: BenchMachine::this(),
         quick: plan.quick,
         figures,
+        tables: Vec::new(),
     };
     Ok(TlsOutcome { report, charts })
 }

@@ -128,6 +128,7 @@ fn measure(choice: &Choice) -> Report {
         },
         machine: BenchMachine::this(),
         quick: choice.quick,
+        tables: Vec::new(),
         figures,
     }
 }

@@ -169,6 +169,7 @@ impl What {
         let program = Program {
             executable: std::env::current_exe()?,
             arguments: Vec::new(),
+            cores: None,
         };
         let settings = match &self {
             Self::Oid4vc(settings)
