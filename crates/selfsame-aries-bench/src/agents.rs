@@ -1,20 +1,13 @@
-//! The agents: three in one process, or foreign ones by the URLs of their admin APIs.
+//! What is issued and proven, and where foreign agents are.
 
-use std::net::TcpListener;
-use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use selfsame_bench::Error;
 use selfsame_bench::client::BenchClient;
-use selfsame_bench::process::{ServerProcess, Usage, family, usage};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::AriesBench;
-use crate::scenario::{Cast, IssuerMaterial, text};
-
-/// The roles, whose agents have these names.
-const ROLES: [&str; 3] = ["clinic", "pharmacy", "patient"];
+use crate::scenario::{IssuerMaterial, text};
 
 /// The attributes of a vaccination, with the study's values.
 const VACCINATION: [(&str, &str); 7] = [
@@ -54,125 +47,6 @@ pub struct ForeignAgents {
     pub verifier: String,
     /// The holder's.
     pub holder: String,
-}
-
-/// Agents that are ready for scenarios.
-pub struct AriesStage {
-    /// Their process; `None` for foreign ones.
-    server: Option<ServerProcess>,
-    /// The directory of its data.
-    data: Option<PathBuf>,
-    /// The agents with their material.
-    pub cast: Cast,
-}
-
-impl AriesStage {
-    /// Processor time and memory of all agents.
-    pub fn usage(&self) -> Usage {
-        let Some(server) = &self.server else {
-            return Usage::default();
-        };
-        family(server.id())
-            .into_iter()
-            .map(usage)
-            .fold(Usage::default(), |all, one| Usage {
-                cpu_s: all.cpu_s + one.cpu_s,
-                rss_mb: all.rss_mb + one.rss_mb,
-                peak_mb: all.peak_mb + one.peak_mb,
-            })
-    }
-
-    /// The bytes of the records and of the ledger on the disk.
-    pub fn stored(&self) -> (u64, u64) {
-        let Some(data) = &self.data else {
-            return (0, 0);
-        };
-        let size = |name: &str| {
-            let files = ["", "-wal"].map(|end| data.join(format!("{name}{end}")));
-            files
-                .iter()
-                .filter_map(|file| file.metadata().ok())
-                .map(|file| file.len())
-                .sum()
-        };
-        (size("store.sqlite"), size("ledger.sqlite"))
-    }
-}
-
-impl ForeignAgents {
-    /// The foreign agents with a vaccination to issue.
-    ///
-    /// # Errors
-    /// If they refuse.
-    pub async fn stage(&self) -> Result<AriesStage, Error> {
-        let [issuer, verifier, holder] =
-            [&self.issuer, &self.verifier, &self.holder].map(|base| BenchClient::new(base));
-        let material = material(&issuer, Kind::Vaccination).await?;
-        Ok(AriesStage {
-            server: None,
-            data: None,
-            cast: Cast {
-                issuer,
-                verifier,
-                holder,
-                material,
-            },
-        })
-    }
-}
-
-impl AriesBench<'_> {
-    /// Starts the agents, with their data in this directory, and publishes what is issued.
-    ///
-    /// # Errors
-    /// If they can't be started or refuse.
-    pub async fn stage(&self, name: &str, kind: Kind) -> Result<AriesStage, Error> {
-        self.stage_with(name, kind, "").await
-    }
-
-    /// As [`Self::stage`], with these settings of each agent beside the usual ones.
-    ///
-    /// # Errors
-    /// As [`Self::stage`].
-    pub async fn stage_with(
-        &self,
-        name: &str,
-        kind: Kind,
-        further: &str,
-    ) -> Result<AriesStage, Error> {
-        let data = self.scratch.join(name);
-        let mut settings = String::new();
-        let mut admin = Vec::new();
-        for role in ROLES {
-            let (at, inbound) = (free()?, free()?);
-            settings.push_str(&format!(
-                "[[agents]]\norganisation = \"{role}\"\nlabel = \"{role}\"\nadmin = \"127.0.0.1:{at}\"\n\
-                 admin_insecure_mode = true\ninbound = \"127.0.0.1:{inbound}\"\n\
-                 endpoint = \"http://127.0.0.1:{inbound}\"\nauto_respond_credential_offer = true\n{further}",
-            ));
-            admin.push(BenchClient::new(&format!("http://127.0.0.1:{at}")));
-        }
-        let server = self.program.start(&data, &settings).await?;
-        let [issuer, verifier, holder] = &admin[..] else {
-            return Err(Error::Server("there are three roles".to_owned()));
-        };
-        let material = material(issuer, kind).await?;
-        Ok(AriesStage {
-            server: Some(server),
-            cast: Cast {
-                issuer: issuer.clone(),
-                verifier: verifier.clone(),
-                holder: holder.clone(),
-                material,
-            },
-            data: Some(data),
-        })
-    }
-}
-
-/// A port that is free now.
-fn free() -> Result<u16, Error> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
 /// Publishes the schema and the credential definition, and says what is issued and proven.

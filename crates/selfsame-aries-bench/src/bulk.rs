@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use selfsame_bench::Error;
 use selfsame_bench::client::BenchClient;
+use selfsame_bench::process::Program;
 use selfsame_bench::report::{Bar, Figure};
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -11,6 +12,7 @@ use tokio::time::sleep;
 use crate::AriesBench;
 use crate::agents::Kind;
 use crate::scenario::{now, text};
+use crate::stage::Staging;
 
 /// The holder's connections, which the rows are spread over.
 const CONNECTIONS: usize = 50;
@@ -22,11 +24,13 @@ const SETTINGS: &str = "auto_store_credential = true\nadmin_client_max_request_s
 const LOOKED_EVERY: Duration = Duration::from_millis(500);
 
 /// Measures.
-pub async fn measure(bench: &mut AriesBench<'_>) -> Result<(), Error> {
+pub async fn measure(bench: &mut AriesBench<'_>, program: &Program) -> Result<(), Error> {
     let rows = bench.plan.rows;
-    let stage = bench
-        .stage_with("bulk", Kind::Vaccination, SETTINGS)
-        .await?;
+    let staging = Staging {
+        further: SETTINGS,
+        ..Staging::new("bulk", Kind::Vaccination)
+    };
+    let stage = bench.stage(program, staging).await?;
     let (issuer, holder) = (&stage.cast.issuer, &stage.cast.holder);
     let mut connections = Vec::new();
     for _ in 0..CONNECTIONS {
@@ -67,16 +71,14 @@ pub async fn measure(bench: &mut AriesBench<'_>) -> Result<(), Error> {
     let took = began.elapsed().as_secs_f64();
     let minutes = Figure::new("bulk_100000_min", took / 60.0 * ROWS / rows as f64, "min");
     let minutes = minutes.bar(Bar::AtMost(15.0));
-    bench.figures.push(match (rows as f64) < ROWS {
+    bench.push(match (rows as f64) < ROWS {
         true => minutes.note(format!("from an order of {rows}")),
         false => minutes,
     });
     let missing = rows as f64 - ended["issued"].as_f64().unwrap_or_default();
     let missing = Figure::new("bulk_errors", missing, "");
-    bench.figures.push(missing.bar(Bar::AtMost(0.0)));
-    bench
-        .figures
-        .push(Figure::new("bulk_rss_mb", stage.usage().rss_mb, "MB"));
+    bench.push(missing.bar(Bar::AtMost(0.0)));
+    bench.push(Figure::new("bulk_rss_mb", stage.usage().rss_mb, "MB"));
     Ok(())
 }
 

@@ -1,144 +1,170 @@
 //! Users who pause between calls, as the study's do: each figure of its Table III.
 
+use std::time::Duration;
+
 use selfsame_bench::Error;
-use selfsame_bench::chart::Line;
-use selfsame_bench::report::{Bar, Figure};
+use selfsame_bench::process::Program;
+use selfsame_bench::report::Figure;
 use selfsame_bench::statistics::Sample;
 use tokio::task::JoinSet;
 
-use crate::AriesBench;
-use crate::agents::{AriesStage, Kind};
-use crate::scenario::{Walked, now};
+use crate::agents::Kind;
+use crate::round::Round;
+use crate::scenario::now;
+use crate::stage::{AgentUsage, AriesStage, Staging};
 use crate::study::{self, STEPS};
-use crate::think::Thinking;
+use crate::table::TableSubject;
+use crate::think::{SCENARIO_S, Thinking};
+use crate::{AriesBench, point};
 
-/// The result of one round.
-#[derive(Default)]
-pub struct Round {
-    /// The times of each call.
-    pub steps: [Sample; 14],
-    /// The scenarios that were finished.
-    pub finished: usize,
-    /// The calls that failed, and the first reason.
-    pub failed: usize,
-    pub why: Option<String>,
+/// A round of users who pause, with what the agents used for it.
+pub struct Paused {
+    /// What it gave.
+    pub round: Round,
+    /// How many users they are.
+    pub users: usize,
+    /// How long it took.
+    pub seconds: f64,
+    /// What each process used.
+    pub used: Vec<AgentUsage>,
 }
 
-impl Round {
-    /// Adds a scenario.
-    pub fn add(&mut self, walked: Walked) {
-        for (sample, time) in self.steps.iter_mut().zip(walked.times) {
-            sample.add(time);
-        }
-        match walked.failed {
-            None => self.finished += 1,
-            Some(error) => {
-                self.failed += 1;
-                self.why.get_or_insert(error.to_string());
-            }
-        }
+/// Starts agents and measures all rounds: those of the study with a process for each agent, as the study had a server for
+/// each, and those of more users with all agents in one process.
+pub async fn measure(bench: &mut AriesBench<'_>, program: &Program) -> Result<(), Error> {
+    let users = bench.plan.users.iter().copied();
+    let (of_study, more): (Vec<usize>, Vec<usize>) = users.partition(|users| study::has(*users));
+    let stage = bench.apart(program, Kind::Vaccination).await?;
+    rounds(bench, &stage, &of_study).await?;
+    drop(stage);
+    if more.is_empty() {
+        return Ok(());
     }
-
-    /// The number of calls that were answered.
-    pub fn calls(&self) -> usize {
-        self.steps.iter().map(Sample::len).sum()
-    }
-}
-
-/// Starts agents and measures all rounds.
-pub async fn measure(bench: &mut AriesBench<'_>) -> Result<(), Error> {
-    let stage = bench.stage("closed", Kind::Vaccination).await?;
-    rounds(bench, &stage).await
+    let staging = Staging::new("closed", Kind::Vaccination);
+    let stage = bench.stage(program, staging).await?;
+    rounds(bench, &stage, &more).await
 }
 
 /// Measures a round for each number of users.
-pub async fn rounds(bench: &mut AriesBench<'_>, stage: &AriesStage) -> Result<(), Error> {
-    let users = bench.plan.users;
-    let mut lines = STEPS.map(|name| Line {
-        name: name.to_owned(),
-        points: Vec::new(),
-    });
+pub async fn rounds(
+    bench: &mut AriesBench<'_>,
+    stage: &AriesStage,
+    users: &[usize],
+) -> Result<(), Error> {
     for count in users.iter().copied() {
-        let (before, began) = (stage.usage(), now());
-        let round = round(bench, stage, count).await;
-        let seconds = began.elapsed().as_secs_f64();
-        let cpu = (stage.usage().cpu_s - before.cpu_s) / seconds * 100.0;
-        for ((line, sample), step) in lines.iter_mut().zip(&round.steps).zip(0..) {
-            line.points.push((count as f64, sample.mean()));
+        let paused = Paused::round(bench, stage, count).await;
+        for (sample, step) in paused.round.steps.iter().zip(0..) {
             push_step(bench, sample, step, count);
         }
-        let mut calls = Figure::new(
-            format!("calls_s_{count}"),
-            round.calls() as f64 / seconds,
-            "1/s",
-        );
-        if let Some(study) = study::throughput(count).filter(|_| !bench.plan.quick) {
-            calls = calls.study(study);
-        }
-        bench.figures.push(calls);
-        bench
-            .figures
-            .push(Figure::new(format!("cpu_percent_{count}"), cpu, "%"));
-        bench.figures.push(failures(&round, count));
+        let calls = Figure::new(format!("calls_s_{count}"), paused.calls_s(), "1/s");
+        let of_study = study::throughput(count).filter(|_| !bench.plan.quick);
+        bench.push(match of_study {
+            Some(study) => calls.study(study),
+            None => calls,
+        });
+        bench.push(paused.round.errors(format!("errors_{count}")));
+        bench.push(failed_percent(&paused));
+        push_used(bench, &paused);
+        tell(bench, &format!("{count} users"), &paused);
     }
-    bench.lines.extend(lines);
     Ok(())
 }
 
-fn failures(round: &Round, users: usize) -> Figure {
-    let mut figure = Figure::new(format!("errors_{users}"), round.failed as f64, "");
-    if let Some(study) = study::failed(users) {
-        figure = figure.study(study);
+/// Adds the tables of a round.
+pub fn tell(bench: &mut AriesBench<'_>, whose: &str, paused: &Paused) {
+    let told = TableSubject {
+        whose,
+        users: Some(paused.users),
+        seconds: paused.seconds,
+    };
+    bench.tell_calls(&told, &paused.round);
+    bench.tell_agents(&told, &paused.used);
+}
+
+fn failed_percent(paused: &Paused) -> Figure {
+    let failed = paused.round.failed() as f64;
+    let sent = paused.round.calls() as f64 + failed;
+    let name = format!("failed_percent_{}", paused.users);
+    let figure = Figure::new(name, failed / sent.max(1.0) * 100.0, "%");
+    match study::failed(paused.users) {
+        Some(study) => figure.study(study),
+        None => figure,
     }
-    if let Some(why) = &round.why {
-        figure = figure.note(why.clone());
+}
+
+/// What the processes used together, and each if there are several. Those of foreign agents are not known.
+fn push_used(bench: &mut AriesBench<'_>, paused: &Paused) {
+    if paused.used.is_empty() {
+        return;
     }
-    figure.bar(Bar::AtMost(0.0))
+    let users = paused.users;
+    let cpu = Figure::new(format!("cpu_percent_{users}"), paused.cpu_percent(), "%");
+    bench.push(cpu);
+    if paused.used.len() == 1 {
+        return;
+    }
+    for AgentUsage { name, usage } in &paused.used {
+        let cpu = usage.cpu_s / paused.seconds * 100.0;
+        let cpu = Figure::new(format!("cpu_percent_{users}_{name}"), cpu, "%");
+        bench.push(match study::cpu(name, users) {
+            Some(study) if !bench.plan.quick => cpu.study(study),
+            _ => cpu,
+        });
+        let memory = format!("rss_mb_{users}_{name}");
+        bench.push(Figure::new(memory, usage.rss_mb, "MB"));
+    }
 }
 
 fn push_step(bench: &mut AriesBench<'_>, sample: &Sample, step: usize, users: usize) {
     let name = STEPS.get(step).copied().unwrap_or_default();
-    let note = format!(
-        "median {:.1}, p95 {:.1}, p99 {:.1}, min {:.1}, max {:.1}",
-        sample.median(),
-        sample.quantile(0.95),
-        sample.quantile(0.99),
-        sample.quantile(0.0),
-        sample.quantile(1.0),
-    );
-    let figure = Figure::new(format!("mean_ms_{users}_{name}"), sample.mean(), "ms").note(note);
-    bench.figures.push(match study::mean(step, users) {
-        Some(study) => figure.study(study),
+    if bench.prefix.is_empty() {
+        point(&mut bench.means, name, users as f64, sample.mean());
+    }
+    let figure = Figure::new(format!("mean_ms_{users}_{name}"), sample.mean(), "ms");
+    bench.push(match study::response(step, users) {
+        Some(study) => figure.study(study.mean),
         None => figure,
     });
 }
 
-/// So many users, each with some scenarios one after another. They come one by one, over the time of one scenario.
-async fn round(bench: &AriesBench<'_>, stage: &AriesStage, users: usize) -> Round {
-    let (each, haste) = (bench.plan.each, bench.plan.haste);
-    bench
-        .progress
-        .begin(&format!("{users} users"), (users * each) as u64);
-    let mut tasks = JoinSet::new();
-    for user in 0..users {
-        let cast = stage.cast.clone();
-        let later = 72.0 / haste * user as f64 / users as f64;
-        tasks.spawn(async move {
-            tokio::time::sleep(std::time::Duration::from_secs_f64(later)).await;
-            let mut walked = Vec::new();
-            for turn in 0..each {
-                let thinking = Thinking::new(haste, user * each + turn);
-                walked.push(cast.walk(Some(thinking)).await);
-            }
-            walked
-        });
-    }
-    let mut round = Round::default();
-    while let Some(walked) = tasks.join_next().await {
-        for walked in walked.unwrap_or_default() {
-            round.add(walked);
-            bench.progress.advance(1);
+impl Paused {
+    /// So many users, each with some scenarios one after another. They come one by one, over the time of one scenario.
+    pub async fn round(bench: &AriesBench<'_>, stage: &AriesStage, users: usize) -> Self {
+        let (each, haste) = (bench.plan.each, bench.plan.haste);
+        let part = format!("{}{users} users", bench.prefix);
+        bench.progress.begin(&part, (users * each) as u64);
+        let (before, began) = (stage.used(), now());
+        let mut tasks = JoinSet::new();
+        for user in 0..users {
+            let cast = stage.cast.clone();
+            let later = SCENARIO_S / haste * user as f64 / users as f64;
+            tasks.spawn(async move {
+                tokio::time::sleep(Duration::from_secs_f64(later)).await;
+                let mut walked = Vec::new();
+                for turn in 0..each {
+                    let thinking = Thinking::new(haste, user * each + turn);
+                    walked.push(cast.walk(Some(thinking)).await);
+                }
+                walked
+            });
+        }
+        let round = Round::of(tasks, || bench.progress.advance(1)).await;
+        Self {
+            round,
+            users,
+            seconds: began.elapsed().as_secs_f64(),
+            used: stage.used_since(&before),
         }
     }
-    round
+
+    /// The calls that were answered in a second.
+    pub fn calls_s(&self) -> f64 {
+        self.round.calls() as f64 / self.seconds
+    }
+
+    /// The processor of all processes, in percent of one core.
+    pub fn cpu_percent(&self) -> f64 {
+        let seconds: f64 = self.used.iter().map(|one| one.usage.cpu_s).sum();
+        seconds / self.seconds * 100.0
+    }
 }

@@ -3,13 +3,20 @@
 //! server process and the report, which all load tests share.
 
 mod agents;
+mod balancer;
 mod bulk;
 mod closed;
+mod cores;
+mod delay;
 mod open;
 mod prescription;
+mod replicas;
+mod round;
 mod scenario;
+mod stage;
 mod story;
 mod study;
+mod table;
 mod think;
 
 use std::path::Path;
@@ -17,8 +24,9 @@ use std::time::Duration;
 
 use selfsame_bench::chart::{Chart, Line};
 use selfsame_bench::machine::BenchMachine;
+use selfsame_bench::manners::LoadManners;
 use selfsame_bench::process::Program;
-use selfsame_bench::report::{Figure, Report};
+use selfsame_bench::report::{Figure, FigureTable, Report};
 use selfsame_bench::{Error, Progress};
 
 pub use agents::ForeignAgents;
@@ -26,6 +34,9 @@ pub use story::{AriesStory, StoryKind, StoryStep, play};
 
 /// The bench's name.
 pub const NAME: &str = "aries";
+
+/// What the names of foreign agents' figures begin with if agents of this program are measured too.
+const FOREIGN: &str = "foreign_";
 
 /// The amount of each measurement.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +53,8 @@ pub struct AriesPlan {
     pub open_for: Duration,
     /// Scenarios for which the memory is observed.
     pub scenarios: usize,
+    /// The scenarios of each user whose agents are far from each other.
+    pub far: usize,
     /// The credentials of one order.
     pub rows: usize,
 }
@@ -55,19 +68,37 @@ impl AriesPlan {
         haste: 1.0,
         open_for: Duration::from_secs(60),
         scenarios: 20_000,
+        far: 20,
         rows: 100_000,
     };
 
-    /// The same figures, with pauses of a twentieth.
+    /// The same figures, with pauses of a fortieth and fewer users.
     pub const QUICK: Self = Self {
         quick: true,
-        users: &[20, 120, 2_000],
+        users: &[20, 120],
         each: 1,
-        haste: 20.0,
-        open_for: Duration::from_secs(6),
-        scenarios: 200,
-        rows: 1_000,
+        haste: 40.0,
+        open_for: Duration::from_secs(4),
+        scenarios: 100,
+        far: 1,
+        rows: 300,
     };
+}
+
+/// What is measured, and with what.
+pub struct AriesRun<'a> {
+    /// The program whose agents are measured; `None` leaves them out.
+    pub program: Option<&'a Program>,
+    /// Agents of others, with the same load.
+    pub foreign: Option<&'a ForeignAgents>,
+    /// The address of a PostgreSQL database on this machine, in which schemas may be created, for agents that share one.
+    pub database: Option<&'a str>,
+    /// The amount of each measurement.
+    pub plan: AriesPlan,
+    /// The manners of the load.
+    pub manners: LoadManners,
+    /// A directory for the agents' data.
+    pub scratch: &'a Path,
 }
 
 /// The results of a run.
@@ -78,82 +109,109 @@ pub struct AriesFindings {
     pub charts: Vec<Chart>,
 }
 
-/// Runs the whole bench on agents whose data are below `scratch`, or on foreign ones.
+/// Runs the whole bench on agents of the program, and the scenario on foreign ones: as the study did, and without pauses.
 ///
 /// # Errors
 /// If the agents can't be started, or a call fails that must succeed.
-pub async fn run(
-    program: &Program,
-    plan: AriesPlan,
-    scratch: &Path,
-    progress: &dyn Progress,
-) -> Result<AriesFindings, Error> {
+pub async fn run(run: AriesRun<'_>, progress: &dyn Progress) -> Result<AriesFindings, Error> {
     let mut bench = AriesBench {
-        program,
-        plan,
-        scratch,
+        plan: run.plan,
+        scratch: run.scratch,
+        manners: run.manners,
         progress,
+        prefix: "",
         figures: Vec::new(),
-        lines: Vec::new(),
+        tables: Vec::new(),
+        means: Vec::new(),
+        distances: Vec::new(),
     };
-    closed::measure(&mut bench).await?;
-    open::measure(&mut bench).await?;
-    prescription::measure(&mut bench).await?;
-    bulk::measure(&mut bench).await?;
-    Ok(bench.findings())
-}
-
-/// Runs the scenario on foreign agents: as the study did, and without pauses.
-///
-/// # Errors
-/// If a call fails that must succeed.
-pub async fn run_foreign(
-    program: &Program,
-    plan: AriesPlan,
-    foreign: &ForeignAgents,
-    progress: &dyn Progress,
-) -> Result<AriesFindings, Error> {
-    let mut bench = AriesBench {
-        program,
-        plan,
-        scratch: Path::new(""),
-        progress,
-        figures: Vec::new(),
-        lines: Vec::new(),
-    };
-    let stage = foreign.stage().await?;
-    closed::rounds(&mut bench, &stage).await?;
-    open::rate(&mut bench, &stage).await?;
+    if let Some(program) = run.program {
+        closed::measure(&mut bench, program).await?;
+        open::measure(&mut bench, program).await?;
+        prescription::measure(&mut bench, program).await?;
+        delay::measure(&mut bench, program).await?;
+        cores::measure(&mut bench, program).await?;
+        if let Some(database) = run.database {
+            replicas::measure(&mut bench, program, database).await?;
+        }
+        bulk::measure(&mut bench, program).await?;
+    }
+    if let Some(foreign) = run.foreign {
+        if run.program.is_some() {
+            bench.prefix = FOREIGN;
+        }
+        let stage = bench.foreign(foreign).await?;
+        closed::rounds(&mut bench, &stage, run.plan.users).await?;
+        open::rate(&mut bench, &stage).await?;
+    }
+    let pauses = bench.manners.pauses() as f64;
+    bench.prefix = "";
+    bench.push(Figure::new("back_offs", pauses, ""));
     Ok(bench.findings())
 }
 
 /// The state that the experiments share.
 struct AriesBench<'a> {
-    program: &'a Program,
     plan: AriesPlan,
     scratch: &'a Path,
+    manners: LoadManners,
     progress: &'a dyn Progress,
+    /// What the names of figures begin with.
+    prefix: &'static str,
     figures: Vec<Figure>,
-    lines: Vec<Line>,
+    tables: Vec<FigureTable>,
+    /// The mean of each call by users.
+    means: Vec<Line>,
+    /// The mean of each call by the delay between agents.
+    distances: Vec<Line>,
 }
 
 impl AriesBench<'_> {
+    fn push(&mut self, mut figure: Figure) {
+        figure.name.insert_str(0, self.prefix);
+        self.figures.push(figure);
+    }
+
     fn findings(self) -> AriesFindings {
         let report = Report {
             bench: NAME,
             machine: BenchMachine::this(),
             quick: self.plan.quick,
             figures: self.figures,
-            tables: Vec::new(),
+            tables: self.tables,
         };
-        let chart = Chart {
-            title: "Mean response time of each call by users, ms".to_owned(),
-            x: "users".to_owned(),
-            lines: self.lines,
+        let chart = |title: &str, x: &str, lines| Chart {
+            title: title.to_owned(),
+            x: x.to_owned(),
+            lines,
         };
+        let charts = [
+            chart(
+                "Mean response time of each call by users, ms",
+                "users",
+                self.means,
+            ),
+            chart(
+                "Mean response time of each call by the delay between agents, ms",
+                "ms in each direction",
+                self.distances,
+            ),
+        ];
+        let has_lines = |chart: &Chart| !chart.lines.is_empty();
         AriesFindings {
             report,
-            charts: vec![chart],
+            charts: charts.into_iter().filter(has_lines).collect(),
         }
+    }
+}
+
+/// Adds a point to the line of this name.
+fn point(lines: &mut Vec<Line>, name: &str, x: f64, y: f64) {
+    match lines.iter_mut().find(|line| line.name == name) {
+        Some(line) => line.points.push((x, y)),
+        None => lines.push(Line {
+            name: name.to_owned(),
+            points: vec![(x, y)],
+        }),
     }
 }

@@ -3,15 +3,18 @@
 use std::time::Duration;
 
 use selfsame_bench::Error;
+use selfsame_bench::process::Program;
 use selfsame_bench::report::{Bar, Figure};
 use tokio::task::JoinSet;
 use tokio::time::{Instant as Tick, MissedTickBehavior, interval, sleep_until};
 
 use crate::AriesBench;
-use crate::agents::{AriesStage, Kind};
-use crate::closed::Round;
+use crate::agents::Kind;
+use crate::round::Round;
 use crate::scenario::now;
+use crate::stage::{AriesStage, Staging};
 use crate::study::{self, STEPS};
+use crate::table::TableSubject;
 
 /// How many scenarios are under way at once.
 const AT_ONCE: usize = 16;
@@ -19,8 +22,9 @@ const AT_ONCE: usize = 16;
 const RATE: u64 = 20;
 
 /// Starts agents and measures.
-pub async fn measure(bench: &mut AriesBench<'_>) -> Result<(), Error> {
-    let stage = bench.stage("open", Kind::Vaccination).await?;
+pub async fn measure(bench: &mut AriesBench<'_>, program: &Program) -> Result<(), Error> {
+    let staging = Staging::new("open", Kind::Vaccination);
+    let stage = bench.stage(program, staging).await?;
     warm(bench, &stage).await?;
     rate(bench, &stage).await?;
     at_rate(bench, &stage).await?;
@@ -36,41 +40,68 @@ async fn warm(bench: &AriesBench<'_>, stage: &AriesStage) -> Result<(), Error> {
     }
 }
 
+/// Scenarios that follow each other without pauses.
+pub struct Unpaused {
+    /// What they gave.
+    pub round: Round,
+    /// How long they took.
+    pub seconds: f64,
+    /// The processor of all agents, in percent of one core.
+    pub cpu_percent: f64,
+}
+
+impl Unpaused {
+    /// The scenarios that were finished in a second.
+    pub fn scenarios_s(&self) -> f64 {
+        self.round.finished as f64 / self.seconds
+    }
+
+    /// Scenarios by some users at once, for a time.
+    pub async fn measured(bench: &AriesBench<'_>, stage: &AriesStage) -> Self {
+        let until = Tick::now() + bench.plan.open_for;
+        let (before, began) = (stage.usage(), now());
+        let mut tasks = JoinSet::new();
+        for _ in 0..AT_ONCE {
+            let cast = stage.cast.clone();
+            tasks.spawn(async move {
+                let mut walked = Vec::new();
+                while Tick::now() < until {
+                    walked.push(cast.walk(None).await);
+                }
+                walked
+            });
+        }
+        let round = Round::of(tasks, || ()).await;
+        let seconds = bench.plan.open_for.as_secs_f64();
+        let seconds = began.elapsed().as_secs_f64().max(seconds);
+        Self {
+            round,
+            seconds,
+            cpu_percent: (stage.usage().cpu_s - before.cpu_s) / seconds * 100.0,
+        }
+    }
+}
+
 /// Scenarios that follow each other for a time.
 pub async fn rate(bench: &mut AriesBench<'_>, stage: &AriesStage) -> Result<(), Error> {
-    let seconds = bench.plan.open_for.as_secs_f64();
-    bench.progress.begin("scenarios without pauses", 1);
-    let until = Tick::now() + bench.plan.open_for;
-    let (before, began) = (stage.usage(), now());
-    let mut tasks = JoinSet::new();
-    for _ in 0..AT_ONCE {
-        let cast = stage.cast.clone();
-        tasks.spawn(async move {
-            let mut walked = Vec::new();
-            while Tick::now() < until {
-                walked.push(cast.walk(None).await);
-            }
-            walked
-        });
-    }
-    let mut round = Round::default();
-    while let Some(walked) = tasks.join_next().await {
-        walked
-            .unwrap_or_default()
-            .into_iter()
-            .for_each(|one| round.add(one));
-    }
+    let part = format!("{}scenarios without pauses", bench.prefix);
+    bench.progress.begin(&part, 1);
+    let unpaused = Unpaused::measured(bench, stage).await;
     bench.progress.advance(1);
-    let took = began.elapsed().as_secs_f64().max(seconds);
-    let cpu = (stage.usage().cpu_s - before.cpu_s) / took * 100.0;
-    let scenarios = Figure::new("scenarios_s", round.finished as f64 / took, "1/s");
-    bench
-        .figures
-        .push(scenarios.study(study::SCENARIOS_S).bar(Bar::AtLeast(60.0)));
-    bench
-        .figures
-        .push(Figure::new("open_cpu_percent", cpu, "%"));
-    bench.figures.push(errors("open_errors", &round));
+    let scenarios = Figure::new("scenarios_s", unpaused.scenarios_s(), "1/s");
+    bench.push(scenarios.study(study::SCENARIOS_S).bar(Bar::AtLeast(60.0)));
+    // Those of foreign agents are not known.
+    if !stage.servers.is_empty() {
+        let cpu = Figure::new("open_cpu_percent", unpaused.cpu_percent, "%");
+        bench.push(cpu);
+    }
+    bench.push(unpaused.round.errors("open_errors"));
+    let told = TableSubject {
+        whose: "Without pauses",
+        users: None,
+        seconds: unpaused.seconds,
+    };
+    bench.tell_calls(&told, &unpaused.round);
     Ok(())
 }
 
@@ -86,26 +117,18 @@ async fn at_rate(bench: &mut AriesBench<'_>, stage: &AriesStage) -> Result<(), E
     for _ in 0..count {
         sleep_until(ticks.tick().await).await;
         let cast = stage.cast.clone();
-        tasks.spawn(async move { cast.walk(None).await });
+        tasks.spawn(async move { vec![cast.walk(None).await] });
     }
-    let mut round = Round::default();
-    while let Some(walked) = tasks.join_next().await {
-        if let Ok(walked) = walked {
-            round.add(walked);
-        }
-        bench.progress.advance(1);
-    }
+    let round = Round::of(tasks, || bench.progress.advance(1)).await;
     let slowest = round.steps.iter().map(|step| step.quantile(0.95));
     let slowest = slowest.fold(0.0, f64::max);
     let figure = Figure::new("step_p95_ms", slowest, "ms").bar(Bar::AtMost(50.0));
-    bench.figures.push(figure.note("the slowest call's"));
+    bench.push(figure.note("the slowest call's"));
     for (name, step) in STEPS.iter().zip(&round.steps) {
         let name = format!("p95_ms_{name}");
-        bench
-            .figures
-            .push(Figure::new(name, step.quantile(0.95), "ms"));
+        bench.push(Figure::new(name, step.quantile(0.95), "ms"));
     }
-    bench.figures.push(errors("rate_errors", &round));
+    bench.push(round.errors("rate_errors"));
     Ok(())
 }
 
@@ -113,7 +136,7 @@ async fn at_rate(bench: &mut AriesBench<'_>, stage: &AriesStage) -> Result<(), E
 async fn memory(bench: &mut AriesBench<'_>, stage: &AriesStage) -> Result<(), Error> {
     let count = bench.plan.scenarios;
     bench.progress.begin("memory", count as u64);
-    let (records, ledger) = stage.stored();
+    let before = stage.stored();
     let mut round = Round::default();
     let mut tasks = JoinSet::new();
     let mut early = 0.0;
@@ -136,31 +159,15 @@ async fn memory(bench: &mut AriesBench<'_>, stage: &AriesStage) -> Result<(), Er
         }
     }
     let late = stage.usage();
-    let (records_after, ledger_after) = stage.stored();
+    let after = stage.stored();
     let each = |before: u64, after: u64| after.saturating_sub(before) as f64 / count.max(1) as f64;
-    bench
-        .figures
-        .push(Figure::new("rss_mb", late.rss_mb, "MB").bar(Bar::AtMost(150.0)));
-    let growth = late.rss_mb / early.max(1.0);
-    bench.figures.push(
-        Figure::new("rss_growth", growth, "").note("over that after a tenth of the scenarios"),
-    );
-    bench.figures.push(Figure::new(
-        "wallet_bytes",
-        each(records, records_after),
-        "B",
-    ));
-    bench
-        .figures
-        .push(Figure::new("ledger_bytes", each(ledger, ledger_after), "B"));
-    bench.figures.push(errors("memory_errors", &round));
+    bench.push(Figure::new("rss_mb", late.rss_mb, "MB").bar(Bar::AtMost(150.0)));
+    let growth = Figure::new("rss_growth", late.rss_mb / early.max(1.0), "");
+    bench.push(growth.note("over that after a tenth of the scenarios"));
+    let records = each(before.records, after.records);
+    bench.push(Figure::new("wallet_bytes", records, "B"));
+    let ledger = each(before.ledger, after.ledger);
+    bench.push(Figure::new("ledger_bytes", ledger, "B"));
+    bench.push(round.errors("memory_errors"));
     Ok(())
-}
-
-fn errors(name: &str, round: &Round) -> Figure {
-    let figure = Figure::new(name, round.failed as f64, "").bar(Bar::AtMost(0.0));
-    match &round.why {
-        Some(why) => figure.note(why.clone()),
-        None => figure,
-    }
 }

@@ -1,13 +1,16 @@
 //! Prescriptions by 60 users, as the study's Figure 9: with a proof of non-revocation and without, and with revocations.
 
 use selfsame_bench::Error;
-use selfsame_bench::report::{Bar, Figure};
+use selfsame_bench::process::Program;
+use selfsame_bench::report::Figure;
+use selfsame_bench::statistics::Sample;
 use serde_json::json;
 use tokio::task::JoinSet;
 
 use crate::AriesBench;
 use crate::agents::Kind;
-use crate::closed::Round;
+use crate::round::Round;
+use crate::stage::Staging;
 use crate::think::Thinking;
 
 const USERS: usize = 60;
@@ -15,13 +18,14 @@ const USERS: usize = 60;
 const PLACES: u32 = 1_000;
 
 /// Measures the three kinds of runs.
-pub async fn measure(bench: &mut AriesBench<'_>) -> Result<(), Error> {
+pub async fn measure(bench: &mut AriesBench<'_>, program: &Program) -> Result<(), Error> {
     for (name, kind, revokes) in [
         ("without_revocation", Kind::Vaccination, false),
         ("non_revoked", Kind::Prescription(PLACES), false),
         ("revoked", Kind::Prescription(PLACES), true),
     ] {
-        let stage = bench.stage(&format!("prescription-{name}"), kind).await?;
+        let data = format!("prescription-{name}");
+        let stage = bench.stage(program, Staging::new(&data, kind)).await?;
         bench
             .progress
             .begin(&format!("60 users, {name}"), USERS as u64);
@@ -38,27 +42,13 @@ pub async fn measure(bench: &mut AriesBench<'_>) -> Result<(), Error> {
                         .await
                         .err();
                 }
-                walked
+                vec![walked]
             });
         }
-        let mut round = Round::default();
-        while let Some(walked) = tasks.join_next().await {
-            if let Ok(walked) = walked {
-                round.add(walked);
-            }
-            bench.progress.advance(1);
-        }
-        let means = round.steps.iter().map(Sample::mean);
-        let sum: f64 = means.sum();
-        bench
-            .figures
-            .push(Figure::new(format!("scenario_ms_60_{name}"), sum, "ms"));
-        let errors = Figure::new(format!("errors_60_{name}"), round.failed as f64, "");
-        let errors = errors.bar(Bar::AtMost(0.0));
-        bench.figures.push(match round.why {
-            Some(why) => errors.note(why),
-            None => errors,
-        });
+        let round = Round::of(tasks, || bench.progress.advance(1)).await;
+        let sum: f64 = round.steps.iter().map(Sample::mean).sum();
+        bench.push(Figure::new(format!("scenario_ms_60_{name}"), sum, "ms"));
+        bench.push(round.errors(format!("errors_60_{name}")));
     }
     Ok(())
 }

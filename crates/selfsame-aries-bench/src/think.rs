@@ -6,6 +6,8 @@ use std::time::Duration;
 /// The mean of one timer and its deviation, in seconds.
 const MEAN: f64 = 2.0;
 const DEVIATION: f64 = 0.5;
+/// How long the pauses of a scenario are together, in seconds.
+pub const SCENARIO_S: f64 = 72.0;
 /// The timers in scope of each call.
 const TIMERS: [u32; 14] = [2, 2, 2, 2, 3, 3, 2, 2, 2, 2, 4, 4, 4, 2];
 
@@ -58,6 +60,6 @@ mod tests {
                 .sum::<f64>();
         }
         let mean = all / 200.0;
-        assert!((mean - 72.0).abs() < 1.0, "{mean}");
+        assert!((mean - SCENARIO_S).abs() < 1.0, "{mean}");
     }
 }

@@ -20,6 +20,9 @@ pub struct BenchDatabase {
 
 impl BenchDatabase {
     /// Tries the address.
+    ///
+    /// # Errors
+    /// If it names no database that can be used.
     pub async fn open(address: &str) -> Result<Self, Error> {
         let (base, query) = address.split_once('?').unwrap_or((address, ""));
         let others = query.split('&').filter(|pair| !pair.starts_with(SCHEMA));
@@ -36,18 +39,20 @@ impl BenchDatabase {
     }
 
     /// The name of a new schema, which does not exist yet.
+    #[must_use]
     pub fn schema(&self, name: &str) -> String {
         format!("{}_{name}", self.prefix)
     }
 
     /// The address of the records in a schema.
+    #[must_use]
     pub fn address(&self, schema: &str) -> String {
         let sign = if self.address.contains('?') { '&' } else { '?' };
         format!("{}{sign}{SCHEMA}{schema}", self.address)
     }
 
     /// A connection beside the store's own.
-    pub async fn connect(&self) -> Result<Client, Error> {
+    pub(crate) async fn connect(&self) -> Result<Client, Error> {
         let (client, connection) = tokio_postgres::connect(&self.address, NoTls)
             .await
             .map_err(failed)?;
@@ -56,6 +61,9 @@ impl BenchDatabase {
     }
 
     /// Drops the schemas of this run.
+    ///
+    /// # Errors
+    /// If the database refuses.
     pub async fn drop_schemas(&self) -> Result<(), Error> {
         let client = self.connect().await?;
         let schemas = client.query(OF_THIS_RUN, &[&self.prefix]).await;
@@ -69,7 +77,7 @@ impl BenchDatabase {
 }
 
 /// A failure of the database as one of a measurement.
-pub fn failed(error: tokio_postgres::Error) -> Error {
+pub(crate) fn failed(error: tokio_postgres::Error) -> Error {
     let why = match error.as_db_error() {
         Some(said) => said.message().to_owned(),
         None => error.to_string(),

@@ -4,7 +4,7 @@
 
 mod answers;
 mod copying;
-mod database;
+pub mod database;
 mod direct;
 mod pairs;
 mod sides;

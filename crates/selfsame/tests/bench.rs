@@ -35,10 +35,16 @@ fn so_does_the_short_run_of_the_store_and_leaves_nothing_in_the_database() {
     let database = server.fresh();
     let arguments = ["--database", &database, "--records", "1500"].map(OsStr::new);
     assert_eq!(printed_with("store", &arguments), documented("store"));
-    // Divides by zero if a schema is left.
-    let nothing_left = "SELECT 1 / (count(*) = 0)::int FROM information_schema.schemata
-        WHERE schema_name LIKE 'bench%'";
-    server.execute(&database, nothing_left);
+    server.execute(&database, NOTHING_LEFT);
+}
+
+#[test]
+fn so_does_the_short_run_of_aries_with_two_of_each_agent_behind_nginx() {
+    let server = Server::start(&[]);
+    let database = server.fresh();
+    let arguments = ["--database", &database].map(OsStr::new);
+    assert_eq!(printed_with("aries", &arguments), documented("aries"));
+    server.execute(&database, NOTHING_LEFT);
 }
 
 #[test]
@@ -113,6 +119,10 @@ fn where_no_page_can_be_written_nothing_is_measured() {
     );
 }
 
+/// Divides by zero if a schema of a benchmark is left.
+const NOTHING_LEFT: &str = "SELECT 1 / (count(*) = 0)::int FROM information_schema.schemata
+    WHERE schema_name LIKE 'bench%'";
+
 /// Each benchmark needs the whole machine, or its servers time out.
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -141,30 +151,70 @@ fn printed_with(bench: &str, arguments: &[&OsStr]) -> BTreeSet<String> {
         .collect()
 }
 
-/// The names in the first column of the benchmark's tables, with `N` replaced as the row says.
+/// The calls of the scenario of `aries`.
+const STEPS: [&str; 14] = [
+    "01_issuer_invitation",
+    "02_holder_receives_invitation",
+    "03_holder_accepts",
+    "04_issuer_issues",
+    "05_holder_queries_credential",
+    "06_holder_stores",
+    "07_verifier_invitation",
+    "08_holder_receives_invitation",
+    "09_holder_accepts",
+    "10_verifier_requests_proof",
+    "11_holder_queries_requests",
+    "12_holder_queries_credentials",
+    "13_holder_sends_proof",
+    "14_verifier_validates",
+];
+
+/// The names in the first column of the benchmark's tables, with `N` and `STEP` replaced as the row says.
 fn documented(bench: &str) -> BTreeSet<String> {
     let page = include_str!("../../../docs/benchmarks.md");
     let section = page
         .split("\n## ")
         .find(|section| section.starts_with(bench))
         .unwrap();
-    let rows = section.lines().filter(|line| line.starts_with("| `"));
+    let is_row = |line: &&str| line.starts_with("| `") && !line.starts_with("| `--");
+    let rows = section.lines().filter(is_row);
     rows.flat_map(|row| {
         let mut cells = row.split('|').skip(1);
         let (names, meaning) = (cells.next().unwrap(), cells.next().unwrap());
-        let users: &[&str] = match meaning {
-            meaning if meaning.contains("N = 100, 400, 1,000") => &["100", "400", "1000"],
-            _ => &["1", "10", "20", "30", "40"],
-        };
-        let names: Vec<&str> = names.split('`').skip(1).step_by(2).collect();
+        let names = names.split('`').skip(1).step_by(2);
         names
-            .into_iter()
             .flat_map(|name| {
-                users
+                numbers(meaning)
                     .iter()
-                    .map(|count| name.replace("_N_", &format!("_{count}_")))
+                    .map(move |count| numbered(name, count))
             })
+            .flat_map(|name| stepped(&name))
             .collect::<Vec<_>>()
     })
     .collect()
+}
+
+/// The numbers that a row has for `N`, in the short run.
+fn numbers(meaning: &str) -> &'static [&'static str] {
+    match meaning {
+        meaning if meaning.contains("N = 100, 400, 1,000") => &["100", "400", "1000"],
+        meaning if meaning.contains("N = 20, 50, 100") => &["20", "50", "100"],
+        meaning if meaning.contains("(with `--quick` 20, 120)") => &["20", "120"],
+        _ => &["1", "10", "20", "30", "40"],
+    }
+}
+
+fn numbered(name: &str, count: &str) -> String {
+    let name = match name.strip_suffix("_N") {
+        Some(before) => format!("{before}_{count}"),
+        None => name.to_owned(),
+    };
+    name.replace("_N_", &format!("_{count}_"))
+}
+
+fn stepped(name: &str) -> Vec<String> {
+    match name.strip_suffix("_STEP") {
+        Some(before) => STEPS.map(|step| format!("{before}_{step}")).into(),
+        None => vec![name.to_owned()],
+    }
 }

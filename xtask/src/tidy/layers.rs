@@ -440,7 +440,7 @@ const PLACES: &[Place] = &[
     },
     Place {
         // It calls agents by their admin APIs alone, which can be others' too.
-        beside: &["selfsame-bench"],
+        beside: &["selfsame-bench", "selfsame-store-bench"],
         not: &[
             "selfsame-store",
             "selfsame-net",

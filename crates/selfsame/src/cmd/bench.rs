@@ -1,5 +1,7 @@
 //! `selfsame bench`: benchmarks, on a server of its own.
 
+mod aries;
+
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -7,7 +9,6 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use selfsame_app::tls::Gatherer;
-use selfsame_aries_bench::{self as aries, AriesPlan, ForeignAgents};
 use selfsame_bench::chart::{self, Chart};
 use selfsame_bench::process::Program;
 use selfsame_bench::registry::Parts;
@@ -27,6 +28,7 @@ use selfsame_tls_io::Gather as _;
 use url::Url;
 
 use crate::settings::HOOKS;
+use aries::AriesBench;
 
 /// How often a TLS end tries to resolve a DID at the registry, and the pause between tries.
 const TRIES: usize = 5;
@@ -56,23 +58,7 @@ enum What {
     #[command(after_help = "Example: selfsame bench oid4vc --quick --out report")]
     Oid4vc(BenchSettings),
     /// Credentials over DIDComm by the admin API, compared with the figures of the Aries study.
-    #[command(after_help = "Example: selfsame bench aries --quick --out report
-Foreign agents: selfsame bench aries --quick --issuer http://127.0.0.1:8031 --verifier http://127.0.0.1:8041 \\
-                    --holder http://127.0.0.1:8051")]
-    Aries {
-        /// The URL of a foreign issuer's admin API, in place of agents of this program. Its wallet has a public DID that may
-        /// write to its ledger.
-        #[arg(long, value_name = "URL", requires_all = ["verifier", "holder"])]
-        issuer: Option<String>,
-        /// The URL of a foreign verifier's admin API.
-        #[arg(long, value_name = "URL", requires = "issuer")]
-        verifier: Option<String>,
-        /// The URL of a foreign holder's admin API. It answers offers by itself.
-        #[arg(long, value_name = "URL", requires = "issuer")]
-        holder: Option<String>,
-        #[command(flatten)]
-        settings: BenchSettings,
-    },
+    Aries(AriesBench),
     /// Writes to the registry, and reads with proofs.
     #[command(after_help = "Example: selfsame bench registry --quick --json")]
     Registry {
@@ -174,7 +160,7 @@ impl What {
         let settings = match &self {
             Self::Oid4vc(settings)
             | Self::Organisations(settings)
-            | Self::Aries { settings, .. }
+            | Self::Aries(AriesBench { settings, .. })
             | Self::Registry { settings, .. }
             | Self::Store { settings, .. }
             | Self::Tls { settings, .. } => settings,
@@ -206,14 +192,7 @@ impl What {
                 let report = organisations::run(program, plan, scratch, bars).await?;
                 Ok((report, Vec::new()))
             }
-            Self::Aries { settings, .. } => {
-                let plan = settings.either(AriesPlan::QUICK, AriesPlan::FULL);
-                let found = match self.foreign() {
-                    Some(foreign) => aries::run_foreign(program, plan, &foreign, bars).await?,
-                    None => aries::run(program, plan, scratch, bars).await?,
-                };
-                Ok((found.report, found.charts))
-            }
+            Self::Aries(bench) => bench.measure(program, scratch, bars).await,
             Self::Registry { only, settings } => {
                 let plan = registry::RegistryPlan {
                     parts: only.map_or(Parts::Both, Part::parts),
@@ -253,27 +232,6 @@ impl What {
                 Ok((found.report, found.charts))
             }
         }
-    }
-}
-
-impl What {
-    /// The foreign agents that are measured, if they are.
-    fn foreign(&self) -> Option<ForeignAgents> {
-        let Self::Aries {
-            issuer: Some(issuer),
-            verifier: Some(verifier),
-            holder: Some(holder),
-            ..
-        } = self
-        else {
-            return None;
-        };
-        let bare = |url: &str| url.trim_end_matches('/').to_owned();
-        Some(ForeignAgents {
-            issuer: bare(issuer),
-            verifier: bare(verifier),
-            holder: bare(holder),
-        })
     }
 }
 
