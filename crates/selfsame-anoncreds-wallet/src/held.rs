@@ -16,6 +16,9 @@ use crate::{secret_text, wql};
 
 /// The kind of their records.
 pub(crate) const CREDENTIAL: &str = "anoncreds_credential";
+/// The most tags that a record has, and the most bytes of one.
+const TAGS_MAX: usize = 32;
+const TAG_BYTES_MAX: usize = 2_048;
 /// Records read at once at most.
 const STEP_MAX: usize = 50;
 
@@ -77,7 +80,17 @@ impl HeldRecord {
         HeldCredential::from_json(self.credential.expose().as_bytes()).map_err(refused)
     }
 
-    /// The tags by which it is found.
+    /// The tags by which it is stored. If its attributes are too many or too long for that, one tag stands for all of theirs.
+    pub(crate) fn stored_tags(&self) -> Vec<Tag> {
+        let mut tags = self.tags();
+        if tags.len() > TAGS_MAX || tags.iter().any(|tag| bytes(tag) > TAG_BYTES_MAX) {
+            tags.retain(|tag| !wql::is_of_attribute(tag));
+            tags.push(wql::wide());
+        }
+        tags
+    }
+
+    /// The tags by which queries judge it.
     pub(crate) fn tags(&self) -> Vec<Tag> {
         let (info, schema) = (&self.info, &self.schema);
         let mut tags = vec![
@@ -99,6 +112,11 @@ impl HeldRecord {
         }
         tags
     }
+}
+
+fn bytes(tag: &Tag) -> usize {
+    let (Tag::Hashed { name, value } | Tag::Plain { name, value }) = tag;
+    name.len().saturating_add(value.len())
 }
 
 /// What controllers see of a credential.

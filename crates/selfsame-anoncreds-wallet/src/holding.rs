@@ -135,7 +135,7 @@ impl AnonCreds {
         let schema = schema.schema.as_ref().clone();
         let record = HeldRecord::new(info.clone(), schema, issuer_id, &held)?;
         let put = Put::new(CREDENTIAL, &id, encode(&record)?);
-        let put = record.tags().into_iter().fold(put, Put::tag);
+        let put = record.stored_tags().into_iter().fold(put, Put::tag);
         let writes = Batch::new(tenant.clone())
             .expect(CREDENTIAL, &id, Expect::Absent)
             .put(put);

@@ -64,18 +64,40 @@ pub(crate) fn value_of(attribute: &str, value: &str) -> Tag {
     Tag::hashed("value", format!("{}:{name}={value}", name.len()))
 }
 
+/// The tag of a credential that has more attributes, or longer ones, than can be tags.
+pub(crate) fn wide() -> Tag {
+    Tag::hashed("wide", "1")
+}
+
+/// Whether it is the tag of an attribute.
+pub(crate) fn is_of_attribute(tag: &Tag) -> bool {
+    let (Tag::Hashed { name, .. } | Tag::Plain { name, .. }) = tag;
+    matches!(*name, "marker" | "value")
+}
+
 /// The tags of which each credential that fits has one; `None` if no tags narrow it.
 pub(crate) fn leads(query: &Query) -> Option<Vec<Tag>> {
+    let mut tags = narrowest(query)?;
+    if tags.iter().any(is_of_attribute) {
+        tags.push(wide());
+    }
+    Some(tags)
+}
+
+fn narrowest(query: &Query) -> Option<Vec<Tag>> {
     match query {
         Query::Eq(name, value) => Some(tag(name, value).into_iter().collect()),
         Query::In(name, values) => {
             let tags = values.iter().filter_map(|value| tag(name, value));
             Some(tags.collect())
         }
-        Query::And(all) => all.iter().filter_map(leads).min_by_key(|tags| rank(tags)),
+        Query::And(all) => all
+            .iter()
+            .filter_map(narrowest)
+            .min_by_key(|tags| rank(tags)),
         Query::Or(any) if any.is_empty() => None,
         Query::Or(any) => {
-            let each: Option<Vec<_>> = any.iter().map(leads).collect();
+            let each: Option<Vec<_>> = any.iter().map(narrowest).collect();
             Some(each?.into_iter().flatten().collect())
         }
         Query::Exist(names) => names.iter().find_map(|name| {
@@ -202,6 +224,15 @@ mod tests {
         assert_eq!(leads(&query), Some(vec![Tag::hashed("cred_def_id", "d")]));
         let query = parsed(&json!({"$not": {"cred_def_id": "d"}})).unwrap();
         assert_eq!(leads(&query), None);
+    }
+
+    #[test]
+    fn what_is_looked_for_by_an_attribute_may_be_a_credential_with_many() {
+        let query = parsed(&json!({"attr::blood::value": "A+"})).unwrap();
+        assert_eq!(leads(&query), Some(vec![value_of("blood", "A+"), wide()]));
+        let query = json!({"$or": [{"schema_name": "donor"}, {"attr::blood::marker": "1"}]});
+        let query = parsed(&query).unwrap();
+        assert!(leads(&query).unwrap().contains(&wide()));
     }
 
     #[test]

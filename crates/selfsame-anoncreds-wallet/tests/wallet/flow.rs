@@ -224,3 +224,58 @@ async fn one_link_secret_is_made_however_many_ask_for_it_first() {
     assert_eq!(presentation["identifiers"].as_array().unwrap().len(), 8);
     assert!(three.verifier.finds(&request, &presentation).await.0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_credential_with_many_or_long_attributes_is_found_by_each_of_them() {
+    let registry = FakeRegistry::new(Clock::default());
+    let issuer = Party::new(&registry, "clinic").await;
+    let holder = Party::new(&registry, "alice").await;
+    let names: Vec<String> = (0..40).map(|number| format!("finding {number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let many = issuer.defines(&names, None).await;
+    let values: Vec<_> = names.iter().map(|name| (*name, "1990")).collect();
+    let wide = issuer.issues(&holder, &many, &values).await;
+    let three = three().await;
+    let photo = "x".repeat(5_000);
+    let values = [
+        ("name", photo.as_str()),
+        ("born", "1990"),
+        ("blood group", "A+"),
+    ];
+    let long = three
+        .issuer
+        .issues(&three.holder, &three.cred_def_id, &values);
+    let long = long.await;
+    let found = async |party: &Party, query: serde_json::Value| {
+        let paging = Paging::longest();
+        let found = party.anoncreds.credentials(&party.tenant, &query, &paging);
+        let found = found.await.unwrap().items.into_iter();
+        found.map(|info| info.referent).collect::<Vec<_>>()
+    };
+    for query in [
+        json!({"attr::finding 39::marker": "1"}),
+        json!({"attr::finding 0::value": "1990"}),
+        json!({"cred_def_id": many}),
+        json!({"attr::finding 7::value": {"$in": ["1989", "1990"]}}),
+    ] {
+        assert_eq!(
+            found(&holder, query.clone()).await,
+            [wide.clone()],
+            "{query}"
+        );
+    }
+    let other = json!({"attr::finding 0::value": "1991"});
+    assert!(found(&holder, other).await.is_empty());
+    let query = json!({"attr::name::value": photo});
+    assert_eq!(found(&three.holder, query).await, [long]);
+    let question = json!({
+        "name": "one", "version": "1.0", "nonce": "77",
+        "requested_attributes": {"one": {"name": "finding 20"}},
+        "requested_predicates": {
+            "two": {"name": "finding 21", "p_type": "<", "p_value": 1991},
+        },
+    });
+    let presentation = holder.answers(&question).await.unwrap();
+    let (is_valid, messages) = issuer.finds(&question, &presentation).await;
+    assert!(is_valid, "{messages:?}");
+}
