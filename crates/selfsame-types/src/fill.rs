@@ -37,7 +37,8 @@ impl TypeDefinition {
                 .with("type", &self.id)
         })?;
         let mut filled = Map::new();
-        for claim in &self.claims {
+        let stated = self.claims.iter().filter(|claim| claim.derived.is_none());
+        for claim in stated {
             let value = match at(given, &claim.path) {
                 Some(value) => {
                     claim.check(value, &claim.path.join("."))?;
@@ -49,7 +50,26 @@ impl TypeDefinition {
             };
             put(&mut filled, &claim.path, value);
         }
+        self.derive(given, &mut filled)?;
         Ok(filled)
+    }
+
+    /// Adds the claims that follow from others. Without the claim that it follows from, such a claim is false.
+    fn derive(&self, given: &Map<String, Value>, filled: &mut Map<String, Value>) -> Result<()> {
+        for claim in &self.claims {
+            let Some(derived) = &claim.derived else {
+                continue;
+            };
+            let holds = derived.holds(at(filled, &derived.from).and_then(Value::as_str));
+            let value = Value::Bool(holds);
+            if at(given, &claim.path).is_some_and(|given| *given != value) {
+                return Err(Error::bad_request("claim-derived")
+                    .with("claim", &claim.path.join("."))
+                    .with("from", &derived.from.join(".")));
+            }
+            put(filled, &claim.path, value);
+        }
+        Ok(())
     }
 
     /// The paths of what the holder of an SD-JWT VC may withhold: claims, members of objects, elements of lists.

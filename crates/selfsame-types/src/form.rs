@@ -231,6 +231,9 @@ fn leaves(claims: &[TypeClaim]) -> Vec<FormLeaf<'_>> {
 }
 
 fn leaves_of(claim: &TypeClaim) -> Vec<FormLeaf<'_>> {
+    if claim.derived.is_some() {
+        return Vec::new();
+    }
     if claim.kind != ClaimKind::Object {
         return vec![FormLeaf {
             claim,

@@ -7,6 +7,7 @@ mod anoncreds_objects;
 mod check;
 pub mod color;
 mod date;
+mod derived;
 pub mod editor;
 pub mod file;
 mod fill;

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 pub use crate::anoncreds_objects::{AnonCredsObjects, PublishingState};
+pub use crate::derived::Derived;
 pub use crate::formats::{ANONCREDS, TypeFormats};
 pub use crate::labels::{Labels, text_of};
 
@@ -166,6 +167,9 @@ pub struct TypeClaim {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(no_recursion)]
     pub of: Option<Box<TypeClaim>>,
+    /// How it follows from another claim; nobody fills it in then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub derived: Option<Derived>,
     /// A realistic value about an obviously invented person. Default: one made from the kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Value>)]
@@ -444,6 +448,7 @@ impl TypeClaim {
             values: Vec::new(),
             claims: Vec::new(),
             of: None,
+            derived: None,
             example: None,
         }
     }

@@ -17,8 +17,8 @@ use url::Url;
 
 use crate::model::{Addresses, CredentialType, TypeClaim};
 
-pub use anoncreds::attributes;
 pub(crate) use anoncreds::refusals as anoncreds_refusals;
+pub use anoncreds::{TypeAttribute, attribute_values, attributes};
 pub use openid::{credential_metadata, dcql};
 
 /// The documents of one version of a type, as they are served.

@@ -140,6 +140,52 @@ mod tests {
     }
 
     #[test]
+    fn who_may_give_blood_to_whom_follows_from_the_blood_group() {
+        let results = sample("laboratory-results");
+        let filled = |group: Value| {
+            let given = json!({ "blood_group": group });
+            results.fill(given.as_object().unwrap(), true).unwrap()
+        };
+        // Red cells go to who has each antigen that they have: A, B and Rh D.
+        let gives = |donor: &str, to: &str| filled(json!(donor))["can_give_to"][to] == true;
+        assert!(gives("O Rh negative", "ab_neg") && gives("A Rh negative", "a_pos"));
+        assert!(gives("A Rh positive", "a_pos") && gives("AB Rh positive", "ab_pos"));
+        assert!(!gives("B Rh positive", "a_pos") && !gives("O Rh positive", "o_neg"));
+        let group = results.claim(&["blood_group".to_owned()]).unwrap();
+        let to_a_pos = group.values.iter().filter(|one| gives(&one.value, "a_pos"));
+        assert_eq!(to_a_pos.count(), 4);
+    }
+
+    #[test]
+    fn what_follows_from_another_claim_is_not_given_otherwise_and_is_false_without_that_claim() {
+        let results = sample("laboratory-results");
+        let mut given = results.fill(&Map::new(), true).unwrap();
+        given["can_give_to"]["o_neg"] = json!(true);
+        let error = results.fill(&given, false).unwrap_err();
+        assert_eq!(error.reason.id(), "claim-derived");
+        assert!(error.to_string().contains("can_give_to.o_neg"), "{error}");
+        given.remove("can_give_to");
+        given.remove("blood_group");
+        let without = results.fill(&given, false).unwrap();
+        let answers = without["can_give_to"].as_object().unwrap();
+        assert_eq!(answers.len(), 8);
+        assert!(answers.values().all(|answer| *answer == false));
+    }
+
+    #[test]
+    fn every_sample_can_be_an_anoncreds_credential() {
+        for one in samples("urn:selfsame:credential:") {
+            let refusals = crate::project::anoncreds_refusals(&one.definition);
+            assert_eq!(refusals, [], "{}", one.id);
+            let claims = one.fill(&Map::new(), true).unwrap();
+            let values = crate::project::attribute_values(&one.definition, &claims);
+            let mut names: Vec<_> = values.into_iter().map(|one| one.name).collect();
+            names.extend(one.single_use.then(|| "single_use_handle".to_owned()));
+            assert_eq!(names, crate::project::attributes(&one.definition));
+        }
+    }
+
+    #[test]
     fn the_holder_can_withhold_what_the_file_says() {
         let paths = sample("allergies").disclosable().unwrap();
         let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();

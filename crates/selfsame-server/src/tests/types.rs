@@ -286,10 +286,11 @@ async fn a_type_in_anoncreds_names_what_it_cannot_carry_and_shows_its_objects() 
     let desk = Editing::start().await;
     let mut donor = membership();
     donor["formats"] = json!(["anoncreds"]);
+    donor["claims"][3] = json!({"path": ["photo"], "kind": "image"});
     let refused = sent(&desk.instance, "/api/types", &donor).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
     assert!(
-        refused.body.contains("`claims[3].kind` is `list`"),
+        refused.body.contains("`claims[3].kind` is `image`"),
         "{}",
         refused.body
     );

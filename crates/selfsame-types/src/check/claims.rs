@@ -32,6 +32,33 @@ pub(super) fn check(definition: &TypeDefinition, found: &mut Checked) {
         depth: 0,
     };
     top.check(&definition.claims, found);
+    check_derived(definition, found);
+}
+
+/// Checks what claims are derived from: so that each value of the other claim has its answer, that one is an enumeration.
+fn check_derived(definition: &TypeDefinition, found: &mut Checked) {
+    for (number, claim) in definition.claims.iter().enumerate() {
+        let Some(derived) = &claim.derived else {
+            continue;
+        };
+        let place = format!("claims[{number}].derived");
+        let from = definition.claim(&derived.from);
+        let Some(from) = from.filter(|from| from.kind == ClaimKind::Enumeration) else {
+            let place = format!("{place}.from");
+            found.refuse(Reason::new("type-derived-from").with("place", &place));
+            continue;
+        };
+        let is_known = |value: &String| from.values.iter().any(|known| known.value == *value);
+        if derived.values.is_empty() || !derived.values.iter().all(is_known) {
+            let place = format!("{place}.values");
+            let other = from.path.join(".");
+            found.refuse(
+                Reason::new("type-derived-values")
+                    .with("place", &place)
+                    .with("claim", &other),
+            );
+        }
+    }
 }
 
 fn count(claims: &[TypeClaim]) -> usize {
@@ -73,6 +100,11 @@ impl Siblings<'_> {
             if self.depth > 0 && claim.disclosed == Some(Disclosed::Never) {
                 found.refuse(
                     Reason::new("type-never-within").with("place", &format!("{place}.disclosed")),
+                );
+            }
+            if self.depth > 0 && claim.derived.is_some() {
+                found.refuse(
+                    Reason::new("type-derived-within").with("place", &format!("{place}.derived")),
                 );
             }
             let inner = Siblings {
@@ -146,7 +178,8 @@ impl Siblings<'_> {
             return;
         };
         let place = format!("{place}.of");
-        if !of.path.is_empty() || of.required || of.disclosed == Some(Disclosed::Never) {
+        let is_kept = of.disclosed == Some(Disclosed::Never);
+        if !of.path.is_empty() || of.required || is_kept || of.derived.is_some() {
             found.refuse(Reason::new("type-element").with("place", &place));
         }
         let inner = Siblings {
@@ -178,6 +211,7 @@ fn check_members(claim: &TypeClaim, place: &str, found: &mut Checked) {
         ("values", !claim.values.is_empty(), ClaimKind::Enumeration),
         ("claims", !claim.claims.is_empty(), ClaimKind::Object),
         ("of", claim.of.is_some(), ClaimKind::List),
+        ("derived", claim.derived.is_some(), ClaimKind::Boolean),
     ];
     for (member, _, owner) in members
         .into_iter()

@@ -270,6 +270,52 @@ fn an_enumeration_an_object_and_a_list_say_what_they_contain() {
 }
 
 #[test]
+fn a_derived_claim_has_an_answer_for_each_value_of_an_enumeration() {
+    let group = json!({
+        "path": ["group"], "kind": "enumeration", "values": [{"value": "A"}, {"value": "B"}],
+    });
+    let derived = |kind: &str, from: &str, values: serde_json::Value| {
+        let claim = json!({
+            "path": ["gives"], "kind": kind, "derived": {"from": [from], "values": values},
+        });
+        json!([group, {"path": ["text"], "kind": "text"}, claim])
+    };
+    let passes = with_claims(derived("boolean", "group", json!(["A"])));
+    assert_eq!(refused(&passes), [""; 0]);
+    for (claims, expected) in [
+        (
+            derived("text", "group", json!(["A"])),
+            "type-member claims[2].derived",
+        ),
+        (
+            derived("boolean", "text", json!(["A"])),
+            "type-derived-from claims[2].derived.from",
+        ),
+        (
+            derived("boolean", "nothing", json!(["A"])),
+            "type-derived-from claims[2].derived.from",
+        ),
+        (
+            derived("boolean", "group", json!(["A", "O"])),
+            "type-derived-values claims[2].derived.values",
+        ),
+        (
+            derived("boolean", "group", json!([])),
+            "type-derived-values claims[2].derived.values",
+        ),
+    ] {
+        assert_claims_refused(claims, expected);
+    }
+    let inner = derived("boolean", "group", json!(["A"]))[2].clone();
+    let within = json!([group, {"path": ["a"], "kind": "object", "claims": [inner]}]);
+    let expected = "type-derived-within claims[1].claims[0].derived";
+    assert_claims_refused(within, expected);
+    let of = json!({"kind": "boolean", "derived": {"from": ["group"], "values": ["A"]}});
+    let list = json!([group, {"path": ["a"], "kind": "list", "of": of}]);
+    assert_claims_refused(list, "type-element claims[1].of");
+}
+
+#[test]
 fn a_pattern_takes_time_in_proportion_to_the_text() {
     let mut claim = TypeClaim::new(vec!["a".to_owned()], ClaimKind::Text);
     claim.pattern = Some("(a*)*b".to_owned());

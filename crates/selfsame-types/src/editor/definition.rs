@@ -56,7 +56,7 @@ impl TypeForm {
         }
     }
 
-    /// Lets the card's front and the typical requests name the claims as they are named now.
+    /// Lets the card's front, the typical requests and derived claims name the claims as they are named now.
     fn follow_names(&self, rows: &[&ClaimRow], made: &mut TypeDefinition) {
         let of_row = |row: &&ClaimRow| {
             let old = row.made_from(&self.base.claims)?;
@@ -71,6 +71,15 @@ impl TypeForm {
         };
         for request in &mut made.requests {
             request.claims = follow(&request.claims);
+        }
+        let derived = made
+            .claims
+            .iter_mut()
+            .filter_map(|claim| claim.derived.as_mut());
+        for derived in derived {
+            if let Some(path) = now.get(&derived.from) {
+                derived.from = path.clone();
+            }
         }
         let chosen = rows.iter().filter(|row| row.is_on_front);
         let chosen: Vec<Vec<String>> = chosen.map(|row| path(&row.name)).collect();

@@ -155,6 +155,7 @@ fn kept(claim: &TypeClaim, is_inner: bool) -> Vec<&'static str> {
         ("a least number", claim.min.is_some()),
         ("a greatest number", claim.max.is_some()),
         ("whole numbers only", claim.integer),
+        ("what it is derived from", claim.derived.is_some()),
         ("an example", claim.example.is_some()),
         ("claims of its own", is_deep),
         ("the claims of each element", of_object),

@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use selfsame_credential::Format;
-use selfsame_driver::Reason;
 use serde_json::{Value, json};
 
 use super::*;
@@ -138,13 +137,8 @@ fn the_context_gives_each_term_a_url() {
 }
 
 #[test]
-fn anoncreds_takes_plain_claims_and_refuses_the_others_by_name() {
+fn anoncreds_has_an_attribute_for_each_claim_and_takes_no_name_twice() {
     let mut one = TypeDefinition::clone(&membership().definition);
-    let at = one.claims.iter().position(|claim| claim.path == ["sports"]);
-    let place = format!("claims[{}].kind", at.unwrap());
-    let list = Reason::new("anoncreds-kind").with("place", &place);
-    assert_eq!(anoncreds_refusals(&one), [list.with("kind", "list")]);
-    one.claims.retain(|claim| claim.path != ["sports"]);
     assert_eq!(anoncreds_refusals(&one), []);
     let names = [
         "name.given",
@@ -152,8 +146,11 @@ fn anoncreds_takes_plain_claims_and_refuses_the_others_by_name() {
         "since",
         "address.city",
         "address.floor",
+        "sports",
     ];
     assert_eq!(attributes(&one), names);
+    one.single_use = true;
+    assert_eq!(attributes(&one)[names.len()..], ["single_use_handle"]);
     let mut twin = one.claims[2].clone();
     twin.path = vec!["Since".to_owned()];
     one.claims.push(twin);
@@ -186,10 +183,12 @@ fn anoncreds_refuses_what_no_attribute_can_be_at_its_place() {
         refused(vec![claim("number", ClaimKind::Number), person]),
         ["anoncreds-kind claims[1].claims[1].kind"]
     );
-    assert_eq!(
-        refused(vec![claim("Master_Secret", ClaimKind::Text)]),
-        ["type-claim-reserved claims[0].path"]
-    );
+    for reserved in ["Master_Secret", "single_use_handle"] {
+        assert_eq!(
+            refused(vec![claim(reserved, ClaimKind::Text)]),
+            ["type-claim-reserved claims[0].path"]
+        );
+    }
     let mut inside = claim("remark", ClaimKind::Image);
     inside.disclosed = Some(crate::model::Disclosed::Never);
     assert_eq!(refused(vec![inside]), ["anoncreds-none claims"]);
@@ -259,4 +258,45 @@ fn an_issuers_metadata_has_the_labels_of_values_and_the_pictogram_as_the_logo() 
     let image = crate::image::pictogram("🎫");
     assert_eq!(drawn["uri#integrity"], integrity(&image.bytes));
     assert_eq!(drawn["uri"], logo);
+}
+
+#[test]
+fn the_values_of_attributes_are_texts_that_predicates_can_compare() {
+    let claim = |path: &[&str], kind| {
+        let path = path.iter().map(|name| (*name).to_owned());
+        TypeClaim::new(path.collect(), kind)
+    };
+    let mut place = claim(&["place"], ClaimKind::Object);
+    place.claims = vec![claim(&["city"], ClaimKind::Text)];
+    let one = TypeDefinition {
+        claims: vec![
+            claim(&["since"], ClaimKind::Date),
+            claim(&["series", "complete"], ClaimKind::Boolean),
+            claim(&["series", "doses"], ClaimKind::Number),
+            claim(&["note"], ClaimKind::Text),
+            claim(&["doses"], ClaimKind::List),
+            place,
+        ],
+        ..TypeDefinition::clone(&membership().definition)
+    };
+    let claims = json!({
+        "since": "2026-03-23", "series": {"complete": true, "doses": 2},
+        "doses": [{"lot": "41"}], "place": {"city": "Bern-Bümpliz"},
+    });
+    let values = attribute_values(&one, claims.as_object().unwrap());
+    let shown: Vec<String> = values
+        .iter()
+        .map(|one| format!("{}={}", one.name, one.value))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "since=20260323",
+            "series.complete=1",
+            "series.doses=2",
+            "note=",
+            r#"doses=[{"lot":"41"}]"#,
+            "place.city=Bern-Bümpliz",
+        ]
+    );
 }
