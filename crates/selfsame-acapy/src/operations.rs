@@ -3,6 +3,7 @@
 mod bulk;
 mod connection;
 mod contents;
+mod credential_types;
 mod credentials;
 mod did_exchange;
 mod did_rotate;
@@ -42,6 +43,7 @@ pub fn all(settings: &AdminSettings) -> Vec<AdminOperation> {
         connecting::mediating(),
         exchanging::issuing_credentials(),
         exchanging::issuing_in_bulk(),
+        exchanging::issuing_types(),
         exchanging::presenting_proofs(),
         exchanging::using_up(),
         exchanging::issuing_first(),

@@ -2,6 +2,7 @@
 
 mod bulk;
 mod connecting;
+mod credential_types;
 mod did_exchange;
 mod first_versions;
 mod hearing;

@@ -58,6 +58,7 @@ pub use hearing::{AgentNotices, HeardNotice};
 pub use revoking::{IssuedPlace, WaitingNotification};
 pub use seats::{SeatAct, audited};
 pub use statuses::StatusActor;
+pub use types::AgentType;
 pub use wallets::{FoundWallet, NewWallet, SubWallet, WalletChange};
 
 use crate::anoncreds::TypePublications;

@@ -25,5 +25,5 @@ pub use selfsame_openid::OrganisationRoles;
 
 /// What the faces of agents give and get.
 pub mod agent {
-    pub use crate::app::{AgentNotices, HeardNotice, IssuedPlace, WaitingNotification};
+    pub use crate::app::{AgentNotices, AgentType, HeardNotice, IssuedPlace, WaitingNotification};
 }

@@ -18,7 +18,7 @@ use crate::answer::{OperationResult, cannot, done, told};
 use crate::call::OperationCall;
 
 /// The version of the protocol with bodies by format.
-const LATEST: u16 = 2;
+pub const LATEST: u16 = 2;
 /// The code of a problem report.
 const ABANDONED: &str = "issuance-abandoned";
 
@@ -49,15 +49,20 @@ fn detailed<const MAJOR: u16>(mut record: Value) -> Value {
 }
 
 /// An offer that begins an exchange.
-struct FirstOffer {
-    connection_id: Option<String>,
-    offer: NewCredentialOffer,
-    auto_issue: Option<bool>,
-    auto_remove: Option<bool>,
+pub struct FirstOffer {
+    /// The connection, unless it goes with an invitation.
+    pub connection_id: Option<String>,
+    /// The offer.
+    pub offer: NewCredentialOffer,
+    /// Whether the credential is issued on request.
+    pub auto_issue: Option<bool>,
+    /// Whether the record is removed at the end.
+    pub auto_remove: Option<bool>,
 }
 
 impl FirstOffer {
-    async fn begin<const MAJOR: u16>(self, call: &OperationCall) -> OperationResult {
+    /// Begins the exchange.
+    pub async fn begin<const MAJOR: u16>(self, call: &OperationCall) -> OperationResult {
         let begin = ExchangeBegin {
             connection_id: self.connection_id,
             major: MAJOR,

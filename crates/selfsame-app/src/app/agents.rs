@@ -12,6 +12,7 @@ use selfsame_core::organisation::view::NewOrganisation;
 use selfsame_core::organisation::{HostedOrganisation, OrganisationName};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_mediation::terms::MediationTerms;
+use selfsame_openid::issuer::Issuer;
 use selfsame_store::TenantId;
 
 use super::{App, receiver_of};
@@ -75,13 +76,21 @@ impl App {
     /// # Errors
     /// As [`Self::agent_author`].
     pub async fn agent_identity(&self, tenant: &TenantId) -> Result<Arc<Identity>> {
+        Ok(self.agent_issuer(tenant).await?.identity().clone())
+    }
+
+    /// The issuer of the organisation whose agent has this tenant.
+    ///
+    /// # Errors
+    /// As [`Self::agent_author`].
+    pub async fn agent_issuer(&self, tenant: &TenantId) -> Result<Arc<Issuer>> {
         if self.main().organisation.issuer == *tenant {
-            return Ok(self.main().issuer()?.identity().clone());
+            return Ok(self.main().issuer()?.clone());
         }
         let hosted = self.organisations().of_tenant(tenant).await?;
         let hosted = hosted.ok_or_else(|| Error::not_found("agent-absent"))?;
         let roles = self.roles.of(&hosted).await?;
-        Ok(roles.issuer()?.identity().clone())
+        Ok(roles.issuer()?.clone())
     }
 
     /// Makes the organisations that the settings name agents, and creates those that do not exist.

@@ -1,9 +1,13 @@
 //! Types of an organisation, with what is published of them to the registry.
 
-use selfsame_driver::Result;
+use std::sync::Arc;
+
+use selfsame_driver::{Error, Result};
 use selfsame_openid::issuer::Issuer;
-use selfsame_types::TypeSummary;
-use selfsame_types::model::NewVersion;
+use selfsame_types::model::{AnonCredsObjects, NewVersion, PublishingState};
+use selfsame_types::project::{TypeAttribute, attribute_values};
+use selfsame_types::{TypeDefinition, TypeSummary};
+use serde_json::{Map, Value};
 
 use super::App;
 
@@ -34,5 +38,49 @@ impl App {
             shown.anoncreds = self.publishing.objects(issuer, id, version).await?;
         }
         Ok(shown)
+    }
+
+    /// A type as agents issue it: the newest version, once the registry has what is published of it.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no such type, `Gone` if it is retired, `BadRequest` if it is not published in the format
+    /// AnonCreds.
+    pub async fn agent_type(&self, issuer: &Issuer, id: &str) -> Result<AgentType> {
+        let set = issuer.types().all().await?;
+        let newest = set.find(id)?;
+        let objects = self.publishing.objects(issuer, id, newest.version).await?;
+        let published = objects.filter(|one| one.state == PublishingState::Published);
+        let unpublished = || Error::bad_request("agent-type-unpublished").with("type", &id);
+        Ok(AgentType {
+            objects: published.ok_or_else(unpublished)?,
+            version: newest.version,
+            definition: newest.definition.clone(),
+        })
+    }
+}
+
+/// A type as agents issue it.
+pub struct AgentType {
+    /// What the registry has of it.
+    pub objects: AnonCredsObjects,
+    /// Its version.
+    pub version: u32,
+    /// What its file says.
+    pub definition: Arc<TypeDefinition>,
+}
+
+impl AgentType {
+    /// The attributes of a credential with these claims, and with `examples` the examples of the type for the others. They
+    /// are checked as those of an offer over OpenID4VCI are.
+    ///
+    /// # Errors
+    /// As [`TypeDefinition::fill`].
+    pub fn attributes(
+        &self,
+        given: &Map<String, Value>,
+        examples: bool,
+    ) -> Result<Vec<TypeAttribute>> {
+        let claims = self.definition.fill(given, examples)?;
+        Ok(attribute_values(&self.definition, &claims))
     }
 }

@@ -5,7 +5,7 @@ use crate::operation::{
 };
 use crate::operations::issuing::first as first_issuing;
 use crate::operations::proving::first as first_proving;
-use crate::operations::{bulk, credentials, issuing, proving, single_use};
+use crate::operations::{bulk, credential_types, credentials, issuing, proving, single_use};
 
 /// The parameters of a list of exchanges.
 const OF_EXCHANGES: [QueryParameter; 4] = [
@@ -296,6 +296,19 @@ pub fn issuing_in_bulk() -> Vec<AdminOperation> {
                 .asks(&[text("state"), number("offset"), number("limit")]),
             delete("/issue-credential-2.0/bulk/{bulk_id}", bulk::cancel)
                 .does("Begin no further row of an order"),
+        ],
+    )
+}
+
+/// Credentials of the organisation's types, which are this agent's own.
+pub fn issuing_types() -> Vec<AdminOperation> {
+    tagged(
+        "issue-credential v2.0",
+        vec![
+            get("/credential-types/{type_id}", credential_types::show)
+                .does("What the registry has of a type of the organisation"),
+            post("/credential-types/{type_id}/send", credential_types::send)
+                .does("Offer a credential of a type, and issue it on request"),
         ],
     )
 }
