@@ -8,6 +8,7 @@ mod bulk;
 mod closed;
 mod cores;
 mod delay;
+mod donors;
 mod open;
 mod prescription;
 mod replicas;
@@ -30,6 +31,7 @@ use selfsame_bench::report::{Figure, FigureTable, Report};
 use selfsame_bench::{Error, Progress};
 
 pub use agents::ForeignAgents;
+pub use donors::{DONOR_TYPE, Donor, DonorAgents, DonorAnswer, DonorStory, ask_donors};
 pub use story::{AriesStory, StoryKind, StoryStep, play};
 
 /// The bench's name.

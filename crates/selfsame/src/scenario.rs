@@ -24,14 +24,17 @@ pub enum Scenario {
     Immunization,
     /// A doctor issues two prescriptions; a pharmacy uses up one, and revokes the other on the doctor's behalf.
     Prescription,
+    /// A laboratory issues a report, and a hospital asks whether its holder may give blood to A+: yes or no, and nothing else.
+    Blood,
 }
 
 impl Scenario {
-    /// The scenario's name, which is also its type's.
+    /// The scenario's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Immunization => "immunization",
             Self::Prescription => "prescription",
+            Self::Blood => "blood",
         }
     }
 }
@@ -112,7 +115,16 @@ pub async fn play(
     };
     let wallet = walk.step("register_holder", register(&cast.wallet)).await?;
     let end = match scenario {
-        Scenario::Immunization => walk.immunization(&wallet).await?,
+        Scenario::Immunization => {
+            let ask = json!({"type": "immunization", "max_status_age": 0});
+            walk.until_revoked("immunization", &ask, &wallet).await?
+        }
+        Scenario::Blood => {
+            let name = "laboratory-results";
+            let answer = json!([["can_give_to", "a_pos"]]);
+            let ask = json!({"type": name, "claims": answer, "max_status_age": 0});
+            walk.until_revoked(name, &ask, &wallet).await?
+        }
         Scenario::Prescription => walk.prescription(&wallet).await?,
     };
     Ok(Story {
@@ -133,12 +145,17 @@ struct Ends {
 }
 
 impl Walk<'_> {
-    async fn immunization(&mut self, wallet: &Client) -> Result<Ends, Failure> {
+    /// A credential of this type is issued, presented, revoked and refused.
+    async fn until_revoked(
+        &mut self,
+        kind: &str,
+        ask: &Value,
+        wallet: &Client,
+    ) -> Result<Ends, Failure> {
         let issuer = &self.cast.issuer;
-        let ask = json!({"type": "immunization", "max_status_age": 0});
-        let offer = self.issue(["create_offer", "accept_offer"], "immunization", wallet);
+        let offer = self.issue(["create_offer", "accept_offer"], kind, wallet);
         let offer = offer.await?;
-        let first = self.present(["present", "verify"], &ask, wallet).await?;
+        let first = self.present(["present", "verify"], ask, wallet).await?;
         let issued = issued_from(issuer, &offer.id).await?;
         let path = format!("/api/issuer/credentials/{}/status", issued.id);
         let revoked = json!({"status": "revoked"});
@@ -147,7 +164,7 @@ impl Walk<'_> {
         self.step("publish_status", until_published(issuer, &issued.id))
             .await?;
         let names = ["present_again", "refuse"];
-        let revoked = self.present(names, &ask, wallet).await?;
+        let revoked = self.present(names, ask, wallet).await?;
         Ok(Ends {
             first,
             spent: None,

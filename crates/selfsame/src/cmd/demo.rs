@@ -1,10 +1,12 @@
 //! `selfsame demo`: runs a scenario on an instance of its own, or on running ones.
 
 mod aries;
+mod blood;
 
 use std::path::PathBuf;
 
 use clap::Args;
+use selfsame_aries_bench::StoryKind;
 use selfsame_credential::verdict::Outcome;
 use selfsame_driver::data_directory::token_from;
 use selfsame_terminal::address;
@@ -22,7 +24,8 @@ use selfsame_api_commands::verdict_table;
 /// Run a scenario from issuance to refusal and print its verdicts.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame demo immunization --json
-         selfsame demo prescription --aries        over DIDComm, by the admin APIs of three Aries agents")]
+         selfsame demo prescription --aries        over DIDComm, by the admin APIs of three Aries agents
+         selfsame demo blood --aries               a question that is answered with yes or no")]
 pub struct Demo {
     /// The scenario.
     scenario: Scenario,
@@ -41,7 +44,8 @@ pub struct Demo {
     /// The file that holds the verifier's operator token; default: the issuer's.
     #[arg(long, requires = "verifier")]
     verifier_token_file: Option<PathBuf>,
-    /// Run the scenario as Aries agents do: over DIDComm, with AnonCreds, by the 14 calls of the healthcare study's plans.
+    /// Run the scenario as Aries agents do: over DIDComm, with AnonCreds; the first two by the 14 calls of the healthcare
+    /// study's plans.
     #[arg(long, conflicts_with = "issuer")]
     aries: bool,
     #[command(flatten)]
@@ -58,8 +62,15 @@ impl Demo {
     }
 
     async fn walk(self) -> End {
-        if self.aries {
-            return aries::walk(self.scenario, self.json).await;
+        match (self.aries, self.scenario) {
+            (true, Scenario::Blood) => return blood::walk(self.json).await,
+            (true, Scenario::Immunization) => {
+                return aries::walk(self.scenario, StoryKind::Vaccination, self.json).await;
+            }
+            (true, Scenario::Prescription) => {
+                return aries::walk(self.scenario, StoryKind::Prescription, self.json).await;
+            }
+            (false, _) => {}
         }
         let (cast, own) = self.cast().await?;
         let as_json = self.json;

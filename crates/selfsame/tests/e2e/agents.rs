@@ -13,12 +13,12 @@ use crate::rig::World;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The admin API of an agent.
-struct AgentApi {
+pub struct AgentApi {
     admin: Url,
 }
 
 /// What an agent does by itself in the study: holders request what they are offered.
-const HOLDER: &str = "auto_respond_credential_offer = true\n";
+pub const HOLDER: &str = "auto_respond_credential_offer = true\n";
 
 impl AgentApi {
     /// Answers with JSON after success. The bodies are those of the plans: JSON, or empty with a content type of JSON.
@@ -33,12 +33,12 @@ impl AgentApi {
     }
 
     #[track_caller]
-    fn get(&self, path: &str) -> Value {
+    pub fn get(&self, path: &str) -> Value {
         self.call("GET", path, "")
     }
 
     #[track_caller]
-    fn post(&self, path: &str, body: &Value) -> Value {
+    pub fn post(&self, path: &str, body: &Value) -> Value {
         let body = match body {
             Value::Null => String::new(),
             body => body.to_string(),
@@ -48,7 +48,7 @@ impl AgentApi {
 
     /// The first result of a list that fits, once there is one.
     #[track_caller]
-    fn awaited(&self, path: &str, fits: impl Fn(&Value) -> bool) -> Value {
+    pub fn awaited(&self, path: &str, fits: impl Fn(&Value) -> bool) -> Value {
         let began = Instant::now();
         loop {
             let listed = self.get(path);
@@ -63,7 +63,7 @@ impl AgentApi {
 }
 
 /// An instance with an agent for each of these organisations, which have these further settings.
-fn agents(organisations: &[(&str, &str)]) -> (World, Vec<AgentApi>) {
+pub fn agents(organisations: &[(&str, &str)]) -> (World, Vec<AgentApi>) {
     let mut text = String::new();
     let mut apis = Vec::new();
     for (organisation, further) in organisations {
@@ -80,7 +80,7 @@ fn agents(organisations: &[(&str, &str)]) -> (World, Vec<AgentApi>) {
 }
 
 /// Calls 1 to 3 of the plans, and 7 to 9: the holder's identifier of the connection and the inviter's.
-fn connect(inviter: &AgentApi, holder: &AgentApi) -> (String, String) {
+pub fn connect(inviter: &AgentApi, holder: &AgentApi) -> (String, String) {
     let path = "/connections/create-invitation?alias=Pacientes&auto_accept=true";
     let made = inviter.post(path, &json!({}));
     let taken = holder.post("/connections/receive-invitation", &made["invitation"]);

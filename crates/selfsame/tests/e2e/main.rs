@@ -34,6 +34,7 @@ mod foreign;
 mod forks;
 mod full;
 mod guide;
+mod healthcare;
 mod hosts;
 mod hsm;
 mod inward;

@@ -1,11 +1,11 @@
-//! Both scenarios: in one temporary instance, and across four processes with their own data.
+//! The scenarios: in one temporary instance, and across four processes with their own data.
 
 use serde_json::Value;
 
 use crate::instance::{Instance, free_port};
 use crate::rig::{get, run, selfsame};
 
-const SCENARIOS: [&str; 2] = ["immunization", "prescription"];
+const SCENARIOS: [&str; 3] = ["immunization", "prescription", "blood"];
 
 /// Checks that the demonstration printed one object with exactly the documented members, and ended as expected.
 #[track_caller]
@@ -51,7 +51,7 @@ fn members(object: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn both_scenarios_are_walked_over_didcomm_by_the_calls_of_the_study() {
+fn the_studys_scenarios_are_walked_over_didcomm_by_the_calls_of_the_study() {
     let steps = |arguments: &[&str]| -> (Value, Vec<String>) {
         let (code, printed, complaints) = run(selfsame().args(arguments));
         assert_eq!(code, 0, "{printed}{complaints}");
@@ -76,7 +76,32 @@ fn both_scenarios_are_walked_over_didcomm_by_the_calls_of_the_study() {
 }
 
 #[test]
-fn both_scenarios_end_with_refusal_in_one_process() {
+fn a_hospital_learns_whether_a_person_may_give_blood_and_nothing_else() {
+    let mut demo = selfsame();
+    let (code, printed, complaints) = run(demo.args(["demo", "blood", "--aries", "--json"]));
+    assert_eq!(code, 0, "{printed}{complaints}");
+    let story: Value = serde_json::from_str(&printed).unwrap();
+    let answers = story["answers"].as_array().unwrap();
+    let said = |name: &str| {
+        let answer = answers.iter().find(|one| one["name"] == name).unwrap();
+        assert_eq!(answer["revealed"], 0, "{answer}");
+        answer["may_give"].clone()
+    };
+    assert_eq!((said("Anna"), said("Berta")), (true.into(), false.into()));
+    let mut demo = selfsame();
+    let (_, printed, _) = run(demo.args(["demo", "blood", "--aries"]));
+    assert!(
+        printed.starts_with("May this person give blood to A+?"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("Anna     yes") && printed.contains("Berta    no"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn each_scenario_ends_with_refusal_in_one_process() {
     for scenario in SCENARIOS {
         assert_story(scenario, run(selfsame().args(["demo", scenario, "--json"])));
     }
@@ -100,7 +125,7 @@ fn a_scenario_for_people_shows_each_rule_with_its_paragraph() {
 
 /// Issuer, wallet, verifier and registry, each in a process of its own.
 #[test]
-fn both_scenarios_pass_across_four_processes() {
+fn each_scenario_passes_across_four_processes() {
     let folder = tempfile::tempdir().unwrap();
     let ports = [(); 4].map(|()| free_port());
     let [registry, issuer, wallet, verifier] =

@@ -12,15 +12,11 @@ use crate::scenario::Scenario;
 const AGENTS: [(&str, bool); 3] = [("clinic", false), ("pharmacy", false), ("patient", true)];
 
 /// Runs a scenario and prints its calls.
-pub async fn walk(scenario: Scenario, as_json: bool) -> End {
+pub async fn walk(scenario: Scenario, kind: StoryKind, as_json: bool) -> End {
     let mut launch = Launch::ephemeral()?;
     let agent = |(name, offers): (&str, bool)| AgentSection::on_loopback(name, offers);
     launch.agents = AGENTS.map(agent).into();
     let running = launch.start().await?;
-    let kind = match scenario {
-        Scenario::Immunization => StoryKind::Vaccination,
-        Scenario::Prescription => StoryKind::Prescription,
-    };
     let played = play(&apis(&running)?, kind).await;
     running.until(std::future::ready(())).await?;
     let story = played.map_err(|error| Failure::ours(error.to_string()))?;
