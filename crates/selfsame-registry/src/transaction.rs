@@ -52,6 +52,14 @@ pub struct UnsignedTransaction {
     bytes: Vec<u8>,
 }
 
+/// A body that names an endorser, with the signatures of its author alone. It becomes a transaction once the endorser
+/// has signed it too.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AuthoredTransaction {
+    unsigned: UnsignedTransaction,
+    signatures: Vec<Signature>,
+}
+
 /// A body with signatures. The machine verifies them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Transaction {
@@ -125,6 +133,50 @@ impl UnsignedTransaction {
         // A transaction that could not be read again must not be sent.
         Transaction::from_bytes(&transaction.to_bytes())
     }
+
+    /// The transaction signed by keys of its author, for the endorser that it names.
+    pub fn authored(self, signatures: Vec<Signature>) -> Result<AuthoredTransaction, Malformed> {
+        let authored = AuthoredTransaction {
+            unsigned: self,
+            signatures,
+        };
+        AuthoredTransaction::from_bytes(&authored.to_bytes())
+    }
+}
+
+impl AuthoredTransaction {
+    /// Reads it strictly.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
+        if bytes.len() > MAX_TRANSACTION_BYTES {
+            return Err(Malformed("a transaction is too long"));
+        }
+        Self::from_cbor(bytes)
+    }
+
+    /// The bytes that the author sends to the endorser.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_cbor()
+    }
+
+    /// The signed body.
+    pub fn body(&self) -> &Body {
+        self.unsigned.body()
+    }
+
+    /// The bytes that the endorser signs: those that the author has signed.
+    pub fn signing_bytes(&self) -> &[u8] {
+        self.unsigned.signing_bytes()
+    }
+
+    /// The identity of the transaction that it becomes.
+    pub fn hash(&self) -> [u8; 32] {
+        sha256(self.signing_bytes())
+    }
+
+    /// The transaction, signed by keys of the endorser too.
+    pub fn endorsed(self, endorsements: Vec<Signature>) -> Result<Transaction, Malformed> {
+        self.unsigned.endorsed_by(self.signatures, endorsements)
+    }
 }
 
 impl Signature {
@@ -189,21 +241,17 @@ impl Transaction {
 impl CborItem for Transaction {
     fn write(&self, to: &mut CborWriter) {
         to.array(3)
-            .bytes(&self.unsigned.bytes)
+            .item(&self.unsigned)
             .items(&self.signatures)
             .items(&self.endorsements);
     }
 
     fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
         from.tuple(3)?;
-        let bytes = from.bytes()?.to_vec();
-        let body = Body::from_cbor(&bytes)?;
-        let signatures: Vec<Signature> = from.items()?;
-        if !(1..=MAX_SIGNATURES).contains(&signatures.len()) {
-            return Err(Malformed("a transaction has one to four signatures"));
-        }
+        let unsigned = UnsignedTransaction::read(from)?;
+        let signatures = author_signatures(from)?;
         let endorsements: Vec<Signature> = from.items()?;
-        let wanted = match body.endorser {
+        let wanted = match unsigned.body.endorser {
             Some(_) => 1..=MAX_SIGNATURES,
             None => 0..=0,
         };
@@ -211,10 +259,48 @@ impl CborItem for Transaction {
             return Err(Malformed("an endorser signs with one to four keys"));
         }
         Ok(Self {
-            unsigned: UnsignedTransaction { body, bytes },
+            unsigned,
             signatures,
             endorsements,
         })
+    }
+}
+
+impl CborItem for AuthoredTransaction {
+    fn write(&self, to: &mut CborWriter) {
+        to.array(2).item(&self.unsigned).items(&self.signatures);
+    }
+
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
+        from.tuple(2)?;
+        let unsigned = UnsignedTransaction::read(from)?;
+        if unsigned.body.endorser.is_none() {
+            return Err(Malformed("the transaction names no endorser"));
+        }
+        Ok(Self {
+            unsigned,
+            signatures: author_signatures(from)?,
+        })
+    }
+}
+
+impl CborItem for UnsignedTransaction {
+    fn write(&self, to: &mut CborWriter) {
+        to.bytes(&self.bytes);
+    }
+
+    fn read(from: &mut CborReader<'_>) -> Result<Self, Malformed> {
+        let bytes = from.bytes()?.to_vec();
+        let body = Body::from_cbor(&bytes)?;
+        Ok(Self { body, bytes })
+    }
+}
+
+fn author_signatures(from: &mut CborReader<'_>) -> Result<Vec<Signature>, Malformed> {
+    let signatures: Vec<Signature> = from.items()?;
+    match (1..=MAX_SIGNATURES).contains(&signatures.len()) {
+        true => Ok(signatures),
+        false => Err(Malformed("a transaction has one to four signatures")),
     }
 }
 

@@ -7,8 +7,10 @@ use selfsame_proof::cbor::Malformed;
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::VerifierKey;
 use selfsame_registry::network::{Member, Role};
-use selfsame_registry::transaction::Signature;
-use selfsame_registry::{Genesis, Head, Operation, Rules, Transaction, UnsignedTransaction};
+use selfsame_registry::transaction::{AuthoredTransaction, Body, Signature};
+use selfsame_registry::{
+    Genesis, Head, Identifier, Operation, Rules, Transaction, UnsignedTransaction,
+};
 
 use crate::world::{Actor, START, World, validators};
 
@@ -33,6 +35,31 @@ fn what_is_written_is_read_as_the_same() {
         assert_eq!(read.to_bytes(), bytes);
         assert_eq!(read.hash(), sha256(tx.unsigned_bytes()));
     }
+}
+
+#[test]
+fn what_an_author_signs_for_an_endorser_becomes_a_transaction_with_the_endorsers_signature_alone() {
+    let world = World::new();
+    let [mut author, endorser] = [KeyType::Ed25519, KeyType::P256].map(Actor::new);
+    let alone = author.deactivate(world.network(), 2);
+    let signature = Signature::new("key-1", &[1; 64]).unwrap();
+    let without = UnsignedTransaction::of(alone.body().clone());
+    assert!(without.authored(vec![signature.clone()]).is_err());
+    let body = Body {
+        endorser: Identifier::of_key(endorser.key.public()),
+        ..alone.body().clone()
+    };
+    let unsigned = UnsignedTransaction::of(body.clone());
+    assert!(unsigned.clone().authored(Vec::new()).is_err());
+    let authored = unsigned.authored(vec![signature.clone()]).unwrap();
+    let bytes = authored.to_bytes();
+    assert_eq!(AuthoredTransaction::from_bytes(&bytes).unwrap(), authored);
+    assert!(Transaction::from_bytes(&bytes).is_err());
+    let hash = authored.hash();
+    assert!(authored.clone().endorsed(Vec::new()).is_err());
+    let whole = authored.endorsed(vec![signature]).unwrap();
+    assert_eq!((whole.body(), whole.hash()), (&body, hash));
+    assert!(AuthoredTransaction::from_bytes(&whole.to_bytes()).is_err());
 }
 
 #[test]
