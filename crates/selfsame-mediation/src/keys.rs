@@ -9,13 +9,17 @@ use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::{KeyType, hash};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_store::{Batch, Put, TenantId};
+use selfsame_store::{Batch, Page, Put, Record, Store, Tag, TenantId};
 use serde::{Deserialize, Serialize};
 
 /// The kind of the routes, which the instance holds. A route's identifier is a hash of the key.
 const ROUTE: &str = "aries_route";
+/// Finds the routes to the keys of a tenant.
+const OF_TENANT: &str = "aries_route_tenant";
 /// How many keys of an envelope are looked up.
 const KIDS_MAX: usize = 16;
+/// How many routes one commit removes.
+const FORGOTTEN_AT_ONCE: usize = 100;
 
 /// The holder of a key.
 #[derive(Deserialize, Serialize)]
@@ -52,8 +56,28 @@ pub fn route(batch: Batch, tenant: &TenantId, key: &VerKey) -> Result<Batch> {
         tenant: tenant.as_str().to_owned(),
     };
     let put = Put::new(ROUTE, route_id(key), encode(&route)?);
+    let put = put.tag(Tag::hashed(OF_TENANT, tenant.as_str()));
     let batch = batch.for_tenant(TenantId::instance()).put(put);
     Ok(batch.for_tenant(tenant.clone()))
+}
+
+/// Removes some of the routes to the keys of a tenant that is erased. Returns whether none is left.
+///
+/// # Errors
+/// The store's.
+pub async fn forget_routes(store: &Store, tenant: &TenantId) -> Result<bool> {
+    let (instance, tag) = (
+        TenantId::instance(),
+        Tag::hashed(OF_TENANT, tenant.as_str()),
+    );
+    let page = Page::first(FORGOTTEN_AT_ONCE);
+    let found = store.find(&instance, ROUTE, &tag, &page).await?;
+    if !found.is_empty() {
+        let batch = Batch::new(instance);
+        let delete = |batch: Batch, route: &Record| batch.delete(ROUTE, &route.id);
+        store.commit(found.iter().fold(batch, delete)).await?;
+    }
+    Ok(found.len() < FORGOTTEN_AT_ONCE)
 }
 
 /// The keys among these names that an agent here holds; those of the first agent that holds one.

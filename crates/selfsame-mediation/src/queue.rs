@@ -14,7 +14,7 @@ use selfsame_store::{Batch, MAX_PAGE, Page, Put, Record, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::mailbox::Mailbox;
-use crate::room::{EnvelopeRoom, RoomOf, full};
+use crate::room::{CountedMailbox, EnvelopeRoom, MailboxCounts, RoomOf, full};
 use crate::terms::MediationTerms;
 
 /// The kind of the slips.
@@ -31,6 +31,7 @@ pub struct EnvelopeQueue(Arc<QueueParts>);
 struct QueueParts {
     shared: Arc<Shared>,
     room: EnvelopeRoom,
+    mailboxes: MailboxCounts,
 }
 
 /// An envelope that is to wait.
@@ -85,11 +86,12 @@ impl EnvelopeQueue {
         Self(Arc::new(QueueParts {
             shared,
             room: EnvelopeRoom::default(),
+            mailboxes: MailboxCounts::default(),
         }))
     }
 
-    /// What is written for an envelope to wait. Those who add to a mailbox at the same time may exceed its bounds by one
-    /// envelope each.
+    /// What is written for an envelope to wait. Processes that add to a mailbox within the same few seconds may exceed its
+    /// bounds by what each of them adds.
     ///
     /// # Errors
     /// `Full` if no more can wait for this peer, or in all; the store's.
@@ -99,14 +101,9 @@ impl EnvelopeQueue {
         new: NewEnvelope,
         terms: &MediationTerms,
     ) -> Result<QueuedWrites> {
-        let QueueParts { shared, room } = &*self.0;
+        let QueueParts { shared, room, .. } = &*self.0;
         let bytes = u64::try_from(new.envelope.len()).unwrap_or(u64::MAX);
-        let waiting = self.waiting(tenant, &new.mailbox).await?;
-        let held = waiting.iter().map(|one| one.slip.bytes);
-        let held = held.fold(bytes, u64::saturating_add);
-        if waiting.len() >= terms.each || held > terms.each_bytes {
-            return Err(full());
-        }
+        self.take_room(tenant, &new.mailbox, bytes, terms).await?;
         let kind = kind(&new.mailbox);
         let of = RoomOf {
             tenant,
@@ -132,6 +129,32 @@ impl EnvelopeQueue {
             batch: batch.put(envelope.expires(until)),
             event: Event::new(EventKind::EnvelopeQueued, new.mailbox.told(tenant)),
         })
+    }
+
+    /// Takes room in a mailbox. It is counted before an envelope is refused: others may have gone.
+    async fn take_room(
+        &self,
+        tenant: &TenantId,
+        mailbox: &Mailbox,
+        bytes: u64,
+        terms: &MediationTerms,
+    ) -> Result<()> {
+        let mailboxes = &self.0.mailboxes;
+        let known = mailboxes.known(tenant, mailbox);
+        let known = known.map(|known| known.with(bytes));
+        let counted = match known.filter(|known| known.fits(terms)) {
+            Some(known) => known,
+            None => {
+                let waiting = self.waiting(tenant, mailbox).await?;
+                let lengths = waiting.iter().map(|one| one.slip.bytes);
+                CountedMailbox::of(lengths).with(bytes)
+            }
+        };
+        if !counted.fits(terms) {
+            return Err(full());
+        }
+        mailboxes.keep(tenant, mailbox, counted);
+        Ok(())
     }
 
     /// What waits in a mailbox, the oldest first.

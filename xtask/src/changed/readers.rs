@@ -69,6 +69,7 @@ pub const ROWS: &[Row] = &[
             "selfsame-postgres/restores",
             "selfsame-postgres/rotation",
             "selfsame-postgres/shared",
+            "selfsame-mediation/waiting",
             "selfsame-moving/askar",
             "selfsame-moving/moves",
             "selfsame/bench",

@@ -165,11 +165,13 @@ const PLACES: &[Place] = &[
         ..place("selfsame-core", 3)
     },
     Place {
-        // How messages reach peers; what they say is for the agent, which stands on it. Its tests alone have a network.
+        // How messages reach peers; what they say is for the agent, which stands on it. Its tests alone have a network,
+        // and several back ends.
         beside: &[
             "selfsame-core",
             "selfsame-driver",
             "selfsame-net",
+            "selfsame-postgres",
             "selfsame-store",
         ],
         not: &[

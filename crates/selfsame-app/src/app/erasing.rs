@@ -6,6 +6,7 @@ use selfsame_core::organisation::{
     ErasureWork, HostedOrganisation, OrganisationName, Urgency, erased,
 };
 use selfsame_driver::{Error, Result};
+use selfsame_mediation::keys::forget_routes;
 use selfsame_store::TenantId;
 
 use super::App;
@@ -100,8 +101,10 @@ impl App {
         match work {
             ErasureWork::Remove => {
                 let people = self.operators.erase(&hosted.name, PEOPLE).await?;
-                self.remove_webhooks(&hosted.tenant()?).await?;
-                Ok(people == 0 && self.roles.remove_personal(hosted).await?)
+                let tenant = hosted.tenant()?;
+                self.remove_webhooks(&tenant).await?;
+                let no_route = forget_routes(&self.shared.store, &tenant).await?;
+                Ok(people == 0 && no_route && self.roles.remove_personal(hosted).await?)
             }
             ErasureWork::Close => Ok(true),
             ErasureWork::Destroy => self.roles.destroy(hosted).await,

@@ -1,4 +1,4 @@
-//! Envelopes that wait, and the lines that they go back on, in one process and in two.
+//! The suite: envelopes that wait, and the lines that they go back on, in one process and in two. It runs on every back end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,19 +13,21 @@ use selfsame_driver::ErrorKind;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_mediation::Mediation;
+use selfsame_mediation::keys::{create, forget_routes, held};
 use selfsame_mediation::line::{ReturnLine, Returning};
 use selfsame_mediation::mailbox::Mailbox;
 use selfsame_mediation::queue::NewEnvelope;
 use selfsame_mediation::terms::MediationTerms;
 use selfsame_net::{Net, Settings};
-use selfsame_store::{Memory, Store, TenantId, Vault};
+use selfsame_store::backend::Backend;
+use selfsame_store::{Store, TenantId, Vault};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-async fn store() -> Store {
+/// A store on this back end.
+pub async fn store(backend: Arc<dyn Backend>) -> Store {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
-    let store = Store::open(Arc::new(Memory::new()), vault);
-    store.await.unwrap()
+    Store::open(backend, vault).await.unwrap()
 }
 
 /// A process on this store.
@@ -102,9 +104,8 @@ async fn next(line: &mut ReturnLine) -> String {
     text
 }
 
-#[tokio::test]
-async fn what_waits_goes_back_in_order_and_once() {
-    let mediation = process(&store().await, &Clock::default());
+pub async fn what_waits_goes_back_in_order_and_once(store: Store) {
+    let mediation = process(&store, &Clock::default());
     let (key, terms) = (key(), MediationTerms::default());
     for text in ["first", "second"] {
         add(&mediation, &key, text, &terms).await.unwrap();
@@ -119,9 +120,8 @@ async fn what_waits_goes_back_in_order_and_once() {
     assert_eq!(next(&mut line).await, "third");
 }
 
-#[tokio::test]
-async fn an_envelope_that_did_not_go_back_waits_on() {
-    let mediation = process(&store().await, &Clock::default());
+pub async fn an_envelope_that_did_not_go_back_waits_on(store: Store) {
+    let mediation = process(&store, &Clock::default());
     let key = key();
     add(&mediation, &key, "letter", &MediationTerms::default())
         .await
@@ -136,9 +136,8 @@ async fn an_envelope_that_did_not_go_back_waits_on() {
     assert_eq!(waiting.await.unwrap(), "letter");
 }
 
-#[tokio::test]
-async fn a_peer_that_is_connected_to_one_process_gets_what_another_one_took() {
-    let (store, clock) = (store().await, Clock::default());
+pub async fn a_peer_that_is_connected_to_one_process_gets_what_another_one_took(store: Store) {
+    let clock = Clock::default();
     let (here, there) = (process(&store, &clock), process(&store, &clock));
     let key = key();
     let (mut line, _) = opened(&here, &key, "1").await;
@@ -150,9 +149,8 @@ async fn a_peer_that_is_connected_to_one_process_gets_what_another_one_took() {
     assert_eq!(waiting.await.unwrap(), "letter");
 }
 
-#[tokio::test]
-async fn a_copy_of_a_message_opens_no_way_back() {
-    let mediation = process(&store().await, &Clock::default());
+pub async fn a_copy_of_a_message_opens_no_way_back(store: Store) {
+    let mediation = process(&store, &Clock::default());
     let (owner, other) = (key(), key());
     assert!(opened(&mediation, &owner, "1").await.1);
     let (line, is_open) = opened(&mediation, &owner, "1").await;
@@ -160,9 +158,8 @@ async fn a_copy_of_a_message_opens_no_way_back() {
     assert!(opened(&mediation, &other, "1").await.1);
 }
 
-#[tokio::test]
-async fn a_line_for_one_thread_leaves_the_others_in_the_queue() {
-    let mediation = process(&store().await, &Clock::default());
+pub async fn a_line_for_one_thread_leaves_the_others_in_the_queue(store: Store) {
+    let mediation = process(&store, &Clock::default());
     let key = key();
     for text in ["a", "b", "c"] {
         add(&mediation, &key, text, &MediationTerms::default())
@@ -186,9 +183,8 @@ async fn a_line_for_one_thread_leaves_the_others_in_the_queue() {
     assert_eq!(line.soon().await.unwrap(), None);
 }
 
-#[tokio::test]
-async fn a_peer_has_its_room_and_all_have_theirs() {
-    let mediation = process(&store().await, &Clock::default());
+pub async fn a_peer_has_its_room_and_all_have_theirs(store: Store) {
+    let mediation = process(&store, &Clock::default());
     let terms = MediationTerms {
         each: 2,
         each_bytes: 10,
@@ -208,10 +204,9 @@ async fn a_peer_has_its_room_and_all_have_theirs() {
     assert!(full(add(&mediation, &third, "1", &terms).await));
 }
 
-#[tokio::test]
-async fn what_waits_too_long_is_gone() {
+pub async fn what_waits_too_long_is_gone(store: Store) {
     let clock = Clock::default();
-    let (store, terms) = (store().await, MediationTerms::default());
+    let terms = MediationTerms::default();
     let mediation = process(&store, &clock);
     let key = key();
     add(&mediation, &key, "letter", &terms).await.unwrap();
@@ -220,4 +215,40 @@ async fn what_waits_too_long_is_gone() {
     let mailbox = Mailbox::OfKey(key);
     let waiting = mediation.queue.waiting(&agent(), &mailbox).await.unwrap();
     assert!(waiting.is_empty());
+}
+
+pub async fn a_mailbox_has_room_again_when_what_waits_has_gone(store: Store) {
+    let mediation = process(&store, &Clock::default());
+    let terms = MediationTerms {
+        each: 3,
+        ..MediationTerms::default()
+    };
+    let key = key();
+    for text in ["a", "b", "c"] {
+        add(&mediation, &key, text, &terms).await.unwrap();
+    }
+    let more = add(&mediation, &key, "d", &terms).await.unwrap_err();
+    assert_eq!(more.kind, ErrorKind::Full);
+    let (mut line, _) = opened(&mediation, &key, "1").await;
+    assert_eq!(next(&mut line).await, "a");
+    add(&mediation, &key, "e", &terms).await.unwrap();
+    for text in ["b", "c", "e"] {
+        assert_eq!(next(&mut line).await, text);
+    }
+}
+
+pub async fn the_routes_to_the_keys_of_an_erased_agent_are_removed(store: Store) {
+    let mediation = process(&store, &Clock::default());
+    let [erased, kept] = ["clinic", "holder"].map(|name| TenantId::parse(name).unwrap());
+    let mut keys = Vec::new();
+    for tenant in [&erased, &kept] {
+        let (key, writes) = create(&mediation.shared, tenant).unwrap();
+        store.commit(writes).await.unwrap();
+        keys.push(key.to_base58());
+    }
+    assert!(forget_routes(&store, &erased).await.unwrap());
+    let [gone, there] = [&keys[..1], &keys[1..]];
+    assert!(held(&mediation.shared, gone).await.unwrap().is_none());
+    let found = held(&mediation.shared, there).await.unwrap().unwrap();
+    assert_eq!(found.tenant, kept);
 }
