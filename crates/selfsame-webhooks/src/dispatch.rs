@@ -10,7 +10,7 @@ use selfsame_driver::Result;
 use selfsame_store::backend::StoredEvent;
 use selfsame_store::{Batch, StoreError, TenantId};
 use tokio::sync::{Notify, watch};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::delivery::ToldEvent;
 use crate::event_type::EventType;
@@ -69,11 +69,16 @@ impl Dispatcher {
     /// Works until the instance stops.
     pub async fn run(self, mut stopping: watch::Receiver<bool>) {
         let mut wakings = self.shared.events.wakings();
+        let mut looked_at: Option<Instant> = None;
         for look in 0_u32.. {
             if *stopping.borrow() {
                 return;
             }
             wakings.borrow_and_update();
+            if looked_at.is_none_or(|at| at.elapsed() >= LOOKED_EVERY) {
+                looked_at = Some(Instant::now());
+                self.look_for_followers().await;
+            }
             let found = self.look().await.unwrap_or_else(|error| {
                 tracing::error!(%error, "events can't be turned into deliveries of webhooks");
                 EventsLook::Nothing
@@ -91,6 +96,14 @@ impl Dispatcher {
                 () = sleep(LOOKED_EVERY) => {}
             }
             sleep(GATHERED_FOR).await;
+        }
+    }
+
+    /// Looks which agents are followed by connections, also of other processes.
+    pub async fn look_for_followers(&self) {
+        match records::followed(&self.shared.store).await {
+            Ok(followed) => self.hearers.replace_noted(followed),
+            Err(error) => tracing::warn!(%error, "the followers of agents can't be read"),
         }
     }
 

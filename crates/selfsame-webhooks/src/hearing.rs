@@ -1,5 +1,5 @@
 //! Who hears of the records of agents: the tenants that have endpoints of controllers, and those that are followed by a
-//! connection of this process.
+//! connection, of this process or of another one.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +18,16 @@ struct HeardOwners {
     followed: HashMap<TenantId, usize>,
     /// How many follow all.
     follow_all: usize,
+    /// What connections of any process follow, as their notes say.
+    noted: FollowedOwners,
+}
+
+/// The tenants that connections follow.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct FollowedOwners {
+    pub owners: HashSet<TenantId>,
+    /// Whether a connection follows all.
+    pub all: bool,
 }
 
 /// A connection follows a tenant, or all, until this is dropped.
@@ -32,6 +42,8 @@ impl Hearers {
     pub fn hears(&self, owner: &TenantId) -> bool {
         let heard = self.heard();
         heard.follow_all > 0
+            || heard.noted.all
+            || heard.noted.owners.contains(owner)
             || heard.endpoints.contains(owner)
             || heard.followed.contains_key(owner)
     }
@@ -67,6 +79,10 @@ impl Hearers {
 
     pub(crate) fn replace(&self, owners: HashSet<TenantId>) {
         self.heard().endpoints = owners;
+    }
+
+    pub(crate) fn replace_noted(&self, noted: FollowedOwners) {
+        self.heard().noted = noted;
     }
 
     fn heard(&self) -> MutexGuard<'_, HeardOwners> {

@@ -27,7 +27,7 @@ pub use view::{
     CreatedEndpoint, EndpointChange, EndpointView, EventReplay, NewEndpoint, Replayed,
     WebhookDelivery,
 };
-pub use webhooks::{WebhookOwner, Webhooks};
+pub use webhooks::{FOLLOWED_SECONDS, WebhookOwner, Webhooks};
 
 /// The writes by which the instance knows of the endpoints of a tenant whose records came from another instance.
 ///

@@ -3,13 +3,15 @@
 
 use std::collections::HashSet;
 
-use selfsame_driver::record::{decode, encode};
+use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record::{all, decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Record, Store, Tag, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::delivery::{Delivery, DeliveryState};
 use crate::endpoint::{Endpoint, EndpointForm};
+use crate::hearing::FollowedOwners;
 use crate::window::Pending;
 
 pub(crate) const ENDPOINT: &str = "webhook_endpoint";
@@ -17,6 +19,8 @@ pub(crate) const DELIVERY: &str = "webhook_delivery";
 /// The kind of the turns of processes to send to an endpoint: the order of messages needs one sender.
 pub(crate) const TURN: &str = "webhook_turn";
 const OWNER: &str = "webhook_owner";
+/// The kind of the notes of connections that follow agents.
+const FOLLOWER: &str = "agent_follower";
 const CURSOR: &str = "webhook_cursor";
 const CURSOR_ID: &str = "events";
 /// How long a delivery is kept, in seconds: 30 days.
@@ -96,6 +100,36 @@ pub(crate) async fn heard_owners(store: &Store) -> Result<HashSet<TenantId>> {
         }
     }
     Ok(heard)
+}
+
+/// A note that a connection of some process follows the agents of a tenant, or of all tenants.
+#[derive(Deserialize, Serialize)]
+struct FollowerNote {
+    owner: Option<String>,
+}
+
+/// The note of the connection with this identifier. Its loss does no harm: it is written again soon.
+pub(crate) fn follower(id: &str, owner: Option<&TenantId>, until: UnixTime) -> Result<Batch> {
+    let owner = owner.map(|owner| owner.as_str().to_owned());
+    let put = Put::new(FOLLOWER, id, encode(&FollowerNote { owner })?);
+    let batch = Batch::new(TenantId::instance());
+    Ok(batch.put(put.expires(until)).deferred())
+}
+
+/// What connections follow, of whatever process.
+pub(crate) async fn followed(store: &Store) -> Result<FollowedOwners> {
+    let mut followed = FollowedOwners::default();
+    let instance = TenantId::instance();
+    let notes = all(store, &instance, FOLLOWER, |note| {
+        decode::<FollowerNote>(&note.value)
+    });
+    for note in notes.await? {
+        match note.owner {
+            Some(owner) => drop(followed.owners.insert(TenantId::parse(&owner)?)),
+            None => followed.all = true,
+        }
+    }
+    Ok(followed)
 }
 
 /// How many endpoints a tenant has, as its record says.

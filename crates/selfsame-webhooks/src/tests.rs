@@ -9,6 +9,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use selfsame_core::events::EventKind;
 use selfsame_driver::paging::Paging;
+use selfsame_store::TenantId;
 
 use crate::view::{EndpointChange, EventReplay, NewEndpoint};
 use crate::{DeliveryState, EventType, WhichDeliveries};
@@ -284,7 +285,7 @@ async fn a_tenant_has_no_more_endpoints_than_its_limit_and_sees_only_its_own() {
     }
     let refused = world.webhooks.create(&owner(), &receiver.endpoint()).await;
     assert_eq!(refused.unwrap_err().reason.id(), "webhooks-too-many");
-    let other = selfsame_store::TenantId::parse("other").unwrap();
+    let other = TenantId::parse("other").unwrap();
     let foreign = world.webhooks.remove(&other, &ids[0]).await.unwrap_err();
     assert_eq!(foreign.reason.id(), "webhook-absent");
     assert!(world.webhooks.endpoints(&other).await.unwrap().is_empty());
@@ -325,6 +326,24 @@ fn what_a_process_had_not_delivered_when_it_was_killed_the_next_one_delivers() {
             .pass_until(|| confirmed_once(&receiver).len() == 60)
             .await;
     });
+}
+
+#[tokio::test]
+async fn a_process_tells_of_agents_that_a_connection_of_another_one_follows() {
+    let world = World::stopped(&[]).await;
+    let (here, there) = (world.process(), world.process());
+    let (tenant, other) = (owner(), TenantId::parse("another").unwrap());
+    here.note_follower("a connection", Some(&tenant))
+        .await
+        .unwrap();
+    there.dispatcher().look_for_followers().await;
+    assert!(there.hearers().hears(&tenant) && !there.hearers().hears(&other));
+    world.clock.advance(crate::FOLLOWED_SECONDS + 1);
+    there.dispatcher().look_for_followers().await;
+    assert!(!there.hearers().hears(&tenant));
+    here.note_follower("a connection", None).await.unwrap();
+    there.dispatcher().look_for_followers().await;
+    assert!(there.hearers().hears(&other));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

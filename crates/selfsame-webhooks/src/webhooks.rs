@@ -3,15 +3,20 @@
 use std::sync::Arc;
 
 use selfsame_core::Shared;
+use selfsame_driver::Result;
 use selfsame_store::TenantId;
 use tokio::sync::{Notify, watch};
 
 use crate::dispatch::{Dispatcher, OwnerOf};
 use crate::hearing::Hearers;
+use crate::records;
 use crate::sender::Senders;
 
 /// The tenant that endpoints belong to.
 pub type WebhookOwner = TenantId;
+
+/// Seconds after which a connection follows no more, unless it was noted again.
+pub const FOLLOWED_SECONDS: u64 = 15;
 
 /// The webhooks of an instance.
 pub struct Webhooks {
@@ -46,6 +51,18 @@ impl Webhooks {
     #[must_use]
     pub fn hearers(&self) -> &Hearers {
         &self.hearers
+    }
+
+    /// Notes for other processes that a connection follows the agents of this owner, or all. They tell of them within two
+    /// seconds, until the note is older than [`FOLLOWED_SECONDS`].
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn note_follower(&self, id: &str, owner: Option<&TenantId>) -> Result<()> {
+        let until = self.shared.clock.now().plus(FOLLOWED_SECONDS);
+        let note = records::follower(id, owner, until)?;
+        self.shared.store.commit(note).await?;
+        Ok(())
     }
 
     /// Starts the background tasks.

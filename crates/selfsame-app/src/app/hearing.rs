@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use selfsame_core::events::EventKind;
 use selfsame_core::notice::{NOTICE, Told};
+use selfsame_crypto::encoding::hex_encode;
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::TenantId;
 use selfsame_store::backend::StoredEvent;
-use selfsame_webhooks::Following;
+use selfsame_webhooks::{FOLLOWED_SECONDS, Following};
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::{App, receiver_of, wallets};
 
@@ -20,6 +21,8 @@ use super::{App, receiver_of, wallets};
 const READ_AT_ONCE: usize = 50;
 /// How often events of other processes are looked for.
 const LOOKED_EVERY: Duration = Duration::from_secs(1);
+/// How often other processes are told that somebody follows.
+const NOTED_EVERY: Duration = Duration::from_secs(FOLLOWED_SECONDS / 3);
 /// The tenants that are remembered, at most.
 const KNOWN_MAX: usize = 10_000;
 
@@ -35,7 +38,17 @@ pub struct AgentNotices {
     ahead: VecDeque<HeardNotice>,
     wakings: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
+    follower: FollowerNotes,
     _following: Following,
+}
+
+/// What other processes are told of this follower.
+struct FollowerNotes {
+    /// The identifier of its note.
+    id: String,
+    /// Whose agents it follows; all without it.
+    owner: Option<TenantId>,
+    noted: Option<Instant>,
 }
 
 /// What was told of a record.
@@ -71,10 +84,17 @@ impl App {
     ) -> Result<AgentNotices> {
         let tenant = self.agent_of(organisation)?;
         let hearers = self.webhooks.hearers();
-        let following = match (with_wallets, receiver_of(&tenant)) {
-            (false, Some(owner)) => hearers.follow(owner),
-            _ => hearers.follow_all(),
+        let owner = receiver_of(&tenant).filter(|_| !with_wallets);
+        let following = match &owner {
+            Some(owner) => hearers.follow(owner.clone()),
+            None => hearers.follow_all(),
         };
+        let mut follower = FollowerNotes {
+            id: hex_encode(&self.shared.clock.ctx().random::<16>("agent/follower")),
+            owner,
+            noted: None,
+        };
+        follower.note(self).await?;
         // What is committed from here on is told.
         let cursor = self.shared.store.newest_event().await?;
         Ok(AgentNotices {
@@ -86,8 +106,21 @@ impl App {
             wakings: self.shared.events.wakings(),
             stopping: self.stopping.subscribe(),
             app: self.clone(),
+            follower,
             _following: following,
         })
+    }
+}
+
+impl FollowerNotes {
+    /// Notes for other processes that this follower is still there.
+    async fn note(&mut self, app: &App) -> Result<()> {
+        if self.noted.is_none_or(|at| at.elapsed() >= NOTED_EVERY) {
+            let noted = app.webhooks.note_follower(&self.id, self.owner.as_ref());
+            noted.await?;
+            self.noted = Some(Instant::now());
+        }
+        Ok(())
     }
 }
 
@@ -104,6 +137,7 @@ impl AgentNotices {
             if *self.stopping.borrow() {
                 return Ok(None);
             }
+            self.follower.note(&self.app).await?;
             self.wakings.borrow_and_update();
             if self.read().await? {
                 continue;
