@@ -158,6 +158,15 @@ const LIST: usize = 100;
 const LIST_MAX: usize = 10_000;
 
 impl ListPart {
+    /// A part of a list that is always in its own order.
+    pub fn of(offset: usize, limit: Option<usize>) -> Self {
+        Self {
+            offset,
+            limit,
+            descending: None,
+        }
+    }
+
     /// How many are returned.
     pub fn limit(&self) -> usize {
         self.limit.unwrap_or(LIST).min(LIST_MAX)

@@ -113,20 +113,30 @@ struct OfferBody {
     replacement_id: Option<String>,
 }
 
-impl OfferBody {
-    /// With an offer on the connection.
-    fn sent(self) -> OperationResult<FirstOffer> {
-        on_connection(self.connection_id.as_ref())?;
+/// A body that begins with an offer, in either version.
+trait VersionedOffer: Sized {
+    /// The connection that it names.
+    fn connection_id(&mut self) -> &mut Option<String>;
+
+    /// Its offer.
+    fn offer(self) -> OperationResult<FirstOffer>;
+
+    /// With an offer on the connection, which is asked for before anything else that may be missing.
+    fn sent(mut self) -> OperationResult<FirstOffer> {
+        on_connection(self.connection_id().as_ref())?;
         self.offer()
     }
 
     /// With an offer that goes with an invitation.
-    fn created(self) -> OperationResult<FirstOffer> {
-        let body = Self {
-            connection_id: None,
-            ..self
-        };
-        body.offer()
+    fn created(mut self) -> OperationResult<FirstOffer> {
+        *self.connection_id() = None;
+        self.offer()
+    }
+}
+
+impl VersionedOffer for OfferBody {
+    fn connection_id(&mut self) -> &mut Option<String> {
+        &mut self.connection_id
     }
 
     fn offer(self) -> OperationResult<FirstOffer> {

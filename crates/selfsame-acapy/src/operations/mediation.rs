@@ -24,14 +24,11 @@ struct RequestsQuery {
 /// The mediations.
 pub async fn list(call: OperationCall) -> OperationResult {
     let asked: RequestsQuery = call.query()?;
-    let part = ListPart {
-        limit: asked.limit,
-        ..ListPart::default()
-    };
+    let part = ListPart::of(asked.offset, asked.limit);
     let filter = MediationFilter {
         connection_id: asked.conn_id,
         state: asked.state,
-        offset: asked.offset,
+        offset: part.offset,
         limit: part.limit(),
     };
     let found = call.agents().grants().list(call.tenant()?, &filter).await?;

@@ -175,11 +175,7 @@ struct ListQuery {
 /// The sub-wallets.
 pub async fn list(call: OperationCall) -> OperationResult {
     let asked: ListQuery = call.query()?;
-    let part = ListPart {
-        offset: asked.offset,
-        limit: asked.limit,
-        descending: None,
-    };
+    let part = ListPart::of(asked.offset, asked.limit);
     let all = call
         .app()
         .wallets_of(&call.admin.settings().organisation)

@@ -5,7 +5,7 @@ use selfsame_aries::exchange::Preview;
 use selfsame_aries::formats::{CredentialFilter, FIRST};
 use serde::Deserialize;
 
-use super::{FirstOffer, FirstProposal, NamedFilter, on_connection, stepped};
+use super::{FirstOffer, FirstProposal, NamedFilter, VersionedOffer, stepped};
 use crate::answer::{OperationError, OperationResult};
 use crate::call::OperationCall;
 
@@ -51,18 +51,9 @@ struct FirstBody {
     auto_remove: Option<bool>,
 }
 
-impl FirstBody {
-    fn sent(self) -> OperationResult<FirstOffer> {
-        on_connection(self.connection_id.as_ref())?;
-        self.offer()
-    }
-
-    fn created(self) -> OperationResult<FirstOffer> {
-        let body = Self {
-            connection_id: None,
-            ..self
-        };
-        body.offer()
+impl VersionedOffer for FirstBody {
+    fn connection_id(&mut self) -> &mut Option<String> {
+        &mut self.connection_id
     }
 
     fn offer(self) -> OperationResult<FirstOffer> {
