@@ -55,6 +55,8 @@ impl Caller {
             ..admin.settings().terms.clone()
         };
         admin.agents().set_terms(&tenant, terms);
+        let endorsement = admin.settings().endorsement.clone();
+        admin.app().endorsements().set_terms(&tenant, endorsement);
         Ok(Self {
             tenant,
             wallet: Some(found.id),

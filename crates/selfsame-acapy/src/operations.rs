@@ -20,6 +20,7 @@ mod revocation;
 mod schemas;
 mod server;
 mod single_use;
+mod transactions;
 mod wallet;
 
 use contents::{connecting, exchanging, instance, publishing};
@@ -52,6 +53,7 @@ pub fn all(settings: &AdminSettings) -> Vec<AdminOperation> {
         publishing::publishing_anoncreds(),
         exchanging::credentials(),
         publishing::revoking(),
+        publishing::endorsing(),
         instance::wallet(),
         instance::ledger(),
         sub_wallets,

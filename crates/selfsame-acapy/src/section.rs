@@ -8,6 +8,7 @@ use selfsame_agent::{AgentSettings, AgentTerms};
 use selfsame_app::config::AgentController;
 use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, Reason, Result, private_file};
+use selfsame_endorsement::{EndorsementRole, EndorsementTerms};
 use selfsame_mediation::terms::MediationTerms;
 use serde::Deserialize;
 use url::Url;
@@ -38,6 +39,14 @@ pub struct AgentSection {
     webhook_urls: Vec<SecretString>,
     websocket_endpoint: Option<Url>,
     connection_wait_ms: u64,
+    endorser_protocol_role: EndorsementRole,
+    endorser_public_did: Option<String>,
+    endorser_alias: Option<String>,
+    endorser_invitation: Option<String>,
+    auto_request_endorsement: bool,
+    auto_endorse_transactions: bool,
+    auto_write_transactions: bool,
+    auto_create_revocation_transactions: bool,
     multitenant: bool,
     auto_accept_invites: bool,
     auto_accept_requests: bool,
@@ -51,6 +60,7 @@ pub struct AgentSection {
     auto_store_credential: bool,
     auto_verify_presentation: bool,
     preserve_exchange_records: bool,
+    debug_webhooks: bool,
     monitor_ping: bool,
     open_mediation: bool,
     public_invites: bool,
@@ -78,6 +88,14 @@ impl Default for AgentSection {
             webhook_urls: Vec::new(),
             websocket_endpoint: None,
             connection_wait_ms: 5000,
+            endorser_protocol_role: EndorsementRole::None,
+            endorser_public_did: None,
+            endorser_alias: None,
+            endorser_invitation: None,
+            auto_request_endorsement: false,
+            auto_endorse_transactions: false,
+            auto_write_transactions: false,
+            auto_create_revocation_transactions: false,
             multitenant: false,
             auto_accept_invites: false,
             auto_accept_requests: false,
@@ -91,6 +109,7 @@ impl Default for AgentSection {
             auto_store_credential: false,
             auto_verify_presentation: false,
             preserve_exchange_records: false,
+            debug_webhooks: false,
             monitor_ping: false,
             open_mediation: false,
             public_invites: false,
@@ -183,6 +202,7 @@ impl AgentSection {
                 preserve_exchange_records: self.preserve_exchange_records,
                 auto_respond_messages: self.auto_respond_messages,
                 monitor_ping: self.monitor_ping,
+                debug_webhooks: self.debug_webhooks,
                 public_invites: self.public_invites,
                 requests_through_public_did: self.requests_through_public_did,
             },
@@ -211,11 +231,45 @@ impl AgentSection {
         Ok(AdminSettings {
             organisation: self.organisation.clone(),
             terms: self.terms(endpoint),
+            endorsement: self.endorsement()?,
             api_key: self.key(admin)?,
             hosts: self.admin_hosts.clone(),
             body_max,
             multitenant: self.multitenant,
             invite_base_url: self.invite_base_url.clone(),
+        })
+    }
+
+    /// What it does with endorsements by itself.
+    ///
+    /// # Errors
+    /// If a setting is for the other side than the agent is.
+    pub fn endorsement(&self) -> Result<EndorsementTerms> {
+        let of_authors = self.endorser_public_did.is_some()
+            || self.endorser_alias.is_some()
+            || self.endorser_invitation.is_some()
+            || self.auto_request_endorsement
+            || self.auto_write_transactions
+            || self.auto_create_revocation_transactions;
+        let fits = match self.endorser_protocol_role {
+            EndorsementRole::Author => !self.auto_endorse_transactions,
+            EndorsementRole::Endorser => !of_authors,
+            EndorsementRole::None => !of_authors && !self.auto_endorse_transactions,
+        };
+        let is_named = self.endorser_alias.is_some() && self.endorser_public_did.is_some();
+        if !fits || (self.endorser_invitation.is_some() && !is_named) {
+            return Err(Error::bad_request("agent-endorser-settings")
+                .with("organisation", &self.organisation));
+        }
+        Ok(EndorsementTerms {
+            role: self.endorser_protocol_role,
+            public_did: self.endorser_public_did.clone(),
+            alias: self.endorser_alias.clone(),
+            invitation: self.endorser_invitation.clone(),
+            auto_request: self.auto_request_endorsement,
+            auto_endorse: self.auto_endorse_transactions,
+            auto_write: self.auto_write_transactions,
+            auto_create_revocation: self.auto_create_revocation_transactions,
         })
     }
 
@@ -274,6 +328,23 @@ mod tests {
         assert_eq!(keyed.api_key.unwrap().expose(), "k");
         let both = "admin_api_key = \"k\"\nadmin_api_key_file = \"key\"";
         assert!(face(both, here).is_err());
+    }
+
+    #[test]
+    fn settings_of_endorsement_fit_the_side_that_the_agent_is() {
+        let author = "endorser_protocol_role = \"author\"\nendorser_alias = \"e\"\n";
+        let terms = section(author).endorsement().unwrap();
+        assert_eq!(terms.alias.as_deref(), Some("e"));
+        let endorser = "endorser_protocol_role = \"endorser\"\nauto_endorse_transactions = true";
+        assert!(section(endorser).endorsement().unwrap().auto_endorse);
+        for wrong in [
+            "auto_write_transactions = true".to_owned(),
+            "endorser_protocol_role = \"endorser\"\nauto_request_endorsement = true".to_owned(),
+            format!("{author}auto_endorse_transactions = true"),
+            format!("{author}endorser_invitation = \"https://e.example/?oob=e30\""),
+        ] {
+            assert!(section(&wrong).endorsement().is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use selfsame_agent::AgentTerms;
 use selfsame_crypto::SecretString;
+use selfsame_endorsement::EndorsementTerms;
 use url::Url;
 
 /// The settings of one agent's admin API.
@@ -11,6 +12,8 @@ pub struct AdminSettings {
     pub organisation: String,
     /// How the agent presents itself, and how far it goes on by itself.
     pub terms: AgentTerms,
+    /// What the agent does with endorsements by itself.
+    pub endorsement: EndorsementTerms,
     /// The key that callers send; without one, everybody who reaches the listener may call.
     pub api_key: Option<SecretString>,
     /// The host names at which it may be called if it has no key, beside addresses and `localhost`.

@@ -107,3 +107,51 @@ impl ConnectionView {
 fn written(at: UnixTime) -> String {
     at.rfc3339()
 }
+
+/// Which connections are listed: those that fit all that is given.
+#[derive(Clone, Debug, Default)]
+pub struct ConnectionFilter {
+    /// The controller's name.
+    pub alias: Option<String>,
+    /// The key of the invitation.
+    pub invitation_key: Option<String>,
+    /// The identifier of the invitation.
+    pub invitation_msg_id: Option<String>,
+    /// This agent's DID.
+    pub my_did: Option<String>,
+    /// The peer's DID.
+    pub their_did: Option<String>,
+    /// Who the peer is, by the names of RFC 0160 or RFC 0023.
+    pub their_role: Option<String>,
+    /// The state, by the names of RFC 0160 or RFC 0023.
+    pub state: Option<String>,
+}
+
+impl ConnectionFilter {
+    /// Whether a connection fits all that is given.
+    #[must_use]
+    pub fn fits(&self, view: &ConnectionView) -> bool {
+        let same = |asked: &Option<String>, own: &Option<String>| asked.is_none() || asked == own;
+        let of = |asked: &Option<String>, names: [&str; 2]| {
+            asked.as_deref().is_none_or(|asked| names.contains(&asked))
+        };
+        let role = match view.their_role {
+            "invitee" => "requester",
+            _ => "responder",
+        };
+        let state = match view.state {
+            "active" => "completed",
+            state => state,
+        };
+        same(&self.alias, &view.alias)
+            && same(&self.invitation_key, &view.invitation_key)
+            && same(&self.my_did, &view.my_did)
+            && same(&self.their_did, &view.their_did)
+            && of(
+                &self.invitation_msg_id,
+                [view.invitation_msg_id.as_str(); 2],
+            )
+            && of(&self.their_role, [view.their_role, role])
+            && (of(&self.state, [view.state, state]) || of(&self.state, [view.rfc23_state; 2]))
+    }
+}

@@ -1,6 +1,7 @@
 //! The agents of one process.
 
 mod beginning;
+mod beside;
 mod connecting;
 mod dids;
 mod discovering;
@@ -18,7 +19,7 @@ mod speaking;
 mod taking;
 mod ways;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_core::Correspondent;
@@ -33,6 +34,7 @@ use crate::oob::OutOfBand;
 use crate::parts::{AgentParts, AgentTerms, Hearing};
 
 pub use beginning::InvitationDid;
+pub use beside::BesideProtocol;
 pub use connecting::{InvitationAnswer, NewInvitation};
 pub use dids::LocalDid;
 pub use discovering::NewDiscovery;
@@ -40,7 +42,7 @@ pub use exchanges::{ExchangeBegin, ExchangeFilter, Exchanges, IssuingStanding};
 pub use exchanging::DidRequestWish;
 pub use invited::OobAnswer;
 pub use inviting::NewOobInvitation;
-pub use managing::{ConnectionEndpoints, ConnectionFilter, ListRange};
+pub use managing::{ConnectionEndpoints, ListRange};
 pub use speaking::RevocationNotification;
 
 /// The agents of one process. Each tenant is one agent.
@@ -52,6 +54,7 @@ pub struct Agents {
     proving: Arc<ProtocolMachine<ProvingProtocol>>,
     oob: Arc<ProtocolMachine<OutOfBand>>,
     discovery: Arc<ProtocolMachine<Discovery>>,
+    beside: Arc<OnceLock<Arc<dyn BesideProtocol>>>,
 }
 
 impl Agents {
@@ -68,6 +71,7 @@ impl Agents {
             proving: Arc::new(ProtocolMachine::new(parts.clone())),
             oob: Arc::new(ProtocolMachine::new(parts.clone())),
             discovery: Arc::new(ProtocolMachine::new(parts.clone())),
+            beside: Arc::default(),
             parts,
         }
     }

@@ -186,12 +186,14 @@ impl AgentProtocol for Connections {
             ConnectionWhat::Heard(heard) => handshake::hear(entry, heard, turn),
             ConnectionWhat::Rotate(rotating) => rotation::act(entry, rotating, made, turn),
             ConnectionWhat::Rotated(message) => rotation::receive(entry, message, turn),
-            ConnectionWhat::Say(messages) => {
+            ConnectionWhat::Say(said) => {
                 if !entry.record.state.is_ready() {
                     return Err(Problem::wrong_state());
                 }
-                let send = entry.parcels(to_peer(messages))?;
-                Ok(Step::Done(Taken::sending(send)))
+                let told = said.tell.iter().filter(|_| turn.is_heard).cloned();
+                let taken = Taken::sending(entry.parcels(to_peer(&said.answers))?);
+                let taken = taken.with(said.writes.clone()).telling(told.collect());
+                Ok(Step::Done(taken))
             }
         }
     }

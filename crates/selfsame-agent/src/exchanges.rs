@@ -324,11 +324,11 @@ impl<C: KeptCourse> ExchangeEntry<C> {
     }
 
     /// The notice of the record's state.
-    fn told(&self) -> Told {
+    fn told(&self, depth: Depth) -> Told {
         let [first, later] = C::TOPICS;
         let version = self.exchange.as_ref().map(|one| one.version().major);
         let topic = if version == Some(1) { first } else { later };
-        Told::new(topic, &self.shown(Depth::Attachments))
+        Told::new(topic, &self.shown(depth))
     }
 
     /// The latest message of this kind.
@@ -464,7 +464,7 @@ impl<'a, C: KeptCourse> ExchangeRun<'a, C> {
             self.send(message);
         }
         if self.turn.is_heard {
-            self.taken.tell.push(self.entry.told());
+            self.taken.tell.push(self.entry.told(self.turn.told));
         }
         Ok(true)
     }

@@ -16,12 +16,18 @@ mod public_did;
 mod taken;
 
 pub use agents::{
-    Agents, ConnectionEndpoints, ConnectionFilter, ExchangeBegin, ExchangeFilter, Exchanges,
-    InvitationAnswer, ListRange, LocalDid, NewInvitation,
+    Agents, ConnectionEndpoints, ExchangeBegin, ExchangeFilter, Exchanges, InvitationAnswer,
+    ListRange, LocalDid, NewInvitation,
 };
 pub use exchanges::{ExchangeProtocol, Wishes};
 pub use parts::{AgentSettings, AgentTerms, Hearing};
-pub use selfsame_agent_view::connection::{ConnectionView, InvitationView};
+pub use selfsame_agent_view::connection::{ConnectionFilter, ConnectionView, InvitationView};
+
+/// Protocols that another crate speaks on the connections of agents.
+pub mod beside {
+    pub use crate::agents::BesideProtocol;
+    pub use crate::connections::Aside;
+}
 
 /// Issuing credentials: what controllers give.
 pub mod issue {

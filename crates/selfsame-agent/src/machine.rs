@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use selfsame_agent_view::exchange::Depth;
 use selfsame_aries::advance::{Outgoing, Problem};
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
@@ -160,6 +161,18 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         }
     }
 
+    fn turn<'a>(&self, round: &'a Round<'a>) -> AgentTurn<'a> {
+        let settings = self.parts.terms(round.at.tenant).settings;
+        AgentTurn {
+            round,
+            is_heard: self.parts.is_heard(round.at.tenant),
+            told: match settings.debug_webhooks {
+                true => Depth::Messages,
+                false => Depth::Attachments,
+            },
+        }
+    }
+
     /// A record to write.
     ///
     /// # Errors
@@ -224,11 +237,7 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
             entry: None,
             attempts: 0,
         };
-        let turn = AgentTurn {
-            round: &round(unnamed),
-            is_heard: self.parts.is_heard(tenant),
-        };
-        let taken = match P::step(&mut entry, &input, &turn) {
+        let taken = match P::step(&mut entry, &input, &self.turn(&round(unnamed))) {
             Ok(Step::Done(taken)) => taken,
             Ok(Step::Needs(_)) => return Err(Error::internal("a first step needs nothing")),
             Err(problem) => return Err(refused(&problem)),
@@ -362,11 +371,7 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
                 return Ok(Step::Done(told::<P>(entry, nothing)));
             }
         };
-        let turn = AgentTurn {
-            round,
-            is_heard: self.parts.is_heard(round.at.tenant),
-        };
-        match P::step(entry, input, &turn) {
+        match P::step(entry, input, &self.turn(round)) {
             Ok(Step::Needs(needs)) => Ok(Step::Needs(needs)),
             Ok(Step::Done(taken)) => next::<P>(entry, taken, round).map(Step::Done),
             Err(problem) => {

@@ -64,6 +64,8 @@ pub struct AgentSettings {
     pub auto_respond_messages: bool,
     /// Tells controllers of pings.
     pub monitor_ping: bool,
+    /// Tells controllers the whole messages of exchanges.
+    pub debug_webhooks: bool,
     /// Lets invitations name the public DID.
     pub public_invites: bool,
     /// Takes requests for connections that name the public DID and no invitation.

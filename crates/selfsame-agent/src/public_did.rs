@@ -61,10 +61,8 @@ pub async fn adopt(shared: &Shared, tenant: &TenantId, did: &Did) -> Result<Publ
 /// `BadRequest` if it can't be resolved, or the tenant holds no key that messages to it are encrypted to.
 pub async fn held(shared: &Shared, tenant: &TenantId, did: &Did) -> Result<PublicDid> {
     let options = Options::default();
-    let (resolution, _) = shared
-        .resolver
-        .resolve(did, &options, shared.clock.now())
-        .await;
+    let resolving = shared.resolver.resolve(did, &options, shared.clock.now());
+    let (resolution, _) = resolving.await;
     let unusable = || Error::bad_request("aries-public-did-unusable").with("did", did);
     let document = resolution.document_of(did).map_err(|_| unusable())?;
     let read = PeerDocument::of(document);

@@ -1,5 +1,6 @@
 //! What a step of a protocol is given, and what it gives.
 
+use selfsame_agent_view::exchange::Depth;
 use selfsame_aries::key::VerKey;
 use selfsame_core::machine::Round;
 use selfsame_didcomm::Message;
@@ -15,6 +16,8 @@ pub struct AgentTurn<'a> {
     pub round: &'a Round<'a>,
     /// Whether somebody hears of the record's states.
     pub is_heard: bool,
+    /// How much controllers are told of the messages of exchanges.
+    pub told: Depth,
 }
 
 /// What a step of a protocol gives.

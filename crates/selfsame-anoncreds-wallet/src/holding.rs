@@ -160,7 +160,7 @@ impl AnonCreds {
         query: &Value,
         paging: &Paging,
     ) -> Result<Listing<CredentialInfo>> {
-        let query = wql::parsed(query)?;
+        let query = self.naming().query(&wql::parsed(query)?).await?;
         let search = HeldSearch {
             store: &self.shared.store,
             tenant,

@@ -7,6 +7,7 @@
 //! presentations travel.
 
 mod bounded;
+mod endorsing;
 mod error;
 mod held;
 mod holding;
@@ -14,6 +15,7 @@ mod issuing;
 mod keys;
 mod link_secret;
 pub mod matching;
+mod naming;
 mod objects;
 mod places;
 mod presenting;
@@ -36,12 +38,19 @@ pub use publication::{
     DefinitionFilter, NewCredentialDefinition, NewSchema, Publication, PublicationState,
 };
 pub use publishing::{CredentialDefinitionView, SchemaView};
-pub use registries::{IssuanceState, IssuanceView, PlacesByRegistry, RegistryDifference};
+pub use registries::{IssuanceState, IssuanceView, PlacesByRegistry};
 pub use registry::{RegistryStage, RegistryView};
 pub use tails::TailsName;
 pub use verifying::ProofVerdict;
 pub use view::{ChosenCredentials, CredentialInfo, ShownAttribute, ShownPredicate};
 pub use wallet::AnonCreds;
+
+/// Publishing through an endorser: what waits, and what comes back.
+pub mod endorse {
+    pub use crate::endorsing::{AuthoredWrite, EndorsedObject, Endorser, Endorsing, endorsed};
+    pub use crate::naming::did_beside;
+    pub use crate::publishing::{EndorsedWrite, RequestedPublication};
+}
 
 /// Issuing: what is given, and what is made.
 pub mod issue {

@@ -145,14 +145,17 @@ impl AnonCreds {
         wanted: &CredentialsWanted<'_>,
     ) -> Result<Vec<MatchingCredential>> {
         let request = PresentationRequest::from_json(request).map_err(refused)?;
+        let request = self.naming().request(request).await?;
         let mut found: BTreeMap<u64, MatchingCredential> = BTreeMap::new();
         for mut asked in AskedReferent::all(&request) {
             let mut referents = wanted.referents.iter();
             if !wanted.referents.is_empty() && !referents.any(|one| one == asked.referent) {
                 continue;
             }
-            let extra = wanted.extra.get(asked.referent);
-            asked.extra = extra.map(wql::parsed).transpose()?;
+            asked.extra = match wanted.extra.get(asked.referent) {
+                Some(extra) => Some(self.naming().query(&wql::parsed(extra)?).await?),
+                None => None,
+            };
             // One of the newest of all is also among as many of the newest of each referent that it answers.
             let most = wanted.most.min(MATCHES_MAX);
             for one in self.answers(tenant, &asked, most).await? {
@@ -181,6 +184,7 @@ impl AnonCreds {
         request: &[u8],
     ) -> Result<ChosenCredentials> {
         let request = PresentationRequest::from_json(request).map_err(refused)?;
+        let request = self.naming().request(request).await?;
         let mut taken: Vec<FoundCredential> = Vec::new();
         let mut chosen = ChosenCredentials::default();
         for asked in AskedReferent::all(&request) {

@@ -20,6 +20,7 @@ use serde_json::Value;
 
 use crate::bounded::Bounded;
 use crate::error::refused;
+use crate::naming::Naming;
 
 /// Schemas, definitions and registries held, of each kind.
 const HELD_MAX: usize = 512;
@@ -102,6 +103,7 @@ impl Objects {
 
     /// A schema, if the registry has it.
     pub(crate) async fn schema(&self, id: &str) -> Result<Option<KnownSchema>> {
+        let id = &*Naming(&self.shared).qualified(id).await?;
         if let Some(known) = self.schemas.get(id) {
             return Ok(Some(known));
         }
@@ -118,6 +120,7 @@ impl Objects {
 
     /// A credential definition, if the registry has it. Its end is known to be as of the last few seconds.
     pub(crate) async fn definition(&self, id: &str) -> Result<Option<KnownDefinition>> {
+        let id = &*Naming(&self.shared).qualified(id).await?;
         let now = self.shared.clock.now();
         let held = self.definitions.get(id);
         if let Some(held) = &held
@@ -150,6 +153,7 @@ impl Objects {
 
     /// A revocation registry, if the registry has it.
     pub(crate) async fn registry(&self, id: &str) -> Result<Option<KnownRegistry>> {
+        let id = &*Naming(&self.shared).qualified(id).await?;
         if let Some(known) = self.registries.get(id) {
             return Ok(Some(known));
         }

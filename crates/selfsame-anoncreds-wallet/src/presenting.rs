@@ -70,6 +70,7 @@ impl AnonCreds {
         request: PresentationRequest,
         chosen: &ChosenCredentials,
     ) -> Result<Vec<u8>> {
+        let request = self.naming().request(request).await?;
         let mut gathered = Gathered::default();
         for id in named(chosen) {
             self.gather(tenant, id, &mut gathered).await?;

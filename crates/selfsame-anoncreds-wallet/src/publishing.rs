@@ -1,5 +1,6 @@
 //! The publication of schemas and credential definitions, and what the registry has of them.
 
+mod endorsed;
 mod listed;
 mod read;
 
@@ -12,12 +13,14 @@ use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, OutboxId, StoreError, TenantId};
 
+use crate::endorsing::Endorser;
 use crate::error::unknown;
 use crate::publication::{
     AcceptedPublication, FailedPublication, NewCredentialDefinition, NewSchema, PUBLICATION,
     Publication, PublicationState,
 };
 use crate::wallet::AnonCreds;
+pub use endorsed::{EndorsedWrite, RequestedPublication};
 pub use read::{CredentialDefinitionView, SchemaView};
 
 /// How long a request waits for a publication, and the pause between two looks.
@@ -57,6 +60,21 @@ impl AnonCreds {
         author: &Author,
         new: &NewCredentialDefinition<'_>,
     ) -> Result<CredentialDefinitionView> {
+        let publication = self.new_definition(author, new).await?;
+        let id = publication.definition_id.clone().unwrap_or_default();
+        self.published(publication.clone()).await?;
+        if publication.revocable {
+            self.keep_registries(&author.tenant, &publication).await?;
+        }
+        self.credential_definition(&id).await
+    }
+
+    /// The publication of a definition, if it can be published.
+    async fn new_definition(
+        &self,
+        author: &Author,
+        new: &NewCredentialDefinition<'_>,
+    ) -> Result<Publication> {
         self.can_publish(author)?;
         if let Some(size) = new
             .registry_size
@@ -67,8 +85,10 @@ impl AnonCreds {
                 .with("least", REGISTRY_SIZES.start())
                 .with("most", REGISTRY_SIZES.end()));
         }
-        let schema = self.objects.schema(new.schema_id).await?;
-        let schema = schema.ok_or_else(|| unknown("the schema", new.schema_id))?;
+        let schema_id = &*self.qualified(new.schema_id).await?;
+        let schema = self.objects.schema(schema_id).await?;
+        let schema = schema.ok_or_else(|| unknown("the schema", schema_id))?;
+        let new = &NewCredentialDefinition { schema_id, ..*new };
         let schema = schema.schema.as_ref().clone();
         let publication = Publication::of_definition(author.clone(), schema, new)?;
         let id = publication.definition_id.clone().unwrap_or_default();
@@ -77,14 +97,10 @@ impl AnonCreds {
             // Published before, with a key that is not here.
             return Err(exists(&id));
         }
-        if own.is_some_and(|own| own.revocable != publication.revocable) {
-            return Err(exists(&id));
+        match own.is_some_and(|own| own.revocable != publication.revocable) {
+            true => Err(exists(&id)),
+            false => Ok(publication),
         }
-        self.published(publication.clone()).await?;
-        if publication.revocable {
-            self.keep_registries(&author.tenant, &publication).await?;
-        }
-        self.credential_definition(&id).await
     }
 
     /// Gives a definition of the author a successor with a new key, and waits until the registry has it. From `until` on
@@ -100,6 +116,7 @@ impl AnonCreds {
         until: UnixTime,
     ) -> Result<CredentialDefinitionView> {
         self.can_publish(author)?;
+        let cred_def_id = &*self.qualified(cred_def_id).await?;
         let own = self.publication_of(&author.tenant, cred_def_id).await?;
         let own = own.filter(Publication::is_published);
         let absent = || Error::not_found("anoncreds-object-absent").with("id", cred_def_id);
@@ -154,16 +171,22 @@ impl AnonCreds {
         let known = self.publication(&author.tenant, id).await?;
         match known.map(|(publication, _)| publication.state) {
             None | Some(PublicationState::Published(_)) => Ok(false),
-            Some(PublicationState::Preparing | PublicationState::Sending) => Ok(true),
             Some(PublicationState::Failed(_)) => {
-                self.begun_again(author, id).await?;
+                self.begun_again(author, id, None).await?;
                 Ok(true)
             }
+            Some(_) => Ok(true),
         }
     }
 
-    /// Begins a publication again that had failed. Returns its call, unless another request was faster.
-    async fn begun_again(&self, author: &Author, id: &str) -> Result<Option<OutboxId>> {
+    /// Begins a publication again that had failed, through this endorser if there is one. Returns its call, unless another
+    /// request was faster.
+    async fn begun_again(
+        &self,
+        author: &Author,
+        id: &str,
+        endorser: Option<Endorser>,
+    ) -> Result<Option<OutboxId>> {
         let Some((mut publication, version)) = self.publication(&author.tenant, id).await? else {
             return Ok(None);
         };
@@ -177,6 +200,7 @@ impl AnonCreds {
         };
         publication.state = state;
         publication.author = author.clone();
+        publication.endorser = endorser;
         let call = self.publishing.entry(&publication, call)?;
         let batch = Batch::new(author.tenant.clone())
             .update_version(PUBLICATION, id, version, encode(&publication)?)
@@ -190,11 +214,18 @@ impl AnonCreds {
 
     /// Begins a publication unless it was begun, tries it again if it had failed, and waits for its end.
     async fn published(&self, publication: Publication) -> Result<AcceptedPublication> {
+        self.carried_out(&publication).await?;
+        self.ended(&publication.author.tenant, &publication.id())
+            .await
+    }
+
+    /// Begins a publication unless it was begun, or again if it had failed.
+    async fn carried_out(&self, publication: &Publication) -> Result<()> {
         let (author, id) = (publication.author.clone(), publication.id());
         let known = self.publication(&author.tenant, &id).await?;
         match known.map(|(known, _)| known.state) {
             None => {
-                let begun = self.publication_begun(&publication)?;
+                let begun = self.publication_begun(publication)?;
                 match self.shared.store.commit(begun).await {
                     Ok(committed) => self.carry_on(committed.outbox.last().copied()).await,
                     // Another request was faster.
@@ -203,12 +234,13 @@ impl AnonCreds {
                 }
             }
             Some(PublicationState::Failed(_)) => {
-                let call = self.begun_again(&author, &id).await?;
+                let endorser = publication.endorser.clone();
+                let call = self.begun_again(&author, &id, endorser).await?;
                 self.carry_on(call).await;
             }
             Some(_) => {}
         }
-        self.ended(&author.tenant, &id).await
+        Ok(())
     }
 
     /// Carries out a call that was just written. An error is logged there, and the outbox goes on.
@@ -217,18 +249,36 @@ impl AnonCreds {
     }
 
     async fn ended(&self, tenant: &TenantId, id: &str) -> Result<AcceptedPublication> {
+        let accepted = |publication: Publication| match publication.state {
+            PublicationState::Published(accepted) => Some(Ok(accepted)),
+            PublicationState::Endorsing => {
+                Some(Err(Error::new(ErrorKind::Conflict, "anoncreds-unendorsed")))
+            }
+            _ => None,
+        };
+        self.awaited(tenant, id, accepted).await?
+    }
+
+    /// Waits until a publication is as `wanted`, or has failed.
+    async fn awaited<T>(
+        &self,
+        tenant: &TenantId,
+        id: &str,
+        wanted: impl Fn(Publication) -> Option<T>,
+    ) -> Result<T> {
         let waiting = async {
             loop {
                 let found = self.publication(tenant, id).await?;
-                match found.map(|(publication, _)| publication.state) {
-                    Some(PublicationState::Published(accepted)) => return Ok(accepted),
-                    Some(PublicationState::Failed(FailedPublication { reason, .. })) => {
-                        return Err(Error::bad_request("anoncreds-not-published").because(reason));
-                    }
-                    Some(PublicationState::Preparing | PublicationState::Sending) => {
-                        tokio::time::sleep(PAUSE).await;
-                    }
-                    None => return Err(Error::internal("a publication has gone")),
+                let gone = || Error::internal("a publication has gone");
+                let (publication, _) = found.ok_or_else(gone)?;
+                if let PublicationState::Failed(FailedPublication { reason, .. }) =
+                    publication.state
+                {
+                    return Err(Error::bad_request("anoncreds-not-published").because(reason));
+                }
+                match wanted(publication) {
+                    Some(reached) => return Ok(reached),
+                    None => tokio::time::sleep(PAUSE).await,
                 }
             }
         };

@@ -22,7 +22,6 @@ use crate::wallet::AnonCreds;
 pub(crate) use issued::issuance;
 pub use issued::{IssuanceState, IssuanceView};
 pub use revoking::PlacesByRegistry;
-pub use shown::RegistryDifference;
 
 /// Registries of a definition that have room, or are being made: one in use and one in reserve.
 const KEPT: usize = 2;
@@ -174,6 +173,7 @@ impl AnonCreds {
     /// # Errors
     /// `NotFound` if the tenant has no such definition; the store's.
     pub async fn rotate_registries(&self, tenant: &TenantId, cred_def_id: &str) -> Result<()> {
+        let cred_def_id = &*self.qualified(cred_def_id).await?;
         let publication = self.own_definition(tenant, cred_def_id).await?;
         for registry in self.open_registries(tenant, cred_def_id).await? {
             if registry.is_published() {
@@ -229,7 +229,7 @@ impl AnonCreds {
 
     /// The registry of the tenant with this identifier.
     pub(crate) async fn own_registry(&self, tenant: &TenantId, id: &str) -> Result<RegistryRecord> {
-        let tag = Tag::hashed("rev_reg_id", id);
+        let tag = Tag::hashed("rev_reg_id", self.qualified(id).await?);
         let found = self.registries_with(tenant, &tag).await?.into_iter().next();
         found.ok_or_else(|| Error::not_found("anoncreds-object-absent").with("id", id))
     }

@@ -8,6 +8,7 @@ mod view;
 
 pub(crate) use change::RegistryChange;
 pub(crate) use machine::Registries;
+pub(crate) use making::RegistryWorkshop;
 pub use record::RegistryStage;
 pub(crate) use record::{REGISTRY, RegistryRecord, is_open_tag};
 pub use view::RegistryView;

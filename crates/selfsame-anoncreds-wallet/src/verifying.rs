@@ -44,6 +44,7 @@ impl AnonCreds {
     /// no error.
     pub async fn verify(&self, request: &[u8], presentation: &[u8]) -> Result<ProofVerdict> {
         let request = PresentationRequest::from_json(request).map_err(refused)?;
+        let request = self.naming().request(request).await?;
         let presentation = match Presentation::from_json(presentation) {
             Ok(presentation) => presentation,
             Err(error) => return Ok(ProofVerdict::invalid("VALUE_ERROR", &error.to_string())),

@@ -7,12 +7,14 @@ use selfsame_driver::Result;
 use selfsame_store::TenantId;
 
 use crate::bounded::Bounded;
+use crate::endorsing::{Endorsing, EndorsingCell};
 use crate::keys::IssuerKeys;
 use crate::link_secret::LinkSecrets;
+use crate::naming::Naming;
 use crate::objects::{KnownRegistry, Objects};
 use crate::places::PlaceLeases;
 use crate::publication::Publishing;
-use crate::registry::Registries;
+use crate::registry::{Registries, RegistryWorkshop};
 use crate::states::ProvenStates;
 use crate::tails::{Tails, TailsName};
 use crate::uses::Uses;
@@ -34,6 +36,7 @@ pub struct AnonCreds {
     pub(crate) states: Arc<ProvenStates>,
     pub(crate) places: Arc<PlaceLeases>,
     pub(crate) tagged: Arc<Bounded<TenantId, ()>>,
+    endorsing: EndorsingCell,
 }
 
 impl AnonCreds {
@@ -42,9 +45,11 @@ impl AnonCreds {
     pub fn new(shared: Arc<Shared>) -> Self {
         let objects = Arc::new(Objects::new(shared.clone()));
         let keys = Arc::new(IssuerKeys::new(shared.clone(), objects.clone()));
-        let registries = Registries::new(shared.clone(), keys.clone());
+        let workshop = RegistryWorkshop::new(shared.clone(), keys.clone());
+        let endorsing = EndorsingCell::default();
+        let registries = Registries::new(workshop, endorsing.clone());
         Self {
-            publishing: Arc::new(Publishing::new(shared.clone())),
+            publishing: Arc::new(Publishing::new(shared.clone(), endorsing.clone())),
             registries: Arc::new(registries),
             uses: Arc::new(Uses::new(shared.clone())),
             secrets: Arc::new(LinkSecrets::new(shared.clone())),
@@ -55,7 +60,13 @@ impl AnonCreds {
             shared,
             objects,
             keys,
+            endorsing,
         }
+    }
+
+    /// Has the transactions of authors who need an endorser wait for it.
+    pub fn set_endorsing(&self, endorsing: Endorsing) {
+        self.endorsing.set(endorsing);
     }
 
     /// The parts of the instance that these stand on.
@@ -77,6 +88,18 @@ impl AnonCreds {
             self.registries.clone(),
             self.uses.clone(),
         ]
+    }
+
+    /// The qualified form of an identifier in the unqualified form of Indy's ledgers; any other as it is.
+    ///
+    /// # Errors
+    /// The registry's.
+    pub async fn qualified(&self, id: &str) -> Result<String> {
+        self.naming().qualified(id).await
+    }
+
+    pub(crate) fn naming(&self) -> Naming<'_> {
+        Naming(&self.shared)
     }
 
     /// A tails file that is kept here, with its hash.

@@ -94,7 +94,7 @@ fn publication(author: Author, new: &NewVersion<'_>) -> Result<Publication> {
 /// What the operator sees of a publication.
 fn objects(one: &Publication) -> AnonCredsObjects {
     let (state, seq_no, reason) = match &one.state {
-        PublicationState::Preparing | PublicationState::Sending => {
+        PublicationState::Preparing | PublicationState::Endorsing | PublicationState::Sending => {
             (PublishingState::Publishing, None, None)
         }
         PublicationState::Published(accepted) => {

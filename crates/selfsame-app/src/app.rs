@@ -3,6 +3,7 @@
 mod agents;
 mod auditing;
 mod backing_up;
+mod endorsing;
 mod erasing;
 mod exporting;
 mod hearing;
@@ -40,6 +41,7 @@ use selfsame_driver::clock::Clock;
 use selfsame_driver::hsm::Hsm;
 use selfsame_driver::room::Wanting;
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
+use selfsame_endorsement::Endorsements;
 use selfsame_ledger::embedded::reached;
 use selfsame_ledger::view::{Misbehaviour, RegistryClock, WitnessFigures};
 use selfsame_ledger::{Registry, Times};
@@ -108,6 +110,7 @@ pub struct App {
     wallet: Option<Arc<Wallet>>,
     webhooks: Webhooks,
     agents: Agents,
+    endorsements: Endorsements,
     /// The tenants of the agents by the names of their organisations; set at the start.
     agent_tenants: OnceLock<HashMap<String, TenantId>>,
     publishing: TypePublications,
@@ -187,6 +190,8 @@ impl App {
         let webhooks = Webhooks::new(shared.clone(), receiver_of, stopping.subscribe());
         let agents = agents::agents(&config, &anoncreds, hearing(&webhooks));
         correspondents.extend(agents.correspondents());
+        let endorsements = endorsing::endorsements(&agents);
+        correspondents.push(endorsements.connect());
         let app = Self {
             operators: operators(&shared),
             trail,
@@ -194,6 +199,7 @@ impl App {
             webhooks,
             publishing: TypePublications(anoncreds),
             agents,
+            endorsements,
             agent_tenants: OnceLock::new(),
             config,
             registry,
@@ -210,7 +216,9 @@ impl App {
             shared,
         };
         app.shared.set_correspondents(app.correspondents.iter());
-        Ok((Arc::new(app), token))
+        let app = Arc::new(app);
+        app.let_agents_endorse();
+        Ok((app, token))
     }
 
     /// Registers the DIDs that must be registered and starts the background tasks; then the instance is ready.

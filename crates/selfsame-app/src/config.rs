@@ -2,6 +2,7 @@
 
 use selfsame_agent::AgentTerms;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
+use selfsame_endorsement::EndorsementTerms;
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_wallet::config::WalletConfig;
@@ -42,6 +43,8 @@ pub struct AgentConfig {
     pub organisation: String,
     /// How the agent presents itself, and how far it goes on by itself.
     pub terms: AgentTerms,
+    /// What it does with endorsements by itself.
+    pub endorsement: EndorsementTerms,
     /// The controllers that hear of its records.
     pub controllers: Vec<AgentController>,
 }

@@ -9,10 +9,10 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::selfsame::Network;
 use selfsame_did::{AsOf, Did, Options, Resolution};
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_ledger::view::{RegistryDelegation, RegistryUse};
+use selfsame_ledger::view::{RegistryDelegation, RegistryEntry, RegistryUse};
 use selfsame_ledger::{Registry, standing};
 use selfsame_registry::anoncreds::{
-    PublishedDefinition, PublishedRegistry, PublishedSchema, RevocationState,
+    ObjectName, PublishedDefinition, PublishedRegistry, PublishedSchema, RevocationState,
 };
 use selfsame_registry::{Receipt, StateError, StateMachine, StateRead, Transaction};
 
@@ -61,6 +61,20 @@ impl RegistryClient for Connected {
         self.read(|machine, state| machine.schema(state, id)).await
     }
 
+    async fn schema_numbered(&self, seq_no: u64) -> Result<Option<String>> {
+        let entry = match self.0.entry(seq_no).await {
+            Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
+            found => found?,
+        };
+        let Some(id) = schema_of(&entry) else {
+            return Ok(None);
+        };
+        // The number in the schema's own receipt is proven, whoever told the entry.
+        let found = self.schema(&id).await?;
+        let is_its_own = found.is_some_and(|found| found.receipt.seq_no == seq_no);
+        Ok(is_its_own.then_some(id))
+    }
+
     async fn credential_definition(&self, id: &str) -> Result<Option<PublishedDefinition>> {
         let read = self.read(|machine, state| machine.credential_definition(state, id));
         read.await
@@ -91,6 +105,20 @@ impl RegistryClient for Connected {
             "registry-too-fast",
         ))
     }
+}
+
+/// The identifier of the first schema that a transaction published.
+fn schema_of(entry: &RegistryEntry) -> Option<String> {
+    let several = entry.content["operations"].as_array();
+    let published = match several {
+        Some(all) => all.iter().find(|one| one["kind"] == "schema")?,
+        None if entry.kind == "schema" => &entry.content,
+        None => return None,
+    };
+    let schema = &published["value"];
+    let author = Did::parse(&entry.author).ok()?;
+    let (name, version) = (schema["name"].as_str()?, schema["version"].as_str()?);
+    Some(ObjectName::schema(&author, name, version)?.to_string())
 }
 
 /// Objects as of two heights may contradict each other, which the machine takes for damage.

@@ -34,7 +34,8 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    const fn of<M: Vocabulary>(
+    /// The protocol of these messages.
+    pub const fn of<M: Vocabulary>(
         roles: &'static [&'static str],
         rfcs: &'static [&'static str],
     ) -> Self {
@@ -45,6 +46,22 @@ impl Protocol {
             rfcs,
             reread: reread::<M>,
         }
+    }
+
+    /// Whether it has messages of this type, in a version that is spoken.
+    pub fn speaks(&self, kind: &MessageType) -> bool {
+        let mut versions = self.versions.iter();
+        kind.is_of(self.name, kind.version.major)
+            && versions.any(|ours| ours.common(kind.version).is_some())
+    }
+
+    /// What is said of it to who asks for features (RFC 0557).
+    pub fn features(&self) -> impl Iterator<Item = Feature> {
+        self.identifiers().map(|id| Feature {
+            feature_type: "protocol".to_owned(),
+            id,
+            roles: self.roles.iter().map(|role| (*role).to_owned()).collect(),
+        })
     }
 
     /// Its identifiers, such as `https://didcomm.org/trust_ping/1.0` (RFC 0003, "PIURI").
@@ -83,26 +100,10 @@ pub const PROTOCOLS: &[Protocol] = &[
 
 /// The protocol of a type of message, in a version that is spoken.
 pub fn find(kind: &MessageType) -> Option<&'static Protocol> {
-    let is_spoken = |protocol: &&Protocol| {
-        let mut versions = protocol.versions.iter();
-        kind.is_of(protocol.name, kind.version.major)
-            && versions.any(|ours| ours.common(kind.version).is_some())
-    };
-    PROTOCOLS.iter().find(is_spoken)
+    PROTOCOLS.iter().find(|protocol| protocol.speaks(kind))
 }
 
 /// What the table says to who asks for features (RFC 0557).
 pub fn features() -> Vec<Feature> {
-    let each = PROTOCOLS.iter().flat_map(|protocol| {
-        protocol.identifiers().map(|id| Feature {
-            feature_type: "protocol".to_owned(),
-            id,
-            roles: protocol
-                .roles
-                .iter()
-                .map(|role| (*role).to_owned())
-                .collect(),
-        })
-    });
-    each.collect()
+    PROTOCOLS.iter().flat_map(Protocol::features).collect()
 }

@@ -140,12 +140,15 @@ pub fn fresh_id(label: &str, ctx: &Ctx) -> String {
 }
 
 /// Reads the body.
-pub(crate) fn body<T: DeserializeOwned>(message: &Message) -> Result<T, Unreadable> {
+///
+/// # Errors
+/// If a member has the wrong form.
+pub fn body<T: DeserializeOwned>(message: &Message) -> Result<T, Unreadable> {
     Ok(json::value_as(Value::Object(message.body.clone()))?)
 }
 
 /// Writes the body.
-pub(crate) fn put_body<T: Serialize>(message: &mut Message, body: &T) {
+pub fn put_body<T: Serialize>(message: &mut Message, body: &T) {
     // Names of members are texts and numbers are finite, so writing to memory does not fail.
     if let Ok(Value::Object(members)) = serde_json::to_value(body) {
         message.body = members;
@@ -153,7 +156,10 @@ pub(crate) fn put_body<T: Serialize>(message: &mut Message, body: &T) {
 }
 
 /// Reads a member that is `null` as one that is absent.
-pub(crate) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+///
+/// # Errors
+/// If it has the wrong form.
+pub fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: Default + Deserialize<'de>,

@@ -172,12 +172,8 @@ impl Shared {
             Ok(Fresh::new(response.body.to_vec())
                 .at_most(response.cache_max_age.unwrap_or(u64::MAX)))
         });
-        match self
-            .fetched
-            .metadata
-            .get_newer(&url.to_string(), now, outdated, fetch)
-            .await
-        {
+        let (known, url_text) = (&self.fetched.metadata, url.to_string());
+        match known.get_newer(&url_text, now, outdated, fetch).await {
             Ok((document, at)) => Fetched {
                 value: Ok((*document).clone()),
                 at,

@@ -42,6 +42,12 @@ pub trait RegistryClient: Send + Sync {
         Ok(None)
     }
 
+    /// The identifier of the AnonCreds schema that the transaction with this number published; of the first, if it
+    /// published several.
+    async fn schema_numbered(&self, _seq_no: u64) -> Result<Option<String>> {
+        Ok(None)
+    }
+
     /// The AnonCreds credential definition of an identifier, with its successor.
     async fn credential_definition(&self, _id: &str) -> Result<Option<PublishedDefinition>> {
         Ok(None)

@@ -85,6 +85,7 @@ impl BoundAgent {
         AgentConfig {
             organisation: self.at.organisation.clone(),
             terms: self.settings.terms.clone(),
+            endorsement: self.settings.endorsement.clone(),
             controllers: self.controllers.clone(),
         }
     }

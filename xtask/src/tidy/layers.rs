@@ -214,6 +214,18 @@ const PLACES: &[Place] = &[
         ..place("selfsame-bulk", 3)
     },
     Place {
+        // The connections of agents are behind a trait of its own.
+        beside: &[
+            "selfsame-anoncreds-wallet",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-mediation",
+            "selfsame-store",
+        ],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-endorsement", 3)
+    },
+    Place {
         // The roles of organisations; what people own is in the wallet.
         beside: &[
             "selfsame-core",
@@ -294,6 +306,7 @@ const PLACES: &[Place] = &[
             "selfsame-audit",
             "selfsame-core",
             "selfsame-driver",
+            "selfsame-endorsement",
             "selfsame-ledger",
             "selfsame-mediation",
             "selfsame-openid",

@@ -28,13 +28,18 @@ struct NamedQuery {
 }
 
 impl NamedQuery {
-    fn did(&self) -> OperationResult<Did> {
-        let text = self.did.as_deref().unwrap_or_default();
-        match text {
+    async fn did(&self, call: &OperationCall) -> OperationResult<Did> {
+        match self.did.as_deref().unwrap_or_default() {
             "" => Err(OperationError::missing("did")),
-            text => did_of(text, "did"),
+            text => named(call, text).await,
         }
     }
+}
+
+/// The DID that a text names, qualified or not.
+async fn named(call: &OperationCall, text: &str) -> OperationResult<Did> {
+    let qualified = call.agents().anoncreds().qualified(text).await?;
+    did_of(&qualified, "did")
 }
 
 #[derive(Deserialize)]
@@ -50,7 +55,7 @@ pub async fn register(call: OperationCall) -> OperationResult {
     let (Some(text), Some(verkey)) = (asked.did, asked.verkey) else {
         return Err(cannot(Reason::new("agent-nym-incomplete")));
     };
-    let did = did_of(&text, "did")?;
+    let did = named(&call, &text).await?;
     let foreign = || cannot(Reason::new("agent-nym-foreign").with("did", &did));
     let resolution = call.app().resolve(&did, &Options::default()).await;
     let document = resolution.document.as_ref().ok_or_else(foreign)?;
@@ -69,7 +74,7 @@ fn keys(document: &Document) -> impl Iterator<Item = String> {
 /// The role of a DID.
 pub async fn role(call: OperationCall) -> OperationResult {
     let asked: NamedQuery = call.query()?;
-    resolved(&call, &asked.did()?).await?;
+    resolved(&call, &asked.did(&call).await?).await?;
     told(&json!({ "role": ROLE }))
 }
 
@@ -82,7 +87,7 @@ pub async fn rotate_key(call: OperationCall) -> OperationResult {
 /// The key of a DID of anybody, in base58.
 pub async fn verkey(call: OperationCall) -> OperationResult {
     let asked: NamedQuery = call.query()?;
-    let document = resolved(&call, &asked.did()?).await?;
+    let document = resolved(&call, &asked.did(&call).await?).await?;
     let key = document.keys(Relationship::Authentication).next();
     let absent = || Problem::new(StatusCode::NOT_FOUND, "agent-did-without-key");
     let (_, key) = key.ok_or_else(absent)?;
@@ -92,7 +97,7 @@ pub async fn verkey(call: OperationCall) -> OperationResult {
 /// The endpoint of a DID of anybody, by the type of its service.
 pub async fn endpoint(call: OperationCall) -> OperationResult {
     let asked: NamedQuery = call.query()?;
-    let document = resolved(&call, &asked.did()?).await?;
+    let document = resolved(&call, &asked.did(&call).await?).await?;
     let document = serde_json::to_value(&document).unwrap_or_default();
     let wanted = asked.endpoint_type.unwrap_or_default().to_lowercase();
     let fits = |service: &&Value| {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::answer::{OperationResult, cannot, told};
 use crate::call::OperationCall;
+use crate::operations::transactions::{EndorserQuery, requested};
 
 /// The tag of a definition if the caller names none.
 const DEFAULT_TAG: &str = "default";
@@ -24,20 +25,33 @@ struct SchemaBody {
 
 /// Publishes a schema.
 pub async fn create(call: OperationCall) -> OperationResult {
-    let body: SchemaBody = call.body()?;
+    let (asked, body): (EndorserQuery, SchemaBody) = (call.query()?, call.body()?);
     let author = call.app().agent_author(call.tenant()?).await?;
     let new = NewSchema {
         name: &body.schema_name,
         version: &body.schema_version,
         attributes: &body.attributes,
     };
-    let schema = call
-        .agents()
-        .anoncreds()
-        .create_schema(&author, &new)
-        .await?;
+    let anoncreds = call.agents().anoncreds();
+    if let Some(endorser) = asked.endorser(&call, &author).await? {
+        let made = anoncreds.request_schema(&author, endorser, &new).await?;
+        let sent = json!({ "schema_id": made.object, "schema": unwritten(&made.object, &new) });
+        return requested(&call, sent, made).await;
+    }
+    let schema = anoncreds.create_schema(&author, &new).await?;
     let sent = json!({ "schema_id": schema.id, "schema": legacy_schema(&schema) });
     told(&json!({ "sent": sent, "schema_id": schema.id, "schema": legacy_schema(&schema) }))
+}
+
+/// A schema that the registry does not have yet.
+fn unwritten(id: &str, new: &NewSchema<'_>) -> Value {
+    json!({
+        "ver": "1.0",
+        "id": id,
+        "name": new.name,
+        "version": new.version,
+        "attrNames": new.attributes,
+    })
 }
 
 /// A schema as Indy's ledger has it.
@@ -107,7 +121,7 @@ struct DefinitionBody {
 
 /// Publishes a credential definition.
 pub async fn create_definition(call: OperationCall) -> OperationResult {
-    let body: DefinitionBody = call.body()?;
+    let (asked, body): (EndorserQuery, DefinitionBody) = (call.query()?, call.body()?);
     let author = call.app().agent_author(call.tenant()?).await?;
     let size = body.revocation_registry_size.unwrap_or(REGISTRY_SIZE);
     let new = NewCredentialDefinition {
@@ -116,6 +130,13 @@ pub async fn create_definition(call: OperationCall) -> OperationResult {
         registry_size: body.support_revocation.then_some(size),
     };
     let anoncreds = call.agents().anoncreds();
+    if let Some(endorser) = asked.endorser(&call, &author).await? {
+        let made = anoncreds
+            .request_definition(&author, endorser, &new)
+            .await?;
+        let sent = json!({ "credential_definition_id": made.object });
+        return requested(&call, sent, made).await;
+    }
     let made = anoncreds.create_definition(&author, &new).await?;
     let sent = json!({ "credential_definition_id": made.id });
     told(&json!({ "sent": sent, "credential_definition_id": made.id }))

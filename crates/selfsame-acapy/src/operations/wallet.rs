@@ -7,8 +7,8 @@ use selfsame_driver::Reason;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::answer::{OperationResult, cannot, told};
-use crate::call::OperationCall;
+use crate::answer::{OperationError, OperationResult, cannot, told};
+use crate::call::{OperationCall, did_of};
 
 #[derive(Deserialize)]
 struct DidQuery {
@@ -103,17 +103,23 @@ struct PublicQuery {
     did: Option<String>,
 }
 
-/// The public DID is that of the organisation, and no other can be.
+/// The DID that invitations name as the public one. What the agent publishes is always signed by its organisation's.
 pub async fn set_public(call: OperationCall) -> OperationResult {
     let asked: PublicQuery = call.query()?;
-    let identity = call.app().agent_identity(call.tenant()?).await?;
+    let tenant = call.tenant()?;
+    let identity = call.app().agent_identity(tenant).await?;
     let own = identity.did().to_string();
-    match asked.did.as_deref() {
-        Some(did) if did == own || own.ends_with(&format!(":{did}")) => {
-            told(&json!({ "result": public_did(&identity) }))
-        }
-        _ => Err(cannot(
-            Reason::new("agent-public-did-fixed").with("did", &own),
-        )),
+    let wanted = asked.did.ok_or_else(|| OperationError::missing("did"))?;
+    if wanted == own || own.ends_with(&format!(":{wanted}")) {
+        return told(&json!({ "result": public_did(&identity) }));
     }
+    let wanted = did_of(&wanted, "did")?;
+    let adopted = call.agents().set_public_did(tenant, &wanted).await?;
+    told(&json!({ "result": {
+        "did": adopted.did,
+        "verkey": adopted.key.to_base58(),
+        "posture": "public",
+        "key_type": "ed25519",
+        "method": adopted.did.method(),
+    }}))
 }

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 
 use super::connecting::connected;
+use super::study::{issued, published};
 use super::world::World;
 
 /// What a controller was sent.
@@ -126,4 +127,31 @@ async fn a_controller_hears_each_state_of_a_connection_in_order_with_its_key() {
         .iter()
         .find(|one| one.record["connection_id"] == *ours);
     assert_eq!(first.unwrap().record["alias"], "Pacientes");
+}
+
+#[tokio::test]
+async fn a_controller_that_looks_for_faults_hears_the_whole_messages_of_exchanges() {
+    let controller = Controller::start().await;
+    let world = World::heard(&["clinic", "holder"], &[&controller.url], |settings| {
+        let is_clinic = settings.organisation == "clinic";
+        settings.terms.settings.debug_webhooks = is_clinic;
+        settings.terms.settings.auto_respond_credential_offer = !is_clinic;
+    })
+    .await;
+    let [clinic, holder] = &world.agents[..] else {
+        panic!("two agents");
+    };
+    let published = published(clinic, false).await;
+    issued(clinic, holder, &published).await;
+    let heard = controller.of("issue_credential_v2_0", 4).await;
+    for one in heard {
+        let has_message = one.record["cred_offer"].is_object();
+        assert_eq!(
+            has_message,
+            one.record["role"] == "issuer",
+            "{}",
+            one.record
+        );
+        assert!(one.record["by_format"]["cred_offer"].is_object());
+    }
 }

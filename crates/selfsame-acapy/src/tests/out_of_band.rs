@@ -207,3 +207,31 @@ async fn invitations_that_can_not_work_are_refused() {
     let refused = clinic.send(Method::POST, RECEIVE, no_invitation);
     assert_eq!(refused.await.status, StatusCode::BAD_REQUEST);
 }
+
+#[tokio::test]
+async fn a_did_whose_key_the_agent_holds_becomes_the_one_that_invitations_name() {
+    let world = World::with(&["clinic"], |settings| {
+        settings.terms.settings.public_invites = true;
+    })
+    .await;
+    let clinic = &world.agents[0];
+    let own = clinic.get("/wallet/did/public").await["result"]["did"].clone();
+    let path = format!("/wallet/did/public?did={}", own.as_str().unwrap());
+    assert_eq!(clinic.post(&path, "").await["result"]["did"], own);
+    let body = r#"{"method":"did:peer:2"}"#;
+    let made = clinic.post("/wallet/did/create", body).await;
+    let peer = made["result"]["did"].as_str().unwrap();
+    let path = format!("/wallet/did/public?did={peer}");
+    let adopted = clinic.post(&path, "").await;
+    assert_eq!(adopted["result"]["did"], peer);
+    assert_eq!(adopted["result"]["verkey"], made["result"]["verkey"]);
+    let body =
+        r#"{"use_public_did":true,"handshake_protocols":["https://didcomm.org/didexchange/1.1"]}"#;
+    let invited = clinic.post("/out-of-band/create-invitation", body).await;
+    assert_eq!(invited["invitation"]["services"][0], peer);
+    let unknown = "/wallet/did/public?did=did:example:another";
+    let unknown = clinic.send(Method::POST, unknown, "").await;
+    assert_eq!(unknown.status, StatusCode::BAD_REQUEST);
+    let without = clinic.send(Method::POST, "/wallet/did/public", "").await;
+    assert_eq!(without.status, StatusCode::UNPROCESSABLE_ENTITY);
+}

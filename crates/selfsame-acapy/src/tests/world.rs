@@ -13,6 +13,7 @@ use selfsame_app::{App, Parts};
 use selfsame_bulk::Bulks;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_crypto::seal::SealingKey;
+use selfsame_endorsement::EndorsementTerms;
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_mediation::terms::MediationTerms;
 use selfsame_net::{Net, Settings as NetSettings};
@@ -91,6 +92,7 @@ impl World {
                 hosts: Vec::new(),
                 body_max: 1 << 20,
                 multitenant: false,
+                endorsement: EndorsementTerms::default(),
                 invite_base_url: None,
             };
             change(&mut settings);
@@ -158,6 +160,7 @@ async fn open(
             .map(|one| AgentConfig {
                 organisation: one.organisation.clone(),
                 terms: one.terms.clone(),
+                endorsement: one.endorsement.clone(),
                 controllers: controllers.to_vec(),
             })
             .collect(),

@@ -5,7 +5,6 @@ use selfsame_aries::advance::{Footing, Outset};
 use selfsame_aries::discover_features::{
     DiscoveryInput, Feature, FeatureMessage, FeatureQuery, step,
 };
-use selfsame_aries::protocol;
 use selfsame_aries::wire::{Incoming, Vocabulary as _};
 use selfsame_core::machine::{At, Machine as _};
 use selfsame_didcomm::message::{MessageType, Semver};
@@ -47,7 +46,7 @@ impl Agents {
     pub async fn discover(&self, tenant: &TenantId, new: NewDiscovery) -> Result<DiscoveryView> {
         let Some(connection_id) = new.connection_id else {
             let asked = |feature: &Feature| new.queries.iter().any(|one| one.matches(feature));
-            let features = protocol::features().into_iter().filter(asked);
+            let features = self.features().into_iter().filter(asked);
             let features: Vec<_> = features.collect();
             return Ok(DiscoveryView::own(new.major, &new.queries, &features));
         };
@@ -133,7 +132,7 @@ impl Agents {
         let way = way(&found.entry).map(|way| (way.from, way.to));
         let what = DiscoveryInput::Received {
             message,
-            features: protocol::features(),
+            features: self.features(),
         };
         if is_question {
             let ctx = self.parts.shared.clock.ctx();

@@ -102,9 +102,8 @@ impl Exchanges<'_, IssuingProtocol> {
     pub async fn standing(&self, tenant: &TenantId, id: &str) -> Result<Option<IssuingStanding>> {
         let store = &self.agents.parts.shared.store;
         let records = self.machine.records();
-        let found = records
-            .find(store, tenant, IssuingProtocol::KIND, id)
-            .await?;
+        let kind = IssuingProtocol::KIND;
+        let found = records.find(store, tenant, kind, id).await?;
         let Some((entry, version)) = found else {
             return Ok(None);
         };
@@ -223,9 +222,8 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
         };
         let given = ExchangeGiven::act(what, ground);
         let outcome = self.machine.give(At { tenant, id }, given).await?;
-        outcome
-            .shown
-            .ok_or_else(|| Error::internal("a step shows its record"))
+        let unshown = || Error::internal("a step shows its record");
+        outcome.shown.ok_or_else(unshown)
     }
 
     /// An exchange.

@@ -122,7 +122,7 @@ impl Agents {
             PresentProof::PROTOCOL => self.take_exchange(&self.proving, inbound).await,
             // Acknowledgements and problem reports that other protocols adopt.
             NotificationMessage::PROTOCOL | REPORTS => self.take_adopted(inbound).await,
-            _ => Err(unreadable(&"no protocol of this agent has such a message")),
+            _ => self.take_beside(inbound).await,
         }
     }
 

@@ -350,11 +350,9 @@ fn handshakes(new: &NewOobInvitation) -> Result<Vec<MessageType>> {
         let unspoken = || Error::bad_request("aries-handshake-unspoken").with("protocol", name);
         let text = format!("{}/request", name.trim_end_matches('/'));
         let kind = MessageType::parse(&text).map_err(|_| unspoken())?;
-        spoken_handshakes()
-            .iter()
-            .any(|ours| kind.is_of(&ours.protocol, ours.version.major))
-            .then_some(kind)
-            .ok_or_else(unspoken)
+        let mut spoken = spoken_handshakes().into_iter();
+        let is_spoken = spoken.any(|ours| kind.is_of(&ours.protocol, ours.version.major));
+        is_spoken.then_some(kind).ok_or_else(unspoken)
     });
     kinds.collect()
 }

@@ -3,7 +3,7 @@
 use selfsame_aries::coordinate_mediation::MediationMessage;
 use selfsame_aries::wire::Incoming;
 use selfsame_core::events::{Event, EventKind};
-use selfsame_core::machine::{At, Machine as _};
+use selfsame_core::machine::Machine as _;
 use selfsame_didcomm::forward::Forward;
 use selfsame_driver::Result;
 use selfsame_mediation::destination::delivery;
@@ -18,7 +18,7 @@ use serde_json::json;
 
 use super::Agents;
 use super::inbound::{Inbound, incoming, unknown};
-use crate::connections::{Aside, ConnectionGiven, ConnectionWhat, Connections};
+use crate::connections::{Aside, ConnectionWhat, Connections};
 use crate::machine::{AgentProtocol as _, SentMessage};
 use crate::notice::{Told, Untold};
 
@@ -121,12 +121,9 @@ impl Agents {
             terms: &terms.mediation,
         };
         let effects = grants.decide(place, decision).await?;
-        let given = ConnectionGiven::new(ConnectionWhat::Heard(aside(effects)));
-        let at = At {
-            tenant,
-            id: &view.connection_id,
-        };
-        self.connections.give(at, given).await?;
+        let heard = ConnectionWhat::Heard(aside(effects));
+        self.give_connection(tenant, &view.connection_id, heard)
+            .await?;
         grants.show(tenant, id).await
     }
 }

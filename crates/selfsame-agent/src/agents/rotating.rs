@@ -39,9 +39,8 @@ impl Agents {
     async fn rotate(&self, tenant: &TenantId, id: &str, rotating: Rotating) -> Result<Value> {
         let given = ConnectionGiven::new(ConnectionWhat::Rotate(rotating));
         let outcome = self.connections.give(At { tenant, id }, given).await?;
-        outcome
-            .shown
-            .ok_or_else(|| Error::internal("a change of a DID shows its message"))
+        let unshown = || Error::internal("a change of a DID shows its message");
+        outcome.shown.ok_or_else(unshown)
     }
 
     pub(super) async fn take_rotation(&self, inbound: &Inbound) -> Result<()> {

@@ -3,7 +3,6 @@
 use selfsame_aries::advance::Footing;
 use selfsame_aries::basic_message::{self, BasicInput, BasicMessage, TextMessage};
 use selfsame_aries::notification::{self, ProblemReport};
-use selfsame_aries::protocol;
 use selfsame_aries::revocation_notification::{
     self, RevocationInput, RevocationMessage, RevokedCredential,
 };
@@ -22,7 +21,7 @@ use serde_json::json;
 
 use super::Agents;
 use super::inbound::{FoundConnection, Inbound, incoming, outset};
-use crate::connections::{Aside, ConnectionGiven, ConnectionWhat};
+use crate::connections::{Aside, ConnectionWhat};
 use crate::exchanges::issuing::{IssueWhat, IssuingProtocol, place_tag};
 use crate::exchanges::{ExchangeGiven, Ground, record_id};
 use crate::machine::AgentProtocol as _;
@@ -114,9 +113,12 @@ impl Agents {
         id: &str,
         messages: Vec<Message>,
     ) -> Result<()> {
-        let given = ConnectionGiven::new(ConnectionWhat::Say(messages));
-        self.connections.give(At { tenant, id }, given).await?;
-        Ok(())
+        let said = Aside {
+            answers: messages,
+            ..Aside::default()
+        };
+        self.give_connection(tenant, id, ConnectionWhat::Say(said))
+            .await
     }
 
     pub(super) async fn take_ping(&self, inbound: &Inbound) -> Result<()> {
@@ -268,7 +270,7 @@ impl Agents {
     /// Tells a peer on a connection that its message can't be read, unless the message is a problem report itself.
     pub(super) async fn answer_unreadable(&self, inbound: &Inbound) -> Result<()> {
         let message = &inbound.message;
-        let why = match protocol::find(&message.kind) {
+        let why = match self.protocol_of(&message.kind) {
             Some(protocol) => match (protocol.reread)(message) {
                 Ok(_) => return Ok(()),
                 Err(why) => why,

@@ -31,18 +31,18 @@ pub enum ConnectionWhat {
     Reject(HandshakeRejection),
     /// A message of another protocol came on the connection.
     Heard(Aside),
-    /// This agent says something of another protocol that needs no record.
-    Say(Vec<Message>),
+    /// This agent says something of another protocol.
+    Say(Aside),
     /// This side changes its DID, or ends the connection.
     Rotate(Rotating),
     /// A message of DID rotate.
     Rotated(Box<Incoming<RotateMessage>>),
 }
 
-/// What a message of another protocol leads to.
+/// What a message or an act of another protocol leads to.
 #[derive(Default)]
 pub struct Aside {
-    /// The answers.
+    /// What is sent to the peer.
     pub answers: Vec<Message>,
     /// Further writes.
     pub writes: Option<Batch>,

@@ -8,7 +8,6 @@ use async_trait::async_trait;
 use selfsame_anoncreds::format::{Message as _, Text as _};
 use selfsame_anoncreds_roles::issuer::define;
 use selfsame_core::Shared;
-use selfsame_core::dids::Dids;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round, Settlement};
 use selfsame_core::record_cache::RecordCache;
@@ -24,6 +23,9 @@ use super::record::{
     AcceptedPublication, DEFINITION, DefinitionRecord, FailedPublication, PRIVATE_KEY, PUBLICATION,
     Publication, PublicationState,
 };
+use crate::endorsing::{
+    AuthoredWrite, EndorsedObject, EndorsingCell, SignedWrite, is_the_awaited, kept, signed,
+};
 use crate::error::refused;
 
 /// Seconds after which a publication asks again whether another one's keys are made.
@@ -32,35 +34,55 @@ const BUSY_SECONDS: u64 = 1;
 /// The machine of publications.
 pub(crate) struct Publishing {
     shared: Arc<Shared>,
-    dids: Dids,
+    endorsing: EndorsingCell,
     records: RecordCache<Publication>,
     /// One search for primes at a time, so that sign-ins, which use the same pool, find a free core.
     turn: Semaphore,
 }
 
-/// The answer to a call, and what was made after the first one.
+/// What a publication is told, and what was made after its first call.
 pub(crate) struct HeardPublication {
-    answer: CallAnswer,
+    what: PublicationInput,
     made: Option<MadePublication>,
+}
+
+/// What a publication is told.
+enum PublicationInput {
+    /// The answer to its call.
+    Heard(CallAnswer),
+    /// Its transaction, signed by the endorser too.
+    Endorsed(Box<Transaction>),
 }
 
 /// The keys to store, unless they are stored already, and the transaction that publishes them.
 struct MadePublication {
     keys: Batch,
-    transaction: Transaction,
+    transaction: SignedWrite,
 }
 
 impl From<CallAnswer> for HeardPublication {
     fn from(answer: CallAnswer) -> Self {
-        Self { answer, made: None }
+        Self::of(PublicationInput::Heard(answer))
+    }
+}
+
+impl From<Transaction> for HeardPublication {
+    fn from(endorsed: Transaction) -> Self {
+        Self::of(PublicationInput::Endorsed(Box::new(endorsed)))
+    }
+}
+
+impl HeardPublication {
+    fn of(what: PublicationInput) -> Self {
+        Self { what, made: None }
     }
 }
 
 impl Publishing {
-    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, endorsing: EndorsingCell) -> Self {
         Self {
-            dids: Dids::new(shared.clone()),
             shared,
+            endorsing,
             records: RecordCache::default(),
             turn: Semaphore::new(1),
         }
@@ -111,9 +133,10 @@ impl Publishing {
                 valid_until: None,
             }));
         }
-        let author = &publication.author;
+        let (author, endorser) = (&publication.author, publication.endorser.as_ref());
+        let transaction = signed(&self.shared, author, endorser, operations);
         Ok(MadePublication {
-            transaction: self.dids.signed_together(author, operations).await?,
+            transaction: transaction.await?,
             keys,
         })
     }
@@ -148,7 +171,8 @@ impl Publishing {
         Ok((keys, record.definition))
     }
 
-    /// The step after the first call: the keys are stored, and the registry is called.
+    /// The step after the first call: the keys are stored, and the registry is called; or the transaction waits for its
+    /// endorser.
     fn send(
         &self,
         publication: &mut Publication,
@@ -162,14 +186,48 @@ impl Publishing {
                 ..Next::unchanged(round, ())
             });
         };
-        publication.state = PublicationState::Sending;
-        let call = self.entry(publication, Call::registry(&made.transaction))?;
-        let next = Next::written(round, ());
-        Ok(Next {
-            batch: next.batch.and(made.keys.clone()),
-            ..next
+        let mut next = Next::written(round, ());
+        next.batch = next.batch.and(made.keys.clone());
+        match (&made.transaction, &publication.endorser) {
+            (SignedWrite::Authored(transaction), Some(endorser)) => {
+                let write = AuthoredWrite {
+                    object: EndorsedObject::Publication,
+                    record: round.at.id,
+                    transaction,
+                    endorser,
+                };
+                next.batch = next.batch.and(self.endorsing.waiting(&write, round)?);
+                publication.authored = Some(kept(transaction));
+                publication.state = PublicationState::Endorsing;
+                Ok(next)
+            }
+            (SignedWrite::Whole(transaction), _) => {
+                publication.state = PublicationState::Sending;
+                Ok(next.call(self.entry(publication, Call::registry(transaction))?))
+            }
+            (SignedWrite::Authored(_), None) => {
+                Err(Error::internal("a transaction waits for nobody"))
+            }
         }
-        .call(call))
+    }
+
+    /// The step of a transaction that comes back from its endorser: the registry is called. One that the registry had
+    /// refused is sent again, since the endorser may have got its role since.
+    fn send_endorsed(
+        &self,
+        publication: &mut Publication,
+        endorsed: &Transaction,
+        round: &Round<'_>,
+    ) -> Result<Next<()>> {
+        match publication.state {
+            PublicationState::Endorsing | PublicationState::Failed(_) => {
+                is_the_awaited(publication.authored.as_ref(), endorsed)?;
+                publication.state = PublicationState::Sending;
+                let call = self.entry(publication, Call::registry(endorsed))?;
+                Ok(Next::written(round, ()).call(call))
+            }
+            _ => Ok(Next::unchanged(round, ())),
+        }
     }
 }
 
@@ -194,7 +252,7 @@ impl Machine for Publishing {
         publication: &Publication,
         heard: &mut HeardPublication,
     ) -> Result<()> {
-        let is_first = matches!(heard.answer, CallAnswer::Finished);
+        let is_first = matches!(heard.what, PublicationInput::Heard(CallAnswer::Finished));
         let is_wanted = is_first && matches!(publication.state, PublicationState::Preparing);
         if !is_wanted || heard.made.is_some() {
             return Ok(());
@@ -213,7 +271,15 @@ impl Machine for Publishing {
         heard: &HeardPublication,
         round: &Round<'_>,
     ) -> Result<Step<Next<()>>> {
-        let next = match (&publication.state, &heard.answer) {
+        let answer = match &heard.what {
+            PublicationInput::Heard(answer) => answer,
+            PublicationInput::Endorsed(endorsed) => {
+                return self
+                    .send_endorsed(publication, endorsed, round)
+                    .map(Step::Done);
+            }
+        };
+        let next = match (&publication.state, answer) {
             (PublicationState::Preparing, CallAnswer::Finished) => {
                 self.send(publication, heard.made.as_ref(), round)?
             }

@@ -11,6 +11,7 @@ use selfsame_registry::anoncreds::ObjectName;
 use selfsame_store::Tag;
 use serde::{Deserialize, Serialize};
 
+use crate::endorsing::Endorser;
 use crate::error::refused;
 
 /// The kind of the records of publications.
@@ -55,6 +56,12 @@ pub struct Publication {
     /// The definition that this one succeeds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub successor_of: Option<Predecessor>,
+    /// Who endorses the transaction, if its author may not write alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endorser: Option<Endorser>,
+    /// The transaction that the endorser is asked to sign, base64url.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authored: Option<String>,
     /// How far it is.
     pub state: PublicationState,
 }
@@ -73,6 +80,8 @@ pub struct Predecessor {
 pub enum PublicationState {
     /// The keys are made.
     Preparing,
+    /// The keys are stored, and the transaction waits for its endorser.
+    Endorsing,
     /// The keys are stored, and the registry is called.
     Sending,
     /// The registry has accepted it.
@@ -193,6 +202,8 @@ impl Publication {
             revocable: false,
             registry_size: None,
             successor_of: None,
+            endorser: None,
+            authored: None,
             state: PublicationState::Preparing,
         })
     }
@@ -219,6 +230,8 @@ impl Publication {
             revocable: new.registry_size.is_some(),
             registry_size: new.registry_size,
             successor_of: None,
+            endorser: None,
+            authored: None,
             state: PublicationState::Preparing,
         })
     }
@@ -254,6 +267,15 @@ impl Publication {
             successor_of: Some(Predecessor { definition, until }),
             ..next
         })
+    }
+
+    /// The same through an endorser.
+    #[must_use]
+    pub(crate) fn endorsed_by(self, endorser: Endorser) -> Self {
+        Self {
+            endorser: Some(endorser),
+            ..self
+        }
     }
 
     /// The same for a version of a credential type.

@@ -124,6 +124,7 @@ impl AnonCreds {
         what: &str,
         of: &DefinitionFilter,
     ) -> Result<Vec<Publication>> {
+        let of = self.naming().filter(of).await?;
         let mut found = self.found(tenant, &of.tag(what)).await?;
         found.retain(|one| {
             let publishes = match what {

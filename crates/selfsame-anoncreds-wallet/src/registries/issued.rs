@@ -125,7 +125,8 @@ impl AnonCreds {
         rev_reg_id: &str,
         cred_rev_id: u32,
     ) -> Result<IssuanceView> {
-        let tag = Tag::hashed("place", place(rev_reg_id, cred_rev_id));
+        let rev_reg_id = self.qualified(rev_reg_id).await?;
+        let tag = Tag::hashed("place", place(&rev_reg_id, cred_rev_id));
         self.found_issuance(tenant, &tag).await
     }
 
@@ -140,7 +141,7 @@ impl AnonCreds {
         paging: &Paging,
     ) -> Result<Listing<IssuanceView>> {
         let registry = self.own_registry(tenant, rev_reg_id).await?;
-        let (store, tag) = (&self.shared.store, Tag::hashed("rev_reg_id", rev_reg_id));
+        let (store, tag) = (&self.shared.store, Tag::hashed("rev_reg_id", &registry.id));
         let found = store.find(tenant, ISSUANCE, &tag, &page(paging)).await?;
         listing(&found, paging, |stored| {
             let record: IssuanceRecord = decode(&stored.value)?;

@@ -46,7 +46,7 @@ impl AnonCreds {
     ) -> Result<Vec<RegistryView>> {
         let found = match cred_def_id {
             Some(id) => {
-                let tag = Tag::hashed("cred_def_id", id);
+                let tag = Tag::hashed("cred_def_id", self.qualified(id).await?);
                 self.registries_with(tenant, &tag).await?
             }
             None => self.all_registries(tenant).await?,
@@ -63,6 +63,7 @@ impl AnonCreds {
         tenant: &TenantId,
         cred_def_id: &str,
     ) -> Result<RegistryView> {
+        let cred_def_id = &*self.qualified(cred_def_id).await?;
         let open = self.open_registries(tenant, cred_def_id).await?;
         let active = open.iter().find(|one| one.stage == RegistryStage::Ready);
         let absent = || Error::not_found("anoncreds-registry-none").with("definition", cred_def_id);
@@ -80,7 +81,7 @@ impl AnonCreds {
     ) -> Result<Option<RegistryDifference>> {
         let own = self.own_registry(tenant, id).await?;
         let ledger = self.shared.own_registry()?;
-        let seen = ledger.revocation_state(id, None).await?;
+        let seen = ledger.revocation_state(&own.id, None).await?;
         let mut there = own.clone();
         let entries = seen.as_ref().map_or(0, |seen| seen.version);
         match &seen {

@@ -10,10 +10,11 @@ use std::collections::BTreeSet;
 use selfsame_core::machine::CallAnswer;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_registry::Receipt;
 use selfsame_registry::anoncreds::RevocationState;
+use selfsame_registry::{Receipt, Transaction};
 
 use super::record::{RegistryRecord, RegistryStage};
+use crate::endorsing::is_the_awaited;
 
 /// Places of one entry at most, so that its transaction stays within the ledger's limit.
 const ENTRY_MAX: usize = 4_096;
@@ -39,6 +40,8 @@ pub(crate) enum RegistryChange {
     Close(RegistryStage),
     /// To try its publication again.
     Again,
+    /// To publish it by the transaction that its endorser has signed.
+    Endorsed(Box<Transaction>),
 }
 
 /// What follows from a change.
@@ -48,6 +51,8 @@ pub(crate) enum Following {
     Nothing,
     /// The keys and the tails are to be made.
     Making,
+    /// The endorsed transaction is to be written.
+    Publishing,
     /// An entry is to be made of what is queued.
     Entry,
     /// An entry is to be made in the next second.
@@ -74,6 +79,9 @@ impl RegistryRecord {
         now: UnixTime,
     ) -> Result<Following> {
         match input {
+            RegistryInput::Change(RegistryChange::Endorsed(endorsed)) => {
+                return self.endorsed(endorsed, now);
+            }
             RegistryInput::Change(change) => self.decided(change)?,
             RegistryInput::Heard(CallAnswer::Finished) => {
                 if self.stage == RegistryStage::Preparing {
@@ -165,8 +173,21 @@ impl RegistryRecord {
                     self.stage = RegistryStage::Preparing;
                 }
             }
+            RegistryChange::Endorsed(_) => {}
         }
         Ok(())
+    }
+
+    /// What the ledger had refused is sent again, since the endorser may have got its role since.
+    fn endorsed(&mut self, endorsed: &Transaction, now: UnixTime) -> Result<Following> {
+        match self.stage {
+            RegistryStage::Endorsing | RegistryStage::Failed(_) => {
+                is_the_awaited(self.authored.as_ref(), endorsed)?;
+                self.stage = RegistryStage::Sending;
+                Ok(Following::Publishing)
+            }
+            _ => Ok(self.following(now)),
+        }
     }
 
     fn revoke(&mut self, place: u32, now: bool) -> Result<()> {

@@ -5,7 +5,6 @@
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
-use selfsame_core::Shared;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round};
 use selfsame_core::notice::Told;
@@ -22,7 +21,7 @@ use super::change::{Following, RegistryChange, RegistryInput};
 use super::making::{MadeRegistry, RegistryWorkshop};
 use super::record::{REGISTRY, RegistryRecord, RegistryStage, SentEntry};
 use super::view::RegistryView;
-use crate::keys::IssuerKeys;
+use crate::endorsing::{AuthoredWrite, EndorsedObject, EndorsingCell, SignedWrite, kept};
 
 /// The topic of their webhooks.
 const TOPIC: &str = "revocation_registry";
@@ -36,6 +35,7 @@ const GIVEN_UP_SECONDS: u64 = 600;
 /// The machine of revocation registries.
 pub(crate) struct Registries {
     pub(crate) workshop: RegistryWorkshop,
+    endorsing: EndorsingCell,
     records: RecordCache<RegistryRecord>,
     /// One registry is made at a time, so that other computations find a free core.
     turn: Semaphore,
@@ -85,9 +85,11 @@ impl RegistryStep {
 }
 
 impl Registries {
-    pub(crate) fn new(shared: Arc<Shared>, keys: Arc<IssuerKeys>) -> Self {
+    /// The machine of these parts.
+    pub(crate) fn new(workshop: RegistryWorkshop, endorsing: EndorsingCell) -> Self {
         Self {
-            workshop: RegistryWorkshop::new(shared, keys),
+            workshop,
+            endorsing,
             records: RecordCache::default(),
             turn: Semaphore::new(1),
             hearing: OnceLock::new(),
@@ -114,23 +116,38 @@ impl Registries {
         })
     }
 
-    /// The step that stores a new registry and has it published.
+    /// The step that stores a new registry, and has it published or endorsed.
     fn send(
         &self,
         record: &mut RegistryRecord,
         made: &MadeRegistry,
         round: &Round<'_>,
     ) -> Result<Next<()>> {
-        record.stage = RegistryStage::Sending;
         record.tails_hash = Some(made.tails_hash.clone());
         record.accumulator.clone_from(&made.accumulator);
-        let call = self.call(record, Call::registry(&made.transaction), 0)?;
-        let next = Next::written(round, ());
-        Ok(Next {
-            batch: next.batch.and(made.writes.clone()),
-            ..next
+        let mut next = Next::written(round, ());
+        next.batch = next.batch.and(made.writes.clone());
+        match (&made.transaction, &record.endorser) {
+            (SignedWrite::Authored(transaction), Some(endorser)) => {
+                let write = AuthoredWrite {
+                    object: EndorsedObject::Registry,
+                    record: round.at.id,
+                    transaction,
+                    endorser,
+                };
+                next.batch = next.batch.and(self.endorsing.waiting(&write, round)?);
+                record.authored = Some(kept(transaction));
+                record.stage = RegistryStage::Endorsing;
+                Ok(next)
+            }
+            (SignedWrite::Whole(transaction), _) => {
+                record.stage = RegistryStage::Sending;
+                Ok(next.call(self.call(record, Call::registry(transaction), 0)?))
+            }
+            (SignedWrite::Authored(_), None) => {
+                Err(Error::internal("a transaction waits for nobody"))
+            }
         }
-        .call(call))
     }
 
     /// The step that stores an entry and has it written.
@@ -194,7 +211,8 @@ impl Machine for Registries {
                 let entry = entry.await?;
                 Some(MadeStep::Entry(entry))
             }
-            Ok(Following::Nothing | Following::Soon | Following::Later) | Err(_) => None,
+            Ok(Following::Nothing | Following::Soon | Following::Later | Following::Publishing)
+            | Err(_) => None,
         };
         Ok(())
     }
@@ -213,6 +231,13 @@ impl Machine for Registries {
                 self.send(record, made, round)?
             }
             (Following::Entry, Some(MadeStep::Entry(entry))) => self.write(record, entry, round)?,
+            (Following::Publishing, _) => {
+                let RegistryInput::Change(RegistryChange::Endorsed(endorsed)) = &step.input else {
+                    return Err(Error::internal("an endorsed transaction is missing"));
+                };
+                let call = self.call(record, Call::registry(endorsed), 0)?;
+                Next::written(round, ()).call(call)
+            }
             (Following::Making | Following::Entry, _) => {
                 return Err(Error::internal("a registry's step lacks what it needs"));
             }

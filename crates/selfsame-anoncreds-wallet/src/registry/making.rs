@@ -16,13 +16,14 @@ use selfsame_core::{Shared, below};
 use selfsame_crypto::{Secret, SecretString};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
+use selfsame_registry::Operation;
 use selfsame_registry::anoncreds::RevocationEntry;
-use selfsame_registry::{Operation, Transaction};
 use selfsame_store::{Batch, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::record::{REGISTRY_KEY, RegistryRecord, SentEntry};
 use crate::bounded::Bounded;
+use crate::endorsing::{SignedWrite, signed};
 use crate::error::refused;
 use crate::keys::IssuerKeys;
 use crate::objects::accumulator_text;
@@ -51,7 +52,7 @@ struct RegistryKeyRecord {
 /// What is stored with the call that publishes a registry.
 pub(crate) struct MadeRegistry {
     pub(crate) writes: Batch,
-    pub(crate) transaction: Transaction,
+    pub(crate) transaction: SignedWrite,
     pub(crate) tails_hash: String,
     pub(crate) accumulator: String,
 }
@@ -66,7 +67,7 @@ pub(crate) struct RegistryWorkshop {
 }
 
 impl RegistryWorkshop {
-    pub(super) fn new(shared: Arc<Shared>, keys: Arc<IssuerKeys>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, keys: Arc<IssuerKeys>) -> Self {
         Self {
             dids: Dids::new(shared.clone()),
             shared,
@@ -127,12 +128,11 @@ impl RegistryWorkshop {
             Operation::RevocationRegistry { json: definition },
             Operation::RevocationEntry(first),
         ];
+        let (author, endorser) = (&record.author, record.endorser.as_ref());
+        let transaction = signed(&self.shared, author, endorser, operations).await?;
         Ok(MadeRegistry {
             writes: writes.and(tails::kept(Some(&record.id), &tails_hash, &opened.tails)?),
-            transaction: self
-                .dids
-                .signed_together(&record.author, operations)
-                .await?,
+            transaction,
             tails_hash,
             accumulator,
         })

@@ -13,6 +13,7 @@ use selfsame_registry::anoncreds::ObjectName;
 use selfsame_store::Tag;
 use serde::{Deserialize, Serialize};
 
+use crate::endorsing::Endorser;
 use crate::error::refused;
 use crate::objects::accumulator;
 use crate::publication::Publication;
@@ -29,6 +30,8 @@ const DEFAULT_SIZE: u32 = 1_000;
 pub enum RegistryStage {
     /// Its keys and tails are made.
     Preparing,
+    /// They are stored, and the transaction waits for its endorser.
+    Endorsing,
     /// They are stored, and the ledger is called.
     Sending,
     /// The ledger has it, and it has room.
@@ -81,6 +84,12 @@ pub(crate) struct RegistryRecord {
     pub writing: Option<SentEntry>,
     /// Why the last transaction was refused; it is made anew.
     pub refused: Option<Reason>,
+    /// Who endorses its publication, if its author may not write alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endorser: Option<Endorser>,
+    /// The transaction that the endorser is asked to sign, base64url.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authored: Option<String>,
 }
 
 /// An entry on its way to the ledger.
@@ -122,6 +131,8 @@ impl RegistryRecord {
             queued: BTreeSet::new(),
             writing: None,
             refused: None,
+            endorser: publication.endorser.clone(),
+            authored: None,
         })
     }
 
@@ -139,6 +150,7 @@ impl RegistryRecord {
     pub fn is_open(&self) -> bool {
         match self.stage {
             RegistryStage::Preparing
+            | RegistryStage::Endorsing
             | RegistryStage::Sending
             | RegistryStage::Ready
             | RegistryStage::Failed(_) => true,

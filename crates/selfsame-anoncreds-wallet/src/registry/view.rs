@@ -82,7 +82,7 @@ impl RegistryView {
     pub fn state(&self) -> &'static str {
         match self.stage {
             RegistryStage::Preparing => "init",
-            RegistryStage::Sending => "generated",
+            RegistryStage::Endorsing | RegistryStage::Sending => "generated",
             RegistryStage::Ready => "active",
             RegistryStage::Full => "full",
             RegistryStage::Decommissioned | RegistryStage::Failed(_) => "decommissioned",

@@ -100,12 +100,17 @@ impl App {
         for agent in &self.config.agents {
             let tenant = self.agent_tenant(agent).await?;
             self.agents.set_terms(&tenant, agent.terms.clone());
+            let endorsement = agent.endorsement.clone();
+            self.endorsements.set_terms(&tenant, endorsement);
             if let Some(owner) = receiver_of(&tenant) {
                 self.webhooks
                     .configure_controllers(&owner, &agent.controllers)
                     .await?;
             }
             tenants.insert(agent.organisation.clone(), tenant);
+        }
+        for tenant in tenants.values() {
+            self.meet_endorser(tenant.clone());
         }
         let _ = self.agent_tenants.set(tenants);
         Ok(())

@@ -99,11 +99,8 @@ impl DidRecord {
 
     /// Its keys with whether each is the current one, newest first.
     pub(super) fn keys_newest_first(&self) -> impl Iterator<Item = (&DidKey, bool)> {
-        self.keys
-            .iter()
-            .rev()
-            .enumerate()
-            .map(|(index, key)| (key, index == 0))
+        let newest_first = self.keys.iter().rev().enumerate();
+        newest_first.map(|(index, key)| (key, index == 0))
     }
 }
 

@@ -188,6 +188,11 @@ impl Shared {
             let Some(leased) = shared.store.lease_early(id).await? else {
                 return Ok(None);
             };
+            if CallEntry::read(&leased)?.machine != M::KIND {
+                // A step may have another machine called, whose record goes on by the outbox.
+                shared.commit_in_hand(shared.later(&leased, 0)).await?;
+                return Ok(None);
+            }
             let carried = shared.carry(&*machine, &leased).await;
             if let Err(error) = &carried {
                 shared.put_off(&leased, error, Some(&*machine)).await;
@@ -278,10 +283,8 @@ impl Shared {
         machine: &M,
         at: At<'_>,
     ) -> Result<Option<LoadedRecord<M::Record>>> {
-        let found = machine
-            .records()
-            .find(&self.store, at.tenant, M::KIND, at.id);
-        let found = found.await?;
+        let records = machine.records();
+        let found = records.find(&self.store, at.tenant, M::KIND, at.id).await?;
         Ok(found.map(|(record, version)| LoadedRecord { record, version }))
     }
 

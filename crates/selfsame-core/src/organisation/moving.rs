@@ -98,11 +98,8 @@ impl MovingOrganisation {
     pub async fn is_free(&self, store: &Store) -> Result<()> {
         let instance = TenantId::instance();
         let skeleton = self.name.skeleton();
-        if store
-            .version(&instance, SKELETON, &skeleton)
-            .await?
-            .is_some()
-        {
+        let like = store.version(&instance, SKELETON, &skeleton).await?;
+        if like.is_some() {
             return Err(taken(&self.name));
         }
         let Some(host) = &self.record.host else {

@@ -324,10 +324,8 @@ impl Organisations {
             return Ok(None);
         };
         let host = HostName::for_new(told, &self.shared.config.origin)?;
-        if ReservedHost::like(&self.shared.store, &host)
-            .await?
-            .is_some()
-        {
+        let like = ReservedHost::like(&self.shared.store, &host).await?;
+        if like.is_some() {
             return Err(hosts::taken(&host));
         }
         let organisation = name.clone();

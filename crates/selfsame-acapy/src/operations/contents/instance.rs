@@ -43,7 +43,7 @@ pub fn wallet() -> Vec<AdminOperation> {
             post("/wallet/did/create", wallet::create).does("Make a key and its DID"),
             get("/wallet/did/public", wallet::public).does("The public DID"),
             post("/wallet/did/public", wallet::set_public)
-                .does("Name the public DID, which is that of the organisation")
+                .does("Set the DID that invitations name as the public one")
                 .asks(&[text("did")]),
         ],
     )

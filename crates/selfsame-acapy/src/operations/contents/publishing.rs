@@ -1,7 +1,7 @@
 //! What an issuer publishes and revokes.
 
-use crate::operation::{AdminOperation, QueryParameter, get, post, tagged, text};
-use crate::operations::{revocation, schemas};
+use crate::operation::{AdminOperation, QueryParameter, flag, get, post, tagged, text};
+use crate::operations::{revocation, schemas, transactions};
 
 /// The parameters of a list of what the agent has published.
 const OF_PUBLISHED: [QueryParameter; 6] = [
@@ -22,10 +22,16 @@ const OF_ANONCREDS: [QueryParameter; 5] = [
     text("schema_version"),
 ];
 
+/// The parameters of what can be published through an endorser.
+const THROUGH_ENDORSER: [QueryParameter; 2] =
+    [text("conn_id"), flag("create_transaction_for_endorser")];
+
 /// Schemas and credential definitions.
 pub fn publishing() -> Vec<AdminOperation> {
     let schemas = vec![
-        post("/schemas", schemas::create).does("Publish a schema"),
+        post("/schemas", schemas::create)
+            .does("Publish a schema")
+            .asks(&THROUGH_ENDORSER),
         get("/schemas/created", schemas::created)
             .does("The schemas that the agent has published")
             .asks(&OF_PUBLISHED),
@@ -35,7 +41,8 @@ pub fn publishing() -> Vec<AdminOperation> {
     ];
     let definitions = vec![
         post("/credential-definitions", schemas::create_definition)
-            .does("Publish a credential definition"),
+            .does("Publish a credential definition")
+            .asks(&THROUGH_ENDORSER),
         get(
             "/credential-definitions/created",
             schemas::created_definitions,
@@ -92,6 +99,47 @@ pub fn publishing_anoncreds() -> Vec<AdminOperation> {
         tagged("AnonCreds - Credential Definitions", definitions),
     ]
     .concat()
+}
+
+/// Transactions that need an endorser.
+pub fn endorsing() -> Vec<AdminOperation> {
+    let by_id = "/transactions/{tran_id}";
+    tagged(
+        "endorse-transaction",
+        vec![
+            get("/transactions", transactions::list).does("The transactions of both sides"),
+            get(by_id, transactions::show).does("A transaction"),
+            post("/transactions/create-request", transactions::request)
+                .does("Ask the endorser, as the author")
+                .asks(&[text("tran_id")]),
+            post("/transactions/{tran_id}/endorse", transactions::endorse)
+                .does("Endorse, as the endorser")
+                .asks(&[text("endorser_did")]),
+            post("/transactions/{tran_id}/refuse", transactions::refuse)
+                .does("Refuse, as the endorser"),
+            post("/transactions/{tran_id}/cancel", transactions::cancel)
+                .does("Take a request back, as the author"),
+            // ACA-Py's address has the singular.
+            post("/transaction/{tran_id}/resend", transactions::resend)
+                .does("Ask again, as the author"),
+            post("/transactions/{tran_id}/resend", transactions::resend)
+                .does("Ask again, as the author"),
+            post("/transactions/{tran_id}/write", transactions::write)
+                .does("Write an endorsed transaction, as the author"),
+            post(
+                "/transactions/{conn_id}/set-endorser-role",
+                transactions::set_role,
+            )
+            .does("Say which side the agent is on a connection")
+            .asks(&[text("transaction_my_job")]),
+            post(
+                "/transactions/{conn_id}/set-endorser-info",
+                transactions::set_info,
+            )
+            .does("Say who the endorser at the other end of a connection is")
+            .asks(&[text("endorser_did"), text("endorser_name")]),
+        ],
+    )
 }
 
 /// Revocation.

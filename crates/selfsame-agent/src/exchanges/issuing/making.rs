@@ -206,10 +206,8 @@ impl CredentialMaker<'_> {
         let credential = first(credential)?;
         let metadata = self.entry.details.metadata.as_deref();
         let metadata = metadata.ok_or_else(|| Error::bad_request("aries-request-absent"))?;
-        let accepted = self
-            .agent
-            .anoncreds
-            .accept(self.tenant, credential.bytes, metadata, id);
+        let anoncreds = &self.agent.anoncreds;
+        let accepted = anoncreds.accept(self.tenant, credential.bytes, metadata, id);
         let accepted = accepted.await?;
         let index = accepted.info.cred_rev_id.as_deref();
         Ok(IssueMade::Stored(KeptCredential {

@@ -149,10 +149,8 @@ impl PresentationMaker<'_> {
             self.entry.message(ProofMessage::Request),
             presentation.format.name,
         )?;
-        let verdict = self
-            .agent
-            .anoncreds
-            .verify(request.bytes, presentation.bytes);
+        let anoncreds = &self.agent.anoncreds;
+        let verdict = anoncreds.verify(request.bytes, presentation.bytes);
         Ok(ProofMade::Verdict(verdict.await?))
     }
 }

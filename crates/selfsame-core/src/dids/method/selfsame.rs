@@ -52,11 +52,8 @@ impl Dids {
         let transaction = self.shared.transaction(&author, CREATION_NONCE, operation);
         let transaction = transaction.await?;
         let batch = Batch::new(tenant.clone());
-        match self
-            .shared
-            .register(&author, batch, &transaction, None)
-            .await
-        {
+        let sent = self.shared.register(&author, batch, &transaction, None);
+        match sent.await {
             Ok(receipt) => {
                 tracing::info!(did = %did, seq_no = receipt.seq_no, "registered");
                 Ok(())
@@ -100,10 +97,8 @@ impl Dids {
         let transaction = transaction.await?;
         let waiting = record.waiting(&registration_id(&transaction));
         let batch = put(batch, &waiting)?;
-        let then = record.next();
-        let write = self
-            .shared
-            .register(&author, batch, &transaction, Some(then.clone()));
+        let (shared, then) = (&self.shared, record.next());
+        let write = shared.register(&author, batch, &transaction, Some(then.clone()));
         write.await.map(|_| then)
     }
 
