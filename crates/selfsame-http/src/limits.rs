@@ -1,4 +1,4 @@
-//! The limits of connections, and of the requests that arrive on them.
+//! The limits of a server: of connections, of the requests that arrive on them, and of what each audience may ask.
 
 use std::time::Duration;
 
@@ -40,6 +40,44 @@ pub struct Budget {
     pub patience: Duration,
 }
 
+/// All limits of the server.
+#[derive(Clone, Debug)]
+pub struct ServerLimits {
+    /// Connections, and the requests that arrive on them.
+    pub connections: ConnectionLimits,
+    /// How long one request may take after it has arrived.
+    pub request: Duration,
+    /// Open event streams: this many for the public, and as many for the operator.
+    pub streams: usize,
+    /// Event streams of one network.
+    pub streams_each: usize,
+    /// Wallets that one network may make in an hour.
+    pub registrations_each: usize,
+    /// Requests that visitors from one network may open by links in ten minutes.
+    pub visits_each: usize,
+    /// Requests of people to their wallets.
+    pub people: Budget,
+    /// Requests of other wallets, issuers and verifiers.
+    pub protocol: Budget,
+    /// Requests of the operator.
+    pub operator: Budget,
+    /// Public reads.
+    pub public: Budget,
+    /// Status lists, for verifiers. They have their own limit, so that no other request can delay them.
+    pub lists: Budget,
+    /// The registry's reads, for anyone who verifies it.
+    pub registry: Budget,
+    /// Responses of other people's wallets, which wait for the hosts of their issuers.
+    pub answers: Budget,
+    /// Maximum number of these that one network may have under way.
+    pub answers_each: usize,
+    /// Requests that wait for other hosts: this many of people with an account, as many of the public, and as many
+    /// credential requests. Requests that wait behind them are counted per account, network or access token.
+    pub abroad: Budget,
+    /// Maximum number of these that one account, network or access token may have under way.
+    pub abroad_each: usize,
+}
+
 impl Default for ConnectionLimits {
     fn default() -> Self {
         Self {
@@ -51,6 +89,62 @@ impl Default for ConnectionLimits {
             body: Duration::from_secs(10),
             bodies: 64 << 20,
             stop: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        let patience = Duration::from_secs(20);
+        Self {
+            connections: ConnectionLimits::default(),
+            request: Duration::from_secs(29),
+            streams: 512,
+            streams_each: 64,
+            registrations_each: 60,
+            visits_each: 600,
+            people: Budget {
+                running: 64,
+                waiting: 2048,
+                patience,
+            },
+            protocol: Budget {
+                running: 256,
+                waiting: 2048,
+                patience,
+            },
+            operator: Budget {
+                running: 64,
+                waiting: 2048,
+                patience,
+            },
+            public: Budget {
+                running: 128,
+                waiting: 1024,
+                patience,
+            },
+            lists: Budget {
+                running: 64,
+                waiting: 1024,
+                patience,
+            },
+            registry: Budget {
+                running: 128,
+                waiting: 1024,
+                patience,
+            },
+            answers: Budget {
+                running: 64,
+                waiting: 2048,
+                patience,
+            },
+            answers_each: 8,
+            abroad: Budget {
+                running: 32,
+                waiting: 1024,
+                patience,
+            },
+            abroad_each: 4,
         }
     }
 }
