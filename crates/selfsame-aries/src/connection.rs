@@ -12,6 +12,9 @@ use crate::key::VerKey;
 use crate::notification::ProblemReport;
 use crate::wire::{Incoming, Vocabulary};
 
+/// How many states a record remembers to have been in.
+const HISTORY_MAX: usize = 16;
+
 /// A connection, from its invitation on.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct ConnectionRecord {
@@ -39,6 +42,25 @@ pub struct ConnectionRecord {
     pub ours: Option<DidWithDoc>,
     /// The peer's DID.
     pub theirs: Option<DidWithDoc>,
+    /// The states that it has been in, the oldest first; of many, the newest.
+    #[serde(default)]
+    pub history: Vec<PassedState>,
+}
+
+/// A state that a connection has been in, and how many seconds after the record was made it came to it.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct PassedState(ConnectionState, u64);
+
+impl PassedState {
+    /// The state.
+    pub fn state(&self) -> ConnectionState {
+        self.0
+    }
+
+    /// How many seconds after the record was made.
+    pub fn after(&self) -> u64 {
+        self.1
+    }
 }
 
 /// One side of a connection: a DID, with its document if others can't resolve it.
@@ -260,22 +282,33 @@ impl ConnectionRecord {
             their_label: terms.label.filter(|_| is_invited),
             ours: None,
             theirs: None,
+            history: Vec::new(),
         };
         record.moved(ConnectionState::Invitation)
     }
 
     /// The record in this state, with what to tell.
-    pub(crate) fn moved(self, state: ConnectionState) -> Advance<Self> {
+    pub(crate) fn moved(mut self, state: ConnectionState) -> Advance<Self> {
         let notice = Notice::State(state.rfc160());
+        let (created, updated) = (self.dialogue.created_at, self.dialogue.updated_at);
+        if self.history.len() >= HISTORY_MAX {
+            self.history.remove(0);
+        }
+        let after = updated.0.saturating_sub(created.0);
+        self.history.push(PassedState(state, after));
         Advance::of(Self { state, ..self }).tell(notice)
     }
 
     /// The record after any message of the peer that shows that it has the connection.
-    pub(crate) fn hear(&self, table: StateTable) -> Advanced<Self> {
+    pub(crate) fn hear(&self, table: StateTable, ctx: &Ctx) -> Advanced<Self> {
         let moved = Move::Receives(Handshake::Complete);
         match table(self.role, Some(self.state), moved) {
             Some(to) if to == self.state => Ok(Advance::repeated(self.clone())),
-            Some(to) => Ok(self.clone().moved(to)),
+            Some(to) => {
+                let mut next = self.clone();
+                next.dialogue.updated_at = ctx.now();
+                Ok(next.moved(to))
+            }
             None => Err(Problem::wrong_state()),
         }
     }
@@ -294,6 +327,7 @@ impl ConnectionRecord {
             return Ok(next.moved(ConnectionState::Request));
         }
         next.dialogue.created_at = ctx.now();
+        next.history.clear();
         next.invitation_mode = InvitationMode::Once;
         let mut advance = next.moved(ConnectionState::Request);
         advance.beside = Some(std::mem::replace(&mut advance.record, self.clone()));

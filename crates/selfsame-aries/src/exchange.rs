@@ -10,7 +10,7 @@ mod step;
 pub(crate) use body::PreviewBody;
 pub use body::{MessageEntry, MessageForm, Versioned};
 pub use payload::{Formatted, Payload, Preview, PreviewAttribute};
-pub use record::{Course, Exchange};
+pub use record::{Course, Exchange, Utterance};
 pub use step::{ExchangeInput, step};
 pub(crate) use step::{advance, receive};
 

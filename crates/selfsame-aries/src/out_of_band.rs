@@ -10,4 +10,4 @@ pub use messages::{InlineService, OobInvitation, OobMessage, OobService};
 pub use plan::{Ability, Plan, plan};
 pub use state::{OobKind, OobRecord, OobRole, OobState, next};
 pub use step::{OobAct, OobInput, step};
-pub use url::{InvitationText, UrlProblem, read_invitation, write_invitation};
+pub use url::{InvitationText, UrlProblem, read_invitation, read_message, write_invitation};

@@ -92,6 +92,7 @@ fn uncomplete(after: &mut Lasting, before: &Lasting) {
         let states = [&was["record"]["state"], &now["record"]["state"]];
         if states == ["response/1", "active/1"] {
             now["record"]["state"] = was["record"]["state"].clone();
+            now["record"]["history"] = was["record"]["history"].clone();
             now["record"]["dialogue"]["updated_at"] =
                 was["record"]["dialogue"]["updated_at"].clone();
         }

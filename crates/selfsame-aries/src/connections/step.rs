@@ -95,7 +95,7 @@ pub fn step(
     };
     match input {
         ConnectionInput::Received(message) => receive(record, message, ctx).map(Step::Done),
-        ConnectionInput::Heard => record.hear(next).map(Step::Done),
+        ConnectionInput::Heard => record.hear(next, ctx).map(Step::Done),
         ConnectionInput::Act(ConnectionAct::Invite(_)) => Err(Problem::wrong_state()),
         ConnectionInput::Act(ConnectionAct::Respond { party }) => {
             respond(record, party, evidence, ctx)
@@ -182,7 +182,7 @@ fn receive(
         }
         (ConnectionMessage::Report(report), Some(_)) => record.take_report(message, report, ctx),
         (ConnectionMessage::Ack(_) | ConnectionMessage::Invitation(_), Some(_)) => {
-            record.hear(next)
+            record.hear(next, ctx)
         }
     }
 }

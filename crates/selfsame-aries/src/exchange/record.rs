@@ -54,6 +54,30 @@ pub trait Course: Clone + Debug + PartialEq + 'static {
     }
 }
 
+/// How many messages a record remembers to have been sent or received.
+const SPOKEN_MAX: usize = 16;
+
+/// A message that was sent or received: which, whether it was ours, and how many seconds after the record was made.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Utterance<K>(K, bool, u64);
+
+impl<K: Copy> Utterance<K> {
+    /// Which message it was.
+    pub fn kind(&self) -> K {
+        self.0
+    }
+
+    /// Whether this agent sent it.
+    pub fn is_ours(&self) -> bool {
+        self.1
+    }
+
+    /// How many seconds after the record was made.
+    pub fn after(&self) -> u64 {
+        self.2
+    }
+}
+
 /// One exchange.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(bound = "")]
@@ -72,6 +96,9 @@ pub struct Exchange<C: Course> {
     pub messages: BTreeMap<C::Kind, Payload>,
     /// What this agent said last, if nothing came since.
     pub(super) said_last: Option<C::Kind>,
+    /// The messages of both sides, the oldest first; of many, the newest.
+    #[serde(default)]
+    pub spoken: Vec<Utterance<C::Kind>>,
     /// What belongs to the protocol.
     #[serde(default)]
     pub extra: C::Extra,
@@ -92,6 +119,7 @@ impl<C: Course> Exchange<C> {
             connection_id: None,
             messages: BTreeMap::new(),
             said_last: None,
+            spoken: Vec::new(),
             extra: C::Extra::default(),
         }
     }
@@ -104,6 +132,19 @@ impl<C: Course> Exchange<C> {
     /// The protocol's version.
     pub fn version(&self) -> Semver {
         self.dialogue.kind.version
+    }
+
+    /// Notes that a message was sent or received.
+    pub(super) fn note_spoken(&mut self, moved: Move<C::Kind>, ctx: &Ctx) {
+        let after = ctx.now().0.saturating_sub(self.dialogue.created_at.0);
+        let utterance = match moved {
+            Move::Sends(kind) => Utterance(kind, true, after),
+            Move::Receives(kind) => Utterance(kind, false, after),
+        };
+        if self.spoken.len() >= SPOKEN_MAX {
+            self.spoken.remove(0);
+        }
+        self.spoken.push(utterance);
     }
 
     /// Notes something for the controller.

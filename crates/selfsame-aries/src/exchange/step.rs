@@ -85,6 +85,7 @@ pub(crate) fn advance<C: Course>(
     }
     record.said_last = Some(speech.kind);
     let message = record.dialogue.say(speech, ctx);
+    record.note_spoken(moved, ctx);
     record.state = C::settled(&record, moved, to);
     let notice = Notice::State(C::name(record.state));
     Advance::of(record)
@@ -131,6 +132,7 @@ pub(crate) fn receive<C: Course>(
         }
     };
     record.said_last = None;
+    record.note_spoken(moved, ctx);
     record.state = C::settled(&record, moved, to);
     let notice = Notice::State(C::name(record.state));
     let advance = Advance::of(record).tell(notice);

@@ -44,15 +44,7 @@ pub enum UrlProblem {
 /// # Errors
 /// If it is none.
 pub fn read_invitation(text: &str) -> Result<InvitationText, UrlProblem> {
-    let text = text.trim();
-    if text.len() > TEXT_MAX {
-        return Err(UrlProblem::TooLong);
-    }
-    let plaintext = match text.starts_with('{') {
-        true => text.as_bytes().to_vec(),
-        false => decoded(&parameter(text)?).ok_or(UrlProblem::NoInvitation)?,
-    };
-    let message = Message::read(&plaintext, Version::V1).map_err(Unreadable::from)?;
+    let message = read_message(text)?;
     if message.kind.is("connections", "invitation") {
         return Ok(InvitationText::Connection(Incoming::read(&message)?));
     }
@@ -61,6 +53,22 @@ pub fn read_invitation(text: &str) -> Result<InvitationText, UrlProblem> {
         OobMessage::Invitation(_) => Ok(InvitationText::OutOfBand(read)),
         _ => Err(UrlProblem::NoInvitation),
     }
+}
+
+/// Reads the message in such a text, whatever it says.
+///
+/// # Errors
+/// If there is none.
+pub fn read_message(text: &str) -> Result<Message, UrlProblem> {
+    let text = text.trim();
+    if text.len() > TEXT_MAX {
+        return Err(UrlProblem::TooLong);
+    }
+    let plaintext = match text.starts_with('{') {
+        true => text.as_bytes().to_vec(),
+        false => decoded(&parameter(text)?).ok_or(UrlProblem::NoInvitation)?,
+    };
+    Ok(Message::read(&plaintext, Version::V1).map_err(Unreadable::from)?)
 }
 
 /// The parameter of a link, or the text itself. A `+` in it is one that was not escaped, and stands for itself: links

@@ -480,6 +480,48 @@ fn two_agents_exchange_to_the_end_in_each_version_and_keep_the_same_messages() {
     ended::<PresentProof>(ProofState::Done);
 }
 
+fn remembered<C: Tested>() {
+    for kind in kinds::<C>() {
+        let talk = Talk::<C>::new(&kind);
+        let [first, second] = &talk.records;
+        let spoken = |record: &Exchange<C>| -> Vec<(C::Kind, bool)> {
+            let spoken = record.spoken.iter();
+            spoken.map(|one| (one.kind(), one.is_ours())).collect()
+        };
+        assert_eq!(spoken(first), C::ORDER);
+        let theirs = C::ORDER.iter().map(|(which, is_first)| (*which, !is_first));
+        assert_eq!(spoken(second), theirs.collect::<Vec<_>>());
+        let mut older = serde_json::to_value(first).unwrap();
+        older.as_object_mut().unwrap().remove("spoken").unwrap();
+        let older: Exchange<C> = serde_json::from_value(older).unwrap();
+        assert!(older.spoken.is_empty());
+    }
+}
+
+#[test]
+fn both_sides_remember_the_messages_in_their_order_and_records_of_before_are_read() {
+    remembered::<IssueCredential>();
+    remembered::<PresentProof>();
+}
+
+#[test]
+fn who_negotiates_without_end_remembers_the_newest_messages() {
+    for kind in kinds::<IssueCredential>() {
+        let talk = Talk::<IssueCredential>::new(&kind);
+        let mut record = Some(talk.record(IssueRole::Issuer, IssueState::OfferSent));
+        for round in 0..20 {
+            for event in [Receives(IssueMessage::Proposal), Sends(IssueMessage::Offer)] {
+                let given = talk.give(&record, event, 200 + round).unwrap();
+                record = Some(given.record);
+            }
+        }
+        let spoken = record.unwrap().spoken;
+        assert_eq!(spoken.len(), 16);
+        let last = spoken.last().unwrap();
+        assert_eq!((last.kind(), last.is_ours()), (IssueMessage::Offer, true));
+    }
+}
+
 fn read_back<C: Tested>() {
     for kind in kinds::<C>() {
         let talk = Talk::<C>::new(&kind);

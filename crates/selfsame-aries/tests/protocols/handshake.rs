@@ -5,7 +5,7 @@ use selfsame_aries::advance::Move::{self, Receives, Sends};
 use selfsame_aries::advance::{Advance, Footing, Problem, ProblemKind};
 use selfsame_aries::connection::{
     Accepting, ConnectionRecord, ConnectionRole, ConnectionState, DidWithDoc, Handshake,
-    HandshakeRejection, InvitationMode, InvitationTerms,
+    HandshakeRejection, InvitationMode, InvitationTerms, PassedState,
 };
 use selfsame_aries::connections::{
     self, ConnectionAct, ConnectionInput, ConnectionInvitation, Invited, InvitedTo,
@@ -472,6 +472,19 @@ fn two_agents_connect_and_know_each_other() {
             assert_eq!(message.kind.version, way.kind.version);
         }
         assert_eq!(talk.complete.kind.prefix, way.kind.prefix);
+    }
+}
+
+#[test]
+fn a_connection_remembers_the_states_that_it_has_been_in() {
+    for way in Way::all() {
+        let talk = Talk::new(&way);
+        for role in [ConnectionRole::Inviter, ConnectionRole::Invitee] {
+            let record = talk.record(role, Completed);
+            let states: Vec<_> = record.history.iter().map(PassedState::state).collect();
+            let expected = [Invitation, Request, Response, Completed];
+            assert_eq!(states, expected);
+        }
     }
 }
 
