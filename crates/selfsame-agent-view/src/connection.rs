@@ -52,6 +52,18 @@ pub struct ConnectionView {
     pub created_at: String,
     /// When it was changed last, in UTC.
     pub updated_at: String,
+    /// The states that it has been in, the oldest first, for pages.
+    #[serde(skip)]
+    pub history: Vec<PassedView>,
+}
+
+/// A state that a connection has been in.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PassedView {
+    /// The state, by the name of RFC 0023.
+    pub state: &'static str,
+    /// Since when, in UTC.
+    pub at: String,
 }
 
 /// An invitation that was made.
@@ -100,6 +112,14 @@ impl ConnectionView {
             error_msg: record.dialogue.error_msg.clone(),
             created_at: written(record.dialogue.created_at),
             updated_at: written(record.dialogue.updated_at),
+            history: record
+                .history
+                .iter()
+                .map(|passed| PassedView {
+                    state: passed.state().rfc23(record.role),
+                    at: written(record.dialogue.created_at.plus(passed.after())),
+                })
+                .collect(),
         }
     }
 }

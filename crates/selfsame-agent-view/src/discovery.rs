@@ -75,6 +75,23 @@ impl DiscoveryView {
         self.disclosures.is_some() || self.disclose.is_some()
     }
 
+    /// The protocols that the peer said it speaks; `None` before its answer.
+    #[must_use]
+    pub fn protocols(&self) -> Option<Vec<String>> {
+        let text = |value: &Value, name: &str| value.get(name)?.as_str().map(str::to_owned);
+        let first = self.disclose.as_ref().and_then(|all| all.get("protocols"));
+        let later = self.disclosures.as_ref();
+        let later = later.and_then(|all| all.get("disclosures"));
+        let found = first.or(later)?.as_array()?.iter();
+        let names = found.filter_map(|one| {
+            let kind = text(one, "feature-type");
+            let is_protocol = kind.is_none_or(|kind| kind == "protocol");
+            let name = text(one, "pid").or_else(|| text(one, "id"));
+            name.filter(|_| is_protocol)
+        });
+        Some(names.collect())
+    }
+
     fn said(major: u16, asked: &[FeatureQuery], answered: Option<&[Feature]>) -> Self {
         let is_first = major == 1;
         let first = asked.first().map(|one| &one.pattern);

@@ -190,13 +190,18 @@ impl<K: Copy + Ord + 'static> MessageNames<K> {
 
 /// A message of the exchange. Its identifier is kept only if it began the thread.
 fn message<C: Course>(exchange: &Exchange<C>, kind: C::Kind, payload: &Payload) -> Value {
-    let speech = Speech::<C>::of(kind, payload.clone());
+    let message = spoken(exchange, &Speech::of(kind, payload.clone()));
+    let mut members = message.to_members(Version::V1);
+    members.remove("@id");
+    Value::Object(members)
+}
+
+/// A message of the exchange, without its identifier.
+pub(crate) fn spoken<C: Course>(exchange: &Exchange<C>, speech: &Speech<C>) -> Message {
     let dialogue = &exchange.dialogue;
     let mut message = Message::new(dialogue.kind.sibling(speech.name()), "");
     message.thread.thid = Some(dialogue.thread_id.clone());
     message.thread.pthid.clone_from(&dialogue.parent_thread_id);
     speech.write(&mut message);
-    let mut members = message.to_members(Version::V1);
-    members.remove("@id");
-    Value::Object(members)
+    message
 }

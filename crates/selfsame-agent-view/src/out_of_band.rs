@@ -99,6 +99,12 @@ impl OobView {
             updated_at: record.dialogue.updated_at.rfc3339(),
         }
     }
+
+    /// Whether this agent made it.
+    #[must_use]
+    pub fn is_made_here(&self) -> bool {
+        self.role == OobRole::Sender
+    }
 }
 
 impl OobInvitationView {

@@ -7,8 +7,9 @@ pub mod proving;
 use std::fmt::Debug;
 
 use selfsame_agent_view::exchange::Depth;
+use selfsame_agent_view::seen::SeenCourse;
 use selfsame_aries::advance::{Advanced, Footing, Move, Outgoing, Outset, Problem};
-use selfsame_aries::exchange::{Course, Exchange, Payload, Speech};
+use selfsame_aries::exchange::{Exchange, Payload, Speech};
 use selfsame_aries::key::VerKey;
 use selfsame_aries::wire::Incoming;
 use selfsame_credential::evidence::Step;
@@ -33,7 +34,7 @@ pub const CONNECTION: &str = "aries_connection";
 pub const THREAD: &str = "aries_thread";
 
 /// A course as the agent keeps its exchanges.
-pub trait KeptCourse: Course {
+pub trait KeptCourse: SeenCourse {
     /// What the agent knows of an exchange beside the protocol.
     type Details: Clone + Debug + Default + DeserializeOwned + Send + Serialize + Sync + 'static;
     /// The topics of its notices: of version 1, and of the versions after it.

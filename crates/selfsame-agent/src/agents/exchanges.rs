@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use selfsame_agent_view::exchange::Depth;
+use selfsame_agent_view::seen::{ExchangeSight, SeenExchange};
 use selfsame_anoncreds_wallet::single_use::{HandleAct, UsedUp};
 use selfsame_aries::advance::Outset;
 use selfsame_aries::exchange::Course as _;
@@ -12,7 +13,7 @@ use selfsame_core::machine::{At, Machine as _};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_didcomm::{Message, Version};
-use selfsame_driver::paging::{Listing, Paging, page};
+use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Record, Tag, TenantId};
@@ -270,6 +271,42 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
                 return Ok(Listing { items, next });
             }
         }
+    }
+
+    /// An exchange with its messages, for pages.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none.
+    pub async fn seen(&self, tenant: &TenantId, id: &str) -> Result<SeenExchange> {
+        let (entry, version) = self.found(tenant, id).await?;
+        let exchange = entry.exchange.as_ref();
+        let seen = exchange.map(|exchange| SeenExchange::of(id, exchange));
+        self.machine.records().keep(version, entry);
+        seen.ok_or_else(|| Error::not_found("exchange-absent"))
+    }
+
+    /// Those among the next exchanges that fit, newest first. A page can be empty although more follow.
+    ///
+    /// # Errors
+    /// `BadRequest` for a cursor that was made up; the store's.
+    pub async fn seen_among(
+        &self,
+        tenant: &TenantId,
+        filter: &ExchangeFilter,
+        paging: &Paging,
+    ) -> Result<Listing<ExchangeSight>> {
+        let records = self.page(tenant, filter, paging).await?;
+        let listed = listing(&records, paging, |record| {
+            let entry: ExchangeEntry<P::Course> = decode(&record.value)?;
+            let is_wanted = self.has(&entry) && filter.fits(&entry);
+            let exchange = entry.exchange.filter(|_| is_wanted);
+            Ok(exchange.map(|exchange| ExchangeSight::of(&record.id, &exchange)))
+        })?;
+        let items = listed.items.into_iter().flatten().collect();
+        Ok(Listing {
+            items,
+            next: listed.next,
+        })
     }
 
     /// The connection of an exchange; `None` if there is no such exchange, or it has none.
