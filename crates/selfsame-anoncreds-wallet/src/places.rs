@@ -50,6 +50,24 @@ impl PlaceLeases {
         held.entry(key).or_default().clone()
     }
 
+    /// How many places of a registry are given out. Those that this process leases and has not given out are not among
+    /// them.
+    pub(crate) async fn given_out(
+        &self,
+        tenant: &TenantId,
+        cred_def_id: &str,
+        registry: &str,
+    ) -> Result<u32> {
+        let stored = self.shared.store.read(tenant, PLACES, registry).await?;
+        let next = stored.map(|stored| decode(&stored.value)).transpose()?;
+        let leased = next.unwrap_or(1_u32).saturating_sub(1);
+        let lease = self.of(tenant, cred_def_id);
+        let lease = lease.lock().await;
+        let own = lease.as_ref().filter(|own| own.registry == registry);
+        let left = own.map_or(0, |own| own.left.end.saturating_sub(own.left.start));
+        Ok(leased.saturating_sub(left))
+    }
+
     /// Leases places of a registry with this many; `None` if all are leased. Index 0 is never assigned, and the last
     /// place has no bit of its own.
     pub(crate) async fn lease(

@@ -35,6 +35,17 @@ impl AnonCreds {
         Ok(RegistryView::of(&self.own_registry(tenant, id).await?))
     }
 
+    /// How many places of a registry are given out. After a restart, a few are counted that no credential has.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not the tenant's; the store's.
+    pub async fn places_given_out(&self, tenant: &TenantId, id: &str) -> Result<u32> {
+        let own = self.own_registry(tenant, id).await?;
+        let record = own.record_id();
+        let places = self.places.given_out(tenant, &own.cred_def_id, &record);
+        places.await
+    }
+
     /// The revocation registries of the tenant, or of one of its definitions, the oldest first.
     ///
     /// # Errors
