@@ -14,6 +14,8 @@ pub enum Area {
     Verifier,
     /// Credential types.
     Types,
+    /// The agent's connections with other agents, and its invitations.
+    Agent,
     /// Webhooks and their deliveries.
     Webhooks,
     /// People, their roles, and API keys.
@@ -36,10 +38,11 @@ pub enum Area {
 
 impl Area {
     /// All areas, in the order of the enum.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Issuer,
         Self::Verifier,
         Self::Types,
+        Self::Agent,
         Self::Webhooks,
         Self::People,
         Self::Audit,
@@ -58,6 +61,7 @@ impl Area {
             Self::Issuer => "issuer",
             Self::Verifier => "verifier",
             Self::Types => "types",
+            Self::Agent => "agent",
             Self::Webhooks => "webhooks",
             Self::People => "people",
             Self::Audit => "audit",
@@ -280,7 +284,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_set_has_exactly_the_rights_it_was_made_of(chosen in proptest::collection::vec(any::<bool>(), 22)) {
+        fn a_set_has_exactly_the_rights_it_was_made_of(chosen in proptest::collection::vec(any::<bool>(), 26)) {
             let rights: Vec<Right> = Right::all().zip(&chosen).filter(|(_, is)| **is).map(|(right, _)| right).collect();
             let set: Rights = rights.iter().copied().collect();
             prop_assert_eq!(set, Rights::of(&rights));

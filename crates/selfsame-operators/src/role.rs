@@ -32,6 +32,8 @@ const OWNER: Rights = Rights::of(&[
     Area::Verifier.write(),
     Area::Types.read(),
     Area::Types.write(),
+    Area::Agent.read(),
+    Area::Agent.write(),
     Area::People.read(),
     Area::People.write(),
     Area::Audit.read(),
@@ -44,11 +46,15 @@ const ISSUER: Rights = Rights::of(&[
     Area::Issuer.read(),
     Area::Issuer.write(),
     Area::Types.read(),
+    Area::Agent.read(),
+    Area::Agent.write(),
 ]);
 const VERIFIER: Rights = Rights::of(&[
     Area::Verifier.read(),
     Area::Verifier.write(),
     Area::Types.read(),
+    Area::Agent.read(),
+    Area::Agent.write(),
 ]);
 const AUDITOR: Rights = Rights::of(&[
     Area::Audit.read(),

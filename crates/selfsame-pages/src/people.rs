@@ -220,6 +220,11 @@ fn described(area: Area) -> (&'static str, Option<&'static str>, Option<&'static
             Some("See credential types"),
             Some("Draft, publish and retire credential types"),
         ),
+        Area::Agent => (
+            "Agent",
+            Some("See the agent’s connections and invitations"),
+            Some("Invite other agents, accept invitations, send messages, remove connections"),
+        ),
         Area::Webhooks => (
             "Webhooks",
             Some("See webhooks and their deliveries"),
