@@ -55,6 +55,7 @@ use selfsame_wallet::Wallet;
 use selfsame_webhooks::Webhooks;
 use tokio::sync::watch;
 
+pub use agents::OrganisationAgent;
 pub use exporting::{ExportWish, Exported};
 pub use hearing::{AgentNotices, HeardNotice};
 pub use revoking::{IssuedPlace, WaitingNotification};

@@ -47,6 +47,8 @@ pub struct AgentConfig {
     pub endorsement: EndorsementTerms,
     /// The controllers that hear of its records.
     pub controllers: Vec<AgentController>,
+    /// What the links of its invitations begin with; its endpoint without one.
+    pub invite_base_url: Option<Url>,
 }
 
 /// The roles of an instance.

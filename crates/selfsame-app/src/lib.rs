@@ -25,5 +25,7 @@ pub use selfsame_openid::OrganisationRoles;
 
 /// What the faces of agents give and get.
 pub mod agent {
-    pub use crate::app::{AgentNotices, AgentType, HeardNotice, IssuedPlace, WaitingNotification};
+    pub use crate::app::{
+        AgentNotices, AgentType, HeardNotice, IssuedPlace, OrganisationAgent, WaitingNotification,
+    };
 }

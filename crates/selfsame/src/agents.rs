@@ -87,6 +87,7 @@ impl BoundAgent {
             terms: self.settings.terms.clone(),
             endorsement: self.settings.endorsement.clone(),
             controllers: self.controllers.clone(),
+            invite_base_url: self.settings.invite_base_url.clone(),
         }
     }
 

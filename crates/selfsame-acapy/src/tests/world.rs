@@ -162,6 +162,7 @@ async fn open(
                 terms: one.terms.clone(),
                 endorsement: one.endorsement.clone(),
                 controllers: controllers.to_vec(),
+                invite_base_url: one.invite_base_url.clone(),
             })
             .collect(),
     };

@@ -14,9 +14,21 @@ use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_mediation::terms::MediationTerms;
 use selfsame_openid::issuer::Issuer;
 use selfsame_store::TenantId;
+use url::Url;
 
-use super::{App, receiver_of};
+use super::{App, receiver_of, wallets};
 use crate::config::{AgentConfig, Config};
+
+/// The agent of an organisation, as its pages work with it.
+#[derive(Clone, Debug)]
+pub struct OrganisationAgent {
+    /// The tenant of its records.
+    pub tenant: TenantId,
+    /// How it presents itself, and how far it goes on by itself.
+    pub terms: AgentTerms,
+    /// What the links of its invitations begin with; its endpoint without one.
+    pub invite_base_url: Option<Url>,
+}
 
 /// The agents on these parts of an instance.
 pub(super) fn agents(config: &Config, anoncreds: &AnonCreds, hearing: Hearing) -> Agents {
@@ -61,6 +73,48 @@ impl App {
         let tenants = self.agent_tenants.get().ok_or_else(starting)?;
         let tenant = tenants.get(organisation).cloned();
         tenant.ok_or_else(|| Error::not_found("agent-absent"))
+    }
+
+    /// Whether an organisation has an agent: one of its own, or as a sub-wallet.
+    #[must_use]
+    pub fn has_agent(&self, organisation: &OrganisationName) -> bool {
+        let name = organisation.to_string();
+        self.agent_config(&name).is_some() || wallets::id_of(&name).is_some()
+    }
+
+    /// The agent of an organisation: one of its own, or that of the sub-wallet that it is.
+    ///
+    /// # Errors
+    /// As [`Self::agent_of`]; the store's.
+    pub async fn agent_at(&self, organisation: &OrganisationName) -> Result<OrganisationAgent> {
+        let name = organisation.to_string();
+        if let Some(config) = self.agent_config(&name) {
+            return Ok(OrganisationAgent {
+                tenant: self.agent_of(&name)?,
+                terms: config.terms.clone(),
+                invite_base_url: config.invite_base_url.clone(),
+            });
+        }
+        let absent = || Error::not_found("agent-absent");
+        let found = self.wallet_at(&name).await?.ok_or_else(absent)?;
+        let config = self.agent_config(&found.wallet.agent).ok_or_else(absent)?;
+        let tenant = found.tenant()?;
+        let terms = AgentTerms {
+            label: found.wallet.label,
+            ..config.terms.clone()
+        };
+        // Another process may have created or changed it.
+        self.agents.set_terms(&tenant, terms.clone());
+        Ok(OrganisationAgent {
+            tenant,
+            terms,
+            invite_base_url: config.invite_base_url.clone(),
+        })
+    }
+
+    fn agent_config(&self, organisation: &str) -> Option<&AgentConfig> {
+        let mut agents = self.config.agents.iter();
+        agents.find(|agent| agent.organisation == organisation)
     }
 
     /// The identity that signs what a tenant's agent publishes.

@@ -188,6 +188,19 @@ impl App {
         }
     }
 
+    /// The sub-wallet whose organisation has this name.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(super) async fn wallet_at(&self, organisation: &str) -> Result<Option<FoundWallet>> {
+        let Some(id) = id_of(organisation) else {
+            return Ok(None);
+        };
+        let store = &self.shared.store;
+        let found = store.read(&TenantId::instance(), WALLET, &id).await?;
+        found.as_ref().map(FoundWallet::read).transpose()
+    }
+
     /// The sub-wallets of an agent, the oldest first.
     ///
     /// # Errors
