@@ -17,7 +17,8 @@ use selfsame_driver::{Error, Result};
 const BELOW: &str = "/o/";
 const WELL_KNOWN: &str = "/.well-known/";
 /// What the paths of pages begin with that each organisation has.
-const OF_EACH: [&str; 6] = [
+const OF_EACH: [&str; 7] = [
+    "/agent",
     "/issuer",
     "/verifier",
     "/people",

@@ -8,7 +8,12 @@ use selfsame_crypto::{encoding, hash};
 use crate::look;
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
-static FILES: [Asset; 15] = [
+static FILES: [Asset; 16] = [
+    Asset {
+        name: "agent.css",
+        content_type: "text/css; charset=utf-8",
+        body: include_str!("../assets/agent.css"),
+    },
     Asset {
         name: "app.css",
         content_type: "text/css; charset=utf-8",

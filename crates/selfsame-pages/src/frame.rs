@@ -37,6 +37,8 @@ pub struct FrameOrganisation {
     pub issuer: bool,
     /// Whether it requests presentations.
     pub verifier: bool,
+    /// Whether it has an Aries agent.
+    pub agent: bool,
     /// Whether the visitor may see the list of organisations.
     pub may_switch: bool,
 }
@@ -68,6 +70,8 @@ pub struct InstanceRoles {
     pub wallet: bool,
     /// Whether it requests presentations.
     pub verifier: bool,
+    /// Whether the organisation whose page it is has an Aries agent.
+    pub agent: bool,
     /// Where its registry is.
     pub registry: RegistryPlace,
 }
@@ -143,6 +147,7 @@ impl Frame {
         self.here = here;
         self.roles.issuer &= organisation.issuer;
         self.roles.verifier &= organisation.verifier;
+        self.roles.agent = organisation.agent;
         self.organisation = Some(organisation);
         self
     }
@@ -154,6 +159,7 @@ impl Frame {
             look: look.clone(),
             issuer: self.roles.issuer,
             verifier: self.roles.verifier,
+            agent: self.roles.agent,
             may_switch: false,
         };
         Self {
@@ -200,6 +206,7 @@ impl Frame {
             ("issuer", own, "Issuer", roles.issuer && works_here),
             ("wallet", instances, "Wallet", roles.wallet && holds_cards),
             ("verifier", own, "Verifier", roles.verifier && works_here),
+            ("agent", own, "Agent", roles.agent && self.is_operator()),
             ("registry", instances, "Registry", has_registry),
             ("resolver", instances, "Resolver", works_here),
             ("organisation", own, "Organisation", self.is_operator()),
@@ -278,6 +285,7 @@ fn section(path: &str) -> &'static str {
         Some("issuer") => "issuer",
         Some("wallet") => "wallet",
         Some("verifier") => "verifier",
+        Some("agent") => "agent",
         Some("registry" | "browse") => "registry",
         Some("resolver") => "resolver",
         Some("operator") => "operator",
@@ -301,6 +309,7 @@ impl Frame {
                 issuer: true,
                 wallet: true,
                 verifier: true,
+                agent: false,
                 registry: RegistryPlace::Here,
             },
             organisation: None,
@@ -333,6 +342,7 @@ mod tests {
             issuer: false,
             wallet: false,
             verifier: false,
+            agent: false,
             registry,
         };
         frame
@@ -372,6 +382,7 @@ mod tests {
             look: OwnLook::default(),
             issuer: true,
             verifier: false,
+            agent: true,
             may_switch: true,
         };
         let mut frame = Frame::of_visitor().with_operator(true);
@@ -384,6 +395,7 @@ mod tests {
         let hrefs = frame.entries().into_iter().map(|entry| entry.href);
         let expected = [
             "/o/acme/issuer",
+            "/o/acme/agent",
             "/registry",
             "/resolver",
             "/o/acme/organisation",

@@ -3,7 +3,8 @@
 use askama::Template;
 use serde::Serialize;
 
-use crate::{Frame, RegistryPlace};
+use crate::Frame;
+use crate::frame::RegistryPlace;
 
 /// The start page.
 #[derive(Template)]
@@ -39,7 +40,7 @@ pub struct Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::InstanceRoles;
+    use crate::frame::InstanceRoles;
 
     #[test]
     fn the_start_page_leads_only_to_what_is_here() {
@@ -49,6 +50,7 @@ mod tests {
                 issuer: is_here,
                 wallet: true,
                 verifier: is_here,
+                agent: false,
                 registry: match is_here {
                     true => RegistryPlace::Here,
                     false => RegistryPlace::Nowhere,

@@ -7,7 +7,8 @@
 
 pub mod assets;
 pub mod audit;
-mod frame;
+pub mod content;
+pub mod frame;
 pub mod home;
 pub mod issuer;
 mod look;
@@ -17,7 +18,7 @@ pub mod organisation;
 pub mod people;
 mod pictogram;
 pub mod problem;
-mod qr;
+pub mod qr;
 pub mod reference;
 pub mod registry;
 pub mod resolver;
@@ -30,7 +31,7 @@ pub mod webhooks;
 mod wrong;
 
 pub use askama::Template;
-pub use frame::{Frame, FrameOrganisation, FrameParts, InstanceRoles, RegistryPlace, Visitor};
+pub use frame::Frame;
 pub use wrong::{WrongField, WrongFields};
 
 use selfsame_driver::{Error, Result};

@@ -97,7 +97,7 @@ impl OrganisationsPage {
     }
 
     fn methods(&self) -> impl Iterator<Item = &'static str> {
-        DidMethod::all(self.frame.roles.registry != crate::RegistryPlace::Nowhere)
+        DidMethod::all(self.frame.roles.registry != crate::frame::RegistryPlace::Nowhere)
     }
 }
 

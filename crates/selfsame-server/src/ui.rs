@@ -21,7 +21,7 @@ pub mod webhooks;
 use axum::extract::FromRequestParts;
 use axum::response::{Html, IntoResponse};
 use http::request::Parts;
-use selfsame_app::config::Config;
+use selfsame_app::App;
 use selfsame_core::organisation::OrganisationName;
 use selfsame_endpoints::called::{self, Called};
 pub use selfsame_http::listing::ListPosition;
@@ -29,9 +29,8 @@ use selfsame_http::origin::CalledOrigin;
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_operators::Actor;
 pub use selfsame_pages::Frame;
-use selfsame_pages::{
-    FrameOrganisation, FrameParts, InstanceRoles, RegistryPlace, Template, Visitor,
-};
+use selfsame_pages::Template;
+use selfsame_pages::frame::{FrameOrganisation, FrameParts, InstanceRoles, RegistryPlace, Visitor};
 
 use crate::auth::{self, Seat};
 use crate::error::{Handled, Problem};
@@ -48,7 +47,7 @@ impl FromRequestParts<Server> for Frame {
             form,
             here: called::prefix(&parts.extensions),
             instance: instance(server, parts),
-            roles: roles(server.app().config()),
+            roles: roles(server.app()),
             organisation: organisation(server, parts).await?,
             visitor: visitor(server, parts).await,
         }))
@@ -110,12 +109,13 @@ async fn organisation(server: &Server, parts: &Parts) -> Handled<Option<FrameOrg
     framed.await.map(Some)
 }
 
-fn roles(config: &Config) -> InstanceRoles {
-    let roles = &config.roles;
+fn roles(app: &App) -> InstanceRoles {
+    let (config, roles) = (app.config(), &app.config().roles);
     InstanceRoles {
         issuer: roles.issuer,
         wallet: roles.wallet,
         verifier: roles.verifier,
+        agent: app.has_agent(&OrganisationName::main()),
         registry: match &config.registry {
             _ if roles.registry => RegistryPlace::Here,
             RegistryConfig::Remote { .. } => RegistryPlace::Elsewhere,

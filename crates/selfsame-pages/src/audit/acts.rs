@@ -93,7 +93,55 @@ pub const SAME: [(&str, &str); 39] = [
     ),
 ];
 /// Acts that the API does not have.
-pub const OWN: [(&str, &str); 12] = [
+pub const OWN: [(&str, &str); 24] = [
+    (
+        "POST /agent/invitations",
+        "Makes an invitation to the agent",
+    ),
+    (
+        "POST /agent/invitations/{id}/remove",
+        "Removes an invitation to the agent",
+    ),
+    (
+        "POST /agent/received",
+        "Accepts an invitation for the agent",
+    ),
+    (
+        "POST /agent/connections/{id}/accept",
+        "Goes on with a connection of the agent",
+    ),
+    (
+        "POST /agent/connections/{id}/ping",
+        "Sends a trust ping to a peer of the agent",
+    ),
+    (
+        "POST /agent/connections/{id}/message",
+        "Sends a message to a peer of the agent",
+    ),
+    (
+        "POST /agent/connections/{id}/features",
+        "Asks a peer of the agent what it can do",
+    ),
+    (
+        "POST /agent/connections/{id}/remove",
+        "Removes a connection of the agent",
+    ),
+    (
+        "GET /agent/proofs/{id}",
+        "Shows what a peer presented to the agent",
+    ),
+    (
+        "POST /agent/registry/revoke",
+        "Revokes a credential that the agent issued",
+    ),
+    (
+        "POST /agent/registry/publish",
+        "Publishes pending revocations of the agent",
+    ),
+    (
+        "POST /agent/registry/clear",
+        "Takes back pending revocations of the agent",
+    ),
     (
         "GET /verifier/view/{id}/result",
         "Shows the result of a request",

@@ -9,11 +9,12 @@ use selfsame_core::organisation::view::{NewOrganisation, OrganisationChange, Org
 use selfsame_core::organisation::{Organisation, OrganisationName};
 use selfsame_driver::{Error, ErrorKind};
 use selfsame_operators::{Area, Authority};
+use selfsame_pages::WrongField;
+use selfsame_pages::frame::FrameOrganisation;
 use selfsame_pages::organisation::{
     OrganisationList, OrganisationPage, OrganisationRights, OrganisationShown, OrganisationsPage,
     OwnLook, RefusedChange, TypedOrganisation,
 };
-use selfsame_pages::{FrameOrganisation, WrongField};
 use selfsame_types::image::logo_uri;
 use serde::Deserialize;
 
@@ -189,6 +190,7 @@ pub async fn framed(
         }),
         issuer: record.issuer && record.erasure.is_none(),
         verifier: record.verifier && record.erasure.is_none(),
+        agent: server.app().has_agent(name) && record.erasure.is_none(),
         may_switch: authority.is_some_and(may_see_all),
     })
 }

@@ -11,7 +11,7 @@ use selfsame_crypto::SecretString;
 use selfsame_driver::Error;
 use selfsame_endpoints::called::path_at;
 use selfsame_operators::{Area, Authority};
-use selfsame_pages::InstanceRoles;
+use selfsame_pages::frame::InstanceRoles;
 
 use crate::auth;
 use crate::error::{Handled, Problem};
@@ -87,8 +87,7 @@ impl Browser {
         let operators = self.server.app().operators();
         let authority = operators.of_session(&session.token).await?;
         self.note(authority.as_ref()).await?;
-        let home = authority
-            .and_then(|authority| first_page(&authority, roles(self.server.app().config())));
+        let home = authority.and_then(|authority| first_page(&authority, roles(self.server.app())));
         let home = home.as_deref().unwrap_or(SIGNED_IN);
         let cookie = self.open(&auth::person_session(&session.token)).await?;
         let name = &self.server.cookies().known_operator;
