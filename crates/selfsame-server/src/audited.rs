@@ -17,7 +17,7 @@ use crate::peer::Peer;
 use crate::server::Server;
 
 /// Addresses that show claims which people have presented.
-const CLAIMS: [&str; 7] = [
+const CLAIMS: [&str; 8] = [
     "/api/export",
     "/api/organisations/{name}/export",
     "/organisation/export",
@@ -25,6 +25,7 @@ const CLAIMS: [&str; 7] = [
     "/api/verifier/requests/{id}",
     "/verifier/view/{id}",
     "/verifier/view/{id}/result",
+    "/agent/proofs/{id}",
 ];
 /// Where programs write to the registry by thousands, and the registry's log has each transaction; and the sign-out,
 /// which writes its own entries.

@@ -5,6 +5,7 @@
 //! is of `selfsame-pages`; nor the meaning of a request: each handler parses, calls one use case of `selfsame-app`, and
 //! shows the answer.
 
+mod agent_host;
 mod api;
 mod assets;
 mod audience;

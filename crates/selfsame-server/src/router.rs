@@ -6,6 +6,7 @@ pub mod openapi;
 mod pages;
 
 use axum::{Router, routing};
+use selfsame_agent_ui::routes as agent;
 use selfsame_app::config::Roles;
 use selfsame_endpoints::routes as endpoints;
 use selfsame_endpoints::tails::TAILS_MAX;
@@ -72,6 +73,9 @@ fn of_every_instance() -> Vec<Routes> {
             .read_by_all_who_work_here(),
         pages_of(Area::Settings, pages::settings()).receiving(UPLOAD_MAX),
         pages_of(Area::Webhooks, pages::webhooks()),
+        pages_of(Area::Agent, agent::connections()),
+        pages_of(Area::Issuer, agent::issued()),
+        pages_of(Area::Verifier, agent::proofs()),
         api(Area::Instance, api::instance()),
         api(Area::Dids, api::dids()),
         api(Area::Organisations, api::organisations()),

@@ -1,5 +1,6 @@
 //! The routes as their callers meet them, without a socket.
 
+mod agent_pages;
 mod asking;
 mod audit;
 mod browsing;

@@ -383,7 +383,25 @@ const PLACES: &[Place] = &[
         ..place("selfsame-pages", 4)
     },
     Place {
+        beside: &["selfsame-catalogue"],
+        // As selfsame-pages, which puts the frame around what it makes.
+        not: &["selfsame-store", "selfsame-net", "selfsame-agent"],
+        ..place("selfsame-agent-pages", 4)
+    },
+    Place {
         beside: &[
+            "selfsame-agent-pages",
+            "selfsame-catalogue",
+            "selfsame-http",
+            "selfsame-pages",
+        ],
+        // It takes the instance by a trait, so that the way down stays short. Of the store it takes a tenant's name.
+        not: &["selfsame-net", "selfsame-accounts", "selfsame-app"],
+        ..place("selfsame-agent-ui", 4)
+    },
+    Place {
+        beside: &[
+            "selfsame-agent-ui",
             "selfsame-catalogue",
             "selfsame-endpoints",
             "selfsame-http",
@@ -707,7 +725,12 @@ mod tests {
         for other in ["selfsame-app", "selfsame-http", "selfsame-server", "axum"] {
             assert!(!complaints("selfsame-pages", other, None).is_empty());
         }
-        assert!(!complaints("selfsame-server", "askama", None).is_empty());
+        for other in ["selfsame-http", "selfsame-agent", "axum"] {
+            assert!(!complaints("selfsame-agent-pages", other, None).is_empty());
+        }
+        for face in ["selfsame-server", "selfsame-agent-ui"] {
+            assert!(!complaints(face, "askama", None).is_empty());
+        }
     }
 
     #[test]

@@ -132,6 +132,7 @@ fn check_source(source: &Source) -> Vec<Finding> {
 fn is_handler(source: &Source, is_async: bool) -> bool {
     let handlers = [
         "crates/selfsame-acapy/src/operations/",
+        "crates/selfsame-agent-ui/src/",
         "crates/selfsame-endpoints/src/",
         "crates/selfsame-server/src/api",
         "crates/selfsame-server/src/ui",

@@ -385,6 +385,7 @@ fn way_back(path: &str) -> Option<(&'static str, &'static str)> {
         "organisation" => Some(("/organisation", "Organisation")),
         "organisations" => Some(("/organisations", "Organisations")),
         "webhooks" => Some(("/webhooks", "Webhooks")),
+        "agent" => Some(("/agent", "Agent")),
         _ => None,
     }
 }

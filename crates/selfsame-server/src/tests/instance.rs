@@ -2,17 +2,20 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, Method, Request, StatusCode};
-use selfsame_app::config::{Config, Roles};
+use selfsame_agent::{AgentSettings, AgentTerms};
+use selfsame_app::config::{AgentConfig, Config, Roles};
 use selfsame_app::{App, Parts};
 use selfsame_core::config::{ResolverConfig, TrustConfig};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::clock::Clock;
 use selfsame_ledger::config::{RegistryConfig, RegistryNode, WitnessQuorum};
+use selfsame_mediation::terms::MediationTerms;
 use selfsame_net::{Net, Settings as NetSettings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};
@@ -121,6 +124,37 @@ impl Instance {
         Self::of(opened, ServerLimits::default(), false)
     }
 
+    /// An instance with an agent for each of these organisations, which nobody can reach.
+    pub async fn with_agents(organisations: &[&str]) -> Self {
+        let endpoint: url::Url = "http://127.0.0.1:9/".parse().unwrap();
+        let agent = |name: &&str| AgentConfig {
+            organisation: (*name).to_owned(),
+            terms: AgentTerms {
+                label: format!("Agent of {name}"),
+                endpoint: endpoint.clone(),
+                socket: None,
+                settings: AgentSettings::default(),
+                mediation: MediationTerms::default(),
+                connection_wait: Duration::ZERO,
+            },
+            controllers: Vec::new(),
+            invite_base_url: None,
+        };
+        let config = Config {
+            origin: format!("{ORIGIN}/").parse().unwrap(),
+            roles: Roles::ALL,
+            issuer: IssuerConfig::default(),
+            verifier: VerifierConfig::default(),
+            wallet: WalletConfig::default(),
+            trust: TrustConfig::default(),
+            registry: embedded(),
+            resolver: ResolverConfig::default(),
+            organisations: selfsame_core::config::OrganisationsConfig::default(),
+            agents: organisations.iter().map(agent).collect(),
+        };
+        Self::of(opened(config).await, ServerLimits::default(), false)
+    }
+
     fn of((app, token): (Arc<App>, String), limits: ServerLimits, open: bool) -> Self {
         let server = Server::new(app.clone(), limits, None, open).unwrap();
         Self {
@@ -203,21 +237,6 @@ async fn open_as(
     (roles, registry): (Roles, RegistryConfig),
     (resolver, wallet): (ResolverConfig, WalletConfig),
 ) -> (Arc<App>, String) {
-    let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
-    // The store needs the application's clock, which exists only after the store.
-    let clock = Arc::new(OnceLock::<Clock>::new());
-    let ticking = clock.clone();
-    let now = move || ticking.get().cloned().unwrap_or_default().now();
-    let memory = Arc::new(Memory::new());
-    let store = Store::open_with_clock(memory, vault, Arc::new(now))
-        .await
-        .unwrap();
-    let net = Net::new(NetSettings {
-        own_origins: resolver.addresses().map(|url| url.origin()).collect(),
-        ..NetSettings::default()
-    })
-    .unwrap();
-    let ledger = Some(Arc::new(MemoryLedger::new()) as Arc<dyn LedgerStore>);
     let config = Config {
         origin: format!("{origin}/").parse().unwrap(),
         roles,
@@ -233,6 +252,25 @@ async fn open_as(
         organisations: selfsame_core::config::OrganisationsConfig::default(),
         agents: Vec::new(),
     };
+    opened(config).await
+}
+
+async fn opened(config: Config) -> (Arc<App>, String) {
+    let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+    // The store needs the application's clock, which exists only after the store.
+    let clock = Arc::new(OnceLock::<Clock>::new());
+    let ticking = clock.clone();
+    let now = move || ticking.get().cloned().unwrap_or_default().now();
+    let memory = Arc::new(Memory::new());
+    let store = Store::open_with_clock(memory, vault, Arc::new(now))
+        .await
+        .unwrap();
+    let net = Net::new(NetSettings {
+        own_origins: config.resolver.addresses().map(url::Url::origin).collect(),
+        ..NetSettings::default()
+    })
+    .unwrap();
+    let ledger = Some(Arc::new(MemoryLedger::new()) as Arc<dyn LedgerStore>);
     let (app, token) = App::open(
         config,
         Parts {

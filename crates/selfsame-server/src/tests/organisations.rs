@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
+use selfsame_agent::connect::NewOobInvitation;
 use selfsame_app::Access;
 use selfsame_app::config::Roles;
 use selfsame_core::organisation::OrganisationName;
@@ -48,6 +49,22 @@ async fn offered(instance: &Instance, organisation: &str) -> Value {
     )
 }
 
+/// The identifiers of an invitation that the agent of an organisation makes, and of the connection that waits for it.
+async fn invited(instance: &Instance, organisation: &str) -> [String; 2] {
+    let name = match organisation {
+        "" => "main",
+        path => path.trim_start_matches("/o/"),
+    };
+    let agents = instance.app.agents();
+    let tenant = instance.app.agent_of(name).unwrap();
+    let new = NewOobInvitation {
+        handshake_protocols: vec!["https://didcomm.org/didexchange/1.1".to_owned()],
+        ..NewOobInvitation::default()
+    };
+    let made = agents.create_oob_invitation(&tenant, new).await.unwrap();
+    [made.oob_id, made.connection_id.unwrap()]
+}
+
 #[tokio::test]
 async fn an_organisation_has_its_own_name_addresses_and_did() {
     let instance = with_acme().await;
@@ -73,8 +90,12 @@ async fn an_organisation_has_its_own_name_addresses_and_did() {
 
 #[tokio::test]
 async fn what_one_organisation_has_is_not_found_by_another() {
-    let instance = with_acme().await;
+    let instance = Instance::with_agents(&["main", "acme"]).await;
+    let path = "/api/organisations/acme";
+    let samples = asked(&instance, Method::PATCH, path).json(r#"{"samples": true}"#);
+    read(&instance.call(samples).await);
     for (owner, other) in [("", "/o/acme"), ("/o/acme", "")] {
+        let [invitation, connection] = invited(&instance, owner).await;
         let offer = offered(&instance, owner).await;
         let new = json!({"type": "immunization"}).to_string();
         let path = format!("{owner}/api/verifier/requests");
@@ -85,6 +106,8 @@ async fn what_one_organisation_has_is_not_found_by_another() {
         let hook = instance.call(asked(&instance, Method::POST, &path).json(&hook));
         let hook = read(&hook.await);
         let ids = [&offer, &request, &hook].map(|one| one["id"].as_str().unwrap());
+        let ids = ids.into_iter().chain([&*invitation, &*connection]);
+        let ids: Vec<&str> = ids.collect();
         let mut seen = 0;
         for group in groups(&Roles::ALL) {
             let mine = group.routes.iter().filter(|route| {
@@ -92,7 +115,7 @@ async fn what_one_organisation_has_is_not_found_by_another() {
                     || route.path.contains("/view/{")
             });
             for route in mine {
-                for id in ids {
+                for id in &ids {
                     let path = route.path.replace("{id}", id).replace("{offer}", id);
                     let which = match path.ends_with("/deliveries") {
                         true => "?state=failed",

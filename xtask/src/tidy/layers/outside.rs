@@ -27,7 +27,7 @@ pub const PURE_MAY_USE: &[&str] = &[
 /// Outside crates that only a few of our crates may use.
 pub const HOMES: &[(&str, &[&str])] = &[
     ("argon2", &["selfsame-crypto"]),
-    ("askama", &["selfsame-pages"]),
+    ("askama", &["selfsame-pages", "selfsame-agent-pages"]),
     ("aws-lc-rs", &["selfsame-crypto"]),
     ("blake2", &["selfsame-crypto"]),
     // Routes are assembled by the faces, and called by the kernel.
@@ -36,6 +36,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
         &[
             "selfsame-http",
             "selfsame-acapy",
+            "selfsame-agent-ui",
             "selfsame-endpoints",
             "selfsame-server",
         ],
