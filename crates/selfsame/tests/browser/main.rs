@@ -3,6 +3,18 @@
 //! These tests need Chromium and its driver, so plain `cargo test` lists them as ignored; `cargo xtask test` installs
 //! both if they are missing and runs them.
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests of processes measure real time"
+)]
+#[allow(
+    dead_code,
+    reason = "the support is shared with other tests, and each uses its part of it"
+)]
+#[path = "../support/http.rs"]
+mod http;
+
+mod agents;
 mod browser;
 mod embedded;
 mod instance;

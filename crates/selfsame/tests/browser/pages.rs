@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::{
+    agents::{self, Agents},
     browser::{Browser, Scheme},
     instance::Instance,
     organisations::MINISTRY,
@@ -259,9 +260,11 @@ async fn every_page_fits_a_phone_and_a_desk_in_the_dark() {
 /// Looks at every page of an instance of its own.
 async fn every_page(scheme: Scheme, scheme_name: &str) {
     let mut faults = Vec::new();
-    let instance = Instance::start().await;
+    let agents = Agents::of_clinic_and_pharmacy();
+    let instance = Instance::with(&agents.settings).await;
     let browser = Browser::start(scheme).await;
-    let pages = story(&instance, &browser).await;
+    let mut pages = story(&instance, &browser).await;
+    pages.extend(agents::pages(&Desk(&instance, &browser), &agents).await);
     for (device, size) in DEVICES {
         browser.resize(size.0, size.1).await;
         for (name, address) in &pages {
