@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use selfsame_anoncreds_wallet::{RegistryDifference, RegistryView};
+use selfsame_anoncreds_wallet::RegistryView;
+use selfsame_anoncreds_wallet::revocation::RegistryDifference;
 use selfsame_catalogue::{english, when};
 use selfsame_crypto::time::UnixTime;
 

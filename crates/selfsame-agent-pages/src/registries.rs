@@ -1,7 +1,8 @@
 //! The revocation registries of an agent's credential definitions.
 
 use askama::Template;
-use selfsame_anoncreds_wallet::{RegistryDifference, RegistryStage, RegistryView};
+use selfsame_anoncreds_wallet::revocation::RegistryDifference;
+use selfsame_anoncreds_wallet::{RegistryStage, RegistryView};
 
 use crate::words::StateWords;
 use crate::{PageBase, picture};
@@ -70,6 +71,7 @@ impl RegistryShown {
     pub(crate) fn state(&self) -> StateWords {
         let (class, words) = match self.view.stage {
             RegistryStage::Preparing => ("preparing", "being made"),
+            RegistryStage::Endorsing => ("waiting", "waits for its endorser"),
             RegistryStage::Sending => ("preparing", "being published"),
             RegistryStage::Ready => ("active", "in use or in reserve"),
             RegistryStage::Full => ("full", "full"),

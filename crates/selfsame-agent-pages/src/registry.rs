@@ -119,7 +119,7 @@ fn time(issued: &IssuanceView) -> String {
 mod tests {
     use std::collections::BTreeSet;
 
-    use selfsame_anoncreds_wallet::RegistryDifference;
+    use selfsame_anoncreds_wallet::revocation::RegistryDifference;
 
     use super::*;
     use crate::PageRights;

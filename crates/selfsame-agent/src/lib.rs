@@ -12,7 +12,6 @@ mod machine;
 mod notice;
 mod oob;
 mod parts;
-mod public_did;
 mod taken;
 
 pub use agents::{
@@ -51,7 +50,7 @@ pub mod connect {
         RevocationNotification,
     };
     pub use crate::connections::{OwnDid, OwnSide};
-    pub use crate::public_did::PublicDid;
     pub use selfsame_agent_view::discovery::DiscoveryView;
     pub use selfsame_agent_view::out_of_band::{OobInvitationView, OobView};
+    pub use selfsame_mediation::public_did::PublicDid;
 }

@@ -40,7 +40,6 @@ pub use publication::{
 pub use publishing::{CredentialDefinitionView, SchemaView};
 pub use registries::{IssuanceState, IssuanceView, PlacesByRegistry};
 pub use registry::{RegistryStage, RegistryView};
-pub use tails::TailsName;
 pub use verifying::ProofVerdict;
 pub use view::{ChosenCredentials, CredentialInfo, ShownAttribute, ShownPredicate};
 pub use wallet::AnonCreds;
@@ -55,4 +54,10 @@ pub mod endorse {
 /// Issuing: what is given, and what is made.
 pub mod issue {
     pub use crate::issuing::{CompletedIssuance, DefinitionOffer, NewIssuance};
+}
+
+/// Revocation: the names of tails files, and how an agent and the ledger differ.
+pub mod revocation {
+    pub use crate::registries::RegistryDifference;
+    pub use crate::tails::TailsName;
 }

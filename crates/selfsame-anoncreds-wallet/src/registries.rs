@@ -22,6 +22,7 @@ use crate::wallet::AnonCreds;
 pub(crate) use issued::issuance;
 pub use issued::{IssuanceState, IssuanceView};
 pub use revoking::PlacesByRegistry;
+pub use shown::RegistryDifference;
 
 /// Registries of a definition that have room, or are being made: one in use and one in reserve.
 const KEPT: usize = 2;

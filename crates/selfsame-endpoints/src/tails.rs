@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
-use selfsame_anoncreds_wallet::TailsName;
+use selfsame_anoncreds_wallet::revocation::TailsName;
 use selfsame_http::error::{Handled, Problem};
 use selfsame_http::extract::{Form, Path};
 use selfsame_http::response::open_to_all;

@@ -15,6 +15,7 @@ mod mediated;
 pub mod own_did;
 pub mod pickup;
 pub mod presence;
+pub mod public_did;
 pub mod queue;
 mod room;
 pub mod terms;

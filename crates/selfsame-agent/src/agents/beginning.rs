@@ -7,14 +7,13 @@ use selfsame_did::Did;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_mediation::keys;
+use selfsame_mediation::public_did::{self, PublicDid};
 use selfsame_store::{Batch, Expect, Put, TenantId};
 
 use super::Agents;
 use crate::connections::{ConnectionEntry, Connections, OwnDid, make_did};
 use crate::machine::{AgentProtocol as _, ProtocolMachine};
 use crate::notice::{Told, Untold};
-use crate::public_did;
-use crate::public_did::PublicDid;
 
 /// The kind of the records of the DIDs that invitations have in common. A record's identifier is that of the kind of DID.
 const COMMON_DID: &str = "aries_invitation_did";

@@ -4,8 +4,8 @@ use selfsame_aries::connection::{ConnectionRole, DidWithDoc};
 use selfsame_aries::peer_document::contained;
 use selfsame_did::{Did, Representation};
 use selfsame_driver::Result;
-use selfsame_mediation::keys;
 use selfsame_mediation::own_did::{own_party, peer_with_document, peer_with_keys};
+use selfsame_mediation::{keys, public_did};
 use selfsame_store::{Batch, TenantId};
 use url::Url;
 
@@ -13,7 +13,6 @@ use super::ConnectionEntry;
 use super::given::ConnectionWhat;
 use super::side::{NewParty, OwnDid, OwnSide};
 use crate::parts::AgentParts;
-use crate::public_did;
 
 /// What this side is made by.
 pub struct PartyWish {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use selfsame_agent::connect::RevocationNotification;
 use selfsame_agent::issue::IssueWhat;
-use selfsame_anoncreds_wallet::TailsName;
+use selfsame_anoncreds_wallet::revocation::TailsName;
 use selfsame_aries::revocation_notification::RevokedCredential;
 use serde_json::Value;
 

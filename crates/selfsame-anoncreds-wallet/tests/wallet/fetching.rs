@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use selfsame_anoncreds_wallet::{AnonCreds, TailsName};
+use selfsame_anoncreds_wallet::AnonCreds;
+use selfsame_anoncreds_wallet::revocation::TailsName;
 use selfsame_driver::clock::Clock;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

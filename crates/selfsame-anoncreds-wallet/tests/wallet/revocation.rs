@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use selfsame_anoncreds_wallet::{CredentialInfo, IssuanceState, PlacesByRegistry, TailsName};
+use selfsame_anoncreds_wallet::revocation::TailsName;
+use selfsame_anoncreds_wallet::{CredentialInfo, IssuanceState, PlacesByRegistry};
 use selfsame_driver::clock::Clock;
 use selfsame_store::Batch;
 use serde_json::{Value, json};

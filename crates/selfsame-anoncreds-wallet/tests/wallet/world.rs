@@ -10,8 +10,9 @@ use selfsame_anoncreds::format::{
     CredentialDefinition, Message as _, RevocationRegistryDefinition, Schema,
 };
 use selfsame_anoncreds_wallet::issue::{CompletedIssuance, NewIssuance};
+use selfsame_anoncreds_wallet::revocation::TailsName;
 use selfsame_anoncreds_wallet::{
-    AnonCreds, ChosenCredentials, DefinitionFilter, NewCredentialDefinition, NewSchema, TailsName,
+    AnonCreds, ChosenCredentials, DefinitionFilter, NewCredentialDefinition, NewSchema,
 };
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, SharedConfig, TrustConfig};
 use selfsame_core::dids::Author;

@@ -188,11 +188,6 @@ impl Shared {
             let Some(leased) = shared.store.lease_early(id).await? else {
                 return Ok(None);
             };
-            if CallEntry::read(&leased)?.machine != M::KIND {
-                // A step may have another machine called, whose record goes on by the outbox.
-                shared.commit_in_hand(shared.later(&leased, 0)).await?;
-                return Ok(None);
-            }
             let carried = shared.carry(&*machine, &leased).await;
             if let Err(error) = &carried {
                 shared.put_off(&leased, error, Some(&*machine)).await;
@@ -211,6 +206,11 @@ impl Shared {
         leased: &Leased,
     ) -> Result<Option<Driven<M::Reply>>> {
         let held = HeldEntry::new(leased)?;
+        if held.entry.machine != M::KIND {
+            // A step may have another machine called, whose record goes on by the outbox.
+            self.commit_in_hand(self.later(leased, 0)).await?;
+            return Ok(None);
+        }
         let at = held.at();
         let mut answer = None;
         for _ in 0..RACES_MAX {

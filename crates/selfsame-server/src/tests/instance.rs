@@ -137,6 +137,7 @@ impl Instance {
                 mediation: MediationTerms::default(),
                 connection_wait: Duration::ZERO,
             },
+            endorsement: Default::default(),
             controllers: Vec::new(),
             invite_base_url: None,
         };

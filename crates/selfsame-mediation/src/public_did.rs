@@ -6,9 +6,10 @@ use selfsame_core::Shared;
 use selfsame_did::{Did, Options};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_mediation::keys;
 use selfsame_store::{Batch, Put, TenantId};
 use serde::{Deserialize, Serialize};
+
+use crate::keys;
 
 /// The kind of its record.
 const PUBLIC_DID: &str = "aries_public_did";

@@ -1,0 +1,484 @@
+//! The place of each of our crates.
+
+/// The layer of crates that only development uses. Only tests may depend on them.
+pub const ASIDE: u8 = 9;
+
+/// A crate's place among the layers.
+pub struct Place {
+    pub name: &'static str,
+    pub layer: u8,
+    /// Crates of its own layer that it may depend on.
+    pub beside: &'static [&'static str],
+    /// Crates of lower layers that it must not depend on.
+    pub not: &'static [&'static str],
+}
+
+const fn place(name: &'static str, layer: u8) -> Place {
+    Place {
+        name,
+        layer,
+        beside: &[],
+        not: &[],
+    }
+}
+
+/// The layers of ARCHITECTURE.md.
+pub const PLACES: &[Place] = &[
+    place("selfsame-crypto", 0),
+    Place {
+        // Its tests alone take a hash and random numbers from there, so that the chain of crates is no longer for it.
+        beside: &["selfsame-crypto"],
+        not: &["selfsame-crypto"],
+        ..place("selfsame-bignum", 0)
+    },
+    // The words of all families of credentials. It takes nothing from ours, so that no chain of crates is longer for it.
+    place("selfsame-verdict", 0),
+    place("selfsame-did", 1),
+    place("selfsame-status", 1),
+    Place {
+        beside: &["selfsame-did", "selfsame-proof", "selfsame-status"],
+        ..place("selfsame-credential", 1)
+    },
+    place("selfsame-anoncreds", 1),
+    place("selfsame-proof", 1),
+    place("selfsame-oauth", 2),
+    Place {
+        beside: &["selfsame-oauth"],
+        ..place("selfsame-openid4vc", 2)
+    },
+    Place {
+        // What is in a message is for the protocols above it.
+        not: &[
+            "selfsame-credential",
+            "selfsame-anoncreds",
+            "selfsame-proof",
+        ],
+        ..place("selfsame-didcomm", 2)
+    },
+    Place {
+        // Of credentials it knows what a step needs; what is attached are bytes.
+        beside: &["selfsame-didcomm"],
+        not: &["selfsame-anoncreds", "selfsame-proof", "selfsame-status"],
+        ..place("selfsame-aries", 2)
+    },
+    place("selfsame-registry", 2),
+    Place {
+        // A program that embeds TLS contains neither the registry nor AnonCreds; tests judge staples of a registry.
+        beside: &["selfsame-registry"],
+        not: &["selfsame-registry", "selfsame-anoncreds"],
+        ..place("selfsame-tls", 2)
+    },
+    // Whatever does something tells of it here, so it takes nothing from ours, and no chain of crates is longer for it.
+    place("selfsame-traces", 3),
+    Place {
+        beside: &["selfsame-traces"],
+        ..place("selfsame-store", 3)
+    },
+    Place {
+        beside: &["selfsame-store"],
+        ..place("selfsame-postgres", 3)
+    },
+    place("selfsame-anoncreds-roles", 3),
+    Place {
+        // What a tenant publishes and keeps of AnonCreds; the registry is behind a trait of the core.
+        beside: &[
+            "selfsame-anoncreds-roles",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-net",
+            "selfsame-store",
+        ],
+        not: &[
+            "selfsame-openid4vc",
+            "selfsame-tls",
+            "selfsame-proof",
+            "selfsame-didcomm",
+        ],
+        ..place("selfsame-anoncreds-wallet", 3)
+    },
+    // Of ours it takes the cryptography alone; where records go is for others to say.
+    Place {
+        not: &["selfsame-credential", "selfsame-anoncreds", "selfsame-did"],
+        ..place("selfsame-askar", 3)
+    },
+    place("selfsame-tls-io", 3),
+    Place {
+        beside: &["selfsame-traces"],
+        not: &["selfsame-tls", "selfsame-registry"],
+        ..place("selfsame-net", 3)
+    },
+    Place {
+        beside: &["selfsame-store", "selfsame-traces"],
+        ..place("selfsame-driver", 3)
+    },
+    Place {
+        // Which key is for what is for others to say.
+        beside: &["selfsame-driver"],
+        not: &["selfsame-credential", "selfsame-did", "selfsame-openid4vc"],
+        ..place("selfsame-pkcs11", 3)
+    },
+    Place {
+        beside: &["selfsame-driver", "selfsame-store"],
+        not: &["selfsame-net", "selfsame-credential", "selfsame-openid4vc"],
+        ..place("selfsame-accounts", 3)
+    },
+    Place {
+        // Who shows these data needs no ledger.
+        beside: &["selfsame-driver"],
+        not: &["selfsame-registry", "selfsame-proof", "selfsame-did"],
+        ..place("selfsame-ledger-view", 3)
+    },
+    Place {
+        beside: &[
+            "selfsame-driver",
+            "selfsame-ledger-view",
+            "selfsame-net",
+            "selfsame-store",
+        ],
+        not: &["selfsame-credential", "selfsame-openid4vc"],
+        ..place("selfsame-ledger", 3)
+    },
+    Place {
+        beside: &["selfsame-driver", "selfsame-store"],
+        not: &[
+            "selfsame-net",
+            "selfsame-oauth",
+            "selfsame-openid4vc",
+            "selfsame-registry",
+            "selfsame-tls",
+        ],
+        ..place("selfsame-types", 3)
+    },
+    Place {
+        // A registry is a trait here, and a protocol family is a role's.
+        beside: &[
+            "selfsame-driver",
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-traces",
+        ],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-core", 3)
+    },
+    Place {
+        // How messages reach peers; what they say is for the agent, which stands on it. Its tests alone have a network,
+        // and several back ends.
+        beside: &[
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-net",
+            "selfsame-postgres",
+            "selfsame-store",
+        ],
+        not: &[
+            "selfsame-openid4vc",
+            "selfsame-tls",
+            "selfsame-proof",
+            "selfsame-anoncreds",
+        ],
+        ..place("selfsame-mediation", 3)
+    },
+    Place {
+        // Who shows a record needs no store.
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-agent-view", 3)
+    },
+    Place {
+        // A role beside that of OpenID4VC; the registry is behind a trait of the core.
+        // Its tests alone call over the network by themselves.
+        beside: &[
+            "selfsame-agent-view",
+            "selfsame-anoncreds-wallet",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-mediation",
+            "selfsame-net",
+            "selfsame-store",
+        ],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-agent", 3)
+    },
+    Place {
+        beside: &[
+            "selfsame-agent",
+            "selfsame-anoncreds-wallet",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-store",
+        ],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-bulk", 3)
+    },
+    Place {
+        // The connections of agents are behind a trait of its own.
+        beside: &[
+            "selfsame-anoncreds-wallet",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-mediation",
+            "selfsame-store",
+        ],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-endorsement", 3)
+    },
+    Place {
+        // The roles of organisations; what people own is in the wallet.
+        beside: &[
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-store",
+            "selfsame-types",
+        ],
+        not: &["selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-openid", 3)
+    },
+    Place {
+        beside: &[
+            "selfsame-accounts",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-types",
+        ],
+        not: &["selfsame-tls", "selfsame-proof", "selfsame-registry"],
+        ..place("selfsame-wallet", 3)
+    },
+    Place {
+        beside: &[
+            "selfsame-accounts",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-store",
+        ],
+        not: &[
+            "selfsame-net",
+            "selfsame-credential",
+            "selfsame-openid4vc",
+            "selfsame-tls",
+        ],
+        ..place("selfsame-operators", 3)
+    },
+    Place {
+        beside: &["selfsame-core", "selfsame-driver", "selfsame-store"],
+        not: &[
+            "selfsame-net",
+            "selfsame-credential",
+            "selfsame-openid4vc",
+            "selfsame-tls",
+        ],
+        ..place("selfsame-audit", 3)
+    },
+    Place {
+        // It reads events, whatever tells them.
+        beside: &[
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-store",
+            "selfsame-net",
+        ],
+        not: &["selfsame-credential", "selfsame-openid4vc", "selfsame-tls"],
+        ..place("selfsame-webhooks", 3)
+    },
+    Place {
+        // It works on records, and starts no instance.
+        beside: &[
+            "selfsame-askar",
+            "selfsame-audit",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-postgres",
+            "selfsame-store",
+            "selfsame-webhooks",
+        ],
+        not: &["selfsame-net", "selfsame-openid4vc", "selfsame-tls"],
+        ..place("selfsame-moving", 3)
+    },
+    Place {
+        beside: &[
+            "selfsame-accounts",
+            "selfsame-agent",
+            "selfsame-anoncreds-wallet",
+            "selfsame-audit",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-endorsement",
+            "selfsame-ledger",
+            "selfsame-mediation",
+            "selfsame-openid",
+            "selfsame-operators",
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-tls-io",
+            // Its tests alone take the roles themselves.
+            "selfsame-anoncreds-roles",
+            "selfsame-anoncreds-wallet",
+            "selfsame-traces",
+            "selfsame-types",
+            "selfsame-wallet",
+            "selfsame-webhooks",
+        ],
+        ..place("selfsame-app", 3)
+    },
+    Place {
+        // A sentence needs the reason alone.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-accounts",
+            "selfsame-core",
+            "selfsame-ledger",
+            "selfsame-openid",
+            "selfsame-wallet",
+            "selfsame-app",
+        ],
+        ..place("selfsame-catalogue", 4)
+    },
+    Place {
+        beside: &["selfsame-catalogue"],
+        // It takes the router, the origin, the limits and the nodes' handshake as values, so that it can serve other
+        // faces.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-accounts",
+            "selfsame-ledger",
+            "selfsame-app",
+            "selfsame-tls-io",
+        ],
+        ..place("selfsame-http", 4)
+    },
+    Place {
+        beside: &["selfsame-catalogue", "selfsame-http"],
+        // It takes the instance by a trait, and shows nothing to people.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-accounts",
+            "selfsame-operators",
+            "selfsame-wallet",
+            "selfsame-app",
+        ],
+        ..place("selfsame-endpoints", 4)
+    },
+    Place {
+        // A face beside the server's: who may call it is for itself to say, and it shows nothing to people.
+        beside: &["selfsame-catalogue", "selfsame-http"],
+        not: &["selfsame-net", "selfsame-wallet"],
+        ..place("selfsame-acapy", 4)
+    },
+    Place {
+        beside: &["selfsame-catalogue"],
+        // It shows what use cases return, and calls none.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-accounts",
+            "selfsame-app",
+        ],
+        ..place("selfsame-pages", 4)
+    },
+    Place {
+        beside: &["selfsame-catalogue"],
+        // As selfsame-pages, which puts the frame around what it makes.
+        not: &["selfsame-store", "selfsame-net", "selfsame-agent"],
+        ..place("selfsame-agent-pages", 4)
+    },
+    Place {
+        beside: &[
+            "selfsame-agent-pages",
+            "selfsame-catalogue",
+            "selfsame-http",
+            "selfsame-pages",
+        ],
+        // It takes the instance by a trait, so that the way down stays short. Of the store it takes a tenant's name.
+        not: &["selfsame-net", "selfsame-accounts", "selfsame-app"],
+        ..place("selfsame-agent-ui", 4)
+    },
+    Place {
+        beside: &[
+            "selfsame-agent-ui",
+            "selfsame-catalogue",
+            "selfsame-endpoints",
+            "selfsame-http",
+            "selfsame-pages",
+        ],
+        not: &["selfsame-store", "selfsame-net"],
+        ..place("selfsame-server", 4)
+    },
+    Place {
+        beside: &["selfsame-catalogue"],
+        not: &["selfsame-app"],
+        ..place("selfsame-abci", 4)
+    },
+    Place {
+        beside: &["selfsame-abci", "selfsame-catalogue"],
+        not: &["selfsame-app"],
+        ..place("selfsame-network", 4)
+    },
+    Place {
+        not: &["selfsame-app"],
+        ..place("selfsame-proxy", 4)
+    },
+    Place {
+        // It knows no instance, so that each family of commands can stand on it.
+        beside: &["selfsame-catalogue"],
+        not: &[
+            "selfsame-net",
+            "selfsame-ledger",
+            "selfsame-core",
+            "selfsame-openid",
+            "selfsame-wallet",
+            "selfsame-app",
+        ],
+        ..place("selfsame-terminal", 4)
+    },
+    Place {
+        // Its messages are files; what an instance keeps and publishes is for others.
+        beside: &["selfsame-terminal"],
+        not: &[
+            "selfsame-net",
+            "selfsame-store",
+            "selfsame-core",
+            "selfsame-anoncreds-wallet",
+            "selfsame-app",
+        ],
+        ..place("selfsame-anoncreds-commands", 4)
+    },
+    Place {
+        // The server and the roles are an instance's, which takes the policy for peers from here.
+        beside: &["selfsame-proxy", "selfsame-terminal"],
+        not: &["selfsame-openid", "selfsame-wallet"],
+        ..place("selfsame-tls-commands", 4)
+    },
+    Place {
+        // It calls an instance, and starts none.
+        beside: &["selfsame-catalogue", "selfsame-http", "selfsame-terminal"],
+        not: &["selfsame-store", "selfsame-ledger"],
+        ..place("selfsame-api-commands", 4)
+    },
+    Place {
+        not: &["selfsame-store", "selfsame-net", "selfsame-app"],
+        ..place("selfsame-bench", 4)
+    },
+    Place {
+        // It measures the store itself beside a server that stands on it.
+        beside: &["selfsame-bench"],
+        not: &["selfsame-net", "selfsame-app"],
+        ..place("selfsame-store-bench", 4)
+    },
+    Place {
+        // It calls agents by their admin APIs alone, which can be others' too.
+        beside: &["selfsame-bench", "selfsame-store-bench"],
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-app",
+            "selfsame-agent",
+        ],
+        ..place("selfsame-aries-bench", 4)
+    },
+    place("selfsame", 5),
+    place("selfsame-testkit", ASIDE),
+    place("xtask", ASIDE),
+];
