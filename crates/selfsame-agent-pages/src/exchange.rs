@@ -167,7 +167,7 @@ pub(crate) mod tests {
         for part in [
             "offer-credential",
             "5.2 kB",
-            "21 Nov 2026, 09:30 UTC",
+            "21 Nov 2026, 09:30:05 UTC",
             "thread-1",
             "is-out",
             "is-in",

@@ -73,7 +73,8 @@ impl RegistryShown {
             RegistryStage::Preparing => ("preparing", "being made"),
             RegistryStage::Endorsing => ("waiting", "waits for its endorser"),
             RegistryStage::Sending => ("preparing", "being published"),
-            RegistryStage::Ready => ("active", "in use or in reserve"),
+            RegistryStage::Ready if self.given_out == 0 => ("active", "in reserve"),
+            RegistryStage::Ready => ("active", "in use"),
             RegistryStage::Full => ("full", "full"),
             RegistryStage::Decommissioned => ("retired", "retired"),
             RegistryStage::Failed(_) => ("failed", "failed"),
@@ -116,6 +117,9 @@ pub(crate) mod tests {
     fn each_registry_is_shown_with_its_fill_level_and_the_next_place() {
         let registry = shown(RegistryStage::Ready, 41, Comparison::Same);
         assert_eq!(registry.next_place(), Some(42));
+        assert_eq!(registry.state().words, "in use");
+        let reserve = shown(RegistryStage::Ready, 0, Comparison::Same);
+        assert_eq!(reserve.state().words, "in reserve");
         assert_eq!(
             shown(RegistryStage::Ready, 999, Comparison::Same).next_place(),
             None

@@ -2,6 +2,7 @@
 
 use selfsame_agent_view::connection::ConnectionView;
 use selfsame_agent_view::seen::{ExchangeSight, SeenExchange};
+use selfsame_catalogue::when;
 
 /// A state in words, and the class of its badge.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -165,6 +166,14 @@ pub fn finding(message: &str) -> String {
     }
 }
 
+/// A time with its seconds, from RFC 3339: several messages come within a minute.
+pub fn moment(time: &str) -> String {
+    match time.get(11..19) {
+        Some(moment) => format!("{}, {moment} UTC", when::day(time)),
+        None => time.to_owned(),
+    }
+}
+
 /// A number of bytes.
 pub fn size(bytes: usize) -> String {
     match bytes {
@@ -195,8 +204,10 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_short() {
+    fn sizes_are_short_and_times_have_seconds() {
         assert_eq!(size(812), "812 B");
         assert_eq!(size(5_249), "5.2 kB");
+        assert_eq!(moment("2026-11-21T09:30:05Z"), "21 Nov 2026, 09:30:05 UTC");
+        assert_eq!(moment("soon"), "soon");
     }
 }
