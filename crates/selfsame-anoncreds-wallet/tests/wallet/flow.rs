@@ -260,7 +260,7 @@ async fn a_credential_with_many_or_long_attributes_is_found_by_each_of_them() {
     ] {
         assert_eq!(
             found(&holder, query.clone()).await,
-            [wide.clone()],
+            [wide.as_str()],
             "{query}"
         );
     }
