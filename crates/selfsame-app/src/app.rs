@@ -328,6 +328,11 @@ impl App {
     }
 
     /// Whether there is room to store more. While the store is full, a test write is tried now and then, since there
+    /// Whether the database of its records answers now.
+    pub async fn has_records(&self) -> bool {
+        self.shared.store.answers().await
+    }
+
     /// may be no other writes as long as this returns `false`.
     pub async fn has_room(&self) -> bool {
         let registry = self.registry.as_ref();

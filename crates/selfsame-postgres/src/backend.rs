@@ -15,7 +15,6 @@ use selfsame_store::backend::{
 };
 use selfsame_store::rotation::KeyCheck;
 use selfsame_store::{Result, StoreError, TenantId};
-use tokio::time::Instant;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -23,10 +22,12 @@ use uuid::Uuid;
 use crate::address::Address;
 use crate::copying::copy;
 use crate::failure::{DatabaseFailure, DatabaseResult};
-use crate::pool::{connection, discard, in_time, pool, query};
+use crate::pool::{connection, discard};
 use crate::process::NewSeat;
+use crate::reach::Reach;
+use crate::readers::Readers;
 use crate::rows::{self, sql};
-use crate::writer::CommitWriter;
+use crate::writer::{CommitWriter, WriterNotes};
 use crate::{figures, layout, schema};
 
 /// How often the tables are tried to be made while another process makes them.
@@ -46,7 +47,7 @@ pub enum Company {
 pub struct Postgres {
     name: String,
     new: NewSeat,
-    readers: Pool,
+    readers: Readers,
     writer: CommitWriter,
     meter: Arc<Meter>,
     sum_key: OnceLock<Arc<SealingKey>>,
@@ -66,8 +67,9 @@ impl Postgres {
     /// If the database cannot be reached in time or refuses the user, or its tables are of another release.
     pub async fn open(address: &Address, connections: usize, company: Company) -> Result<Self> {
         figures::describe();
-        let readers = pool(address, connections)?;
-        made(&readers, &address.schema)
+        let reach = Reach::default();
+        let readers = Readers::new(address, connections, reach.clone())?;
+        made(&readers.pool, &address.schema)
             .await
             .map_err(DatabaseFailure::into_error)?;
         let meter = Arc::new(Meter::default());
@@ -77,7 +79,14 @@ impl Postgres {
             process: Uuid::from_bytes(process),
             alone: company == Company::Alone,
         };
-        let writer = CommitWriter::start(address, new, meter.clone())?;
+        let writer = CommitWriter::start(
+            address,
+            new,
+            WriterNotes {
+                meter: meter.clone(),
+                reach,
+            },
+        )?;
         Ok(Self {
             name: address.to_string(),
             new,
@@ -88,38 +97,8 @@ impl Postgres {
         })
     }
 
-    /// Reads. If the connection is found to be lost, once more with another one.
     async fn rows(&self, statement: &str, parameters: &[&(dyn ToSql + Sync)]) -> Result<Vec<Row>> {
-        let mut again = true;
-        loop {
-            match self.attempt(statement, parameters).await {
-                Ok(rows) => return Ok(rows),
-                Err(DatabaseFailure::Lost(reason)) if again => {
-                    tracing::debug!(
-                        reason,
-                        "a connection to the database was lost; reading again"
-                    );
-                    again = false;
-                }
-                Err(failure) => return Err(failure.into_answer()),
-            }
-        }
-    }
-
-    async fn attempt(
-        &self,
-        statement: &str,
-        parameters: &[&(dyn ToSql + Sync)],
-    ) -> DatabaseResult<Vec<Row>> {
-        let begun = Instant::now();
-        let client = connection(&self.readers).await;
-        figures::waited(&self.readers, begun.elapsed());
-        let client = client?;
-        let read = in_time(query(&client, statement, parameters)).await;
-        if matches!(read, Err(DatabaseFailure::Lost(_))) {
-            discard(client);
-        }
-        read
+        self.readers.rows(statement, parameters).await
     }
 }
 
@@ -273,6 +252,10 @@ impl Backend for Postgres {
         !self.new.alone
     }
 
+    async fn answers(&self) -> bool {
+        self.readers.answers().await
+    }
+
     async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>> {
         let (query, from) = window.directed(schema::LETTERS);
         let found = self
@@ -313,7 +296,7 @@ impl Backend for Postgres {
         let key = self.sum_key.get().cloned();
         let key = key.ok_or(StoreError::Malformed("copy before the guard"))?;
         let copied = async {
-            let client = connection(&self.readers).await?;
+            let client = connection(&self.readers.pool).await?;
             let copied = copy(&client, (*key).clone(), to, mark).await;
             if copied.is_err() {
                 discard(client);

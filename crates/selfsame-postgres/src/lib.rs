@@ -17,6 +17,8 @@ mod moving;
 mod parameters;
 mod pool;
 mod process;
+mod reach;
+mod readers;
 mod restoring;
 mod rows;
 mod schema;

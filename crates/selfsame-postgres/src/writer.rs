@@ -24,6 +24,7 @@ use crate::figures;
 use crate::guard;
 use crate::pool::{SILENCE, connection, discard, in_time, pool};
 use crate::process::{NewSeat, WrittenSeats};
+use crate::reach::Reach;
 use crate::schema;
 use crate::sequence::Sequence;
 use crate::sums::RowSums;
@@ -52,6 +53,12 @@ pub(crate) struct CommitWriter {
     generation: Arc<AtomicU64>,
 }
 
+/// What the writer tells of its work.
+pub(crate) struct WriterNotes {
+    pub(crate) meter: Arc<Meter>,
+    pub(crate) reach: Reach,
+}
+
 enum WriterTask {
     Guard(Arc<SealingKey>, oneshot::Sender<Result<()>>),
     Write(Waiting),
@@ -63,7 +70,7 @@ struct Waiting {
 }
 
 impl CommitWriter {
-    pub(crate) fn start(address: &Address, new: NewSeat, meter: Arc<Meter>) -> Result<Self> {
+    pub(crate) fn start(address: &Address, new: NewSeat, notes: WriterNotes) -> Result<Self> {
         let pool = pool(address, 1)?;
         let servers = address.config.get_hosts().len();
         let (queue, jobs) = mpsc::channel(QUEUE);
@@ -80,7 +87,7 @@ impl CommitWriter {
                     pool,
                     servers,
                     new,
-                    meter,
+                    notes,
                     generation: counted,
                     sequence: Sequence::new(u16::from_be_bytes([a, b])),
                     client: None,
@@ -149,7 +156,7 @@ struct WriterThread {
     /// How many servers the database has.
     servers: usize,
     new: NewSeat,
-    meter: Arc<Meter>,
+    notes: WriterNotes,
     generation: Arc<AtomicU64>,
     sequence: Sequence,
     client: Option<Client>,
@@ -194,15 +201,26 @@ impl WriterThread {
         if self.seated.is_none() {
             return;
         }
+        // A connection that is lost says nothing of the database, another one does.
+        let mut is_said = self.said(statement).await;
+        if !is_said {
+            is_said = self.said(statement).await;
+        }
+        self.notes.reach.wrote(is_said);
+    }
+
+    async fn said(&mut self, statement: &str) -> bool {
         let process = self.new.process;
         let said = in_time(async {
             let client = self.connected().await?;
             client.execute(statement, &[&process]).await?;
             Ok(())
         });
-        if said.await.is_err() {
+        let is_said = said.await.is_ok();
+        if !is_said {
             self.lose();
         }
+        is_said
     }
 
     fn lose(&mut self) {
@@ -351,12 +369,16 @@ impl WriterThread {
         self.trim(batches).await;
         match self.until_done(batches).await {
             Ok(answers) => {
+                self.notes.reach.wrote(true);
                 for (waiting, answer) in waiting.into_iter().zip(answers) {
                     let _ = waiting.send(answer);
                 }
             }
             Err(error) => {
                 tracing::warn!(%error, batches = batches.len(), "a commit failed");
+                if matches!(error, StoreError::Busy | StoreError::Deadline) {
+                    self.notes.reach.wrote(false);
+                }
                 for waiting in waiting {
                     let _ = waiting.send(Err(error.again()));
                 }
@@ -434,7 +456,7 @@ impl WriterThread {
         match transaction.write(batches, seated.seats.last()).await? {
             CommitOutcome::Committed(sent) => {
                 if sent.is_durable {
-                    self.meter.record(begun.elapsed());
+                    self.notes.meter.record(begun.elapsed());
                 }
                 Ok(self.settled(sent))
             }

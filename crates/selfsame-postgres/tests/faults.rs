@@ -203,6 +203,38 @@ async fn an_outage_that_outlasts_every_deadline_after_a_lost_answer_needs_no_res
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_store_says_whether_its_database_answers_however_it_fails_and_however_many_ask() {
+    let server = Server::start(&["fsync=off"]);
+    let proxy = Proxy::start(server.port()).await;
+    let store = open(&server.through(proxy.port, "test")).await;
+    assert!(store.answers().await);
+    for manner in [Manner::Refuses, Manner::CutsAnswers, Manner::Swallows] {
+        proxy.set(manner);
+        // What was read a moment ago still counts.
+        until_says(&store, false, Duration::from_secs(10)).await;
+        let began = Instant::now();
+        let mut askers = JoinSet::new();
+        for _ in 0..200 {
+            let store = store.clone();
+            askers.spawn(async move { store.answers().await });
+        }
+        assert!(!askers.join_all().await.contains(&true), "{manner:?}");
+        let taken = began.elapsed();
+        assert!(taken < Duration::from_secs(3), "{manner:?}: {taken:?}");
+        proxy.set(Manner::Forwards);
+        until_says(&store, true, Duration::from_secs(20)).await;
+    }
+}
+
+async fn until_says(store: &Store, answers: bool, within: Duration) {
+    let began = Instant::now();
+    while store.answers().await != answers {
+        assert!(began.elapsed() < within, "it does not say {answers}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_crash_of_the_server_that_loses_deferred_commits_needs_no_restart() {
     // The server writes what is deferred at its leisure.
     let server = Server::start(&["wal_writer_delay=10s"]);

@@ -26,6 +26,7 @@ pub async fn ready(State(server): State<Server>) -> Response {
     let wanting = match server.app().is_ready() {
         false if server.app().is_damaged() => Some("the registry's ledger is damaged\n"),
         false => Some("starting\n"),
+        true if !server.app().has_records().await => Some("the database does not answer\n"),
         true if server.app().has_room().await => None,
         true => Some("the disk is full\n"),
     };

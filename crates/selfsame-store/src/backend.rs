@@ -285,6 +285,10 @@ pub trait Backend: Send + Sync {
     }
     /// The dead letters.
     async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>>;
+    /// Whether reads and commits would be answered now. What keeps its data in this process always answers.
+    async fn answers(&self) -> bool {
+        true
+    }
     /// The events.
     async fn events(&self, window: Window) -> Result<Vec<StoredEvent>>;
     /// Whether there may be something to purge: expired records, old dead letters, or old events.

@@ -189,6 +189,11 @@ impl Store {
         self.0.full.load(Ordering::Relaxed)
     }
 
+    /// Whether reads and commits would be answered now. For callers that ask often: a database is asked once a second.
+    pub async fn answers(&self) -> bool {
+        self.0.backend.answers().await
+    }
+
     /// The size of one kind of a tenant, counting at most the `most` oldest records.
     pub async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight> {
         self.0.backend.weight(tenant, kind, most).await

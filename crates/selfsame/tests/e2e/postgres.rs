@@ -63,6 +63,43 @@ fn records_in_a_database_outlive_a_crash_of_the_database_and_of_the_instance() {
 }
 
 #[test]
+fn a_process_is_not_ready_while_its_database_is_stopped_and_lives_on() {
+    let server = Server::start(&["fsync=off"]);
+    let world = World::start(&["--database", &server.fresh()]);
+    let anybody = world.anybody();
+    let state = |path: &str| {
+        let reply = anybody.send("GET", path, None).unwrap();
+        (reply.status, String::from_utf8(reply.body).unwrap())
+    };
+    let until = |status: u16| {
+        let began = Instant::now();
+        while state("/readyz").0 != status {
+            assert!(began.elapsed() < Duration::from_secs(15), "not {status}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    for signal in ["INT", "KILL"] {
+        assert_eq!(state("/readyz").0, 200);
+        server.end(signal);
+        until(503);
+        // All who ask share a question, so none waits for long.
+        let began = Instant::now();
+        std::thread::scope(|scope| {
+            let askers: Vec<_> = (0..50).map(|_| scope.spawn(|| state("/readyz"))).collect();
+            for asker in askers {
+                let said = asker.join().unwrap();
+                assert_eq!(said, (503, "the database does not answer\n".to_owned()));
+            }
+        });
+        assert!(began.elapsed() < Duration::from_secs(4));
+        assert_eq!(state("/livez").0, 200);
+        server.run();
+        until(200);
+        offer(&world.operator, &json!({}));
+    }
+}
+
+#[test]
 fn a_backup_of_a_database_is_a_file_that_an_instance_starts_from() {
     let url = Server::shared().fresh();
     let mut world = World::start(&["--database", &url]);
