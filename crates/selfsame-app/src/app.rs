@@ -49,6 +49,7 @@ use selfsame_net::Net;
 use selfsame_openid::config::check_verifiers;
 use selfsame_openid::{OrganisationRoles, Roles};
 use selfsame_operators::Operators;
+use selfsame_store::backend::Backlog;
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, TenantId};
 use selfsame_wallet::Wallet;
@@ -327,12 +328,12 @@ impl App {
         Ok(times.view())
     }
 
-    /// Whether there is room to store more. While the store is full, a test write is tried now and then, since there
     /// Whether the database of its records answers now.
     pub async fn has_records(&self) -> bool {
         self.shared.store.answers().await
     }
 
+    /// Whether there is room to store more. While the store is full, a test write is tried now and then, since there
     /// may be no other writes as long as this returns `false`.
     pub async fn has_room(&self) -> bool {
         let registry = self.registry.as_ref();
@@ -531,13 +532,12 @@ impl App {
         (meter.commits(), meter.spent())
     }
 
-    /// Number of calls waiting to be delivered, and number given up.
+    /// The calls that wait to be delivered, and those given up.
     ///
     /// # Errors
     /// The store's.
-    pub async fn outbox(&self) -> Result<(u64, u64)> {
-        let backlog = self.shared.store.backlog().await?;
-        Ok((backlog.pending, backlog.dead))
+    pub async fn outbox(&self) -> Result<Backlog> {
+        Ok(self.shared.store.backlog().await?)
     }
 
     /// Figures of the witnesses of the registry that runs here, since the start.

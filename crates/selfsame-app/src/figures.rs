@@ -1,5 +1,7 @@
 //! The application's metrics.
 
+use selfsame_core::events::EventKind;
+
 use crate::App;
 
 /// Sets the metrics that are looked up on each reading rather than counted as they happen.
@@ -10,10 +12,19 @@ pub async fn note(app: &App) {
     let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     metrics::counter!("selfsame_store_commits_microseconds_total").absolute(took);
     // A store that cannot be read shows in the requests that fail.
-    if let Ok((waiting, dead)) = app.outbox().await {
-        metrics::gauge!("selfsame_outbox_waiting").set(waiting as f64);
-        metrics::gauge!("selfsame_outbox_dead").set(dead as f64);
+    if let Ok(outbox) = app.outbox().await {
+        metrics::gauge!("selfsame_outbox_waiting").set(outbox.pending as f64);
+        metrics::gauge!("selfsame_outbox_dead").set(outbox.dead as f64);
+        let now = app.clock().now();
+        let oldest = outbox.oldest.map_or(0, |at| now.seconds_since(at));
+        metrics::gauge!("selfsame_outbox_oldest_seconds").set(oldest as f64);
     }
+    for kind in EventKind::ALL {
+        let told = app.events().count(kind);
+        metrics::counter!("selfsame_events_total", "kind" => <&str>::from(kind)).absolute(told);
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    metrics::gauge!("selfsame_build_info", "version" => version).set(1.0);
     if let Ok(wallet) = app.wallet() {
         metrics::counter!("selfsame_wallet_cards_tagged_total").absolute(wallet.cards_retagged());
     }
@@ -55,11 +66,24 @@ pub fn describe() {
         "Time spent in durable commits."
     );
     metrics::describe_counter!(
+        "selfsame_events_total",
+        "What this process has done for people, by kind: offers, credentials issued, changes of status, answers."
+    );
+    metrics::describe_gauge!("selfsame_build_info", "1, with the version of the program.");
+    metrics::describe_counter!(
+        "selfsame_operator_sign_ins_total",
+        "Sign-ins of those who work for organisations, by result."
+    );
+    metrics::describe_counter!(
         "selfsame_wallet_cards_tagged_total",
         "Cards of former versions that were given the tags by which requests find them."
     );
     metrics::describe_gauge!("selfsame_outbox_waiting", "Calls waiting for delivery.");
     metrics::describe_gauge!("selfsame_outbox_dead", "Calls given up.");
+    metrics::describe_gauge!(
+        "selfsame_outbox_oldest_seconds",
+        "How long ago the oldest call was stored that waits for delivery."
+    );
     metrics::describe_gauge!(
         "selfsame_outbox_lag_seconds",
         "How late the oldest call is that is due and that no task of this process carries out yet."

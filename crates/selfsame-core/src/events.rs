@@ -71,7 +71,7 @@ pub enum EventKind {
 
 impl EventKind {
     /// All kinds, in the order of the enum.
-    const ALL: [Self; 9] = [
+    pub const ALL: [Self; 9] = [
         Self::Offered,
         Self::Issued,
         Self::StatusChanged,

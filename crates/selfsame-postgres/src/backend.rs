@@ -267,9 +267,11 @@ impl Backend for Postgres {
     async fn backlog(&self) -> Result<Backlog> {
         let found = self.rows(schema::BACKLOG, &[]).await?;
         let backlog = first(&found, |row| {
+            let oldest: Option<i64> = row.try_get(2)?;
             Ok(Backlog {
                 pending: row.try_get::<_, i64>(0)?.cast_unsigned(),
                 dead: row.try_get::<_, i64>(1)?.cast_unsigned(),
+                oldest: oldest.map(|at| UnixTime(at.cast_unsigned())),
             })
         })?;
         Ok(backlog.unwrap_or_default())

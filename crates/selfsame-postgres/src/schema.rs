@@ -174,7 +174,8 @@ pub(crate) const LETTERS: [&str; 2] = [
 ];
 
 pub(crate) const BACKLOG: &str = "SELECT
-    (SELECT count(*) FROM outbox WHERE buried IS NULL), (SELECT count(*) FROM outbox WHERE buried IS NOT NULL)";
+    (SELECT count(*) FROM outbox WHERE buried IS NULL), (SELECT count(*) FROM outbox WHERE buried IS NOT NULL),
+    (SELECT min(created) FROM outbox WHERE head)";
 
 pub(crate) const EVENTS: [&str; 2] = [
     "SELECT seq, stamp, at, tenant, kind, id FROM events WHERE seq > $1 ORDER BY seq LIMIT $2",

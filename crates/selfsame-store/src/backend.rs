@@ -202,13 +202,15 @@ pub struct BatchOutcome {
     pub heads: Vec<OutboxId>,
 }
 
-/// The number of entries in the outbox.
+/// What waits in the outbox.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Backlog {
     /// Pending entries.
     pub pending: u64,
     /// Dead letters.
     pub dead: u64,
+    /// When the oldest entry was enqueued, of those that are first in their lane.
+    pub oldest: Option<UnixTime>,
 }
 
 /// The size of a set of records.
@@ -283,12 +285,12 @@ pub trait Backend: Send + Sync {
     fn is_shared(&self) -> bool {
         false
     }
-    /// The dead letters.
-    async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>>;
     /// Whether reads and commits would be answered now. What keeps its data in this process always answers.
     async fn answers(&self) -> bool {
         true
     }
+    /// The dead letters.
+    async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>>;
     /// The events.
     async fn events(&self, window: Window) -> Result<Vec<StoredEvent>>;
     /// Whether there may be something to purge: expired records, old dead letters, or old events.

@@ -321,14 +321,16 @@ impl Backend for Sqlite {
 
     async fn backlog(&self) -> Result<Backlog> {
         let count = |connection: &Connection| {
-            let counts = connection
-                .prepare_cached(schema::BACKLOG)?
-                .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let (pending, dead): (i64, i64) = counts;
-            Ok(Backlog {
-                pending: pending.cast_unsigned(),
-                dead: dead.cast_unsigned(),
-            })
+            let mut statement = connection.prepare_cached(schema::BACKLOG)?;
+            let found = statement.query_row([], |row| {
+                let oldest: Option<i64> = row.get(2)?;
+                Ok(Backlog {
+                    pending: row.get::<_, i64>(0)?.cast_unsigned(),
+                    dead: row.get::<_, i64>(1)?.cast_unsigned(),
+                    oldest: oldest.map(|at| UnixTime(at.cast_unsigned())),
+                })
+            });
+            Ok(found?)
         };
         self.rows(usize::MAX, count).await
     }

@@ -18,11 +18,11 @@ const WALLET_TYPE: &str = "askar";
 pub async fn status(call: OperationCall) -> OperationResult {
     let settings = call.admin.settings();
     let (commits, _) = call.app().commits();
-    let (waiting, given_up) = call.app().outbox().await?;
+    let outbox = call.app().outbox().await?;
     told(&json!({
         "version": env!("CARGO_PKG_VERSION"),
         "label": settings.terms.label,
-        "conductor": { "commits": commits, "outbound_waiting": waiting, "outbound_given_up": given_up },
+        "conductor": { "commits": commits, "outbound_waiting": outbox.pending, "outbound_given_up": outbox.dead },
     }))
 }
 

@@ -74,6 +74,9 @@ impl App {
             true => "signed out",
             false => "signed in",
         };
+        if done == "signed in" {
+            metrics::counter!("selfsame_operator_sign_ins_total", "result" => "made").increment(1);
+        }
         tracing::info!(actor = audited(&who.actor).kind, "the operator: {done}");
         let acts = acts(Some(who), &seat);
         self.trail.write_all(acts, &AuditResult::Done).await
@@ -105,6 +108,7 @@ impl App {
         seat: SeatAct,
         reason: &str,
     ) -> Result<()> {
+        metrics::counter!("selfsame_operator_sign_ins_total", "result" => "refused").increment(1);
         if !self.refused.admits(self.clock().now()) {
             return Ok(());
         }

@@ -19,7 +19,7 @@ impl App {
             (roles.verifier, "verifier"),
             (roles.registry, "registry"),
         ];
-        let (outbox_waiting, outbox_dead) = self.outbox().await?;
+        let outbox = self.outbox().await?;
         let (commits, commits_took) = self.commits();
         let did = self.roles.identities().next();
         let network = match &self.registry {
@@ -54,8 +54,8 @@ impl App {
                 .median()
                 .map(|time| time.as_micros() as f64 / 1e3),
             outbound_requests: shared.net.requests(),
-            outbox_waiting,
-            outbox_dead,
+            outbox_waiting: outbox.pending,
+            outbox_dead: outbox.dead,
         })
     }
 }

@@ -74,10 +74,15 @@ impl Outbox {
         }
     }
 
-    pub(super) fn due(&self, now: UnixTime, limit: usize) -> Vec<OutboxId> {
+    /// The entries that are first in their lanes.
+    fn heads(&self) -> impl Iterator<Item = &(u64, SealedEntry)> {
         let heads = self.lanes.values().filter_map(|lane| lane.values().next());
-        let mut due: Vec<(UnixTime, u64, OutboxId)> = heads
-            .filter_map(|id| self.pending.get(id))
+        heads.filter_map(|id| self.pending.get(id))
+    }
+
+    pub(super) fn due(&self, now: UnixTime, limit: usize) -> Vec<OutboxId> {
+        let mut due: Vec<(UnixTime, u64, OutboxId)> = self
+            .heads()
             .filter(|(_, entry)| entry.not_before <= now)
             .map(|(seq, entry)| (entry.not_before, *seq, entry.id))
             .collect();
@@ -103,6 +108,7 @@ impl Outbox {
         Backlog {
             pending: self.pending.len() as u64,
             dead: self.dead.len() as u64,
+            oldest: self.heads().map(|(_, entry)| entry.created).min(),
         }
     }
 

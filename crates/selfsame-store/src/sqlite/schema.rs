@@ -168,7 +168,8 @@ pub(super) const LETTERS: [&str; 2] = [
 ];
 
 pub(super) const BACKLOG: &str = "SELECT
-    (SELECT count(*) FROM outbox WHERE buried IS NULL), (SELECT count(*) FROM outbox WHERE buried IS NOT NULL)";
+    (SELECT count(*) FROM outbox WHERE buried IS NULL), (SELECT count(*) FROM outbox WHERE buried IS NOT NULL),
+    (SELECT min(created) FROM outbox WHERE head = 1)";
 
 pub(super) const EXPIRED: &str =
     "SELECT seq, tags FROM records WHERE expires <= ?1 ORDER BY expires LIMIT ?2";

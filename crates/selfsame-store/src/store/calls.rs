@@ -50,7 +50,7 @@ impl Store {
         Ok(letters)
     }
 
-    /// The number of entries in the outbox.
+    /// What waits in the outbox.
     pub async fn backlog(&self) -> Result<Backlog> {
         self.0.backend.backlog().await
     }

@@ -76,6 +76,26 @@ pub async fn entries_of_a_lane_come_one_after_the_other(ground: Ground) {
     assert_eq!((backlog.pending, backlog.dead), (2, 0));
 }
 
+pub async fn the_oldest_entry_that_waits_is_told(ground: Ground) {
+    let store = ground.store().await;
+    let oldest = async || store.backlog().await.unwrap().oldest;
+    assert_eq!(oldest().await, None);
+    let first = ground.now();
+    let old = enqueue(&store, "1", "a").await;
+    ground.wait(60);
+    let later = enqueue(&store, "2", "b").await;
+    enqueue(&store, "3", "a").await;
+    assert_eq!(oldest().await, Some(first));
+    // One that is tried again waits on.
+    let again = batch().retry(old, first.plus(600));
+    store.commit(again).await.unwrap();
+    assert_eq!(oldest().await, Some(first));
+    store.commit(batch().bury(old, "no")).await.unwrap();
+    assert_eq!(oldest().await, Some(first.plus(60)));
+    store.commit(batch().settle(later)).await.unwrap();
+    assert_eq!(oldest().await, Some(first.plus(60)));
+}
+
 pub async fn an_entry_is_leased_to_one_at_a_time(ground: Ground) {
     let store = ground.store().await;
     for number in 0..5 {

@@ -38,6 +38,7 @@ macro_rules! conformance {
             a_tenant_first_seen_by_many_gets_one_key;
         outbox:
             entries_of_a_lane_come_one_after_the_other,
+            the_oldest_entry_that_waits_is_told,
             an_entry_is_leased_to_one_at_a_time,
             a_settled_entry_is_never_given_again,
             a_retried_entry_waits_and_holds_its_lane,
