@@ -11,7 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use selfsame_driver::Result;
+use selfsame_store::backend::StoredEvent;
 use selfsame_store::{Batch, Committed, Store, StoreError};
+use selfsame_traces::{ToldTraces, TraceContext};
 use serde::Serialize;
 use tokio::sync::{Mutex, watch};
 use tokio::time::timeout;
@@ -119,6 +121,8 @@ struct EventLog {
     /// Counts the times that something was there to be read: a commit of this process, or what one reader found.
     woken: watch::Sender<u64>,
     tail: Mutex<EventTail>,
+    /// The spans in which this process told events, for the deliveries of webhooks.
+    traces: ToldTraces,
 }
 
 impl Events {
@@ -130,6 +134,7 @@ impl Events {
             told: Default::default(),
             woken: watch::Sender::new(0),
             tail: Mutex::default(),
+            traces: ToldTraces::default(),
         }))
     }
 
@@ -168,10 +173,18 @@ impl Events {
             if let Some(count) = self.0.told.get(event.kind as usize) {
                 count.fetch_add(1, Ordering::Relaxed);
             }
+            self.0.traces.keep(event.kind.into(), &event.id);
         }
         if !events.is_empty() {
             self.wake();
         }
+    }
+
+    /// The span in which an event was told that was just read; `None` if another process told it, or if it is not
+    /// recorded. It is given once.
+    #[must_use]
+    pub fn take_trace(&self, event: &StoredEvent) -> Option<TraceContext> {
+        self.0.traces.take(&event.place.kind, &event.place.id)
     }
 
     /// Has the readers look for new events.

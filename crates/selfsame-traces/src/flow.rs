@@ -28,6 +28,15 @@ pub fn resumed(stored: Option<TraceContext>, name: &'static str) -> TraceSpan {
     }
 }
 
+/// Begins a span below one whose context was stored, as [`resumed`] does; without one, the first span of a new trace.
+#[inline]
+pub fn begun(stored: Option<TraceContext>, name: &'static str) -> TraceSpan {
+    match (stored, tracer()) {
+        (None, Some(tracer)) => tracer.begun(name, SpanKind::Consumer),
+        _ => resumed(stored, name),
+    }
+}
+
 /// Begins a span of a flow whose first span was stored with it, perhaps by another process. If the present request
 /// begins a trace of its own, as that of a stranger does, the span goes on with the flow's trace and has a link to the
 /// request; else it is below the request, with a link to the flow.

@@ -18,19 +18,21 @@ mod source;
 mod span;
 mod stamp;
 mod switch;
+mod told;
 mod tracer;
 
 pub use attribute::Attribute;
 pub use context::{SpanId, TraceContext, TraceId};
 pub use ended::{SpanEnd, SpanKind};
 pub use exporter::{Delivered, Exporter};
-pub use flow::{OutgoingTrace, continued, outgoing, resumed};
+pub use flow::{OutgoingTrace, begun, continued, outgoing, resumed};
 pub use otlp::TracedService;
 pub use present::{Traced, present};
 pub use records::{committing, reading};
 pub use sampling::Sampling;
 pub use span::{TraceSpan, span};
 pub use stamp::Stamp;
+pub use told::ToldTraces;
 pub use tracer::{Callers, Tracer, install, tracer};
 
 #[cfg(test)]

@@ -104,6 +104,12 @@ impl Tracer {
         TraceSpan(Some(SpanNode::begin(&self.source, place, kind, name)))
     }
 
+    /// Begins the first span of a new trace, for work that no request is known for.
+    pub(crate) fn begun(&self, name: &'static str, kind: SpanKind) -> TraceSpan {
+        let (place, name) = (self.first(), || name.to_owned());
+        TraceSpan(Some(SpanNode::begin(&self.source, place, kind, name)))
+    }
+
     fn first(&self) -> SpanPlace {
         let trace = self.source.ids.trace();
         SpanPlace {

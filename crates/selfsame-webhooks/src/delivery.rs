@@ -7,6 +7,7 @@ use selfsame_crypto::hash::sha256_parts;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Reason;
 use selfsame_store::backend::StoredEvent;
+use selfsame_traces::TraceContext;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -36,6 +37,9 @@ pub(crate) struct ToldEvent {
     /// The notice that is told, if the event is an agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<NoticeAt>,
+    /// The span in which it was told, if its trace is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
 }
 
 /// Where the notice of an agent is.
@@ -79,6 +83,7 @@ impl ToldEvent {
             at: event.at,
             cursor: Some(event.cursor()),
             notice,
+            trace: None,
         })
     }
 
@@ -132,6 +137,7 @@ mod tests {
             at: UnixTime(1_700_000_000),
             cursor: Some(cursor.to_owned()),
             notice: None,
+            trace: None,
         }
     }
 

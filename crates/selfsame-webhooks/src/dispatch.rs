@@ -199,7 +199,8 @@ impl Receivers<'_> {
         for event in events {
             let owner = (self.dispatcher.owner_of)(&event.place.tenant);
             if let (Some(owner), Some(told)) = (owner, ToldEvent::of(event)) {
-                new = self.add(new, &owner, &told).await?;
+                let trace = self.dispatcher.shared.events.take_trace(event);
+                new = self.add(new, &owner, &ToldEvent { trace, ..told }).await?;
             }
         }
         Ok(new)
@@ -217,6 +218,7 @@ impl Receivers<'_> {
             at: dispatcher.shared.clock.now(),
             cursor: None,
             notice: None,
+            trace: None,
         };
         for owner in records::owners(&dispatcher.shared.store).await? {
             let new = NewDeliveries {

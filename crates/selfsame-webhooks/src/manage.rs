@@ -184,6 +184,7 @@ impl Webhooks {
             at: ctx.now(),
             cursor: None,
             notice: None,
+            trace: selfsame_traces::present(),
         };
         let message = told.message_id(id);
         self.write(owner, &message, &told.to(id, ctx.now())).await

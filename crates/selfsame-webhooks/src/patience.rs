@@ -112,6 +112,7 @@ mod tests {
             at: UnixTime(0),
             cursor: None,
             notice: None,
+            trace: None,
         };
         told.to("e", UnixTime(0))
     }

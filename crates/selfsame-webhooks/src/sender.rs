@@ -12,6 +12,7 @@ use selfsame_driver::turn::{Shift, WorkTurn};
 use selfsame_driver::{Reason, Result};
 use selfsame_net::{Authorization, Body, Call, CallHeader, CallLimits, Method, Request};
 use selfsame_store::{Batch, Expect, StoreError};
+use selfsame_traces::{Attribute, SpanEnd};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
@@ -188,10 +189,13 @@ impl Sender {
         }
         for pending in self.window.take_due(now, room) {
             let (shared, endpoint) = (self.shared().clone(), endpoint.clone());
-            self.attempts.spawn(async move {
+            let span = selfsame_traces::begun(pending.delivery.told.trace, "webhook delivery")
+                .with(|| Attribute::Attempts(pending.delivery.attempts));
+            let attempt = async move {
                 let attempted = send(&shared, &endpoint, &pending).await;
                 EndedAttempt { pending, attempted }
-            });
+            };
+            self.attempts.spawn(span.watch(attempt, ended));
         }
     }
 
@@ -324,6 +328,19 @@ impl Sender {
         }
         let shared = self.shared().clone();
         self.turn.release(shift(&shared, &self.at)).await;
+    }
+}
+
+/// How the span of an attempt ends.
+fn ended(ended: &EndedAttempt) -> SpanEnd {
+    let failed = match &ended.attempted {
+        Attempted::Delivered => None,
+        Attempted::Gone => Some("gone"),
+        Attempted::Failed(_) => Some("error"),
+    };
+    SpanEnd {
+        failed,
+        attribute: None,
     }
 }
 

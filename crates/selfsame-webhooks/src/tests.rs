@@ -1,6 +1,7 @@
 //! Webhooks against receivers on loopback that fail, are slow, redirect and close connections.
 
 mod receiver;
+mod traced;
 mod world;
 
 use std::collections::BTreeSet;

@@ -93,6 +93,7 @@ mod tests {
             at: UnixTime(0),
             cursor: None,
             notice: None,
+            trace: None,
         };
         Pending {
             seq,

@@ -172,6 +172,8 @@ async fn a_stored_context_is_gone_on_with_by_whoever_reads_it() {
     // Another process resumes it, perhaps.
     resumed(stored, "delivery").run(async {}).await;
     assert!(resumed(None, "nothing").context().is_none());
+    crate::begun(stored, "attempt").run(async {}).await;
+    crate::begun(None, "alone").run(async {}).await;
     // A stranger's request that takes a step of the flow.
     let stranger = tracer.request(None, || "POST /token".to_owned());
     let apart = stranger.context().unwrap();
@@ -186,7 +188,10 @@ async fn a_stored_context_is_gone_on_with_by_whoever_reads_it() {
     // The installed tracer stays, so nothing closes its queue.
     let spans = super::exporting::exported_now(exporter).await;
     let begun = by_name(&spans, "POST /offers");
-    for (name, kind) in [("delivery", 5), ("step", 1)] {
+    let alone = by_name(&spans, "alone");
+    assert_ne!(alone["traceId"], begun["traceId"]);
+    assert!(alone.get("parentSpanId").is_none());
+    for (name, kind) in [("delivery", 5), ("attempt", 5), ("step", 1)] {
         let span = by_name(&spans, name);
         assert_eq!(span["parentSpanId"], begun["spanId"], "{name}");
         assert_eq!(span["traceId"], begun["traceId"], "{name}");

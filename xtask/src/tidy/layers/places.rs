@@ -276,6 +276,7 @@ pub const PLACES: &[Place] = &[
             "selfsame-driver",
             "selfsame-store",
             "selfsame-net",
+            "selfsame-traces",
         ],
         not: &["selfsame-credential", "selfsame-openid4vc", "selfsame-tls"],
         ..place("selfsame-webhooks", 3)
