@@ -27,6 +27,8 @@ pub use kept::KeptRecord;
 pub const KEPT: &str = "askar_record";
 /// The kind of the further parts of a record that is too long for one.
 const PART: &str = "askar_record_part";
+/// What is said of a record whose parts do not belong together.
+const MIXED: &str = "record of a wallet";
 /// The longest part of a record, in bytes.
 const PART_BYTES: usize = 4 << 20;
 /// The categories that are named in a report, and their longest name; others are counted together.
@@ -173,7 +175,7 @@ impl WalletImport {
         let Some(head) = self.store.read(&self.tenant, KEPT, id).await? else {
             return Ok(None);
         };
-        let damaged = || StoreError::Tampered("record of a wallet");
+        let damaged = || StoreError::Tampered(MIXED);
         let (parts, mut bytes) = parts_of(&head.value).ok_or_else(damaged)?;
         for number in 1..parts {
             let id = part_id(id, number);
@@ -239,10 +241,16 @@ impl WalletImport {
         mut writes: Batch,
     ) -> Result<Batch, WalletImportError> {
         let id = self.id(profile, record);
-        let kept = match self.kept(&id).await? {
-            None => KeptBefore::New,
-            Some(kept) if record_hash(&kept.record) == record_hash(record) => KeptBefore::Already,
-            Some(_) => KeptBefore::Changed,
+        let kept = match self.kept(&id).await {
+            Ok(None) => KeptBefore::New,
+            Ok(Some(kept)) if record_hash(&kept.record) == record_hash(record) => {
+                KeptBefore::Already
+            }
+            // If an earlier replacement was cut off, some parts are of one record and some of the other.
+            Ok(Some(_)) | Err(WalletImportError::Store(StoreError::Tampered(MIXED))) => {
+                KeptBefore::Changed
+            }
+            Err(error) => return Err(error),
         };
         counts.record(record, &kept);
         if !matches!(kept, KeptBefore::Already) {
@@ -257,6 +265,9 @@ impl WalletImport {
                     .await?;
                 number = number.saturating_add(1);
             }
+            if matches!(kept, KeptBefore::Changed) {
+                writes = self.without_surplus(&id, number, writes).await?;
+            }
             let head = frame::join(&[&number.to_be_bytes(), first]);
             let tag = Tag::hashed("category", tagged(&record.category));
             writes = writes.put(Put::new(KEPT, id, head).tag(tag));
@@ -265,6 +276,21 @@ impl WalletImport {
             Some(entry) => self.key(entry.ok(), counts, writes).await,
             None => Ok(writes),
         }
+    }
+
+    /// Adds the removal of the parts from this number on, which a longer record had.
+    async fn without_surplus(
+        &self,
+        id: &str,
+        mut number: u32,
+        mut writes: Batch,
+    ) -> Result<Batch, WalletImportError> {
+        let is_there = async |part: &str| self.store.version(&self.tenant, PART, part).await;
+        while is_there(&part_id(id, number)).await?.is_some() {
+            writes = writes.delete(PART, &part_id(id, number));
+            number = number.saturating_add(1);
+        }
+        Ok(writes)
     }
 
     /// Adds the write of a key that can sign here.

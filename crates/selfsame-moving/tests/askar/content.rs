@@ -6,6 +6,7 @@ use selfsame_askar::{RecordKind, RecordTag, WalletRecord};
 use selfsame_crypto::encoding::base58_encode;
 use selfsame_crypto::{Secret, SecretString};
 use selfsame_moving::wallet::KEPT;
+use selfsame_store::{Batch, Page, Put, Record, Store};
 
 use crate::home::Home;
 use crate::vectors::{imported, issuer, opened, shown};
@@ -61,6 +62,53 @@ async fn a_record_that_is_larger_than_one_of_ours_is_kept_in_parts() {
             imported(&store, &wallet, "first").await.categories[0].already,
             2
         );
+    }
+}
+
+/// The parts of records beyond the first of each.
+async fn parts(store: &Store) -> Vec<Record> {
+    let page = Page::first(99);
+    store
+        .list(&issuer(), "askar_record_part", &page)
+        .await
+        .unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_record_that_became_shorter_leaves_no_part_and_a_cut_off_replacement_is_completed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let lengths = [("long.db", 20_usize), ("short.db", 9), ("tiny.db", 1)];
+    for (name, mebibytes) in lengths {
+        let value = vec![mebibytes as u8; mebibytes << 20];
+        drop(written(&path(name), &[record("one", value)]));
+    }
+    for home in [Home::in_a_file(), Home::in_postgres()] {
+        let store = home.open().await;
+        let takes = async |name: &str| {
+            let wallet = opened(path(name).to_str().unwrap(), &key()).await;
+            let report = imported(&store, &wallet, "first").await;
+            assert_eq!(report.hash, shown(&wallet, "first").await);
+            report.categories[0].changed
+        };
+        assert_eq!(takes("long.db").await, 0);
+        assert_eq!(parts(&store).await.len(), 5);
+        assert_eq!(takes("short.db").await, 1);
+        assert_eq!(parts(&store).await.len(), 2);
+        // A replacement by something longer that was cut off: its parts are there, and its first part is not.
+        let part = parts(&store).await.remove(0);
+        let longer = Batch::new(issuer())
+            .update("askar_record_part", &part, vec![7; 5])
+            .put(Put::new(
+                "askar_record_part",
+                part.id.replace(".1", ".3"),
+                vec![7],
+            ));
+        store.commit(longer).await.unwrap();
+        assert_eq!(takes("short.db").await, 1);
+        assert_eq!(parts(&store).await.len(), 2);
+        assert_eq!(takes("tiny.db").await, 1);
+        assert_eq!(parts(&store).await.len(), 0);
     }
 }
 
