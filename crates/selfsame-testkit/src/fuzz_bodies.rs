@@ -11,6 +11,7 @@ mod did;
 mod didcomm;
 mod moving;
 mod mutate;
+mod pkcs11;
 mod proof;
 mod registry;
 mod revocation;
@@ -30,6 +31,7 @@ pub use did::{did_document, did_url, registrar_answer, resolver_answer};
 pub use didcomm::{didcomm_envelope, didcomm_message};
 pub use moving::moved_tenant;
 pub use mutate::Mutator;
+pub use pkcs11::pkcs11_uri;
 pub use proof::{checkpoint, read, registry_log};
 pub use registry::{genesis, transaction};
 pub use revocation::{revocation, tails_file};
@@ -52,7 +54,7 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 31] = [
+pub const TARGETS: [Target; 32] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -62,6 +64,11 @@ pub const TARGETS: [Target; 31] = [
         name: "traceparent",
         body: traceparent,
         seeds: seeds::traceparent,
+    },
+    Target {
+        name: "pkcs11_uri",
+        body: pkcs11_uri,
+        seeds: pkcs11::seeds,
     },
     Target {
         name: "sd_jwt",
