@@ -1,6 +1,7 @@
 //! Images in `data:` URIs: their format, their size, and what an SVG contains. Nothing is decoded: the header alone
 //! tells how many pixels a decoder would have to make room for.
 
+mod drawing;
 mod pictogram;
 mod svg;
 
@@ -8,6 +9,7 @@ use imagesize::ImageType;
 use selfsame_crypto::encoding;
 use selfsame_driver::{Error, ErrorKind, Reason};
 
+pub use drawing::Drawing;
 pub use pictogram::pictogram;
 
 /// Maximum size of an image of a card, and of a logo, in bytes.

@@ -79,6 +79,19 @@ impl Addresses {
     }
 }
 
+impl CredentialType {
+    /// The addresses of its documents, which stand below `base`, that of its organisation.
+    ///
+    /// # Errors
+    /// `Internal` for a base that no address can stand below.
+    pub fn addresses(&self, base: &Url) -> Result<Addresses> {
+        match &self.served {
+            Some(served) => Ok(served.addresses.clone()),
+            None => Addresses::below(base, &self.id, self.version),
+        }
+    }
+}
+
 impl Documents {
     /// The documents of a type.
     ///

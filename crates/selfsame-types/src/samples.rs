@@ -3,7 +3,8 @@
 use std::sync::{Arc, LazyLock};
 
 use crate::file::read_toml;
-use crate::model::{CredentialType, TypeDefinition, TypeState};
+use crate::image::{CARD_IMAGE_BYTES_MAX, Drawing, data_uri};
+use crate::model::{CardImage, CredentialType, Labels, TypeDefinition, TypeState};
 
 /// Their files.
 const FILES: [&str; 7] = [
@@ -21,8 +22,22 @@ static DEFINITIONS: LazyLock<Vec<TypeDefinition>> = LazyLock::new(|| {
     FILES
         .iter()
         .filter_map(|file| read_toml(file).ok())
+        .map(with_logo)
         .collect()
 });
+
+/// A sample with its pictogram as its logo, drawn in the colour of the card's text: wallets show no pictogram.
+fn with_logo(mut sample: TypeDefinition) -> TypeDefinition {
+    let card = &mut sample.card;
+    let drawing = card.icon.as_deref().and_then(Drawing::of);
+    if let (Some(drawing), Some(color)) = (drawing, &card.text_color) {
+        let uri = data_uri(drawing.file(color).as_bytes(), CARD_IMAGE_BYTES_MAX);
+        let mut alt_text = Labels::new();
+        alt_text.insert("en", drawing.shows);
+        card.logo = uri.ok().map(|uri| CardImage { uri, alt_text });
+    }
+    sample
+}
 
 /// Whether this is a W3C type of a sample, or the type that every W3C credential has.
 #[must_use]
@@ -86,6 +101,19 @@ mod tests {
             assert_eq!(one.fill(&filled, false).unwrap(), filled, "{}", one.id);
             assert_eq!(one.vct, format!("urn:selfsame:credential:{}", one.id));
         }
+    }
+
+    #[test]
+    fn each_sample_has_a_logo_of_its_own_that_says_what_it_shows() {
+        let all = samples("");
+        let logos = all.iter().map(|one| one.card.logo.clone().unwrap());
+        let uris: std::collections::BTreeSet<String> = logos.map(|logo| logo.uri).collect();
+        assert_eq!(uris.len(), all.len());
+        let syringe = sample("immunization").card.logo.clone().unwrap();
+        assert_eq!(syringe.alt_text.get("en"), Some("A syringe"));
+        let drawn = crate::image::picture(&syringe.uri, CARD_IMAGE_BYTES_MAX).unwrap();
+        let drawn = String::from_utf8(drawn.bytes).unwrap();
+        assert!(drawn.contains("stroke=\"#ffffff\""), "{drawn}");
     }
 
     #[test]

@@ -359,9 +359,13 @@ impl Wallet {
         let store = &self.shared.store;
         let records = store.list(&person.tenant, CARD, &page(paging)).await?;
         let now = self.shared.clock.now();
-        listing(&records, paging, |record| {
+        let mut cards = listing(&records, paging, |record| {
             Ok(CardRecord::read(record)?.summary(now))
-        })
+        })?;
+        for card in &mut cards.items {
+            self.show_here(&mut card.display).await?;
+        }
+        Ok(cards)
     }
 
     /// Deletes a card for good, and the key that was created for it.

@@ -1,4 +1,5 @@
-//! Logos that people see beside the name of an issuer or a verifier. As the name, a logo is the party's own word.
+//! Logos that people see on cards, and beside the name of an issuer or a verifier. As the name, a logo is the party's own
+//! word.
 
 use selfsame_core::below;
 use selfsame_core::organisation::Organisations;
@@ -6,6 +7,7 @@ use selfsame_driver::Result;
 use url::{Origin, Url};
 
 use crate::Wallet;
+use crate::view::Display;
 
 /// What the path of a logo has after the base of its organisation, before a digest.
 const LOGO: &str = "/logo/";
@@ -21,21 +23,49 @@ impl Wallet {
         if let Some(shown) = own_logo(&own.origin(), logo, endpoint) {
             return Ok(Some(shown));
         }
-        // An organisation may have a host of its own, at the port of the instance.
-        let is_beside = (logo.scheme(), logo.port()) == (own.scheme(), own.port());
-        let Some(host) = logo.host_str().filter(|_| is_beside) else {
+        match own_logo(&logo.origin(), logo, endpoint) {
+            Some(_) => self.below_own_host(logo).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Has a card show its logo from the instance's own host, if an organisation of this instance serves the logo at a host
+    /// of its own: a page loads nothing from other hosts.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(crate) async fn show_here(&self, display: &mut Display) -> Result<()> {
+        let logo = display
+            .logo
+            .as_deref()
+            .and_then(|logo| Url::parse(logo).ok());
+        if let Some(logo) = logo.filter(is_of_type)
+            && let Some(here) = self.below_own_host(&logo).await?
+        {
+            display.logo = Some(here);
+        }
+        Ok(())
+    }
+
+    /// The address at the instance's own host of what an organisation has at a host of its own, at the instance's port.
+    async fn below_own_host(&self, there: &Url) -> Result<Option<String>> {
+        let own = &self.shared.config.origin;
+        let is_beside = (there.scheme(), there.port()) == (own.scheme(), own.port());
+        let Some(host) = there.host_str().filter(|_| is_beside) else {
             return Ok(None);
         };
-        if own_logo(&logo.origin(), logo, endpoint).is_none() {
-            return Ok(None);
-        }
-        let found = Organisations::new(self.shared.clone())
-            .of_host(host)
-            .await?;
-        let path = found.map(|name| format!("o/{name}{}", logo.path()));
-        let shown = path.map(|path| below(own, &path)).transpose()?;
-        Ok(shown.map(String::from))
+        let organisations = Organisations::new(self.shared.clone());
+        let found = organisations.of_host(host).await?;
+        let path = found.map(|name| format!("o/{name}{}", there.path()));
+        let here = path.map(|path| below(own, &path)).transpose()?;
+        Ok(here.map(String::from))
     }
+}
+
+/// Whether this is the address of the logo of a credential type.
+fn is_of_type(logo: &Url) -> bool {
+    let is_logo = logo.path().starts_with("/types/") && logo.path().ends_with("/logo");
+    is_logo && logo.query().is_none()
 }
 
 /// The logo's address, if an organisation of this instance serves the logo and has the endpoint that the wallet calls.
@@ -76,6 +106,20 @@ mod tests {
             ),
         ] {
             assert!(shown(logo, endpoint), "{logo}");
+        }
+    }
+
+    #[test]
+    fn only_the_logo_of_a_type_is_shown_on_a_card_from_another_host() {
+        let of_type = |url: &str| is_of_type(&url.parse().unwrap());
+        assert!(of_type("https://clinic.example/types/immunization/1/logo"));
+        for other in [
+            "https://clinic.example/logo/1",
+            "https://clinic.example/types/immunization/1/logo?x=1",
+            "https://clinic.example/types/../operator/sign-out",
+            "https://clinic.example/types/immunization/1/schema",
+        ] {
+            assert!(!of_type(other), "{other}");
         }
     }
 

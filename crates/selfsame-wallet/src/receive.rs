@@ -53,6 +53,10 @@ impl Wallet {
         let offer = self.offer(link).await?;
         let known = self.issuer_of(&offer, u64::MAX).await?;
         check_for_people(&offer, &known.issuer)?;
+        let mut credentials = offered(&offer, &known.issuer);
+        for credential in &mut credentials {
+            self.show_here(&mut credential.display).await?;
+        }
         let tx_code = offer
             .pre_authorized_code()
             .and_then(|grant| grant.tx_code.as_ref());
@@ -65,7 +69,7 @@ impl Wallet {
                 .and_then(|display| display.name.as_deref().map(readable)),
             issuer_logo: self.logo_of(&known.issuer).await?,
             trusted: self.trusts_issuer(&offer.credential_issuer),
-            credentials: offered(&offer, &known.issuer),
+            credentials,
             tx_code: tx_code.map(|code| TxCodePrompt {
                 input_mode: match code.input_mode {
                     InputMode::Numeric => "numeric".to_owned(),

@@ -32,7 +32,8 @@ pub struct Display {
     /// The colour of its text, as CSS; checked.
     #[serde(default)]
     pub text_color: Option<String>,
-    /// The address of its logo at the issuer, which the wallet does not load.
+    /// The address of its logo at the issuer, which the wallet does not load; of an organisation of this instance, the
+    /// address here.
     #[serde(default)]
     pub logo: Option<String>,
     /// A pictogram: an emoji, never a link.

@@ -122,7 +122,7 @@ fn offerings(
             let issuer = names_none.then(|| signatory(context, identity, kind).issuer);
             let offering = Offering {
                 issuer,
-                ..offering(one, format)?
+                ..offering(context, one, format)?
             };
             offerings.insert(one.configuration_id(format), offering);
         }
@@ -130,7 +130,8 @@ fn offerings(
     Ok(offerings)
 }
 
-fn offering(one: &CredentialType, format: Format) -> Result<Offering> {
+fn offering(context: &Context, one: &CredentialType, format: Format) -> Result<Offering> {
+    let addresses = one.addresses(&context.organisation.base)?;
     let algorithms = vec![Algorithm::Es256, Algorithm::EdDsa];
     // A W3C credential names its subject by a DID, so these come first: some wallets use the first they know.
     let dids = METHODS
@@ -146,6 +147,7 @@ fn offering(one: &CredentialType, format: Format) -> Result<Offering> {
         signing_algorithms: algorithms.clone(),
         binding_methods,
         proof_algorithms: algorithms,
-        metadata: json::value_as(credential_metadata(one, format)?).map_err(Error::internal)?,
+        metadata: json::value_as(credential_metadata(one, format, &addresses)?)
+            .map_err(Error::internal)?,
     })
 }

@@ -9,13 +9,17 @@ use serde_json::{Map, Value, json};
 
 use super::located;
 use crate::fill::claim_path;
-use crate::model::{CardImage, CredentialType, Labels, TypeClaim, text_of};
+use crate::model::{Addresses, CardImage, CredentialType, Labels, TypeClaim, text_of};
 
-/// The `credential_metadata` of a type in one format.
+/// The `credential_metadata` of a type in one format, with the addresses of its images.
 ///
 /// # Errors
 /// `Internal` for a claim without a path, which a checked type does not have.
-pub fn credential_metadata(one: &CredentialType, format: Format) -> Result<Value> {
+pub fn credential_metadata(
+    one: &CredentialType,
+    format: Format,
+    addresses: &Addresses,
+) -> Result<Value> {
     let claims = located(&one.claims);
     // An element of a list has no name of its own.
     let named = claims.iter().filter(|one| !one.claim.path.is_empty());
@@ -31,28 +35,25 @@ pub fn credential_metadata(one: &CredentialType, format: Format) -> Result<Value
             "values": values(located.claim),
         }))
     });
-    let displays = one.title.keys().map(|language| display(one, language));
+    let displays = one
+        .title
+        .keys()
+        .map(|language| display(one, language, addresses));
     Ok(json!({
         "display": displays.collect::<Vec<_>>(),
         "claims": described.collect::<Result<Vec<_>>>()?,
     }))
 }
 
-fn display(one: &CredentialType, language: &str) -> Value {
-    let served = one.served.as_ref().map(|served| &served.addresses);
-    let logo = served.and_then(|served| match &one.card.logo {
-        Some(logo) => image(logo, &served.logo(), language),
+fn display(one: &CredentialType, language: &str, addresses: &Addresses) -> Value {
+    let logo = match &one.card.logo {
+        Some(logo) => Some(image(logo, &addresses.logo(), language)),
         // The text alternative of a pictogram is the pictogram itself.
         None if one.icon().is_empty() => None,
-        None => Some(json!({"uri": served.logo(), "alt_text": one.icon()})),
-    });
-    let background = served.and_then(|served| {
-        image(
-            one.card.background.as_ref()?,
-            &served.background(),
-            language,
-        )
-    });
+        None => Some(json!({"uri": addresses.logo(), "alt_text": one.icon()})),
+    };
+    let background = one.card.background.as_ref();
+    let background = background.map(|drawn| image(drawn, &addresses.background(), language));
     let mut display = Map::new();
     for (name, value) in [
         ("name", one.title.get(language).map(Value::from)),
@@ -79,11 +80,11 @@ fn display(one: &CredentialType, language: &str) -> Value {
     Value::Object(display)
 }
 
-fn image(image: &CardImage, address: &str, language: &str) -> Option<Value> {
+fn image(image: &CardImage, address: &str, language: &str) -> Value {
     let text = image.alt_text.get(language);
     match text.unwrap_or_else(|| text_of(&image.alt_text)) {
-        "" => Some(json!({"uri": address})),
-        text => Some(json!({"uri": address, "alt_text": text})),
+        "" => json!({"uri": address}),
+        text => json!({"uri": address, "alt_text": text}),
     }
 }
 

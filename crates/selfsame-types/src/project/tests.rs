@@ -204,7 +204,10 @@ fn anoncreds_refuses_what_no_attribute_can_be_at_its_place() {
 fn an_issuers_metadata_names_what_is_within_objects_and_lists() {
     let types = crate::TypeSet::of_samples("urn:x:");
     let one = types.find("immunization").unwrap();
-    let described = |format| credential_metadata(one, format).unwrap()["claims"].clone();
+    let base: Url = "https://club.example/".parse().unwrap();
+    let addresses = one.addresses(&base).unwrap();
+    let described =
+        |format| credential_metadata(one, format, &addresses).unwrap()["claims"].clone();
     let names = |claims: Value| -> Vec<(Value, Value)> {
         let all = claims.as_array().unwrap().clone();
         let named = all
@@ -242,11 +245,7 @@ fn an_issuers_metadata_has_the_labels_of_values_and_the_pictogram_as_the_logo() 
     let addresses = Addresses::below(&base, &one.id, one.version).unwrap();
     let documents = Documents::of(&one, &addresses).unwrap();
     let logo = addresses.logo();
-    one.served = Some(crate::model::ServedDocuments {
-        integrity: integrity(documents.metadata.as_bytes()),
-        addresses,
-    });
-    let metadata = credential_metadata(&one, Format::DEFAULT).unwrap();
+    let metadata = credential_metadata(&one, Format::DEFAULT, &addresses).unwrap();
     let expected = json!({"uri": logo, "alt_text": "🎫"});
     assert_eq!(metadata["display"][0]["logo"], expected);
     let claims = metadata["claims"].as_array().unwrap();

@@ -52,6 +52,7 @@ impl Wallet {
             status_as_of: standing.as_of.map(UnixTime::rfc3339),
             used: None,
         };
+        self.show_here(&mut shown.summary.display).await?;
         if let Some(fetched) = standing.seen_use.filter(|_| shown.status == "valid") {
             shown.show_use(fetched);
         }

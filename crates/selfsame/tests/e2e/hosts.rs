@@ -53,6 +53,23 @@ fn a_credential_of_an_organisation_names_its_host_and_is_verified_there() {
     assert!(logo.starts_with(&below), "{logo}");
     let card = take(&person, &offer).remove(0);
     assert_eq!(card["issuer"], json!(did), "{card}");
+    // Pages load nothing from other hosts, so the logo of the card is at the instance's own.
+    let origin = &world.instance.origin;
+    let logo = format!("{origin}o/clinic/types/immunization/1/logo");
+    assert_eq!(text(&preview["credentials"][0]["display"], "logo"), logo);
+    let path = format!("/api/wallet/credentials/{}", text(&card, "id"));
+    assert_eq!(
+        text(&get(&person, &path)["summary"]["display"], "logo"),
+        logo
+    );
+    let cards = get(&person, "/api/wallet/credentials");
+    assert_eq!(text(&cards["items"][0]["display"], "logo"), logo);
+    let drawn = world
+        .anybody()
+        .send("GET", &logo[origin.as_str().len() - 1..], None);
+    let drawn = drawn.unwrap();
+    assert_eq!(drawn.status, 200);
+    assert!(drawn.body.starts_with(b"<svg"), "{drawn:?}");
 
     let asked = json!({"type": "immunization", "client_id_prefix": "decentralized_identifier"});
     let asked = post(&world.operator, "/o/clinic/api/verifier/requests", &asked);
