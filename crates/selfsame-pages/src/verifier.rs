@@ -3,12 +3,12 @@
 pub mod ask;
 mod asked;
 mod new;
+mod revoking;
 pub mod saved;
 
 use std::sync::Arc;
 
 use askama::Template;
-use selfsame_credential::single_use::HANDLE;
 use selfsame_credential::verdict::Outcome;
 use selfsame_driver::paging::Listing;
 use selfsame_openid::view::saved::SavedRequest;
@@ -18,6 +18,7 @@ use selfsame_types::{CredentialType, TypeSet, text_of};
 use crate::{Frame, qr, verdict, wallet};
 
 pub use new::{NewRequestPage, Requester, TypedRequest};
+pub use revoking::RevokePage;
 
 /// The types that can be requested, and the requests made so far.
 #[derive(Template)]
@@ -110,6 +111,7 @@ pub struct ResultPart {
 }
 
 /// A request, as its page shows it.
+#[derive(Clone)]
 pub struct RequestView {
     request: VerificationStatus,
     fetched: bool,
@@ -156,20 +158,16 @@ impl RequestView {
     /// Whether the handle was shown and has not been used: the credential can then be revoked on its issuer's behalf.
     fn revocable(&self) -> bool {
         let verdict = self.request.verdict.as_ref();
-        let mut shown = verdict.iter().flat_map(|verdict| &verdict.credentials);
         let acted = self.request.spending.as_ref();
         acted.is_none_or(|acted| acted.state == SpendingState::Refused)
             && verdict.is_some_and(|verdict| verdict::holds(&verdict.outcome))
-            && shown.any(|one| {
-                one.claims
-                    .as_ref()
-                    .is_some_and(|all| all.get(HANDLE).is_some())
-            })
+            && self.with_handle().is_some()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use selfsame_credential::single_use::HANDLE;
     use selfsame_driver::Reason;
     use selfsame_openid::view::verifier::{
         CredentialVerdict, NamedCredential, PresentationVerdict, RefusedAnswers, RuleLine,
@@ -277,6 +275,50 @@ mod tests {
         let unknown = named(None, None);
         assert!(unknown.contains("<h2>urn:example:rx</h2>"), "{unknown}");
         assert!(!known.contains("two"), "the claims come after it");
+    }
+
+    #[test]
+    fn a_revocation_on_the_issuers_behalf_asks_and_names_the_credential_and_its_issuer() {
+        let (frame, mut view) = answered(false, true);
+        let page = RevokePage::of(frame, view.clone()).render().unwrap();
+        assert!(page.contains("Nothing to revoke") && !page.contains("/one/revoke"));
+        let verdict = view.request.verdict.as_mut().unwrap();
+        verdict.credentials.push(CredentialVerdict {
+            query: "one".to_owned(),
+            outcome: Outcome::Valid,
+            credential: Some(NamedCredential {
+                kind: "urn:example:rx".to_owned(),
+                title: Some("Drug prescription".to_owned()),
+                issuer: Some("did:web:clinic.example".to_owned()),
+                issuer_name: Some("Clinic".to_owned()),
+                valid_until: None,
+            }),
+            rules: Vec::new(),
+            status_as_of: None,
+            claims: Some(serde_json::json!({"dose": "two", HANDLE: "x"})),
+        });
+        let (frame, _) = answered(false, true);
+        let result = ResultPart {
+            frame,
+            view: view.clone(),
+        };
+        let result = result.render().unwrap();
+        assert!(
+            result.contains("href=\"/verifier/view/one/revoke\"")
+                && !result.contains("action=\"/verifier/view/one/revoke\""),
+            "{result}"
+        );
+        let (frame, _) = answered(false, true);
+        let page = RevokePage::of(frame, view).render().unwrap();
+        for said in [
+            "Revoke <bdi>“Drug prescription” of Clinic</bdi>?",
+            "can’t be undone",
+            "action=\"/verifier/view/one/revoke\"",
+            "two",
+            "Cancel",
+        ] {
+            assert!(page.contains(said), "{said}: {page}");
+        }
     }
 
     #[test]

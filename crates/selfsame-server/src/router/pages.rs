@@ -227,6 +227,7 @@ pub fn verifier() -> Vec<Route> {
         get("/verifier/view/{id}", verifier::request),
         get("/verifier/view/{id}/result", verifier::result),
         post("/verifier/view/{id}/recheck", verifier::recheck),
+        get("/verifier/view/{id}/revoke", verifier::ask_revoke),
         post("/verifier/view/{id}/revoke", verifier::revoke),
         get("/verifier/saved/new", saved::new),
         post("/verifier/saved/new", saved::create),

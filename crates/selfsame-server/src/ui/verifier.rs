@@ -5,7 +5,8 @@ use http::HeaderMap;
 use http::header::SET_COOKIE;
 use selfsame_openid::verifier::Verifier;
 use selfsame_pages::verifier::{
-    NewRequestPage, RequestPage, RequestView, Requester, ResultPart, TypedRequest, VerifierPage,
+    NewRequestPage, RequestPage, RequestView, Requester, ResultPart, RevokePage, TypedRequest,
+    VerifierPage,
 };
 use serde::Deserialize;
 
@@ -116,6 +117,13 @@ pub async fn result(server: Here, frame: Frame, Path(id): Path<String>) -> Handl
 pub async fn recheck(server: Here, Path(id): Path<String>) -> Handled {
     server.verifier()?.recheck(&id).await?;
     Ok(Redirect::to(&format!("/verifier/view/{id}")).into_response())
+}
+
+/// Asks whether the presented credential shall be revoked on its issuer's behalf.
+pub async fn ask_revoke(server: Here, frame: Frame, Path(id): Path<String>) -> Handled {
+    let verifier = server.verifier()?;
+    let view = RequestView::of(verifier.request(&id).await?, verifier.types().await?);
+    super::html(&RevokePage::of(frame, view))
 }
 
 /// Revokes the presented credential on its issuer's behalf.

@@ -273,7 +273,9 @@ async fn a_prescription_is_used_up_another_revoked_by_its_pharmacy_and_all_pages
         .share(&desk.ask_for_prescription(&[use_it, handle]).await)
         .await;
     assert_eq!(desk.outcome().await.as_deref(), Some("valid"));
-    at_desk.press("Revoke on the issuer’s behalf").await;
+    at_desk.press("Revoke on the issuer’s behalf…").await;
+    at_desk.expect("It can’t be undone").await;
+    at_desk.press("Revoke this credential").await;
     at_desk.expect("Revoked on the issuer’s behalf").await;
     phone.share(&desk.ask_for_prescription(&[]).await).await;
     assert_eq!(desk.outcome().await.as_deref(), Some("revoked"));
