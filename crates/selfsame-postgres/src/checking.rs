@@ -97,6 +97,27 @@ impl ClosedDatabase {
         }
     }
 
+    /// The values of all records of a kind, even of those that have expired.
+    ///
+    /// # Errors
+    /// If one can't be read or decrypted.
+    pub async fn values(&self, tenant: &TenantId, kind: &str) -> Result<Vec<Vec<u8>>> {
+        let tenant_name = tenant.as_str();
+        let ids = async {
+            let rows = self
+                .client
+                .query(schema::IDS, &[&tenant_name, &kind])
+                .await?;
+            let ids = rows.into_iter().map(|row| Ok(row.try_get(0)?));
+            ids.collect::<DatabaseResult<Vec<String>>>()
+        };
+        let (ids, mut values) = (ids.await.map_err(DatabaseFailure::into_error)?, Vec::new());
+        for id in ids {
+            values.extend(self.read(tenant, kind, &id).await?);
+        }
+        Ok(values)
+    }
+
     /// The number of commits of all processes.
     ///
     /// # Errors

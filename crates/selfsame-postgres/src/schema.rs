@@ -423,6 +423,8 @@ pub(crate) const COPIED_RECORDS: &str =
     "SELECT tenant, kind, id, seq, version, expires, tags, value FROM records
     ORDER BY tenant, kind, seq";
 pub(crate) const ALL_COUNTER_ROWS: &str = "SELECT tenant, counter, next FROM counters";
+pub(crate) const IDS: &str = "SELECT id FROM records WHERE tenant = $1 AND kind = $2 ORDER BY seq";
+
 pub(crate) const ALL_ENTRIES: &str = "SELECT id, seq, tenant, lane, not_before, attempts, created, buried, reason, holder FROM outbox";
 /// The dead letters come first.
 pub(crate) const COPIED_ENTRIES: &str =

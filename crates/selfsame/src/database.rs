@@ -202,6 +202,24 @@ impl Database {
         Ok(Records::Database(looked, Box::new(notes.await)))
     }
 
+    /// The values of all records of a kind, which no process may serve.
+    ///
+    /// # Errors
+    /// As those of [`Self::looked_through`].
+    pub async fn values(
+        &self,
+        data: &Path,
+        custody: &Custody,
+        kind: &str,
+    ) -> Result<Vec<Vec<u8>>, Failure> {
+        let vault = next_key::kept_vault(custody, data)?;
+        let values = async {
+            let records = ClosedDatabase::open(&self.address, vault).await?;
+            records.values(&TenantId::instance(), kind).await
+        };
+        values.await.map_err(|error| self.unusable(error.into()))
+    }
+
     fn failure(&self, error: &StoreError) -> Failure {
         Failure::environment(format!("{}: {error}", self.address))
     }

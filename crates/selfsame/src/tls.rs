@@ -19,7 +19,7 @@ use url::Url;
 use crate::private_file;
 use crate::settings::is_content;
 
-pub use hosts::HostCertificates;
+pub use hosts::{HostCertificates, faults};
 
 /// The record with the key of a self-signed certificate.
 const KEY: &str = "tls_key";

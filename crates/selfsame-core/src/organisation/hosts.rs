@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{HostName, OrganisationName};
 
-/// The kind of the records.
-const HOST: &str = "organisation_host";
+/// The kind of the records, which are the instance's.
+pub const HOST: &str = "organisation_host";
 
 /// A host name that an organisation has. It stays for ever, as the organisation's name does: what the organisation issued
 /// names the host.
@@ -41,6 +41,14 @@ impl ReservedHost {
         let batch = batch.expect(HOST, &skeleton, Expect::Absent);
         Ok(batch.put(Put::new(HOST, skeleton, encode(self)?)))
     }
+}
+
+/// The host in the value of such a record.
+///
+/// # Errors
+/// If it is no such value.
+pub fn kept_host(value: &[u8]) -> Result<HostName> {
+    decode(value).map(|reserved: ReservedHost| reserved.host)
 }
 
 /// The refusal of a host that an organisation has, or that looks like one.

@@ -1,5 +1,6 @@
 //! `selfsame check`: checks a data directory for damage, and rebuilds a damaged ledger from its log.
 
+mod certificates;
 mod report;
 
 use std::path::PathBuf;
@@ -12,6 +13,8 @@ use selfsame_terminal::progress::Progress;
 use selfsame_terminal::{next_key, output};
 
 use crate::database::DatabaseOptions;
+use crate::settings::Settings;
+use certificates::HostSource;
 
 /// Check a data directory for damage, while nothing runs on it.
 ///
@@ -23,6 +26,7 @@ use crate::database::DatabaseOptions;
          selfsame check --data network/node-1 --json
          selfsame check --data data --database postgres://selfsame@localhost/selfsame
          selfsame check --data data --rebuild-ledger
+         selfsame check --data data --config selfsame.toml
 
 What each line means, and what to do about damage: docs/check.md")]
 pub struct Check {
@@ -33,6 +37,10 @@ pub struct Check {
     /// to it.
     #[arg(long)]
     rebuild_ledger: bool,
+    /// The settings file of the instance. It names the database, and the certificates for hosts of organisations are checked
+    /// too.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     #[command(flatten)]
     database: DatabaseOptions,
     #[command(flatten)]
@@ -45,7 +53,11 @@ pub struct Check {
 impl Check {
     /// Checks, rebuilds if requested, and prints the result.
     pub async fn run(self) -> End {
-        let database = self.database.database(None)?;
+        let mut settings = self.config.as_deref().map(Settings::read).transpose()?;
+        let named = settings
+            .as_mut()
+            .and_then(|settings| settings.database.take());
+        let database = self.database.database(named)?;
         if database.is_none() && !has_data(&self.data) {
             let nothing = format!("{}: the directory contains no data", self.data.display());
             return Err(Failure::environment(nothing).hint(
@@ -65,8 +77,16 @@ impl Check {
             }
             None => Records::File(vault),
         };
-        let checkup = check(&self.data, self.rebuild_ledger, records, &tell).await?;
+        let mut checkup = check(&self.data, self.rebuild_ledger, records, &tell).await?;
         drop(progress);
+        if let Some(settings) = settings {
+            let source = HostSource {
+                data: &self.data,
+                custody: &self.master_key.custody(&self.data)?,
+                database: database.as_ref(),
+            };
+            source.look(settings.tls, &mut checkup).await?;
+        }
         if let Some(why) = &checkup.left_behind {
             output::complain(&format!("selfsame: {why}"));
         }

@@ -100,6 +100,33 @@ impl HostCertificates {
     }
 }
 
+/// What clients will refuse at these hosts of organisations: listed certificates that are not for their names or not valid
+/// now, and hosts that no listed certificate is for. Each in words.
+///
+/// # Errors
+/// If a file or a name is invalid, or a name is listed twice.
+pub fn faults(listed: &[HostCertificate], hosts: &[HostName]) -> Result<Vec<String>, Failure> {
+    let all = all(listed)?;
+    let mut faults: Vec<String> = all.iter().filter_map(complaint).collect();
+    // A client gets the certificate that is listed under the name that it asks for.
+    let covers = |one: &TlsHost, host: &HostName| {
+        let (_, rest) = host.as_str().split_once('.').unwrap_or_default();
+        let is_it = |name: &String| {
+            let any = name.strip_prefix(ANY);
+            any.map_or(name == host.as_str(), |above| above == rest)
+        };
+        let leaf = one.tls.certificates.first();
+        one.names.iter().any(is_it) && leaf.is_some_and(|leaf| Tls::covers(leaf, host.as_str()))
+    };
+    let uncovered = hosts
+        .iter()
+        .filter(|host| !all.iter().any(|one| covers(one, host)));
+    faults.extend(uncovered.map(|host| {
+        format!("no certificate under [[tls.hosts]] is for {host}, the host of an organisation")
+    }));
+    Ok(faults)
+}
+
 /// Warns of organisations to whose hosts no certificate of the listener belongs.
 async fn tell_uncovered(tls: &Tls, app: &App) {
     let hosts = match app.organisations().hosts().await {
@@ -252,6 +279,23 @@ mod tests {
         own.renew_hosts(&host("id.clinic.example"));
         assert!(better(wrong, &own).is_err());
         assert!(better(host("id.clinic.example"), &own).is_ok());
+    }
+
+    #[test]
+    fn a_host_without_a_certificate_and_a_certificate_of_another_host_are_faults() {
+        let folder = tempfile::tempdir().unwrap();
+        let hosts =
+            ["id.clinic.example", "id.school.example"].map(|host| HostName::parse(host).unwrap());
+        let own = listed(folder.path(), &["id.clinic.example"], "id.clinic.example");
+        let wrong = listed(folder.path(), &["id.school.example"], "other.example");
+        let found = |all: &[HostCertificate]| faults(all, &hosts).ok().unwrap().join("; ");
+        let missing = "no certificate under [[tls.hosts]] is for id.school.example";
+        assert!(found(&[own.clone()]).starts_with(missing));
+        let both = found(&[own, wrong]);
+        assert!(
+            both.contains("not for id.school.example") && both.contains(missing),
+            "{both}"
+        );
     }
 
     #[test]

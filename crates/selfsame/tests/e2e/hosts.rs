@@ -271,7 +271,28 @@ fn the_certificate_of_a_host_is_chosen_by_the_name_that_a_client_asks_for_and_re
     listener.told(&said, &["status"]);
     drop(up);
 
+    let check = || {
+        let mut command = selfsame();
+        command.args(["check", "--json", "--data"]);
+        command.arg(listener.at("data")).arg("--config");
+        let (code, printed, _) = run(command.arg(listener.at("settings.toml")));
+        let report: Value = serde_json::from_str(&printed).unwrap_or_default();
+        let part = report["parts"].as_array().and_then(|parts| parts.last());
+        (code, part.cloned().unwrap_or_default()["damage"].clone())
+    };
+    // The process that was told to stop lets go of its data a moment later.
+    soon(|| check().0 == 0);
+    listener.list(&["id.other.localhost"]);
+    let (code, damage) = check();
+    let damage = damage.to_string();
+    assert_eq!(code, 1, "{damage}");
+    let missing = format!("no certificate under [[tls.hosts]] is for {HOST}");
+    for said in ["not for id.other.localhost", &missing] {
+        assert!(damage.contains(said), "{said}: {damage}");
+    }
     listener.list(&[]);
+    assert_eq!(check().0, 0, "the listener's own certificate is not judged");
+
     let (_up, _) = listener.start();
     let warned = format!("no certificate is for {HOST}");
     assert!(

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use selfsame_network::checkup::{BOTH, CheckedPart, Checkup, DATABASE};
 
+use super::certificates::CERTIFICATES;
+
 /// The report as lines.
 pub fn lines(checkup: &Checkup) -> Vec<String> {
     let mut lines = Vec::new();
@@ -14,6 +16,7 @@ pub fn lines(checkup: &Checkup) -> Vec<String> {
             lines.push(match file {
                 BOTH => "both together".to_owned(),
                 DATABASE => "the database".to_owned(),
+                CERTIFICATES => "certificates of the listener".to_owned(),
                 file => Path::new(&checkup.data).join(file).display().to_string(),
             });
         }
@@ -26,7 +29,7 @@ pub fn lines(checkup: &Checkup) -> Vec<String> {
     }
     lines.push(match checkup.sound {
         true => "Nothing is damaged.".to_owned(),
-        false => "Something is damaged:".to_owned(),
+        false => "Something is wrong:".to_owned(),
     });
     lines.extend(checkup.next.iter().map(|next| format!("  {next}")));
     lines
@@ -67,6 +70,7 @@ fn sound(part: &CheckedPart) -> String {
         "objects" => format!("{seen} objects match the leaves of the tree"),
         "signatures" => format!("{seen} signed notes are valid"),
         "replay" => format!("{seen} blocks, replayed, lead to this state"),
+        "hosts" => format!("clients accept those of {seen} hosts"),
         "age" => "store and ledger are from the same time".to_owned(),
         _ => format!("{seen} checked"),
     }
