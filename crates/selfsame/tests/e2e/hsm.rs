@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use selfsame_crypto::PublicKey;
 use selfsame_testkit::softhsm::{PIN, SoftHsm};
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::http::Api;
 use crate::instance::{Instance, free_port};
-use crate::rig::{answer, get, person, post, run, selfsame, take, text};
+use crate::rig::{answer, get, items, person, post, run, selfsame, take, text};
 
 /// A token, and data whose keys are in it.
 struct Ward {
@@ -304,4 +305,116 @@ fn an_issuer_known_by_a_certificate_has_its_key_in_the_token() {
     assert!(said.contains("of another key"), "{said}");
     let (_instance, operator) = ward.serving_at(port, &["--config", &settings("issuer")]);
     round(&operator, "", "dc+sd-jwt", "maja");
+}
+
+/// Waits until something is so.
+#[track_caller]
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_so() {
+        assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[test]
+#[ignore = "needs SoftHSM: cargo xtask test runs it"]
+fn a_token_that_goes_away_while_people_are_served_stops_signatures_alone_until_it_is_back() {
+    let ward = Ward::new();
+    ward.key("issuer", "p256");
+    let settings = ward.with_token("[issuer]\npkcs11_key = \"issuer\"\n");
+    let (instance, operator) = ward.serving(&["--config", &settings]);
+    round(&operator, "", "dc+sd-jwt", "maja");
+    let noor = person(&operator.with_token(""), "noor");
+    let offer = || {
+        let wanted = json!({"type": "immunization", "examples": true});
+        post(&operator, "/api/issuer/offers", &wanted)
+    };
+    let accept = |given: &Value| {
+        let body = json!({"offer": given["uri"]});
+        let reply = noor.send("POST", "/api/wallet/offers/accept", Some(&body));
+        reply.unwrap()
+    };
+    let away = ward.file("away");
+    std::fs::rename(ward.hsm.tokens(), &away).unwrap();
+    std::fs::create_dir(ward.hsm.tokens()).unwrap();
+
+    let refused = accept(&offer());
+    assert!(!refused.is_success(), "{refused:?}");
+    assert!(
+        !world_says_why(&refused.body),
+        "the reason is the operator's"
+    );
+    assert!(instance.log().contains("an HSM did not sign"));
+    // What needs no signature of the issuer goes on.
+    assert_eq!(cards(&noor), 0);
+    let asked = json!({"type": "immunization"});
+    post(&operator, "/api/verifier/requests", &asked);
+    let ready = operator.send("GET", "/readyz", None).unwrap();
+    assert_eq!(ready.status, 200);
+    let metrics = operator.send("GET", "/metrics", None).unwrap();
+    let metrics = String::from_utf8_lossy(&metrics.body).into_owned();
+    let failed = "selfsame_hsm_signatures_total{result=\"failed\"}";
+    assert!(metrics.contains(failed), "{metrics}");
+
+    std::fs::remove_dir(ward.hsm.tokens()).unwrap();
+    std::fs::rename(&away, ward.hsm.tokens()).unwrap();
+    until("the token is not used again", || {
+        accept(&offer()).is_success()
+    });
+    // The one that came to nothing is completed by the wallet.
+    until("a credential is missing", || cards(&noor) >= 2);
+    round(&operator, "", "vc+jwt", "lena");
+}
+
+fn cards(person: &Api) -> usize {
+    items(&get(person, "/api/wallet/credentials?limit=200")).len()
+}
+
+#[test]
+#[ignore = "needs SoftHSM: cargo xtask test runs it"]
+fn the_master_key_that_a_token_encrypts_is_rotated_to_another_one_that_it_encrypts() {
+    let ward = Ward::new();
+    ward.key("master", "aes");
+    let uri = ward.hsm.uri("clinic", "master");
+    let master = ["--master-key-pkcs11", &uri];
+    let (instance, operator) = ward.serving(&master);
+    round(&operator, "", "dc+sd-jwt", "maja");
+    let (data, token) = (ward.data(), ward.file("token"));
+    let rotate = |further: &[&str]| {
+        let mut command = ward.command(&["master-key", "rotate", "--json"]);
+        command.args(master).args(further).arg("--data").arg(&data);
+        command.args(["--instance", instance.origin.as_str()]);
+        run(command.arg("--token-file").arg(&token))
+    };
+    let wrapped = data.join("master-key.wrapped");
+    let before = std::fs::read(&wrapped).unwrap();
+    let key = ward.file("key");
+    crate::rig::write_private(&key, &"05".repeat(32));
+    let (code, _, complaints) = rotate(&["--new-master-key-file", key.to_str().unwrap()]);
+    assert!(
+        code == 2 && complaints.contains("makes the new one too"),
+        "{complaints}"
+    );
+    let (code, printed, complaints) = rotate(&[]);
+    assert_eq!(code, 0, "{printed}{complaints}");
+    let rotated: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(rotated["file"], wrapped.to_str().unwrap());
+    let former = PathBuf::from(text(&rotated, "former"));
+    assert_eq!(std::fs::read(&former).unwrap(), before);
+    assert_ne!(std::fs::read(&wrapped).unwrap(), before);
+    assert_eq!(get(&operator, "/api/master-key")["stage"], "settled");
+    round(&operator, "", "dc+sd-jwt", "noor");
+    drop(instance);
+
+    let (instance, operator) = ward.serving(&master);
+    round(&operator, "", "dc+sd-jwt", "lena");
+    drop(instance);
+    let mut check = ward.command(&["check"]);
+    check.args(master).arg("--data").arg(&data);
+    let (code, said, complaints) = run(&mut check);
+    assert_eq!(code, 0, "{said}{complaints}");
+    std::fs::copy(&former, &wrapped).unwrap();
+    let said = ward.refused(&master);
+    assert!(said.contains("was replaced by another one"), "{said}");
 }

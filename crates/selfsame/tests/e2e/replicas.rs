@@ -177,7 +177,7 @@ fn children(parent: u32, words: &str) -> Vec<u32> {
     listed.lines().map(|id| id.parse().unwrap()).collect()
 }
 
-fn signal(name: &str, process: u32) {
+pub fn signal(name: &str, process: u32) {
     let told = Command::new("kill")
         .args(["-s", name, &process.to_string()])
         .status();

@@ -8,11 +8,14 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::copies::{copied, restored};
-use crate::http::{Api, Request};
+use crate::http::{Api, Reply, Request};
 use crate::instance::{Instance, free_port};
 use crate::postgres_server::Server;
+use crate::replicas::signal;
 use crate::replicas_rig::Replicas;
-use crate::rig::{World, get, items, offer, person, post, run, selfsame, take, write_private};
+use crate::rig::{
+    World, get, items, offer, person, post, run, selfsame, take, text, write_private,
+};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -223,13 +226,18 @@ fn a_passphrase_is_rotated_to_another_one() {
     );
 }
 
-/// The answer of one of the replicas, as the balancer would ask it.
-fn at(replicas: &Replicas, number: usize, request: Request) -> Value {
+/// Sends a request to one of the replicas, as the balancer would.
+fn sent_to(replicas: &Replicas, number: usize, request: Request) -> std::io::Result<Reply> {
     let mut url = request.url().clone();
     let host = format!("localhost:{}", url.port().unwrap());
     url.set_port(replicas.replicas[number].origin.port())
         .unwrap();
-    let reply = request.to(&url).under(&host).send().unwrap();
+    request.to(&url).under(&host).send()
+}
+
+/// The answer of one of the replicas.
+fn at(replicas: &Replicas, number: usize, request: Request) -> Value {
+    let reply = sent_to(replicas, number, request).unwrap();
     assert!(reply.is_success(), "{reply:?}");
     reply.json()
 }
@@ -295,4 +303,86 @@ fn replicas_rotate_together_once_each_has_the_new_key_and_one_of_them_may_be_kil
         let listed = anna.request("GET", "/api/wallet/credentials?limit=200");
         assert_eq!(items(&at(&replicas, number, listed)).len(), taken);
     }
+}
+
+#[test]
+fn a_process_that_was_stopped_during_a_rotation_writes_nothing_under_the_former_key_when_it_goes_on()
+ {
+    let server = Server::shared();
+    let mut replicas = Replicas::start(&server.fresh(), 2);
+    let operator = replicas.operator();
+    let anna = person(&operator.with_token(""), "anna");
+    let taken = take(&anna, &offer(&operator, &json!({}))).len();
+    let data: Vec<PathBuf> = (replicas.replicas.iter())
+        .map(|replica| replica.seen_at().to_owned())
+        .collect();
+    let key = "05".repeat(32);
+    write_private(&data[0].join("master-key.next"), &key);
+    let begin = operator.request("POST", "/api/master-key/rotation");
+    let paused = replicas.replicas[1].id();
+    signal("STOP", paused);
+    at(&replicas, 0, begin.json(&json!({})));
+    // The rotation waits for the other process until that is taken for dead.
+    let status = || operator.request("GET", "/api/master-key");
+    let began = Instant::now();
+    while at(&replicas, 0, status())["stage"] != "settled" {
+        assert!(began.elapsed() < PATIENCE, "the rotation does not end");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    signal("CONT", paused);
+    // The first record of a person needs a key, which would be wrapped under a master key that is gone.
+    let joined = |name: &str| {
+        let who = json!({"email": name, "password": "correct horse battery"});
+        let request = operator
+            .with_token("")
+            .request("POST", "/api/wallet/register");
+        operator.with_token(&text(&at(&replicas, 1, request.json(&who)), "token"))
+    };
+    let began = Instant::now();
+    let people = loop {
+        // It takes its place among the processes again first.
+        let ready = operator.request("GET", "/readyz");
+        if sent_to(&replicas, 1, ready).is_ok_and(|reply| reply.is_success()) {
+            break [joined("berta@example.org"), joined("carla@example.org")];
+        }
+        assert!(began.elapsed() < PATIENCE, "{}", replicas.replicas[1].log());
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    let makes_key = |person: &Api| {
+        let request = person.request("POST", "/api/wallet/keys").json(&json!({}));
+        sent_to(&replicas, 1, request).unwrap()
+    };
+    let refused = makes_key(&people[0]);
+    let why = refused.json().to_string();
+    assert!(
+        refused.status == 503 && why.contains("present master key"),
+        "{} {why}",
+        refused.status
+    );
+    // What it knows already it serves: the keys of tenants stay the same.
+    let listed = || anna.request("GET", "/api/wallet/credentials?limit=200");
+    assert_eq!(items(&at(&replicas, 1, listed())).len(), taken);
+    // With the new key it goes on without a restart.
+    write_private(&data[1].join("master-key.next"), &key);
+    let began = Instant::now();
+    while !people.iter().all(|person| makes_key(person).is_success()) {
+        assert!(began.elapsed() < PATIENCE, "{}", replicas.replicas[1].log());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    for (number, data) in data.iter().enumerate() {
+        replicas.kill(number);
+        std::fs::rename(data.join("master-key.next"), data.join("master-key")).unwrap();
+    }
+    // Every key of a tenant opens with the new master key.
+    for number in 0..2 {
+        replicas.again(number);
+        assert_eq!(items(&at(&replicas, number, listed())).len(), taken);
+    }
+    let mut check = selfsame();
+    check.args(["check", "--database", &replicas.url, "--data"]);
+    for number in 0..2 {
+        replicas.kill(number);
+    }
+    let (code, said, complaints) = run(check.arg(&data[0]));
+    assert_eq!(code, 0, "{said}{complaints}");
 }

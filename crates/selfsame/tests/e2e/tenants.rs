@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::instance::Instance;
+use crate::instance::{Instance, free_port};
 use crate::postgres_server::Server;
 use crate::rig::{
     World, answer, get, items, person, post, put, run, selfsame, succeeded, take, text,
@@ -135,4 +135,62 @@ fn an_organisation_moves_to_postgresql_and_back_and_issues_revokes_and_verifies_
         .collect();
     assert!(states.contains(&"revoked".to_owned()), "{states:?}");
     works(&instance, "clara");
+}
+
+#[test]
+fn an_organisation_that_is_known_by_a_registry_moves_with_its_did_and_acts_under_it_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let register = ["--role", "registry"];
+    let mut registry = Instance::start(&path("registry"), free_port(), &register);
+    registry.ready();
+    let token = registry.token_file();
+    let elsewhere = [
+        "--role",
+        "issuer,wallet,verifier",
+        "--registry",
+        registry.origin.as_str(),
+        "--registry-token-file",
+        token.to_str().unwrap(),
+    ];
+    let (port, first, second) = (free_port(), path("first"), path("second"));
+    let mut instance = Instance::start(&first, port, &elsewhere);
+    instance.ready();
+    let acme = json!({"name": "acme", "title": "Acme", "did_method": "selfsame"});
+    let acme = post(&instance.operator(), "/api/organisations", &acme);
+    let did = text(&acme, "did");
+    assert!(did.starts_with("did:selfsame:"), "{did}");
+    works(&instance, "anna");
+    let before = issued(&instance);
+    set_state(&instance, "suspended");
+    drop(instance);
+
+    let (key, file) = (path("move.key"), path("acme.tenant"));
+    crate::rig::write_private(&key, "rain on the roof");
+    let file = file.to_str().unwrap();
+    let (first, there) = (first.to_str().unwrap(), second.to_str().unwrap());
+    let export = ["export", "acme", "--to", file];
+    let (code, _, complaints) = tenant(&export, &key, &["--data", first]);
+    assert_eq!(code, 0, "{complaints}");
+    started_once(&second, port, &elsewhere);
+    let (code, _, complaints) = tenant(&["import", file], &key, &["--data", there]);
+    assert_eq!(code, 0, "{complaints}");
+
+    let mut instance = Instance::start(&second, port, &elsewhere);
+    instance.ready();
+    set_state(&instance, "active");
+    let operator = instance.operator();
+    let moved = get(&operator, "/api/organisations/acme");
+    assert_eq!(text(&moved, "did"), did);
+    assert_eq!(issued(&instance), before);
+    works(&instance, "berta");
+    // What it publishes in the registry is still accepted there: a delegation under its DID, which only its key can sign.
+    let delegation = json!({"to": did, "action": "revoke", "types": ["prescription"]});
+    let path = "/o/acme/api/issuer/delegations";
+    post(&operator, path, &delegation);
+    assert_eq!(items(&get(&operator, path)).len(), 1);
+    let resolved = registry
+        .operator()
+        .send("GET", &format!("/1.0/identifiers/{did}"), None);
+    assert!(resolved.unwrap().is_success());
 }
