@@ -28,6 +28,17 @@ pub struct Cluster {
     folder: TempDir,
     owner: Option<Owner>,
     nodes: [Node; 2],
+    supervision: Supervision,
+}
+
+/// What becomes of a server whose Patroni dies.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Supervision {
+    /// It goes on, as under Debian's unit (`KillMode=process`).
+    None,
+    /// It is killed too, as under a unit with `KillMode=mixed`. Here a process namespace does what a control group does
+    /// there.
+    Together,
 }
 
 /// One server and its Patroni.
@@ -71,7 +82,9 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         for node in &mut self.nodes {
             drop(node.patroni.take());
-            if node.data().join("postmaster.pid").exists() {
+            // The file has the number of a process within its namespace, which has ended.
+            let is_left = self.supervision == Supervision::None;
+            if is_left && node.data().join("postmaster.pid").exists() {
                 end(&node.data(), "KILL");
             }
         }
@@ -80,7 +93,7 @@ impl Drop for Cluster {
 
 impl Cluster {
     /// Starts two servers, with an empty database `selfsame`, and waits until one is the synchronous standby of the other.
-    pub fn start() -> Self {
+    pub fn start(supervision: Supervision) -> Self {
         let folder = TempDir::new().unwrap();
         std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let at = folder.path().to_owned();
@@ -103,6 +116,7 @@ impl Cluster {
             etcd,
             owner,
             nodes,
+            supervision,
         };
         cluster.run(0);
         cluster.run(1);
@@ -144,11 +158,14 @@ impl Cluster {
 
     /// Waits until this server accepts writes.
     pub fn until_primary(&self, number: usize) {
+        until("there is no primary", || self.accepts_writes(number));
+    }
+
+    /// Whether this server accepts writes now.
+    pub fn accepts_writes(&self, number: usize) -> bool {
         let writes = "SELECT 1 / (CASE pg_is_in_recovery() WHEN true THEN 0 ELSE 1 END)";
-        until("there is no primary", || {
-            let output = self.psql(number, writes).output();
-            output.is_ok_and(|output| output.status.success())
-        });
+        let output = self.psql(number, writes).output();
+        output.is_ok_and(|output| output.status.success())
     }
 
     /// Waits until one of the servers is the synchronous standby of the other.
@@ -160,15 +177,35 @@ impl Cluster {
 
     /// Ends a server and its Patroni at once.
     pub fn kill(&mut self, number: usize) {
+        assert_eq!(self.supervision, Supervision::None);
         let node = &mut self.nodes[number];
         drop(node.patroni.take());
         end(&node.data(), "KILL");
     }
 
+    /// Kills Patroni at once, and nothing else.
+    pub fn kill_patroni(&self, number: usize) {
+        assert_eq!(self.supervision, Supervision::Together);
+        let settings = self.folder.path().join("patroni.yml");
+        let supervisor = &self.nodes[number].patroni.as_ref().unwrap().0;
+        // The first process of the namespace waits for Patroni's own, as in a container.
+        let [first] = children(supervisor.id(), "")[..] else {
+            panic!("Patroni does not run");
+        };
+        let [patroni] = children(first, settings.to_str().unwrap())[..] else {
+            panic!("Patroni does not run");
+        };
+        succeeded(Command::new("kill").args(["-KILL", &patroni.to_string()]));
+    }
+
     /// Starts Patroni, which starts the server.
     pub fn run(&mut self, number: usize) {
+        let settings = self.folder.path().join("patroni.yml");
         let mut command = self.patroni(number, "patroni");
-        command.arg(self.folder.path().join("patroni.yml"));
+        command.arg(settings);
+        if self.supervision == Supervision::Together {
+            command = together(&command);
+        }
         let log = self.folder.path().join(self.nodes[number].name);
         self.nodes[number].patroni = Some(Program::start(command, &log.with_extension("log")));
     }
@@ -237,6 +274,42 @@ impl Cluster {
         }
         command
     }
+}
+
+/// The same command in a process namespace of its own: all that it starts ends with it.
+fn together(inner: &Command) -> Command {
+    let mut command = Command::new("unshare");
+    if owner().is_none() {
+        command.args(["--user", "--map-current-user"]);
+    }
+    let kills = |argument| match argument == "--pdeathsig=INT" {
+        true => std::ffi::OsStr::new("--pdeathsig=KILL"),
+        false => argument,
+    };
+    command
+        .args(["--pid", "--fork", "--mount-proc"])
+        .arg(inner.get_program())
+        .args(inner.get_args().map(kills));
+    if let Some(folder) = inner.get_current_dir() {
+        command.current_dir(folder);
+    }
+    let set = inner
+        .get_envs()
+        .filter_map(|(name, value)| Some((name, value?)));
+    command.envs(set);
+    command
+}
+
+/// The children of a process whose command has this text.
+fn children(of: u32, command: &str) -> Vec<u32> {
+    let mut find = Command::new("pgrep");
+    find.args(["-P", &of.to_string()]);
+    if !command.is_empty() {
+        find.args(["-f", command]);
+    }
+    let found = find.output().unwrap().stdout;
+    let found = String::from_utf8(found).unwrap();
+    found.lines().map(|id| id.parse().unwrap()).collect()
 }
 
 /// Certificates, and the directories of the servers, which share an archive.

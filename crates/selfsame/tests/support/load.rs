@@ -12,6 +12,8 @@ use crate::rig::{items, person, text};
 /// After this time another process has taken over what a killed one held.
 pub const TAKEN_OVER: Duration = Duration::from_secs(15);
 const PEOPLE: usize = 8;
+/// A person presents a credential after each of this many flows.
+const PRESENTED_EVERY: usize = 4;
 
 /// The running flows.
 pub struct Load<'a> {
@@ -84,6 +86,8 @@ struct ClientLog {
     /// Offers whose code was redeemed by a process that was killed before it gave a token for it. A code works once
     /// (OpenID4VCI §3.5), so the person needs another offer.
     spent: Vec<Value>,
+    /// Requests that were answered, with the verdict that the credential is valid.
+    judged: Vec<Value>,
 }
 
 impl ClientLog {
@@ -101,6 +105,9 @@ impl ClientLog {
         }
         for given in &self.spent {
             assert_eq!(issued_for(operator, given), 0);
+        }
+        for asked in &self.judged {
+            assert_eq!(verdict_on(operator, asked)["verdict"]["outcome"], "valid");
         }
     }
 }
@@ -121,41 +128,83 @@ fn cards(person: &Api) -> usize {
 
 /// Takes one offer after the other.
 fn flows(operator: &Api, person: &Api, ends: &AtomicBool, done: &AtomicUsize) -> ClientLog {
-    let mut log = ClientLog::default();
+    let (mut log, mut unclear) = (ClientLog::default(), Vec::new());
     while !ends.load(Ordering::Relaxed) {
         let given =
             until_answered(|| operator.send("POST", "/api/issuer/offers", Some(&immunization())));
+        match is_accepted(person, &given) {
+            true => log.taken.push(given),
+            // Another process may still finish it. The person goes on meanwhile.
+            false => unclear.push(given),
+        }
+        done.fetch_add(1, Ordering::Relaxed);
+        if log.taken.len() % PRESENTED_EVERY == 1 {
+            log.judged.push(presented(operator, person));
+        }
+    }
+    for given in unclear {
         match is_taken(operator, person, &given) {
             true => log.taken.push(given),
             false => log.spent.push(given),
         }
-        done.fetch_add(1, Ordering::Relaxed);
     }
     log
 }
 
-/// Accepts an offer, again and again while the answers say nothing.
-pub fn is_taken(operator: &Api, person: &Api, given: &Value) -> bool {
+/// Has a person present a credential, and returns the request. An answer that was lost on its way back counts: the
+/// verifier knows.
+fn presented(operator: &Api, person: &Api) -> Value {
+    let asked = json!({"type": "immunization"});
+    let asked = until_answered(|| operator.send("POST", "/api/verifier/requests", Some(&asked)));
+    let answer = json!({"request": asked["uri"], "policy": "newest"});
+    let began = Instant::now();
+    loop {
+        let reply = person.send("POST", "/api/wallet/requests/answer", Some(&answer));
+        let status = verdict_on(operator, &asked);
+        if status["state"] == "answered" {
+            assert_eq!(status["verdict"]["outcome"], "valid", "{status}");
+            return asked;
+        }
+        is_for_now(began, &reply);
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn verdict_on(operator: &Api, asked: &Value) -> Value {
+    let path = format!("/api/verifier/requests/{}", text(asked, "id"));
+    until_answered(|| operator.send("GET", &path, None))
+}
+
+/// Accepts an offer, again and again while the answers say nothing; false if its code was redeemed before.
+fn is_accepted(person: &Api, given: &Value) -> bool {
     let body = json!({"offer": given["uri"]});
-    let (began, mut refused) = (Instant::now(), None);
+    let began = Instant::now();
     loop {
         let reply = person.send("POST", "/api/wallet/offers/accept", Some(&body));
         match &reply {
             Ok(reply) if reply.is_success() => return true,
-            // Another process may finish what the one began that was killed, once that is taken for dead.
-            Ok(reply) if reply.status == 410 => {
-                let refused = refused.get_or_insert_with(Instant::now);
-                if issued_for(operator, given) > 0 {
-                    return true;
-                }
-                if refused.elapsed() > TAKEN_OVER {
-                    return false;
-                }
-            }
+            Ok(reply) if reply.status == 410 => return false,
             _ => is_for_now(began, &reply),
         }
         std::thread::sleep(Duration::from_millis(200));
     }
+}
+
+/// Accepts an offer. If its code was redeemed before, another process may finish what the one began that was killed, once
+/// that is taken for dead.
+pub fn is_taken(operator: &Api, person: &Api, given: &Value) -> bool {
+    let mut refused = None;
+    while !is_accepted(person, given) {
+        let refused = refused.get_or_insert_with(Instant::now);
+        if issued_for(operator, given) > 0 {
+            return true;
+        }
+        if refused.elapsed() > TAKEN_OVER {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    true
 }
 
 fn issued_for(operator: &Api, given: &Value) -> usize {
