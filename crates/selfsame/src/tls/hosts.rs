@@ -290,7 +290,7 @@ mod tests {
         let wrong = listed(folder.path(), &["id.school.example"], "other.example");
         let found = |all: &[HostCertificate]| faults(all, &hosts).ok().unwrap().join("; ");
         let missing = "no certificate under [[tls.hosts]] is for id.school.example";
-        assert!(found(&[own.clone()]).starts_with(missing));
+        assert!(found(std::slice::from_ref(&own)).starts_with(missing));
         let both = found(&[own, wrong]);
         assert!(
             both.contains("not for id.school.example") && both.contains(missing),
