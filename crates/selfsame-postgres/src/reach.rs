@@ -15,20 +15,20 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is known of the database. All clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Reach(Arc<Mutex<Known>>);
+pub(crate) struct Reach(Arc<Mutex<LatelySeen>>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct LatelySeen {
     /// When a read last succeeded.
     read: Option<Instant>,
     /// Whether the last commit found no database that took it.
     is_unwritable: bool,
-    question: Option<Question>,
+    question: Option<AskedDatabase>,
 }
 
 /// A question to the database, which may be under way.
 #[derive(Clone, Debug)]
-struct Question {
+struct AskedDatabase {
     began: Instant,
     answer: watch::Receiver<Option<bool>>,
 }
@@ -36,12 +36,12 @@ struct Question {
 impl Reach {
     /// Notes that a read succeeded.
     pub(crate) fn read(&self) {
-        self.known().read = Some(Instant::now());
+        self.seen().read = Some(Instant::now());
     }
 
     /// Notes whether a commit found a database that takes commits.
     pub(crate) fn wrote(&self, is_taken: bool) {
-        self.known().is_unwritable = !is_taken;
+        self.seen().is_unwritable = !is_taken;
     }
 
     /// Whether the database takes commits and answers reads. The question is asked at most once a second, and goes on
@@ -56,30 +56,30 @@ impl Reach {
         let until = question.began + PATIENCE;
         let answered = timeout_at(until, question.answer.wait_for(Option::is_some)).await;
         let is_read = answered.is_ok_and(|answer| answer.is_ok_and(|answer| *answer == Some(true)));
-        is_read && !self.known().is_unwritable
+        is_read && !self.seen().is_unwritable
     }
 
     /// The question whose answer counts now; `None` if what happened lately is answer enough.
-    fn question<Q>(&self, ask: impl FnOnce() -> Q) -> Option<Question>
+    fn question<Q>(&self, ask: impl FnOnce() -> Q) -> Option<AskedDatabase>
     where
         Q: Future<Output = bool> + Send + 'static,
     {
-        let mut known = self.known();
-        if !known.is_unwritable && known.read.is_some_and(|read| read.elapsed() < FRESH) {
+        let mut seen = self.seen();
+        if !seen.is_unwritable && seen.read.is_some_and(|read| read.elapsed() < FRESH) {
             return None;
         }
-        let last = known.question.take().filter(Question::is_current);
-        let question = last.unwrap_or_else(|| Question::ask(ask()));
-        known.question = Some(question.clone());
+        let last = seen.question.take().filter(AskedDatabase::is_current);
+        let question = last.unwrap_or_else(|| AskedDatabase::ask(ask()));
+        seen.question = Some(question.clone());
         Some(question)
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn seen(&self) -> MutexGuard<'_, LatelySeen> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Question {
+impl AskedDatabase {
     fn ask(question: impl Future<Output = bool> + Send + 'static) -> Self {
         let (tell, answer) = watch::channel(None);
         tokio::spawn(async move { tell.send_replace(Some(question.await)) });
