@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use selfsame_driver::Result;
-use selfsame_store::backend::StoredEvent;
 use selfsame_store::{Batch, Committed, Store, StoreError};
 use selfsame_traces::{ToldTraces, TraceContext};
 use serde::Serialize;
@@ -121,7 +120,6 @@ struct EventLog {
     /// Counts the times that something was there to be read: a commit of this process, or what one reader found.
     woken: watch::Sender<u64>,
     tail: Mutex<EventTail>,
-    /// The spans in which this process told events, for the deliveries of webhooks.
     traces: ToldTraces,
 }
 
@@ -180,11 +178,9 @@ impl Events {
         }
     }
 
-    /// The span in which an event was told that was just read; `None` if another process told it, or if it is not
-    /// recorded. It is given once.
-    #[must_use]
-    pub fn take_trace(&self, event: &StoredEvent) -> Option<TraceContext> {
-        self.0.traces.take(&event.place.kind, &event.place.id)
+    /// The span in which this process told an event, if it is recorded; once.
+    pub fn take_trace(&self, kind: &str, id: &str) -> Option<TraceContext> {
+        self.0.traces.take(kind, id)
     }
 
     /// Has the readers look for new events.

@@ -21,7 +21,7 @@ use crate::shared::below;
 
 pub use erasure::{Erasure, ErasureWork, Urgency, erased};
 pub use host::HostName;
-pub use hosts::{HOST, kept_host};
+pub use hosts::{HOST, ReservedHost};
 pub use moving::{MovingOrganisation, tenant_of};
 pub use name::OrganisationName;
 pub use records::{HostedOrganisation, OrganisationRecord, Organisations, wish};

@@ -22,7 +22,7 @@ mod told;
 mod tracer;
 
 pub use attribute::Attribute;
-pub use context::{SpanId, TraceContext, TraceId};
+pub use context::TraceContext;
 pub use ended::{SpanEnd, SpanKind};
 pub use exporter::{Delivered, Exporter};
 pub use flow::{OutgoingTrace, begun, continued, outgoing, resumed};

@@ -199,7 +199,8 @@ impl Receivers<'_> {
         for event in events {
             let owner = (self.dispatcher.owner_of)(&event.place.tenant);
             if let (Some(owner), Some(told)) = (owner, ToldEvent::of(event)) {
-                let trace = self.dispatcher.shared.events.take_trace(event);
+                let (kind, id) = (&event.place.kind, &event.place.id);
+                let trace = self.dispatcher.shared.events.take_trace(kind, id);
                 new = self.add(new, &owner, &ToldEvent { trace, ..told }).await?;
             }
         }

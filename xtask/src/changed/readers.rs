@@ -61,6 +61,7 @@ pub const ROWS: &[Row] = &[
         "crates/selfsame-postgres/tests/server/",
         These(&[
             "selfsame-postgres/unit",
+            "selfsame-postgres/certificates",
             "selfsame-postgres/checks",
             "selfsame-postgres/conformance",
             "selfsame-postgres/copies",

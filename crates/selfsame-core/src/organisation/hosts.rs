@@ -13,9 +13,10 @@ pub const HOST: &str = "organisation_host";
 /// A host name that an organisation has. It stays for ever, as the organisation's name does: what the organisation issued
 /// names the host.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-pub(super) struct ReservedHost {
+pub struct ReservedHost {
+    /// The host.
     pub host: HostName,
-    pub organisation: OrganisationName,
+    pub(super) organisation: OrganisationName,
 }
 
 impl ReservedHost {
@@ -24,31 +25,23 @@ impl ReservedHost {
     }
 
     /// The reservation of a name that looks like this one, if there is one.
-    pub async fn like(store: &Store, host: &HostName) -> Result<Option<Self>> {
+    pub(super) async fn like(store: &Store, host: &HostName) -> Result<Option<Self>> {
         let (instance, skeleton) = (TenantId::instance(), host.skeleton());
         let found = store.read(&instance, HOST, &skeleton).await?;
         found.as_ref().map(Self::read).transpose()
     }
 
     /// All reservations.
-    pub async fn all(store: &Store) -> Result<Vec<Self>> {
+    pub(super) async fn all(store: &Store) -> Result<Vec<Self>> {
         all(store, &TenantId::instance(), HOST, Self::read).await
     }
 
     /// The batch with the reservation, which fails if the name is not free any more.
-    pub fn within(&self, batch: Batch) -> Result<Batch> {
+    pub(super) fn within(&self, batch: Batch) -> Result<Batch> {
         let skeleton = self.host.skeleton();
         let batch = batch.expect(HOST, &skeleton, Expect::Absent);
         Ok(batch.put(Put::new(HOST, skeleton, encode(self)?)))
     }
-}
-
-/// The host in the value of such a record.
-///
-/// # Errors
-/// If it is no such value.
-pub fn kept_host(value: &[u8]) -> Result<HostName> {
-    decode(value).map(|reserved: ReservedHost| reserved.host)
 }
 
 /// The refusal of a host that an organisation has, or that looks like one.

@@ -22,7 +22,6 @@ const RECORDS: &str =
     "SELECT id, seq, version, expires, value, tenant, kind, id FROM records ORDER BY seq";
 const RECORD: &str = "SELECT id, seq, version, expires, value FROM records
     WHERE tenant = ?1 AND kind = ?2 AND id = ?3";
-const IDS: &str = "SELECT id FROM records WHERE tenant = ?1 AND kind = ?2 ORDER BY seq";
 const OUTBOX: &str =
     "SELECT id, tenant, lane, not_before, attempts, created, sealed FROM outbox ORDER BY seq";
 
@@ -156,19 +155,6 @@ impl StoreFile {
             Some(kept) => (self.vault).open_record(&place, &kept, || self.key(tenant)),
             None => Ok(None),
         }
-    }
-
-    /// The values of all records of a kind, even of those that have expired.
-    ///
-    /// # Errors
-    /// If one can't be read or decrypted.
-    pub fn values(&self, tenant: &TenantId, kind: &str) -> Result<Vec<Vec<u8>>> {
-        let mut find = self.connection.prepare(IDS)?;
-        let (name, mut values) = (tenant.as_str(), Vec::new());
-        for id in find.query_map(params![name, kind], |row| row.get::<_, String>(0))? {
-            values.extend(self.read(tenant, kind, &id?)?);
-        }
-        Ok(values)
     }
 
     /// The number of commits counted; `None` if they are not counted yet.

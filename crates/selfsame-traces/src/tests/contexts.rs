@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use crate::{Sampling, Stamp, TraceContext, TraceId};
+use crate::context::TraceId;
+use crate::{Sampling, Stamp, TraceContext};
 
 const EXAMPLE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use selfsame_core::organisation::{HOST, HostName, kept_host};
+use selfsame_core::organisation::{HOST, HostName, ReservedHost};
+use selfsame_driver::record::decode;
 use selfsame_network::checkup::{CheckedPart, Checkup};
-use selfsame_store::backend::STORE_FILE;
-use selfsame_store::offline::StoreFile;
+use selfsame_store::backend::{Place, STORE_FILE};
+use selfsame_store::offline::{FileRow, StoreFile};
 use selfsame_store::{StoreError, TenantId};
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::master_key::Custody;
@@ -69,13 +70,30 @@ impl HostSource<'_> {
             Some(database) => database.values(self.data, self.custody, HOST).await?,
             None => {
                 let vault = next_key::kept_vault(self.custody, self.data)?;
-                let file = StoreFile::open(&self.data.join(STORE_FILE), vault);
-                let values = file.and_then(|file| file.values(&TenantId::instance(), HOST));
-                let unread = |error: StoreError| Failure::environment(error.to_string());
-                values.map_err(unread)?
+                let values = StoreFile::open(&self.data.join(STORE_FILE), vault).and_then(in_file);
+                values.map_err(|error| Failure::environment(error.to_string()))?
             }
         };
-        let hosts = values.iter().map(|value| kept_host(value));
-        Ok(hosts.collect::<Result<_, _>>()?)
+        let hosts = values.iter().map(|value| decode::<ReservedHost>(value));
+        let hosts = hosts.map(|reserved| Ok(reserved?.host));
+        hosts.collect()
     }
+}
+
+/// The values of the records of hosts in a file.
+fn in_file(file: StoreFile) -> Result<Vec<Vec<u8>>, StoreError> {
+    let mut ids = Vec::new();
+    file.rows(|row| {
+        if let FileRow::Record(Place { kind, id, .. }, ..) = row
+            && kind == HOST
+        {
+            ids.push(id);
+        }
+        Ok(())
+    })?;
+    let mut values = Vec::new();
+    for id in ids {
+        values.extend(file.read(&TenantId::instance(), HOST, &id)?);
+    }
+    Ok(values)
 }
