@@ -23,8 +23,7 @@ async fn on_each_backend(case: impl AsyncFn(Store)) {
         Arc::new(sqlite),
         Arc::new(postgres),
     ];
-    for (backend, name) in backends.into_iter().zip(["memory", "SQLite", "PostgreSQL"]) {
-        println!("on {name}");
+    for backend in backends {
         case(suite::store(backend).await).await;
     }
 }
