@@ -120,9 +120,9 @@ pub struct Trouble {
 /// What went wrong in an exchange.
 pub fn trouble(seen: &SeenExchange) -> Option<Trouble> {
     let error = seen.sight.error.as_ref()?;
-    let reports = seen.wire.iter().filter(|one| one.name == "problem-report");
+    let report = seen.wire.iter().rfind(|one| one.name == "problem-report");
     let (code, text) = error.split_once(": ").unwrap_or((error, ""));
-    let sentence = match (reports.last().map(|one| one.is_ours), code) {
+    let sentence = match (report.map(|one| one.is_ours), code) {
         (Some(true), "rejected") => "This agent did not accept the presentation.",
         (Some(true), _) => "This agent ended the exchange.",
         (Some(false), "rejected") => "The peer did not accept the presentation.",
