@@ -10,8 +10,8 @@ use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_didcomm::{Message, Version};
 use selfsame_endorsement::protocol::{
     AuthoredTerms, MessageKind, PROTOCOL, TransactionInput, TransactionMessage, TransactionRecord,
-    TransactionRole, TransactionState, authored, authored_of, authored_text, endorsed_text,
-    received, step,
+    TransactionRole, TransactionState as State, authored, authored_of, authored_text,
+    endorsed_text, received, step,
 };
 use selfsame_registry::transaction::{AuthoredTransaction, Body, Signature};
 use selfsame_registry::{Identifier, Operation, UnsignedTransaction};
@@ -113,101 +113,135 @@ fn crossed(
     [stepped.record, after(hearing, "the other's", &heard)]
 }
 
-#[test]
-fn each_state_allows_what_its_side_may_send_and_hear_and_nothing_else() {
-    use TransactionState as State;
-    let sends = |kind| Move::Sends(kind);
-    let hears = |kind| Move::Receives(kind);
-    let author = [
+/// A state, what happens in it, and the state after that.
+type TableLine = (State, Move<MessageKind>, State);
+
+fn moves_of_author() -> [TableLine; 11] {
+    [
         (
             State::Created,
-            sends(MessageKind::Request),
+            Move::Sends(MessageKind::Request),
             State::RequestSent,
         ),
         (
             State::RequestSent,
-            hears(MessageKind::Endorse),
+            Move::Receives(MessageKind::Endorse),
             State::Endorsed,
         ),
         (
             State::RequestSent,
-            hears(MessageKind::Refuse),
+            Move::Receives(MessageKind::Refuse),
             State::Refused,
         ),
         (
             State::RequestSent,
-            sends(MessageKind::Cancel),
+            Move::Sends(MessageKind::Cancel),
             State::Cancelled,
         ),
-        (State::Resent, hears(MessageKind::Endorse), State::Endorsed),
-        (State::Resent, hears(MessageKind::Refuse), State::Refused),
-        (State::Resent, sends(MessageKind::Cancel), State::Cancelled),
-        (State::Refused, sends(MessageKind::Resend), State::Resent),
-        (State::Cancelled, sends(MessageKind::Resend), State::Resent),
-        (State::Endorsed, sends(MessageKind::Ack), State::Acked),
+        (
+            State::Resent,
+            Move::Receives(MessageKind::Endorse),
+            State::Endorsed,
+        ),
+        (
+            State::Resent,
+            Move::Receives(MessageKind::Refuse),
+            State::Refused,
+        ),
+        (
+            State::Resent,
+            Move::Sends(MessageKind::Cancel),
+            State::Cancelled,
+        ),
+        (
+            State::Refused,
+            Move::Sends(MessageKind::Resend),
+            State::Resent,
+        ),
+        (
+            State::Cancelled,
+            Move::Sends(MessageKind::Resend),
+            State::Resent,
+        ),
+        (State::Endorsed, Move::Sends(MessageKind::Ack), State::Acked),
         (
             State::Endorsed,
-            sends(MessageKind::Cancel),
+            Move::Sends(MessageKind::Cancel),
             State::Cancelled,
         ),
-    ];
-    let endorser = [
+    ]
+}
+
+fn moves_of_endorser() -> [TableLine; 11] {
+    [
         (
             State::RequestReceived,
-            sends(MessageKind::Endorse),
+            Move::Sends(MessageKind::Endorse),
             State::Endorsed,
         ),
         (
             State::RequestReceived,
-            sends(MessageKind::Refuse),
+            Move::Sends(MessageKind::Refuse),
             State::Refused,
         ),
         (
             State::RequestReceived,
-            hears(MessageKind::Cancel),
+            Move::Receives(MessageKind::Cancel),
             State::Cancelled,
         ),
         (
             State::ResentReceived,
-            sends(MessageKind::Endorse),
+            Move::Sends(MessageKind::Endorse),
             State::Endorsed,
         ),
         (
             State::ResentReceived,
-            sends(MessageKind::Refuse),
+            Move::Sends(MessageKind::Refuse),
             State::Refused,
         ),
         (
             State::ResentReceived,
-            hears(MessageKind::Cancel),
+            Move::Receives(MessageKind::Cancel),
             State::Cancelled,
         ),
         (
             State::Endorsed,
-            hears(MessageKind::Cancel),
+            Move::Receives(MessageKind::Cancel),
             State::Cancelled,
         ),
-        (State::Refused, hears(MessageKind::Cancel), State::Cancelled),
         (
             State::Refused,
-            hears(MessageKind::Resend),
+            Move::Receives(MessageKind::Cancel),
+            State::Cancelled,
+        ),
+        (
+            State::Refused,
+            Move::Receives(MessageKind::Resend),
             State::ResentReceived,
         ),
         (
             State::Cancelled,
-            hears(MessageKind::Resend),
+            Move::Receives(MessageKind::Resend),
             State::ResentReceived,
         ),
-        (State::Endorsed, hears(MessageKind::Ack), State::Acked),
-    ];
+        (
+            State::Endorsed,
+            Move::Receives(MessageKind::Ack),
+            State::Acked,
+        ),
+    ]
+}
+
+#[test]
+fn each_state_allows_what_its_side_may_send_and_hear_and_nothing_else() {
     for (role, table) in [
-        (TransactionRole::Author, author),
-        (TransactionRole::Endorser, endorser),
+        (TransactionRole::Author, moves_of_author()),
+        (TransactionRole::Endorser, moves_of_endorser()),
     ] {
         for state in State::ALL {
             for event in KINDS
                 .into_iter()
-                .flat_map(|kind| [sends(kind), hears(kind)])
+                .flat_map(|kind| [Move::Sends(kind), Move::Receives(kind)])
             {
                 let line = table.iter().find(|line| (line.0, line.1) == (state, event));
                 let expected = line.map(|line| line.2);
@@ -227,12 +261,12 @@ fn an_endorsed_transaction_comes_back_and_is_acknowledged() {
     let [author, endorser] = asked(&transaction);
     assert_eq!(endorser.thread_id.as_deref(), Some("author's"));
     let [endorser, author] = crossed(&endorser, &author, &endorsement(transaction));
-    assert_eq!(author.state, TransactionState::Endorsed);
+    assert_eq!(author.state, State::Endorsed);
     assert_eq!(author.thread_id.as_deref(), Some("endorser's"));
     assert!(author.endorsed.is_some());
     let [author, endorser] = crossed(&author, &endorser, &TransactionInput::Written);
-    assert_eq!(author.state, TransactionState::Acked);
-    assert_eq!(endorser.state, TransactionState::Acked);
+    assert_eq!(author.state, State::Acked);
+    assert_eq!(endorser.state, State::Acked);
 }
 
 #[test]
@@ -244,7 +278,7 @@ fn a_refused_or_cancelled_transaction_is_asked_for_again() {
     let [author, endorser] = crossed(&author, &endorser, &TransactionInput::Cancel);
     let [author, endorser] = crossed(&author, &endorser, &TransactionInput::Resend);
     let [_, author] = crossed(&endorser, &author, &endorsement(transaction));
-    assert_eq!(author.state, TransactionState::Endorsed);
+    assert_eq!(author.state, State::Endorsed);
 }
 
 #[test]
