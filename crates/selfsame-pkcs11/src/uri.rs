@@ -132,8 +132,11 @@ impl Attributes {
         match name {
             "module-path" => once(&mut self.module, absolute(&value, name)?, name),
             "pin-source" => {
-                let file = value.strip_prefix(b"file:").unwrap_or(&value);
-                let file = file.strip_prefix(b"//").unwrap_or(file);
+                // A file URI of this machine (RFC 8089 §2), or a path.
+                let file = match value.strip_prefix(b"file:") {
+                    Some(rest) => rest.strip_prefix(b"//").unwrap_or(rest),
+                    None => value.as_slice(),
+                };
                 once(&mut self.pin_source, absolute(file, name)?, name)
             }
             // A command line can be seen by others, and a settings file is copied.
@@ -256,6 +259,10 @@ mod tests {
             assert_eq!(uri.pin_source, Some(PathBuf::from("/etc/pin")));
             assert!(uri.key.is_empty());
         }
+        let uri: TokenUri = "pkcs11:token=a?pin-source=//etc/pin&module-path=/m.so"
+            .parse()
+            .unwrap();
+        assert_eq!(uri.pin_source, Some(PathBuf::from("//etc/pin")));
     }
 
     #[test]
