@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::context::TraceId;
+use crate::context::{SpanId, TraceId};
 use crate::{Sampling, Stamp, TraceContext};
 
 const EXAMPLE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -91,7 +91,7 @@ proptest! {
     fn every_context_reads_back(trace in 1_u128.., span in 1_u64.., is_sampled: bool) {
         let context = TraceContext {
             trace: TraceId::of(trace).unwrap(),
-            span: crate::SpanId::of(span).unwrap(),
+            span: SpanId::of(span).unwrap(),
             is_sampled,
         };
         prop_assert_eq!(read(&context.to_string()), Some(context));
