@@ -291,17 +291,18 @@ fn test(fixed: &[&str], lints: &[&Step], choice: &Choice, scope: &Scope) -> Resu
     });
     let lints = Lints::start(lints.collect());
     let lanes = Lanes::of(scope);
-    let mut beside = Vec::new();
-    for (log, lane) in &lanes.beside {
-        let arguments = test_arguments(fixed, choice, lane)?;
-        beside.push(Running::start(log, cargo_with(&arguments))?);
-    }
+    let beside = match &lanes.beside {
+        Some(beside) => Some(Running::start(cargo_with(&test_arguments(
+            fixed, choice, beside,
+        )?))?),
+        None => None,
+    };
     let mut passed = match &lanes.main {
         Some(main) => passes(cargo_with(&test_arguments(fixed, choice, main)?))?,
         None => true,
     };
-    for lane in beside {
-        passed &= lane.end()?;
+    if let Some(beside) = beside {
+        passed &= beside.end()?;
     }
     passed &= lints.end()?;
     match &lanes.last {

@@ -18,19 +18,12 @@ use crate::{
     workspace::root,
 };
 
-/// The lanes beside the main one, by the files that get what they print. The suites that start networks share one lane
-/// with the one that waits for a fail-over: several networks at once would wait longer for blocks than their tests do.
-/// The browser waits for pages to be drawn.
-const BESIDE: [(&str, &[&str]); 2] = [
-    (
-        "networks.log",
-        &[
-            "selfsame/network",
-            "selfsame/patroni",
-            "selfsame-abci/network",
-        ],
-    ),
-    ("browser.log", &["selfsame/browser"]),
+/// The suites that start networks, and the one that waits for a fail-over, run beside the main lane. They share one lane:
+/// several networks at once would wait longer for blocks than their tests do.
+const BESIDE: &[&str] = &[
+    "selfsame/network",
+    "selfsame/patroni",
+    "selfsame-abci/network",
 ];
 /// The suites that measure run when all others have ended, since a busy machine makes their servers time out.
 const LAST: &[&str] = &["selfsame/bench"];
@@ -42,8 +35,7 @@ const HEAD_START: Duration = Duration::from_secs(60);
 pub struct Lanes {
     /// Runs in the foreground.
     pub main: Option<Scope>,
-    /// Each with the name of its log.
-    pub beside: Vec<(&'static str, Scope)>,
+    pub beside: Option<Scope>,
     /// Runs alone, after the others.
     pub last: Option<Scope>,
 }
@@ -62,21 +54,15 @@ impl Lanes {
             };
             (!part.suites.is_empty()).then_some(Scope::Part(part))
         };
-        let beside = BESIDE.into_iter();
-        let beside = beside.filter_map(|(log, names)| Some((log, lane(suites.only(names))?)));
-        let beside = beside.collect();
-        let others = BESIDE
-            .iter()
-            .fold(suites.clone(), |left, (_, names)| left.without(names));
         Self {
-            beside,
+            beside: lane(suites.only(BESIDE)),
             last: lane(suites.only(LAST)),
-            main: lane(others.without(LAST)),
+            main: lane(suites.without(BESIDE).without(LAST)),
         }
     }
 }
 
-/// A lane that runs beside the main one.
+/// The lane that runs beside the main one.
 pub struct Running {
     child: Child,
     /// The file that gets what the lane prints.
@@ -84,8 +70,12 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts the command. What it prints goes to this file of `target`, so that the lanes' lines do not mix.
-    pub fn start(name: &str, mut command: Command) -> Result<Self, String> {
+    /// Starts the command. What it prints goes to a file, so that the lanes' lines do not mix.
+    pub fn start(command: Command) -> Result<Self, String> {
+        Self::start_as("beside.log", command)
+    }
+
+    fn start_as(name: &str, mut command: Command) -> Result<Self, String> {
         let folder = root().join("target");
         let log = folder.join(name);
         let failed = |error: std::io::Error| format!("{}: {error}", log.display());
@@ -130,7 +120,7 @@ impl Lints {
             let _ = hurried.recv_timeout(HEAD_START);
             let mut passed = true;
             for command in commands {
-                passed &= Running::start("lints.log", gently(&command))?.end()?;
+                passed &= Running::start_as("lints.log", gently(&command))?.end()?;
             }
             Ok(passed)
         });
@@ -184,19 +174,14 @@ mod tests {
         assert!(!Lints::start(both).end().unwrap());
     }
 
-    /// The suites of the main lane, of those beside it together, and of the last one.
+    /// The suites of the main lane, of the one beside it, and of the last one.
     fn lanes(scope: &Scope) -> [Suites; 3] {
-        let named = |scope: Scope| match scope {
-            Scope::Part(part) => part.suites,
-            Scope::Everything => panic!("a lane names its suites"),
-        };
         let Lanes { main, beside, last } = Lanes::of(scope);
-        let beside: Vec<String> = beside
-            .into_iter()
-            .map(|(_, lane)| named(lane).to_string())
-            .collect();
-        let [main, last] = [main, last].map(|lane| lane.map(named).unwrap_or_default());
-        [main, Suites::parse(&beside.join(" ")), last]
+        [main, beside, last].map(|lane| match lane {
+            Some(Scope::Part(part)) => part.suites,
+            Some(Scope::Everything) => panic!("a lane names its suites"),
+            None => Suites::default(),
+        })
     }
 
     #[test]
@@ -206,7 +191,7 @@ mod tests {
         assert_eq!(
             written,
             [
-                "selfsame-abci/network selfsame/browser selfsame/network selfsame/patroni",
+                "selfsame-abci/network selfsame/network selfsame/patroni",
                 "selfsame/bench"
             ]
         );
