@@ -295,8 +295,10 @@ fn a_database_recovered_to_a_time_is_sound_and_is_used_by_way_of_a_backup() {
     replicas.kill(0);
     server.end("INT");
 
-    let settings = GUIDE.split("```ini\n").nth(1).unwrap().split("```").next();
-    let settings = settings.unwrap().replace("2026-11-28 12:00:00+00", &time);
+    let mut blocks = GUIDE.split("```").skip(1).step_by(2);
+    let settings = blocks.find(|block| block.contains("restore_command"));
+    let settings = settings.unwrap().trim_start_matches("ini");
+    let settings = settings.replace("2026-11-28 12:00:00+00", &time);
     assert!(settings.contains(&time), "{settings}");
     server.recover(&base, &settings);
     let began = Instant::now();
