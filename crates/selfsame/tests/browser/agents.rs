@@ -134,33 +134,11 @@ impl Desk<'_> {
     /// Connects the two agents by their pages: the clinic makes an invitation, and the pharmacy accepts its link. Returns
     /// the address of the invitation.
     async fn connect_agents(&self) -> String {
-        let Self(instance, browser) = self;
-        browser.open(&instance.page("agent")).await;
-        browser.expect("No connections yet.").await;
-        browser.press("Make an invitation").await;
-        browser.set("#alias", "The pharmacy").await;
-        browser.press("Make the invitation").await;
-        browser.expect("Show or send it").await;
-        browser.attribute(".qr svg", "viewBox").await;
-        let invitation = browser.address().await;
+        let Self(_, browser) = self;
+        let invitation = self.make_invitation().await;
         let link = browser.value("#link").await;
         assert!(link.contains("?oob="), "{link}");
-
-        browser
-            .open(&instance.page("o/pharmacy/agent/invitations"))
-            .await;
-        browser.set("#invitation", "no invitation at all").await;
-        browser.press("Accept the invitation").await;
-        browser.expect("Paste the whole link").await;
-        // Chromium logs the status of the refusal.
-        browser.errors().await;
-        browser.open(&instance.page("o/pharmacy/agent")).await;
-        browser.press("accept one").await;
-        browser.set("#invitation", &link).await;
-        browser.press("Accept the invitation").await;
-        browser.expect("About the peer").await;
-        let connection = browser.address().await;
-        assert!(connection.contains("/o/pharmacy/agent/connections/"));
+        let connection = self.accept_invitation(&link).await;
         for _ in 0..LOOKS {
             if browser.sees("connected", Duration::ZERO).await {
                 break;
@@ -175,6 +153,39 @@ impl Desk<'_> {
         browser.press("What it can do").await;
         browser.expect("issue-credential/2.0").await;
         invitation
+    }
+
+    /// The clinic makes an invitation. Returns its address, whose page is open.
+    async fn make_invitation(&self) -> String {
+        let Self(instance, browser) = self;
+        browser.open(&instance.page("agent")).await;
+        browser.expect("No connections yet.").await;
+        browser.press("Make an invitation").await;
+        browser.set("#alias", "The pharmacy").await;
+        browser.press("Make the invitation").await;
+        browser.expect("Show or send it").await;
+        browser.attribute(".qr svg", "viewBox").await;
+        browser.address().await
+    }
+
+    /// The pharmacy pastes a text that is no invitation, and then the link of one. Returns the address of the connection.
+    async fn accept_invitation(&self, link: &str) -> String {
+        let Self(instance, browser) = self;
+        let address = instance.page("o/pharmacy/agent/invitations");
+        browser.open(&address).await;
+        browser.set("#invitation", "no invitation at all").await;
+        browser.press("Accept the invitation").await;
+        browser.expect("Paste the whole link").await;
+        // Chromium logs the status of the refusal.
+        browser.errors().await;
+        browser.open(&instance.page("o/pharmacy/agent")).await;
+        browser.press("accept one").await;
+        browser.set("#invitation", link).await;
+        browser.press("Accept the invitation").await;
+        browser.expect("About the peer").await;
+        let connection = browser.address().await;
+        assert!(connection.contains("/o/pharmacy/agent/connections/"));
+        connection
     }
 }
 
