@@ -8,29 +8,20 @@ use selfsame_pages::content::{Content, ContentPage};
 
 /// A page.
 pub fn page(frame: Frame, title: &str, content: &impl Template) -> Handled {
-    let (title, is_failed) = (title.to_owned(), false);
-    let main = render(content)?;
-    let content = Content {
-        title,
-        is_failed,
-        main,
-    };
-    html(frame, content)
+    framed(frame, title, content, false)
 }
 
 /// A page that is shown again, because what was sent is refused.
 pub fn again(frame: Frame, title: &str, content: &impl Template) -> Handled {
-    let (title, is_failed) = (title.to_owned(), true);
-    let main = render(content)?;
-    let content = Content {
-        title,
-        is_failed,
-        main,
-    };
-    html(frame, content)
+    framed(frame, title, content, true)
 }
 
-fn html(frame: Frame, content: Content) -> Handled {
+fn framed(frame: Frame, title: &str, content: &impl Template, is_failed: bool) -> Handled {
+    let content = Content {
+        title: title.to_owned(),
+        is_failed,
+        main: render(content)?,
+    };
     let page = ContentPage::of(frame, content);
     Ok(Html(selfsame_pages::render(&page)?).into_response())
 }
