@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use selfsame_anoncreds::cl::KeyCorrectnessProof;
 use selfsame_anoncreds::format::CredentialOffer;
 use selfsame_anoncreds_roles::KeyProofs;
 use selfsame_terminal::exit::Failure;
@@ -21,6 +22,9 @@ pub struct Key {
     /// The offer's file, which contains the proofs; default: standard input.
     #[arg(long, value_name = "FILE")]
     offer: Option<PathBuf>,
+    /// The issuer's whole proof, if the offer only tells where it is published.
+    #[arg(long, value_name = "FILE")]
+    proof: Option<PathBuf>,
     /// The definition's file.
     #[arg(long, value_name = "FILE")]
     cred_def: PathBuf,
@@ -34,10 +38,13 @@ impl Key {
     pub fn run(self) -> Result<(), Failure> {
         let definition = files::prepared(&self.cred_def)?;
         let offer: CredentialOffer = files::read_or_pipe(self.offer.as_ref())?;
-        let proven = KeyProofs::verify(&definition, &offer).map_err(failed)?;
+        let offered = &offer.key_correctness_proof;
+        let whole = self.whole(offered)?;
+        let proof = whole.as_ref().unwrap_or(offered);
+        let proven = KeyProofs::verify(&definition, proof).map_err(failed)?;
         output::either(self.json, &proven, |proven| {
             let mark = |is_proven| if is_proven { '✓' } else { '–' };
-            vec![
+            let mut lines = vec![
                 "  ✓ key correctness  Z and every R are powers of S, except for factors of small order"
                     .to_owned(),
                 format!(
@@ -50,9 +57,31 @@ impl Key {
                     mark(proven.safe_primes),
                     of_primes(proven)
                 ),
-            ]
+            ];
+            lines.extend(proof.published.as_ref().map(|published| {
+                format!(
+                    "The issuer publishes more proofs at {}. Download them and name the file with --proof.",
+                    published.location
+                )
+            }));
+            lines
         });
         Ok(())
+    }
+
+    /// The whole proof that the offer refers to.
+    fn whole(&self, offered: &KeyCorrectnessProof) -> Result<Option<KeyCorrectnessProof>, Failure> {
+        let Some(file) = &self.proof else {
+            return Ok(None);
+        };
+        let Some(published) = &offered.published else {
+            return Err(
+                Failure::environment("the offer refers to no published proof")
+                    .hint("leave out --proof: the offer has all its proofs"),
+            );
+        };
+        let proof = published.read(files::text(file)?.as_bytes());
+        proof.map(Some).map_err(failed)
     }
 }
 

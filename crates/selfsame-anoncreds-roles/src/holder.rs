@@ -59,7 +59,7 @@ pub fn request(
     Ok(OpenRequest {
         request,
         metadata,
-        proofs: KeyProofs::of_verified(definition, offer)?,
+        proofs: KeyProofs::of_verified(definition, &offer.key_correctness_proof)?,
     })
 }
 

@@ -1,8 +1,8 @@
 //! What an issuer proves about the key of a credential definition.
 
 use selfsame_anoncreds::Error;
+use selfsame_anoncreds::cl::KeyCorrectnessProof;
 use selfsame_anoncreds::definition::PreparedDefinition;
-use selfsame_anoncreds::format::CredentialOffer;
 use serde::Serialize;
 
 /// The proofs about an issuer's key that verified. A property without a proof may still be true.
@@ -17,24 +17,25 @@ pub struct KeyProofs {
 }
 
 impl KeyProofs {
-    /// Verifies the proofs in an offer.
+    /// Verifies the proofs that come with an offer.
     ///
     /// # Errors
     /// [`Error::Issuer`] if a proof is invalid.
-    pub fn verify(definition: &PreparedDefinition, offer: &CredentialOffer) -> Result<Self, Error> {
-        definition
-            .key()
-            .check_correctness(&offer.key_correctness_proof)?;
-        Self::of_verified(definition, offer)
+    pub fn verify(
+        definition: &PreparedDefinition,
+        proof: &KeyCorrectnessProof,
+    ) -> Result<Self, Error> {
+        definition.key().check_correctness(proof)?;
+        Self::of_verified(definition, proof)
     }
 
     /// The proofs of a key whose correctness was verified before.
     pub(crate) fn of_verified(
         definition: &PreparedDefinition,
-        offer: &CredentialOffer,
+        proof: &KeyCorrectnessProof,
     ) -> Result<Self, Error> {
         let key = definition.key();
-        key.check_safe_primes(&offer.key_correctness_proof)?;
+        key.check_safe_primes(proof)?;
         Ok(Self {
             key_correctness: true,
             all_bases: key.all_bases_are_proven(),

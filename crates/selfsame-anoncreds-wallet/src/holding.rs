@@ -57,6 +57,10 @@ impl AnonCreds {
         let known = self
             .unexpired_definition(offer.cred_def_id.as_str())
             .await?;
+        let (key_proofs, unverified) = (
+            self.key_proofs.clone(),
+            self.key_proofs.unverified(&offer).await?,
+        );
         let secret = self.secrets.of(tenant).await?;
         let did = holder_did.filter(|_| offer.cred_def_id.is_legacy());
         let did = did.map(str::to_owned);
@@ -66,10 +70,17 @@ impl AnonCreds {
                 link_secret: &secret,
                 did: did.as_deref(),
             };
-            let open = request(requester, &prepared.of(&known)?, &offer, &ctx).map_err(refused)?;
+            let definition = prepared.of(&known)?;
+            if let Some(unverified) = unverified {
+                let checked = definition.key().check_correctness(&unverified.proof);
+                checked.map_err(refused)?;
+                key_proofs.remember(unverified);
+            }
+            let open = request(requester, &definition, &offer, &ctx).map_err(refused)?;
             let metadata = open.metadata.to_json().map_err(refused)?;
+            let request = open.request.to_json().map_err(refused)?.into_bytes();
             Ok(RequestedCredential {
-                request: open.request.to_json().map_err(refused)?.into_bytes(),
+                request,
                 metadata: metadata.as_json().to_owned(),
             })
         };

@@ -13,6 +13,7 @@ use selfsame_store::{Record, TenantId};
 
 use crate::bounded::Bounded;
 use crate::error::unknown;
+use crate::key_proofs::publish;
 use crate::objects::Objects;
 use crate::publication::{DEFINITION, DefinitionRecord, PRIVATE_KEY};
 
@@ -21,6 +22,7 @@ const HELD_MAX: usize = 64;
 
 /// A definition of a tenant with its private key, ready for use.
 pub(crate) struct IssuingKey {
+    /// The part of the key's proof that offers have.
     pub(crate) correctness: KeyCorrectnessProof,
     pub(crate) issuer: Issuer,
 }
@@ -74,6 +76,9 @@ impl IssuerKeys {
         let made: DefinitionRecord = decode(&made.value)?;
         let known = self.objects.definition(cred_def_id).await?;
         let known = known.ok_or_else(|| unknown("the credential definition", cred_def_id))?;
+        let whole = KeyCorrectnessProof::from_json(made.correctness.as_bytes());
+        let whole = whole.map_err(Error::damaged)?;
+        let correctness = publish(&self.shared, &whole, &made.correctness).await?;
         let prepared = self.objects.prepared.clone();
         let private = Secret::new(private.value);
         let joining = move || {
@@ -81,10 +86,9 @@ impl IssuerKeys {
             prepared.prepare();
             let private = CredentialDefinitionPrivate::from_json(private.expose());
             let private = private.map_err(Error::damaged)?;
-            let correctness = KeyCorrectnessProof::from_json(made.correctness.as_bytes());
             Ok(IssuingKey {
                 issuer: Issuer::of(prepared, &private).map_err(Error::damaged)?,
-                correctness: correctness.map_err(Error::damaged)?,
+                correctness,
             })
         };
         self.shared.work.run_in_turn(joining).await?

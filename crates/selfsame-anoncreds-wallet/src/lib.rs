@@ -12,6 +12,7 @@ mod error;
 mod held;
 mod holding;
 mod issuing;
+mod key_proofs;
 mod keys;
 mod link_secret;
 pub mod matching;

@@ -8,6 +8,7 @@ use selfsame_store::TenantId;
 
 use crate::bounded::Bounded;
 use crate::endorsing::{Endorsing, EndorsingCell};
+use crate::key_proofs::KeyProofRecords;
 use crate::keys::IssuerKeys;
 use crate::link_secret::LinkSecrets;
 use crate::naming::Naming;
@@ -33,6 +34,7 @@ pub struct AnonCreds {
     pub(crate) keys: Arc<IssuerKeys>,
     pub(crate) secrets: Arc<LinkSecrets>,
     pub(crate) tails: Arc<Tails>,
+    pub(crate) key_proofs: Arc<KeyProofRecords>,
     pub(crate) states: Arc<ProvenStates>,
     pub(crate) places: Arc<PlaceLeases>,
     pub(crate) tagged: Arc<Bounded<TenantId, ()>>,
@@ -54,6 +56,7 @@ impl AnonCreds {
             uses: Arc::new(Uses::new(shared.clone())),
             secrets: Arc::new(LinkSecrets::new(shared.clone())),
             tails: Arc::new(Tails::new(shared.clone())),
+            key_proofs: Arc::new(KeyProofRecords::new(shared.clone())),
             states: Arc::new(ProvenStates::new()),
             places: Arc::new(PlaceLeases::new(shared.clone())),
             tagged: Arc::new(Bounded::new(TAGGED_MAX)),
@@ -108,6 +111,14 @@ impl AnonCreds {
     /// The store's.
     pub async fn tails(&self, name: TailsName<'_>) -> Result<Option<(String, Arc<Vec<u8>>)>> {
         self.tails.stored(name).await
+    }
+
+    /// The JSON of the whole proof of an issuer's key that is published here, by the hexadecimal SHA-256 of it.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn key_proof(&self, sha256: &str) -> Result<Option<Vec<u8>>> {
+        self.key_proofs.stored(sha256).await
     }
 
     /// Keeps a tails file for a registry that the instance's own registry has. The file must be the one whose hash the

@@ -30,7 +30,7 @@ pub use blinding::Blinded;
 pub(crate) use blinding::blind;
 pub use challenge::credential_context;
 pub(crate) use challenge::fresh_context;
-pub use correctness_data::KeyCorrectnessProof;
+pub use correctness_data::{KeyCorrectnessProof, PublishedKeyProof};
 pub use definition::{Definition, PRIME_BITS, SafePrimes};
 pub(crate) use definition::{first_safe_prime, generate};
 pub use equality::Held;

@@ -219,7 +219,8 @@ where
     ])
 }
 
-/// The tails files of revocation registries, for holders. The addresses are those of indy-tails-server.
+/// The tails files of revocation registries, at the addresses of indy-tails-server, and the proofs of issuers' keys: for
+/// holders.
 pub fn tails_files<S: ServerState>() -> Vec<Route<S>>
 where
     Instance: FromRef<S>,
@@ -237,6 +238,13 @@ where
             get("/tails/{*registry}", tails::of_registry)
                 .named("tails_of_registry")
                 .gives(BYTES, "The tails file of this revocation registry.")
+                .by("docs/anoncreds.md"),
+            get("/key-proofs/{hash}", tails::key_proof)
+                .named("key_proof")
+                .gives(
+                    JSON,
+                    "The whole proof of an issuer's key, with the hash that its offers name.",
+                )
                 .by("docs/anoncreds.md"),
         ],
     )

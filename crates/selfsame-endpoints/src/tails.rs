@@ -1,4 +1,4 @@
-//! Tails files of revocation registries, at the addresses of indy-tails-server.
+//! Tails files of revocation registries, at the addresses of indy-tails-server; and the proofs of issuers' keys.
 
 use std::sync::Arc;
 
@@ -56,17 +56,36 @@ fn file(form: &Form) -> Handled<&[u8]> {
     Ok(&file.bytes)
 }
 
+/// The proof of an issuer's key with a hash.
+pub async fn key_proof(State(instance): State<Instance>, Path(hash): Path<String>) -> Handled {
+    let unknown = || Problem::new(StatusCode::NOT_FOUND, "anoncreds-key-proof-unknown");
+    let found = instance.anoncreds().key_proof(&hash).await?;
+    Ok(unchanging(
+        "application/json",
+        &hash,
+        found.ok_or_else(unknown)?,
+    ))
+}
+
 fn served(found: Option<(String, Arc<Vec<u8>>)>) -> Handled {
     let unknown = || Problem::new(StatusCode::NOT_FOUND, "anoncreds-tails-unknown");
     let (hash, bytes) = found.ok_or_else(unknown)?;
+    Ok(unchanging(
+        "application/octet-stream",
+        &hash,
+        bytes.to_vec(),
+    ))
+}
+
+/// The answer with bytes whose hash is in their address.
+fn unchanging(content_type: &'static str, hash: &str, bytes: Vec<u8>) -> Response {
     let about = [
-        (CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (CONTENT_TYPE, content_type.to_owned()),
         (
             CACHE_CONTROL,
             "public, max-age=31536000, immutable".to_owned(),
         ),
         (ETAG, format!("\"{hash}\"")),
     ];
-    let answer: Response = (about, bytes.to_vec()).into_response();
-    Ok(open_to_all(answer))
+    open_to_all((about, bytes).into_response())
 }

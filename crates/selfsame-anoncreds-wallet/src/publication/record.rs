@@ -111,7 +111,7 @@ pub struct FailedPublication {
 pub(crate) struct DefinitionRecord {
     /// The definition's JSON, as it is published.
     pub definition: String,
-    /// The JSON of the proof of the key's correctness, which goes into every offer.
+    /// The JSON of the proof of the key's correctness. Offers have a part of it.
     pub correctness: String,
 }
 

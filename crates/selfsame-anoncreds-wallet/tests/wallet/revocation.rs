@@ -76,6 +76,20 @@ impl Clinic {
     }
 
     /// Waits until they agree; the pauses between attempts are skipped.
+    /// Waits until a change is on its way to the ledger: a registry gets at most one entry in a second.
+    async fn calls_the_ledger(&self, rev_reg_id: &str) {
+        let (anoncreds, tenant) = (&self.issuer.anoncreds, &self.issuer.tenant);
+        for _ in 0..400 {
+            let difference = anoncreds.registry_difference(tenant, rev_reg_id).await;
+            let difference = difference.unwrap();
+            if difference.is_some_and(|found| found.waiting_since.is_some()) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        panic!("the ledger is not called");
+    }
+
     async fn comes_to_agree(&self, rev_reg_id: &str) {
         for _ in 0..400 {
             if self.agrees(rev_reg_id).await {
@@ -263,6 +277,7 @@ async fn a_ledger_that_is_cut_off_in_the_middle_ends_in_the_same_state() {
         let revoking = clinic.revoke(&alice, true);
         let late = tokio::time::timeout(Duration::from_millis(500), revoking).await;
         assert!(late.is_err(), "it waits for the ledger");
+        clinic.calls_the_ledger(&rev_reg_id).await;
         // Another one comes meanwhile.
         let revoking = clinic.revoke(&bob, true);
         let late = tokio::time::timeout(Duration::from_millis(300), revoking).await;

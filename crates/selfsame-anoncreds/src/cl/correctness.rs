@@ -71,13 +71,7 @@ impl CredentialKey {
             return Err(Error::Issuer("the key correctness proof does not hold"));
         }
         // If another verified proof is already stored, it is kept: either will do.
-        let _ = self.proven().set(KeyCorrectnessProof {
-            c: proof.c.clone(),
-            xz_cap: proof.xz_cap.clone(),
-            xr_cap: proof.xr_cap.clone(),
-            powers_of_s: None,
-            safe_primes: None,
-        });
+        let _ = self.proven().set(proof.abridged(None));
         Ok(())
     }
 }

@@ -206,6 +206,7 @@ impl Group {
             c,
             powers_of_s: None,
             safe_primes: None,
+            published: None,
         }
     }
 }

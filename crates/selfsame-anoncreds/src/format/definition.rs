@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use selfsame_crypto::SecretString;
+use selfsame_crypto::encoding::hex_encode;
+use selfsame_crypto::hash::sha256;
 use serde::{Deserialize, Serialize};
 
 use super::identifier::{IssuerId, SchemaId};
@@ -11,7 +13,9 @@ use super::message::{Message, why};
 use super::schema::{Schema, check_text};
 use crate::Error;
 use crate::cl::revocation::{CredentialRevocationPrivateKey, CredentialRevocationPublicKey};
-use crate::cl::{KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, PrimaryPublicKey};
+use crate::cl::{
+    KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, PrimaryPublicKey, PublishedKeyProof,
+};
 
 /// A credential definition (AnonCreds v1.0, "Issuer Create and Publish Credential Definition Object").
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -154,6 +158,22 @@ impl fmt::Debug for CredentialDefinitionPrivate {
 impl fmt::Debug for CredentialPrivateKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("CredentialPrivateKeys(…)")
+    }
+}
+
+impl PublishedKeyProof {
+    /// Reads the proof from the bytes at [`Self::location`].
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if they are not those that the hash names, or no proof.
+    pub fn read(&self, bytes: &[u8]) -> Result<KeyCorrectnessProof, Error> {
+        if hex_encode(&sha256(bytes)) != self.sha256 {
+            return Err(Error::Malformed {
+                what: KeyCorrectnessProof::WHAT,
+                why: "what is published has another hash",
+            });
+        }
+        KeyCorrectnessProof::from_json(bytes)
     }
 }
 

@@ -173,6 +173,7 @@ fn a_base_times_an_element_of_order_two_is_found_by_the_proof_about_all_bases_al
             c,
             powers_of_s: None,
             safe_primes: None,
+            published: None,
         }
     };
     let attempts: Vec<KeyCorrectnessProof> = (0..12).map(|i| usual(&format!("{i}"))).collect();
