@@ -87,7 +87,7 @@ impl Default for AgentSection {
             invite_base_url: None,
             webhook_urls: Vec::new(),
             websocket_endpoint: None,
-            connection_wait_ms: 5000,
+            connection_wait_ms: 30_000,
             endorser_protocol_role: EndorsementRole::None,
             endorser_public_did: None,
             endorser_alias: None,

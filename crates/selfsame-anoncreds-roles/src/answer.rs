@@ -256,14 +256,28 @@ impl<'a> AnswerDraft<'a> {
     /// [`Error::Unsatisfied`] if the request is not answered; [`RoleError::Unacceptable`] or [`RoleError::NoProof`] if
     /// no verifier would accept it.
     pub fn present(&self, secret: &LinkSecret, ctx: &Ctx) -> Result<Presentation, RoleError> {
+        let presentation = self.present_accepted(secret, ctx)?;
+        self.check(&presentation)?;
+        Ok(presentation)
+    }
+
+    /// Makes the presentation without verifying it, which takes as long as making it: for credentials that were
+    /// verified with this link secret when they were accepted, and are kept sealed since.
+    ///
+    /// # Errors
+    /// [`Error::Unsatisfied`] if the request is not answered.
+    pub fn present_accepted(
+        &self,
+        secret: &LinkSecret,
+        ctx: &Ctx,
+    ) -> Result<Presentation, RoleError> {
         let chosen: Vec<Chosen<'_>> = self.hands.iter().map(Hand::chosen).collect();
         let attested = self.choice.attested.iter();
         let attested = attested
             .map(|(referent, value)| (referent.clone(), SelfAttested(value.clone())))
             .collect();
-        let presentation = create_presentation(self.request, &chosen, &attested, secret, ctx)?;
-        self.check(&presentation)?;
-        Ok(presentation)
+        let presentation = create_presentation(self.request, &chosen, &attested, secret, ctx);
+        presentation.map_err(Into::into)
     }
 
     fn deal(&mut self) {

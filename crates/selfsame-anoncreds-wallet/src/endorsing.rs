@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use selfsame_core::Shared;
 use selfsame_core::dids::{Author, Dids};
-use selfsame_core::machine::Round;
+use selfsame_core::machine::{Call, Round};
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_did::{Did, selfsame};
 use selfsame_driver::{Error, Result};
@@ -55,8 +55,20 @@ pub(crate) struct EndorsingCell(Arc<OnceLock<Endorsing>>);
 pub(crate) enum SignedWrite {
     /// It can be written.
     Whole(Transaction),
-    /// It needs an endorser.
-    Authored(AuthoredTransaction),
+    /// It needs this endorser.
+    Authored(AuthoredTransaction, Endorser),
+}
+
+/// What follows when a signed transaction is stored.
+pub(crate) enum FollowingWrite {
+    /// The registry is called.
+    Called(Call),
+    /// It waits for its endorser, with these writes.
+    Waiting {
+        writes: Batch,
+        /// The transaction, as the record that waits keeps it.
+        authored: String,
+    },
 }
 
 impl EndorsingCell {
@@ -64,11 +76,31 @@ impl EndorsingCell {
         let _ = self.0.set(endorsing);
     }
 
-    /// The writes by which a transaction waits.
-    pub(crate) fn waiting(&self, write: &AuthoredWrite<'_>, round: &Round<'_>) -> Result<Batch> {
+    /// What follows when the transaction that publishes an object is stored.
+    pub(crate) fn following(
+        &self,
+        object: EndorsedObject,
+        write: &SignedWrite,
+        round: &Round<'_>,
+    ) -> Result<FollowingWrite> {
+        let (transaction, endorser) = match write {
+            SignedWrite::Whole(transaction) => {
+                return Ok(FollowingWrite::Called(Call::registry(transaction)));
+            }
+            SignedWrite::Authored(transaction, endorser) => (transaction, endorser),
+        };
         let endorsing = self.0.get();
         let endorsing = endorsing.ok_or_else(|| Error::bad_request("anoncreds-endorser-none"))?;
-        endorsing(write, round)
+        let waiting = AuthoredWrite {
+            object,
+            record: round.at.id,
+            transaction,
+            endorser,
+        };
+        Ok(FollowingWrite::Waiting {
+            writes: endorsing(&waiting, round)?,
+            authored: base64url_encode(&transaction.to_bytes()),
+        })
     }
 }
 
@@ -98,7 +130,8 @@ pub(crate) async fn signed(
     let unsigned = UnsignedTransaction::of(body);
     let signature = signature(shared, author, unsigned.signing_bytes()).await?;
     let authored = unsigned.authored(vec![signature]);
-    authored.map(SignedWrite::Authored).map_err(Error::internal)
+    let authored = authored.map_err(Error::internal)?;
+    Ok(SignedWrite::Authored(authored, endorser.clone()))
 }
 
 /// Endorses a transaction that names this DID as its endorser.
@@ -126,11 +159,6 @@ pub async fn endorsed(
 async fn signature(shared: &Arc<Shared>, author: &Author, bytes: &[u8]) -> Result<Signature> {
     let signed = shared.keys.sign(&author.tenant, &author.key, bytes);
     Signature::new(&author.fragment, &signed.await?).map_err(Error::internal)
-}
-
-/// A transaction that waits, as a record keeps it.
-pub(crate) fn kept(authored: &AuthoredTransaction) -> String {
-    base64url_encode(&authored.to_bytes())
 }
 
 /// A transaction that a record has kept.

@@ -96,7 +96,7 @@ impl AnonCreds {
             while let Some(need) = draft.need().map_err(refused)? {
                 prove(&mut draft, &need, &gathered, &states)?;
             }
-            let presentation = draft.present(&secret, &ctx).map_err(refused)?;
+            let presentation = draft.present_accepted(&secret, &ctx).map_err(refused)?;
             Ok(presentation.to_json().map_err(refused)?.into_bytes())
         };
         self.shared.work.run_in_turn(presenting).await?

@@ -9,8 +9,11 @@ use tokio::time::sleep;
 
 use crate::think::Thinking;
 
-/// How often a call is repeated that asks for something another agent has not sent yet, and for how long.
-const POLLED_EVERY: Duration = Duration::from_millis(4);
+/// The pauses after which a call is repeated that asks for something another agent has not sent yet. They grow by a
+/// half, so a step may be measured up to a half longer than it took.
+const POLLED_FIRST: Duration = Duration::from_millis(4);
+const POLLED_LAST: Duration = Duration::from_millis(50);
+/// For how long such a call is repeated.
 const POLLED_FOR: Duration = Duration::from_secs(30);
 /// How many credentials that can answer are asked for where one of them is meant.
 const COUNT_MAX: usize = 1_000;
@@ -246,9 +249,9 @@ impl AriesWalk<'_> {
         self.pause().await;
         let began = now();
         let path = format!("/present-proof-2.0/records/{asked}");
-        let until = began + POLLED_FOR;
+        let mut polling = Polling::new(began);
         while verifier.get(&path, "").await?["state"] != "presentation-received" {
-            waited(until, &path).await?;
+            polling.wait(&path).await?;
         }
         let path = format!("{path}/verify-presentation");
         let judged = verifier.post(&path, "", &json!({})).await?;
@@ -273,14 +276,14 @@ impl AriesWalk<'_> {
     ) -> Result<T, Error> {
         self.pause().await;
         let began = now();
-        let until = began + POLLED_FOR;
+        let mut polling = Polling::new(began);
         loop {
             let answer = agent.get(path, "").await?;
             if let Some(found) = found(&answer) {
                 self.times.push(began.elapsed());
                 return Ok(found);
             }
-            waited(until, path).await?;
+            polling.wait(path).await?;
         }
     }
 
@@ -313,12 +316,28 @@ impl IssuerMaterial {
     }
 }
 
-async fn waited(until: Instant, path: &str) -> Result<(), Error> {
-    if now() > until {
-        return Err(unexpected(path, "it does not come"));
+/// A call that is repeated until it finds something.
+struct Polling {
+    until: Instant,
+    pause: Duration,
+}
+
+impl Polling {
+    fn new(began: Instant) -> Self {
+        Self {
+            until: began + POLLED_FOR,
+            pause: POLLED_FIRST,
+        }
     }
-    sleep(POLLED_EVERY).await;
-    Ok(())
+
+    async fn wait(&mut self, path: &str) -> Result<(), Error> {
+        if now() > self.until {
+            return Err(unexpected(path, "it does not come"));
+        }
+        sleep(self.pause).await;
+        self.pause = (self.pause * 3 / 2).min(POLLED_LAST);
+        Ok(())
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]

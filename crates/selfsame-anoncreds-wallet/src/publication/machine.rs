@@ -24,7 +24,7 @@ use super::record::{
     Publication, PublicationState,
 };
 use crate::endorsing::{
-    AuthoredWrite, EndorsedObject, EndorsingCell, SignedWrite, is_the_awaited, kept, signed,
+    EndorsedObject, EndorsingCell, FollowingWrite, SignedWrite, is_the_awaited, signed,
 };
 use crate::error::refused;
 
@@ -188,25 +188,17 @@ impl Publishing {
         };
         let mut next = Next::written(round, ());
         next.batch = next.batch.and(made.keys.clone());
-        match (&made.transaction, &publication.endorser) {
-            (SignedWrite::Authored(transaction), Some(endorser)) => {
-                let write = AuthoredWrite {
-                    object: EndorsedObject::Publication,
-                    record: round.at.id,
-                    transaction,
-                    endorser,
-                };
-                next.batch = next.batch.and(self.endorsing.waiting(&write, round)?);
-                publication.authored = Some(kept(transaction));
+        let object = EndorsedObject::Publication;
+        match self.endorsing.following(object, &made.transaction, round)? {
+            FollowingWrite::Waiting { writes, authored } => {
+                next.batch = next.batch.and(writes);
+                publication.authored = Some(authored);
                 publication.state = PublicationState::Endorsing;
                 Ok(next)
             }
-            (SignedWrite::Whole(transaction), _) => {
+            FollowingWrite::Called(call) => {
                 publication.state = PublicationState::Sending;
-                Ok(next.call(self.entry(publication, Call::registry(transaction))?))
-            }
-            (SignedWrite::Authored(_), None) => {
-                Err(Error::internal("a transaction waits for nobody"))
+                Ok(next.call(self.entry(publication, call)?))
             }
         }
     }

@@ -21,7 +21,7 @@ use super::change::{Following, RegistryChange, RegistryInput};
 use super::making::{MadeRegistry, RegistryWorkshop};
 use super::record::{REGISTRY, RegistryRecord, RegistryStage, SentEntry};
 use super::view::RegistryView;
-use crate::endorsing::{AuthoredWrite, EndorsedObject, EndorsingCell, SignedWrite, kept};
+use crate::endorsing::{EndorsedObject, EndorsingCell, FollowingWrite};
 
 /// The topic of their webhooks.
 const TOPIC: &str = "revocation_registry";
@@ -127,25 +127,17 @@ impl Registries {
         record.accumulator.clone_from(&made.accumulator);
         let mut next = Next::written(round, ());
         next.batch = next.batch.and(made.writes.clone());
-        match (&made.transaction, &record.endorser) {
-            (SignedWrite::Authored(transaction), Some(endorser)) => {
-                let write = AuthoredWrite {
-                    object: EndorsedObject::Registry,
-                    record: round.at.id,
-                    transaction,
-                    endorser,
-                };
-                next.batch = next.batch.and(self.endorsing.waiting(&write, round)?);
-                record.authored = Some(kept(transaction));
+        let object = EndorsedObject::Registry;
+        match self.endorsing.following(object, &made.transaction, round)? {
+            FollowingWrite::Waiting { writes, authored } => {
+                next.batch = next.batch.and(writes);
+                record.authored = Some(authored);
                 record.stage = RegistryStage::Endorsing;
                 Ok(next)
             }
-            (SignedWrite::Whole(transaction), _) => {
+            FollowingWrite::Called(call) => {
                 record.stage = RegistryStage::Sending;
-                Ok(next.call(self.call(record, Call::registry(transaction), 0)?))
-            }
-            (SignedWrite::Authored(_), None) => {
-                Err(Error::internal("a transaction waits for nobody"))
+                Ok(next.call(self.call(record, call, 0)?))
             }
         }
     }
