@@ -31,12 +31,17 @@ pub struct Paused {
 
 /// Starts agents and measures all rounds: those of the study with a process for each agent, as the study had a server for
 /// each, and those of more users with all agents in one process.
-pub async fn measure(bench: &mut AriesBench<'_>, program: &Program) -> Result<(), Error> {
-    let users = bench.plan.users.iter().copied();
+pub async fn measure(
+    bench: &mut AriesBench<'_>,
+    program: &Program,
+    users: &[usize],
+) -> Result<(), Error> {
+    let users = users.iter().copied();
     let (of_study, more): (Vec<usize>, Vec<usize>) = users.partition(|users| study::has(*users));
-    let stage = bench.apart(program, Kind::Vaccination).await?;
-    rounds(bench, &stage, &of_study).await?;
-    drop(stage);
+    if !of_study.is_empty() {
+        let stage = bench.apart(program, Kind::Vaccination).await?;
+        rounds(bench, &stage, &of_study).await?;
+    }
     if more.is_empty() {
         return Ok(());
     }

@@ -97,6 +97,8 @@ pub struct AriesRun<'a> {
     pub database: Option<&'a str>,
     /// The amount of each measurement.
     pub plan: AriesPlan,
+    /// Measures the round with so many users and nothing else.
+    pub only_users: Option<usize>,
     /// The manners of the load.
     pub manners: LoadManners,
     /// A directory for the agents' data.
@@ -127,8 +129,12 @@ pub async fn run(run: AriesRun<'_>, progress: &dyn Progress) -> Result<AriesFind
         means: Vec::new(),
         distances: Vec::new(),
     };
+    let users = run.only_users.as_ref().map(std::slice::from_ref);
+    let (users, is_whole) = (users.unwrap_or(run.plan.users), users.is_none());
     if let Some(program) = run.program {
-        closed::measure(&mut bench, program).await?;
+        closed::measure(&mut bench, program, users).await?;
+    }
+    if let Some(program) = run.program.filter(|_| is_whole) {
         open::measure(&mut bench, program).await?;
         prescription::measure(&mut bench, program).await?;
         delay::measure(&mut bench, program).await?;
@@ -143,8 +149,10 @@ pub async fn run(run: AriesRun<'_>, progress: &dyn Progress) -> Result<AriesFind
             bench.prefix = FOREIGN;
         }
         let stage = bench.foreign(foreign).await?;
-        closed::rounds(&mut bench, &stage, run.plan.users).await?;
-        open::rate(&mut bench, &stage).await?;
+        closed::rounds(&mut bench, &stage, users).await?;
+        if is_whole {
+            open::rate(&mut bench, &stage).await?;
+        }
     }
     let pauses = bench.manners.pauses() as f64;
     bench.prefix = "";

@@ -42,6 +42,9 @@ pub(super) struct AriesBench {
         hide_env_values = true
     )]
     database: Option<String>,
+    /// Measure the round with so many users, who pause as the study's, and nothing else.
+    #[arg(long, value_name = "COUNT")]
+    users: Option<NonZeroUsize>,
     /// Have at most so many calls under way at once; further ones wait for a place.
     #[arg(long, value_name = "CALLS")]
     pool: Option<NonZeroUsize>,
@@ -68,6 +71,7 @@ impl AriesBench {
                 foreign: foreign.as_ref(),
                 database: self.database.as_deref(),
                 plan: self.settings.either(AriesPlan::QUICK, AriesPlan::FULL),
+                only_users: self.users.map(NonZeroUsize::get),
                 manners: LoadManners::new(self.pool, self.back_off),
                 scratch,
             },
