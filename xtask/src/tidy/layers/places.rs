@@ -47,6 +47,12 @@ pub const PLACES: &[Place] = &[
         ..place("selfsame-openid4vc", 2)
     },
     Place {
+        // A provider signs tokens about people and knows no credential.
+        beside: &["selfsame-oauth"],
+        not: &["selfsame-credential", "selfsame-did", "selfsame-proof"],
+        ..place("selfsame-oidc", 2)
+    },
+    Place {
         // What is in a message is for the protocols above it.
         not: &[
             "selfsame-credential",
@@ -231,6 +237,17 @@ pub const PLACES: &[Place] = &[
         ],
         not: &["selfsame-tls", "selfsame-proof"],
         ..place("selfsame-openid", 3)
+    },
+    Place {
+        // Who knows people is behind its seam.
+        beside: &[
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-net",
+            "selfsame-store",
+        ],
+        not: &["selfsame-openid4vc", "selfsame-registry", "selfsame-tls"],
+        ..place("selfsame-sign-in", 3)
     },
     Place {
         beside: &[

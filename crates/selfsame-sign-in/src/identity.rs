@@ -1,0 +1,210 @@
+//! The seam to identity systems: who knows people, checks that somebody is one of them, and gives their claims.
+//!
+//! A sign-in calls [`IdentitySystem::send_otp`] as often as the person asks for it, then
+//! [`IdentitySystem::authenticate`] until it succeeds, then [`IdentitySystem::exchange`] once, when the code is redeemed.
+
+use std::net::IpAddr;
+
+use async_trait::async_trait;
+use selfsame_crypto::SecretString;
+use selfsame_oidc::FactorKind;
+use selfsame_store::TenantId;
+use serde_json::{Map, Value};
+
+/// A system that knows people. It keeps its own records; a sign-in keeps what it returns.
+#[async_trait]
+pub trait IdentitySystem: Send + Sync {
+    /// Its name in settings and in the log.
+    fn name(&self) -> &str;
+
+    /// The factors that it can check, as far as it knows without the person.
+    fn factors(&self) -> Vec<FactorKind>;
+
+    /// Sends a one-time password to the addresses of a person.
+    ///
+    /// # Errors
+    /// `UnknownPerson`, `NoAddress`, `Blocked`, `Unavailable`, `TooLate`, `Unsupported`.
+    async fn send_otp(
+        &self,
+        asking: &AskingClient,
+        order: &OtpOrder,
+    ) -> Result<OtpSent, IdentityFault>;
+
+    /// Checks the challenges of a person; all of them must be right.
+    ///
+    /// # Errors
+    /// `UnknownPerson`, `WrongChallenge`, `Malformed`, `Blocked`, `Unavailable`, `TooLate`, `Unsupported`.
+    async fn authenticate(
+        &self,
+        asking: &AskingClient,
+        attempt: &SignInAttempt,
+    ) -> Result<ProvenPerson, IdentityFault>;
+
+    /// The claims of a person who was authenticated, as far as they agreed. The token is used up.
+    ///
+    /// # Errors
+    /// `WrongChallenge` for a token that is unknown, used or over; `Unavailable`, `TooLate`.
+    async fn exchange(
+        &self,
+        asking: &AskingClient,
+        order: &ClaimsOrder,
+    ) -> Result<PersonClaims, IdentityFault>;
+}
+
+/// For whom an identity system is asked.
+#[derive(Clone, Debug)]
+pub struct AskingClient {
+    /// The organisation's tenant, for systems that have people of their own for each.
+    pub tenant: TenantId,
+    /// The client's identifier.
+    pub client_id: String,
+    /// The party that runs the client; pairwise subjects are equal for all clients of one party.
+    pub relying_party: String,
+    /// The sign-in, 10 characters. The same in all three calls.
+    pub transaction: String,
+    /// Where the person's browser calls from, if known.
+    pub from: Option<PersonsDevice>,
+}
+
+/// Where a person's browser calls from.
+#[derive(Clone, Debug)]
+pub struct PersonsDevice {
+    /// Its address.
+    pub address: IpAddr,
+    /// The tokens of devices that the browser holds, as `selfsame-accounts` gave them.
+    pub known: Option<String>,
+}
+
+/// A one-time password that is to be sent.
+#[derive(Clone, Debug)]
+pub struct OtpOrder {
+    /// The identifier that the person typed in. It is personal data.
+    pub identifier: SecretString,
+    /// The kinds of addresses to send it to; not empty.
+    pub channels: Vec<OtpChannel>,
+    /// The languages that the person prefers, best first, as BCP 47 tags.
+    pub locales: Vec<String>,
+}
+
+/// A kind of address for one-time passwords.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OtpChannel {
+    /// An e-mail address.
+    Email,
+    /// A telephone number.
+    Phone,
+}
+
+/// Where a one-time password was sent.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct OtpSent {
+    /// The e-mail address, all but a few characters masked.
+    pub masked_email: Option<String>,
+    /// The telephone number, all but a few digits masked.
+    pub masked_phone: Option<String>,
+}
+
+/// What a person gives to prove who they are.
+#[derive(Clone, Debug)]
+pub struct SignInAttempt {
+    /// The identifier that the person typed in; empty if a challenge identifies them (a passkey, a presentation).
+    pub identifier: SecretString,
+    /// The challenges, at least one.
+    pub challenges: Vec<Challenge>,
+}
+
+/// One factor with what the person gave.
+#[derive(Clone, Debug)]
+pub struct Challenge {
+    /// The factor.
+    pub factor: FactorKind,
+    /// The form of the value, where a factor has several.
+    pub format: Option<String>,
+    /// What the person typed in or their device signed.
+    pub value: SecretString,
+}
+
+/// A person who was authenticated.
+#[derive(Clone, Debug)]
+pub struct ProvenPerson {
+    /// The identity system's own handle of the person. It does not change, and no client ever sees it.
+    pub handle: String,
+    /// The subject for this relying party, if the identity system makes pairwise subjects itself.
+    pub subject: Option<String>,
+    /// The token for [`IdentitySystem::exchange`].
+    pub token: SecretString,
+    /// The factors that were checked.
+    pub factors: Vec<FactorKind>,
+}
+
+/// Claims that a person agreed to.
+#[derive(Clone, Debug)]
+pub struct ClaimsOrder {
+    /// The handle of the person.
+    pub handle: String,
+    /// The subject that the client gets, for systems that sign the claims themselves.
+    pub subject: String,
+    /// The token of the authentication.
+    pub token: SecretString,
+    /// The names of the claims.
+    pub claims: Vec<String>,
+    /// The languages of the claims, best first; empty for whatever there is.
+    pub locales: Vec<String>,
+}
+
+/// The claims of a person. A claim that the person does not have is absent.
+#[derive(Clone)]
+pub enum PersonClaims {
+    /// The claims by name; with a language, `name#tag` (OpenID Connect Core §5.2).
+    Plain(Map<String, Value>),
+    /// A JWS by the identity system, which the client gets as it is.
+    Signed(String),
+}
+
+/// Why an identity system did not do what it was asked for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct IdentityFault {
+    /// The kind.
+    pub kind: IdentityFaultKind,
+    /// The system's own error code, for interfaces that pass it on.
+    pub code: Option<String>,
+}
+
+/// The kinds of faults.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum IdentityFaultKind {
+    /// Nobody has the identifier. People are told the same as for `WrongChallenge`.
+    UnknownPerson,
+    /// A challenge or a token is wrong.
+    WrongChallenge,
+    /// A challenge has a form that can never be right.
+    Malformed,
+    /// The person has no address of the kinds asked for.
+    NoAddress,
+    /// The person or the caller must wait this number of seconds.
+    Blocked {
+        /// Seconds to wait.
+        retry_after: u64,
+    },
+    /// The system has no such factor.
+    Unsupported,
+    /// The system does not answer, or answers against its specification.
+    Unavailable,
+    /// The system answered after the time-out.
+    TooLate,
+}
+
+impl IdentityFault {
+    /// A fault of this kind, without a code of the system.
+    #[must_use]
+    pub const fn new(kind: IdentityFaultKind) -> Self {
+        Self { kind, code: None }
+    }
+
+    /// The same fault with the system's own error code.
+    #[must_use]
+    pub fn with_code(mut self, code: impl Into<String>) -> Self {
+        self.code = Some(code.into());
+        self
+    }
+}

@@ -1,0 +1,89 @@
+//! What pages and programs see of a sign-in.
+
+use std::collections::BTreeMap;
+
+use selfsame_crypto::SecretString;
+use selfsame_crypto::time::UnixTime;
+use selfsame_oidc::FactorKind;
+use url::Url;
+
+/// A sign-in on its way.
+#[derive(Clone, Debug)]
+pub struct SignInView {
+    /// Its identifier. Whoever has it can go on with the sign-in.
+    pub id: String,
+    /// The client that asks.
+    pub client: AskingClientView,
+    /// What comes next.
+    pub stage: SignInStage,
+    /// The combinations of factors that suffice, best first.
+    pub factors: Vec<Vec<FactorKind>>,
+    /// The scopes that the person may permit or not.
+    pub scopes: Vec<String>,
+    /// The claims without which the client can't do what was asked for.
+    pub essential: Vec<String>,
+    /// The other claims that the client asks for.
+    pub voluntary: Vec<String>,
+    /// The languages for pages, best first.
+    pub ui_locales: Vec<String>,
+    /// What the client knows of the person's identifier.
+    pub login_hint: Option<String>,
+    /// Where the person is sent in the end.
+    pub redirect_uri: Url,
+    /// The end of the sign-in.
+    pub expires: UnixTime,
+}
+
+/// The client that asks for a sign-in.
+#[derive(Clone, Debug)]
+pub struct AskingClientView {
+    /// Its identifier.
+    pub client_id: String,
+    /// Its name by language; the key of the default is empty.
+    pub names: BTreeMap<String, String>,
+    /// Its logo.
+    pub logo_uri: Option<Url>,
+    /// Its privacy policy.
+    pub policy_uri: Option<Url>,
+    /// Its terms of service.
+    pub tos_uri: Option<Url>,
+}
+
+/// What comes next in a sign-in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SignInStage {
+    /// The person proves who they are.
+    Authentication,
+    /// The person agrees to scopes and claims.
+    Consent,
+    /// The person agreed before to all that is asked for. The operation `consent` ends the sign-in without asking.
+    Agreed,
+}
+
+/// What a person agrees to.
+#[derive(Clone, Debug, Default)]
+pub struct PersonsAgreement {
+    /// The claims: all essential ones, and any of the voluntary ones.
+    pub claims: Vec<String>,
+    /// The scopes.
+    pub scopes: Vec<String>,
+}
+
+/// The end of a sign-in: where the person's browser goes, and with what.
+#[derive(Clone, Debug)]
+pub struct Landing {
+    /// The client's address.
+    pub redirect_uri: Url,
+    /// How the parameters get there.
+    pub mode: selfsame_oidc::ResponseMode,
+    /// The parameters of the response, `code`, `state` and `iss` or `error` among them.
+    pub parameters: Vec<(&'static str, String)>,
+    /// The code, if the sign-in succeeded.
+    pub code: Option<SecretString>,
+    /// The session that the browser now has, for a cookie of the identity provider.
+    pub session: Option<SecretString>,
+    /// The client's `nonce`.
+    pub nonce: Option<String>,
+    /// The client's `state`.
+    pub state: Option<String>,
+}
