@@ -58,6 +58,12 @@ pub trait Machine: Send + Sync {
         None
     }
 
+    /// When a record expires, if that depends on its state; `None` if it keeps the time that it was begun with. Asked of a
+    /// machine whose records have tags of their own.
+    fn expires(&self, _record: &Self::Record) -> Option<UnixTime> {
+        None
+    }
+
     /// How fresh the status lists must be for a step.
     fn freshness(&self, _record: &Self::Record, _input: &Self::Input) -> Freshness {
         Freshness { max_status_age: 0 }

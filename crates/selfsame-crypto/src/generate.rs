@@ -5,17 +5,19 @@ use aws_lc_rs::signature::Ed25519KeyPair;
 
 use crate::algorithm::KeyType;
 use crate::error::KeyError;
-use crate::p256;
 use crate::private_key::PrivateKey;
+use crate::{p256, rsa};
 
 impl PrivateKey {
-    /// Generates a key pair. Ed25519 and P-256 only; the other key types are used for verification alone.
+    /// Generates a key pair: Ed25519, P-256, or RSA of 2048 bits, which takes about a tenth of a second. The other key
+    /// types are used for verification alone.
     pub fn generate(key_type: KeyType) -> Result<Self, KeyError> {
         match key_type {
             KeyType::Ed25519 => Ed25519KeyPair::generate()
                 .map_err(|_| KeyError::Backend)
                 .and_then(Self::ed25519),
             KeyType::P256 => p256::generate().and_then(Self::p256),
+            KeyType::Rsa => rsa::generate().and_then(Self::rsa),
             _ => Err(KeyError::Unsupported),
         }
     }

@@ -4,7 +4,7 @@
 //! boxes of NaCl, X.509 chains, sealing and password hashing, frames and sums of elements, secret types, strict JSON,
 //! `Ctx` and `UnixTime`.
 //! Does not own: what a token means (selfsame-credential), where keys are kept (selfsame-store), and any input, output
-//! or clock. Only [`generate`], [`password`] and, inside aws-lc, ECDSA signing draw randomness from the system;
+//! or clock. Only [`generate`], [`password`] and, inside aws-lc, ECDSA and RSA-PSS signing draw randomness from the system;
 //! everything else is a function of its arguments.
 #![cfg_attr(
     not(test),

@@ -1,7 +1,10 @@
-//! RSA of 2048 to 8192 bits: verification only. A key is kept as PKCS#1 `RSAPublicKey` (RFC 8017 A.1.1).
+//! RSA of 2048 to 8192 bits; new keys have 2048. A public key is kept as PKCS#1 `RSAPublicKey` (RFC 8017 A.1.1).
 
+use aws_lc_rs::encoding::{AsDer as _, Pkcs8V1Der};
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::rsa::{KeyPair, KeySize};
 use aws_lc_rs::signature::{
-    ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384,
+    self, KeyPair as _, ParsedPublicKey, RsaEncoding, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384,
     RSA_PKCS1_2048_8192_SHA512, RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384,
     RSA_PSS_2048_8192_SHA512, RsaParameters, UnparsedPublicKey,
 };
@@ -9,6 +12,7 @@ use aws_lc_rs::signature::{
 use crate::algorithm::Algorithm;
 use crate::der;
 use crate::error::{KeyError, SignatureError};
+use crate::secret::Secret;
 
 /// The multicodec `rsa-pub` as a varint.
 pub(crate) const MULTICODEC: [u8; 2] = [0x85, 0x24];
@@ -38,6 +42,46 @@ pub(crate) fn parse(pkcs1: &[u8]) -> Result<ParsedPublicKey, KeyError> {
     }
     ParsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, pkcs1)
         .map_err(|_| KeyError::Malformed("RSA public key"))
+}
+
+/// A new key of 2048 bits.
+pub(crate) fn generate() -> Result<KeyPair, KeyError> {
+    KeyPair::generate(KeySize::Rsa2048).map_err(|_| KeyError::Backend)
+}
+
+/// Reads PKCS#8.
+pub(crate) fn from_pkcs8(pkcs8: &[u8]) -> Result<KeyPair, KeyError> {
+    KeyPair::from_pkcs8(pkcs8).map_err(|_| KeyError::Malformed("PKCS#8 private key"))
+}
+
+pub(crate) fn to_pkcs8(pair: &KeyPair) -> Result<Secret, KeyError> {
+    let der: Pkcs8V1Der<'_> = pair.as_der().map_err(|_| KeyError::Backend)?;
+    Ok(Secret::new(der.as_ref().to_vec()))
+}
+
+/// The public key as PKCS#1.
+pub(crate) fn public_bytes(pair: &KeyPair) -> &[u8] {
+    pair.public_key().as_ref()
+}
+
+pub(crate) fn sign(
+    pair: &KeyPair,
+    algorithm: Algorithm,
+    message: &[u8],
+) -> Result<Vec<u8>, KeyError> {
+    let encoding: &'static dyn RsaEncoding = match algorithm {
+        Algorithm::Rs256 => &signature::RSA_PKCS1_SHA256,
+        Algorithm::Rs384 => &signature::RSA_PKCS1_SHA384,
+        Algorithm::Rs512 => &signature::RSA_PKCS1_SHA512,
+        Algorithm::Ps256 => &signature::RSA_PSS_SHA256,
+        Algorithm::Ps384 => &signature::RSA_PSS_SHA384,
+        Algorithm::Ps512 => &signature::RSA_PSS_SHA512,
+        _ => return Err(KeyError::Unsupported),
+    };
+    let mut signed = vec![0; pair.public_modulus_len()];
+    pair.sign(encoding, &SystemRandom::new(), message, &mut signed)
+        .map_err(|_| KeyError::Backend)?;
+    Ok(signed)
 }
 
 /// Modulus and exponent without leading zeros.

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An error code of the token endpoint (RFC 6749 §5.2) or of bearer tokens (RFC 6750 §3.1).
+/// An error code of the authorization endpoint (RFC 6749 §4.1.2.1), the token endpoint (§5.2), tokens (RFC 6750 §3.1, RFC
+/// 9449 §7.1) or registration (RFC 7591 §3.2.2).
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Code {
     /// A parameter is missing, repeated or malformed.
@@ -23,6 +24,40 @@ pub enum Code {
     InvalidToken,
     /// The access token does not cover the request.
     InsufficientScope,
+    /// The person or the server refused (RFC 6749 §4.1.2.1).
+    AccessDenied,
+    /// The response type is not supported (RFC 6749 §4.1.2.1).
+    UnsupportedResponseType,
+    /// The server failed while the person's browser was there (RFC 6749 §4.1.2.1).
+    ServerError,
+    /// The server can't do it now (RFC 6749 §4.1.2.1).
+    TemporarilyUnavailable,
+    /// The person must sign in, and the client did not want to ask them (OpenID Connect Core §3.1.2.6).
+    LoginRequired,
+    /// The person must agree, and the client did not want to ask them (OpenID Connect Core §3.1.2.6).
+    ConsentRequired,
+    /// The person must do something, and the client did not want to ask them (OpenID Connect Core §3.1.2.6).
+    InteractionRequired,
+    /// The address of a request object can't be used (RFC 9101 §6).
+    InvalidRequestUri,
+    /// A request object is malformed or not signed by the client (RFC 9101 §6).
+    InvalidRequestObject,
+    /// Request objects by value are not supported (OpenID Connect Core §3.1.2.6).
+    RequestNotSupported,
+    /// Request objects by reference are not supported (OpenID Connect Core §3.1.2.6).
+    RequestUriNotSupported,
+    /// The person can't be authenticated as the client demands (OpenID Connect Core Unmet Authentication Requirements).
+    UnmetAuthenticationRequirements,
+    /// A DPoP proof is malformed, or for another request (RFC 9449 §5).
+    InvalidDpopProof,
+    /// A DPoP proof lacks the server's nonce (RFC 9449 §8).
+    UseDpopNonce,
+    /// The token is of a type that can't be revoked (RFC 7009 §2.2.1).
+    UnsupportedTokenType,
+    /// A redirect URI of a registration can't be used (RFC 7591 §3.2.2).
+    InvalidRedirectUri,
+    /// A member of a registration can't be used (RFC 7591 §3.2.2).
+    InvalidClientMetadata,
 }
 
 impl Code {
@@ -38,6 +73,23 @@ impl Code {
             Self::InvalidAuthorizationDetails => "invalid_authorization_details",
             Self::InvalidToken => "invalid_token",
             Self::InsufficientScope => "insufficient_scope",
+            Self::AccessDenied => "access_denied",
+            Self::UnsupportedResponseType => "unsupported_response_type",
+            Self::ServerError => "server_error",
+            Self::TemporarilyUnavailable => "temporarily_unavailable",
+            Self::LoginRequired => "login_required",
+            Self::ConsentRequired => "consent_required",
+            Self::InteractionRequired => "interaction_required",
+            Self::InvalidRequestUri => "invalid_request_uri",
+            Self::InvalidRequestObject => "invalid_request_object",
+            Self::RequestNotSupported => "request_not_supported",
+            Self::RequestUriNotSupported => "request_uri_not_supported",
+            Self::UnmetAuthenticationRequirements => "unmet_authentication_requirements",
+            Self::InvalidDpopProof => "invalid_dpop_proof",
+            Self::UseDpopNonce => "use_dpop_nonce",
+            Self::UnsupportedTokenType => "unsupported_token_type",
+            Self::InvalidRedirectUri => "invalid_redirect_uri",
+            Self::InvalidClientMetadata => "invalid_client_metadata",
         }
     }
 }

@@ -49,6 +49,20 @@ impl Form {
         Self::parse(query.as_bytes())
     }
 
+    /// These parameters, which came in another form than a query. Empty ones count as omitted here too.
+    pub fn of_parameters(parameters: impl IntoIterator<Item = (String, String)>) -> Self {
+        let given = parameters
+            .into_iter()
+            .filter(|(_, value)| !value.is_empty());
+        Self(given.collect())
+    }
+
+    /// The names and values, in order of the names.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let pairs = self.0.iter();
+        pairs.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The parameter's value.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
@@ -104,6 +118,14 @@ fn decode(text: &[u8]) -> Result<String, FormError> {
         });
     }
     String::from_utf8(bytes).map_err(|_| FormError::Encoding)
+}
+
+/// Decodes one form-encoded text.
+///
+/// # Errors
+/// [`FormError::Encoding`].
+pub fn decode_text(text: &str) -> Result<String, FormError> {
+    decode(text.as_bytes())
 }
 
 fn nibble(digit: &u8) -> Option<u8> {

@@ -34,9 +34,16 @@ pub struct TokenRequest {
 impl TokenRequest {
     /// Parses a form body. Unknown parameters are ignored, repeated ones are refused (RFC 6749 §3.2).
     pub fn parse(body: &[u8]) -> Result<Self, Error> {
+        let form = Form::parse(body).map_err(|_| {
+            let reason = "the form is malformed or repeats a parameter";
+            Error::new(Code::InvalidRequest, reason)
+        })?;
+        Self::take(form)
+    }
+
+    /// As [`Self::parse`], of a form that was read already.
+    pub fn take(mut form: Form) -> Result<Self, Error> {
         let refuse = |reason| Error::new(Code::InvalidRequest, reason);
-        let mut form = Form::parse(body)
-            .map_err(|_| refuse("the form is malformed or repeats a parameter"))?;
         match form.take("grant_type").as_deref() {
             Some(PRE_AUTHORIZED_CODE) => {}
             Some(_) => {

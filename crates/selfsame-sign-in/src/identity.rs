@@ -20,6 +20,12 @@ pub trait IdentitySystem: Send + Sync {
     /// The factors that it can check, as far as it knows without the person.
     fn factors(&self) -> Vec<FactorKind>;
 
+    /// Whether the token of an authentication may be exchanged for claims again, for other clients, as long as the
+    /// person's session lasts. Otherwise people prove who they are for each client.
+    fn keeps_sessions(&self) -> bool {
+        false
+    }
+
     /// Sends a one-time password to the addresses of a person.
     ///
     /// # Errors
@@ -40,7 +46,8 @@ pub trait IdentitySystem: Send + Sync {
         attempt: &SignInAttempt,
     ) -> Result<ProvenPerson, IdentityFault>;
 
-    /// The claims of a person who was authenticated, as far as they agreed. The token is used up.
+    /// The claims of a person who was authenticated, as far as they agreed. The token is used up, unless
+    /// the system keeps sessions.
     ///
     /// # Errors
     /// `WrongChallenge` for a token that is unknown, used or over; `Unavailable`, `TooLate`.

@@ -3,5 +3,36 @@
 //! Owns: what is kept of a sign-in and for how long, what is redeemed once, the keys that tokens are signed with. Does
 //! not own: who knows people ([`identity`] is the seam to that), pages, HTTP.
 
+pub mod access;
+mod agreement;
+mod begin;
+mod client_check;
+pub mod clients;
+mod consent;
+mod dpop_check;
 pub mod identity;
+mod key_set;
+mod landing;
+mod place;
+mod plan;
+mod pushed;
+mod pushed_record;
+mod read;
+mod record;
+mod redeem;
+mod refresh;
+mod refusal;
+mod service;
+mod session;
+mod sign_in;
+mod spent;
+mod step;
+mod token;
 pub mod view;
+
+pub use begin::ArrivingBrowser;
+pub use dpop_check::CalledEndpoint;
+pub use place::ProviderPlace;
+pub use pushed::PushedAnswer;
+pub use service::{SignInParts, SignInService, SignIns};
+pub use sign_in::{SignInVisitor, WantedOtp};

@@ -29,7 +29,7 @@ pub struct SignInView {
     /// What the client knows of the person's identifier.
     pub login_hint: Option<String>,
     /// Where the person is sent in the end.
-    pub redirect_uri: Url,
+    pub redirect_uri: String,
     /// The end of the sign-in.
     pub expires: UnixTime,
 }
@@ -56,7 +56,7 @@ pub enum SignInStage {
     Authentication,
     /// The person agrees to scopes and claims.
     Consent,
-    /// The person agreed before to all that is asked for. The operation `consent` ends the sign-in without asking.
+    /// The person agreed before to all that is asked for. The operation `agree` ends the sign-in without asking.
     Agreed,
 }
 
@@ -73,17 +73,47 @@ pub struct PersonsAgreement {
 #[derive(Clone, Debug)]
 pub struct Landing {
     /// The client's address.
-    pub redirect_uri: Url,
+    pub redirect_uri: String,
     /// How the parameters get there.
     pub mode: selfsame_oidc::ResponseMode,
     /// The parameters of the response, `code`, `state` and `iss` or `error` among them.
     pub parameters: Vec<(&'static str, String)>,
     /// The code, if the sign-in succeeded.
     pub code: Option<SecretString>,
-    /// The session that the browser now has, for a cookie of the identity provider.
-    pub session: Option<SecretString>,
     /// The client's `nonce`.
     pub nonce: Option<String>,
     /// The client's `state`.
     pub state: Option<String>,
+}
+
+impl Landing {
+    /// The address that a browser is sent to, for the mode `query`.
+    #[must_use]
+    pub fn address(&self) -> String {
+        let query = selfsame_oauth::form::encode(&self.parameters);
+        let joint = match self.redirect_uri.contains('?') {
+            true => "&",
+            false => "?",
+        };
+        format!("{}{joint}{query}", self.redirect_uri)
+    }
+}
+
+/// A person who was authenticated in a sign-in.
+#[derive(Clone, Debug)]
+pub struct SignedInView {
+    /// The sign-in, at its next stage.
+    pub sign_in: SignInView,
+    /// The session that the browser now has, for a cookie; `None` if the identity system keeps no sessions and the
+    /// client is not told of sign-outs.
+    pub session: Option<SecretString>,
+}
+
+/// What begins when a client sends a person here.
+#[derive(Clone, Debug)]
+pub enum Begun {
+    /// The person must do something.
+    Asking(Box<SignInView>),
+    /// The response is ready; the person sees nothing.
+    Landed(Box<Landing>),
 }

@@ -486,7 +486,8 @@ fn written<M: Machine>(
     Ok(match machine.tags(&read.record) {
         None => batch.update_version(M::KIND, at.id, read.version, value),
         Some(tags) => {
-            let put = Put::new(M::KIND, at.id, value);
+            let mut put = Put::new(M::KIND, at.id, value);
+            put.expires = machine.expires(&read.record);
             batch
                 .expect(M::KIND, at.id, Expect::Version(read.version))
                 .put(tags.into_iter().fold(put, Put::tag))

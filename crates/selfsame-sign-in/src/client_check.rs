@@ -1,0 +1,161 @@
+//! Which client calls: its credentials are checked against its registration.
+
+use selfsame_core::gather::Freshness;
+use selfsame_credential::evidence::{Need, Step};
+use selfsame_crypto::Algorithm;
+use selfsame_driver::Result;
+use selfsame_oauth::client::{
+    AssertionRules, AuthenticationMethod, ClientAssertion, ClientCredentials, ClientProof,
+};
+use selfsame_oauth::jwt::JwtTime;
+use selfsame_oauth::{Code, SpentId, VerificationKeys};
+use selfsame_oidc::Rules;
+use selfsame_oidc::relying_party::PartyKeys;
+use url::Url;
+
+use crate::clients::FoundClient;
+use crate::refusal::{refusal, refuse};
+use crate::service::SignIns;
+
+/// A client that authenticated, and the identifiers that count once.
+pub(crate) struct CallingClient {
+    pub client: FoundClient,
+    pub spent: Vec<SpentId>,
+}
+
+impl SignIns {
+    /// The client that calls an endpoint.
+    ///
+    /// # Errors
+    /// `invalid_client`, with one sentence for an unknown client and a wrong secret.
+    pub(crate) async fn calling(
+        &self,
+        credentials: ClientCredentials,
+        endpoint: &Url,
+    ) -> Result<CallingClient> {
+        let found = self.clients().find(&credentials.client_id).await?;
+        let client = found.ok_or_else(unknown)?;
+        // A client may not choose a weaker method than it registered.
+        if credentials.proof.method() != client.party.method {
+            return Err(unknown());
+        }
+        let spent = match &credentials.proof {
+            ClientProof::None => Vec::new(),
+            ClientProof::Secret { secret, .. } => match client.has_secret(secret) {
+                true => Vec::new(),
+                false => return Err(unknown()),
+            },
+            ClientProof::Assertion(assertion) => {
+                self.asserted(&client, assertion, endpoint).await?
+            }
+        };
+        Ok(CallingClient { client, spent })
+    }
+
+    /// As [`Self::calling`], for endpoints where a client without a secret has nothing to ask.
+    pub(crate) async fn calling_with_secret(
+        &self,
+        credentials: ClientCredentials,
+        endpoint: &Url,
+    ) -> Result<CallingClient> {
+        match credentials.proof.method() {
+            AuthenticationMethod::None => Err(unknown()),
+            _ => self.calling(credentials, endpoint).await,
+        }
+    }
+
+    async fn asserted(
+        &self,
+        client: &FoundClient,
+        assertion: &ClientAssertion,
+        endpoint: &Url,
+    ) -> Result<Vec<SpentId>> {
+        let rules = &client.rules;
+        let token_endpoint = self.place.endpoint("token")?;
+        let all = [
+            self.place.issuer(),
+            token_endpoint.as_str(),
+            endpoint.as_str(),
+        ];
+        let audiences = match rules.issuer_is_audience {
+            true => &all[..1],
+            false => &all[..],
+        };
+        let demanded = AssertionRules {
+            audiences,
+            single_audience: rules.issuer_is_audience,
+            algorithms: rules.algorithms,
+            time: self.time(rules),
+            needs_jti: rules.needs_jti,
+        };
+        let verify = |keys: &VerificationKeys| assertion.verify(keys, &demanded);
+        let spent = self.with_keys(&client.party.keys, verify).await?;
+        Ok(spent.into_iter().collect())
+    }
+
+    /// The time at which a client's tokens are judged.
+    pub(crate) fn time(&self, rules: &Rules) -> JwtTime {
+        JwtTime {
+            now: self.shared().clock.now(),
+            leeway: rules.leeway,
+            longest: rules.lifetimes.assertion,
+        }
+    }
+
+    /// Verifies something with a client's keys. Keys at an address are fetched again once if they do not fit, because the
+    /// client may have new ones.
+    pub(crate) async fn with_keys<T: Send>(
+        &self,
+        keys: &PartyKeys,
+        verify: impl Fn(&VerificationKeys) -> std::result::Result<T, selfsame_oauth::Error>
+        + Send
+        + Sync,
+    ) -> Result<T> {
+        let uri = match keys {
+            PartyKeys::None => return verify(&VerificationKeys::default()).map_err(refusal),
+            PartyKeys::Registered(keys) => return verify(keys).map_err(refusal),
+            PartyKeys::At(uri) => uri.as_str(),
+        };
+        let mut is_fetched_again = false;
+        let fresh = Freshness { max_status_age: 0 };
+        let run = self.shared().run(&self.place.tenant, fresh, |evidence| {
+            let need = || Ok(Step::Needs(vec![Need::JwkSet(uri.to_owned())]));
+            let Some(fetched) = evidence.jwk_set(uri) else {
+                return need();
+            };
+            let bytes = fetched.value.as_ref();
+            let keys = bytes
+                .ok()
+                .and_then(|bytes| VerificationKeys::parse(bytes).ok());
+            let Some(keys) = keys else {
+                return Err(refuse(
+                    Code::InvalidClient,
+                    "the client's keys can't be had",
+                ));
+            };
+            match verify(&keys) {
+                Err(_) if !is_fetched_again => {
+                    is_fetched_again = true;
+                    need()
+                }
+                verified => verified.map(Step::Done).map_err(refusal),
+            }
+        });
+        run.await
+    }
+
+    /// The algorithms of a client's request objects.
+    pub(crate) fn object_algorithms(client: &FoundClient) -> Vec<Algorithm> {
+        match client.party.request_object_alg {
+            Some(only) => vec![only],
+            None => client.rules.algorithms.to_vec(),
+        }
+    }
+}
+
+fn unknown() -> selfsame_driver::Error {
+    refuse(
+        Code::InvalidClient,
+        "the client is unknown, or its authentication is wrong",
+    )
+}

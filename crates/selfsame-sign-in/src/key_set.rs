@@ -1,0 +1,264 @@
+//! The keys that a provider signs with: one of each type in use, the next one published ahead, and former ones for as long
+//! as something that they signed is valid.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use selfsame_core::Shared;
+use selfsame_crypto::jws::Unsigned;
+use selfsame_crypto::seal::SealingKey;
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{Algorithm, Jwk, KeyHandle, KeyType, PrivateKey};
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, Result};
+use selfsame_oauth::VerificationKeys;
+use selfsame_oidc::token::TokenKey;
+use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The kind of the record of a provider's keys.
+pub const KEY_SET: &str = "oidc_keys";
+const OWN: &str = "own";
+/// The types of keys that are made.
+const TYPES: [KeyType; 3] = [KeyType::P256, KeyType::Ed25519, KeyType::Rsa];
+/// Seconds for which a former key stays published: longer than any token is valid.
+const KEPT_FOR: u64 = 86_400;
+/// Seconds for which another process may still use the keys from before a rotation. They stay published for longer.
+const FRESH_FOR: u64 = 30;
+
+#[derive(Clone, Deserialize, Serialize)]
+struct KeySetRecord {
+    keys: Vec<KeptKey>,
+    /// The secret that subjects are made with. It never changes.
+    subjects: [u8; 32],
+}
+
+#[derive(Clone, Deserialize, Serialize)]
+struct KeptKey {
+    handle: KeyHandle,
+    #[serde(rename = "type")]
+    kind: KeyType,
+    public: Value,
+    use_: KeyUse,
+}
+
+/// What a key is used for.
+#[derive(Clone, Copy, Deserialize, Eq, PartialEq, Serialize)]
+enum KeyUse {
+    Next,
+    Current,
+    Former { until: UnixTime },
+}
+
+/// A provider's keys as they are used.
+pub(crate) struct KeySet {
+    /// The public keys.
+    pub published: VerificationKeys,
+    /// The secret that subjects are made with.
+    pub subjects: SealingKey,
+    current: Vec<KeptKey>,
+}
+
+/// The keys of the providers of one instance.
+#[derive(Default)]
+pub(crate) struct KeySets(Mutex<HashMap<TenantId, HeldKeySet>>);
+
+struct HeldKeySet {
+    set: Arc<KeySet>,
+    read: UnixTime,
+}
+
+impl KeySet {
+    fn of(record: &KeySetRecord, now: UnixTime) -> Result<Self> {
+        let is_known = |key: &&KeptKey| match key.use_ {
+            KeyUse::Former { until } => until > now,
+            KeyUse::Next | KeyUse::Current => true,
+        };
+        let public = record.keys.iter().filter(is_known).map(|key| {
+            let jwk = Jwk::from_value(&key.public).map_err(Error::internal)?;
+            Ok(Jwk {
+                use_: Some("sig".to_owned()),
+                ..jwk.with_kid(key.handle.as_str())
+            })
+        });
+        let is_current = |key: &&KeptKey| key.use_ == KeyUse::Current;
+        Ok(Self {
+            published: VerificationKeys::of(public.collect::<Result<_>>()?),
+            subjects: SealingKey::from_bytes(record.subjects),
+            current: record.keys.iter().filter(is_current).cloned().collect(),
+        })
+    }
+
+    /// The key that signs with this algorithm.
+    pub fn key(&self, alg: Algorithm) -> Result<TokenKey> {
+        let found = self.find(alg)?;
+        Ok(TokenKey {
+            kid: found.handle.as_str().to_owned(),
+            alg,
+        })
+    }
+
+    fn find(&self, alg: Algorithm) -> Result<&KeptKey> {
+        let mut current = self.current.iter();
+        let found = current.find(|key| key.kind == alg.key_type());
+        found.ok_or_else(|| Error::internal("a provider has no key of this type"))
+    }
+}
+
+/// A token that waits for its signature.
+pub(crate) struct TokenDraft {
+    /// The algorithm.
+    pub alg: Algorithm,
+    /// The token.
+    pub draft: Unsigned,
+}
+
+impl KeySets {
+    /// The keys of a provider, made at their first use.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn of(&self, shared: &Shared, tenant: &TenantId) -> Result<Arc<KeySet>> {
+        let now = shared.clock.now();
+        if let Some(held) = self.held().get(tenant)
+            && now.seconds_since(held.read) < FRESH_FOR
+        {
+            return Ok(held.set.clone());
+        }
+        let record = match kept(shared, tenant).await? {
+            Some((record, _)) => record,
+            None => begun(shared, tenant).await?,
+        };
+        self.hold(tenant, &record, now)
+    }
+
+    /// Signs a token. RSA signatures are made in the pool.
+    ///
+    /// # Errors
+    /// `Unavailable` if a hardware security module can't sign now; the store's.
+    pub async fn sign(
+        &self,
+        shared: &Shared,
+        tenant: &TenantId,
+        token: TokenDraft,
+    ) -> Result<String> {
+        let set = self.of(shared, tenant).await?;
+        let handle = &set.find(token.alg)?.handle;
+        let (alg, draft) = (token.alg, token.draft);
+        let key = shared.keys.unsealed(tenant, handle).await?;
+        let signed = move || {
+            let signature = key.sign_with(alg, draft.signing_input());
+            signature.map(|signature| draft.finish(&signature))
+        };
+        let signed = match alg.key_type() {
+            KeyType::Rsa => shared.work.run_in_turn(signed).await?,
+            _ => signed(),
+        };
+        signed.map_err(Error::internal)
+    }
+
+    /// Signs with the keys that were published as the next ones, and publishes further ones.
+    ///
+    /// # Errors
+    /// The store's; `Conflict` if the keys are being rotated elsewhere.
+    pub async fn rotate(&self, shared: &Shared, tenant: &TenantId) -> Result<()> {
+        self.of(shared, tenant).await?;
+        let kept = kept(shared, tenant).await?;
+        let (mut record, version) = kept.ok_or_else(|| Error::internal("no keys were made"))?;
+        let now = shared.clock.now();
+        record.keys.retain(|key| match key.use_ {
+            KeyUse::Former { until } => until > now,
+            KeyUse::Next | KeyUse::Current => true,
+        });
+        for key in &mut record.keys {
+            key.use_ = match key.use_ {
+                KeyUse::Next => KeyUse::Current,
+                KeyUse::Current => KeyUse::Former {
+                    until: now.plus(KEPT_FOR),
+                },
+                former => former,
+            };
+        }
+        let mut batch = Batch::new(tenant.clone());
+        for made in made_keys(shared).await? {
+            batch = shared.keys.adopt(tenant, &made, batch)?;
+            record.keys.push(KeptKey::of(&made, KeyUse::Next));
+        }
+        let value = encode(&record)?;
+        let batch = batch.update_version(KEY_SET, OWN, version, value);
+        shared.store.commit(batch).await?;
+        tracing::info!("the keys of an OpenID provider were rotated");
+        self.hold(tenant, &record, now).map(drop)
+    }
+
+    fn hold(
+        &self,
+        tenant: &TenantId,
+        record: &KeySetRecord,
+        read: UnixTime,
+    ) -> Result<Arc<KeySet>> {
+        let set = Arc::new(KeySet::of(record, read)?);
+        let held = HeldKeySet {
+            set: set.clone(),
+            read,
+        };
+        self.held().insert(tenant.clone(), held);
+        Ok(set)
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<TenantId, HeldKeySet>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl KeptKey {
+    fn of(key: &PrivateKey, use_: KeyUse) -> Self {
+        Self {
+            handle: KeyHandle::of(key.public()),
+            kind: key.public().key_type(),
+            public: key.public().to_jwk().to_value(),
+            use_,
+        }
+    }
+}
+
+async fn kept(shared: &Shared, tenant: &TenantId) -> Result<Option<(KeySetRecord, u64)>> {
+    let record = shared.store.read(tenant, KEY_SET, OWN).await?;
+    let read = record.map(|record| Ok((decode(&record.value)?, record.version)));
+    read.transpose()
+}
+
+/// A key of each type.
+async fn made_keys(shared: &Shared) -> Result<Vec<PrivateKey>> {
+    let made = shared.work.run_in_turn(|| {
+        let keys = TYPES.into_iter().map(PrivateKey::generate);
+        keys.collect::<std::result::Result<Vec<_>, _>>()
+    });
+    made.await?.map_err(Error::internal)
+}
+
+/// The first keys of a provider.
+async fn begun(shared: &Shared, tenant: &TenantId) -> Result<KeySetRecord> {
+    let mut batch = Batch::new(tenant.clone()).expect(KEY_SET, OWN, Expect::Absent);
+    let mut keys = Vec::new();
+    for use_ in [KeyUse::Current, KeyUse::Next] {
+        for made in made_keys(shared).await? {
+            batch = shared.keys.adopt(tenant, &made, batch)?;
+            keys.push(KeptKey::of(&made, use_));
+        }
+    }
+    let subjects = shared.clock.ctx().random::<32>("oidc/subjects");
+    let record = KeySetRecord { keys, subjects };
+    let batch = batch.put(Put::new(KEY_SET, OWN, encode(&record)?));
+    match shared.store.commit(batch).await {
+        Ok(_) => Ok(record),
+        // Another process was faster.
+        Err(StoreError::Conflict { .. }) => {
+            let kept = kept(shared, tenant).await?;
+            let kept = kept.map(|(record, _)| record);
+            kept.ok_or_else(|| Error::internal("a provider's keys came and went"))
+        }
+        Err(other) => Err(other.into()),
+    }
+}

@@ -1,0 +1,100 @@
+//! The parts of the provider that all organisations of one instance share.
+
+use std::sync::Arc;
+
+use selfsame_core::Shared;
+use selfsame_core::organisation::Organisation;
+use selfsame_core::record_cache::RecordCache;
+use selfsame_crypto::seal::SealingKey;
+use selfsame_driver::Result;
+use selfsame_driver::crowd::Crowd;
+use selfsame_oidc::{AcrTable, Preset, Rules};
+
+use crate::clients::Clients;
+use crate::identity::IdentitySystem;
+use crate::key_set::KeySets;
+use crate::place::ProviderPlace;
+use crate::record::SignInRecord;
+
+/// The purpose of the key that authenticates nonces.
+const NONCES: &str = "dpop nonces";
+
+/// What a provider is made from.
+pub struct SignInParts {
+    /// What the roles of its instance share.
+    pub shared: Arc<Shared>,
+    /// Who knows people.
+    pub system: Arc<dyn IdentitySystem>,
+    /// The preset of the rules for clients that have none of their own.
+    pub preset: Preset,
+    /// The classes of sign-ins.
+    pub acr: AcrTable,
+    /// The languages of its pages.
+    pub locales: Vec<&'static str>,
+}
+
+/// The provider of each organisation of one instance.
+pub struct SignInService {
+    pub(crate) parts: SignInParts,
+    pub(crate) rules: Rules,
+    pub(crate) records: RecordCache<SignInRecord>,
+    pub(crate) key_sets: KeySets,
+    /// One attempt at a time for each sign-in, so that many at once are no way around the limits.
+    pub(crate) attempts: Crowd,
+}
+
+/// The provider of one organisation: sign-ins, and what clients call.
+#[derive(Clone)]
+pub struct SignIns {
+    pub(crate) service: Arc<SignInService>,
+    pub(crate) place: ProviderPlace,
+}
+
+impl SignInService {
+    /// The provider made from these parts.
+    #[must_use]
+    pub fn new(parts: SignInParts) -> Self {
+        Self {
+            rules: Rules::of(parts.preset),
+            parts,
+            records: RecordCache::default(),
+            key_sets: KeySets::default(),
+            attempts: Crowd::new(1),
+        }
+    }
+
+    /// The provider of an organisation.
+    ///
+    /// # Errors
+    /// `Internal` for an organisation whose addresses have no base.
+    pub fn of(self: &Arc<Self>, organisation: &Organisation) -> Result<SignIns> {
+        Ok(SignIns {
+            service: self.clone(),
+            place: ProviderPlace::of(organisation)?,
+        })
+    }
+}
+
+impl SignIns {
+    /// Where it is.
+    #[must_use]
+    pub fn place(&self) -> &ProviderPlace {
+        &self.place
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.service.parts.shared
+    }
+
+    pub(crate) fn clients(&self) -> Clients<'_> {
+        Clients {
+            shared: self.shared(),
+            tenant: &self.place.tenant,
+        }
+    }
+
+    /// The key that authenticates nonces of DPoP proofs.
+    pub(crate) async fn nonce_key(&self) -> Result<SealingKey> {
+        self.shared().instance_key(NONCES).await
+    }
+}
