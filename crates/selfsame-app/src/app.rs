@@ -12,6 +12,7 @@ mod opening;
 mod revoking;
 mod rotating;
 mod seats;
+mod signing_in;
 mod status;
 mod statuses;
 mod types;
@@ -49,6 +50,7 @@ use selfsame_net::Net;
 use selfsame_openid::config::check_verifiers;
 use selfsame_openid::{OrganisationRoles, Roles};
 use selfsame_operators::Operators;
+use selfsame_sign_in::SignInService;
 use selfsame_store::backend::Backlog;
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, TenantId};
@@ -110,6 +112,7 @@ pub struct App {
     trail: Trail,
     refused: seats::RefusedSignIns,
     wallet: Option<Arc<Wallet>>,
+    sign_in: Option<Arc<SignInService>>,
     webhooks: Webhooks,
     agents: Agents,
     endorsements: Endorsements,
@@ -188,6 +191,7 @@ impl App {
         correspondents.extend(anoncreds.correspondents());
         correspondents.extend(wallet.iter().flat_map(|wallet| wallet.correspondents()));
         correspondents.extend(roles.correspondents());
+        correspondents.push(selfsame_sign_in::logout::notices());
         let stopping = watch::channel(false).0;
         let webhooks = Webhooks::new(shared.clone(), receiver_of, stopping.subscribe());
         let agents = agents::agents(&config, &anoncreds, hearing(&webhooks));
@@ -206,6 +210,7 @@ impl App {
             config,
             registry,
             roles,
+            sign_in: signing_in::service(&shared, wallet.as_ref()),
             wallet,
             dids: Dids::new(shared.clone()),
             ledger: parts.ledger,

@@ -6,6 +6,7 @@ use selfsame_driver::Result;
 use selfsame_store::{Batch, MAX_PAGE, Page, Store, TenantId};
 
 use selfsame_core::ShortLived;
+use selfsame_core::organisation::Organisations;
 use selfsame_openid::Roles;
 
 use crate::operator;
@@ -56,6 +57,14 @@ async fn short_lived(store: &Store) -> Result<Vec<ShortLived>> {
     ];
     kinds.extend(selfsame_operators::SHORT_LIVED.map(of_instance));
     kinds.extend(Roles::short_lived(store).await?);
+    let main = TenantId::parse("issuer")?;
+    for tenant in [main]
+        .into_iter()
+        .chain(Organisations::tenants(store).await?)
+    {
+        let of_tenant = |kind| ShortLived::of(tenant.clone(), kind);
+        kinds.extend(selfsame_sign_in::SHORT_LIVED.map(of_tenant));
+    }
     Ok(kinds)
 }
 

@@ -156,7 +156,12 @@ pub(crate) fn translate(mut request: Request) -> Request {
 fn translated(path: &str) -> Option<(OrganisationName, String)> {
     if let Some(document) = path.strip_prefix(WELL_KNOWN) {
         let (document, name) = document.split_once(BELOW)?;
-        let path = format!("{WELL_KNOWN}{document}/issuer");
+        // The OpenID provider's identifier is one step below the organisation's.
+        let (name, of) = match name.strip_suffix("/oidc") {
+            Some(name) => (name, "oidc"),
+            None => (name, "issuer"),
+        };
+        let path = format!("{WELL_KNOWN}{document}/{of}");
         let is_one = !document.contains('/');
         return Some((named(name).filter(|_| is_one)?, path));
     }
@@ -196,6 +201,10 @@ mod tests {
             (
                 "/.well-known/openid-credential-issuer/o/acme",
                 "/.well-known/openid-credential-issuer/issuer",
+            ),
+            (
+                "/.well-known/oauth-authorization-server/o/acme/oidc",
+                "/.well-known/oauth-authorization-server/oidc",
             ),
         ] {
             assert_eq!(

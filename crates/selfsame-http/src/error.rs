@@ -248,14 +248,21 @@ pub fn log_refusal(status: StatusCode, code: Option<&str>, id: &str, reason: &st
 
 /// The kind of token that is needed, and what is wrong with the one sent (RFC 6750 §3).
 fn challenge(problem: &Problem) -> Option<HeaderValue> {
+    let is_refused = problem.status == StatusCode::UNAUTHORIZED;
     match problem.code {
         Some("invalid_token") => Some(HeaderValue::from_static("Bearer error=\"invalid_token\"")),
         Some("insufficient_scope") => Some(HeaderValue::from_static(
             "Bearer error=\"insufficient_scope\"",
         )),
-        _ => {
-            (problem.status == StatusCode::UNAUTHORIZED).then(|| HeaderValue::from_static("Bearer"))
+        // RFC 6749 §5.2; of the ways in which clients authenticate, this is the one that HTTP knows.
+        Some("invalid_client") => Some(HeaderValue::from_static("Basic realm=\"client\"")),
+        Some("use_dpop_nonce") if is_refused => {
+            Some(HeaderValue::from_static("DPoP error=\"use_dpop_nonce\""))
         }
+        Some("invalid_dpop_proof") if is_refused => Some(HeaderValue::from_static(
+            "DPoP error=\"invalid_dpop_proof\"",
+        )),
+        _ => is_refused.then(|| HeaderValue::from_static("Bearer")),
     }
 }
 

@@ -72,6 +72,17 @@ where
     Route::new(Method::PUT, path.to_owned(), handler)
 }
 
+/// A route for `DELETE`.
+pub fn delete<S, H, T>(path: &str, handler: H) -> Route<S>
+where
+    S: Clone + Send + Sync + 'static,
+    H: Handler<T, S>,
+    T: 'static,
+{
+    let handler = on(MethodFilter::DELETE, handler);
+    Route::new(Method::DELETE, path.to_owned(), handler)
+}
+
 /// A route whose method, address and description `#[utoipa::path]` states beside the handler. It states them as `P`,
 /// which has the handler's name after `__path_`.
 pub fn described<S, P, H, T>(_stated: P, handler: H) -> Route<S>

@@ -17,6 +17,7 @@ mod here;
 mod middleware;
 mod nodes;
 mod problem;
+mod provider_host;
 mod router;
 mod server;
 mod settings;

@@ -10,6 +10,7 @@ use selfsame_agent_ui::routes as agent;
 use selfsame_app::config::Roles;
 use selfsame_endpoints::routes as endpoints;
 use selfsame_endpoints::tails::TAILS_MAX;
+use selfsame_oidc_endpoints::routes as provider;
 use selfsame_operators::Area;
 
 use crate::audience::{Audience, UPLOAD_MAX};
@@ -28,6 +29,7 @@ pub fn groups(roles: &Roles) -> Vec<Routes> {
     }
     if roles.wallet {
         groups.extend(of_wallets());
+        groups.extend(of_providers());
     }
     match roles.registry {
         true => groups.extend(of_the_registry()),
@@ -143,6 +145,16 @@ fn of_wallets() -> Vec<Routes> {
         Routes::of(Audience::PersonApi, api::wallet()),
         Routes::of(Audience::OperatorApi, api::invitations()).needing(Area::Wallets),
         Routes::of(Audience::Operator, pages::invitations()).needing(Area::Wallets),
+    ]
+}
+
+fn of_providers() -> Vec<Routes> {
+    let of = |audience, routes| Routes::of(audience, routes).of_organisations();
+    vec![
+        of(Audience::PublicApi, provider::documents()),
+        of(Audience::Protocol, provider::clients()),
+        of(Audience::Public, provider::browsers()),
+        of(Audience::DoorwayApi, provider::sign_ins()),
     ]
 }
 

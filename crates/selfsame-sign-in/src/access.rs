@@ -251,7 +251,8 @@ impl SignIns {
             age: client.rules.lifetimes.proof,
         };
         let nonces = self.nonces(&client.rules).await?;
-        let proven = dpop::check(proof, &request, nonces.as_ref()).map_err(refusal)?;
+        let checked = dpop::check(proof, &request, nonces.as_ref());
+        let proven = checked.map_err(|error| at_resource(refusal(error)))?;
         if proven.thumbprint != *jkt {
             return Err(invalid());
         }
@@ -348,6 +349,14 @@ fn revoke_access(
         }
     }
     Ok(Next::written(round, ()))
+}
+
+/// RFC 9449 §7.1: at a resource a proof that does not hold is a lack of authentication.
+fn at_resource(error: Error) -> Error {
+    Error {
+        kind: selfsame_driver::ErrorKind::Unauthenticated,
+        ..error
+    }
 }
 
 fn invalid() -> Error {

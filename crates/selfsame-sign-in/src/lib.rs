@@ -9,10 +9,14 @@ mod begin;
 mod client_check;
 pub mod clients;
 mod consent;
+mod documents;
 mod dpop_check;
 pub mod identity;
 mod key_set;
 mod landing;
+pub mod logout;
+mod logout_notice;
+mod person;
 mod place;
 mod plan;
 mod pushed;
@@ -22,6 +26,7 @@ mod record;
 mod redeem;
 mod refresh;
 mod refusal;
+pub mod registering;
 mod service;
 mod session;
 mod sign_in;
@@ -36,3 +41,12 @@ pub use place::ProviderPlace;
 pub use pushed::PushedAnswer;
 pub use service::{SignInParts, SignInService, SignIns};
 pub use sign_in::{SignInVisitor, WantedOtp};
+
+/// The kinds of records of an organisation that can be used once or for a limited time. They end when a backup is
+/// restored.
+pub const SHORT_LIVED: [&str; 4] = [
+    record::SIGN_IN,
+    session::SIGN_IN_SESSION,
+    pushed_record::PUSHED,
+    registering::INITIAL_TOKEN,
+];

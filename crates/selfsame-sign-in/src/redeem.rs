@@ -21,7 +21,7 @@ use crate::record::{
 };
 use crate::refusal::{fault, refuse};
 use crate::service::SignIns;
-use crate::spent::{SPENT, replayed, spend};
+use crate::spent::{SPENT, check_unspent, replayed, spend};
 use crate::token::TokenCall;
 
 /// The scope with which a client asks for a refresh token (OpenID Connect Core §11).
@@ -81,7 +81,8 @@ enum PresentedCode<'r> {
 
 impl Redeeming<'_> {
     fn judged<'r>(&self, record: &'r SignInRecord) -> Result<PresentedCode<'r>> {
-        if record.request.client_id != self.call.client.party.id {
+        let is_over = record.expires <= self.of.shared().clock.now();
+        if is_over || record.request.client_id != self.call.client.party.id {
             return Err(unknown());
         }
         match &record.state {
@@ -219,6 +220,9 @@ impl Machine for Redeeming<'_> {
         if claims.is_some() {
             return Ok(());
         }
+        // What is refused in the end must not use up the identity system's token.
+        let store = &self.of.shared().store;
+        check_unspent(store, at.tenant, &self.call.spent).await?;
         let party = &self.call.client.party;
         let asking = AskingClient {
             tenant: at.tenant.clone(),

@@ -64,8 +64,8 @@ impl Refreshing<'_> {
             return Err(unknown());
         };
         let kept = granted.refresh.as_ref().ok_or_else(unknown)?;
-        let is_clients = record.request.client_id == self.call.client.party.id;
-        if !is_clients {
+        let is_over = record.expires <= round.ctx.now();
+        if is_over || record.request.client_id != self.call.client.party.id {
             return Err(unknown());
         }
         if kept.spent.iter().any(|spent| self.handed.is(spent)) {

@@ -278,7 +278,7 @@ impl SignIns {
             (Some(kept), Some(given)) => ct_eq(kept, &given),
             (Some(_), None) => false,
         };
-        if !is_here {
+        if !is_here || record.expires <= self.shared().clock.now() {
             return Err(over());
         }
         let client = self.clients().find(&record.request.client_id).await?;

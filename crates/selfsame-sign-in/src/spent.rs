@@ -33,6 +33,23 @@ pub(crate) async fn spend_now(store: &Store, tenant: &TenantId, spent: &[SpentId
     }
 }
 
+/// Refuses identifiers that were used before. Two calls at once both pass here; the commit lets one of them through.
+///
+/// # Errors
+/// The refusal of one that was used before; the store's.
+pub(crate) async fn check_unspent(
+    store: &Store,
+    tenant: &TenantId,
+    spent: &[SpentId],
+) -> Result<()> {
+    for one in spent {
+        if store.version(tenant, SPENT, &one.id).await?.is_some() {
+            return Err(replayed());
+        }
+    }
+    Ok(())
+}
+
 /// The refusal of an assertion or proof that was used before.
 pub(crate) fn replayed() -> Error {
     let reason = "the assertion, proof or request object was used before";

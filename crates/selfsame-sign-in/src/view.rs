@@ -117,3 +117,31 @@ pub enum Begun {
     /// The response is ready; the person sees nothing.
     Landed(Box<Landing>),
 }
+
+/// A session of a person.
+#[derive(Clone, Debug)]
+pub struct SessionView {
+    /// Its identifier for clients.
+    pub sid: String,
+    /// Whether it is the one of this browser.
+    pub is_this: bool,
+    /// When it began.
+    pub at: UnixTime,
+    /// The factors that were checked.
+    pub factors: Vec<FactorKind>,
+}
+
+/// What a person agreed to with a client.
+#[derive(Clone, Debug)]
+pub struct AgreementView {
+    /// The client.
+    pub client_id: String,
+    /// Its name by language; the key of the default is empty.
+    pub names: BTreeMap<String, String>,
+    /// The claims.
+    pub claims: Vec<String>,
+    /// The scopes.
+    pub scopes: Vec<String>,
+    /// When.
+    pub at: UnixTime,
+}

@@ -16,6 +16,7 @@ mod proof;
 mod registry;
 mod revocation;
 mod seeds;
+mod sign_in;
 mod staple;
 mod tls;
 mod token;
@@ -35,6 +36,7 @@ pub use pkcs11::pkcs11_uri;
 pub use proof::{checkpoint, read, registry_log};
 pub use registry::{genesis, transaction};
 pub use revocation::{revocation, tails_file};
+pub use sign_in::{authorization_request, dpop_proof, request_object};
 pub use staple::tls_staple;
 pub use tls::{tls_connection, tls_machines, tls_message};
 pub use token::{jwt, sd_jwt};
@@ -54,7 +56,7 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 32] = [
+pub const TARGETS: [Target; 35] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -214,6 +216,21 @@ pub const TARGETS: [Target; 32] = [
         name: "tls_machines",
         body: tls_machines,
         seeds: tls::machines_seeds,
+    },
+    Target {
+        name: "authorization_request",
+        body: authorization_request,
+        seeds: sign_in::authorization_request_seeds,
+    },
+    Target {
+        name: "dpop_proof",
+        body: dpop_proof,
+        seeds: sign_in::dpop_proof_seeds,
+    },
+    Target {
+        name: "request_object",
+        body: request_object,
+        seeds: sign_in::request_object_seeds,
     },
 ];
 

@@ -325,6 +325,7 @@ pub const PLACES: &[Place] = &[
             "selfsame-mediation",
             "selfsame-openid",
             "selfsame-operators",
+            "selfsame-sign-in",
             "selfsame-store",
             "selfsame-net",
             "selfsame-tls-io",
@@ -380,6 +381,12 @@ pub const PLACES: &[Place] = &[
         ..place("selfsame-endpoints", 4)
     },
     Place {
+        beside: &["selfsame-http"],
+        // The server gives it the provider of the organisation that was called.
+        not: &["selfsame-store", "selfsame-net", "selfsame-core", "selfsame-app"],
+        ..place("selfsame-oidc-endpoints", 4)
+    },
+    Place {
         // A face beside the server's: who may call it is for itself to say, and it shows nothing to people.
         beside: &["selfsame-catalogue", "selfsame-http"],
         not: &["selfsame-net", "selfsame-wallet"],
@@ -418,6 +425,7 @@ pub const PLACES: &[Place] = &[
             "selfsame-agent-ui",
             "selfsame-catalogue",
             "selfsame-endpoints",
+            "selfsame-oidc-endpoints",
             "selfsame-http",
             "selfsame-pages",
         ],

@@ -1,0 +1,120 @@
+//! The provider whose address was called, and the browser or client that called it.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::response::Response;
+use http::header::{AUTHORIZATION, SET_COOKIE};
+use http::{HeaderMap, HeaderValue};
+use selfsame_crypto::SecretString;
+use selfsame_driver::Error;
+use selfsame_http::cookie::{self, Jar};
+use selfsame_http::error::Handled;
+use selfsame_http::origin::Origin;
+use selfsame_sign_in::identity::PersonsDevice;
+use selfsame_sign_in::{ArrivingBrowser, SignInVisitor, SignIns};
+
+const DPOP: &str = "dpop";
+
+/// The provider of the organisation whose address was called.
+pub struct ProviderHere {
+    /// The provider.
+    pub provider: SignIns,
+    /// The name of the organisation, which is part of the names of cookies.
+    pub organisation: String,
+    /// The origin that was called.
+    pub origin: Arc<Origin>,
+    /// The path of the endpoints, with a slash at the end.
+    pub root: String,
+    /// The address that calls.
+    pub caller: IpAddr,
+}
+
+impl ProviderHere {
+    fn cookie(&self, what: &str) -> String {
+        let prefix = if self.origin.secure() { "__Host-" } else { "" };
+        let port = self.origin.port();
+        format!("{prefix}selfsame-{what}-{}-{port}", self.organisation)
+    }
+
+    /// The browser that calls.
+    pub fn browser(&self, headers: &HeaderMap) -> ArrivingBrowser {
+        let read = |what| cookie::read(headers, &self.cookie(what)).map(SecretString::from);
+        ArrivingBrowser {
+            secret: read("sign-in"),
+            session: read("provider"),
+        }
+    }
+
+    /// The visitor of a sign-in.
+    pub fn visitor(&self, sign_in: String, headers: &HeaderMap) -> SignInVisitor {
+        SignInVisitor {
+            sign_in,
+            browser: self.browser(headers).secret,
+            from: Some(PersonsDevice {
+                address: self.caller,
+                known: None,
+            }),
+        }
+    }
+
+    /// A response that gives the browser its secret.
+    ///
+    /// # Errors
+    /// `Internal` for a secret that no cookie can hold.
+    pub fn with_secret(&self, response: Response, secret: &SecretString) -> Handled {
+        self.with_cookie(response, "sign-in", secret)
+    }
+
+    /// A response that gives the browser a session.
+    ///
+    /// # Errors
+    /// `Internal` for a token that no cookie can hold.
+    pub fn with_session(&self, response: Response, token: &SecretString) -> Handled {
+        self.with_cookie(response, "provider", token)
+    }
+
+    /// A response that takes the session from the browser.
+    pub fn without_session(&self, mut response: Response) -> Response {
+        let name = self.cookie("provider");
+        if let Some(cookie) = Jar::lax(&name).gone(&self.origin) {
+            response.headers_mut().append(SET_COOKIE, cookie);
+        }
+        response
+    }
+
+    fn with_cookie(&self, mut response: Response, what: &str, value: &SecretString) -> Handled {
+        let name = self.cookie(what);
+        // Clients send browsers here by links and forms of their own, so the cookies come along with those.
+        let cookie = Jar::lax(&name).value(value.expose(), &self.origin);
+        let cookie = cookie.ok_or_else(|| Error::internal("a secret is no cookie's value"))?;
+        response.headers_mut().append(SET_COOKIE, cookie);
+        Ok(response)
+    }
+}
+
+/// What follows a scheme in the header `Authorization`.
+pub(crate) fn after<'h>(headers: &'h HeaderMap, scheme: &str) -> Option<&'h str> {
+    let header = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (named, rest) = header.split_once(' ')?;
+    named.eq_ignore_ascii_case(scheme).then_some(rest.trim())
+}
+
+/// The header `DPoP`; two of them are none that can be used (RFC 9449 §4.3).
+pub(crate) fn proof(headers: &HeaderMap) -> Option<&str> {
+    let mut all = headers.get_all(DPOP).iter();
+    let first = all.next()?.to_str().ok()?;
+    match all.next() {
+        None => Some(first),
+        Some(_) => Some(""),
+    }
+}
+
+/// A response with a nonce for the next proofs (RFC 9449 §8.2).
+pub(crate) async fn with_nonce(here: &ProviderHere, mut response: Response) -> Handled {
+    let nonce = here.provider.next_nonce().await?;
+    if let Ok(nonce) = HeaderValue::from_str(&nonce) {
+        response.headers_mut().insert("dpop-nonce", nonce);
+    }
+    Ok(response)
+}

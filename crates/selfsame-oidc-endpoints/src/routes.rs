@@ -1,0 +1,166 @@
+//! The addresses: each that a specification or a document describes, and which one.
+
+use axum::extract::FromRequestParts;
+use selfsame_http::route::{Route, delete, get, post, put, tagged};
+
+use crate::here::ProviderHere;
+use crate::{browser, provider, registration};
+
+const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
+const HTML: &str = "text/html";
+const GUIDE: &str = "docs/sign-in.md";
+
+/// The state of a server, which gives its endpoints the provider that was called.
+pub trait ServerState: Clone + Send + Sync + 'static {}
+
+impl<S: Clone + Send + Sync + 'static> ServerState for S {}
+
+/// What anyone may read.
+pub fn documents<S: ServerState>() -> Vec<Route<S>>
+where
+    ProviderHere: FromRequestParts<S>,
+{
+    tagged(
+        "sign-in",
+        vec![
+            get("/oidc/.well-known/openid-configuration", provider::metadata)
+                .named("oidc_configuration")
+                .gives(JSON, "The provider's metadata.")
+                .by("OpenID Connect Discovery 1.0 §4"),
+            get(
+                "/.well-known/oauth-authorization-server/oidc",
+                provider::metadata,
+            )
+            .named("oidc_authorization_server")
+            .gives(JSON, "The provider's metadata.")
+            .by("RFC 8414"),
+            get("/oidc/jwks", provider::keys)
+                .named("oidc_keys")
+                .gives(JSON, "The keys that tokens are signed with.")
+                .by("RFC 7517 §5"),
+        ],
+    )
+}
+
+/// What clients call.
+pub fn clients<S: ServerState>() -> Vec<Route<S>>
+where
+    ProviderHere: FromRequestParts<S>,
+{
+    tagged(
+        "sign-in",
+        vec![
+            post("/oidc/authorize", browser::authorize_by_form)
+                .named("oidc_authorize_by_form")
+                .gives(
+                    HTML,
+                    "Begins a sign-in; leads to its page or back to the client.",
+                )
+                .by("OpenID Connect Core 1.0 §3.1.2")
+                .takes(FORM),
+            post("/oidc/par", provider::push)
+                .named("oidc_push")
+                .gives(JSON, "Takes a request ahead of the person's browser.")
+                .by("RFC 9126")
+                .takes(FORM),
+            post("/oidc/token", provider::token)
+                .named("oidc_token")
+                .gives(JSON, "Redeems a code or a refresh token.")
+                .by("OpenID Connect Core 1.0 §3.1.3")
+                .takes(FORM),
+            get("/oidc/userinfo", provider::userinfo)
+                .named("oidc_userinfo")
+                .gives(JSON, "The claims that the person agreed to.")
+                .by("OpenID Connect Core 1.0 §5.3")
+                .or(&["application/jwt"]),
+            post("/oidc/userinfo", provider::userinfo)
+                .named("oidc_userinfo_by_post")
+                .gives(JSON, "The claims that the person agreed to.")
+                .by("OpenID Connect Core 1.0 §5.3")
+                .or(&["application/jwt"]),
+            post("/oidc/introspect", provider::introspect)
+                .named("oidc_introspect")
+                .gives(JSON, "Whether a token is valid, and what for.")
+                .by("RFC 7662")
+                .takes(FORM),
+            post("/oidc/revoke", provider::revoke)
+                .named("oidc_revoke")
+                .gives(JSON, "Ends a token.")
+                .by("RFC 7009")
+                .takes(FORM),
+            post("/oidc/logout", browser::logout_by_form)
+                .named("oidc_logout_by_form")
+                .gives(HTML, "Signs a person out.")
+                .by("OpenID Connect RP-Initiated Logout 1.0")
+                .takes(FORM),
+            post("/oidc/register", registration::register)
+                .named("oidc_register")
+                .gives(JSON, "Registers a client, with an initial token.")
+                .by("RFC 7591")
+                .takes(JSON),
+            get("/oidc/register/{client_id}", registration::read)
+                .named("oidc_registration")
+                .gives(JSON, "A client's own registration.")
+                .by("RFC 7592 §2.1"),
+            put("/oidc/register/{client_id}", registration::change)
+                .named("oidc_change_registration")
+                .gives(JSON, "Replaces a client's own registration.")
+                .by("RFC 7592 §2.2")
+                .takes(JSON),
+            delete("/oidc/register/{client_id}", registration::remove)
+                .named("oidc_remove_registration")
+                .gives(JSON, "Removes a client's own registration.")
+                .by("RFC 7592 §2.3"),
+        ],
+    )
+}
+
+/// Where clients send browsers.
+pub fn browsers<S: ServerState>() -> Vec<Route<S>>
+where
+    ProviderHere: FromRequestParts<S>,
+{
+    vec![
+        get("/oidc/authorize", browser::authorize),
+        get("/oidc/logout", browser::logout),
+    ]
+}
+
+/// The steps of a sign-in, for pages and programs in the browser that began it.
+pub fn sign_ins<S: ServerState>() -> Vec<Route<S>>
+where
+    ProviderHere: FromRequestParts<S>,
+{
+    tagged(
+        "sign-in",
+        vec![
+            get("/oidc/sign-in/{id}", browser::sign_in)
+                .named("oidc_sign_in")
+                .gives(JSON, "A sign-in: who asks, for what, and what comes next.")
+                .by(GUIDE),
+            post("/oidc/sign-in/{id}/otp", browser::send_otp)
+                .named("oidc_send_otp")
+                .gives(JSON, "Has a one-time password sent.")
+                .by(GUIDE)
+                .takes(JSON),
+            post("/oidc/sign-in/{id}/authentication", browser::authenticate)
+                .named("oidc_authenticate")
+                .gives(JSON, "Checks what the person gives to prove who they are.")
+                .by(GUIDE)
+                .takes(JSON),
+            post("/oidc/sign-in/{id}/agreement", browser::agree)
+                .named("oidc_agree")
+                .gives(
+                    JSON,
+                    "Agrees to claims and scopes; the answer leads to the client.",
+                )
+                .by(GUIDE)
+                .takes(JSON),
+            post("/oidc/sign-in/{id}/refusal", browser::decline)
+                .named("oidc_decline")
+                .gives(JSON, "Declines; the answer leads to the client.")
+                .by(GUIDE),
+        ],
+    )
+}

@@ -1,0 +1,11 @@
+//! The provider of an organisation, driven as pages and clients drive it, below HTTP.
+
+mod abuse;
+mod dpop;
+mod flows;
+mod leaving;
+mod pushing;
+mod refreshing;
+mod registering;
+mod rotating;
+mod world;
