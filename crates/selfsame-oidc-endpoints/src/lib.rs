@@ -6,6 +6,7 @@
 pub mod browser;
 mod form_post;
 mod here;
+pub mod operator;
 pub mod provider;
 pub mod registration;
 pub mod routes;

@@ -4,7 +4,7 @@ use axum::extract::FromRequestParts;
 use selfsame_http::route::{Route, delete, get, post, put, tagged};
 
 use crate::here::ProviderHere;
-use crate::{browser, provider, registration};
+use crate::{browser, operator, provider, registration};
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -112,6 +112,47 @@ where
                 .named("oidc_remove_registration")
                 .gives(JSON, "Removes a client's own registration.")
                 .by("RFC 7592 §2.3"),
+        ],
+    )
+}
+
+/// What an organisation's operators call.
+pub fn operators<S: ServerState>() -> Vec<Route<S>>
+where
+    ProviderHere: FromRequestParts<S>,
+{
+    tagged(
+        "sign-in",
+        vec![
+            post("/api/sign-in/clients", operator::register)
+                .named("sign_in_register_client")
+                .gives(JSON, "Registers a client; its secret is shown once.")
+                .by(GUIDE)
+                .takes(JSON),
+            get("/api/sign-in/clients/{client_id}", operator::client)
+                .named("sign_in_client")
+                .gives(JSON, "A client's registration.")
+                .by(GUIDE),
+            delete("/api/sign-in/clients/{client_id}", operator::remove)
+                .named("sign_in_remove_client")
+                .gives(JSON, "Removes a client; its tokens end.")
+                .by(GUIDE),
+            post(
+                "/api/sign-in/clients/{client_id}/secret",
+                operator::new_secret,
+            )
+            .named("sign_in_renew_client_secret")
+            .gives(JSON, "Gives a client a new secret; the old one ends.")
+            .by(GUIDE),
+            post("/api/sign-in/initial-tokens", operator::initial_token)
+                .named("sign_in_make_initial_token")
+                .gives(JSON, "Makes a token with which programs register clients.")
+                .by(GUIDE)
+                .takes(JSON),
+            post("/api/sign-in/keys/rotation", operator::rotate)
+                .named("sign_in_rotate_keys")
+                .gives(JSON, "Signs with the next keys from now on.")
+                .by(GUIDE),
         ],
     )
 }

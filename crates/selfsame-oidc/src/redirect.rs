@@ -48,7 +48,7 @@ pub(crate) fn check(
     }
     match (url.scheme(), application) {
         ("https", _) => Ok(()),
-        ("http", _) if is_loopback(&url) => Ok(()),
+        ("http", _) if is_loopback(&url) || matching == RedirectMatching::BelowPath => Ok(()),
         ("http", _) => refuse("a redirect URI needs https, unless it is on the same device"),
         ("javascript" | "data" | "file" | "about" | "blob" | "vbscript", _) => {
             refuse("the scheme of a redirect URI is not allowed")
@@ -147,7 +147,13 @@ mod tests {
         ] {
             assert!(check(uri, application, Exact).is_err(), "{uri}");
         }
-        assert!(check("https://rp.example/**", Web, BelowPath).is_ok());
+        for uri in [
+            "https://rp.example/**",
+            "http://rp.example:3000/**",
+            "io.example.app://cb",
+        ] {
+            assert!(check(uri, Web, BelowPath).is_ok(), "{uri}");
+        }
         assert!(check("https://rp.**", Web, BelowPath).is_err());
     }
 

@@ -155,6 +155,7 @@ fn of_providers() -> Vec<Routes> {
         of(Audience::Protocol, provider::clients()),
         of(Audience::Public, provider::browsers()),
         of(Audience::DoorwayApi, provider::sign_ins()),
+        api_of(Area::Settings, provider::operators()),
     ]
 }
 

@@ -152,7 +152,9 @@ impl SignIns {
         let caller = &calling.client;
         let may = |owner: &str| owner == caller.party.id || caller.reads_tokens;
         if let Ok(valid) = self.valid(query.token.expose()).await {
-            return Ok(match may(&valid.token.client_id) {
+            // With a client that was removed, its tokens ended.
+            let is_valid = self.client_of(&valid.token).await.is_ok();
+            return Ok(match may(&valid.token.client_id) && is_valid {
                 true => self.told(&valid.token),
                 false => Introspection::default(),
             });

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
 use selfsame_oidc::FactorKind;
+use serde::Serialize;
 use url::Url;
 
 /// A sign-in on its way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct SignInView {
     /// Its identifier. Whoever has it can go on with the sign-in.
     pub id: String,
@@ -35,7 +36,7 @@ pub struct SignInView {
 }
 
 /// The client that asks for a sign-in.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct AskingClientView {
     /// Its identifier.
     pub client_id: String,
@@ -50,7 +51,8 @@ pub struct AskingClientView {
 }
 
 /// What comes next in a sign-in.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SignInStage {
     /// The person proves who they are.
     Authentication,

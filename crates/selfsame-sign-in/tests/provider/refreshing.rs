@@ -10,7 +10,7 @@ use selfsame_sign_in::CalledEndpoint;
 use selfsame_sign_in::clients::WantedClient;
 use serde_json::json;
 
-use crate::world::{URI, World, code};
+use crate::world::{URI, World, code, jwt};
 
 async fn offline() -> (World, GrantedTokens) {
     let grants = json!({"grant_types": ["authorization_code", "refresh_token"]});
@@ -111,6 +111,17 @@ async fn a_client_asks_about_its_own_tokens_and_a_resource_server_about_all() {
         let told = ask(&world, &tokens.access_token, false).await.unwrap();
         assert_eq!(told.active, is_told);
     }
+    let asked = jwt(&tokens.access_token)
+        .text("client_id")
+        .unwrap()
+        .to_owned();
+    world.provider.remove_client(&asked).await.unwrap();
+    assert!(
+        !ask(&world, &tokens.access_token, false)
+            .await
+            .unwrap()
+            .active
+    );
     world.secret = Some(SecretString::from("wrong"));
     let refused = ask(&world, &tokens.access_token, false).await;
     assert_eq!(code(refused), Some("invalid_client"));

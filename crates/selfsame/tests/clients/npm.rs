@@ -1,4 +1,5 @@
-//! The client in TypeScript: openapi-typescript makes its types, openapi-fetch sends its requests.
+//! The clients in TypeScript: openapi-typescript makes the types of the API's, openapi-fetch sends its requests. Another
+//! signs a person in with openid-client.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -7,7 +8,7 @@ use crate::{description, drive, run};
 
 #[test]
 #[ignore = "needs packages of Node.js: cargo xtask cross clients runs it"]
-fn a_client_in_typescript_issues_presents_and_verifies() {
+fn clients_in_typescript_issue_present_verify_and_sign_in() {
     let folder = PathBuf::from(
         std::env::var_os("SELFSAME_CLIENT_NODE")
             .expect("where the packages are: cargo xtask cross clients says so"),
@@ -21,5 +22,7 @@ fn a_client_in_typescript_issues_presents_and_verifies() {
         .arg(description())
         .args(["--output", "selfsame.d.ts"]));
     run(&mut package("tsc"));
-    drive(Command::new("node").arg(folder.join("built/client.js")));
+    for client in ["client", "sign_in"] {
+        drive(Command::new("node").arg(folder.join(format!("built/{client}.js"))));
+    }
 }

@@ -1,0 +1,95 @@
+//! What an organisation's operators do with its provider: clients, initial tokens, keys.
+
+use selfsame_crypto::SecretString;
+use selfsame_http::error::Handled;
+use selfsame_http::extract::{Json, Path};
+use selfsame_http::response::{created, done, json};
+use selfsame_oauth::secret;
+use selfsame_oidc::{ClientRegistration, Preset};
+use selfsame_sign_in::clients::WantedClient;
+use selfsame_sign_in::registering::WantedInitialToken;
+use serde::{Deserialize, Serialize};
+
+use crate::here::ProviderHere;
+
+/// A client that is to be registered: members of RFC 7591, and a few that the operator alone may choose.
+#[derive(Deserialize)]
+pub struct NewClientBody {
+    #[serde(default)]
+    client_id: Option<String>,
+    #[serde(default)]
+    preset: Preset,
+    #[serde(default)]
+    resource_server: bool,
+    #[serde(flatten)]
+    registration: ClientRegistration,
+}
+
+/// An initial token that is to be made.
+#[derive(Deserialize)]
+pub struct NewInitialTokenBody {
+    #[serde(default = "once")]
+    uses: u32,
+    /// Its lifetime, in seconds.
+    #[serde(default = "a_day")]
+    expires_in: u64,
+}
+
+const fn once() -> u32 {
+    1
+}
+
+const fn a_day() -> u64 {
+    86_400
+}
+
+/// A secret that is shown once.
+#[derive(Serialize)]
+struct SecretBody {
+    #[serde(with = "secret")]
+    secret: SecretString,
+}
+
+/// Registers a client.
+pub async fn register(here: ProviderHere, Json(body): Json<NewClientBody>) -> Handled {
+    let made = here.provider.register(WantedClient {
+        client_id: body.client_id,
+        registration: body.registration,
+        preset: body.preset,
+        reads_tokens: body.resource_server,
+    });
+    created(&made.await?)
+}
+
+/// A client.
+pub async fn client(here: ProviderHere, Path(id): Path<String>) -> Handled {
+    json(&here.provider.client(&id).await?)
+}
+
+/// Gives a client a new secret.
+pub async fn new_secret(here: ProviderHere, Path(id): Path<String>) -> Handled {
+    let secret = here.provider.new_client_secret(&id).await?;
+    created(&SecretBody { secret })
+}
+
+/// Removes a client.
+pub async fn remove(here: ProviderHere, Path(id): Path<String>) -> Handled {
+    here.provider.remove_client(&id).await?;
+    done()
+}
+
+/// Makes a token with which programs register clients.
+pub async fn initial_token(here: ProviderHere, Json(body): Json<NewInitialTokenBody>) -> Handled {
+    let wanted = WantedInitialToken {
+        uses: body.uses,
+        lifetime: body.expires_in,
+    };
+    let secret = here.provider.initial_token(wanted).await?;
+    created(&SecretBody { secret })
+}
+
+/// Signs with the next keys from now on.
+pub async fn rotate(here: ProviderHere) -> Handled {
+    here.provider.rotate_keys().await?;
+    done()
+}
