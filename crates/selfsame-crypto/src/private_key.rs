@@ -24,15 +24,21 @@ enum Pair {
 }
 
 impl PrivateKey {
-    /// Reads PKCS#8 (RFC 5958), as [`PrivateKey::to_pkcs8`] writes it.
+    /// Reads PKCS#8 (RFC 5958), as [`PrivateKey::to_pkcs8`] writes it. RSA keys are for
+    /// [`PrivateKey::from_rsa_pkcs8`]: what is signed with this key may be of a kind that has no RSA.
     pub fn from_pkcs8(pkcs8: &[u8]) -> Result<Self, KeyError> {
         match ed25519::from_pkcs8(pkcs8) {
             Ok(pair) => Self::ed25519(pair),
-            Err(_) => match p256::from_pkcs8(pkcs8) {
-                Ok(pair) => Self::p256(pair),
-                Err(_) => rsa::from_pkcs8(pkcs8).and_then(Self::rsa),
-            },
+            Err(_) => p256::from_pkcs8(pkcs8).and_then(Self::p256),
         }
+    }
+
+    /// Reads the PKCS#8 of an RSA key of 2048 to 8192 bits.
+    ///
+    /// # Errors
+    /// `Malformed` or `Weak`.
+    pub fn from_rsa_pkcs8(pkcs8: &[u8]) -> Result<Self, KeyError> {
+        rsa::from_pkcs8(pkcs8).and_then(Self::rsa)
     }
 
     /// The key as PKCS#8. Seal it before you store or send it.

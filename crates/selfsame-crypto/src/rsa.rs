@@ -4,9 +4,9 @@ use aws_lc_rs::encoding::{AsDer as _, Pkcs8V1Der};
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{KeyPair, KeySize};
 use aws_lc_rs::signature::{
-    self, KeyPair as _, ParsedPublicKey, RsaEncoding, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384,
+    self, KeyPair as _, ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384,
     RSA_PKCS1_2048_8192_SHA512, RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384,
-    RSA_PSS_2048_8192_SHA512, RsaParameters, UnparsedPublicKey,
+    RSA_PSS_2048_8192_SHA512, RsaEncoding, RsaParameters, UnparsedPublicKey,
 };
 
 use crate::algorithm::Algorithm;

@@ -234,6 +234,28 @@ fn a_private_key_read_back_from_pkcs8_is_the_same_key() {
 }
 
 #[test]
+fn an_rsa_key_signs_with_each_algorithm_of_its_type_and_is_read_back_where_it_is_asked_for() {
+    let key = PrivateKey::generate_rsa().unwrap();
+    let pkcs8 = key.to_pkcs8().unwrap();
+    assert!(PrivateKey::from_pkcs8(pkcs8.expose()).is_err());
+    let again = PrivateKey::from_rsa_pkcs8(pkcs8.expose()).unwrap();
+    assert_eq!(again.public(), key.public());
+    assert_eq!(key.algorithm(), Algorithm::Rs256);
+    for algorithm in Algorithm::ALL {
+        let signed = again.sign_with(algorithm, MESSAGE);
+        match algorithm.key_type() {
+            KeyType::Rsa => {
+                let signature = signed.unwrap();
+                let verified = key.public().verify(algorithm, MESSAGE, &signature);
+                assert_eq!(verified, Ok(()), "{algorithm}");
+            }
+            _ => assert_eq!(signed.err(), Some(KeyError::Unsupported)),
+        }
+    }
+    assert!(PrivateKey::from_rsa_pkcs8(b"no key").is_err());
+}
+
+#[test]
 fn ecdsa_signatures_of_curves_that_are_only_verified_hold() {
     let check = |algorithm: &'static EcdsaSigningAlgorithm, key_type: KeyType| {
         let pair = EcdsaKeyPair::generate(algorithm).unwrap();

@@ -298,7 +298,9 @@ impl Keys {
         }
         let key = match self.store.read(tenant, KIND, handle.as_str()).await? {
             Some(record) => {
-                let key = PrivateKey::from_pkcs8(&record.value).map_err(Error::internal)?;
+                let key = PrivateKey::from_pkcs8(&record.value);
+                let key = key.or_else(|_| PrivateKey::from_rsa_pkcs8(&record.value));
+                let key = key.map_err(Error::internal)?;
                 HeldKey::Unsealed(Arc::new(key))
             }
             None => {

@@ -20,8 +20,6 @@ use serde_json::Value;
 /// The kind of the record of a provider's keys.
 pub const KEY_SET: &str = "oidc_keys";
 const OWN: &str = "own";
-/// The types of keys that are made.
-const TYPES: [KeyType; 3] = [KeyType::P256, KeyType::Ed25519, KeyType::Rsa];
 /// Seconds for which a former key stays published: longer than any token is valid.
 const KEPT_FOR: u64 = 86_400;
 /// Seconds for which another process may still use the keys from before a rotation. They stay published for longer.
@@ -232,7 +230,8 @@ async fn kept(shared: &Shared, tenant: &TenantId) -> Result<Option<(KeySetRecord
 /// A key of each type.
 async fn made_keys(shared: &Shared) -> Result<Vec<PrivateKey>> {
     let made = shared.work.run_in_turn(|| {
-        let keys = TYPES.into_iter().map(PrivateKey::generate);
+        let keys = [KeyType::P256, KeyType::Ed25519].map(PrivateKey::generate);
+        let keys = keys.into_iter().chain([PrivateKey::generate_rsa()]);
         keys.collect::<std::result::Result<Vec<_>, _>>()
     });
     made.await?.map_err(Error::internal)
