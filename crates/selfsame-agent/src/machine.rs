@@ -35,8 +35,8 @@ const REFUSED_MAX: u32 = 6;
 /// quarter of an hour or so.
 const BUSY_MAX: u32 = 20;
 const BUSY_PAUSE: u32 = 6;
-/// The answers of a peer that has too much to do.
-const BUSY: [u16; 2] = [429, 503];
+/// The answers of a peer that has too much to do, or of a balancer whose servers give no answer.
+const BUSY: [u16; 4] = [429, 502, 503, 504];
 
 /// A protocol, as the agent keeps and drives its records.
 #[async_trait]

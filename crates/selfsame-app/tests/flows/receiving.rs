@@ -253,6 +253,8 @@ async fn what_an_issuer_turns_away_or_loses_is_asked_for_again() {
         (CREDENTIAL, Fault::Busy),
         (CREDENTIAL, Fault::CutBefore),
         (CREDENTIAL, Fault::CutAfter),
+        (CREDENTIAL, Fault::Gateway(502)),
+        (CREDENTIAL, Fault::Gateway(504)),
     ] {
         let site = Site::start().await;
         let app = WalletHost::new(&site).open().await;
@@ -274,6 +276,32 @@ async fn what_an_issuer_turns_away_or_loses_is_asked_for_again() {
         );
         assert_eq!((history.len(), history[0].what.as_str()), (1, "received"));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_balancer_that_answers_for_servers_that_are_away_ends_no_reception() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let offer = site.offer("immunization").await;
+    for code in [502, 504, 502] {
+        site.faults.add(CREDENTIAL, Fault::Gateway(code));
+    }
+    let wallet = app.wallet().unwrap();
+    let waits = wallet.accept_offer(&person, &accept(&offer)).await;
+    assert_eq!(waits.unwrap_err().kind, ErrorKind::Upstream);
+    app.clock().advance(15);
+    let (cards, history) = outcome(&app, &person).await;
+    assert_eq!((cards.len(), site.issued().await), (1, 1));
+    assert_eq!(history[0].what.as_str(), "received");
+    // A code may have been redeemed behind the balancer, so it is not sent again.
+    let offer = site.offer("immunization").await;
+    site.faults.add(TOKEN, Fault::Gateway(502));
+    let failed = wallet.accept_offer(&person, &accept(&offer)).await;
+    failed.unwrap_err();
+    let (cards, history) = outcome(&app, &person).await;
+    assert_eq!((cards.len(), history.len()), (1, 2));
+    assert!(history.iter().any(|entry| entry.what.as_str() == "failed"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

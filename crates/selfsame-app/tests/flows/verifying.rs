@@ -244,6 +244,7 @@ async fn an_answer_that_was_lost_on_its_way_is_delivered_again() {
         (Fault::CutBefore, "shared"),
         // The verifier has the answer and says so; the history names the claims that left.
         (Fault::CutAfter, "failed"),
+        (Fault::Gateway(504), "failed"),
     ] {
         let site = Site::start().await;
         let (app, person) = holder(&site, "immunization").await;

@@ -42,6 +42,8 @@ const BACKLOG: u32 = 1024;
 pub enum Fault {
     /// Refuses it as busy.
     Busy,
+    /// Processes it, then answers with this status, as a balancer does that lost the server behind it.
+    Gateway(u16),
     /// Closes the connection without processing it.
     CutBefore,
     /// Processes it, then closes the connection.
@@ -544,10 +546,8 @@ async fn answered(
         faults.met.0.add_permits(1);
     }
     match (fault, reply) {
-        (Some(Fault::Busy), _) => Ok(http::Response::builder()
-            .status(503)
-            .body(Full::default())
-            .unwrap()),
+        (Some(Fault::Busy), _) => Ok(status(503)),
+        (Some(Fault::Gateway(code)), _) => Ok(status(code)),
         (Some(Fault::CutBefore | Fault::CutAfter), _) => Err("cut"),
         (Some(Fault::HangBefore | Fault::HangAfter), _) => {
             let never: Result<Reply, Infallible> = std::future::pending().await;
@@ -566,6 +566,11 @@ async fn answered(
         (_, Some(reply)) => Ok(reply),
         (_, None) => Err("nothing to answer"),
     }
+}
+
+fn status(code: u16) -> Reply {
+    let reply = http::Response::builder().status(code);
+    reply.body(Full::default()).unwrap()
 }
 
 fn given(text: &'static str, kept: &str) -> Reply {

@@ -164,6 +164,12 @@ impl HttpCall {
         }
     }
 
+    /// Whether a call answered with this status is made again: the host refused it before it did anything, or a balancer
+    /// had no answer of a server that may have done it (RFC 9110 §15.6.3, §15.6.5).
+    fn is_put_off(&self, status: u16) -> bool {
+        matches!(status, 429 | 503) || self.is_repeatable && matches!(status, 502 | 504)
+    }
+
     /// What comes of a failed attempt.
     fn failed(&self, error: NetError, attempts: u32) -> Posted {
         let is_repeated = error.is_retried() && (self.is_repeatable || error.is_unsent());
@@ -175,11 +181,6 @@ impl HttpCall {
             false => Posted::Failed(error),
         }
     }
-}
-
-/// Whether messages to a URL go on a WebSocket.
-fn is_socket(url: &Url) -> bool {
-    matches!(url.scheme(), "ws" | "wss")
 }
 
 impl Call {
@@ -307,7 +308,7 @@ impl Shared {
             Some(token) => Authorization::Bearer(token.clone()),
             None => Authorization::None,
         };
-        if let (true, HttpBody::Envelope { bytes, .. }) = (is_socket(&call.url), &call.body) {
+        if let ("ws" | "wss", HttpBody::Envelope { bytes, .. }) = (call.url.scheme(), &call.body) {
             let sent = self.net.send_on_socket(&call.url, bytes.clone()).await;
             return match sent {
                 Ok(()) => Posted::Answered(Arrived::taken()),
@@ -316,8 +317,7 @@ impl Shared {
         }
         let posted = self.net.post(&call.url, call.body.body(), authorization);
         match posted.await {
-            // Refused before anything was done.
-            Ok(response) if matches!(response.status, 429 | 503) && attempts < CALLS_MAX => {
+            Ok(response) if attempts < CALLS_MAX && call.is_put_off(response.status) => {
                 let wait = 1_u64 << attempts;
                 Posted::Later(response.retry_after.unwrap_or(wait).clamp(wait, WAIT_MAX))
             }
