@@ -5,6 +5,7 @@ mod auditing;
 mod backing_up;
 mod endorsing;
 mod erasing;
+mod expiring;
 mod exporting;
 mod hearing;
 mod looks;
@@ -59,6 +60,7 @@ use selfsame_webhooks::Webhooks;
 use tokio::sync::watch;
 
 pub use agents::OrganisationAgent;
+pub use expiring::DatedChain;
 pub use exporting::{ExportWish, Exported};
 pub use hearing::{AgentNotices, HeardNotice};
 pub use revoking::{IssuedPlace, WaitingNotification};
@@ -73,6 +75,7 @@ use crate::connected::Connected;
 use crate::node::MachineNode;
 use crate::operator::Operator;
 use crate::rotation::Rotation;
+use expiring::Expiry;
 use opening::{OwnParts, operators, registry, roles, wallet};
 
 /// Size of the record that is written to test whether the store has room, and seconds until it expires.
@@ -125,6 +128,7 @@ pub struct App {
     /// When a full store was last tested for room.
     tried: Wanting,
     rotation: Rotation,
+    expiry: Expiry,
     stopping: watch::Sender<bool>,
 }
 
@@ -182,8 +186,7 @@ impl App {
         let trail = Trail::new(shared.store.clone(), shared.clock.clone());
         roles.note_own_acts(auditing::of_own_acts(trail.clone()));
         let wallet = wallet(&config, &shared, &roles);
-        config.issuer.certificate_key = None;
-        config.verifier.certificate_key = None;
+        config.forget_keys();
         // Last: if anything after this failed, the new token would never reach the operator.
         let (operator, token) = Operator::open(shared.clone()).await?;
         let anoncreds = AnonCreds::new(shared.clone());
@@ -219,6 +222,7 @@ impl App {
             ready_since: OnceLock::new(),
             tried: Wanting::default(),
             rotation: Rotation::default(),
+            expiry: Expiry::default(),
             stopping,
             shared,
         };

@@ -51,6 +51,14 @@ pub struct AgentConfig {
     pub invite_base_url: Option<Url>,
 }
 
+impl Config {
+    /// Removes the keys of certificates, which the store has, sealed.
+    pub(crate) fn forget_keys(&mut self) {
+        self.issuer.certificate_key = None;
+        self.verifier.certificate_key = None;
+    }
+}
+
 /// The roles of an instance.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Roles {

@@ -19,6 +19,7 @@ pub async fn note(app: &App) {
         let oldest = outbox.oldest.map_or(0, |at| now.seconds_since(at));
         metrics::gauge!("selfsame_outbox_oldest_seconds").set(oldest as f64);
     }
+    app.note_certificate_ends();
     for kind in EventKind::ALL {
         let told = app.events().count(kind);
         metrics::counter!("selfsame_events_total", "kind" => <&str>::from(kind)).absolute(told);
@@ -99,6 +100,10 @@ pub fn describe() {
     metrics::describe_histogram!(
         "selfsame_flow_age_seconds",
         "Age of a flow when it leaves a state, by the state."
+    );
+    metrics::describe_gauge!(
+        "selfsame_certificate_expiry_seconds",
+        "Seconds until the first certificate of a chain ends; negative once it has ended."
     );
     metrics::describe_gauge!(
         "selfsame_master_key_rotation",

@@ -7,7 +7,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SanType, date_time_ymd,
 };
 use selfsame_app::config::{Config, Roles};
-use selfsame_app::{App, Parts};
+use selfsame_app::{App, DatedChain, Parts};
 use selfsame_core::config::{DidMethod, ResolverConfig, TrustConfig};
 use selfsame_credential::evidence::{Evidence, Fetched, Need, Step};
 use selfsame_credential::status::List;
@@ -15,6 +15,7 @@ use selfsame_credential::verdict::{Outcome, Policy, Trust, Verdict};
 use selfsame_credential::verify::{Examination, Presented};
 use selfsame_credential::{Format, Signer};
 use selfsame_crypto::seal::SealingKey;
+use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PrivateKey, SecretString, jws};
 use selfsame_driver::ErrorKind;
 use selfsame_driver::paging::Paging;
@@ -345,6 +346,31 @@ async fn credentials_of_an_issuer_known_by_certificate_verify_until_they_are_rev
     for format in [Format::JwtVcJson, Format::VcJwt] {
         stands_until_revoked(&app, format, &policy(&did, &[])).await;
     }
+}
+
+#[tokio::test]
+async fn an_instance_knows_when_the_chains_end_that_it_signs_with() {
+    let authority = Authority::new();
+    let origin = "https://issuer.example/";
+    let issuing = x5c_issuer(origin, &authority.for_host("issuer.example"));
+    let until = |year| authority.certify(vec![dns("issuer.example")], year);
+    let mut config = x509_verifier(origin, &until(2031));
+    config.issuer = issuing.issuer;
+    let app = open(config).await.unwrap();
+    let ends = |purpose: &'static str, name: &str, end: &str| DatedChain {
+        purpose,
+        name: name.to_owned(),
+        ends: UnixTime::parse_rfc3339(end).unwrap(),
+    };
+    let known = [
+        ends("issuer", &identifier(&app), "2090-12-31T00:00:00Z"),
+        ends("verifier", "issuer.example", "2031-12-31T00:00:00Z"),
+    ];
+    assert_eq!(app.certificate_ends(), known);
+    let listener = ends("listener", "issuer.example", "2027-01-01T00:00:00Z");
+    let shown = listener.clone();
+    app.watch_certificates(move || vec![shown.clone()]);
+    assert_eq!(app.certificate_ends().first(), Some(&listener));
 }
 
 #[tokio::test]

@@ -198,6 +198,12 @@ pub fn not_after(certificate: &[u8]) -> Option<UnixTime> {
     time(rest).map(|(end, _)| end)
 }
 
+/// The first end of the certificates of a chain (DER); `None` if there are none, or one cannot be read.
+pub fn chain_not_after<'a>(chain: impl IntoIterator<Item = &'a [u8]>) -> Option<UnixTime> {
+    let ends: Option<Vec<UnixTime>> = chain.into_iter().map(not_after).collect();
+    ends?.into_iter().min()
+}
+
 fn validity(certificate: &[u8]) -> Option<&[u8]> {
     taken_validity(certificate).map(|(validity, _)| validity)
 }

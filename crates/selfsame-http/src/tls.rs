@@ -11,7 +11,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::{ClientHello, ParsedCertificate, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
-use selfsame_crypto::SecretString;
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{SecretString, x509};
 use tokio_rustls::TlsAcceptor;
 
 /// The first and the last year of a self-signed certificate. Clients trust it because they know it, not by its dates.
@@ -33,6 +34,15 @@ pub struct TlsHost {
     pub names: Vec<String>,
     /// The certificate.
     pub tls: Tls,
+}
+
+/// When a chain ends that new handshakes show.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ShownEnd {
+    /// The name of the further host that it is for; none for the server's own.
+    pub host: Option<String>,
+    /// When the first of its certificates ends.
+    pub ends: UnixTime,
 }
 
 /// The certificates for new handshakes.
@@ -121,6 +131,22 @@ impl Tls {
         });
         let named = named.collect();
         self.shown.change(|choice| choice.hosts = named);
+    }
+
+    /// The ends of the chains that new handshakes show: of the server's own, and of those of further hosts. A chain that
+    /// can't be read has none.
+    pub fn ends(&self) -> Vec<ShownEnd> {
+        let shown = self.shown.now();
+        let own = std::iter::once((None, &shown.own));
+        let hosts = shown
+            .hosts
+            .iter()
+            .map(|(host, pair)| (Some(host.clone()), pair));
+        let dated = own.chain(hosts).filter_map(|(host, pair)| {
+            let ends = x509::chain_not_after(pair.cert.iter().map(AsRef::as_ref))?;
+            Some(ShownEnd { host, ends })
+        });
+        dated.collect()
     }
 
     /// The certificate that a client which names this host gets, DER.
@@ -377,7 +403,11 @@ mod tests {
         own.renew(&next_own);
         assert_eq!(shown(&served, name).await, next.certificates[0]);
         assert_eq!(shown(&served, None).await, next_own.certificates[0]);
+        let end = UnixTime::parse_rfc3339("2050-01-01T00:00:00Z").unwrap();
+        let ends = [None, name.map(str::to_owned)].map(|host| ShownEnd { host, ends: end });
+        assert_eq!(served.ends(), ends);
         own.renew_hosts(&[]);
+        assert_eq!(served.ends(), ends[..1]);
         assert_eq!(shown(&served, name).await, next_own.certificates[0]);
     }
 

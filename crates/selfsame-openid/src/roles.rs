@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use selfsame_core::certificate::Certificate;
 use selfsame_core::config::NamedDid;
 use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, Wish, WishedKey};
@@ -57,6 +58,7 @@ pub struct Roles {
     organisations: Organisations,
     types: Arc<Types>,
     own_acts: Arc<OnceLock<Box<OwnActEntry>>>,
+    certificates: Certificates,
     open: OpenOrganisations,
     memory: RoleMemory,
 }
@@ -91,8 +93,8 @@ impl Roles {
             types: types.clone(),
             config: Arc::new(config.clone()),
             organisation: organisation.clone(),
-            issuer_certificate: certificates.issuer,
-            verifier_certificate: certificates.verifier,
+            issuer_certificate: certificates.issuer.clone(),
+            verifier_certificate: certificates.verifier.clone(),
             own_issuer: OnceLock::new(),
             own_acts: own_acts.clone(),
             facts: RwLock::new(OrganisationFacts {
@@ -130,6 +132,7 @@ impl Roles {
             organisations: organisations.clone(),
             types,
             own_acts,
+            certificates,
             shared: shared.clone(),
             wanted,
             config: Arc::new(config),
@@ -143,6 +146,14 @@ impl Roles {
             open: OpenOrganisations::default(),
             memory,
         })
+    }
+
+    /// The certificates that the first organisation signs with, by the role.
+    pub fn certificates(&self) -> impl Iterator<Item = (&'static str, &Certificate)> {
+        let Certificates { issuer, verifier } = &self.certificates;
+        let all = [("issuer", issuer), ("verifier", verifier)];
+        all.into_iter()
+            .filter_map(|(role, one)| Some((role, one.as_ref()?)))
     }
 
     /// The credential types of every organisation.

@@ -34,7 +34,7 @@ pub use selfsame_http::origin::{Origin, OriginError};
 pub use selfsame_http::peer::{Proxies, ProxyError};
 pub use selfsame_http::serve::further::FurtherListener;
 pub use selfsame_http::serve::nodes::NodePeer;
-pub use selfsame_http::tls::{SelfMade, Tls, TlsError, TlsHost};
+pub use selfsame_http::tls::{SelfMade, ShownEnd, Tls, TlsError, TlsHost};
 pub use settings::{ServerLimits, ServerSettings};
 pub use start::serve;
 

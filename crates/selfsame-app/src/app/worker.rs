@@ -88,6 +88,7 @@ pub(super) async fn work(
             app.fold().await;
         }
         if look.is_multiple_of(NOTED_EVERY) {
+            app.warn_of_certificate_ends();
             app.keep_ledger_noted().await;
             app.keep_erasing(Urgency::Later).await;
         }

@@ -211,6 +211,13 @@ fn a_certificate_says_when_it_begins_and_ends_in_either_form_of_time() {
     let late = params.signed_by(&key, &pki.issuer).unwrap();
     let end = UnixTime::parse_rfc3339("2075-06-30T00:00:00Z");
     assert_eq!(not_after(late.der()), end);
+    let both = [certificate.as_slice(), late.der()];
+    assert_eq!(chain_not_after(both), not_after(&certificate));
+    assert_eq!(
+        chain_not_after([late.der().as_ref(), b"no certificate"]),
+        None
+    );
+    assert_eq!(chain_not_after([]), None);
     for at in 0..certificate.len() {
         let cut = not_after(&certificate[..at]);
         assert_eq!(cut, None);

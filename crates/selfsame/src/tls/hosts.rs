@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use selfsame_app::App;
+use selfsame_app::{App, DatedChain};
 use selfsame_core::organisation::HostName;
 use selfsame_driver::clock::Clock;
-use selfsame_server::{Tls, TlsHost};
+use selfsame_server::{ShownEnd, Tls, TlsHost};
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::output;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::{read, refused};
+use super::{host_of, read, refused};
 use crate::settings::{HostCertificate, Settings};
 
 /// What a name begins with that stands for any one label.
@@ -54,7 +54,8 @@ impl HostCertificates {
         Ok(all.flat_map(|tls| tls.certificates.clone()).collect())
     }
 
-    /// Warns of organisations whose hosts no certificate is for, now and on each SIGHUP, which also renews the list.
+    /// Warns of organisations whose hosts no certificate is for, now and on each SIGHUP, which also renews the list; lets
+    /// the instance watch when the certificates end.
     ///
     /// # Errors
     /// If signals can't be received.
@@ -63,6 +64,14 @@ impl HostCertificates {
             return Ok(());
         };
         tell_uncovered(tls, app).await;
+        let (shown, own) = (tls.clone(), host_of(&app.config().origin).to_owned());
+        app.watch_certificates(move || {
+            shown
+                .ends()
+                .into_iter()
+                .map(|end| dated(end, &own))
+                .collect()
+        });
         self.renew_on_hangup(tls, app)
     }
 
@@ -97,6 +106,18 @@ impl HostCertificates {
             }
         });
         Ok(())
+    }
+}
+
+/// A chain that the listener shows; its own is for this host.
+fn dated(shown: ShownEnd, own: &str) -> DatedChain {
+    DatedChain {
+        purpose: match shown.host {
+            Some(_) => "host",
+            None => "listener",
+        },
+        name: shown.host.unwrap_or_else(|| own.to_owned()),
+        ends: shown.ends,
     }
 }
 

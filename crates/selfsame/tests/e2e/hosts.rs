@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
+use crate::http::Request;
 use crate::instance::free_port;
 use crate::rig::{World, answer, command, get, post, run, selfsame, take, text, write_private};
 use crate::starting::{Up, spoken};
@@ -88,6 +89,8 @@ fn a_credential_of_an_organisation_names_its_host_and_is_verified_there() {
 struct Listener {
     folder: tempfile::TempDir,
     port: u16,
+    /// Where its metrics are read.
+    watched: u16,
 }
 
 impl Listener {
@@ -95,6 +98,7 @@ impl Listener {
         let listener = Self {
             folder: tempfile::tempdir().unwrap(),
             port: free_port(),
+            watched: free_port(),
         };
         listener.certify("own", "localhost");
         listener.certify("clinic", HOST);
@@ -108,10 +112,18 @@ impl Listener {
 
     /// A new certificate, which is its own root.
     fn certify(&self, name: &str, host: &str) {
-        let made = rcgen::generate_simple_self_signed(vec![host.to_owned()]).unwrap();
-        std::fs::write(self.at(&format!("{name}.pem")), made.cert.pem()).unwrap();
-        let key = made.signing_key.serialize_pem();
-        write_private(&self.at(&format!("{name}.key")), &key);
+        self.certify_until(name, host, 2090);
+    }
+
+    /// A new certificate that ends with the beginning of this year.
+    fn certify_until(&self, name: &str, host: &str, year: i32) {
+        let key = rcgen::KeyPair::generate().unwrap();
+        let mut params = rcgen::CertificateParams::new(vec![host.to_owned()]).unwrap();
+        params.not_before = rcgen::date_time_ymd(2020, 1, 1);
+        params.not_after = rcgen::date_time_ymd(year, 1, 1);
+        let made = params.self_signed(&key).unwrap();
+        std::fs::write(self.at(&format!("{name}.pem")), made.pem()).unwrap();
+        write_private(&self.at(&format!("{name}.key")), &key.serialize_pem());
     }
 
     /// Lists these hosts in the settings.
@@ -119,8 +131,9 @@ impl Listener {
         let hosts = format!(
             "[[tls.hosts]]\nnames = {names:?}\ncertificate = \"clinic.pem\"\ncertificate_key = \"clinic.key\"\n"
         );
-        let text = if names.is_empty() { "" } else { hosts.as_str() };
-        std::fs::write(self.at("settings.toml"), text).unwrap();
+        let hosts = if names.is_empty() { "" } else { hosts.as_str() };
+        let health = format!("[health]\nlisten = \"127.0.0.1:{}\"\n", self.watched);
+        std::fs::write(self.at("settings.toml"), health + hosts).unwrap();
     }
 
     /// Starts the instance; what it complains of goes to a file.
@@ -136,6 +149,16 @@ impl Listener {
         let complaints = std::fs::File::create(self.at("complaints")).unwrap();
         command.stderr(Stdio::from(complaints));
         spoken(&mut command)
+    }
+
+    /// The seconds until a certificate ends, by the metrics.
+    fn seconds_left(&self, labels: &str) -> Option<f64> {
+        let url = format!("http://127.0.0.1:{}/metrics", self.watched);
+        let reply = Request::new("GET", &url.parse().unwrap()).send().ok()?;
+        let metrics = String::from_utf8(reply.body).unwrap();
+        let name = format!("selfsame_certificate_expiry_seconds{{{labels}}} ");
+        let line = metrics.lines().find_map(|line| line.strip_prefix(&name))?;
+        line.parse().ok()
     }
 
     fn complaints(&self) -> String {
@@ -300,4 +323,25 @@ fn the_certificate_of_a_host_is_chosen_by_the_name_that_a_client_asks_for_and_re
         "{}",
         listener.complaints()
     );
+}
+
+#[test]
+fn the_metrics_tell_when_certificates_end_and_the_log_warns_of_one_that_has() {
+    let listener = Listener::new();
+    listener.certify_until("clinic", HOST, 2021);
+    let (up, _) = listener.start();
+    let own = r#"use="listener",name="localhost""#;
+    let clinic = format!(r#"use="host",name="{HOST}""#);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let left = listener.seconds_left(own).unwrap();
+    // The first second of 2090.
+    assert!(
+        (left - (3_786_912_000.0 - now.as_secs_f64())).abs() < 120.0,
+        "{left}"
+    );
+    assert!(listener.seconds_left(&clinic).unwrap() < 0.0);
+    soon(|| listener.complaints().contains("a certificate has ended"));
+    listener.list(&[]);
+    hang_up(&up);
+    soon(|| listener.seconds_left(&clinic).is_some_and(f64::is_nan));
 }
