@@ -16,6 +16,7 @@ mod key_proofs;
 mod keys;
 mod link_secret;
 pub mod matching;
+mod moving;
 mod naming;
 mod objects;
 mod places;
@@ -61,4 +62,9 @@ pub mod issue {
 pub mod revocation {
     pub use crate::registries::RegistryDifference;
     pub use crate::tails::TailsName;
+
+    /// Tails files of a tenant that moves.
+    pub mod moving {
+        pub use crate::moving::{TAILS_MAX, arrival, file, hashes};
+    }
 }

@@ -15,7 +15,7 @@ use selfsame_crypto::hash::sha256;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_net::{CallLimits, Request};
-use selfsame_store::{Batch, Put, TenantId};
+use selfsame_store::{Batch, Put, Store, TenantId};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -32,8 +32,8 @@ const OF_REGISTRY: &str = "anoncreds_tails_of";
 const PART_BYTES: usize = 256 * 1024;
 /// Bytes of files held in memory.
 const HELD_BYTES: usize = 24_000_000;
-/// The longest file that is fetched: that of 65,536 places.
-const FETCHED_MAX: usize = 16_777_218;
+/// The longest file that is fetched or moved: that of 65,536 places.
+pub(crate) const LONGEST: usize = 16_777_218;
 /// How long a fetch may take.
 const FETCH: Duration = Duration::from_secs(30);
 
@@ -77,6 +77,44 @@ pub(crate) fn kept(registry: Option<&str>, hash: &str, bytes: &[u8]) -> Result<B
     })
 }
 
+/// The bytes of a file that is kept in this store.
+///
+/// # Errors
+/// `Damaged` if a part is missing; the store's.
+pub(crate) async fn bytes(store: &Store, hash: &str) -> Result<Option<Vec<u8>>> {
+    let tenant = TenantId::instance();
+    let Some(stored) = store.read(&tenant, TAILS, hash).await? else {
+        return Ok(None);
+    };
+    let record: TailsRecord = decode(&stored.value)?;
+    let mut bytes = Vec::new();
+    for number in 0..record.parts {
+        let part = store.read(&tenant, PART, &part_id(hash, number)).await?;
+        let part = part.ok_or_else(|| Error::damaged("a tails file lacks a part"))?;
+        bytes.extend_from_slice(&part.value);
+    }
+    Ok(Some(bytes))
+}
+
+/// The hash of a file; `None` if it is no tails file.
+pub(crate) fn hash_of(bytes: &[u8]) -> Option<String> {
+    let points = bytes.strip_prefix(&TAILS_VERSION)?;
+    let mut hasher = TailsHash::new();
+    hasher.update(bytes);
+    let is_one = points.len().is_multiple_of(TAIL_LENGTH);
+    is_one.then(|| hasher.finish())
+}
+
+/// Whether a registry leads to a file in this store.
+///
+/// # Errors
+/// The store's.
+pub(crate) async fn has(store: &Store, registry: &str) -> Result<bool> {
+    let (instance, id) = (TenantId::instance(), registry_id(registry));
+    let version = store.version(&instance, OF_REGISTRY, &id).await?;
+    Ok(version.is_some())
+}
+
 fn part_id(hash: &str, number: u32) -> String {
     format!("{hash}.{number}")
 }
@@ -110,18 +148,10 @@ impl Tails {
         if let Some(held) = self.held(&hash) {
             return Ok(Some((hash, held)));
         }
-        let Some(stored) = store.read(&tenant, TAILS, &hash).await? else {
-            return Ok(None);
-        };
-        let record: TailsRecord = decode(&stored.value)?;
-        let mut bytes = Vec::new();
-        for number in 0..record.parts {
-            let part = store.read(&tenant, PART, &part_id(&hash, number)).await?;
-            let part = part.ok_or_else(|| Error::damaged("a tails file lacks a part"))?;
-            bytes.extend_from_slice(&part.value);
-        }
-        let bytes = self.hold(hash.clone(), bytes);
-        Ok(Some((hash, bytes)))
+        Ok(bytes(store, &hash).await?.map(|bytes| {
+            let bytes = self.hold(hash.clone(), bytes);
+            (hash, bytes)
+        }))
     }
 
     /// The file of a registry: kept here, or fetched from where its issuer serves it. Its hash is that of the registry.
@@ -141,7 +171,7 @@ impl Tails {
         };
         let length = tails_length(value.max_cred_num).map_err(refused)?;
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        if length > FETCHED_MAX {
+        if length > LONGEST {
             return Err(absent(&"it is too long"));
         }
         let url = Url::parse(&value.tails_location).map_err(|error| absent(&error))?;
@@ -181,11 +211,7 @@ impl Tails {
     /// # Errors
     /// `BadRequest` if it has another hash, or is no tails file; the store's.
     pub(crate) async fn upload_hashed(&self, hash: &str, bytes: &[u8]) -> Result<()> {
-        let mut hasher = TailsHash::new();
-        hasher.update(bytes);
-        let points = bytes.strip_prefix(&TAILS_VERSION);
-        let is_one = points.is_some_and(|points| points.len().is_multiple_of(TAIL_LENGTH));
-        if !is_one || hasher.finish() != hash {
+        if hash_of(bytes).is_none_or(|found| found != hash) {
             return Err(Error::bad_request("anoncreds-tails-other").with("hash", hash));
         }
         self.shared.store.commit(kept(None, hash, bytes)?).await?;

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use selfsame_anoncreds_wallet::revocation::moving;
 use selfsame_audit::{Act, AuditResult, AuditedActor, Trail};
 use selfsame_core::organisation::{MovingOrganisation, OrganisationName};
 use selfsame_crypto::SecretString;
@@ -13,12 +14,14 @@ use serde::Serialize;
 
 use crate::error::MoveError;
 use crate::line::{FileHeader, LineSeal};
-use crate::part::{MovedEnd, MovedEntry, MovedPart, MovedRecord};
+use crate::part::{MovedEnd, MovedEntry, MovedPart, MovedRecord, MovedTails};
 use crate::rows::RowSource;
 use crate::tally::{KindTally, RowTally};
 
 /// The number of calls that one commit of the other instance can take.
 const CALLS_MAX: usize = 2_000;
+/// Bytes of a tails file on one line.
+const TAILS_BYTES: usize = 1 << 20;
 
 /// An organisation that is about to leave an instance.
 pub struct Leaving {
@@ -48,6 +51,8 @@ pub struct Exported {
     pub given_up: u64,
     /// The records that have expired, which stay behind.
     pub expired: u64,
+    /// The tails files of its revocation registries.
+    pub tails: u64,
 }
 
 impl Leaving {
@@ -93,49 +98,9 @@ pub struct ExportTerms<'a> {
     pub tell: Tell<'a>,
 }
 
-/// Writes all rows of a tenant. If the records are in a file, the store is closed meanwhile.
-///
-/// # Errors
-/// `Io` if the file can't be written; `Calls` for an outbox that is too long; the errors of [`RowSource::rows`].
-pub async fn export(
-    leaving: &Leaving,
-    source: &RowSource,
-    out: &mut (impl Write + ?Sized),
-    terms: &ExportTerms<'_>,
-) -> Result<Exported, MoveError> {
-    let tenant = leaving.organisation.tenant();
-    let header = FileHeader::draw(tenant.clone());
-    let seal = header.seal(terms.passphrase)?;
-    let key = source.key_row(tenant).await?;
-    let (version, key) = seal.vault.rewrapped(tenant, &key, &source.vault())?;
-    let mut file = ExportFile {
-        seal,
-        out,
-        lines: 1,
-        tally: RowTally::default(),
-        counters: 0,
-        calls: 0,
-        given_up: 0,
-        expired: 0,
-        failed: None,
-    };
-    writeln!(file.out, "{}", header.to_line())?;
-    file.part(&MovedPart::Tenant {
-        version,
-        key,
-        name: leaving.organisation.name().to_string(),
-        record: leaving.organisation.to_bytes()?,
-    })?;
-    let read = source.rows(tenant, |row| file.row(row, terms)).await;
-    if let Some(failed) = file.failed.take() {
-        return Err(failed);
-    }
-    read?;
-    file.end(leaving)
-}
-
 /// A file that is being written.
-struct ExportFile<'a, W: ?Sized> {
+pub struct TenantExport<'a, W: ?Sized> {
+    leaving: &'a Leaving,
     seal: LineSeal,
     out: &'a mut W,
     lines: u64,
@@ -144,11 +109,80 @@ struct ExportFile<'a, W: ?Sized> {
     calls: usize,
     given_up: u64,
     expired: u64,
+    tails: u64,
     /// Why a row was not written; the reader of the rows only knows that it is to stop.
     failed: Option<MoveError>,
 }
 
-impl<W: Write + ?Sized> ExportFile<'_, W> {
+impl<'a, W: Write + ?Sized> TenantExport<'a, W> {
+    /// Writes the header and all rows of a tenant. If the records are in a file, the store is closed meanwhile.
+    ///
+    /// # Errors
+    /// `Io` if the file can't be written; the errors of [`RowSource::rows`].
+    pub async fn of_rows(
+        leaving: &'a Leaving,
+        source: &RowSource,
+        out: &'a mut W,
+        terms: &ExportTerms<'_>,
+    ) -> Result<Self, MoveError> {
+        let tenant = leaving.organisation.tenant();
+        let header = FileHeader::draw(tenant.clone());
+        let seal = header.seal(terms.passphrase)?;
+        let key = source.key_row(tenant).await?;
+        let (version, key) = seal.vault.rewrapped(tenant, &key, &source.vault())?;
+        let mut file = Self {
+            leaving,
+            seal,
+            out,
+            lines: 1,
+            tally: RowTally::default(),
+            counters: 0,
+            calls: 0,
+            given_up: 0,
+            expired: 0,
+            tails: 0,
+            failed: None,
+        };
+        writeln!(file.out, "{}", header.to_line())?;
+        file.part(&MovedPart::Tenant {
+            version,
+            key,
+            name: leaving.organisation.name().to_string(),
+            record: leaving.organisation.to_bytes()?,
+        })?;
+        let read = source.rows(tenant, |row| file.row(row, terms)).await;
+        if let Some(failed) = file.failed.take() {
+            return Err(failed);
+        }
+        read?;
+        Ok(file)
+    }
+
+    /// Writes the tails files of the tenant's revocation registries, which are public and so no rows of the tenant, and
+    /// the last line.
+    ///
+    /// # Errors
+    /// `Io` if the file can't be written; `Calls` for an outbox that is too long; the store's.
+    pub async fn finish(mut self, store: &Store) -> Result<Exported, MoveError> {
+        let hashes = moving::hashes(store, self.leaving.organisation.tenant()).await?;
+        for hash in hashes {
+            // A file that was never kept here is fetched from where the registry says, by the other instance too.
+            let Some(bytes) = moving::file(store, &hash).await? else {
+                continue;
+            };
+            let mut parts = bytes.chunks(TAILS_BYTES).peekable();
+            while let Some(part) = parts.next() {
+                let tails = MovedTails {
+                    bytes: part.to_vec(),
+                    is_last: parts.peek().is_none(),
+                };
+                self.part(&MovedPart::Tails(tails))?;
+            }
+            self.tails = self.tails.saturating_add(1);
+        }
+        self.end()
+    }
+
     fn part(&mut self, part: &MovedPart) -> Result<(), MoveError> {
         let number = self.lines.saturating_add(1);
         let line = self.seal.line(number, part.to_bytes().expose())?;
@@ -190,7 +224,7 @@ impl<W: Write + ?Sized> ExportFile<'_, W> {
         })
     }
 
-    fn end(mut self, leaving: &Leaving) -> Result<Exported, MoveError> {
+    fn end(mut self) -> Result<Exported, MoveError> {
         if self.calls > CALLS_MAX {
             return Err(MoveError::Calls(self.calls));
         }
@@ -200,11 +234,13 @@ impl<W: Write + ?Sized> ExportFile<'_, W> {
             sum: self.tally.sum(),
             counters: self.counters,
             entries,
+            tails: self.tails,
         }))?;
         self.out.flush()?;
+        let organisation = &self.leaving.organisation;
         Ok(Exported {
-            organisation: leaving.organisation.name().to_string(),
-            tenant: leaving.organisation.tenant().to_string(),
+            organisation: organisation.name().to_string(),
+            tenant: organisation.tenant().to_string(),
             lines: self.lines,
             records: self.tally.count(),
             hash: self.tally.hash(),
@@ -213,6 +249,7 @@ impl<W: Write + ?Sized> ExportFile<'_, W> {
             calls: entries,
             given_up: self.given_up,
             expired: self.expired,
+            tails: self.tails,
         })
     }
 }

@@ -65,6 +65,8 @@ pub struct Arrived {
     pub counters: u64,
     /// The calls to be made.
     pub calls: u64,
+    /// The tails files of its revocation registries.
+    pub tails: u64,
     /// Lines that are not in the file although others follow.
     pub missing: u64,
     /// Lines that did not go in.
@@ -227,6 +229,7 @@ impl<R: BufRead> TenantImport<R> {
             kinds: filled.there.kinds(),
             counters: count(filled.counters.len()),
             calls: count(filled.entries.len()),
+            tails: filled.tails,
             missing: filled.missing,
             faulty: filled.faulty,
             faults: filled.faults,

@@ -24,7 +24,7 @@ mod tally;
 pub mod wallet;
 
 pub use error::MoveError;
-pub use export::{ExportTerms, Exported, Leaving, export};
+pub use export::{ExportTerms, Exported, Leaving, TenantExport};
 pub use import::{
     Arrived, FaultyLine, FilledTenant, ImportTerms, LineFault, TenantImport, discard,
 };

@@ -31,6 +31,8 @@ pub enum MovedPart {
     },
     /// A call that is to be made.
     Entry(MovedEntry),
+    /// A part of the tails file of a revocation registry.
+    Tails(MovedTails),
     /// The last line.
     End(MovedEnd),
 }
@@ -63,6 +65,15 @@ pub struct MovedEntry {
     sealed: Vec<u8>,
 }
 
+/// A part of a tails file. The parts of a file follow each other.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct MovedTails {
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Whether it is the last one of the file.
+    pub is_last: bool,
+}
+
 /// What the last line says of all.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct MovedEnd {
@@ -74,12 +85,15 @@ pub struct MovedEnd {
     pub counters: u64,
     /// The number of entries of the outbox.
     pub entries: u64,
+    /// The number of tails files.
+    pub tails: u64,
 }
 
 const TENANT: &[u8] = b"tenant";
 const RECORD: &[u8] = b"record";
 const COUNTER: &[u8] = b"counter";
 const ENTRY: &[u8] = b"entry";
+const TAILS: &[u8] = b"tails";
 const END: &[u8] = b"end";
 
 impl MovedPart {
@@ -106,12 +120,14 @@ impl MovedPart {
                 &entry.created.to_be_bytes(),
                 &entry.sealed,
             ]),
+            Self::Tails(tails) => frame::join(&[TAILS, &[u8::from(tails.is_last)], &tails.bytes]),
             Self::End(end) => frame::join(&[
                 END,
                 &end.records.to_be_bytes(),
                 &end.sum.to_bytes(),
                 &end.counters.to_be_bytes(),
                 &end.entries.to_be_bytes(),
+                &end.tails.to_be_bytes(),
             ]),
         };
         Secret::new(bytes)
@@ -153,11 +169,16 @@ impl MovedPart {
                     sealed: sealed.to_vec(),
                 }))
             }
-            [END, records, sum, counters, entries] => Some(Self::End(MovedEnd {
+            [TAILS, [is_last @ (0 | 1)], bytes] => Some(Self::Tails(MovedTails {
+                bytes: bytes.to_vec(),
+                is_last: *is_last == 1,
+            })),
+            [END, records, sum, counters, entries, tails] => Some(Self::End(MovedEnd {
                 records: number(records)?,
                 sum: Sum::of(sum)?,
                 counters: number(counters)?,
                 entries: number(entries)?,
+                tails: number(tails)?,
             })),
             _ => None,
         }

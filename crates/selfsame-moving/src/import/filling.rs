@@ -2,6 +2,7 @@
 
 use std::io::BufRead;
 
+use selfsame_anoncreds_wallet::revocation::moving;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::Write;
 use selfsame_store::{Batch, Expect, Store, TenantId};
@@ -10,7 +11,7 @@ use serde::Serialize;
 use super::{ImportTerms, TenantImport};
 use crate::error::MoveError;
 use crate::line::{NoLine, ReadLine};
-use crate::part::{MovedEnd, MovedEntry, MovedPart, MovedRecord};
+use crate::part::{MovedEnd, MovedEntry, MovedPart, MovedRecord, MovedTails};
 use crate::tally::RowTally;
 
 /// The rows of one commit, and their bytes after which none is added.
@@ -48,6 +49,8 @@ pub enum LineFault {
     Unknown,
     /// The instance has this record with another content.
     Different,
+    /// It ends a tails file that is that of no revocation registry of the tenant.
+    OtherTails,
 }
 
 /// A counter of the tenant.
@@ -66,6 +69,7 @@ pub struct FilledTenant {
     pub(super) faults: Vec<FaultyLine>,
     pub(super) counters: Vec<MovedCounter>,
     pub(super) entries: Vec<MovedEntry>,
+    pub(super) tails: u64,
     pub(super) now: UnixTime,
     /// The records that are there now.
     pub(super) there: RowTally,
@@ -85,6 +89,7 @@ impl FilledTenant {
             faults: Vec::new(),
             counters: Vec::new(),
             entries: Vec::new(),
+            tails: 0,
             now,
             there: RowTally::default(),
             all: RowTally::default(),
@@ -100,6 +105,7 @@ impl FilledTenant {
                 && end.sum == self.all.sum()
                 && end.counters == super::count(self.counters.len())
                 && end.entries == super::count(self.entries.len())
+                && end.tails == self.tails
         };
         self.missing == 0 && self.end.as_ref().is_some_and(counts)
     }
@@ -118,6 +124,7 @@ pub(super) async fn fill<R: BufRead>(
         expected: FIRST,
         waiting: Vec::new(),
         bytes: 0,
+        tails: Vec::new(),
     };
     while let Some(line) = import.lines.next_line()? {
         let place = import.lines.number();
@@ -135,7 +142,8 @@ pub(super) async fn fill<R: BufRead>(
             }
         });
         match taken {
-            Ok(()) => filling.write_if_full().await?,
+            Ok(None) => filling.write_if_full().await?,
+            Ok(Some(tails)) => filling.take_tails(place, tails).await?,
             Err(fault) => filling.fault(place, fault),
         }
     }
@@ -152,7 +160,7 @@ fn can_go_in<R: BufRead>(import: &TenantImport<R>, part: &MovedPart) -> bool {
             !is_own && import.opens(record)
         }
         MovedPart::Entry(entry) => import.opens_call(entry),
-        MovedPart::Counter { .. } | MovedPart::End(_) => true,
+        MovedPart::Counter { .. } | MovedPart::Tails(_) | MovedPart::End(_) => true,
     }
 }
 
@@ -173,6 +181,8 @@ struct Filling<'a> {
     expected: u64,
     waiting: Vec<WaitingRecord>,
     bytes: usize,
+    /// The parts of a tails file so far.
+    tails: Vec<u8>,
 }
 
 struct WaitingRecord {
@@ -199,7 +209,8 @@ impl Filling<'_> {
         Ok(())
     }
 
-    fn take(&mut self, line: u64, part: MovedPart) -> Result<(), LineFault> {
+    /// Takes a part in; gives back a part of a tails file, which is no row.
+    fn take(&mut self, line: u64, part: MovedPart) -> Result<Option<MovedTails>, LineFault> {
         match part {
             MovedPart::Tenant { .. } => return Err(LineFault::Unknown),
             MovedPart::Record(record) => {
@@ -207,7 +218,7 @@ impl Filling<'_> {
                 if record.expires.is_some_and(|at| at <= now) {
                     self.filled.all.add(&record);
                     self.filled.expired = self.filled.expired.saturating_add(1);
-                    return Ok(());
+                    return Ok(None);
                 }
                 self.bytes = self.bytes.saturating_add(record.value.len());
                 self.waiting.push(WaitingRecord { line, record });
@@ -216,7 +227,33 @@ impl Filling<'_> {
                 self.filled.counters.push(MovedCounter { name, next });
             }
             MovedPart::Entry(entry) => self.filled.entries.push(entry),
+            MovedPart::Tails(tails) => return Ok(Some(tails)),
             MovedPart::End(end) => self.filled.end = Some(end),
+        }
+        Ok(None)
+    }
+
+    /// Takes a part of a tails file in. With the last one the file is kept, if its hash is that of a registry of the
+    /// tenant; the registries stand before it.
+    async fn take_tails(&mut self, line: u64, part: MovedTails) -> Result<(), MoveError> {
+        let length = self.tails.len().saturating_add(part.bytes.len());
+        if length <= moving::TAILS_MAX {
+            self.tails.extend_from_slice(&part.bytes);
+        }
+        if !part.is_last {
+            return Ok(());
+        }
+        self.write().await?;
+        let bytes = std::mem::take(&mut self.tails);
+        match moving::arrival(self.store, &self.tenant, &bytes).await {
+            Ok(writes) => {
+                if let Some(batch) = writes {
+                    self.store.commit(batch).await?;
+                }
+                self.filled.tails = self.filled.tails.saturating_add(1);
+            }
+            Err(error) if error.is_refusal() => self.fault(line, LineFault::OtherTails),
+            Err(error) => return Err(error.into()),
         }
         Ok(())
     }

@@ -29,13 +29,13 @@ fn a_header_reads_back_and_another_format_version_or_member_is_told() {
     assert_eq!(FileHeader::parse(line.as_bytes()).unwrap(), header);
     let changed = |from: &str, to: &str| FileHeader::parse(line.replace(from, to).as_bytes());
     assert!(matches!(
-        changed(r#""version":1"#, r#""version":2"#),
-        Err(MoveError::OtherVersion(2))
+        changed(r#""version":2"#, r#""version":1"#),
+        Err(MoveError::OtherVersion(1))
     ));
     for (from, to) in [
         (FORMAT, "other"),
         ("o-1", "o 1"),
-        (r#""version":1"#, r#""version":1,"more":1"#),
+        (r#""version":2"#, r#""version":2,"more":1"#),
         ("{", ""),
     ] {
         let refused = changed(from, to);

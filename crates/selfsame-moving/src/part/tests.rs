@@ -50,21 +50,26 @@ fn part() -> impl Strategy<Value = MovedPart> {
             sealed,
         })
     });
-    let end =
-        (any::<[u64; 3]>(), any::<[u8; 32]>()).prop_map(|([records, counters, entries], sum)| {
+    let end = (any::<[u64; 4]>(), any::<[u8; 32]>()).prop_map(
+        |([records, counters, entries, tails], sum)| {
             let sum = Sum::of(&sum).unwrap();
             MovedPart::End(MovedEnd {
                 records,
                 sum,
                 counters,
                 entries,
+                tails,
             })
-        });
+        },
+    );
+    let tails = (any::<Vec<u8>>(), any::<bool>());
+    let tails = tails.prop_map(|(bytes, is_last)| MovedPart::Tails(MovedTails { bytes, is_last }));
     prop_oneof![
         tenant,
         record().prop_map(MovedPart::Record),
         (".{0,9}", any::<u64>()).prop_map(|(name, next)| MovedPart::Counter { name, next }),
         entry,
+        tails,
         end,
     ]
 }

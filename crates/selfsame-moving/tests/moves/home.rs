@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use selfsame_anoncreds::cl::revocation::{TAIL_LENGTH, TAILS_VERSION, TailsHash};
+use selfsame_anoncreds_wallet::revocation::moving;
 use selfsame_audit::Trail;
 use selfsame_core::organisation::OrganisationName;
 use selfsame_crypto::seal::SealingKey;
@@ -16,7 +18,7 @@ use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_moving::{
     Arrived, ExportTerms, Exported, ImportTerms, KeptIn, Leaving, MoveError, RowSource,
-    TenantImport, export,
+    TenantExport, TenantImport,
 };
 use selfsame_postgres::{Address, Company, Postgres};
 use selfsame_store::backend::{Backend, STORE_FILE};
@@ -107,6 +109,22 @@ impl Home {
         self
     }
 
+    /// Gives `acme` revocation registries with these tails files.
+    pub async fn with_tails(self, files: &[Vec<u8>]) -> Self {
+        let store = self.open().await;
+        for (number, bytes) in files.iter().enumerate() {
+            let id = format!("did:selfsame:acme/registry/{number}");
+            let record = json!({"id": id, "tails_hash": tails_hash(bytes)});
+            let record = serde_json::to_vec(&record).unwrap();
+            let put = Put::new("anoncreds_registry", number.to_string(), record);
+            store.commit(Batch::new(acme()).put(put)).await.unwrap();
+            let kept = moving::arrival(&store, &acme(), bytes).await.unwrap();
+            store.commit(kept.unwrap()).await.unwrap();
+        }
+        drop(store);
+        self
+    }
+
     /// Writes the file of `acme`.
     pub async fn export(&self) -> Result<File, MoveError> {
         let name = OrganisationName::parse("acme").unwrap();
@@ -123,7 +141,8 @@ impl Home {
             now: now(),
             tell: &|_, _| {},
         };
-        let exported = export(&leaving, &self.source, &mut text, &terms).await?;
+        let export = TenantExport::of_rows(&leaving, &self.source, &mut text, &terms).await?;
+        let exported = export.finish(&self.open().await).await?;
         Ok(File { text, exported })
     }
 
@@ -143,6 +162,17 @@ impl Home {
         let trail = Trail::new(store.clone(), Clock::default());
         import.finish(&store, &trail, filled).await
     }
+}
+
+/// A tails file with this number of points.
+pub fn tails(points: usize, byte: u8) -> Vec<u8> {
+    [TAILS_VERSION.to_vec(), vec![byte; points * TAIL_LENGTH]].concat()
+}
+
+pub fn tails_hash(bytes: &[u8]) -> String {
+    let mut hasher = TailsHash::new();
+    hasher.update(bytes);
+    hasher.finish()
 }
 
 /// The file of a moved tenant.

@@ -1,14 +1,15 @@
 //! Whole moves: what arrives is what left, and it works.
 
+use selfsame_anoncreds_wallet::revocation::moving;
 use selfsame_audit::{AuditFilter, Trail};
 use selfsame_core::organisation::OrganisationName;
 use selfsame_driver::ErrorKind;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
-use selfsame_moving::{MoveError, discard};
-use selfsame_store::{Page, Store, Tag, TenantId};
+use selfsame_moving::{FaultyLine, LineFault, MoveError, discard};
+use selfsame_store::{Batch, Page, Put, Store, Tag, TenantId};
 
-use crate::home::{Home, acme, handle, now};
+use crate::home::{Home, acme, handle, now, tails, tails_hash};
 
 /// What the cards are, of a thousand: a tenth has expired.
 const CARDS: u32 = 1_000;
@@ -72,6 +73,56 @@ async fn a_tenant_moves_from_a_file_to_postgresql_and_back_with_the_same_hashes(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_tails_files_of_its_registries_come_along_with_a_tenant() {
+    // The first is longer than one line holds.
+    let files = [tails(9_000, 1), tails(10, 2)];
+    let first = Home::in_a_file().with_acme("suspended", 10).await;
+    let first = first.with_tails(&files).await;
+    let file = first.export().await.unwrap();
+    assert_eq!(file.exported.tails, 2);
+    let second = Home::in_postgres();
+    for _ in 0..2 {
+        // Cut off before the last line, it is run again.
+        let cut = second.import(&file.text[..file.text.len() - 10]).await;
+        assert!(!cut.unwrap().complete);
+    }
+    let arrived = second.import(&file.text).await.unwrap();
+    assert!(arrived.complete, "{arrived:?}");
+    assert_eq!((arrived.tails, arrived.faulty), (2, 0));
+    let store = second.open().await;
+    for bytes in &files {
+        let kept = moving::file(&store, &tails_hash(bytes)).await.unwrap();
+        assert_eq!(kept.as_ref(), Some(bytes));
+        let again = moving::arrival(&store, &acme(), bytes).await.unwrap();
+        assert!(again.is_none(), "a registry leads to it");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tails_file_that_has_not_the_hash_of_a_registry_does_not_go_in() {
+    let bytes = tails(10, 1);
+    let first = Home::in_a_file().with_acme("suspended", 10).await;
+    let first = first.with_tails(std::slice::from_ref(&bytes)).await;
+    let store = first.open().await;
+    let hash = tails_hash(&bytes);
+    let put = Put::new("anoncreds_tails_part", format!("{hash}.0"), tails(10, 2));
+    let changed = Batch::new(TenantId::instance()).put(put);
+    store.commit(changed).await.unwrap();
+    drop(store);
+    let file = first.export().await.unwrap();
+    let second = Home::in_a_file();
+    let arrived = second.import(&file.text).await.unwrap();
+    assert_eq!((arrived.complete, arrived.tails), (false, 0));
+    let line = file.exported.lines - 1;
+    let fault = LineFault::OtherTails;
+    assert_eq!(arrived.faults, [FaultyLine { line, fault }]);
+    let store = second.open().await;
+    for hash in [hash, tails_hash(&tails(10, 2))] {
+        assert_eq!(moving::file(&store, &hash).await.unwrap(), None);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_instances_note_the_move_in_their_audit_trails() {
     let first = Home::in_a_file().with_acme("suspended", 10).await;
     let file = first.export().await.unwrap();
@@ -118,8 +169,8 @@ async fn an_organisation_that_is_active_or_has_a_name_that_is_taken_does_not_mov
     let other = Home::in_a_file();
     let store = other.open().await;
     let skeleton = OrganisationName::parse("acme").unwrap().skeleton();
-    let put = selfsame_store::Put::new("organisation_skeleton", skeleton, Vec::new());
-    let batch = selfsame_store::Batch::new(TenantId::instance()).put(put);
+    let put = Put::new("organisation_skeleton", skeleton, Vec::new());
+    let batch = Batch::new(TenantId::instance()).put(put);
     store.commit(batch).await.unwrap();
     drop(store);
     let refused = other.import(&file.text).await;
@@ -166,17 +217,17 @@ async fn a_row_that_was_changed_behind_the_import_is_found_before_the_organisati
     assert!(!second.import(&file.text[..cut]).await.unwrap().complete);
     let store = second.open().await;
     let kept = store.read(&acme(), "card", "7").await.unwrap().unwrap();
-    let changed = selfsame_store::Batch::new(acme()).update("card", &kept, vec![9]);
+    let changed = Batch::new(acme()).update("card", &kept, vec![9]);
     store.commit(changed).await.unwrap();
-    let added = selfsame_store::Put::new("card", "9999", Vec::new());
-    let added = selfsame_store::Batch::new(acme()).put(added);
+    let added = Put::new("card", "9999", Vec::new());
+    let added = Batch::new(acme()).put(added);
     store.commit(added).await.unwrap();
     drop(store);
     // The changed one is named by its line, so the file is not in as a whole.
     let arrived = second.import(&file.text).await.unwrap();
     assert!(!arrived.complete && arrived.faulty == 1, "{arrived:?}");
     let store = second.open().await;
-    let back = selfsame_store::Batch::new(acme()).delete("card", "7");
+    let back = Batch::new(acme()).delete("card", "7");
     store.commit(back).await.unwrap();
     drop(store);
     let refused = second.import(&file.text).await;

@@ -13,7 +13,7 @@ use selfsame_driver::clock::Clock;
 use selfsame_driver::{Reason, private_file};
 use selfsame_moving::{
     Arrived, ExportTerms, Exported, FaultyLine, ImportTerms, KindTally, Leaving, LineFault,
-    MoveError, TenantImport, discard, export,
+    MoveError, TenantExport, TenantImport, discard,
 };
 use selfsame_store::{StoreError, TenantId};
 use selfsame_terminal::exit::{Answer, End, Failure};
@@ -144,8 +144,8 @@ impl ExportTenant {
             now: clock.now(),
             tell: &|what, seen| progress.at(what, seen),
         };
-        let written = export(&leaving, &kept.source, &mut out, &terms).await;
-        let written = written.map_err(failed).and_then(|exported| {
+        let written = written(&leaving, &kept, &mut out, &terms).await;
+        let written = written.and_then(|exported| {
             out.flush()?;
             out.get_ref().sync_all()?;
             Ok(exported)
@@ -160,6 +160,19 @@ impl ExportTenant {
         });
         Ok(Answer::Yes)
     }
+}
+
+/// Writes the rows, which are read as they are in the file or the database, and then what is read from the records.
+async fn written(
+    leaving: &Leaving,
+    kept: &KeptRecords,
+    out: &mut BufWriter<File>,
+    terms: &ExportTerms<'_>,
+) -> Result<Exported, Failure> {
+    let export = TenantExport::of_rows(leaving, &kept.source, out, terms).await;
+    let export = export.map_err(failed)?;
+    let store = kept.open().await?;
+    export.finish(&store).await.map_err(failed)
 }
 
 impl ImportTenant {
@@ -291,8 +304,8 @@ fn exported_lines(exported: &Exported, to: &Path) -> Vec<String> {
     )];
     lines.extend(kind_lines(&exported.kinds));
     lines.push(format!(
-        "  {:>9}  counters, {} calls to be made",
-        exported.counters, exported.calls
+        "  {:>9}  counters, {} calls to be made, {} tails files",
+        exported.counters, exported.calls, exported.tails
     ));
     if exported.given_up > 0 || exported.expired > 0 {
         lines.push(format!(
@@ -352,6 +365,9 @@ fn fault_line(faulty: &FaultyLine) -> String {
         LineFault::Again => "was there before, or stands at another place than it was written at",
         LineFault::Unknown => "says what no line says here",
         LineFault::Different => "has a record that is here with another content",
+        LineFault::OtherTails => {
+            "ends a tails file whose hash no revocation registry of the organisation has"
+        }
     };
     format!("  line {line} {what}")
 }

@@ -301,6 +301,7 @@ pub const PLACES: &[Place] = &[
     Place {
         // It works on records, and starts no instance.
         beside: &[
+            "selfsame-anoncreds-wallet",
             "selfsame-askar",
             "selfsame-audit",
             "selfsame-core",
