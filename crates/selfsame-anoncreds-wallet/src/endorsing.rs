@@ -125,6 +125,7 @@ pub(crate) async fn signed(
     let nonce = u64::from_be_bytes(shared.clock.ctx().random::<8>("nonce"));
     let body = Body {
         endorser: Some(by.ok_or_else(|| not_ours(&endorser.did))?),
+        agreement: shared.acceptance(&author.tenant).await?,
         ..Body::new(&network, id, nonce, operations)
     };
     let unsigned = UnsignedTransaction::of(body);

@@ -1,6 +1,7 @@
 //! One instance: assembles its parts, starts and stops it.
 
 mod agents;
+mod agreeing;
 mod auditing;
 mod backing_up;
 mod endorsing;
@@ -60,6 +61,7 @@ use selfsame_webhooks::Webhooks;
 use tokio::sync::watch;
 
 pub use agents::OrganisationAgent;
+pub use agreeing::{AuthorAgreement, GivenAcceptance};
 pub use expiring::DatedChain;
 pub use exporting::{ExportWish, Exported};
 pub use hearing::{AgentNotices, HeardNotice};

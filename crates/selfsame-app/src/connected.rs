@@ -14,6 +14,7 @@ use selfsame_ledger::{Registry, standing};
 use selfsame_registry::anoncreds::{
     ObjectName, PublishedDefinition, PublishedRegistry, PublishedSchema, RevocationState,
 };
+use selfsame_registry::network::AgreementInForce;
 use selfsame_registry::{Receipt, StateError, StateMachine, StateRead, Transaction};
 
 /// Attempts to read a revocation list while entries are added.
@@ -45,6 +46,10 @@ impl RegistryClient for Connected {
             time: standing.time,
             height: standing.height,
         })
+    }
+
+    async fn agreement(&self) -> Result<Option<AgreementInForce>> {
+        self.read(|machine, state| machine.agreement(state)).await
     }
 
     async fn used(&self, key: &UseKey) -> Result<(Option<Use>, UnixTime)> {

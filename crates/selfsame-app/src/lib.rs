@@ -26,6 +26,7 @@ pub use selfsame_openid::OrganisationRoles;
 /// What the faces of agents give and get.
 pub mod agent {
     pub use crate::app::{
-        AgentNotices, AgentType, HeardNotice, IssuedPlace, OrganisationAgent, WaitingNotification,
+        AgentNotices, AgentType, AuthorAgreement, GivenAcceptance, HeardNotice, IssuedPlace,
+        OrganisationAgent, WaitingNotification,
     };
 }

@@ -19,7 +19,7 @@ use crate::view::{InstanceDid, NewDid};
 use method::Keeping;
 use record::{DID, DidRecord, did_id};
 
-pub use method::{Author, Changing, HOSTED, Registering};
+pub use method::{ACCEPTANCE, Author, Changing, HOSTED, Registering};
 
 /// The operator's actions on the instance's DIDs.
 #[derive(Clone)]

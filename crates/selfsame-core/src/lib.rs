@@ -19,10 +19,9 @@ pub mod record_cache;
 pub mod registry;
 pub mod resolver;
 mod shared;
-mod short_lived;
 pub mod trust;
 pub mod view;
 
 pub use fetches::Recency;
+pub use selfsame_driver::ShortLived;
 pub use shared::{Correspondent, Resources, Shared, below};
-pub use short_lived::ShortLived;

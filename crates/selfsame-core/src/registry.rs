@@ -11,6 +11,7 @@ use selfsame_driver::Result;
 use selfsame_registry::anoncreds::{
     PublishedDefinition, PublishedRegistry, PublishedSchema, RevocationState,
 };
+use selfsame_registry::network::AgreementInForce;
 use selfsame_registry::{Receipt, Transaction};
 
 pub use delegations::{DELEGATIONS_MAX, WantedDelegation, delegation_name, newest_delegation};
@@ -30,6 +31,11 @@ pub trait RegistryClient: Send + Sync {
 
     /// The time and height of the newest checkpoint, if the registry runs in this process.
     async fn as_of(&self) -> Option<AsOf>;
+
+    /// The author agreement in force, if the network has one.
+    async fn agreement(&self) -> Result<Option<AgreementInForce>> {
+        Ok(None)
+    }
 
     /// The recorded use of a single-use credential, if there is one, and the time as of which this holds.
     async fn used(&self, key: &UseKey) -> Result<(Option<Use>, UnixTime)>;

@@ -21,6 +21,7 @@ mod reason;
 pub mod record;
 mod reported;
 pub mod room;
+mod short_lived;
 pub mod turn;
 
 pub use bound::Bound;
@@ -29,3 +30,4 @@ pub use cpu_pool::CpuPool;
 pub use error::{Error, ErrorKind, Result};
 pub use reason::{Reason, Reasons, Value};
 pub use reported::{Reported, WhoActs};
+pub use short_lived::ShortLived;

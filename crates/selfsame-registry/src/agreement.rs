@@ -38,6 +38,26 @@ pub struct AgreementInForce {
     pub receipt: Receipt,
 }
 
+impl Acceptance {
+    /// Whether this is the acceptance of an agreement.
+    pub fn is_of(&self, agreement: &Agreement) -> bool {
+        self.version == agreement.version && self.digest == agreement.digest
+    }
+
+    /// The bytes of a kept acceptance.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_cbor()
+    }
+
+    /// Reads a kept acceptance.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
+        Self::from_cbor(bytes)
+    }
+}
+
 impl Version for AgreementInForce {
     fn receipt(&self) -> &Receipt {
         &self.receipt

@@ -1,14 +1,15 @@
 //! The ledger: DIDs of anybody, and what ACA-Py asks of a ledger of Indy.
 
 use http::StatusCode;
+use selfsame_app::agent::{AuthorAgreement, GivenAcceptance};
 use selfsame_crypto::encoding::base58_encode;
 use selfsame_did::{Did, Document, Options, Relationship};
 use selfsame_driver::Reason;
 use selfsame_http::error::Problem;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::answer::{OperationError, OperationResult, cannot, told};
+use crate::answer::{OperationError, OperationResult, cannot, done, told};
 use crate::call::{OperationCall, did_of};
 
 /// The role that each DID has: it may publish in its own name, and in no other.
@@ -120,23 +121,46 @@ async fn resolved(call: &OperationCall, did: &Did) -> OperationResult<Document> 
     Ok(resolution.document.clone().ok_or_else(unresolved)?)
 }
 
-/// The agreement of the network's authors: there is none that this API accepts.
+/// The agreement of the network's authors, and what the agent has accepted.
 pub async fn agreement(call: OperationCall) -> OperationResult {
-    let in_force = call.app().agreement_in_force().ok().flatten();
-    let record =
-        in_force.map(|one| json!({ "version": one.version, "digest": one.digest, "text": "" }));
+    let agreement = call.app().author_agreement(call.tenant()?).await?;
+    let accepted = agreement.as_ref().and_then(|one| one.accepted.as_ref());
     told(&json!({ "result": {
-        "aml_record": null,
-        "taa_record": record,
-        "taa_required": record.is_some(),
-        "taa_accepted": null,
+        "aml_record": agreement.as_ref().map(ways_to_accept),
+        "taa_record": agreement.as_ref().map(agreement_record),
+        "taa_required": agreement.is_some(),
+        "taa_accepted": accepted.map(|one| json!({ "mechanism": one.mechanism, "time": one.day.0 })),
     }}))
 }
 
-/// Nothing is to be accepted where no agreement is in force.
+/// The mechanisms, as Indy's ledgers list them.
+fn ways_to_accept(agreement: &AuthorAgreement) -> Value {
+    let ways = agreement.mechanisms.iter();
+    let ways: Map<String, Value> = ways.map(|way| (way.clone(), json!(""))).collect();
+    json!({ "version": agreement.version, "aml": ways, "amlContext": "" })
+}
+
+/// The agreement. The registry has the digest of its text, and not the text.
+fn agreement_record(agreement: &AuthorAgreement) -> Value {
+    json!({ "version": agreement.version, "digest": agreement.digest, "text": "" })
+}
+
+#[derive(Deserialize)]
+struct AcceptedTerms {
+    version: String,
+    #[serde(default)]
+    text: String,
+    mechanism: String,
+}
+
+/// Accepts the agreement in force.
 pub async fn accept_agreement(call: OperationCall) -> OperationResult {
-    match call.app().agreement_in_force().ok().flatten() {
-        None => Err(cannot(Reason::new("agent-agreement-absent"))),
-        Some(_) => Err(cannot(Reason::new("agent-agreement-operator"))),
-    }
+    let asked: AcceptedTerms = call.body()?;
+    let given = GivenAcceptance {
+        version: &asked.version,
+        text: &asked.text,
+        mechanism: &asked.mechanism,
+    };
+    call.app().accept_agreement(call.tenant()?, &given).await?;
+    done()
 }

@@ -136,6 +136,26 @@ async fn public_did(agent: &Agent) -> String {
 /// Makes this DID an endorser, and the network one of mode `endorsed`.
 async fn govern(world: &World, endorser: &str) {
     let ledger = world.app.registry().unwrap().ledger().unwrap();
+    let endorser = Did::parse(endorser).unwrap();
+    let subject = Identifier::of_did(&endorser, ledger.machine().network()).unwrap();
+    let rules = Rules {
+        mode: Mode::Endorsed,
+        ..*ledger.genesis().rules()
+    };
+    let role = Some(Role::Endorser);
+    let change = vec![
+        Operation::SetRole { subject, role },
+        Operation::ChangeRules {
+            from_height: ledger.head().unwrap().height + 2,
+            rules,
+        },
+    ];
+    decided(world, change).await;
+}
+
+/// Writes these operations as the trustee of the network.
+pub async fn decided(world: &World, operations: Vec<Operation>) {
+    let ledger = world.app.registry().unwrap().ledger().unwrap();
     let [trustee] = ledger.genesis().members() else {
         panic!("an embedded registry has one member");
     };
@@ -145,23 +165,9 @@ async fn govern(world: &World, endorser: &str) {
         key: KeyHandle::of(&trustee.key),
         fragment: KEY_FRAGMENT.to_owned(),
     };
-    let endorser = Did::parse(endorser).unwrap();
-    let subject = Identifier::of_did(&endorser, ledger.machine().network()).unwrap();
-    let rules = Rules {
-        mode: Mode::Endorsed,
-        ..*ledger.genesis().rules()
-    };
     let dids = Dids::new(world.app.agents().anoncreds().shared().clone());
-    let role = Some(Role::Endorser);
-    let change = vec![
-        Operation::SetRole { subject, role },
-        Operation::ChangeRules {
-            from_height: ledger.head().unwrap().height + 2,
-            rules,
-        },
-    ];
-    let change = dids.signed_together(&author, change).await.unwrap();
-    dids.write(&author, &change).await.unwrap();
+    let signed = dids.signed_together(&author, operations).await.unwrap();
+    dids.write(&author, &signed).await.unwrap();
 }
 
 async fn state(agent: &Agent, id: &str, wanted: &str) -> Value {

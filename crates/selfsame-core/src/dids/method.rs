@@ -20,7 +20,7 @@ use crate::shared::{Shared, below};
 use crate::view::NewDid;
 
 pub use cheqd::Changing;
-pub use selfsame::registration::{Author, Registering};
+pub use selfsame::registration::{ACCEPTANCE, Author, Registering};
 pub use web::HOSTED;
 
 /// How the instance keeps DIDs of a method.

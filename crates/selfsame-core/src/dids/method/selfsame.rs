@@ -49,7 +49,7 @@ impl Dids {
         let content = Content::of_key(KEY_FRAGMENT, identity.public().clone());
         let author = Author::of(identity);
         let operation = Operation::CreateDid(content);
-        let transaction = self.shared.transaction(&author, CREATION_NONCE, operation);
+        let transaction = self.shared.signed(&author, CREATION_NONCE, vec![operation]);
         let transaction = transaction.await?;
         let batch = Batch::new(tenant.clone());
         let sent = self.shared.register(&author, batch, &transaction, None);
@@ -84,7 +84,9 @@ impl Dids {
             issued: self.shared.clock.now(),
         };
         let (shared, author) = (&self.shared, Author::of(identity));
-        let transaction = shared.transaction(&author, self.nonce(), operation).await?;
+        let transaction = shared
+            .signed(&author, self.nonce(), vec![operation])
+            .await?;
         shared.register_in_turn(&author, batch, &transaction).await
     }
 
@@ -93,7 +95,7 @@ impl Dids {
         let (record, batch) = self.begun(new).await?;
         let operation = Operation::CreateDid(record.content()?);
         let author = self.author(&record)?;
-        let transaction = self.shared.transaction(&author, CREATION_NONCE, operation);
+        let transaction = self.shared.signed(&author, CREATION_NONCE, vec![operation]);
         let transaction = transaction.await?;
         let waiting = record.waiting(&registration_id(&transaction));
         let batch = put(batch, &waiting)?;
@@ -120,7 +122,7 @@ impl Dids {
         };
         let author = self.author(&before.record)?;
         // With a new nonce, a change that failed does not block another one of the same version.
-        let transaction = self.shared.transaction(&author, self.nonce(), operation);
+        let transaction = self.shared.signed(&author, self.nonce(), vec![operation]);
         let transaction = transaction.await?;
         let waiting = before.record.waiting(&registration_id(&transaction));
         let batch = batch.update(DID, &before.stored, encode(&waiting)?);

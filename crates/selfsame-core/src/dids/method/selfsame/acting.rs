@@ -25,11 +25,11 @@ impl Dids {
         let nonce = self.nonce();
         if did == identity.did() {
             let author = Author::of(identity);
-            return self.shared.transaction(&author, nonce, operation).await;
+            return self.shared.signed(&author, nonce, vec![operation]).await;
         }
         let own = self.changeable(did.as_str()).await?;
         let author = self.author(&own.record)?;
-        self.shared.transaction(&author, nonce, operation).await
+        self.shared.signed(&author, nonce, vec![operation]).await
     }
 
     /// A transaction of several operations, of which the registry accepts all or none, signed by this author.
@@ -69,7 +69,9 @@ impl Dids {
         batch: Batch,
     ) -> Result<Receipt> {
         let (shared, author) = (&self.shared, Author::of(identity));
-        let transaction = shared.transaction(&author, self.nonce(), operation).await?;
+        let transaction = shared
+            .signed(&author, self.nonce(), vec![operation])
+            .await?;
         shared.register(&author, batch, &transaction, None).await
     }
 

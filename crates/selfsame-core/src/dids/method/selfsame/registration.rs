@@ -9,6 +9,7 @@ use selfsame_crypto::encoding::{base64url_encode, hex_encode};
 use selfsame_did::{Did, selfsame};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Reason, Result};
+use selfsame_registry::network::Acceptance;
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{Identifier, Operation, Receipt, Transaction, UnsignedTransaction};
 use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, TenantId};
@@ -21,6 +22,8 @@ use crate::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round, Settle
 use crate::record_cache::RecordCache;
 use crate::shared::Shared;
 
+/// The kind of the record of a tenant's last [`Acceptance`] of an author agreement, with an empty identifier.
+pub const ACCEPTANCE: &str = "registry_acceptance";
 /// The kind of the records of pending registrations.
 const KIND: &str = "registration";
 
@@ -246,17 +249,26 @@ impl Calling for Registering {
 }
 
 impl Shared {
-    /// Signs a transaction.
-    pub async fn transaction(
-        &self,
-        author: &Author,
-        nonce: u64,
-        operation: Operation,
-    ) -> Result<Transaction> {
-        self.signed(author, nonce, vec![operation]).await
+    /// What a tenant has accepted of author agreements, if that is the one in force.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn acceptance(&self, tenant: &TenantId) -> Result<Option<Acceptance>> {
+        let Some(kept) = self.store.read(tenant, ACCEPTANCE, "").await? else {
+            return Ok(None);
+        };
+        let accepted = Acceptance::from_bytes(&kept.value).map_err(Error::damaged)?;
+        // A registry that is away judges it once it is back.
+        let Ok(in_force) = self.own_registry()?.agreement().await else {
+            return Ok(Some(accepted));
+        };
+        let agreement = in_force.and_then(|one| one.agreement);
+        Ok(agreement
+            .filter(|one| accepted.is_of(one))
+            .map(|_| accepted))
     }
 
-    /// Signs a transaction of several operations.
+    /// Signs a transaction.
     pub async fn signed(
         &self,
         author: &Author,
@@ -266,7 +278,10 @@ impl Shared {
         let not_ours = || Error::bad_request("did-not-selfsame").with("did", &author.did);
         let (network, _) = selfsame::parts(&author.did).ok_or_else(not_ours)?;
         let id = Identifier::of_did(&author.did, &network).ok_or_else(not_ours)?;
-        let unsigned = UnsignedTransaction::of(Body::new(&network, id, nonce, operations));
+        let unsigned = UnsignedTransaction::of(Body {
+            agreement: self.acceptance(&author.tenant).await?,
+            ..Body::new(&network, id, nonce, operations)
+        });
         let signature = self
             .keys
             .sign(&author.tenant, &author.key, unsigned.signing_bytes())

@@ -1,7 +1,8 @@
 //! Records that can be used once or for a limited time. They end when a backup is restored.
 
-use selfsame_driver::Result;
 use selfsame_store::{Record, TenantId};
+
+use crate::Result;
 
 /// A kind of such records of one tenant.
 pub struct ShortLived {
