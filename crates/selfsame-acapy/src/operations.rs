@@ -16,6 +16,7 @@ mod messaging;
 mod multitenancy;
 mod out_of_band;
 mod proving;
+mod registries;
 mod revocation;
 mod schemas;
 mod server;

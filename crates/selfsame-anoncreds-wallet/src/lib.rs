@@ -60,7 +60,7 @@ pub mod issue {
 
 /// Revocation: the names of tails files, and how an agent and the ledger differ.
 pub mod revocation {
-    pub use crate::registries::RegistryDifference;
+    pub use crate::registries::{BegunRegistry, NewRevocationRegistry, RegistryDifference};
     pub use crate::tails::TailsName;
 
     /// Tails files of a tenant that moves.

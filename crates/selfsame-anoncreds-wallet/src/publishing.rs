@@ -76,15 +76,7 @@ impl AnonCreds {
         new: &NewCredentialDefinition<'_>,
     ) -> Result<Publication> {
         self.can_publish(author)?;
-        if let Some(size) = new
-            .registry_size
-            .filter(|size| !REGISTRY_SIZES.contains(size))
-        {
-            return Err(Error::bad_request("anoncreds-registry-size")
-                .with("size", &size)
-                .with("least", REGISTRY_SIZES.start())
-                .with("most", REGISTRY_SIZES.end()));
-        }
+        new.registry_size.map(is_size).transpose()?;
         let schema_id = &*self.qualified(new.schema_id).await?;
         let schema = self.objects.schema(schema_id).await?;
         let schema = schema.ok_or_else(|| unknown("the schema", schema_id))?;
@@ -293,6 +285,17 @@ impl AnonCreds {
 
 /// The name of the format in the reasons of errors.
 const FORMAT: &str = "anoncreds";
+
+/// Whether a registry can have this number of places.
+pub(crate) fn is_size(size: u32) -> Result<()> {
+    match REGISTRY_SIZES.contains(&size) {
+        true => Ok(()),
+        false => Err(Error::bad_request("anoncreds-registry-size")
+            .with("size", &size)
+            .with("least", REGISTRY_SIZES.start())
+            .with("most", REGISTRY_SIZES.end())),
+    }
+}
 
 fn exists(id: &str) -> Error {
     Error::new(ErrorKind::Conflict, "anoncreds-object-exists").with("id", id)

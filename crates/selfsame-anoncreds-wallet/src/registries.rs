@@ -1,6 +1,7 @@
 //! The revocation registries of a definition: two are kept, one in use and one in reserve, and each place is given out
 //! once.
 
+mod beginning;
 mod issued;
 mod revoking;
 mod shown;
@@ -19,6 +20,7 @@ use crate::registry::{
     REGISTRY, Registries, RegistryChange, RegistryRecord, RegistryStage, is_open_tag,
 };
 use crate::wallet::AnonCreds;
+pub use beginning::{BegunRegistry, NewRevocationRegistry};
 pub(crate) use issued::issuance;
 pub use issued::{IssuanceState, IssuanceView};
 pub use revoking::PlacesByRegistry;
@@ -54,26 +56,32 @@ impl AnonCreds {
                 .await?
                 .saturating_add(1);
             let record = RegistryRecord::new(publication, number, self.shared.clock.now())?;
-            let call = self.registries.call(&record, Call::Dialogue, 0)?;
-            let put = Put::new(REGISTRY, record.record_id(), encode(&record)?);
-            let put = record.tags().into_iter().fold(put, Put::tag);
-            let batch = Batch::new(tenant.clone())
-                .expect(REGISTRY, &record.record_id(), Expect::Absent)
-                .put(put)
-                .enqueue(call);
-            match self.shared.store.commit(batch).await {
-                Ok(committed) => {
-                    self.go_on(committed.outbox.last().copied());
-                    open = open.saturating_add(1);
-                }
+            open = match self.begin(tenant, &record).await? {
+                true => open.saturating_add(1),
                 // Another request was faster.
-                Err(StoreError::Conflict { .. }) => {
-                    open = self.open_registries(tenant, cred_def_id).await?.len();
-                }
-                Err(other) => return Err(other.into()),
-            }
+                false => self.open_registries(tenant, cred_def_id).await?.len(),
+            };
         }
         Ok(())
+    }
+
+    /// Begins a registry, which is made in the background; false if another one has its number.
+    async fn begin(&self, tenant: &TenantId, record: &RegistryRecord) -> Result<bool> {
+        let call = self.registries.call(record, Call::Dialogue, 0)?;
+        let put = Put::new(REGISTRY, record.record_id(), encode(record)?);
+        let put = record.tags().into_iter().fold(put, Put::tag);
+        let batch = Batch::new(tenant.clone())
+            .expect(REGISTRY, &record.record_id(), Expect::Absent)
+            .put(put)
+            .enqueue(call);
+        match self.shared.store.commit(batch).await {
+            Ok(committed) => {
+                self.go_on(committed.outbox.last().copied());
+                Ok(true)
+            }
+            Err(StoreError::Conflict { .. }) => Ok(false),
+            Err(other) => Err(other.into()),
+        }
     }
 
     /// Takes a place in a registry of a definition. A registry whose places are all given out makes room for the next

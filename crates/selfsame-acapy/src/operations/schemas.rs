@@ -3,13 +3,16 @@
 use selfsame_anoncreds_wallet::{
     CredentialDefinitionView, DefinitionFilter, NewCredentialDefinition, NewSchema, SchemaView,
 };
+use selfsame_core::dids::Author;
 use selfsame_driver::Reason;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::answer::{OperationResult, cannot, told};
 use crate::call::OperationCall;
-use crate::operations::transactions::{EndorserQuery, requested};
+use crate::operations::transactions::{
+    AnonCredsObject, EndorserOptions, EndorserQuery, requested, requested_anoncreds,
+};
 
 /// The tag of a definition if the caller names none.
 const DEFAULT_TAG: &str = "default";
@@ -178,6 +181,8 @@ fn legacy_definition(definition: &CredentialDefinitionView) -> Value {
 #[derive(Deserialize)]
 struct AnonCredsSchemaBody {
     schema: AnonCredsSchema,
+    #[serde(default)]
+    options: EndorserOptions,
 }
 
 #[derive(Deserialize)]
@@ -191,7 +196,7 @@ struct AnonCredsSchema {
 
 /// Publishes a schema, in the words of AnonCreds.
 pub async fn create_anoncreds(call: OperationCall) -> OperationResult {
-    let AnonCredsSchemaBody { schema } = call.body()?;
+    let AnonCredsSchemaBody { schema, options } = call.body()?;
     let author = call.app().agent_author(call.tenant()?).await?;
     is_own(schema.issuer_id.as_deref(), author.did.as_str())?;
     let new = NewSchema {
@@ -199,16 +204,32 @@ pub async fn create_anoncreds(call: OperationCall) -> OperationResult {
         version: &schema.version,
         attributes: &schema.attr_names,
     };
-    let made = call
-        .agents()
-        .anoncreds()
-        .create_schema(&author, &new)
-        .await?;
+    let anoncreds = call.agents().anoncreds();
+    if let Some(endorser) = options.endorser(&call, &author).await? {
+        let made = anoncreds.request_schema(&author, endorser, &new).await?;
+        let object = unwritten_anoncreds(&made.object, &author, &new);
+        return requested_anoncreds(&call, object, made).await;
+    }
+    let made = anoncreds.create_schema(&author, &new).await?;
     told(&json!({
         "schema_state": { "state": "finished", "schema_id": made.id, "schema": schema_of(&made) },
         "schema_metadata": {},
         "registration_metadata": { "txn": { "seqNo": made.seq_no } },
     }))
+}
+
+/// A schema that the registry may not have yet.
+fn unwritten_anoncreds(id: &str, author: &Author, new: &NewSchema<'_>) -> AnonCredsObject {
+    let schema = json!({
+        "issuerId": author.did,
+        "name": new.name,
+        "version": new.version,
+        "attrNames": new.attributes,
+    });
+    AnonCredsObject {
+        kind: "schema",
+        members: json!({ "schema_id": id, "schema": schema }),
+    }
 }
 
 fn schema_of(schema: &SchemaView) -> Value {
@@ -221,7 +242,7 @@ fn schema_of(schema: &SchemaView) -> Value {
 }
 
 /// What is published in the name of another can't be signed here.
-fn is_own(named: Option<&str>, own: &str) -> OperationResult<()> {
+pub fn is_own(named: Option<&str>, own: &str) -> OperationResult<()> {
     match named {
         Some(named) if named != own && !own.ends_with(&format!(":{named}")) => Err(cannot(
             Reason::new("agent-issuer-foreign").with("did", &own),
@@ -262,30 +283,42 @@ struct DefinitionOptions {
     #[serde(default)]
     support_revocation: bool,
     revocation_registry_size: Option<u32>,
+    #[serde(flatten)]
+    endorser: EndorserOptions,
 }
 
 /// Publishes a credential definition, in the words of AnonCreds.
 pub async fn create_anoncreds_definition(call: OperationCall) -> OperationResult {
-    let body: AnonCredsDefinitionBody = call.body()?;
-    let AnonCredsDefinition {
-        issuer_id,
-        schema_id,
-        tag,
-    } = body.credential_definition;
+    let AnonCredsDefinitionBody {
+        credential_definition: asked,
+        options,
+    } = call.body()?;
     let author = call.app().agent_author(call.tenant()?).await?;
-    is_own(issuer_id.as_deref(), author.did.as_str())?;
-    let size = body
-        .options
-        .revocation_registry_size
-        .unwrap_or(REGISTRY_SIZE);
+    is_own(asked.issuer_id.as_deref(), author.did.as_str())?;
+    let size = options.revocation_registry_size.unwrap_or(REGISTRY_SIZE);
     let new = NewCredentialDefinition {
-        schema_id: &schema_id,
-        tag: tag.as_deref().unwrap_or(DEFAULT_TAG),
-        registry_size: body.options.support_revocation.then_some(size),
+        schema_id: &asked.schema_id,
+        tag: asked.tag.as_deref().unwrap_or(DEFAULT_TAG),
+        registry_size: options.support_revocation.then_some(size),
     };
     let anoncreds = call.agents().anoncreds();
+    if let Some(endorser) = options.endorser.endorser(&call, &author).await? {
+        let made = anoncreds
+            .request_definition(&author, endorser, &new)
+            .await?;
+        let object = unwritten_definition(&made.object);
+        return requested_anoncreds(&call, object, made).await;
+    }
     let made = anoncreds.create_definition(&author, &new).await?;
     told(&finished(&made))
+}
+
+/// A credential definition that the registry may not have yet.
+fn unwritten_definition(id: &str) -> AnonCredsObject {
+    AnonCredsObject {
+        kind: "credential_definition",
+        members: json!({ "credential_definition_id": id }),
+    }
 }
 
 fn finished(made: &CredentialDefinitionView) -> Value {

@@ -34,6 +34,63 @@ impl EndorserQuery {
     }
 }
 
+/// The members of `options` that say the same, in the words of AnonCreds.
+#[derive(Default, Deserialize)]
+pub struct EndorserOptions {
+    endorser_connection_id: Option<String>,
+    #[serde(default)]
+    create_transaction_for_endorser: bool,
+}
+
+impl EndorserOptions {
+    /// The endorser of what this author publishes; `None` if it publishes alone.
+    pub async fn endorser(
+        self,
+        call: &OperationCall,
+        author: &Author,
+    ) -> OperationResult<Option<Endorser>> {
+        let asked = EndorserQuery {
+            conn_id: self.endorser_connection_id,
+            create_transaction_for_endorser: Some(Flag(self.create_transaction_for_endorser)),
+        };
+        asked.endorser(call, author).await
+    }
+}
+
+/// An object that an author publishes through an endorser, in the words of AnonCreds.
+pub struct AnonCredsObject {
+    /// What it is, such as `schema`.
+    pub kind: &'static str,
+    /// Its identifier and its value, by the names that they have in its state.
+    pub members: Value,
+}
+
+/// What is told of such an object: that the registry has it, or that its transaction waits.
+pub async fn requested_anoncreds(
+    call: &OperationCall,
+    mut object: AnonCredsObject,
+    requested: RequestedPublication,
+) -> OperationResult {
+    let (job, state, registration) = match requested.waiting {
+        None => (None, "finished", json!({})),
+        Some(transaction) => {
+            let begun = endorsements(call)
+                .begun(call.tenant()?, &transaction)
+                .await?;
+            let job = begun.id().to_owned();
+            (Some(job), "wait", json!({ "txn": begun }))
+        }
+    };
+    object.members["state"] = json!(state);
+    let kind = object.kind;
+    told(&json!({
+        "job_id": job,
+        (format!("{kind}_state")): object.members,
+        (format!("{kind}_metadata")): {},
+        "registration_metadata": registration,
+    }))
+}
+
 fn endorsements(call: &OperationCall) -> &Endorsements {
     call.app().endorsements()
 }

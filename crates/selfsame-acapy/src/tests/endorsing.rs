@@ -231,6 +231,74 @@ async fn an_author_publishes_a_schema_that_its_endorser_signed_and_cannot_publis
 }
 
 #[tokio::test]
+async fn an_author_names_its_endorser_in_the_words_of_anoncreds_too() {
+    let network = Network::new(false, &[]).await;
+    let [author, endorser, _] = network.agents();
+    let [ours, _] = &network.connections;
+    let options = json!({
+        "create_transaction_for_endorser": true, "endorser_connection_id": ours,
+        "support_revocation": true, "revocation_registry_size": 10,
+    });
+    let publish = async |kind: &str, body: Value| {
+        let path = format!("/anoncreds/{kind}");
+        let made = author.post(&path, &body.to_string()).await;
+        let id = text(&made["registration_metadata"]["txn"]["transaction_id"]);
+        assert_eq!(made["job_id"], id);
+        let theirs = network.requested(&id).await;
+        endorser
+            .post(&format!("/transactions/{theirs}/endorse"), "")
+            .await;
+        state(author, &id, "transaction_endorsed").await;
+        let written = author.post(&format!("/transactions/{id}/write"), "").await;
+        assert_eq!(written["state"], "transaction_acked");
+        made
+    };
+    let issuer = public_did(author).await;
+    let schema = json!({
+        "issuerId": issuer, "name": "vaccination", "version": "1.0", "attrNames": ["vaccine"],
+    });
+    let body = json!({"schema": schema, "options": options});
+    let made = publish("schema", body.clone()).await;
+    let made = &made["schema_state"];
+    assert_eq!((&made["state"], &made["schema"]), (&json!("wait"), &schema));
+    let again = author.post("/anoncreds/schema", &body.to_string()).await;
+    assert_eq!(
+        again["schema_state"]["state"], "finished",
+        "the ledger has it"
+    );
+
+    let definition = json!({"issuerId": issuer, "schemaId": made["schema_id"], "tag": "t"});
+    let body = json!({"credential_definition": definition, "options": options});
+    let made = publish("credential-definition", body).await;
+    let definition = &made["credential_definition_state"]["credential_definition_id"];
+
+    let registry = json!({
+        "issuerId": issuer, "credDefId": definition, "tag": "t", "maxCredNum": 20,
+    });
+    let body = json!({"revocation_registry_definition": registry, "options": options});
+    let made = publish("revocation-registry-definition", body).await;
+    let made = &made["revocation_registry_definition_state"];
+    let value = &made["revocation_registry_definition"]["value"];
+    assert_eq!(
+        (&made["state"], &value["maxCredNum"]),
+        (&json!("wait"), &json!(20))
+    );
+    let id = text(&made["revocation_registry_definition_id"]);
+    let path = format!("/revocation/registry/{}", id.replace('/', "%2F"));
+    let shown = author
+        .until(&path, |found| found["result"]["state"] == "active")
+        .await;
+    assert_eq!(shown["result"]["max_cred_num"], 20);
+
+    let body = json!({"revocation_registry_definition": {
+        "issuerId": issuer, "credDefId": definition, "tag": "t", "maxCredNum": 1,
+    }});
+    let path = "/anoncreds/revocation-registry-definition";
+    let refused = author.send(Method::POST, path, &body.to_string()).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
+}
+
+#[tokio::test]
 async fn an_author_whose_endorser_goes_on_by_itself_issues_a_credential_that_can_be_revoked() {
     let network = Network::new(true, &[]).await;
     let [author, _, holder] = network.agents();

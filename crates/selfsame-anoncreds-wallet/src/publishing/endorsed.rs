@@ -12,7 +12,7 @@ use selfsame_store::TenantId;
 use super::exists;
 use crate::endorsing::{EndorsedObject, Endorser, read};
 use crate::publication::{NewCredentialDefinition, NewSchema, Publication, PublicationState};
-use crate::registry::{RegistryChange, RegistryStage};
+use crate::registry::{RegistryChange, RegistryRecord, RegistryStage};
 use crate::wallet::AnonCreds;
 
 /// How long a request waits for the ledger to have a registry, and the pause between two looks.
@@ -140,14 +140,29 @@ impl AnonCreds {
     }
 
     async fn registry_written(&self, tenant: &TenantId, id: &str) -> Result<()> {
+        let written = self.registry_reached(tenant, id, RegistryRecord::is_published);
+        written.await.map(drop)
+    }
+
+    /// Waits until a registry is as `wanted`, or has failed.
+    ///
+    /// # Errors
+    /// `BadRequest` if it has failed; `Unavailable` after a while; the store's.
+    pub(crate) async fn registry_reached(
+        &self,
+        tenant: &TenantId,
+        id: &str,
+        wanted: impl Fn(&RegistryRecord) -> bool,
+    ) -> Result<RegistryRecord> {
         let waiting = async {
             loop {
                 let registry = self.registry_record(tenant, id).await?;
-                match registry.stage {
+                match &registry.stage {
                     RegistryStage::Failed(reason) => {
+                        let reason = reason.clone();
                         return Err(Error::bad_request("anoncreds-not-published").because(reason));
                     }
-                    _ if registry.is_published() => return Ok(()),
+                    _ if wanted(&registry) => return Ok(registry),
                     _ => tokio::time::sleep(PAUSE).await,
                 }
             }

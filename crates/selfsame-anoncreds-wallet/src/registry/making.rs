@@ -138,6 +138,14 @@ impl RegistryWorkshop {
         })
     }
 
+    /// The JSON of the definition of a registry that is made.
+    pub(crate) async fn definition(&self, tenant: &TenantId, id: &str) -> Result<String> {
+        let stored = self.shared.store.read(tenant, REGISTRY_KEY, id).await?;
+        let gone = || Error::damaged("a revocation registry has no key");
+        let value = Secret::new(stored.ok_or_else(gone)?.value);
+        Ok(decode::<RegistryKeyRecord>(value.expose())?.definition)
+    }
+
     /// The entry that revokes these places after the confirmed ones, in a signed transaction.
     pub(super) async fn entry(
         &self,

@@ -1,7 +1,7 @@
 //! What an issuer publishes and revokes.
 
 use crate::operation::{AdminOperation, QueryParameter, flag, get, post, tagged, text};
-use crate::operations::{revocation, schemas, transactions};
+use crate::operations::{registries, revocation, schemas, transactions};
 
 /// The parameters of a list of what the agent has published.
 const OF_PUBLISHED: [QueryParameter; 6] = [
@@ -94,9 +94,17 @@ pub fn publishing_anoncreds() -> Vec<AdminOperation> {
         .does("The credential definitions that the agent has published")
         .asks(&OF_ANONCREDS),
     ];
+    let registries = vec![
+        post(
+            "/anoncreds/revocation-registry-definition",
+            registries::create,
+        )
+        .does("Publish a revocation registry beside those that are kept"),
+    ];
     [
         tagged("AnonCreds - Schemas", schemas),
         tagged("AnonCreds - Credential Definitions", definitions),
+        tagged("AnonCreds - Revocation", registries),
     ]
     .concat()
 }
