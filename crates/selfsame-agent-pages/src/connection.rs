@@ -22,8 +22,21 @@ pub struct ConnectionContent {
     pub issuing: Option<Vec<ExchangeSight>>,
     /// The newest proofs with it; `None` if the person may not see them.
     pub proofs: Option<Vec<ExchangeSight>>,
+    /// The newest texts that came and went, the oldest first.
+    pub texts: Vec<ShownText>,
     /// What was just done.
     pub done: Option<ConnectionAct>,
+}
+
+/// A text on the page of its connection.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ShownText {
+    /// The text.
+    pub content: String,
+    /// Whether this agent sent it.
+    pub is_ours: bool,
+    /// When it came or went, RFC 3339.
+    pub at: String,
 }
 
 /// What was just done with a connection.
@@ -120,6 +133,7 @@ mod tests {
             protocols: None,
             issuing: Some(vec![sight("done")]),
             proofs: None,
+            texts: Vec::new(),
             done: None,
         }
     }
@@ -133,6 +147,24 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("was not asked"), "{page}");
+    }
+
+    #[test]
+    fn the_texts_of_both_sides_stand_in_their_order_and_are_inert() {
+        let text = |content: &str, is_ours| ShownText {
+            content: content.to_owned(),
+            is_ours,
+            at: "2026-11-21T09:30:00Z".to_owned(),
+        };
+        let texts = vec![text("Are you there?", true), text("<b>Yes</b>", false)];
+        let content = ConnectionContent {
+            texts,
+            ..content("completed")
+        };
+        let page = content.render().unwrap();
+        let at = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
+        assert!(at("Are you there?") < at("&#60;b&#62;Yes"));
+        assert!(at("From this agent") < at("From <bdi>Lake"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use selfsame_agent::connect::{DiscoveryView, NewDiscovery};
 use selfsame_agent::{ConnectionView, ExchangeFilter, ExchangeProtocol, Exchanges};
-use selfsame_agent_pages::connection::{ConnectionAct, ConnectionContent};
+use selfsame_agent_pages::connection::{ConnectionAct, ConnectionContent, ShownText};
 use selfsame_agent_pages::connections::{ConnectionSearch, ConnectionsContent};
 use selfsame_agent_view::seen::ExchangeSight;
 use selfsame_aries::discover_features::FeatureQuery;
@@ -103,9 +103,21 @@ pub async fn page(
         protocols: protocols(&agent, &id).await?,
         issuing: exchanges(&agent, agents.issuing(), &id, rights.issued).await?,
         proofs: exchanges(&agent, agents.proving(), &id, rights.proofs).await?,
+        texts: texts(&agent, &id).await?,
         done: arrival.done.as_deref().and_then(ConnectionAct::named),
     };
     shown::page(frame, "Connection", &content)
+}
+
+/// The newest texts of a connection.
+async fn texts(agent: &AgentHere, id: &str) -> Handled<Vec<ShownText>> {
+    let texts = agent.agents().texts(&agent.tenant, id).all().await?;
+    let shown = texts.into_iter().map(|text| ShownText {
+        content: text.content,
+        is_ours: text.is_ours,
+        at: text.at.rfc3339(),
+    });
+    Ok(shown.collect())
 }
 
 /// The protocols that the peer said it speaks, by its newest answer.

@@ -1,8 +1,8 @@
 //! How messages reach the peers of Aries agents: directly, by an envelope that waits until they come, or through a
 //! mediator.
 //!
-//! Owns: destinations and the envelopes for them; the agents' keys and the routes to them; envelopes that wait; which
-//! peers are connected to this process; mediation for other agents, and pickup. Does not own: the rules of protocols
+//! Owns: destinations and the envelopes for them; the agents' keys and the routes to them; envelopes that wait; texts for
+//! people that came and went; which peers are connected to this process; mediation for other agents, and pickup. Does not own: the rules of protocols
 //! (selfsame-aries), connections (selfsame-agent), sockets and listeners.
 
 pub mod destination;
@@ -19,6 +19,7 @@ pub mod public_did;
 pub mod queue;
 mod room;
 pub mod terms;
+pub mod texts;
 
 mod mediation;
 

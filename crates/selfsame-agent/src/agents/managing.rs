@@ -108,6 +108,7 @@ impl Agents {
         for mailbox in mailboxes(&entry) {
             batch = batch.and(mediation.queue.emptied(tenant, &mailbox).await?);
         }
+        let batch = batch.and(self.texts(tenant, id).forgotten().await?);
         let batch = batch.delete(Connections::KIND, id).delete(METADATA, id);
         self.parts.shared.store.commit(batch).await?;
         Ok(())

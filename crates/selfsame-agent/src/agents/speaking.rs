@@ -15,6 +15,7 @@ use selfsame_didcomm::Message;
 use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_mediation::error::refused;
+use selfsame_mediation::texts::{KeptText, Texts};
 use selfsame_store::{Batch, Expect, Page, Put, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -67,13 +68,30 @@ impl Agents {
     pub async fn send_text(&self, tenant: &TenantId, id: &str, content: String) -> Result<()> {
         let kind = MessageType::new(BasicMessage::PROTOCOL, Semver::new(1, 0), "message");
         let ctx = self.parts.shared.clock.ctx();
+        let text = KeptText::now(&content, true, &ctx);
         let input = BasicInput::Send {
             content,
             locale: Some("en".to_owned()),
         };
         let advance = basic_message::step(&outset(&kind, None), &input, &ctx);
         let sent = advance.send.into_iter().map(|sent| sent.message);
-        self.say(tenant, id, sent.collect()).await
+        let said = Aside {
+            answers: sent.collect(),
+            writes: Some(self.texts(tenant, id).kept(&text, &ctx).await?),
+            ..Aside::default()
+        };
+        self.give_connection(tenant, id, ConnectionWhat::Say(said))
+            .await
+    }
+
+    /// The texts that came and went on a connection.
+    #[must_use]
+    pub fn texts<'a>(&'a self, tenant: &'a TenantId, connection: &'a str) -> Texts<'a> {
+        Texts {
+            store: &self.parts.shared.store,
+            tenant,
+            connection,
+        }
     }
 
     /// Tells the holder on this connection that a credential is revoked, in this major version of the protocol.
@@ -166,8 +184,11 @@ impl Agents {
             "state": "received",
             "sent_time": sent_time,
         });
+        let ctx = self.parts.shared.clock.ctx();
+        let text = KeptText::now(content, false, &ctx);
+        let texts = self.texts(&inbound.tenant, &found.id);
         let mut heard = Aside {
-            writes: Some(seen),
+            writes: Some(seen.and(texts.kept(&text, &ctx).await?)),
             tell: vec![Told::new("basicmessages", &payload)],
             ..Aside::default()
         };
@@ -176,7 +197,6 @@ impl Agents {
                 content: format!("{} received your message", terms.label),
                 locale: Some("en".to_owned()),
             };
-            let ctx = self.parts.shared.clock.ctx();
             let outset = outset(&message.kind, Some(&found.id));
             let answer = basic_message::step(&outset, &input, &ctx).send.into_iter();
             heard.answers = answer.map(|sent| sent.message).collect();

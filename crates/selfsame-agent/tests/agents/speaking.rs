@@ -5,6 +5,7 @@ use selfsame_agent::connect::{NewDiscovery, RevocationNotification};
 use selfsame_aries::discover_features::FeatureQuery;
 use selfsame_aries::revocation_notification::RevokedCredential;
 use selfsame_driver::ErrorKind;
+use selfsame_mediation::texts::KeptText;
 use serde_json::json;
 
 use super::world::connected;
@@ -37,6 +38,20 @@ async fn a_text_reaches_the_controller_and_is_answered_if_the_agent_shall() {
             panic!("one answer");
         };
         assert_eq!(answer["content"], "Holder received your message");
+        let clinic = &both.clinic;
+        let texts = clinic.agents.texts(&clinic.tenant, &both.of_clinic);
+        let kept: Vec<_> = texts.all().await.unwrap();
+        let said = |text: &KeptText| (text.content.clone(), text.is_ours);
+        let expected = [
+            ("Your results are here.".to_owned(), true),
+            ("Holder received your message".to_owned(), false),
+        ];
+        assert_eq!(kept.iter().map(said).collect::<Vec<_>>(), expected);
+        let removed = clinic
+            .agents
+            .remove_connection(&clinic.tenant, &both.of_clinic);
+        removed.await.unwrap();
+        assert_eq!(texts.all().await.unwrap(), []);
     }
 }
 
