@@ -21,10 +21,12 @@ pub struct PageRights {
     pub connect: bool,
     /// See what is issued, and the registries.
     pub issued: bool,
-    /// Revoke.
+    /// Issue and revoke.
     pub revoke: bool,
     /// See what is presented.
     pub proofs: bool,
+    /// Ask for proofs.
+    pub ask: bool,
 }
 
 impl PageRights {
@@ -35,6 +37,7 @@ impl PageRights {
         issued: true,
         revoke: true,
         proofs: true,
+        ask: true,
     };
 }
 
@@ -56,6 +59,12 @@ impl WrongEntry {
             field: field.to_owned(),
             told: sentences.collect::<Vec<_>>().join(" "),
         }
+    }
+
+    /// Whether anything is wrong.
+    #[must_use]
+    pub fn is_any(&self) -> bool {
+        !self.field.is_empty()
     }
 
     /// Whether it is about this field.

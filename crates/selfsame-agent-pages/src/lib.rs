@@ -4,6 +4,7 @@
 //! states, findings and differences in words. Does not own: the frame around a page, its style sheet and QR codes, which
 //! are of `selfsame-pages`; the data, which use cases return; routes, sessions and statuses.
 
+pub mod ask;
 mod base;
 pub mod connection;
 pub mod connections;
@@ -11,6 +12,7 @@ mod difference;
 pub mod exchange;
 pub mod exchanges;
 pub mod invitations;
+pub mod issue;
 mod picture;
 pub mod registries;
 pub mod registry;

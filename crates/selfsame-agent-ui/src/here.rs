@@ -77,6 +77,7 @@ impl AgentHere {
             issued: may(Area::Issuer.read()),
             revoke: may(Area::Issuer.write()),
             proofs: may(Area::Verifier.read()),
+            ask: may(Area::Verifier.write()),
         }
     }
 

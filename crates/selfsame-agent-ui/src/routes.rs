@@ -5,7 +5,7 @@ use selfsame_http::route::{Route, get, post};
 use selfsame_pages::Frame;
 
 use crate::here::AgentHere;
-use crate::{connections, exchanges, invitations, registries};
+use crate::{ask, connections, exchanges, invitations, issue, registries};
 
 /// Connections and invitations.
 pub fn connections<S>() -> Vec<Route<S>>
@@ -38,6 +38,8 @@ where
     Frame: FromRequestParts<S>,
 {
     vec![
+        get("/agent/issue", issue::page),
+        post("/agent/issue", issue::act).abroad(),
         get("/agent/issuing", exchanges::issuing),
         get("/agent/issuing/{id}", exchanges::issued),
         get("/agent/registries", registries::list),
@@ -56,6 +58,8 @@ where
     Frame: FromRequestParts<S>,
 {
     vec![
+        get("/agent/ask", ask::page),
+        post("/agent/ask", ask::act).abroad(),
         get("/agent/proofs", exchanges::proofs),
         get("/agent/proofs/{id}", exchanges::proof),
     ]

@@ -1,6 +1,7 @@
 //! A content as a response, with the frame around it.
 
 use axum::response::{Html, IntoResponse as _, Redirect};
+use http::StatusCode;
 use selfsame_agent_pages::{Template, render};
 use selfsame_http::error::Handled;
 use selfsame_pages::Frame;
@@ -14,6 +15,13 @@ pub fn page(frame: Frame, title: &str, content: &impl Template) -> Handled {
 /// A page that is shown again, because what was sent is refused.
 pub fn again(frame: Frame, title: &str, content: &impl Template) -> Handled {
     framed(frame, title, content, true)
+}
+
+/// The same, with the status of a request that is refused.
+pub fn refused(frame: Frame, title: &str, content: &impl Template) -> Handled {
+    let mut page = again(frame, title, content)?;
+    *page.status_mut() = StatusCode::BAD_REQUEST;
+    Ok(page)
 }
 
 fn framed(frame: Frame, title: &str, content: &impl Template, is_failed: bool) -> Handled {

@@ -10,7 +10,9 @@ use selfsame_core::dids::Dids;
 use selfsame_core::registry::{
     DELEGATIONS_MAX, WantedDelegation, delegation_name, newest_delegation,
 };
-use selfsame_credential::single_use::{Action as SeenAction, HANDLE};
+pub use selfsame_credential::single_use::HANDLE;
+
+use selfsame_credential::single_use::Action as SeenAction;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::time::UnixTime;

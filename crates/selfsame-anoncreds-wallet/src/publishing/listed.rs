@@ -78,6 +78,15 @@ impl AnonCreds {
         Ok(ids.collect())
     }
 
+    /// The publications of the credential definitions that the registry has of the tenant, newest first.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn own_definitions(&self, tenant: &TenantId) -> Result<Vec<Publication>> {
+        let all = DefinitionFilter::default();
+        self.published_that_fit(tenant, "definition", &all).await
+    }
+
     /// The publication of a definition of the tenant.
     pub(crate) async fn publication_of(
         &self,

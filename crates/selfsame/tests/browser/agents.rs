@@ -78,7 +78,7 @@ impl Agents {
 
     /// Publishes a revocable definition, issues a credential by it to the only peer, and asks for a proof of it.
     async fn issue_and_verify(&self) {
-        let names = ["drug", "dose"];
+        let names = ["drug", "dose", "refills"];
         let schema =
             json!({"schema_name": "prescription", "schema_version": "1.0", "attributes": names});
         let schema = self.call("POST", "/schemas", &schema).await;
@@ -99,6 +99,7 @@ impl Agents {
                 "attributes": [
                     {"name": "drug", "value": "Amoxicillin"},
                     {"name": "dose", "value": "500 mg"},
+                    {"name": "refills", "value": "3"},
                 ],
             },
             "filter": {"anoncreds": {"cred_def_id": definition}},
@@ -189,6 +190,90 @@ impl Desk<'_> {
     }
 }
 
+impl Desk<'_> {
+    /// Issues a credential by the form at this address, which tells what is wrong and shows what is about to be offered.
+    async fn issue_by_pages(&self, form: &str) {
+        let Self(_, browser) = self;
+        browser.open(form).await;
+        browser.fill("drug", "Ibuprofen").await;
+        browser.fill("dose", "   ").await;
+        browser.fill("refills", "2").await;
+        browser.press("Look at it first").await;
+        browser.expect("Write a value.").await;
+        assert_eq!(browser.value("#value-0").await, "Ibuprofen");
+        // Chromium logs the status of the refusal.
+        browser.errors().await;
+        browser.fill("dose", "200 mg").await;
+        browser.set("#comment", "Twice a day").await;
+        browser.press("Look at it first").await;
+        browser
+            .expect("This is what The pharmacy is offered.")
+            .await;
+        browser.expect("Twice a day").await;
+        browser.press("Change it").await;
+        browser.fill("dose", "400 mg").await;
+        browser.press("Look at it first").await;
+        browser.expect("400 mg").await;
+        browser.press("Offer it").await;
+        browser.expect("Issuing of a credential").await;
+        self.reload_until("done").await;
+    }
+
+    /// Asks by the form at this address for an attribute and a predicate of that credential.
+    async fn ask_by_pages(&self, form: &str) {
+        let Self(_, browser) = self;
+        browser.open(form).await;
+        browser.fill("Number", "2").await;
+        browser.press("Ask for it").await;
+        let told = "Choose the attribute that the number is for.";
+        browser.expect(told).await;
+        browser.pick("#attribute", "refills").await;
+        browser.fill("Number", "two").await;
+        browser.press("Ask for it").await;
+        browser.expect("Write a whole number").await;
+        browser.errors().await;
+        browser.fill("Number", "2").await;
+        browser.tick("drug").await;
+        browser.press("Ask for it").await;
+        browser.expect("Proof").await;
+        self.reload_until("Accepted").await;
+    }
+
+    /// Asks by a text at this address, after one that is no request.
+    async fn ask_with_a_text(&self, choice: &str) {
+        let Self(_, browser) = self;
+        browser.open(choice).await;
+        browser.set("#request", "a drug, please").await;
+        browser.press("Send the request").await;
+        browser.expect("A request that you have").await;
+        assert_eq!(browser.value("#request").await, "a drug, please");
+        browser.errors().await;
+        let request = json!({
+            "name": "Dose", "version": "1.0", "requested_predicates": {},
+            "requested_attributes": {"dose": {"name": "dose"}},
+        });
+        let label = "Presentation request of AnonCreds, JSON";
+        browser.fill(label, &request.to_string()).await;
+        browser.press("Send the request").await;
+        browser.expect("Proof").await;
+        self.reload_until("Accepted").await;
+    }
+
+    /// Opens the page again until it shows this text.
+    async fn reload_until(&self, text: &str) {
+        let Self(_, browser) = self;
+        let address = browser.address().await;
+        for _ in 0..LOOKS {
+            if browser.sees(text, Duration::ZERO).await {
+                return;
+            }
+            tokio::time::sleep(PAUSE).await;
+            browser.open(&address).await;
+        }
+        browser.expect(text).await;
+    }
+}
+
 /// The pages of two agents that have connected, issued and verified, by name and address.
 pub async fn pages(desk: &Desk<'_>, agents: &Agents) -> Vec<(&'static str, String)> {
     let Desk(instance, browser) = desk;
@@ -229,7 +314,36 @@ pub async fn pages(desk: &Desk<'_>, agents: &Agents) -> Vec<(&'static str, Strin
         browser.expect(shows).await;
         pages.push((name, browser.address().await));
     }
+    let connection = found(&pages, "agent-connection");
+    for (name, link, shows, chosen) in [
+        (
+            "agent-issue",
+            "Issue a credential",
+            "can be revoked",
+            "agent-issue-form",
+        ),
+        (
+            "agent-ask",
+            "Ask for a proof",
+            "A request that you have",
+            "agent-ask-form",
+        ),
+    ] {
+        browser.open(&connection).await;
+        browser.press(link).await;
+        browser.expect(shows).await;
+        pages.push((name, browser.address().await));
+        browser.press_about("prescription 1.0").await;
+        browser.expect("The pharmacy").await;
+        pages.push((chosen, browser.address().await));
+    }
     pages
+}
+
+/// The address of the page with this name.
+fn found(pages: &[(&'static str, String)], name: &str) -> String {
+    let found = pages.iter().find(|(page, _)| *page == name);
+    found.expect("the page").1.clone()
 }
 
 #[tokio::test]
@@ -240,10 +354,7 @@ async fn two_agents_are_connected_issued_to_shown_on_the_wire_and_revoked_by_the
     let browser = Browser::start(Scheme::Light).await;
     let desk = Desk::open(&instance, &browser).await;
     let pages = pages(&desk, &agents).await;
-    let address = |name: &str| {
-        let found = pages.iter().find(|(page, _)| *page == name);
-        found.expect("the page").1.clone()
-    };
+    let address = |name: &str| found(&pages, name);
 
     browser.open(&address("agent-exchange")).await;
     for message in [
@@ -284,6 +395,13 @@ async fn two_agents_are_connected_issued_to_shown_on_the_wire_and_revoked_by_the
     browser
         .expect("The ledger has the same as this agent: 1 revoked.")
         .await;
+    desk.issue_by_pages(&address("agent-issue-form")).await;
+    desk.ask_by_pages(&address("agent-ask-form")).await;
+    desk.ask_with_a_text(&address("agent-ask")).await;
+    browser.open(&address("agent-connection")).await;
+    browser.set("#text", "Your <prescription> is ready.").await;
+    browser.press("Send the message").await;
+    browser.expect("Your <prescription> is ready.").await;
     browser.open(&address("agent")).await;
     browser.fill("Search by name", "PHARM").await;
     browser.press("Search").await;
