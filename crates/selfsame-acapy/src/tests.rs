@@ -20,4 +20,5 @@ mod study;
 mod sub_wallets;
 mod surface;
 mod unqualified;
+mod v2;
 mod world;

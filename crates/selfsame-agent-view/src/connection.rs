@@ -1,6 +1,7 @@
 //! Connections and invitations as controllers see them. The members have the names of ACA-Py's admin API.
 
 use selfsame_aries::connection::{Accepting, ConnectionRecord, ConnectionRole, InvitationMode};
+use selfsame_aries_v2::invitation;
 use selfsame_crypto::time::UnixTime;
 use serde::Serialize;
 use serde_json::Value;
@@ -35,7 +36,7 @@ pub struct ConnectionView {
     pub invitation_msg_id: String,
     /// How often the invitation may be used: `once`, `multi` or `static`.
     pub invitation_mode: InvitationMode,
-    /// The protocol that makes it, such as `didexchange/1.1`.
+    /// The protocol that makes it, such as `didexchange/1.1`, or `didcomm/v2`.
     pub connection_protocol: String,
     /// The thread of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,7 +99,10 @@ impl ConnectionView {
             invitation_mode: record.invitation_mode,
             connection_protocol: {
                 let kind = &record.dialogue.kind;
-                format!("{}/{}", kind.protocol, kind.version)
+                match invitation::is_made(kind) {
+                    true => invitation::SHOWN.to_owned(),
+                    false => format!("{}/{}", kind.protocol, kind.version),
+                }
             },
             request_id: {
                 let thread = &record.dialogue.thread_id;

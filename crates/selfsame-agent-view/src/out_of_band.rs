@@ -2,9 +2,10 @@
 
 use selfsame_aries::key::VerKey;
 use selfsame_aries::out_of_band::{OobRecord, OobRole, write_invitation};
+use selfsame_aries_v2::invitation;
 use selfsame_didcomm::{Message, Version};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use url::Url;
 
 /// An invitation, made or received.
@@ -108,23 +109,35 @@ impl OobView {
 }
 
 impl OobInvitationView {
-    /// The invitation of this message, whose link is below the endpoint.
-    #[must_use]
+    /// The invitation of this record, whose link is below the endpoint.
+    ///
+    /// # Errors
+    /// If the record has none.
     pub fn of(
         oob_id: &str,
-        message: &Message,
+        record: &OobRecord,
         endpoint: &Url,
         connection_id: Option<String>,
-    ) -> Self {
-        Self {
-            invitation_id: message.id.clone(),
-            invi_msg_id: message.id.clone(),
+    ) -> Result<Self, selfsame_didcomm::Error> {
+        let members: Map<String, Value> =
+            serde_json::from_str(&record.invitation).unwrap_or_default();
+        let link = match invitation::is_v2(&members) {
+            true => invitation::link(endpoint, &members),
+            false => {
+                let message = Message::from_members(members.clone(), Version::V1)?;
+                write_invitation(endpoint, &message)
+            }
+        };
+        let id = &record.dialogue.thread_id;
+        Ok(Self {
+            invitation_id: id.clone(),
+            invi_msg_id: id.clone(),
             oob_id: oob_id.to_owned(),
             state: "initial",
-            invitation: Value::Object(message.to_members(Version::V1)),
-            invitation_url: write_invitation(endpoint, message).to_string(),
+            invitation: Value::Object(members),
+            invitation_url: link.to_string(),
             connection_id,
             trace: false,
-        }
+        })
     }
 }

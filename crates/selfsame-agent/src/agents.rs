@@ -17,6 +17,7 @@ mod returning;
 mod rotating;
 mod speaking;
 mod taking;
+mod v2;
 mod ways;
 
 use std::sync::{Arc, OnceLock};
@@ -29,9 +30,9 @@ use crate::connections::Connections;
 use crate::discovery::Discovery;
 use crate::exchanges::issuing::IssuingProtocol;
 use crate::exchanges::proving::ProvingProtocol;
-use crate::machine::ProtocolMachine;
 use crate::oob::OutOfBand;
-use crate::parts::{AgentParts, AgentTerms, Hearing};
+use selfsame_agent_kernel::machine::ProtocolMachine;
+use selfsame_agent_kernel::parts::{AgentParts, AgentTerms, Hearing};
 
 pub use beginning::InvitationDid;
 pub use beside::BesideProtocol;

@@ -5,33 +5,37 @@ mod given;
 mod handshake;
 mod party;
 mod rotation;
-mod side;
+mod v2;
 
 use async_trait::async_trait;
 use selfsame_agent_view::connection::ConnectionView;
 use selfsame_aries::advance::{Outgoing, Problem, ProblemKind, Recipient};
-use selfsame_aries::connection::{Accepting, ConnectionRecord, ConnectionRole, HandshakeRejection};
+use selfsame_aries::connection::{
+    Accepting, ConnectionRecord, ConnectionRole, ConnectionState, HandshakeRejection,
+};
 use selfsame_aries::did_exchange::DidExchangeMessage;
 use selfsame_aries::key::VerKey;
 use selfsame_aries::wire::Vocabulary as _;
+use selfsame_aries_v2::invitation::is_made;
 use selfsame_core::machine::At;
 use selfsame_credential::evidence::Step;
 use selfsame_didcomm::Message;
-use selfsame_driver::Result;
+use selfsame_driver::{Error, Result};
 use selfsame_mediation::destination::{Destination, Located};
+use selfsame_mediation::own_side::OwnSide;
+use selfsame_mediation::speaker::Speaker;
 use selfsame_store::Tag;
 use serde::{Deserialize, Serialize};
 
-use crate::machine::{AgentProtocol, AgentTurn, Parcel, Taken};
-use crate::notice::{Told, Untold};
-use crate::parts::AgentParts;
+use selfsame_agent_kernel::machine::{AgentProtocol, AgentTurn, Parcel, Taken};
+use selfsame_agent_kernel::notice::{Told, Untold};
+use selfsame_agent_kernel::parts::AgentParts;
 
 pub use given::{
-    Aside, ConnectionGiven, ConnectionWhat, HandshakeMessage, ReceivedHandshake, Rotating,
+    Aside, ConnectionGiven, ConnectionWhat, HandshakeMessage, ReceivedHandshake, Rotating, V2What,
 };
 pub use party::make_did;
 pub use rotation::RotationEntry;
-pub use side::{OwnDid, OwnSide};
 
 /// Finds the record of a thread.
 pub const THREAD: &str = "aries_thread";
@@ -39,7 +43,7 @@ pub const THREAD: &str = "aries_thread";
 pub const INVITATION: &str = "aries_invitation";
 /// Finds an invitation by its identifier.
 pub const INVITED: &str = "aries_invited";
-/// Finds a connection by our key in it and one of the peer's.
+/// Finds a connection by our key in it and one of the peer's keys, or the peer's DID.
 pub const PAIR: &str = "aries_pair";
 /// Finds the connections with a DID: the peer's, or the one that it invited by.
 pub const THEIR_DID: &str = "aries_their_did";
@@ -82,8 +86,8 @@ pub struct ConnectionEntry {
 pub struct FormerKeys {
     /// Ours.
     pub own: Vec<VerKey>,
-    /// The peer's.
-    pub theirs: Vec<VerKey>,
+    /// The peer's, or the peer's former DIDs.
+    pub theirs: Vec<Speaker>,
 }
 
 type ConnectionStep = std::result::Result<Step<Taken<ConnectionEntry>>, Problem>;
@@ -111,6 +115,17 @@ impl ConnectionEntry {
         self.record.dialogue.kind.protocol == DidExchangeMessage::PROTOCOL
     }
 
+    /// Whether both sides write DIDComm v2 in it.
+    pub fn is_v2(&self) -> bool {
+        is_made(&self.record.dialogue.kind)
+    }
+
+    /// Whether a peer waits for the controller to accept it.
+    pub fn is_asked(&self) -> bool {
+        let record = &self.record;
+        (record.role, record.state) == (ConnectionRole::Inviter, ConnectionState::Request)
+    }
+
     /// Where the peer gets its messages.
     ///
     /// # Errors
@@ -126,10 +141,10 @@ impl ConnectionEntry {
         known.chain(&self.former.own)
     }
 
-    /// The peer's keys in it: those in use, and the former ones.
-    fn their_keys(&self) -> impl Iterator<Item = &VerKey> + Clone {
-        let peer = self.peer_at.iter().flat_map(|peer| &peer.keys);
-        peer.chain(&self.former.theirs)
+    /// Who messages of the peer are from: the keys or the DID in use, and the former ones.
+    fn speakers(&self) -> impl Iterator<Item = Speaker> {
+        let peer = self.peer_at.iter().flat_map(Destination::speakers);
+        peer.chain(self.former.theirs.iter().cloned())
     }
 
     /// What controllers are told of its state.
@@ -186,6 +201,7 @@ impl AgentProtocol for Connections {
             ConnectionWhat::Heard(heard) => handshake::hear(entry, heard, turn),
             ConnectionWhat::Rotate(rotating) => rotation::act(entry, rotating, made, turn),
             ConnectionWhat::Rotated(message) => rotation::receive(entry, message, turn),
+            ConnectionWhat::V2(what) => v2::told(entry, what, turn),
             ConnectionWhat::Say(said) => {
                 if !entry.record.state.is_ready() {
                     return Err(Problem::wrong_state());
@@ -207,7 +223,7 @@ impl AgentProtocol for Connections {
             tags.extend(key.map(|key| Tag::hashed(INVITATION, key.to_base58())));
         }
         for own in entry.own_keys() {
-            tags.extend(entry.their_keys().map(|theirs| pair(own, theirs)));
+            tags.extend(entry.speakers().map(|theirs| pair(own, &theirs)));
         }
         let theirs = record.theirs.as_ref().map(|theirs| &theirs.did);
         let invited_by = record.invitation_did.as_ref();
@@ -241,10 +257,15 @@ impl AgentProtocol for Connections {
                     return None;
                 };
                 let sender = received.sender.as_ref()?;
+                if let HandshakeMessage::V2(_) = &received.message {
+                    let to = v2::reported(entry, &received.party()?)?;
+                    let from = received.recipient.clone()?;
+                    return Some(Parcel { from, to, message });
+                }
                 // For a stranger without an endpoint nothing waits.
                 let located = Located::named(&received.party()?)?.reached().ok()?;
                 // A stranger can have reports sent to a place of its own alone.
-                located.document.has(sender).then_some(())?;
+                located.document.has(sender.key()?).then_some(())?;
                 (received.recipient.clone()?, located.destination)
             }
         };
@@ -261,6 +282,9 @@ impl AgentProtocol for Connections {
             ConnectionWhat::Accept(side) | ConnectionWhat::Rotate(Rotating::To(side)) => {
                 side.clone()
             }
+            ConnectionWhat::Rotate(Rotating::ToHeld(_)) if entry.is_v2() => {
+                return Err(Error::bad_request("aries-v2-did"));
+            }
             ConnectionWhat::Rotate(Rotating::ToHeld(did)) if input.made.is_none() => {
                 input.made = Some(party::held(agent, at.tenant, did).await?);
                 return Ok(());
@@ -275,15 +299,19 @@ impl AgentProtocol for Connections {
             _ => return Ok(()),
         };
         if input.made.is_none() {
-            let wish = party::PartyWish::of(entry, &input.what, side);
-            input.made = Some(party::make(agent, at.tenant, wish).await?);
+            input.made = Some(match v2::kept(agent, at.tenant, entry, &input.what) {
+                Some(kept) => kept,
+                None => {
+                    party::make(agent, at.tenant, party::wish(entry, &input.what, side)).await?
+                }
+            });
         }
         Ok(())
     }
 }
 
-/// The tag of a connection by both keys.
-pub fn pair(own: &VerKey, theirs: &VerKey) -> Tag {
+/// The tag of a connection by our key and who messages of the peer are from.
+pub fn pair(own: &VerKey, theirs: &Speaker) -> Tag {
     Tag::hashed(PAIR, format!("{own}.{theirs}"))
 }
 

@@ -1,25 +1,21 @@
 //! The Aries agent as a role of an organisation: connections and exchanges with other agents, over DIDComm.
 //!
-//! Owns: the agent's records, its keys and the routes to them, how messages are packed and delivered, which machine gets
-//! what arrives. Does not own: the rules of protocols (selfsame-aries), what controllers see (selfsame-agent-view), envelopes (selfsame-didcomm), the driver
-//! (selfsame-core), addresses and listeners.
+//! Owns: the agent's records, and which machine gets what arrives. Does not own: the rules of protocols (selfsame-aries),
+//! the machine that drives records (selfsame-agent-kernel), how messages reach peers (selfsame-mediation), what
+//! controllers see (selfsame-agent-view), addresses and listeners.
 
 mod agents;
 mod connections;
 mod discovery;
 mod exchanges;
-mod machine;
-mod notice;
 mod oob;
-mod parts;
-mod taken;
 
 pub use agents::{
     Agents, ConnectionEndpoints, ExchangeBegin, ExchangeFilter, Exchanges, InvitationAnswer,
     ListRange, LocalDid, NewInvitation,
 };
 pub use exchanges::{ExchangeProtocol, Wishes};
-pub use parts::{AgentSettings, AgentTerms, Hearing};
+pub use selfsame_agent_kernel::parts::{AgentSettings, AgentTerms, Hearing};
 pub use selfsame_agent_view::connection::{ConnectionFilter, ConnectionView, InvitationView};
 
 /// Protocols that another crate speaks on the connections of agents.
@@ -49,8 +45,8 @@ pub mod connect {
         DidRequestWish, InvitationDid, NewDiscovery, NewOobInvitation, OobAnswer,
         RevocationNotification,
     };
-    pub use crate::connections::{OwnDid, OwnSide};
     pub use selfsame_agent_view::discovery::DiscoveryView;
     pub use selfsame_agent_view::out_of_band::{OobInvitationView, OobView};
+    pub use selfsame_mediation::own_side::{OwnDid, OwnSide};
     pub use selfsame_mediation::public_did::PublicDid;
 }

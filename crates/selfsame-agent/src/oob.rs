@@ -6,17 +6,16 @@ use selfsame_aries::key::VerKey;
 use selfsame_aries::out_of_band::{
     OobInput, OobInvitation, OobMessage, OobRecord, OobRole, OobState, step,
 };
-use selfsame_aries::wire::Incoming;
+use selfsame_aries_v2::invitation::recorded;
 use selfsame_credential::evidence::Step;
-use selfsame_didcomm::{Message, Version};
 use selfsame_mediation::destination::Destination;
 use selfsame_store::{Batch, Tag};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
 use crate::connections::Connections;
-use crate::machine::{AgentProtocol, AgentTurn, Parcel, Taken};
-use crate::notice::{Told, Untold};
+use selfsame_agent_kernel::machine::{AgentProtocol, AgentTurn, Parcel, Taken};
+use selfsame_agent_kernel::notice::{Told, Untold};
 
 /// Finds the records of an invitation by its identifier.
 pub const OOB_INVITATION: &str = "aries_oob_invitation";
@@ -83,11 +82,7 @@ impl OobEntry {
 
     /// What the invitation says; `None` if it can't be read any more.
     pub fn invitation(&self) -> Option<OobInvitation> {
-        let message = Message::read(self.record.invitation.as_bytes(), Version::V1).ok()?;
-        match Incoming::<OobMessage>::read(&message).ok()?.content {
-            OobMessage::Invitation(invitation) => Some(invitation),
-            _ => None,
-        }
+        recorded(&self.record.invitation)
     }
 
     /// The connection that it led to, or that waits for its answer.

@@ -16,5 +16,6 @@ mod agents {
     mod revoked;
     mod rotation;
     mod speaking;
+    mod v2;
     pub mod world;
 }

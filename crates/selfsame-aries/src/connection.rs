@@ -239,7 +239,7 @@ pub struct HandshakeRejection {
 }
 
 /// A table of states.
-pub(crate) type StateTable =
+pub type StateTable =
     fn(ConnectionRole, Option<ConnectionState>, Move<Handshake>) -> Option<ConnectionState>;
 
 impl HandshakeRejection {
@@ -288,7 +288,7 @@ impl ConnectionRecord {
     }
 
     /// The record in this state, with what to tell.
-    pub(crate) fn moved(mut self, state: ConnectionState) -> Advance<Self> {
+    pub fn moved(mut self, state: ConnectionState) -> Advance<Self> {
         let notice = Notice::State(state.rfc160());
         let (created, updated) = (self.dialogue.created_at, self.dialogue.updated_at);
         if self.history.len() >= HISTORY_MAX {
@@ -300,7 +300,10 @@ impl ConnectionRecord {
     }
 
     /// The record after any message of the peer that shows that it has the connection.
-    pub(crate) fn hear(&self, table: StateTable, ctx: &Ctx) -> Advanced<Self> {
+    ///
+    /// # Errors
+    /// If the state does not allow it.
+    pub fn hear(&self, table: StateTable, ctx: &Ctx) -> Advanced<Self> {
         let moved = Move::Receives(Handshake::Complete);
         match table(self.role, Some(self.state), moved) {
             Some(to) if to == self.state => Ok(Advance::repeated(self.clone())),
@@ -314,7 +317,10 @@ impl ConnectionRecord {
     }
 
     /// A request that the table allows. If many may use the invitation, a record begins beside it.
-    pub(crate) fn requested<M>(
+    ///
+    /// # Errors
+    /// None: what the table does not allow is for [`Self::requested_again`].
+    pub fn requested<M>(
         &self,
         message: &Incoming<M>,
         ctx: &Ctx,
@@ -335,11 +341,10 @@ impl ConnectionRecord {
     }
 
     /// A request that the table does not allow: the same one again, or one of somebody else.
-    pub(crate) fn requested_again<M>(
-        &self,
-        message: &Incoming<M>,
-        refusal: Message,
-    ) -> Advanced<Self> {
+    ///
+    /// # Errors
+    /// Always, unless it is the same request again.
+    pub fn requested_again<M>(&self, message: &Incoming<M>, refusal: Message) -> Advanced<Self> {
         let is_inviter = self.role == ConnectionRole::Inviter;
         if !is_inviter || self.state == ConnectionState::Abandoned {
             return Err(Problem::wrong_state());
@@ -353,7 +358,10 @@ impl ConnectionRecord {
     }
 
     /// An act that the table does not allow, because it was done already.
-    pub(crate) fn again(
+    ///
+    /// # Errors
+    /// If it was not done already.
+    pub fn again(
         &self,
         state: ConnectionState,
         role: ConnectionRole,
@@ -376,7 +384,10 @@ impl ConnectionRecord {
     }
 
     /// The peer's report. After one that asks for the same message again, the state is the one before that message.
-    pub(crate) fn take_report<M>(
+    ///
+    /// # Errors
+    /// If it belongs to another thread.
+    pub fn take_report<M>(
         &self,
         message: &Incoming<M>,
         report: &ProblemReport,
@@ -394,7 +405,10 @@ impl ConnectionRecord {
     }
 
     /// Refuses what the peer sent.
-    pub(crate) fn reject<M: Vocabulary>(
+    ///
+    /// # Errors
+    /// If the state does not allow it.
+    pub fn reject<M: Vocabulary>(
         &self,
         rejection: &HandshakeRejection,
         report: &M,

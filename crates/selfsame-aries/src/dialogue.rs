@@ -131,7 +131,7 @@ impl Dialogue {
     }
 
     /// Begins a thread of our own below that of the invitation.
-    pub(crate) fn begin_below(&mut self, parent: &str, ctx: &Ctx) {
+    pub fn begin_below(&mut self, parent: &str, ctx: &Ctx) {
         self.thread_id = fresh_id("first", ctx);
         self.parent_thread_id = Some(parent.to_owned());
         self.is_begun = false;

@@ -13,14 +13,16 @@ use selfsame_crypto::PublicKey;
 use selfsame_did::Did;
 use selfsame_didcomm::forward::{RouteV1, wrap_v1};
 use selfsame_didcomm::message::Prefix;
-use selfsame_didcomm::{Message, Version, media, v1};
+use selfsame_didcomm::{Message, Version, media};
 use selfsame_driver::Result;
-use selfsame_store::TenantId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::error::unreadable;
+pub use crate::keys::OwnKey;
+use crate::packing::{self, DidPair};
+use crate::speaker::Speaker;
 
 /// The decorator of messages that are answered without a connection.
 pub const SERVICE: &str = "~service";
@@ -39,6 +41,9 @@ pub struct Destination {
     /// Where it is posted; `None` if it waits until the peer comes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint: Option<Url>,
+    /// The DIDs of both sides, in DIDComm v2. Then keys and mediators are those of the peer's document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dids: Option<DidPair>,
 }
 
 /// Where the subject of a DID gets its messages, and the document that says so.
@@ -64,11 +69,13 @@ impl Located {
                     NO_ENDPOINT => None,
                     endpoint => Some(endpoint.parse().map_err(|_| no_service())?),
                 },
+                dids: None,
             },
             None => Destination {
                 keys: document.keys.iter().take(KEYS_MAX).cloned().collect(),
                 through: Vec::new(),
                 endpoint: None,
+                dids: None,
             },
         };
         if destination.keys.is_empty() {
@@ -154,6 +161,7 @@ impl Destination {
             keys,
             through,
             endpoint: Some(service.service_endpoint.parse().ok()?),
+            dids: None,
         })
     }
 
@@ -175,22 +183,46 @@ impl Destination {
         })
     }
 
-    /// The key that tells this peer from others; messages to it arrive in order.
+    /// The key or the DID that tells this peer from others; messages to it arrive in order.
     pub fn peer(&self) -> String {
-        let first = self.keys.first();
-        first.map_or_else(String::new, VerKey::to_base58)
+        let first = self.speakers().next();
+        first.map_or_else(String::new, |first| first.to_string())
+    }
+
+    /// Who messages of this peer are from.
+    pub fn speakers(&self) -> impl Iterator<Item = Speaker> {
+        let keys = self.keys.iter().cloned().map(Speaker::Key);
+        let theirs = self.dids.iter().map(|dids| Speaker::of(&dids.theirs));
+        theirs.chain(keys)
+    }
+
+    /// Whether messages from there are this peer's.
+    pub fn is(&self, speaker: &Speaker) -> bool {
+        self.speakers().any(|one| one == *speaker)
+    }
+
+    /// The version of DIDComm that the peer is written to in.
+    pub fn version(&self) -> Version {
+        match self.dids {
+            Some(_) => Version::V2,
+            None => Version::V1,
+        }
     }
 
     /// The envelope of a message from this key of ours.
     ///
     /// # Errors
-    /// `Internal` if the key is missing; `BadRequest` if a key of the peer can't be encrypted to.
+    /// `Internal` if the key is missing; `BadRequest` if a key of the peer can't be encrypted to, or if the peer speaks
+    /// DIDComm v2 and the message's protocol has no form there.
     pub async fn seal(
         &self,
         shared: &Shared,
         from: OwnKey<'_>,
         message: &Message,
     ) -> Result<Vec<u8>> {
+        if let Some(dids) = &self.dids {
+            return packing::seal(shared, from, dids, message).await;
+        }
         let key = shared
             .keys
             .unsealed(from.tenant, &from.key.handle())
@@ -199,7 +231,7 @@ impl Destination {
         let prefix = message.kind.prefix.clone();
         let (keys, through) = (public(&self.keys), public(&self.through));
         let packing = move || {
-            let envelope = v1::pack(&plaintext, &keys, Some(&key), &ctx)?;
+            let envelope = selfsame_didcomm::v1::pack(&plaintext, &keys, Some(&key), &ctx)?;
             wrapped(envelope, &keys, &through, &prefix, &ctx)
         };
         let bytes = shared.work.run_in_turn(packing).await?;
@@ -207,24 +239,18 @@ impl Destination {
     }
 }
 
-/// The call that delivers an envelope.
-pub fn delivery(endpoint: Url, bytes: Vec<u8>) -> Call {
-    let media_type = media::V1_ENVELOPE.to_owned();
+/// The call that delivers an envelope of this version.
+pub fn delivery(endpoint: Url, bytes: Vec<u8>, version: Version) -> Call {
+    let media_type = match version {
+        Version::V1 => media::V1_ENVELOPE.to_owned(),
+        Version::V2 => media::V2_ENCRYPTED.to_owned(),
+    };
     let body = HttpBody::Envelope { media_type, bytes };
     Call::Http(Box::new(HttpCall {
         // The receiver recognises a message by its identifier.
         is_repeatable: true,
         ..HttpCall::post(endpoint, body)
     }))
-}
-
-/// Who sends a message.
-#[derive(Clone, Copy, Debug)]
-pub struct OwnKey<'a> {
-    /// The agent's tenant.
-    pub tenant: &'a TenantId,
-    /// Its key in the connection.
-    pub key: &'a VerKey,
 }
 
 fn wrapped(

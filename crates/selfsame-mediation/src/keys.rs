@@ -7,6 +7,7 @@ use selfsame_core::Shared;
 use selfsame_crypto::agreement::AgreementPrivate;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::{KeyType, hash};
+use selfsame_did::DidUrl;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Page, Put, Record, Store, Tag, TenantId};
@@ -21,10 +22,22 @@ const KIDS_MAX: usize = 16;
 /// How many routes one commit removes.
 const FORGOTTEN_AT_ONCE: usize = 100;
 
+/// Who sends a message.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnKey<'a> {
+    /// The agent's tenant.
+    pub tenant: &'a TenantId,
+    /// Its key in the connection.
+    pub key: &'a VerKey,
+}
+
 /// The holder of a key.
 #[derive(Deserialize, Serialize)]
 struct KeyRoute {
     tenant: String,
+    /// The key, if the route is that of its name in a DID document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<VerKey>,
 }
 
 /// Keys that an envelope is encrypted to and that one agent holds.
@@ -33,6 +46,8 @@ pub struct HeldKeys {
     pub tenant: TenantId,
     /// The private keys, by their names in the envelope.
     pub ring: BTreeMap<String, AgreementPrivate>,
+    /// The public keys, by the same names.
+    pub named: BTreeMap<String, VerKey>,
 }
 
 /// Creates an Ed25519 key of this tenant, and adds it to the batch with its route.
@@ -54,8 +69,26 @@ pub fn create(shared: &Shared, tenant: &TenantId) -> Result<(VerKey, Batch)> {
 pub fn route(batch: Batch, tenant: &TenantId, key: &VerKey) -> Result<Batch> {
     let route = KeyRoute {
         tenant: tenant.as_str().to_owned(),
+        key: None,
     };
-    let put = Put::new(ROUTE, route_id(key), encode(&route)?);
+    routed(batch, tenant, &route_id(key), &route)
+}
+
+/// Adds to the batch the route from the name of a key in the document of a DID, which messages of DIDComm v2 are encrypted
+/// to, to this tenant. The key of that name is the X25519 form of `key`.
+///
+/// # Errors
+/// None that can happen.
+pub fn route_name(batch: Batch, tenant: &TenantId, name: &DidUrl, key: &VerKey) -> Result<Batch> {
+    let route = KeyRoute {
+        tenant: tenant.as_str().to_owned(),
+        key: Some(key.clone()),
+    };
+    routed(batch, tenant, &name_id(&name.to_string()), &route)
+}
+
+fn routed(batch: Batch, tenant: &TenantId, id: &str, route: &KeyRoute) -> Result<Batch> {
+    let put = Put::new(ROUTE, id, encode(route)?);
     let put = put.tag(Tag::hashed(OF_TENANT, tenant.as_str()));
     let batch = batch.for_tenant(TenantId::instance()).put(put);
     Ok(batch.for_tenant(tenant.clone()))
@@ -87,26 +120,40 @@ pub async fn forget_routes(store: &Store, tenant: &TenantId) -> Result<bool> {
 pub async fn held(shared: &Shared, kids: &[String]) -> Result<Option<HeldKeys>> {
     let mut held: Option<HeldKeys> = None;
     for kid in kids.iter().take(KIDS_MAX) {
-        let Ok(key) = VerKey::parse(kid) else {
-            continue;
+        let parsed = VerKey::parse(kid).ok();
+        let id = match &parsed {
+            Some(key) => route_id(key),
+            None => name_id(kid),
         };
-        let (instance, id) = (TenantId::instance(), route_id(&key));
+        let instance = TenantId::instance();
         let route = shared.store.read(&instance, ROUTE, &id).await?;
         let Some(route) = route else {
             continue;
         };
         let route: KeyRoute = decode(&route.value)?;
+        let Some(key) = parsed.or(route.key) else {
+            continue;
+        };
         let tenant = TenantId::parse(&route.tenant).map_err(Error::internal)?;
         if held.as_ref().is_some_and(|held| held.tenant != tenant) {
             continue;
         }
         let private = shared.keys.unsealed(&tenant, &key.handle()).await?;
         let private = AgreementPrivate::of_ed25519(&private).map_err(Error::internal)?;
-        let ring = BTreeMap::new();
-        let held = held.get_or_insert(HeldKeys { tenant, ring });
+        let (ring, named) = (BTreeMap::new(), BTreeMap::new());
+        let held = held.get_or_insert(HeldKeys {
+            tenant,
+            ring,
+            named,
+        });
         held.ring.insert(kid.clone(), private);
+        held.named.insert(kid.clone(), key);
     }
     Ok(held)
+}
+
+fn name_id(name: &str) -> String {
+    hex_encode(&hash::sha256(name.as_bytes()))
 }
 
 fn route_id(key: &VerKey) -> String {

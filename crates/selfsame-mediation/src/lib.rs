@@ -12,14 +12,20 @@ pub mod keys;
 pub mod line;
 pub mod mailbox;
 mod mediated;
+pub mod opening;
 pub mod own_did;
+pub mod own_side;
+pub mod packing;
+pub mod peers;
 pub mod pickup;
 pub mod presence;
 pub mod public_did;
 pub mod queue;
 mod room;
+pub mod speaker;
 pub mod terms;
 pub mod texts;
+pub mod v2;
 
 mod mediation;
 

@@ -2,10 +2,12 @@
 
 use selfsame_aries::connection::DidWithDoc;
 use selfsame_aries::key::VerKey;
+use selfsame_aries_v2::service;
 use selfsame_crypto::agreement::AgreementKey;
 use selfsame_did::Did;
 use selfsame_did::legacy::{LegacyDocument, LegacyKey, LegacyService, UnqualifiedDid};
 use selfsame_did::method::peer::{PeerKey, create_with_document, create_with_keys};
+use selfsame_didcomm::Version;
 use selfsame_driver::{Error, Result};
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -40,17 +42,21 @@ pub fn own_party(key: &VerKey, endpoints: &[&Url]) -> DidWithDoc {
     }
 }
 
-/// A `did:peer:2` with this key, which messages of DIDComm v1 are encrypted to, and its X25519 form for v2.
+/// A `did:peer:2` with this key, which messages of DIDComm v1 are encrypted to, and its X25519 form for v2. Its services
+/// are of this version.
 ///
 /// # Errors
 /// None that can happen with a key of Ed25519.
-pub fn peer_with_keys(key: &VerKey, endpoints: &[&Url]) -> Result<Did> {
+pub fn peer_with_keys(key: &VerKey, endpoints: &[&Url], version: Version) -> Result<Did> {
     let agreement = AgreementKey::of_ed25519(key.public_key()).map_err(Error::internal)?;
     let keys = [
         PeerKey::authentication(key.public_key()),
         PeerKey::agreement(&agreement),
     ];
-    let services: Vec<_> = services(endpoints).into_iter().map(members).collect();
+    let services = match version {
+        Version::V1 => services(endpoints).into_iter().map(members).collect(),
+        Version::V2 => service::services(endpoints),
+    };
     create_with_keys(&keys, &services).map_err(Error::internal)
 }
 
@@ -58,8 +64,12 @@ pub fn peer_with_keys(key: &VerKey, endpoints: &[&Url]) -> Result<Did> {
 ///
 /// # Errors
 /// As [`peer_with_keys`].
-pub fn peer_with_document(key: &VerKey, endpoints: &[&Url]) -> Result<Did> {
+pub fn peer_with_document(key: &VerKey, endpoints: &[&Url], version: Version) -> Result<Did> {
     let agreement = AgreementKey::of_ed25519(key.public_key()).map_err(Error::internal)?;
+    let services = match version {
+        Version::V1 => services(endpoints),
+        Version::V2 => identified(service::services(endpoints)),
+    };
     let document = json!({
         "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/multikey/v1"],
         "verificationMethod": [
@@ -77,7 +87,7 @@ pub fn peer_with_document(key: &VerKey, endpoints: &[&Url]) -> Result<Did> {
         "authentication": ["#key-1"],
         "assertionMethod": ["#key-1"],
         "keyAgreement": ["#key-2"],
-        "service": services(endpoints),
+        "service": services,
     });
     let both = create_with_document(&members(document)).map_err(Error::internal)?;
     Ok(both.long)
@@ -94,6 +104,16 @@ fn services(endpoints: &[&Url]) -> Vec<Value> {
             "routingKeys": [],
             "serviceEndpoint": endpoint,
         })
+    });
+    each.collect()
+}
+
+/// Services of DIDComm v2 with identifiers, which a document needs and a `did:peer:2` gives by itself.
+fn identified(services: Vec<Map<String, Value>>) -> Vec<Value> {
+    let each = services.into_iter().enumerate();
+    let each = each.map(|(number, mut service)| {
+        service.insert("id".to_owned(), json!(format!("#didcomm-{number}")));
+        Value::Object(service)
     });
     each.collect()
 }

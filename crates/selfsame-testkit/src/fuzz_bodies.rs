@@ -25,7 +25,7 @@ mod types;
 mod witness;
 
 pub use anoncreds::{anoncreds, presentation};
-pub use aries::aries_message;
+pub use aries::{aries_message, aries_v2_message};
 pub use askar::{askar_key, askar_text};
 pub use credential::{dcql, status_list};
 pub use did::{did_document, did_url, registrar_answer, resolver_answer};
@@ -56,7 +56,7 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 35] = [
+pub const TARGETS: [Target; 36] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -151,6 +151,11 @@ pub const TARGETS: [Target; 35] = [
         name: "aries_message",
         body: aries_message,
         seeds: aries::seeds,
+    },
+    Target {
+        name: "aries_v2_message",
+        body: aries_v2_message,
+        seeds: aries::v2_seeds,
     },
     Target {
         name: "askar_key",

@@ -168,6 +168,7 @@ pub const ROWS: &[Row] = &[
         "vectors/aries/",
         These(&[
             "selfsame-agent/agents",
+            "selfsame-aries-v2/unit",
             "selfsame-aries/protocols",
             "selfsame-testkit",
         ]),

@@ -3,6 +3,7 @@
 use selfsame_agent::connect::{
     InvitationDid, NewOobInvitation, OobAnswer, OobInvitationView, OobView, OwnDid,
 };
+use selfsame_aries_v2::invitation;
 use selfsame_didcomm::Message;
 use selfsame_driver::paging::Paging;
 use selfsame_driver::{Error, Reason};
@@ -13,6 +14,9 @@ use super::connection::{link, no_public};
 use crate::answer::{OperationError, OperationResult, cannot, done, told};
 use crate::call::{Flag, ListPart, OperationCall, did_of};
 use crate::listing::gathered;
+
+/// The version of out-of-band whose invitations are of DIDComm v2.
+const V2_VERSION: &str = "2.0";
 
 #[derive(Deserialize)]
 struct OobCreateQuery {
@@ -33,6 +37,7 @@ struct OobCreateBody {
     attachments: Vec<OobAttachment>,
     #[serde(default)]
     accept: Vec<String>,
+    protocol_version: Option<String>,
     #[serde(default)]
     use_public_did: bool,
     use_did: Option<String>,
@@ -81,6 +86,15 @@ impl OobCreateBody {
     }
 }
 
+impl OobCreateBody {
+    /// Whether the invitation is one of DIDComm v2: of out-of-band 2.0, or for agents that take nothing else.
+    fn is_v2(&self) -> bool {
+        let is_profile = |profile: &String| invitation::is_profile(profile);
+        self.protocol_version.as_deref() == Some(V2_VERSION)
+            || (!self.accept.is_empty() && self.accept.iter().all(is_profile))
+    }
+}
+
 /// A kind of DID that can be made, by its name.
 ///
 /// # Errors
@@ -97,6 +111,10 @@ pub async fn create(call: OperationCall) -> OperationResult {
     let terms = &call.admin.settings().terms;
     if body.use_public_did && !terms.settings.public_invites {
         return Err(no_public());
+    }
+    if body.is_v2() && body.handshake_protocols.is_empty() {
+        body.handshake_protocols
+            .push(invitation::MADE_BY.to_owned());
     }
     if body.metadata.is_some() && body.handshake_protocols.is_empty() {
         return Err(cannot(Reason::new("agent-invitation-metadata")));

@@ -4,16 +4,18 @@ use selfsame_aries::connection::Accepting;
 use selfsame_aries::key::VerKey;
 use selfsame_core::events::{Event, EventKind};
 use selfsame_did::Did;
+use selfsame_didcomm::Version;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_mediation::keys;
+use selfsame_mediation::own_side::OwnDid;
 use selfsame_mediation::public_did::{self, PublicDid};
 use selfsame_store::{Batch, Expect, Put, TenantId};
 
 use super::Agents;
-use crate::connections::{ConnectionEntry, Connections, OwnDid, make_did};
-use crate::machine::{AgentProtocol as _, ProtocolMachine};
-use crate::notice::{Told, Untold};
+use crate::connections::{ConnectionEntry, Connections, make_did};
+use selfsame_agent_kernel::machine::{AgentProtocol as _, ProtocolMachine};
+use selfsame_agent_kernel::notice::{Told, Untold};
 
 /// The kind of the records of the DIDs that invitations have in common. A record's identifier is that of the kind of DID.
 const COMMON_DID: &str = "aries_invitation_did";
@@ -73,13 +75,20 @@ impl Agents {
     }
 
     /// How an invitation can be answered that names a DID other than the public one.
+    ///
+    /// # Errors
+    /// `BadRequest` for DIDComm v2 with a DID that is held already: it names no service of v2.
     pub(super) async fn door_by(
         &self,
         tenant: &TenantId,
         did: &InvitationDid,
+        version: Version,
     ) -> Result<InvitationDoor> {
         let shared = &self.parts.shared;
         match did {
+            InvitationDid::Held(_) if version == Version::V2 => {
+                Err(Error::bad_request("aries-v2-did"))
+            }
             InvitationDid::Held(did) => {
                 let PublicDid { did, key } = public_did::held(shared, tenant, did).await?;
                 Ok(InvitationDoor {
@@ -88,10 +97,13 @@ impl Agents {
                     key,
                 })
             }
-            InvitationDid::New(kind) => self.door_by_new(tenant, *kind).await,
+            InvitationDid::New(kind) => self.door_by_new(tenant, *kind, version).await,
             InvitationDid::Common(kind) => {
-                let id = kind.common_id();
-                if let Some(found) = shared.store.read(tenant, COMMON_DID, id).await? {
+                let id = match version {
+                    Version::V1 => kind.common_id().to_owned(),
+                    Version::V2 => format!("{}-v2", kind.common_id()),
+                };
+                if let Some(found) = shared.store.read(tenant, COMMON_DID, &id).await? {
                     let PublicDid { did, key } = decode(&found.value)?;
                     return Ok(InvitationDoor {
                         writes: Batch::new(tenant.clone()),
@@ -99,19 +111,24 @@ impl Agents {
                         key,
                     });
                 }
-                let mut door = self.door_by_new(tenant, *kind).await?;
+                let mut door = self.door_by_new(tenant, *kind, version).await?;
                 if let Some(did) = door.did.clone() {
                     let key = door.key.clone();
                     let common = encode(&PublicDid { did, key })?;
-                    door.writes = door.writes.put(Put::new(COMMON_DID, id, common));
+                    door.writes = door.writes.put(Put::new(COMMON_DID, &id, common));
                 }
                 Ok(door)
             }
         }
     }
 
-    async fn door_by_new(&self, tenant: &TenantId, kind: OwnDid) -> Result<InvitationDoor> {
-        let made = make_did(&self.parts, tenant, kind).await?;
+    async fn door_by_new(
+        &self,
+        tenant: &TenantId,
+        kind: OwnDid,
+        version: Version,
+    ) -> Result<InvitationDoor> {
+        let made = make_did(&self.parts, tenant, kind, version).await?;
         let did = made.party.did.parse().map_err(Error::internal)?;
         Ok(InvitationDoor {
             key: made.key,

@@ -19,13 +19,14 @@ use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
 use selfsame_mediation::destination::Destination;
 use selfsame_mediation::error::{refused, unreadable};
+use selfsame_mediation::own_side::OwnSide;
 use selfsame_store::{Batch, TenantId};
 use serde_json::{Map, Value};
 
 use super::Agents;
 use super::beginning::{InvitationDoor, NewConnection, accepting};
-use crate::connections::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, OwnSide};
-use crate::machine::AgentProtocol as _;
+use crate::connections::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections};
+use selfsame_agent_kernel::machine::AgentProtocol as _;
 
 /// An invitation to make.
 #[derive(Clone, Debug, Default)]
@@ -232,6 +233,7 @@ fn destination(invitation: &ConnectionInvitation) -> Result<Option<Destination>>
             endpoint,
             routing_keys,
         } => Ok(Some(Destination {
+            dids: None,
             keys: recipient_keys.clone(),
             through: routing_keys.clone(),
             endpoint: Some(endpoint.parse().map_err(|error| unreadable(&error))?),

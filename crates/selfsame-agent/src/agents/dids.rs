@@ -1,14 +1,16 @@
 //! Keys that an agent makes for its controllers, each with a DID of its own.
 
 use selfsame_crypto::encoding::base58_encode;
+use selfsame_didcomm::Version;
 use selfsame_driver::record::{all, decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_mediation::keys;
+use selfsame_mediation::own_side::OwnDid;
 use selfsame_store::{Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::Agents;
-use crate::connections::{OwnDid, make_did};
+use crate::connections::make_did;
 
 /// The method that ACA-Py names for unqualified DIDs.
 const UNQUALIFIED: &str = "sov";
@@ -35,7 +37,7 @@ impl Agents {
     pub async fn create_did(&self, tenant: &TenantId, method: &str) -> Result<LocalDid> {
         let shared = &self.parts.shared;
         if let Ok(kind @ (OwnDid::Peer2 | OwnDid::Peer4)) = OwnDid::of_method(method) {
-            let made = make_did(&self.parts, tenant, kind).await?;
+            let made = make_did(&self.parts, tenant, kind, Version::V1).await?;
             let did = LocalDid {
                 did: made.party.did,
                 verkey: made.key.to_base58(),

@@ -21,8 +21,8 @@ use super::ways::way;
 use crate::connections::Aside;
 use crate::discovery::{DISCOVERY_CONNECTION, Discovery, DiscoveryEntry, DiscoveryGiven};
 use crate::exchanges::record_id;
-use crate::machine::AgentProtocol as _;
-use crate::notice::Untold;
+use selfsame_agent_kernel::machine::AgentProtocol as _;
+use selfsame_agent_kernel::notice::Untold;
 
 /// The pause between two looks for the answer.
 const LOOKED_EVERY: Duration = Duration::from_millis(20);
@@ -132,7 +132,10 @@ impl Agents {
         let way = way(&found.entry).map(|way| (way.from, way.to));
         let what = DiscoveryInput::Received {
             message,
-            features: self.features(),
+            features: match inbound.v2 {
+                Some(_) => selfsame_aries_v2::forms::features(),
+                None => self.features(),
+            },
         };
         if is_question {
             let ctx = self.parts.shared.clock.ctx();

@@ -12,6 +12,7 @@ use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_didcomm::{Message, Version};
 use selfsame_driver::{Error, Result};
 use selfsame_mediation::error::unreadable;
+use selfsame_mediation::own_side::OwnSide;
 use selfsame_mediation::public_did::{self, PublicDid};
 use selfsame_store::{Batch, Expect, Record, Tag, TenantId};
 use serde_json::{Map, Value};
@@ -19,10 +20,10 @@ use serde_json::{Map, Value};
 use super::Agents;
 use super::beginning::{NewConnection, accepting};
 use crate::connections::{
-    ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, HandshakeMessage, OwnSide,
+    ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, HandshakeMessage,
     ReceivedHandshake, THREAD,
 };
-use crate::machine::{AgentProtocol as _, ProtocolMachine};
+use selfsame_agent_kernel::machine::{AgentProtocol as _, ProtocolMachine};
 
 /// How long the record of an implicit invitation is kept in seconds if the request that it was made for is refused.
 const IMPLICIT_SECONDS: u64 = 60;

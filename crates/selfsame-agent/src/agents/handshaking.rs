@@ -67,7 +67,7 @@ impl Agents {
                 let key = Tag::hashed(INVITATION, key.to_base58());
                 self.tagged(tenant, key).await
             }
-            (HandshakeMessage::Connection(_), None) => Ok(None),
+            (HandshakeMessage::Connection(_), None) | (HandshakeMessage::V2(_), _) => Ok(None),
             (HandshakeMessage::Exchange(_), _) => self.implicit_invitation(tenant, received).await,
         }
     }
@@ -75,7 +75,12 @@ impl Agents {
     /// The invitation of out-of-band behind a connection of this thread goes on: the one that was made is answered, and
     /// what is attached to the one that was received is taken once the connection is ready. If the process dies before
     /// that, the message that came is delivered again, and leads here again.
-    async fn went_on(&self, tenant: &TenantId, oob_id: &str, thread: &str) -> Result<()> {
+    pub(super) async fn went_on(
+        &self,
+        tenant: &TenantId,
+        oob_id: &str,
+        thread: &str,
+    ) -> Result<()> {
         let found = self.tagged(tenant, Tag::hashed(THREAD, thread)).await?;
         let Some(found) = found else {
             return Ok(());

@@ -20,20 +20,20 @@ use selfsame_aries::revocation_notification::RevocationMessage;
 use selfsame_aries::trust_ping::TrustPingMessage;
 use selfsame_aries::wire::{Incoming, Vocabulary};
 use selfsame_core::machine::{At, Machine as _};
+use selfsame_didcomm::Message;
 use selfsame_didcomm::message::{MessageType, ReturnRoute};
-use selfsame_didcomm::v2::Documents;
-use selfsame_didcomm::{Message, kids, receive};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_mediation::destination::Destination;
 use selfsame_mediation::error::unreadable;
-use selfsame_mediation::keys;
+use selfsame_mediation::opening::{OfV2, open};
+use selfsame_mediation::speaker::Speaker;
 use selfsame_store::{Page, Record, Tag, TenantId};
 
 use super::Agents;
 use crate::connections::{
     ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, HandshakeMessage, pair,
 };
-use crate::machine::AgentProtocol as _;
+use selfsame_agent_kernel::machine::AgentProtocol as _;
 
 /// The protocol of problem reports that others adopt (RFC 0035).
 const REPORTS: &str = "report-problem";
@@ -45,12 +45,14 @@ const ROUTING: &str = "routing";
 pub(super) struct Inbound {
     pub tenant: TenantId,
     pub recipient: VerKey,
-    pub sender: Option<VerKey>,
+    pub sender: Option<Speaker>,
     pub message: Message,
     /// Where the answers go if there is no connection (RFC 0056).
     pub service: Option<Destination>,
     /// Whether it is attached to an invitation.
     pub is_attached: bool,
+    /// What its envelope says, if it is one of DIDComm v2.
+    pub v2: Option<OfV2>,
 }
 
 impl Inbound {
@@ -84,7 +86,10 @@ impl Agents {
 
     /// Takes a message, and tells its sender if it can't be read.
     pub(super) async fn taken(&self, inbound: &Inbound) -> Result<()> {
-        let taken = self.take(inbound).await;
+        let taken = match &inbound.v2 {
+            Some(v2) => self.take_v2(inbound, v2).await,
+            None => self.take(inbound).await,
+        };
         if let Err(error) = &taken
             && error.kind == ErrorKind::BadRequest
             && let Err(error) = self.answer_unreadable(inbound).await
@@ -99,7 +104,7 @@ impl Agents {
         Box::pin(self.take(inbound))
     }
 
-    async fn take(&self, inbound: &Inbound) -> Result<()> {
+    pub(super) async fn take(&self, inbound: &Inbound) -> Result<()> {
         match inbound.message.kind.protocol.as_str() {
             ConnectionMessage::PROTOCOL => {
                 let message = HandshakeMessage::Connection(Box::new(incoming(&inbound.message)?));
@@ -127,38 +132,34 @@ impl Agents {
     }
 
     pub(super) async fn opened(&self, envelope: Vec<u8>) -> Result<Inbound> {
-        let shared = &self.parts.shared;
-        let kids = kids(&envelope).map_err(|error| unreadable(&error))?;
-        let held = keys::held(shared, &kids).await?;
-        let held = held.ok_or_else(|| Error::bad_request("aries-key-unknown"))?;
-        let ring = held.ring;
-        let opening = move || receive(&envelope, &ring, &Documents::default());
-        let received = shared.reading.run_in_turn(opening).await?;
-        match received.map_err(|error| unreadable(&error))? {
-            selfsame_didcomm::Incoming::V1(received) => Ok(Inbound {
-                tenant: held.tenant,
-                recipient: VerKey::new(received.recipient).map_err(|error| unreadable(&error))?,
-                sender: received
-                    .sender
-                    .map(VerKey::new)
-                    .transpose()
-                    .map_err(|error| unreadable(&error))?,
-                service: Destination::decorated(&received.message),
-                message: received.message,
-                is_attached: false,
-            }),
-            selfsame_didcomm::Incoming::V2(_) => {
-                Err(unreadable(&"DIDComm v2 has no connection here yet"))
-            }
-        }
+        let opened = open(&self.parts.shared, envelope).await?;
+        Ok(Inbound {
+            tenant: opened.tenant,
+            recipient: opened.recipient,
+            sender: opened.sender,
+            message: opened.message,
+            service: opened.service,
+            is_attached: false,
+            v2: opened.v2,
+        })
     }
 
-    /// The connection that a message came on: its recipient's key is ours in it, its sender's key the peer's.
+    /// The connection that a message came on: its recipient's key is ours in it, its sender's key or DID the peer's.
     pub(super) async fn connection_of(&self, inbound: &Inbound) -> Result<FoundConnection> {
         let sender = inbound.sender.as_ref().ok_or_else(unknown)?;
+        let found = self.connection_from(inbound, sender).await?;
+        found.ok_or_else(unknown)
+    }
+
+    /// The connection of the message's recipient with this sender.
+    pub(super) async fn connection_from(
+        &self,
+        inbound: &Inbound,
+        sender: &Speaker,
+    ) -> Result<Option<FoundConnection>> {
         let pair = pair(&inbound.recipient, sender);
         let found = self.tagged(&inbound.tenant, pair).await?;
-        self.read_connection(&found.ok_or_else(unknown)?)
+        found.map(|found| self.read_connection(&found)).transpose()
     }
 
     pub(super) fn read_connection(&self, record: &Record) -> Result<FoundConnection> {

@@ -13,6 +13,7 @@ use selfsame_aries::out_of_band::{
 use selfsame_aries::peer_document::PeerDocument;
 use selfsame_aries::protocol;
 use selfsame_aries::wire::{Incoming, fresh_id};
+use selfsame_aries_v2::invitation::{self, is_v2, made_kind};
 use selfsame_core::machine::{At, Machine as _};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_did::{Did, Options};
@@ -24,15 +25,15 @@ use selfsame_mediation::destination::{Destination, Located};
 use selfsame_mediation::error::{refused, unreadable};
 use selfsame_mediation::keys;
 use selfsame_store::{Batch, Expect, Page, Record, Tag, TenantId};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::Agents;
 use super::beginning::{NewConnection, accepting};
 use super::inbound::{FoundConnection, Inbound, incoming, outset, unknown};
 use super::inviting::{put_oob, spoken_handshakes};
 use crate::connections::{ConnectionEntry, Connections, THEIR_DID};
-use crate::machine::{AgentProtocol as _, ProtocolMachine};
 use crate::oob::{OOB_INVITATION, OobEntry, OobGiven, OobWay, OutOfBand};
+use selfsame_agent_kernel::machine::{AgentProtocol as _, ProtocolMachine};
 
 /// How many connections with one DID, or records of one invitation, are looked at.
 const EXISTING_MAX: usize = 16;
@@ -68,10 +69,8 @@ impl Agents {
         invitation: Map<String, Value>,
         how: OobAnswer,
     ) -> Result<OobView> {
-        let message = Message::from_members(invitation, Version::V1);
-        let message = message.map_err(|error| unreadable(&error))?;
-        let read = Incoming::<OobMessage>::read(&message);
-        let incoming = read.map_err(|error| unreadable(&error))?;
+        let (text, is_v2) = (json!(invitation).to_string(), is_v2(&invitation));
+        let incoming = invitation_of(invitation)?;
         let OobMessage::Invitation(invitation) = incoming.content.clone() else {
             return Err(unreadable(&"the message is no invitation"));
         };
@@ -81,18 +80,24 @@ impl Agents {
             &OobInput::Received(incoming),
             &ctx,
         );
-        let entry = OobEntry {
+        let mut entry = OobEntry {
             alias: how.alias.clone(),
             is_auto: how.auto_accept,
             ..OobEntry::new(began.map_err(|problem| refused(&problem))?.record)
         };
+        if is_v2 {
+            entry.record.invitation = text;
+        }
         let existing = match how.use_existing_connection {
             true => self.existing(tenant, &invitation).await?,
             false => None,
         };
         let ability = Ability {
             has_connection: existing.is_some(),
-            handshakes: &spoken_handshakes(),
+            handshakes: match is_v2 {
+                true => &[made_kind()],
+                false => &spoken_handshakes(),
+            },
             speaks: |kind| protocol::find(kind).is_some(),
         };
         let new = NewOob {
@@ -110,9 +115,11 @@ impl Agents {
                 };
                 self.connect(new, door, how).await?;
             }
+            // DIDComm v2 has no message for it.
+            (Plan::Reuse, Some(existing)) if is_v2 => self.answer_on(new, existing).await?,
             (Plan::Reuse, Some(existing)) => self.reuse(new, existing).await?,
             (Plan::AnswerOnConnection(_), Some(existing)) => {
-                match invitation.handshake_protocols.is_empty() {
+                match is_v2 || invitation.handshake_protocols.is_empty() {
                     true => self.answer_on(new, existing).await?,
                     false => self.reuse(new, existing).await?,
                 }
@@ -258,12 +265,12 @@ impl Agents {
             let (recipient, sender, service) = match connection {
                 Some(found) => {
                     let peer = found.entry.peer().ok();
-                    let sender = peer.and_then(|peer| peer.keys.into_iter().next());
+                    let sender = peer.and_then(|peer| peer.speakers().next());
                     (found.entry.own_key, sender, None)
                 }
                 None => {
                     let service = entry.their_service.clone();
-                    let sender = service.as_ref().and_then(|to| to.keys.first().cloned());
+                    let sender = service.as_ref().and_then(|to| to.speakers().next());
                     (entry.own_key.clone(), sender, service)
                 }
             };
@@ -277,6 +284,7 @@ impl Agents {
                 message,
                 service,
                 is_attached: true,
+                v2: None,
             };
             self.take_next(&inbound).await?;
         }
@@ -395,6 +403,16 @@ impl Agents {
     }
 }
 
+/// The invitation that these are the members of, in either version.
+fn invitation_of(members: Map<String, Value>) -> Result<Incoming<OobMessage>> {
+    if is_v2(&members) {
+        return invitation::read(members).map_err(|error| unreadable(&error));
+    }
+    let message = Message::from_members(members, Version::V1);
+    let message = message.map_err(|error| unreadable(&error))?;
+    Incoming::read(&message).map_err(|error| unreadable(&error))
+}
+
 /// How the sender of an invitation is asked for a connection.
 struct TheirDoor {
     /// The type of the request.
@@ -452,6 +470,7 @@ fn inline(service: &InlineService) -> Result<Destination> {
                 .parse()
                 .map_err(|error| unreadable(&error))?,
         ),
+        dids: None,
     })
 }
 

@@ -12,6 +12,7 @@ use selfsame_aries::out_of_band::{
     InlineService, OobAct, OobInput, OobInvitation, OobMessage, OobRecord, OobService, step,
 };
 use selfsame_aries::wire::{Vocabulary as _, fresh_id};
+use selfsame_aries_v2::invitation;
 use selfsame_core::machine::Machine as _;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_did::Did;
@@ -20,16 +21,18 @@ use selfsame_didcomm::{Message, Version};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
-use selfsame_mediation::error::refused;
+use selfsame_mediation::error::{refused, unreadable};
+use selfsame_mediation::own_side::OwnDid;
 use selfsame_store::{Batch, Expect, Page, Tag, TenantId};
+use serde_json::json;
 use url::Url;
 
 use super::Agents;
 use super::beginning::{InvitationDid, InvitationDoor, NewConnection, RecordNotice, accepting};
 use crate::connections::{ConnectionEntry, Connections};
-use crate::machine::{AgentProtocol as _, ProtocolMachine};
-use crate::notice::Told;
 use crate::oob::{OOB_INVITATION, OobEntry, OutOfBand};
+use selfsame_agent_kernel::machine::{AgentProtocol as _, ProtocolMachine};
+use selfsame_agent_kernel::notice::Told;
 
 /// What the service of an invitation says for programs that look for one of DIDComm v1.
 const SERVICE_ID: &str = "#inline";
@@ -43,7 +46,7 @@ const ACCEPT: [&str; 2] = ["didcomm/aip1", "didcomm/aip2;env=rfc19"];
 #[derive(Clone, Debug, Default)]
 pub struct NewOobInvitation {
     /// The protocols by which a connection can be made, such as `https://didcomm.org/didexchange/1.1`, the preferred
-    /// one first.
+    /// one first; or `https://didcomm.org/didcomm/2.0` alone, for DIDComm v2.
     pub handshake_protocols: Vec<String>,
     /// First messages of exchanges, one of which is to be answered.
     pub requests: Vec<Message>,
@@ -67,6 +70,14 @@ pub struct NewOobInvitation {
     pub accept: Vec<String>,
 }
 
+impl NewOobInvitation {
+    /// Whether it is one of DIDComm v2.
+    fn is_v2(&self) -> bool {
+        let mut handshakes = self.handshake_protocols.iter();
+        handshakes.any(|name| name == invitation::MADE_BY)
+    }
+}
+
 impl Agents {
     /// Makes an invitation of out-of-band.
     ///
@@ -80,13 +91,26 @@ impl Agents {
     ) -> Result<OobInvitationView> {
         let kinds = handshakes(&new)?;
         let (ctx, terms) = (self.parts.shared.clock.ctx(), self.parts.terms(tenant));
-        let door = match &new.did {
-            Some(did) => self.door_by(tenant, did).await?,
-            None => self.door(tenant, new.public).await?,
+        let is_v2 = kinds.first().is_some_and(invitation::is_made);
+        let door = match (&new.did, is_v2) {
+            (Some(did), true) => self.door_by(tenant, did, Version::V2).await?,
+            (None, true) if new.public => return Err(Error::bad_request("aries-v2-did")),
+            (None, true) => {
+                let did = InvitationDid::New(OwnDid::Peer2);
+                self.door_by(tenant, &did, Version::V2).await?
+            }
+            (Some(did), false) => self.door_by(tenant, did, Version::V1).await?,
+            (None, false) => self.door(tenant, new.public).await?,
         };
         let service = service_of(&door, &terms.endpoint);
         let InvitationDoor { key, did, writes } = door;
-        let invited = invited(&new, said(&new, terms.label.clone(), service), &ctx)?;
+        let said = said(&new, terms.label.clone(), service);
+        let mut invited = invited(&new, said.clone(), &ctx)?;
+        if let (Some(did), true) = (&did, is_v2) {
+            let members = invitation::write(&invited.message.id, did, &said);
+            let members = members.map_err(|error| unreadable(&error))?;
+            invited.record.invitation = json!(members).to_string();
+        }
         let oob_id = fresh_id("oob", &ctx);
         let waiting = WaitingInvitation {
             invitation_id: &invited.message.id,
@@ -107,7 +131,8 @@ impl Agents {
             ..OobEntry::new(invited.record)
         };
         let waiting = connection.as_ref().map(|(id, _)| id.clone());
-        let view = OobInvitationView::of(&oob_id, &invited.message, &terms.endpoint, waiting);
+        let view = OobInvitationView::of(&oob_id, &entry.record, &terms.endpoint, waiting);
+        let view = view.map_err(Error::internal)?;
         let notices = vec![
             entry.noticed(&oob_id),
             RecordNotice {
@@ -132,12 +157,10 @@ impl Agents {
     /// `NotFound` if there is none; the store's.
     pub async fn oob_invitation(&self, tenant: &TenantId, id: &str) -> Result<OobInvitationView> {
         let (entry, version) = self.oob_entry(tenant, id).await?;
-        let message = Message::read(entry.record.invitation.as_bytes(), Version::V1);
-        let message = message.map_err(Error::damaged)?;
-        let waiting = entry.connection_id();
+        let (waiting, endpoint) = (entry.connection_id(), &self.parts.terms(tenant).endpoint);
+        let view = OobInvitationView::of(id, &entry.record, endpoint, waiting);
         self.oob.records().keep(version, entry);
-        let endpoint = &self.parts.terms(tenant).endpoint;
-        Ok(OobInvitationView::of(id, &message, endpoint, waiting))
+        view.map_err(Error::damaged)
     }
 
     /// The invitations, newest first.
@@ -323,6 +346,7 @@ fn oob_absent() -> Error {
 /// What the invitation says.
 fn said(new: &NewOobInvitation, name: String, service: OobService) -> OobInvitation {
     let accept = match new.accept.is_empty() {
+        true if new.is_v2() => vec![invitation::PROFILE.to_owned()],
         true => ACCEPT.map(str::to_owned).to_vec(),
         false => new.accept.clone(),
     };
@@ -345,6 +369,14 @@ fn handshakes(new: &NewOobInvitation) -> Result<Vec<MessageType>> {
     }
     if new.multi_use && !new.requests.is_empty() {
         return Err(Error::bad_request("aries-invitation-shared"));
+    }
+    if new.is_v2() {
+        // An invitation is of one version.
+        return match new.handshake_protocols.len() {
+            1 => Ok(vec![invitation::made_kind()]),
+            _ => Err(Error::bad_request("aries-handshake-unspoken")
+                .with("protocol", &invitation::MADE_BY)),
+        };
     }
     let kinds = new.handshake_protocols.iter().map(|name| {
         let unspoken = || Error::bad_request("aries-handshake-unspoken").with("protocol", name);

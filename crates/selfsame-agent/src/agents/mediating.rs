@@ -19,8 +19,8 @@ use serde_json::json;
 use super::Agents;
 use super::inbound::{Inbound, incoming, unknown};
 use crate::connections::{Aside, ConnectionWhat, Connections};
-use crate::machine::{AgentProtocol as _, SentMessage};
-use crate::notice::{Told, Untold};
+use selfsame_agent_kernel::machine::{AgentProtocol as _, SentMessage};
+use selfsame_agent_kernel::notice::{Told, Untold};
 
 impl Agents {
     pub(super) async fn take_mediation(&self, inbound: &Inbound) -> Result<()> {
@@ -54,7 +54,9 @@ impl Agents {
         let ctx = shared.clock.ctx();
         let status = match &peer.endpoint {
             Some(endpoint) => {
-                let call = delivery(endpoint.clone(), passed.envelope);
+                let read = selfsame_didcomm::version(&passed.envelope);
+                let version = read.map_err(|error| unreadable(&error))?;
+                let call = delivery(endpoint.clone(), passed.envelope, version);
                 batch =
                     batch.enqueue(call.entry(Connections::KIND, &id, &peer.peer(), ctx.now())?);
                 "queued_for_delivery"

@@ -9,6 +9,7 @@ use selfsame_mediation::destination::OwnKey;
 use selfsame_mediation::line::{LiveMailbox, ReturnLine, Returning};
 use selfsame_mediation::mailbox::Mailbox;
 use selfsame_mediation::pickup::{PickupPlace, PickupReply, ToldEnvelopes};
+use selfsame_mediation::speaker::Speaker;
 use selfsame_store::Tag;
 
 use super::Agents;
@@ -20,7 +21,8 @@ use crate::exchanges::Way;
 /// The mailboxes of what this agent sends to the peer: that of its key, and of former ones.
 pub(super) fn mailboxes(entry: &ConnectionEntry) -> impl Iterator<Item = Mailbox> {
     let present = entry.peer_at.iter().flat_map(|peer| peer.keys.first());
-    let keys = present.chain(&entry.former.theirs);
+    let former = entry.former.theirs.iter().filter_map(Speaker::key);
+    let keys = present.chain(former);
     keys.map(|key| Mailbox::OfKey(key.clone()))
 }
 
@@ -71,7 +73,8 @@ impl Agents {
         line: &mut ReturnLine,
         inbound: &Inbound,
     ) -> Result<Option<FoundConnection>> {
-        let (Some(found), Some(sender)) = (self.spoken_on(inbound).await?, &inbound.sender) else {
+        let sender = inbound.sender.as_ref().and_then(Speaker::key);
+        let (Some(found), Some(sender)) = (self.spoken_on(inbound).await?, sender) else {
             return Ok(None);
         };
         // What has an address gets nothing here, and need not wait for it.
@@ -110,9 +113,10 @@ impl Agents {
             return Ok(None);
         };
         let found = self.read_connection(&found)?;
-        let peer = found.entry.peer_at.iter();
-        let mut keys = peer.flat_map(|peer| &peer.keys);
-        let is_its_own = keys.any(|key| Some(key) == inbound.sender.as_ref());
+        let (peer, sender) = (found.entry.peer_at.as_ref(), inbound.sender.as_ref());
+        let is_its_own = peer
+            .zip(sender)
+            .is_some_and(|(peer, sender)| peer.is(sender));
         Ok(Some(found).filter(|_| is_its_own))
     }
 

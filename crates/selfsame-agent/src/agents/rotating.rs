@@ -5,12 +5,13 @@ use selfsame_aries::wire::Incoming;
 use selfsame_core::machine::At;
 use selfsame_did::Did;
 use selfsame_driver::{Error, Result};
+use selfsame_mediation::own_side::OwnSide;
 use selfsame_store::TenantId;
 use serde_json::Value;
 
 use super::Agents;
 use super::inbound::{Inbound, incoming};
-use crate::connections::{ConnectionGiven, ConnectionWhat, OwnSide, Rotating};
+use crate::connections::{ConnectionGiven, ConnectionWhat, Rotating};
 
 impl Agents {
     /// Changes this agent's DID in a connection: to one whose key it holds, or to a new one of the kind that the side

@@ -25,8 +25,8 @@ use super::inbound::{FoundConnection, Inbound, incoming, outset};
 use crate::connections::{Aside, ConnectionWhat};
 use crate::exchanges::issuing::{IssueWhat, IssuingProtocol, place_tag};
 use crate::exchanges::{ExchangeGiven, Ground, record_id};
-use crate::machine::AgentProtocol as _;
-use crate::notice::Told;
+use selfsame_agent_kernel::machine::AgentProtocol as _;
+use selfsame_agent_kernel::notice::Told;
 
 /// The kind of the records of messages that came, for protocols without records of their own.
 const SEEN: &str = "aries_seen";
@@ -290,7 +290,9 @@ impl Agents {
     /// Tells a peer on a connection that its message can't be read, unless the message is a problem report itself.
     pub(super) async fn answer_unreadable(&self, inbound: &Inbound) -> Result<()> {
         let message = &inbound.message;
+        let unread = inbound.v2.as_ref().and_then(|v2| v2.unread.clone());
         let why = match self.protocol_of(&message.kind) {
+            _ if unread.is_some() => unread.unwrap_or(selfsame_aries::wire::Unreadable::Protocol),
             Some(protocol) => match (protocol.reread)(message) {
                 Ok(_) => return Ok(()),
                 Err(why) => why,

@@ -19,7 +19,7 @@ use crate::exchanges::proving::ProvingProtocol;
 use crate::exchanges::{
     ExchangeEntry, ExchangeGiven, ExchangeProtocol, Ground, Way, Wishes, record_id,
 };
-use crate::machine::ProtocolMachine;
+use selfsame_agent_kernel::machine::ProtocolMachine;
 
 /// A message on its way to the record of its thread.
 struct Taking<'a> {
@@ -167,7 +167,7 @@ impl Taking<'_> {
         machine.records().keep(version, entry);
         let way = known.or(answered).filter(|way| {
             let mut senders = self.inbound.sender.iter();
-            way.from == self.inbound.recipient && senders.any(|key| way.to.keys.contains(key))
+            way.from == self.inbound.recipient && senders.any(|sender| way.to.is(sender))
         });
         Ok(way.map(|way| Ground {
             way: Some(way),

@@ -6,14 +6,16 @@ use selfsame_aries::did_exchange::DidExchangeMessage;
 use selfsame_aries::did_rotate::RotateMessage;
 use selfsame_aries::key::VerKey;
 use selfsame_aries::wire::Incoming;
+use selfsame_aries_v2::relation::RelationMessage;
 use selfsame_crypto::json::Limits;
 use selfsame_did::Did;
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::MessageType;
+use selfsame_mediation::own_side::{NewParty, OwnSide};
+use selfsame_mediation::speaker::Speaker;
 use selfsame_store::Batch;
 
-use super::side::{NewParty, OwnSide};
-use crate::notice::Told;
+use selfsame_agent_kernel::notice::Told;
 
 /// What a connection is given.
 pub struct ConnectionGiven {
@@ -37,6 +39,18 @@ pub enum ConnectionWhat {
     Rotate(Rotating),
     /// A message of DID rotate.
     Rotated(Box<Incoming<RotateMessage>>),
+    /// What an envelope of DIDComm v2 says of the DIDs.
+    V2(V2What),
+}
+
+/// What an envelope of DIDComm v2 says of the DIDs of a connection.
+pub enum V2What {
+    /// The peer has this DID now.
+    Moved(Did),
+    /// The peer ends the connection.
+    Left,
+    /// The peer writes to our new DID.
+    Settled,
 }
 
 /// What a message or an act of another protocol leads to.
@@ -65,8 +79,8 @@ pub struct ReceivedHandshake {
     pub message: HandshakeMessage,
     /// Our key that it was encrypted to; `None` if the controller brought it.
     pub recipient: Option<VerKey>,
-    /// The key that encrypted it; `None` if the sender is anonymous.
-    pub sender: Option<VerKey>,
+    /// Who encrypted it; `None` if the sender is anonymous.
+    pub sender: Option<Speaker>,
     /// Whether the sender takes answers on the connection that it came on.
     pub has_line: bool,
 }
@@ -75,6 +89,7 @@ pub struct ReceivedHandshake {
 pub enum HandshakeMessage {
     Connection(Box<Incoming<ConnectionMessage>>),
     Exchange(Box<Incoming<DidExchangeMessage>>),
+    V2(Box<Incoming<RelationMessage>>),
 }
 
 impl ConnectionGiven {
@@ -92,6 +107,9 @@ impl ReceivedHandshake {
             HandshakeMessage::Exchange(message) => {
                 matches!(message.content, DidExchangeMessage::Request(_))
             }
+            HandshakeMessage::V2(message) => {
+                matches!(message.content, RelationMessage::First { .. })
+            }
         }
     }
 
@@ -103,6 +121,7 @@ impl ReceivedHandshake {
             HandshakeMessage::Exchange(message) => {
                 matches!(message.content, DidExchangeMessage::Response(_))
             }
+            HandshakeMessage::V2(_) => false,
         }
     }
 
@@ -111,6 +130,7 @@ impl ReceivedHandshake {
         match &self.message {
             HandshakeMessage::Connection(message) => &message.kind,
             HandshakeMessage::Exchange(message) => &message.kind,
+            HandshakeMessage::V2(message) => &message.kind,
         }
     }
 
@@ -119,6 +139,7 @@ impl ReceivedHandshake {
         match &self.message {
             HandshakeMessage::Connection(message) => &message.thread_id,
             HandshakeMessage::Exchange(message) => &message.thread_id,
+            HandshakeMessage::V2(message) => &message.thread_id,
         }
     }
 
@@ -127,6 +148,7 @@ impl ReceivedHandshake {
         let parent = match &self.message {
             HandshakeMessage::Connection(message) => &message.parent_thread_id,
             HandshakeMessage::Exchange(message) => &message.parent_thread_id,
+            HandshakeMessage::V2(message) => &message.parent_thread_id,
         };
         parent.as_deref()
     }
@@ -147,6 +169,13 @@ impl ReceivedHandshake {
                     },
                 }),
                 _ => None,
+            },
+            HandshakeMessage::V2(message) => match &message.content {
+                RelationMessage::First { did } => Some(DidWithDoc {
+                    did: did.clone(),
+                    doc: None,
+                }),
+                RelationMessage::Report(_) => None,
             },
         }
     }

@@ -7,14 +7,15 @@ use selfsame_aries::connection::{
 use selfsame_aries::connections::{self, ConnectionAct, ConnectionInput, ConnectionMessage};
 use selfsame_aries::did_exchange::{self, DidExchangeAct, DidExchangeInput, DidExchangeMessage};
 use selfsame_aries::wire::{Vocabulary as _, fresh_id};
+use selfsame_aries_v2::relation::{self, RelationAct, RelationInput};
 use selfsame_credential::evidence::Step;
 use selfsame_didcomm::Message;
 use selfsame_mediation::destination::{Located, located};
+use selfsame_mediation::own_side::NewParty;
 
 use super::given::{Aside, HandshakeMessage, ReceivedHandshake};
-use super::side::NewParty;
-use super::{ConnectionEntry, ConnectionStep, to_peer};
-use crate::machine::{AgentTurn, Beside, Taken};
+use super::{ConnectionEntry, ConnectionStep, to_peer, v2};
+use selfsame_agent_kernel::machine::{AgentTurn, Beside, Taken};
 
 type StepResult<T> = Result<T, Problem>;
 
@@ -22,6 +23,7 @@ type StepResult<T> = Result<T, Problem>;
 enum HandshakeInput {
     Connection(ConnectionInput),
     Exchange(DidExchangeInput),
+    V2(RelationInput),
 }
 
 /// What this side does, in either protocol.
@@ -29,6 +31,8 @@ enum HandshakeInput {
 enum HandshakeMove<'a> {
     Request(&'a NewParty),
     Respond(&'a NewParty),
+    /// The controller responds, so that nothing else tells the peer.
+    RespondLater(&'a NewParty),
     /// Shows the inviter that its response came.
     Finish,
     Reject(&'a HandshakeRejection),
@@ -52,13 +56,17 @@ pub fn accept(
     if let (None, ConnectionRole::Invitee, Some(did)) =
         (&changed.invited_to, changed.record.role, by_did)
     {
-        match located(&did, None, turn.round)? {
+        let inviter = match changed.is_v2() {
+            true => v2::located(&did, &made.party.did, turn)?,
+            false => located(&did, None, turn.round)?,
+        };
+        match inviter {
             Step::Done(inviter) => changed.invited_to = Some(inviter.reached()?.destination),
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
         }
     }
     let moved = match changed.record.role {
-        ConnectionRole::Inviter => HandshakeMove::Respond(made),
+        ConnectionRole::Inviter => HandshakeMove::RespondLater(made),
         ConnectionRole::Invitee => HandshakeMove::Request(made),
     };
     let HandshakeStep { advance, sent } = match stepped(&changed, moved.input(&changed), turn)? {
@@ -69,10 +77,15 @@ pub fn accept(
         return Ok(Step::Done(Taken::repeated()));
     }
     changed.record = advance.record;
+    match v2::adopt(&mut changed, made, turn)? {
+        Step::Done(()) => {}
+        Step::Needs(needs) => return Ok(Step::Needs(needs)),
+    }
     changed.own_key = Some(made.key.clone());
     let send = changed.parcels(sent)?;
+    let writes = v2::remembered(&changed, made.writes.clone());
     *entry = changed;
-    let taken = Taken::sending(send).with(Some(made.writes.clone()));
+    let taken = Taken::sending(send).with(Some(writes));
     Ok(Step::Done(
         taken.telling(entry.told(turn.round.at.id, turn)),
     ))
@@ -133,6 +146,10 @@ pub fn receive(
             Step::Done(peer) => changed.peer_at = Some(peer.destination),
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
         }
+        if changed.is_v2() {
+            // Until this side has another DID, the peer writes to that of the invitation.
+            changed.own_key.clone_from(&received.recipient);
+        }
     }
     let id = match advance.beside.is_some() {
         true => fresh_id("connection", turn.round.ctx),
@@ -182,8 +199,12 @@ fn followed(
     entry.record = advance.record;
     let writes = match moved {
         HandshakeMove::Respond(made) => {
+            match v2::adopt(entry, made, turn)? {
+                Step::Done(()) => {}
+                Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            }
             entry.own_key = Some(made.key.clone());
-            Some(made.writes.clone())
+            Some(v2::remembered(entry, made.writes.clone()))
         }
         _ => None,
     };
@@ -196,7 +217,10 @@ fn followed(
 pub fn hear(entry: &mut ConnectionEntry, heard: &Aside, turn: &AgentTurn<'_>) -> ConnectionStep {
     let mut is_confirmed = false;
     if !entry.is_exchange() {
-        let any = HandshakeInput::Connection(ConnectionInput::Heard);
+        let any = match entry.is_v2() {
+            true => HandshakeInput::V2(RelationInput::Heard),
+            false => HandshakeInput::Connection(ConnectionInput::Heard),
+        };
         match stepped(entry, any, turn)? {
             Step::Done(HandshakeStep { advance, .. }) => {
                 is_confirmed = !advance.is_repeated;
@@ -234,7 +258,7 @@ fn is_from_the_peer(entry: &ConnectionEntry, received: &ReceivedHandshake) -> St
     };
     let is_known = match (&entry.peer_at, &received.sender) {
         _ if received.is_request() => true,
-        (Some(peer), Some(sender)) => peer.keys.contains(sender),
+        (Some(peer), Some(sender)) => peer.is(sender),
         (Some(_), None) => false,
         (None, _) => true,
     };
@@ -254,6 +278,11 @@ fn introduced(
     let theirs = entry.record.theirs.as_ref();
     let theirs = theirs.ok_or_else(Problem::wrong_state)?;
     let refused = |problem: Problem| refusal(entry, received, problem, turn);
+    if let HandshakeMessage::V2(_) = &received.message {
+        // The machine wrote the sender's DID, which the envelope proves.
+        let own = entry.record.invitation_did.as_deref().unwrap_or_default();
+        return v2::located(&theirs.did, own, turn).map_err(refused);
+    }
     let peer = match located(&theirs.did, theirs.doc.as_ref(), turn.round).map_err(refused)? {
         Step::Done(peer) => peer,
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
@@ -265,7 +294,7 @@ fn introduced(
     };
     let is_signed = theirs.doc.is_some() && entry.is_exchange();
     let is_own = match (&received.sender, &received.recipient) {
-        (Some(sender), _) => peer.document.has(sender),
+        (Some(sender), _) => sender.key().is_some_and(|key| peer.document.has(key)),
         (None, Some(_)) => false,
         (None, None) => is_signed,
     };
@@ -303,6 +332,7 @@ fn refusal(
             report.write(&mut message);
             message
         }
+        HandshakeMessage::V2(message) => relation::refusal(message, turn.round.ctx),
     };
     message.thread.thid = Some(received.thread_id().to_owned());
     let to = match received.is_request() {
@@ -321,6 +351,9 @@ impl ReceivedHandshake {
             HandshakeMessage::Exchange(message) => {
                 HandshakeInput::Exchange(DidExchangeInput::Received(message.clone()))
             }
+            HandshakeMessage::V2(message) => {
+                HandshakeInput::V2(RelationInput::Received((**message).clone()))
+            }
         }
     }
 }
@@ -328,10 +361,26 @@ impl ReceivedHandshake {
 impl HandshakeMove<'_> {
     /// The act in the protocol of the connection.
     fn input(self, entry: &ConnectionEntry) -> HandshakeInput {
+        if entry.is_v2() {
+            return HandshakeInput::V2(self.relation_input());
+        }
         match entry.is_exchange() {
             true => HandshakeInput::Exchange(DidExchangeInput::Act(self.exchange_act(entry))),
             false => HandshakeInput::Connection(ConnectionInput::Act(self.connection_act(entry))),
         }
+    }
+
+    fn relation_input(self) -> RelationInput {
+        RelationInput::Act(match self {
+            Self::Request(made) => RelationAct::Request(made.party.clone()),
+            Self::Respond(made) | Self::RespondLater(made) => RelationAct::Respond {
+                party: made.party.clone(),
+                is_telling: matches!(self, Self::RespondLater(_)),
+            },
+            Self::Reject(rejection) => RelationAct::Reject(rejection.clone()),
+            // Any message of the peer completed the connection, so nothing is left to confirm.
+            Self::Finish => return RelationInput::Heard,
+        })
     }
 
     fn connection_act(self, entry: &ConnectionEntry) -> ConnectionAct {
@@ -341,7 +390,7 @@ impl HandshakeMove<'_> {
                 party: made.party.clone(),
                 inviter_key: entry.inviter_key(),
             },
-            Self::Respond(made) => ConnectionAct::Respond {
+            Self::Respond(made) | Self::RespondLater(made) => ConnectionAct::Respond {
                 party: made.party.clone(),
             },
             Self::Finish => ConnectionAct::Confirm,
@@ -357,7 +406,7 @@ impl HandshakeMove<'_> {
                 key: made.key.clone(),
                 inviter_key: entry.inviter_key(),
             },
-            Self::Respond(made) => DidExchangeAct::Respond {
+            Self::Respond(made) | Self::RespondLater(made) => DidExchangeAct::Respond {
                 party: made.party.clone(),
             },
             Self::Finish => DidExchangeAct::Complete,
@@ -385,6 +434,9 @@ fn stepped(
         }
         HandshakeInput::Exchange(input) => {
             did_exchange::step(footing, &input, turn.round.evidence, turn.round.ctx)?
+        }
+        HandshakeInput::V2(input) => {
+            Step::Done(relation::step(&entry.record, &input, turn.round.ctx)?)
         }
     };
     Ok(match step {

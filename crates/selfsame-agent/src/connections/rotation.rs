@@ -14,13 +14,14 @@ use selfsame_did::method::METHODS;
 use selfsame_didcomm::Version;
 use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_mediation::destination::{Located, located};
+use selfsame_mediation::own_side::NewParty;
+use selfsame_mediation::speaker::Speaker;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::given::Rotating;
-use super::side::NewParty;
-use super::{ConnectionEntry, ConnectionStep};
-use crate::machine::{AgentTurn, Taken};
+use super::{ConnectionEntry, ConnectionStep, v2};
+use selfsame_agent_kernel::machine::{AgentTurn, Taken};
 
 /// How many former keys of a side are kept.
 const FORMER_MAX: usize = 4;
@@ -57,6 +58,9 @@ pub fn act(
 ) -> ConnectionStep {
     if !entry.record.state.is_ready() {
         return Err(Problem::wrong_state());
+    }
+    if entry.is_v2() {
+        return v2::rotate(entry, made, turn);
     }
     let (act, made) = match (rotating, made) {
         (Rotating::Hangup, _) => (RotateAct::Hangup, None),
@@ -181,7 +185,7 @@ fn observed(
     if let Ok(Located { destination, .. }) = found {
         let former = entry.peer_at.replace(destination);
         for key in former.into_iter().flat_map(|peer| peer.keys) {
-            keep(&mut entry.former.theirs, Some(key));
+            keep(&mut entry.former.theirs, Some(Speaker::Key(key)));
         }
         let (did, doc) = (to_did, None);
         entry.record.theirs = Some(DidWithDoc { did, doc });
@@ -207,7 +211,8 @@ fn refusal(to_did: &str, turn: &AgentTurn<'_>) -> RotateRefusal {
     }
 }
 
-fn keep(former: &mut Vec<VerKey>, key: Option<VerKey>) {
+/// Keeps one of a side's former keys or DIDs.
+pub fn keep<T>(former: &mut Vec<T>, key: Option<T>) {
     former.extend(key);
     let surplus = former.len().saturating_sub(FORMER_MAX);
     former.drain(..surplus);

@@ -36,11 +36,11 @@ const HANGUP: &str = "/hangup";
 /// What changes when a message was delivered, at any time after a step.
 const AFTER_DELIVERY: &str = "untold";
 
-type Lasting = BTreeMap<(&'static str, String), Value>;
-type Records = BTreeMap<(&'static str, String), Record>;
+pub type Lasting = BTreeMap<(&'static str, String), Value>;
+pub type Records = BTreeMap<(&'static str, String), Record>;
 
 /// One message of each type.
-fn messages() -> Vec<Map<String, Value>> {
+pub fn messages() -> Vec<Map<String, Value>> {
     let vectors: Value = serde_json::from_str(MESSAGES).unwrap();
     let cases = vectors["cases"].as_array().unwrap().iter();
     let cases = cases.map(|case| case["message"].as_object().unwrap().clone());
@@ -57,7 +57,7 @@ fn messages() -> Vec<Map<String, Value>> {
     lasting.map(|(_, message)| message).collect()
 }
 
-async fn records(peer: &Peer) -> Records {
+pub async fn records(peer: &Peer) -> Records {
     let mut found = Records::new();
     for kind in KINDS {
         let page = Page::first(100);
@@ -76,7 +76,7 @@ fn lasting(record: &Record) -> Value {
     value
 }
 
-fn all_lasting(records: &Records) -> Lasting {
+pub fn all_lasting(records: &Records) -> Lasting {
     let all = records.iter();
     all.map(|(at, record)| (at.clone(), lasting(record)))
         .collect()
@@ -84,7 +84,7 @@ fn all_lasting(records: &Records) -> Lasting {
 
 /// Takes back that a connection is complete. A message that shows that the peer has got the response completes it, also
 /// one that its own protocol refuses (RFC 0160 §3).
-fn uncomplete(after: &mut Lasting, before: &Lasting) {
+pub fn uncomplete(after: &mut Lasting, before: &Lasting) {
     for (at, now) in after.iter_mut().filter(|((kind, _), _)| *kind == KINDS[0]) {
         let Some(was) = before.get(at) else {
             continue;
@@ -100,7 +100,7 @@ fn uncomplete(after: &mut Lasting, before: &Lasting) {
 }
 
 /// Brings the records back to what they were.
-async fn restore(peer: &Peer, before: &Records) {
+pub async fn restore(peer: &Peer, before: &Records) {
     for _ in 0..50 {
         let mut batch = Batch::new(peer.tenant.clone());
         for ((kind, id), now) in records(peer).await {

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::alone::{beginning, offer, willing};
 use super::world::{Common, Connected, connected_of};
 
-const PROTOCOL: &str = "didexchange/1.1";
+const PROTOCOLS: [&str; 2] = ["didexchange/1.1", "didcomm/2.0"];
 
 /// An exchange that issued a revocable credential, as the clinic sees it.
 async fn issued(both: &mut Connected, definition: &str) -> Value {
@@ -68,8 +68,14 @@ async fn tells(both: &mut Connected, major: u16, credential: RevokedCredential) 
 
 #[tokio::test]
 async fn a_notification_marks_the_exchange_of_its_credential_and_no_other() {
+    for protocol in PROTOCOLS {
+        notification_marks(protocol).await;
+    }
+}
+
+async fn notification_marks(protocol: &str) {
     let common = Common::with_registry(willing());
-    let mut both = connected_of(&common, PROTOCOL).await;
+    let mut both = connected_of(&common, protocol).await;
     let definition = both.clinic.defines(Some(8)).await;
     let anoncreds = both.clinic.agents.anoncreds();
     let registry = ready_registry(&both, &definition).await;

@@ -7,12 +7,13 @@ use super::world::connected;
 
 #[tokio::test]
 async fn a_connection_goes_on_with_another_did() {
-    for protocol in ["connections/1.0", "didexchange/1.1"] {
+    for protocol in ["connections/1.0", "didexchange/1.1", "didcomm/2.0"] {
         let mut both = connected(AgentSettings::default(), protocol).await;
         let before = both.clinic.reaches("active").await.my_did;
         // A message that was sent before comes after.
         for to in ["did:peer:2", "did:peer:4", ""] {
             let to = match to {
+                _ if protocol == "didcomm/2.0" => None,
                 "" => None,
                 method => {
                     let made = both.clinic.agents.create_did(&both.clinic.tenant, method);
@@ -72,7 +73,13 @@ async fn a_did_that_is_not_held_is_not_rotated_to() {
 
 #[tokio::test]
 async fn a_hangup_ends_the_connection_on_both_sides() {
-    let mut both = connected(AgentSettings::default(), "didexchange/1.1").await;
+    for protocol in ["didexchange/1.1", "didcomm/2.0"] {
+        hangup_ends(protocol).await;
+    }
+}
+
+async fn hangup_ends(protocol: &str) {
+    let mut both = connected(AgentSettings::default(), protocol).await;
     let ended = both
         .clinic
         .agents

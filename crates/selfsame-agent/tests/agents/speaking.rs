@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::world::connected;
 
-const PROTOCOLS: [&str; 2] = ["connections/1.0", "didexchange/1.1"];
+const PROTOCOLS: [&str; 3] = ["connections/1.0", "didexchange/1.1", "didcomm/2.0"];
 
 #[tokio::test]
 async fn a_text_reaches_the_controller_and_is_answered_if_the_agent_shall() {
@@ -57,7 +57,13 @@ async fn a_text_reaches_the_controller_and_is_answered_if_the_agent_shall() {
 
 #[tokio::test]
 async fn an_envelope_that_comes_again_has_no_second_effect() {
-    let mut both = connected(AgentSettings::default(), "didexchange/1.1").await;
+    for protocol in PROTOCOLS {
+        envelope_comes_again(protocol).await;
+    }
+}
+
+async fn envelope_comes_again(protocol: &str) {
+    let mut both = connected(AgentSettings::default(), protocol).await;
     let sent =
         both.clinic
             .agents
@@ -111,7 +117,13 @@ async fn an_agent_tells_which_protocols_it_speaks() {
 
 #[tokio::test]
 async fn a_notification_of_revocation_reaches_the_controller() {
-    let mut both = connected(AgentSettings::default(), "connections/1.0").await;
+    for protocol in ["connections/1.0", "didcomm/2.0"] {
+        notification_reaches(protocol).await;
+    }
+}
+
+async fn notification_reaches(protocol: &str) {
+    let mut both = connected(AgentSettings::default(), protocol).await;
     let place = RevokedCredential::Registry {
         format: "anoncreds".to_owned(),
         rev_reg_id: "did:example:1/registry".to_owned(),
@@ -151,11 +163,17 @@ async fn a_notification_of_revocation_reaches_the_controller() {
 
 #[tokio::test]
 async fn controllers_are_told_of_pings_if_they_want() {
+    for protocol in ["didexchange/1.1", "didcomm/2.0"] {
+        ping_is_told(protocol).await;
+    }
+}
+
+async fn ping_is_told(protocol: &str) {
     let settings = AgentSettings {
         monitor_ping: true,
         ..AgentSettings::default()
     };
-    let mut both = connected(settings, "didexchange/1.1").await;
+    let mut both = connected(settings, protocol).await;
     let ping = both.clinic.agents.ping(
         &both.clinic.tenant,
         &both.of_clinic,
@@ -165,6 +183,7 @@ async fn controllers_are_told_of_pings_if_they_want() {
     both.holder.takes().await;
     both.clinic.takes().await;
     let told = both.holder.told("ping").await;
+    assert_eq!(told.len(), 1);
     assert_eq!(told[0]["comment"], "Hello?");
     assert_eq!(told[0]["thread_id"], json!(thread));
 }

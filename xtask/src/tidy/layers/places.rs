@@ -67,6 +67,16 @@ pub const PLACES: &[Place] = &[
         not: &["selfsame-anoncreds", "selfsame-proof", "selfsame-status"],
         ..place("selfsame-aries", 2)
     },
+    Place {
+        beside: &["selfsame-aries", "selfsame-didcomm"],
+        not: &[
+            "selfsame-anoncreds",
+            "selfsame-credential",
+            "selfsame-proof",
+            "selfsame-status",
+        ],
+        ..place("selfsame-aries-v2", 2)
+    },
     place("selfsame-registry", 2),
     Place {
         // A program that embeds TLS contains neither the registry nor AnonCreds; tests judge staples of a registry.
@@ -190,9 +200,23 @@ pub const PLACES: &[Place] = &[
         ..place("selfsame-agent-view", 3)
     },
     Place {
+        // The protocols are above it.
+        beside: &[
+            "selfsame-agent-view",
+            "selfsame-anoncreds-wallet",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-mediation",
+            "selfsame-store",
+        ],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-agent-kernel", 3)
+    },
+    Place {
         // A role beside that of OpenID4VC; the registry is behind a trait of the core.
         // Its tests alone call over the network by themselves.
         beside: &[
+            "selfsame-agent-kernel",
             "selfsame-agent-view",
             "selfsame-anoncreds-wallet",
             "selfsame-core",

@@ -78,7 +78,9 @@ pub type Hearing = Arc<dyn Fn(&TenantId) -> bool + Send + Sync>;
 /// What the machines of an agent share.
 #[derive(Clone)]
 pub struct AgentParts {
+    /// What every role stands on.
     pub shared: Arc<Shared>,
+    /// The AnonCreds of the agents' tenants.
     pub anoncreds: AnonCreds,
     /// The deliveries to each peer.
     pub lines: KeyedLines,

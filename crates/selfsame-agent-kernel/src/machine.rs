@@ -132,7 +132,9 @@ enum PackedMessage {
 
 /// An input, or what came of a delivery.
 pub enum AgentInput<I> {
+    /// An input of the protocol.
     Input(I),
+    /// What came of a delivery.
     Answer(CallAnswer),
     /// The first attempt to deliver was made, and the message goes later.
     Attempted,
@@ -321,7 +323,7 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         };
         let envelope = to.seal(shared, sender, &message).await?;
         if let Some(endpoint) = &to.endpoint {
-            let call = delivery(endpoint.clone(), envelope);
+            let call = delivery(endpoint.clone(), envelope, to.version());
             let entry = call.entry(P::KIND, record, &to.peer(), shared.clock.now())?;
             let batch = Batch::new(at.tenant.clone()).enqueue(entry);
             return Ok(PackedMessage::Posted(batch));

@@ -48,8 +48,11 @@ pub struct Parcel {
 
 /// A record that begins beside another, with what it sends.
 pub struct Beside<E> {
+    /// Its identifier.
     pub id: String,
+    /// The record.
     pub entry: E,
+    /// What it sends.
     pub send: Vec<Parcel>,
     /// What controllers are told of it.
     pub tell: Vec<Told>,

@@ -1,0 +1,132 @@
+//! What arrives: an envelope of either version is opened, and its message is one of the Aries RFCs.
+
+use std::sync::Arc;
+
+use selfsame_aries::key::VerKey;
+use selfsame_aries::wire::Unreadable;
+use selfsame_aries_v2::forms;
+use selfsame_core::Shared;
+use selfsame_did::Did;
+use selfsame_didcomm::v2::{DidRotation, Documents, verify_rotation};
+use selfsame_didcomm::{Incoming, Message, kids, receive};
+use selfsame_driver::{Error, Result};
+use selfsame_store::TenantId;
+
+use crate::destination::Destination;
+use crate::error::unreadable;
+use crate::speaker::Speaker;
+use crate::{keys, peers};
+
+/// Documents that one envelope can need: those of the sender, of the one who signed, and of the DID before a rotation.
+const DOCUMENTS_MAX: usize = 3;
+/// The protocol of forwards, which no machine of the agent is given.
+const ROUTING: &str = "routing";
+
+/// A message that arrived, with what its envelope proves.
+pub struct OpenedMessage {
+    /// The agent's tenant.
+    pub tenant: TenantId,
+    /// Our key that it was encrypted to.
+    pub recipient: VerKey,
+    /// Who encrypted or signed it; `None` if the sender is anonymous.
+    pub sender: Option<Speaker>,
+    /// The message, as the Aries RFCs write it.
+    pub message: Message,
+    /// Where the answers go if there is no connection (RFC 0056).
+    pub service: Option<Destination>,
+    /// What DIDComm v2 adds; `None` for v1.
+    pub v2: Option<OfV2>,
+}
+
+/// What an envelope of DIDComm v2 adds.
+#[derive(Clone, Debug)]
+pub struct OfV2 {
+    /// Our DID that it was encrypted to.
+    pub own: Did,
+    /// The sender's DID; `None` if the sender is anonymous.
+    pub from: Option<Did>,
+    /// The sender's change from another DID, verified.
+    pub rotation: Option<DidRotation>,
+    /// Why the message can't be read as one of the RFCs; then it stays as it is.
+    pub unread: Option<Unreadable>,
+}
+
+/// Opens an envelope from outside.
+///
+/// # Errors
+/// `BadRequest` if nobody here holds its key, or it can't be opened or read; the store's.
+pub async fn open(shared: &Shared, envelope: Vec<u8>) -> Result<OpenedMessage> {
+    let kids = kids(&envelope).map_err(|error| unreadable(&error))?;
+    let held = keys::held(shared, &kids).await?;
+    let held = held.ok_or_else(|| Error::bad_request("aries-key-unknown"))?;
+    let (envelope, ring) = (Arc::new(envelope), Arc::new(held.ring));
+    let mut documents = Documents::new();
+    let received = loop {
+        let (envelope, ring, known) = (envelope.clone(), ring.clone(), documents.clone());
+        let opening = move || {
+            let received = receive(&envelope, &*ring, &known)?;
+            let rotation = match &received {
+                Incoming::V1(_) => None,
+                Incoming::V2(opened) => verify_rotation(&opened.message, &known)?,
+            };
+            Ok::<_, selfsame_didcomm::Error>((received, rotation))
+        };
+        match shared.reading.run_in_turn(opening).await? {
+            Err(selfsame_didcomm::Error::Unresolved(did)) if documents.len() < DOCUMENTS_MAX => {
+                let document = peers::document(shared, &held.tenant, &did).await?;
+                documents.insert(*did, document);
+            }
+            received => break received.map_err(|error| unreadable(&error))?,
+        }
+    };
+    let (received, rotation) = received;
+    let opened = match received {
+        Incoming::V2(opened) => *opened,
+        Incoming::V1(received) => {
+            let sender = received.sender.map(VerKey::new).transpose();
+            return Ok(OpenedMessage {
+                tenant: held.tenant,
+                recipient: VerKey::new(received.recipient).map_err(|error| unreadable(&error))?,
+                sender: sender
+                    .map_err(|error| unreadable(&error))?
+                    .map(Speaker::Key),
+                service: Destination::decorated(&received.message),
+                message: received.message,
+                v2: None,
+            });
+        }
+    };
+    let kid = opened.recipient.ok_or_else(unencrypted)?;
+    let recipient = held.named.get(&kid.to_string()).cloned();
+    let from = opened.sender.or(opened.signer).map(|key| key.did);
+    let message = opened.message;
+    if message
+        .expires
+        .is_some_and(|until| until <= shared.clock.now())
+    {
+        return Err(unreadable(&"the message has expired"));
+    }
+    let is_forward = message.kind.protocol == ROUTING;
+    let (message, unread) = match forms::read(&message) {
+        Ok(read) => (read, None),
+        Err(_) if is_forward => (message, None),
+        Err(why) => (message, Some(why)),
+    };
+    Ok(OpenedMessage {
+        tenant: held.tenant,
+        recipient: recipient.ok_or_else(unencrypted)?,
+        sender: from.as_ref().map(Speaker::of),
+        message,
+        service: None,
+        v2: Some(OfV2 {
+            own: kid.did,
+            from,
+            rotation,
+            unread,
+        }),
+    })
+}
+
+fn unencrypted() -> Error {
+    unreadable(&"the message is not encrypted to a key of this agent")
+}
