@@ -221,7 +221,7 @@ impl Destination {
         message: &Message,
     ) -> Result<Vec<u8>> {
         if let Some(dids) = &self.dids {
-            return packing::seal(shared, from, dids, message).await;
+            return Box::pin(packing::seal(shared, from, dids, message)).await;
         }
         let key = shared
             .keys

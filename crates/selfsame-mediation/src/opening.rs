@@ -6,9 +6,10 @@ use selfsame_aries::key::VerKey;
 use selfsame_aries::wire::Unreadable;
 use selfsame_aries_v2::forms;
 use selfsame_core::Shared;
+use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
-use selfsame_didcomm::v2::{DidRotation, Documents, verify_rotation};
-use selfsame_didcomm::{Incoming, Message, kids, receive};
+use selfsame_didcomm::v2::{DidRotation, Documents, Opened, verify_rotation};
+use selfsame_didcomm::{Incoming, IncomingV1, Message, kids, receive};
 use selfsame_driver::{Error, Result};
 use selfsame_store::TenantId;
 
@@ -73,58 +74,78 @@ pub async fn open(shared: &Shared, envelope: Vec<u8>) -> Result<OpenedMessage> {
         };
         match shared.reading.run_in_turn(opening).await? {
             Err(selfsame_didcomm::Error::Unresolved(did)) if documents.len() < DOCUMENTS_MAX => {
-                let document = peers::document(shared, &held.tenant, &did).await?;
+                let document = Box::pin(peers::document(shared, &held.tenant, &did)).await?;
                 documents.insert(*did, document);
             }
             received => break received.map_err(|error| unreadable(&error))?,
         }
     };
-    let (received, rotation) = received;
-    let opened = match received {
-        Incoming::V2(opened) => *opened,
-        Incoming::V1(received) => {
-            let sender = received.sender.map(VerKey::new).transpose();
-            return Ok(OpenedMessage {
+    match received {
+        (Incoming::V1(received), _) => of_v1(*received, held.tenant),
+        (Incoming::V2(opened), rotation) => {
+            if is_expired(&opened.message, shared.clock.now()) {
+                return Err(unreadable(&"the message has expired"));
+            }
+            let kid = opened.recipient.as_ref().map(ToString::to_string);
+            let recipient = kid.and_then(|kid| held.named.get(&kid).cloned());
+            let holder = KeyHolder {
                 tenant: held.tenant,
-                recipient: VerKey::new(received.recipient).map_err(|error| unreadable(&error))?,
-                sender: sender
-                    .map_err(|error| unreadable(&error))?
-                    .map(Speaker::Key),
-                service: Destination::decorated(&received.message),
-                message: received.message,
-                v2: None,
-            });
+                recipient: recipient.ok_or_else(unencrypted)?,
+            };
+            of_v2(*opened, rotation, holder)
         }
-    };
-    let kid = opened.recipient.ok_or_else(unencrypted)?;
-    let recipient = held.named.get(&kid.to_string()).cloned();
-    let from = opened.sender.or(opened.signer).map(|key| key.did);
-    let message = opened.message;
-    if message
-        .expires
-        .is_some_and(|until| until <= shared.clock.now())
-    {
-        return Err(unreadable(&"the message has expired"));
     }
-    let is_forward = message.kind.protocol == ROUTING;
-    let (message, unread) = match forms::read(&message) {
+}
+
+/// The agent that a message is for.
+struct KeyHolder {
+    tenant: TenantId,
+    recipient: VerKey,
+}
+
+fn of_v1(received: IncomingV1, tenant: TenantId) -> Result<OpenedMessage> {
+    let key = |key| VerKey::new(key).map_err(|error| unreadable(&error));
+    Ok(OpenedMessage {
+        tenant,
+        recipient: key(received.recipient)?,
+        sender: received.sender.map(key).transpose()?.map(Speaker::Key),
+        service: Destination::decorated(&received.message),
+        message: received.message,
+        v2: None,
+    })
+}
+
+fn of_v2(
+    opened: Opened,
+    rotation: Option<DidRotation>,
+    holder: KeyHolder,
+) -> Result<OpenedMessage> {
+    let own = opened.recipient.ok_or_else(unencrypted)?.did;
+    let from = opened.sender.or(opened.signer).map(|key| key.did);
+    let is_forward = opened.message.kind.protocol == ROUTING;
+    let (message, unread) = match forms::read(&opened.message) {
         Ok(read) => (read, None),
-        Err(_) if is_forward => (message, None),
-        Err(why) => (message, Some(why)),
+        Err(_) if is_forward => (opened.message, None),
+        Err(why) => (opened.message, Some(why)),
     };
     Ok(OpenedMessage {
-        tenant: held.tenant,
-        recipient: recipient.ok_or_else(unencrypted)?,
+        tenant: holder.tenant,
+        recipient: holder.recipient,
         sender: from.as_ref().map(Speaker::of),
         message,
         service: None,
         v2: Some(OfV2 {
-            own: kid.did,
+            own,
             from,
             rotation,
             unread,
         }),
     })
+}
+
+/// DIDComm v2.1, "Message Headers": the sender considers the message invalid from then on.
+fn is_expired(message: &Message, now: UnixTime) -> bool {
+    message.expires.is_some_and(|until| until <= now)
 }
 
 fn unencrypted() -> Error {

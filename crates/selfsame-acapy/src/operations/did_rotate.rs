@@ -7,15 +7,16 @@ use crate::call::{OperationCall, did_of};
 
 #[derive(Deserialize)]
 struct RotateBody {
-    to_did: String,
+    to_did: Option<String>,
 }
 
-/// Changes this agent's DID in a connection. Answers with the message to the peer.
+/// Changes this agent's DID in a connection: to one whose key it holds, or to a new one. Answers with the message to the
+/// peer.
 pub async fn rotate(call: OperationCall) -> OperationResult {
     let body: RotateBody = call.body()?;
-    let to = did_of(&body.to_did, "to_did")?;
+    let to = body.to_did.map(|to| did_of(&to, "to_did")).transpose()?;
     let (agents, tenant, id) = (call.agents(), call.tenant()?, call.at("conn_id")?);
-    told(&agents.rotate_did(tenant, id, Some(to)).await?)
+    told(&agents.rotate_did(tenant, id, to).await?)
 }
 
 /// Ends a connection. Answers with the message to the peer.

@@ -87,7 +87,7 @@ impl Agents {
     /// Takes a message, and tells its sender if it can't be read.
     pub(super) async fn taken(&self, inbound: &Inbound) -> Result<()> {
         let taken = match &inbound.v2 {
-            Some(v2) => self.take_v2(inbound, v2).await,
+            Some(v2) => Box::pin(self.take_v2(inbound, v2)).await,
             None => self.take(inbound).await,
         };
         if let Err(error) = &taken
@@ -104,7 +104,7 @@ impl Agents {
         Box::pin(self.take(inbound))
     }
 
-    pub(super) async fn take(&self, inbound: &Inbound) -> Result<()> {
+    async fn take(&self, inbound: &Inbound) -> Result<()> {
         match inbound.message.kind.protocol.as_str() {
             ConnectionMessage::PROTOCOL => {
                 let message = HandshakeMessage::Connection(Box::new(incoming(&inbound.message)?));

@@ -26,9 +26,9 @@ impl Agents {
         if let Some(why) = &v2.unread {
             return Err(unreadable(why));
         }
-        let Some(found) = self.met(inbound, v2).await? else {
+        let Some(found) = Box::pin(self.met(inbound, v2)).await? else {
             // A forward comes from nobody in particular.
-            return self.take(inbound).await;
+            return self.take_next(inbound).await;
         };
         let entry = &found.entry;
         let is_settled = entry.own_key.as_ref() == Some(&inbound.recipient)
@@ -53,9 +53,9 @@ impl Agents {
         if is_empty(&inbound.message) {
             self.hear(&inbound.tenant, found, Aside::default()).await?;
         } else {
-            self.take(inbound).await?;
+            self.take_next(inbound).await?;
         }
-        self.followed(inbound).await
+        Box::pin(self.followed(inbound)).await
     }
 
     /// What follows once the message was taken: the invitation goes on, and the sender gets its acknowledgement.
