@@ -408,7 +408,12 @@ pub const PLACES: &[Place] = &[
     Place {
         beside: &["selfsame-http"],
         // The server gives it the provider of the organisation that was called.
-        not: &["selfsame-store", "selfsame-net", "selfsame-core", "selfsame-app"],
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-core",
+            "selfsame-app",
+        ],
         ..place("selfsame-oidc-endpoints", 4)
     },
     Place {

@@ -54,9 +54,12 @@ async function signIn(url: URL): Promise<URL> {
     return place;
   }
   const step = (name: string) => new URL(`${place.href}/${name}`);
-  const challenges = [{ factor: "password", value: account.password }];
-  const attempt = { identifier: account.email, challenges };
-  const view = await (await browse(step("authentication"), attempt)).json();
+  let view = await (await browse(place)).json();
+  if (view.stage === "authentication") {
+    const challenges = [{ factor: "password", value: account.password }];
+    const attempt = { identifier: account.email, challenges };
+    view = await (await browse(step("authentication"), attempt)).json();
+  }
   const claims = [...view.essential, ...view.voluntary];
   const agreement = { claims, scopes: view.scopes };
   const landing = await (await browse(step("agreement"), agreement)).json();
