@@ -23,6 +23,7 @@ mod resolving;
 mod rights;
 mod saved;
 mod saved_pages;
+mod sign_in;
 mod sockets;
 mod surface;
 mod tails;
