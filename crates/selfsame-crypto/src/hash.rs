@@ -51,6 +51,11 @@ impl fmt::Debug for Sha256 {
     }
 }
 
+/// SHA3-256 (FIPS 202).
+pub fn sha3_256(data: &[u8]) -> [u8; 32] {
+    digest_parts(&digest::SHA3_256, &[data])
+}
+
 /// SHA-384.
 pub fn sha384(data: &[u8]) -> [u8; 48] {
     digest_parts(&digest::SHA384, &[data])
@@ -63,11 +68,25 @@ pub fn sha512(data: &[u8]) -> [u8; 64] {
 
 /// HMAC-SHA256 of the concatenated parts (RFC 2104).
 pub fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
-    let mut context = hmac::Context::with_key(&hmac::Key::new(hmac::HMAC_SHA256, key));
+    hmac_parts(hmac::HMAC_SHA256, key, parts)
+}
+
+/// HMAC-SHA1, which authenticator apps use (RFC 6238 §1.2). It needs no resistance to collisions of SHA-1.
+pub fn hmac_sha1(key: &[u8], parts: &[&[u8]]) -> [u8; 20] {
+    hmac_parts(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, key, parts)
+}
+
+/// HMAC-SHA512 of the concatenated parts (RFC 2104).
+pub fn hmac_sha512(key: &[u8], parts: &[&[u8]]) -> [u8; 64] {
+    hmac_parts(hmac::HMAC_SHA512, key, parts)
+}
+
+fn hmac_parts<const N: usize>(algorithm: hmac::Algorithm, key: &[u8], parts: &[&[u8]]) -> [u8; N] {
+    let mut context = hmac::Context::with_key(&hmac::Key::new(algorithm, key));
     for part in parts {
         context.update(part);
     }
-    let mut tag = [0; 32];
+    let mut tag = [0; N];
     for (to, from) in tag.iter_mut().zip(context.sign().as_ref()) {
         *to = *from;
     }
@@ -134,6 +153,10 @@ mod tests {
         assert_eq!(
             hex_encode(&sha256(b"abc")),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+        assert_eq!(
+            hex_encode(&sha3_256(b"abc")),
+            "3a985da74fe225b2045c172d6bd390bd855f086e3e9d525b46bfe24511431532"
         );
         assert!(hex_encode(&sha384(b"abc")).starts_with("cb00753f45a35e8bb5a03d699ac65007"));
         assert!(hex_encode(&sha512(b"abc")).starts_with("ddaf35a193617abacc417349ae204131"));

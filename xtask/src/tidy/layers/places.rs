@@ -52,6 +52,8 @@ pub const PLACES: &[Place] = &[
         not: &["selfsame-credential", "selfsame-did", "selfsame-proof"],
         ..place("selfsame-oidc", 2)
     },
+    // Whatever wants a second factor takes it, and it needs no protocol.
+    place("selfsame-otp", 2),
     Place {
         // What is in a message is for the protocols above it.
         not: &[
