@@ -293,6 +293,31 @@ impl Accounts {
         self.open_session(account.tenant, account.email).await
     }
 
+    /// Checks the password of an account without signing anybody in. Returns the account's tenant, by which it is known
+    /// for good.
+    ///
+    /// # Errors
+    /// Those of [`Accounts::sign_in`].
+    pub async fn prove(
+        &self,
+        email: &str,
+        password: SecretString,
+        whence: &Whence,
+    ) -> Result<TenantId> {
+        Ok(self.proven(email, password, whence).await?.tenant)
+    }
+
+    /// The tenant of the account of an address; `None` if it has none. For callers that tell nobody which it is.
+    ///
+    /// # Errors
+    /// `BadRequest` for an invalid address, and the store's.
+    pub async fn tenant_of(&self, email: &str) -> Result<Option<TenantId>> {
+        let (instance, id) = (TenantId::instance(), account_id(&plain(email)?));
+        let read = self.parts.store.read(&instance, self.realm.account(), &id);
+        let account = read.await?.map(|record| decode::<Account>(&record.value));
+        Ok(account.transpose()?.map(|account| account.tenant))
+    }
+
     /// Checks the password of a person who is signed in, before something that a session alone must not allow.
     ///
     /// # Errors

@@ -9,6 +9,7 @@ mod gate;
 pub mod guard;
 mod local;
 mod localhost;
+pub mod mail;
 mod message;
 mod node;
 mod resolver;

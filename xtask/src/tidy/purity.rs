@@ -137,6 +137,7 @@ const ELSEWHERE: &[(Ban, &[&str])] = &[
             "selfsame-http",
             "selfsame-acapy",
             "selfsame-endpoints",
+            "selfsame-esignet",
             "selfsame-server",
             "selfsame-net",
             "selfsame-bench",

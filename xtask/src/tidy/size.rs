@@ -134,6 +134,7 @@ fn is_handler(source: &Source, is_async: bool) -> bool {
         "crates/selfsame-acapy/src/operations/",
         "crates/selfsame-agent-ui/src/",
         "crates/selfsame-endpoints/src/",
+        "crates/selfsame-esignet/src/",
         "crates/selfsame-server/src/api",
         "crates/selfsame-server/src/ui",
     ];

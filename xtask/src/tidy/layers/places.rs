@@ -276,6 +276,18 @@ pub const PLACES: &[Place] = &[
         ..place("selfsame-sign-in", 3)
     },
     Place {
+        // It answers a sign-in, and begins none.
+        beside: &[
+            "selfsame-accounts",
+            "selfsame-driver",
+            "selfsame-net",
+            "selfsame-sign-in",
+            "selfsame-store",
+        ],
+        not: &["selfsame-credential", "selfsame-did", "selfsame-openid4vc"],
+        ..place("selfsame-identity", 3)
+    },
+    Place {
         beside: &[
             "selfsame-accounts",
             "selfsame-core",
@@ -419,6 +431,19 @@ pub const PLACES: &[Place] = &[
         ..place("selfsame-oidc-endpoints", 4)
     },
     Place {
+        beside: &["selfsame-catalogue", "selfsame-http"],
+        // It takes the provider and the mock identity system, and no instance.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-accounts",
+            "selfsame-operators",
+            "selfsame-wallet",
+            "selfsame-app",
+        ],
+        ..place("selfsame-esignet", 4)
+    },
+    Place {
         // A face beside the server's: who may call it is for itself to say, and it shows nothing to people.
         beside: &["selfsame-catalogue", "selfsame-http"],
         not: &["selfsame-net", "selfsame-wallet"],
@@ -457,6 +482,7 @@ pub const PLACES: &[Place] = &[
             "selfsame-agent-ui",
             "selfsame-catalogue",
             "selfsame-endpoints",
+            "selfsame-esignet",
             "selfsame-oidc-endpoints",
             "selfsame-http",
             "selfsame-pages",

@@ -1,0 +1,236 @@
+//! Selfsame's own accounts as an identity system: password, a code by e-mail, and an authenticator app.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use selfsame_accounts::{Accounts, Whence, account_id};
+use selfsame_crypto::{SecretString, encoding, hash};
+use selfsame_driver::clock::Clock;
+use selfsame_driver::record::{decode, encode};
+use selfsame_driver::{Error, ErrorKind};
+use selfsame_oidc::FactorKind;
+use selfsame_sign_in::identity::{
+    AskingClient, ClaimsOrder, IdentityFault, IdentityFaultKind, IdentitySystem, OtpChannel,
+    OtpOrder, OtpSent, PersonClaims, ProvenPerson, SignInAttempt,
+};
+use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::mask;
+use crate::otp::{OtpAddress, OtpDesk, OtpFor};
+use crate::totp::Authenticators;
+
+/// An authentication whose claims can be fetched once.
+const PROVEN: &str = "account_proven";
+/// Seconds for which they can.
+const SECONDS: u64 = 600;
+
+/// The accounts of an instance behind the seam.
+pub struct OwnAccounts {
+    /// The accounts.
+    pub accounts: Arc<Accounts>,
+    /// The codes that are sent.
+    pub desk: OtpDesk,
+    /// The authenticator apps.
+    pub authenticators: Authenticators,
+    /// Its records.
+    pub store: Store,
+    /// Its time and randomness.
+    pub clock: Clock,
+}
+
+/// A person who was authenticated.
+#[derive(Deserialize, Serialize)]
+struct ProvenRecord {
+    email: String,
+    /// Whether a code that was sent to the address was among the challenges.
+    verified: bool,
+}
+
+#[async_trait]
+impl IdentitySystem for OwnAccounts {
+    fn name(&self) -> &str {
+        "accounts"
+    }
+
+    fn factors(&self) -> Vec<FactorKind> {
+        let mut factors = vec![FactorKind::Password, FactorKind::Totp];
+        if self.desk.carries(OtpChannel::Email) {
+            factors.push(FactorKind::Otp);
+        }
+        factors
+    }
+
+    async fn send_otp(
+        &self,
+        asking: &AskingClient,
+        order: &OtpOrder,
+    ) -> Result<OtpSent, IdentityFault> {
+        if !order.channels.contains(&OtpChannel::Email) {
+            return Err(IdentityFault::new(IdentityFaultKind::NoAddress));
+        }
+        let email = address(&order.identifier);
+        let known = self.accounts.tenant_of(&email).await.map_err(fault)?;
+        let account = account_id(&email);
+        let to = OtpAddress {
+            channel: OtpChannel::Email,
+            address: &email,
+            locales: &order.locales,
+        };
+        // Nobody learns here which addresses have accounts.
+        let sent = match known {
+            Some(_) => self.desk.send(otp_for(asking, &account), to).await,
+            None => self.desk.pretend(otp_for(asking, &account), to).await,
+        };
+        sent.map_err(fault)?;
+        Ok(OtpSent {
+            masked_email: Some(mask::email(&email)),
+            masked_phone: None,
+        })
+    }
+
+    async fn authenticate(
+        &self,
+        asking: &AskingClient,
+        attempt: &SignInAttempt,
+    ) -> Result<ProvenPerson, IdentityFault> {
+        let email = address(&attempt.identifier);
+        // A second factor alone proves nobody.
+        let is_first = |factor| matches!(factor, FactorKind::Password | FactorKind::Otp);
+        if !attempt.challenges.iter().any(|one| is_first(one.factor)) {
+            return Err(IdentityFault::new(IdentityFaultKind::Unsupported));
+        }
+        let account = account_id(&email);
+        // The password first: a wrong one uses up no code.
+        let mut challenges: Vec<_> = attempt.challenges.iter().collect();
+        challenges.sort_by_key(|one| one.factor != FactorKind::Password);
+        for challenge in challenges {
+            let value = &challenge.value;
+            let what = otp_for(asking, &account);
+            let checked = match challenge.factor {
+                FactorKind::Password => {
+                    let whence = whence(asking);
+                    let proven = self.accounts.prove(&email, value.clone(), &whence);
+                    proven.await.map(drop)
+                }
+                FactorKind::Otp => self.desk.enter(what, value).await,
+                FactorKind::Totp => self.authenticators.enter(&account, value, what.from).await,
+                _ => return Err(IdentityFault::new(IdentityFaultKind::Unsupported)),
+            };
+            checked.map_err(fault)?;
+        }
+        let given = attempt.challenges.iter();
+        let has_second = given.clone().any(|one| one.factor == FactorKind::Totp);
+        // Told only to whoever has proven the first factor.
+        if !has_second && self.authenticators.has(&account).await.map_err(fault)? {
+            let wrong = IdentityFault::new(IdentityFaultKind::WrongChallenge);
+            return Err(wrong.with_code("totp-needed"));
+        }
+        let proof = attempt.challenges.iter().map(|one| one.factor);
+        self.proven(&email, proof.collect()).await
+    }
+
+    async fn exchange(
+        &self,
+        _asking: &AskingClient,
+        order: &ClaimsOrder,
+    ) -> Result<PersonClaims, IdentityFault> {
+        let (instance, id) = (TenantId::instance(), token_id(&order.token));
+        let read = self.store.read(&instance, PROVEN, &id).await;
+        let record = read.map_err(|error| fault(error.into()))?;
+        let unknown = || IdentityFault::new(IdentityFaultKind::WrongChallenge);
+        let record = record.ok_or_else(unknown)?;
+        let proven: ProvenRecord = decode(&record.value).map_err(fault)?;
+        let batch = Batch::new(instance).expect(PROVEN, &id, Expect::Version(record.version));
+        match self.store.commit(batch.delete(PROVEN, &id)).await {
+            Err(StoreError::Conflict { .. }) => return Err(unknown()),
+            other => other.map_err(|error| fault(error.into()))?,
+        };
+        Ok(PersonClaims::Plain(claims(&proven, &order.claims)))
+    }
+}
+
+impl OwnAccounts {
+    async fn proven(
+        &self,
+        email: &str,
+        factors: Vec<FactorKind>,
+    ) -> Result<ProvenPerson, IdentityFault> {
+        let known = self.accounts.tenant_of(email).await.map_err(fault)?;
+        // A code of a person whom nobody knows was sent to nobody.
+        let wrong = || IdentityFault::new(IdentityFaultKind::WrongChallenge);
+        let tenant = known.ok_or_else(wrong)?;
+        let ctx = self.clock.ctx();
+        let token = SecretString::new(ctx.token("account token"));
+        let record = ProvenRecord {
+            email: email.to_owned(),
+            verified: factors.contains(&FactorKind::Otp),
+        };
+        let value = encode(&record).map_err(fault)?;
+        let put = Put::new(PROVEN, token_id(&token), value).expires(ctx.now().plus(SECONDS));
+        let batch = Batch::new(TenantId::instance()).put(put);
+        let stored = self.store.commit(batch).await;
+        stored.map_err(|error| fault(error.into()))?;
+        Ok(ProvenPerson {
+            handle: tenant.as_str().to_owned(),
+            subject: None,
+            token,
+            factors,
+        })
+    }
+}
+
+/// The claims that are asked for, of those that an account has (OpenID Connect Core §5.1).
+fn claims(proven: &ProvenRecord, wanted: &[String]) -> Map<String, Value> {
+    let all = [
+        ("email", Value::from(proven.email.clone())),
+        ("email_verified", Value::from(proven.verified)),
+        ("preferred_username", Value::from(proven.email.clone())),
+    ];
+    let asked = |(name, _): &(&str, Value)| wanted.iter().any(|wanted| wanted == name);
+    let all = all.into_iter().filter(asked);
+    all.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn address(identifier: &SecretString) -> String {
+    identifier.expose().trim().to_lowercase()
+}
+
+fn otp_for<'a>(asking: &'a AskingClient, account: &'a str) -> OtpFor<'a> {
+    OtpFor {
+        sign_in: &asking.transaction,
+        account,
+        from: asking.from.as_ref().map(|from| from.address),
+    }
+}
+
+fn whence(asking: &AskingClient) -> Whence {
+    match &asking.from {
+        Some(from) => Whence::of(from.address, from.known.as_deref()),
+        None => Whence::of(IpAddr::V4(Ipv4Addr::UNSPECIFIED), None),
+    }
+}
+
+fn token_id(token: &SecretString) -> String {
+    let parts = [b"account token\0", token.expose().as_bytes()];
+    encoding::base64url_encode(&hash::sha256_parts(&parts))
+}
+
+/// The fault of an error of a use case, with the id of its reason as code.
+fn fault(error: Error) -> IdentityFault {
+    let kind = match error.kind {
+        ErrorKind::Unauthenticated => IdentityFaultKind::WrongChallenge,
+        ErrorKind::BadRequest => IdentityFaultKind::Malformed,
+        ErrorKind::TooMany { retry_after } => IdentityFaultKind::Blocked { retry_after },
+        _ => {
+            tracing::warn!(reason = %error, "an account can't be asked");
+            IdentityFaultKind::Unavailable
+        }
+    };
+    IdentityFault::new(kind).with_code(error.reason.id())
+}
+
+#[cfg(test)]
+mod tests;

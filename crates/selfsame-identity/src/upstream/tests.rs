@@ -1,0 +1,269 @@
+//! A sign-in by another provider, which is right, wrong or away.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use selfsame_crypto::jws::Unsigned;
+use selfsame_crypto::seal::SealingKey;
+use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_net::Settings;
+use selfsame_sign_in::identity::Challenge;
+use selfsame_store::{Memory, Vault};
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::*;
+
+/// A provider whose answers the test sets, by path.
+struct Provider {
+    issuer: Url,
+    key: PrivateKey,
+    answers: Arc<Mutex<HashMap<String, String>>>,
+}
+
+impl Provider {
+    async fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let issuer: Url = format!("http://{}/", listener.local_addr().unwrap())
+            .parse()
+            .unwrap();
+        let answers = Arc::<Mutex<HashMap<String, String>>>::default();
+        let given = answers.clone();
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                tokio::spawn(answer(stream, given.clone()));
+            }
+        });
+        let provider = Self {
+            issuer,
+            key: PrivateKey::generate(KeyType::P256).unwrap(),
+            answers,
+        };
+        let at = |path: &str| provider.issuer.join(path).unwrap();
+        let metadata = json!({
+            "issuer": provider.issuer,
+            "authorization_endpoint": at("authorize"),
+            "token_endpoint": at("token"),
+            "jwks_uri": at("jwks")
+        });
+        let jwk = provider.key.public().to_jwk().with_kid("k1").to_value();
+        provider.set("/.well-known/openid-configuration", metadata);
+        provider.set("/jwks", json!({"keys": [{"kty": "oct", "k": "AA"}, jwk]}));
+        provider
+    }
+
+    fn set(&self, path: &str, body: Value) {
+        let mut answers = self.answers.lock().unwrap();
+        answers.insert(path.to_owned(), body.to_string());
+    }
+
+    fn set_id_token(&self, key: &PrivateKey, claims: Value) {
+        let header = json!({"alg": "ES256", "kid": "k1"});
+        let unsigned = Unsigned::new(&header, &claims);
+        let signature = key.sign(unsigned.signing_input()).unwrap();
+        self.set("/token", json!({"id_token": unsigned.finish(&signature)}));
+    }
+}
+
+async fn answer(mut stream: TcpStream, answers: Arc<Mutex<HashMap<String, String>>>) {
+    let mut request = Vec::new();
+    let text = loop {
+        if stream.read_buf(&mut request).await.unwrap() == 0 {
+            return;
+        }
+        let text = String::from_utf8_lossy(&request).into_owned();
+        let is_whole = text.starts_with("GET ") && text.ends_with("\r\n\r\n");
+        if is_whole || text.contains("code_verifier=") {
+            break text;
+        }
+    };
+    let path = text.split(' ').nth(1).unwrap().to_owned();
+    let body = answers.lock().unwrap().get(&path).cloned();
+    let (status, body) = match body {
+        Some(body) => ("200 OK", body),
+        None => ("400 Bad Request", String::new()),
+    };
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    );
+    let _ = stream.write_all(answer.as_bytes()).await;
+}
+
+struct World {
+    provider: Provider,
+    upstream: Upstream,
+    clock: Clock,
+}
+
+/// What the provider was asked for.
+struct Asked {
+    state: String,
+    nonce: String,
+}
+
+impl World {
+    async fn new() -> Self {
+        let provider = Provider::new().await;
+        let clock = Clock::default();
+        let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+        let now = clock.clone();
+        let store =
+            Store::open_with_clock(Arc::new(Memory::new()), vault, Arc::new(move || now.now()));
+        let settings = Settings {
+            own_origins: vec![provider.issuer.origin()],
+            native_roots: false,
+            ..Settings::default()
+        };
+        let config = UpstreamConfig {
+            issuer: provider.issuer.clone(),
+            client_id: "us".to_owned(),
+            client_secret: "secret".into(),
+            redirect_uri: "https://host.example/upstream".parse().unwrap(),
+            scope: "openid email".to_owned(),
+        };
+        let net = Net::new(settings).unwrap();
+        let upstream = Upstream::new(config, net, store.await.unwrap(), clock.clone());
+        Self {
+            provider,
+            upstream,
+            clock,
+        }
+    }
+
+    async fn begin(&self) -> Asked {
+        let url = self.upstream.begin("0123456789").await.unwrap();
+        let asked: HashMap<String, String> = url.query_pairs().into_owned().collect();
+        assert_eq!(
+            (&*asked["client_id"], &*asked["code_challenge_method"]),
+            ("us", "S256")
+        );
+        Asked {
+            state: asked["state"].clone(),
+            nonce: asked["nonce"].clone(),
+        }
+    }
+
+    fn claims(&self, asked: &Asked) -> Value {
+        let now = self.clock.now().0;
+        json!({
+            "iss": self.provider.issuer, "aud": "us", "sub": "maja", "nonce": asked.nonce,
+            "iat": now, "exp": now + 300, "email": "maja@example.org"
+        })
+    }
+
+    async fn come_back(&self, query: &str) -> Answer<ProvenPerson> {
+        let attempt = SignInAttempt {
+            identifier: "".into(),
+            challenges: vec![Challenge {
+                factor: FactorKind::Upstream,
+                format: None,
+                value: query.into(),
+            }],
+        };
+        self.upstream.authenticate(&asking(), &attempt).await
+    }
+}
+
+fn asking() -> AskingClient {
+    AskingClient {
+        tenant: TenantId::instance(),
+        client_id: "client".to_owned(),
+        relying_party: "party".to_owned(),
+        transaction: "0123456789".to_owned(),
+        from: None,
+    }
+}
+
+#[tokio::test]
+async fn a_person_who_comes_back_is_known_by_the_provider_and_their_claims_are_given_once() {
+    let world = World::new().await;
+    let mut handles = Vec::new();
+    for _ in 0..2 {
+        let asked = world.begin().await;
+        world
+            .provider
+            .set_id_token(&world.provider.key, world.claims(&asked));
+        let query = format!("code=c&state={}&iss={}", asked.state, world.provider.issuer);
+        let proven = world.come_back(&query).await.unwrap();
+        assert!(world.come_back(&query).await.is_err());
+        let order = ClaimsOrder {
+            handle: proven.handle.clone(),
+            subject: "subject".to_owned(),
+            token: proven.token,
+            claims: vec!["email".to_owned(), "name".to_owned()],
+            locales: Vec::new(),
+        };
+        let PersonClaims::Plain(claims) = world.upstream.exchange(&asking(), &order).await.unwrap()
+        else {
+            panic!("signed");
+        };
+        assert_eq!(Value::Object(claims), json!({"email": "maja@example.org"}));
+        assert!(world.upstream.exchange(&asking(), &order).await.is_err());
+        handles.push(proven.handle);
+    }
+    assert_eq!(handles[0], handles[1]);
+}
+
+#[tokio::test]
+async fn answers_of_another_sign_in_or_provider_are_refused() {
+    let world = World::new().await;
+    let queries: [fn(&Asked) -> String; 5] = [
+        |_| "code=c&state=other".to_owned(),
+        |_| "code=c".to_owned(),
+        |asked| format!("code=c&state={0}&state={0}", asked.state),
+        |asked| format!("code=c&state={}&iss=https://evil.example", asked.state),
+        |asked| format!("error=access_denied&state={}", asked.state),
+    ];
+    for query in queries {
+        let asked = world.begin().await;
+        world
+            .provider
+            .set_id_token(&world.provider.key, world.claims(&asked));
+        let fault = world.come_back(&query(&asked)).await.unwrap_err();
+        assert_eq!(fault.kind, IdentityFaultKind::WrongChallenge);
+    }
+}
+
+#[tokio::test]
+async fn id_tokens_that_are_not_as_they_must_be_are_refused() {
+    let world = World::new().await;
+    let now = world.clock.now().0;
+    let changes = [
+        ("iss", json!("https://evil.example/")),
+        ("aud", json!("other")),
+        ("aud", json!(["us", "other"])),
+        ("nonce", json!("other")),
+        ("exp", json!(now - 61)),
+        ("iat", json!(now + 120)),
+        ("sub", json!("")),
+    ];
+    for (name, value) in changes {
+        let asked = world.begin().await;
+        let mut claims = world.claims(&asked);
+        claims[name] = value;
+        world.provider.set_id_token(&world.provider.key, claims);
+        let query = format!("code=c&state={}", asked.state);
+        assert!(world.come_back(&query).await.is_err(), "{name}");
+    }
+    let asked = world.begin().await;
+    let stranger = PrivateKey::generate(KeyType::P256).unwrap();
+    world.provider.set_id_token(&stranger, world.claims(&asked));
+    let query = format!("code=c&state={}", asked.state);
+    assert!(world.come_back(&query).await.is_err());
+}
+
+#[tokio::test]
+async fn a_provider_that_redeems_nothing_or_is_away_lets_nobody_in() {
+    let world = World::new().await;
+    let asked = world.begin().await;
+    let query = format!("code=c&state={}", asked.state);
+    let fault = world.come_back(&query).await.unwrap_err();
+    assert_eq!(fault.kind, IdentityFaultKind::WrongChallenge);
+    let other = World::new().await;
+    other.provider.answers.lock().unwrap().clear();
+    let away = other.upstream.begin("0123456789").await.unwrap_err();
+    assert_eq!(away.reason.id(), "upstream-provider-away");
+}
