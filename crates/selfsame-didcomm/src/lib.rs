@@ -25,4 +25,4 @@ pub mod v2;
 pub use error::{Error, Inconsistency};
 pub use keys::KeyRing;
 pub use message::{Attachment, Message, MessageType, Version};
-pub use receive::{Incoming, IncomingV1, kids, receive, version};
+pub use receive::{ArrivedEnvelope, Incoming, IncomingV1, receive, version};

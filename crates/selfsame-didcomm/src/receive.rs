@@ -17,6 +17,15 @@ const LIMITS: Limits = Limits {
     ..message::LIMITS
 };
 
+/// An envelope that arrived: read, not yet opened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArrivedEnvelope {
+    /// In v1.
+    V1(Box<v1::Envelope>),
+    /// In v2. Its layers are read as they are opened.
+    V2(Vec<u8>),
+}
+
 /// A message that arrived.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Incoming {
@@ -72,18 +81,47 @@ fn version_of(members: &Map<String, Value>) -> Version {
     }
 }
 
-/// The names of the keys that an envelope is encrypted to, so that those which are held can be looked up.
-///
-/// # Errors
-/// If it is no envelope.
-pub fn kids(envelope: &[u8]) -> Result<Vec<String>, Error> {
-    let members = members(envelope)?;
-    match version_of(&members) {
-        Version::V1 => Ok(v1::Envelope::from_members(members)?
-            .kids()
-            .map(str::to_owned)
-            .collect()),
-        Version::V2 => v2::kids(envelope),
+impl ArrivedEnvelope {
+    /// Reads an envelope of either version.
+    ///
+    /// # Errors
+    /// If it is no JSON object within the limits, or no envelope of v1 although it says so.
+    pub fn read(envelope: Vec<u8>) -> Result<Self, Error> {
+        let members = members(&envelope)?;
+        match version_of(&members) {
+            Version::V1 => v1::Envelope::from_members(members)
+                .map(Box::new)
+                .map(Self::V1),
+            Version::V2 => Ok(Self::V2(envelope)),
+        }
+    }
+
+    /// The names of the keys that it is encrypted to, so that those which are held can be looked up.
+    ///
+    /// # Errors
+    /// If it is no envelope.
+    pub fn kids(&self) -> Result<Vec<String>, Error> {
+        match self {
+            Self::V1(envelope) => Ok(envelope.kids().map(str::to_owned).collect()),
+            Self::V2(envelope) => v2::kids(envelope),
+        }
+    }
+
+    fn open(&self, ring: &impl KeyRing, documents: &v2::Documents) -> Result<Incoming, Error> {
+        match self {
+            Self::V1(envelope) => {
+                let unpacked = v1::unpack(envelope, ring)?;
+                Ok(Incoming::V1(Box::new(IncomingV1 {
+                    message: Message::read(unpacked.plaintext.expose(), Version::V1)?,
+                    recipient: unpacked.recipient,
+                    sender: unpacked.sender,
+                })))
+            }
+            Self::V2(envelope) => {
+                let opened = v2::open(envelope, ring, documents)?;
+                Ok(Incoming::V2(Box::new(opened)))
+            }
+        }
     }
 }
 
@@ -94,11 +132,11 @@ pub fn kids(envelope: &[u8]) -> Result<Vec<String>, Error> {
 /// # Errors
 /// `Unresolved` if a document is missing; `Jwe` with `NoKey` if no key is held; otherwise why it is refused.
 pub fn receive(
-    envelope: &[u8],
+    envelope: &ArrivedEnvelope,
     ring: &impl KeyRing,
     documents: &v2::Documents,
 ) -> Result<Incoming, Error> {
-    let mut received = open(envelope, ring, documents)?;
+    let mut received = envelope.open(ring, documents)?;
     for _ in 0..MAX_HOPS {
         let Some(forward) = Forward::read(received.message())? else {
             return Ok(received);
@@ -106,7 +144,8 @@ pub fn receive(
         let [inner] = &forward.envelopes[..] else {
             return Ok(received);
         };
-        match open(inner, ring, documents) {
+        let inner = ArrivedEnvelope::read(inner.clone());
+        match inner.and_then(|inner| inner.open(ring, documents)) {
             Ok(within) => received = within,
             Err(error) if is_not_ours(&error) => return Ok(received),
             Err(error) => return Err(error),
@@ -115,27 +154,5 @@ pub fn receive(
     match Forward::read(received.message())? {
         Some(_) => Err(Error::TooLarge("chain of forwards")),
         None => Ok(received),
-    }
-}
-
-fn open(
-    envelope: &[u8],
-    ring: &impl KeyRing,
-    documents: &v2::Documents,
-) -> Result<Incoming, Error> {
-    let members = members(envelope)?;
-    match version_of(&members) {
-        Version::V1 => {
-            let unpacked = v1::unpack(&v1::Envelope::from_members(members)?, ring)?;
-            Ok(Incoming::V1(Box::new(IncomingV1 {
-                message: Message::read(unpacked.plaintext.expose(), Version::V1)?,
-                recipient: unpacked.recipient,
-                sender: unpacked.sender,
-            })))
-        }
-        Version::V2 => {
-            let opened = v2::open(envelope, ring, documents)?;
-            Ok(Incoming::V2(Box::new(opened)))
-        }
     }
 }

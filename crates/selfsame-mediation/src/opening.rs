@@ -9,7 +9,7 @@ use selfsame_core::Shared;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_didcomm::v2::{DidRotation, Documents, Opened, verify_rotation};
-use selfsame_didcomm::{Incoming, IncomingV1, Message, kids, receive};
+use selfsame_didcomm::{ArrivedEnvelope, Incoming, IncomingV1, Message, receive};
 use selfsame_driver::{Error, Result};
 use selfsame_store::TenantId;
 
@@ -57,7 +57,8 @@ pub struct OfV2 {
 /// # Errors
 /// `BadRequest` if nobody here holds its key, or it can't be opened or read; the store's.
 pub async fn open(shared: &Shared, envelope: Vec<u8>) -> Result<OpenedMessage> {
-    let kids = kids(&envelope).map_err(|error| unreadable(&error))?;
+    let envelope = ArrivedEnvelope::read(envelope).map_err(|error| unreadable(&error))?;
+    let kids = envelope.kids().map_err(|error| unreadable(&error))?;
     let held = keys::held(shared, &kids).await?;
     let held = held.ok_or_else(|| Error::bad_request("aries-key-unknown"))?;
     let (envelope, ring) = (Arc::new(envelope), Arc::new(held.ring));

@@ -8,7 +8,7 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::{Material, Relationship, VerificationMethod};
 
 use super::*;
-use crate::receive::{Incoming, kids, receive};
+use crate::receive::{ArrivedEnvelope, Incoming, receive};
 use crate::v2::{Documents, Packing, Sealable};
 
 type Ring = BTreeMap<String, AgreementPrivate>;
@@ -42,7 +42,8 @@ fn resolved(name: &str) -> (Document, Ring) {
 }
 
 fn received(envelope: &[u8], ring: &Ring) -> Result<Incoming, Error> {
-    receive(envelope, ring, &Documents::new())
+    let envelope = ArrivedEnvelope::read(envelope.to_vec())?;
+    receive(&envelope, ring, &Documents::new())
 }
 
 /// What the mediator passes on.
@@ -117,7 +118,8 @@ fn an_envelope_of_v2_reaches_its_recipient_through_its_mediators() {
         enc: ContentEncryption::Xc20p,
     };
     let wrapped = wrap_v2(envelope, &route, &ctx()).unwrap();
-    assert_eq!(kids(&wrapped).unwrap(), ["did:example:first#1"]);
+    let outer = ArrivedEnvelope::read(wrapped.clone()).unwrap();
+    assert_eq!(outer.kids().unwrap(), ["did:example:first#1"]);
     let forward = passed_on(&wrapped, &of_first);
     assert_eq!(forward.next, "did:example:last#1");
     let forward = passed_on(&forward.envelopes[0], &of_last);

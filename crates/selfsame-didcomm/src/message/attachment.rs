@@ -219,7 +219,7 @@ impl Attachment {
     /// "Signing Attachments").
     pub(super) fn signed_text(&self) -> Option<String> {
         match &self.content {
-            AttachmentContent::Base64(text) => Some(unpadded(text)),
+            AttachmentContent::Base64(text) => Some(unpadded(text).into_owned()),
             AttachmentContent::Json(_) | AttachmentContent::Links(_) => None,
         }
     }

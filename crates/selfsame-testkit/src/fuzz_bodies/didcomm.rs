@@ -15,7 +15,7 @@ use selfsame_did::{Did, Document, Material, Relationship, VerificationMethod};
 use selfsame_didcomm::forward::{Forward, RouteV1, wrap_v1};
 use selfsame_didcomm::message::{Attachment, MessageType, Prefix, Semver};
 use selfsame_didcomm::v2::{Documents, Packing, Sealable, SenderKey};
-use selfsame_didcomm::{Incoming, Message, Version, kids, receive, v1, v2};
+use selfsame_didcomm::{ArrivedEnvelope, Incoming, Message, Version, receive, v1, v2};
 use serde_json::{Value, json};
 
 /// Two parties, with keys of v1 and documents of v2.
@@ -123,11 +123,14 @@ pub fn didcomm_envelope(data: &[u8]) -> bool {
         let again = Jwe::parse(&jwe.to_value().to_string(), usize::MAX);
         assert_eq!(again.as_ref(), Ok(&jwe), "a JWE reads back as itself");
     }
-    let Ok(_) = kids(data) else {
+    let Ok(envelope) = ArrivedEnvelope::read(data.to_vec()) else {
         return false;
     };
+    if envelope.kids().is_err() {
+        return false;
+    }
     let parties = &*PARTIES;
-    match receive(data, &parties.ring, &parties.documents) {
+    match receive(&envelope, &parties.ring, &parties.documents) {
         Ok(Incoming::V1(incoming)) => {
             let known = [parties.alice.public(), parties.bob.public()];
             assert!(known.contains(&&incoming.recipient));
