@@ -15,7 +15,6 @@ pub mod machine;
 pub mod newcomer;
 pub mod notice;
 pub mod organisation;
-pub mod record_cache;
 pub mod registry;
 pub mod resolver;
 mod shared;
@@ -23,5 +22,5 @@ pub mod trust;
 pub mod view;
 
 pub use fetches::Recency;
-pub use selfsame_driver::ShortLived;
+pub use selfsame_driver::{ShortLived, record_cache};
 pub use shared::{Correspondent, Resources, Shared, below};

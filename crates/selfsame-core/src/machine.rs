@@ -14,6 +14,7 @@ use async_trait::async_trait;
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record_cache::RecordCache;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{Batch, NewOutbox, Put, Tag, TenantId};
 use serde::{Serialize, de::DeserializeOwned};
@@ -21,7 +22,6 @@ use url::Url;
 
 use crate::events::{Event, EventKind};
 use crate::gather::Freshness;
-use crate::record_cache::RecordCache;
 
 pub use call::{Arrived, Call, CallAnswer, CallEntry, HTTP, HttpBody, HttpCall};
 pub use drive::TriedCall;

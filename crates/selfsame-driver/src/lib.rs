@@ -19,6 +19,7 @@ pub mod paging;
 pub mod private_file;
 mod reason;
 pub mod record;
+pub mod record_cache;
 mod reported;
 pub mod room;
 mod short_lived;

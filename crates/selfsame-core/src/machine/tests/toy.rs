@@ -4,6 +4,7 @@
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::encode;
+use selfsame_driver::record_cache::RecordCache;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{NewOutbox, Put};
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,6 @@ use url::Url;
 
 use crate::events::EventKind;
 use crate::machine::{Call, CallAnswer, Calling, HttpBody, HttpCall, Machine, Next, Round};
-use crate::record_cache::RecordCache;
 
 /// The guest's machine.
 #[derive(Default)]

@@ -8,6 +8,7 @@ use selfsame_crypto::KeyHandle;
 use selfsame_crypto::encoding::{base64url_encode, hex_encode};
 use selfsame_did::{Did, selfsame};
 use selfsame_driver::record::{decode, encode};
+use selfsame_driver::record_cache::RecordCache;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_registry::network::Acceptance;
 use selfsame_registry::transaction::Body;
@@ -19,7 +20,6 @@ use crate::dids::record::{DID, DidRecord, did_id, put};
 use crate::events::EventKind;
 use crate::identity::{Identity, KEY_FRAGMENT};
 use crate::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round, Settlement};
-use crate::record_cache::RecordCache;
 use crate::shared::Shared;
 
 /// The kind of the record of a tenant's last [`Acceptance`] of an author agreement, with an empty identifier.

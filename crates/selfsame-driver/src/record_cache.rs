@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use selfsame_driver::Result;
-use selfsame_driver::record::decode;
 use selfsame_store::{Committed, Record, Store, TenantId};
 use serde::de::DeserializeOwned;
+
+use crate::Result;
+use crate::record::decode;
 
 /// Maximum number of records held; the oldest is dropped first.
 const HELD_MAX: usize = 64;
