@@ -9,6 +9,7 @@ use selfsame_oidc::{ClientRegistration, Preset};
 use selfsame_sign_in::clients::WantedClient;
 use selfsame_sign_in::registering::WantedInitialToken;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::here::ProviderHere;
 
@@ -51,6 +52,14 @@ struct SecretBody {
 }
 
 /// Registers a client.
+#[utoipa::path(
+    post,
+    path = "/api/sign-in/clients",
+    tag = "sign-in",
+    operation_id = "sign_in_register_client",
+    request_body(content = Value, description = "Members of RFC 7591, and `client_id`, `preset` and `resource_server`."),
+    responses((status = 201, description = "The client; its secret is shown once.", body = Value))
+)]
 pub async fn register(here: ProviderHere, Json(body): Json<NewClientBody>) -> Handled {
     let made = here.provider.register(WantedClient {
         client_id: body.client_id,
@@ -62,23 +71,55 @@ pub async fn register(here: ProviderHere, Json(body): Json<NewClientBody>) -> Ha
 }
 
 /// A client.
+#[utoipa::path(
+    get,
+    path = "/api/sign-in/clients/{client_id}",
+    tag = "sign-in",
+    operation_id = "sign_in_get_client",
+    params(("client_id" = String, Path, description = "The client's identifier.")),
+    responses((status = 200, description = "The client's registration.", body = Value))
+)]
 pub async fn client(here: ProviderHere, Path(id): Path<String>) -> Handled {
     json(&here.provider.client(&id).await?)
 }
 
 /// Gives a client a new secret.
+#[utoipa::path(
+    post,
+    path = "/api/sign-in/clients/{client_id}/secret",
+    tag = "sign-in",
+    operation_id = "sign_in_renew_client_secret",
+    params(("client_id" = String, Path, description = "The client's identifier.")),
+    responses((status = 201, description = "The new secret; it is shown once.", body = Value))
+)]
 pub async fn new_secret(here: ProviderHere, Path(id): Path<String>) -> Handled {
     let secret = here.provider.new_client_secret(&id).await?;
     created(&SecretBody { secret })
 }
 
 /// Removes a client.
+#[utoipa::path(
+    delete,
+    path = "/api/sign-in/clients/{client_id}",
+    tag = "sign-in",
+    operation_id = "sign_in_remove_client",
+    params(("client_id" = String, Path, description = "The client's identifier.")),
+    responses((status = 204, description = "The client is removed; its tokens end."))
+)]
 pub async fn remove(here: ProviderHere, Path(id): Path<String>) -> Handled {
     here.provider.remove_client(&id).await?;
     done()
 }
 
 /// Makes a token with which programs register clients.
+#[utoipa::path(
+    post,
+    path = "/api/sign-in/initial-tokens",
+    tag = "sign-in",
+    operation_id = "sign_in_make_initial_token",
+    request_body(content = Value, description = "`uses` and `expires_in`, in seconds."),
+    responses((status = 201, description = "The token; it is shown once.", body = Value))
+)]
 pub async fn initial_token(here: ProviderHere, Json(body): Json<NewInitialTokenBody>) -> Handled {
     let wanted = WantedInitialToken {
         uses: body.uses,
@@ -89,6 +130,13 @@ pub async fn initial_token(here: ProviderHere, Json(body): Json<NewInitialTokenB
 }
 
 /// Signs with the next keys from now on.
+#[utoipa::path(
+    post,
+    path = "/api/sign-in/keys/rotation",
+    tag = "sign-in",
+    operation_id = "sign_in_rotate_keys",
+    responses((status = 204, description = "Tokens are signed with the next keys from now on."))
+)]
 pub async fn rotate(here: ProviderHere) -> Handled {
     here.provider.rotate_keys().await?;
     done()

@@ -1,7 +1,7 @@
 //! The addresses: each that a specification or a document describes, and which one.
 
 use axum::extract::FromRequestParts;
-use selfsame_http::route::{Route, delete, get, post, put, tagged};
+use selfsame_http::route::{Route, delete, described, get, post, put, tagged};
 
 use crate::here::ProviderHere;
 use crate::{browser, operator, provider, registration};
@@ -25,18 +25,18 @@ where
         "sign-in",
         vec![
             get("/oidc/.well-known/openid-configuration", provider::metadata)
-                .named("oidc_configuration")
+                .named("sign_in_configuration")
                 .gives(JSON, "The provider's metadata.")
                 .by("OpenID Connect Discovery 1.0 §4"),
             get(
                 "/.well-known/oauth-authorization-server/oidc",
                 provider::metadata,
             )
-            .named("oidc_authorization_server")
+            .named("sign_in_authorization_server")
             .gives(JSON, "The provider's metadata.")
             .by("RFC 8414"),
             get("/oidc/jwks", provider::keys)
-                .named("oidc_keys")
+                .named("sign_in_keys")
                 .gives(JSON, "The keys that tokens are signed with.")
                 .by("RFC 7517 §5"),
         ],
@@ -52,7 +52,7 @@ where
         "sign-in",
         vec![
             post("/oidc/authorize", browser::authorize_by_form)
-                .named("oidc_authorize_by_form")
+                .named("sign_in_authorize_by_form")
                 .gives(
                     HTML,
                     "Begins a sign-in; leads to its page or back to the client.",
@@ -60,56 +60,56 @@ where
                 .by("OpenID Connect Core 1.0 §3.1.2")
                 .takes(FORM),
             post("/oidc/par", provider::push)
-                .named("oidc_push")
+                .named("sign_in_push")
                 .gives(JSON, "Takes a request ahead of the person's browser.")
                 .by("RFC 9126")
                 .takes(FORM),
             post("/oidc/token", provider::token)
-                .named("oidc_token")
+                .named("sign_in_token")
                 .gives(JSON, "Redeems a code or a refresh token.")
                 .by("OpenID Connect Core 1.0 §3.1.3")
                 .takes(FORM),
             get("/oidc/userinfo", provider::userinfo)
-                .named("oidc_userinfo")
+                .named("sign_in_userinfo")
                 .gives(JSON, "The claims that the person agreed to.")
                 .by("OpenID Connect Core 1.0 §5.3")
                 .or(&["application/jwt"]),
             post("/oidc/userinfo", provider::userinfo)
-                .named("oidc_userinfo_by_post")
+                .named("sign_in_userinfo_by_post")
                 .gives(JSON, "The claims that the person agreed to.")
                 .by("OpenID Connect Core 1.0 §5.3")
                 .or(&["application/jwt"]),
             post("/oidc/introspect", provider::introspect)
-                .named("oidc_introspect")
+                .named("sign_in_introspect")
                 .gives(JSON, "Whether a token is valid, and what for.")
                 .by("RFC 7662")
                 .takes(FORM),
             post("/oidc/revoke", provider::revoke)
-                .named("oidc_revoke")
+                .named("sign_in_revoke")
                 .gives(JSON, "Ends a token.")
                 .by("RFC 7009")
                 .takes(FORM),
             post("/oidc/logout", browser::logout_by_form)
-                .named("oidc_logout_by_form")
+                .named("sign_in_logout_by_form")
                 .gives(HTML, "Signs a person out.")
                 .by("OpenID Connect RP-Initiated Logout 1.0")
                 .takes(FORM),
             post("/oidc/register", registration::register)
-                .named("oidc_register")
+                .named("sign_in_register")
                 .gives(JSON, "Registers a client, with an initial token.")
                 .by("RFC 7591")
                 .takes(JSON),
             get("/oidc/register/{client_id}", registration::read)
-                .named("oidc_registration")
+                .named("sign_in_registration")
                 .gives(JSON, "A client's own registration.")
                 .by("RFC 7592 §2.1"),
             put("/oidc/register/{client_id}", registration::change)
-                .named("oidc_change_registration")
+                .named("sign_in_change_registration")
                 .gives(JSON, "Replaces a client's own registration.")
                 .by("RFC 7592 §2.2")
                 .takes(JSON),
             delete("/oidc/register/{client_id}", registration::remove)
-                .named("oidc_remove_registration")
+                .named("sign_in_remove_registration")
                 .gives(JSON, "Removes a client's own registration.")
                 .by("RFC 7592 §2.3"),
         ],
@@ -121,40 +121,14 @@ pub fn operators<S: ServerState>() -> Vec<Route<S>>
 where
     ProviderHere: FromRequestParts<S>,
 {
-    tagged(
-        "sign-in",
-        vec![
-            post("/api/sign-in/clients", operator::register)
-                .named("sign_in_register_client")
-                .gives(JSON, "Registers a client; its secret is shown once.")
-                .by(GUIDE)
-                .takes(JSON),
-            get("/api/sign-in/clients/{client_id}", operator::client)
-                .named("sign_in_client")
-                .gives(JSON, "A client's registration.")
-                .by(GUIDE),
-            delete("/api/sign-in/clients/{client_id}", operator::remove)
-                .named("sign_in_remove_client")
-                .gives(JSON, "Removes a client; its tokens end.")
-                .by(GUIDE),
-            post(
-                "/api/sign-in/clients/{client_id}/secret",
-                operator::new_secret,
-            )
-            .named("sign_in_renew_client_secret")
-            .gives(JSON, "Gives a client a new secret; the old one ends.")
-            .by(GUIDE),
-            post("/api/sign-in/initial-tokens", operator::initial_token)
-                .named("sign_in_make_initial_token")
-                .gives(JSON, "Makes a token with which programs register clients.")
-                .by(GUIDE)
-                .takes(JSON),
-            post("/api/sign-in/keys/rotation", operator::rotate)
-                .named("sign_in_rotate_keys")
-                .gives(JSON, "Signs with the next keys from now on.")
-                .by(GUIDE),
-        ],
-    )
+    vec![
+        described(operator::__path_register, operator::register),
+        described(operator::__path_client, operator::client),
+        described(operator::__path_remove, operator::remove),
+        described(operator::__path_new_secret, operator::new_secret),
+        described(operator::__path_initial_token, operator::initial_token),
+        described(operator::__path_rotate, operator::rotate),
+    ]
 }
 
 /// Where clients send browsers.
@@ -177,21 +151,21 @@ where
         "sign-in",
         vec![
             get("/oidc/sign-in/{id}", browser::sign_in)
-                .named("oidc_sign_in")
+                .named("sign_in_flow")
                 .gives(JSON, "A sign-in: who asks, for what, and what comes next.")
                 .by(GUIDE),
             post("/oidc/sign-in/{id}/otp", browser::send_otp)
-                .named("oidc_send_otp")
+                .named("sign_in_send_otp")
                 .gives(JSON, "Has a one-time password sent.")
                 .by(GUIDE)
                 .takes(JSON),
             post("/oidc/sign-in/{id}/authentication", browser::authenticate)
-                .named("oidc_authenticate")
+                .named("sign_in_authenticate")
                 .gives(JSON, "Checks what the person gives to prove who they are.")
                 .by(GUIDE)
                 .takes(JSON),
             post("/oidc/sign-in/{id}/agreement", browser::agree)
-                .named("oidc_agree")
+                .named("sign_in_agree")
                 .gives(
                     JSON,
                     "Agrees to claims and scopes; the answer leads to the client.",
@@ -199,7 +173,7 @@ where
                 .by(GUIDE)
                 .takes(JSON),
             post("/oidc/sign-in/{id}/refusal", browser::decline)
-                .named("oidc_decline")
+                .named("sign_in_decline")
                 .gives(JSON, "Declines; the answer leads to the client.")
                 .by(GUIDE),
         ],

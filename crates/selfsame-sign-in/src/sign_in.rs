@@ -66,7 +66,7 @@ impl SignIns {
     /// A sign-in on its way.
     ///
     /// # Errors
-    /// `Gone` if it is over or was begun in another browser.
+    /// `NotFound` if it is over or was begun in another browser.
     pub async fn view(&self, visitor: &SignInVisitor) -> Result<SignInView> {
         let open = self.open(visitor).await?;
         Ok(self.shown(&visitor.sign_in, &open))

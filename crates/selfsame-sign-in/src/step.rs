@@ -55,5 +55,5 @@ impl<I: Send + Sync, R: Send> Machine for SignInStep<'_, I, R> {
 
 /// The refusal of a call for a sign-in that does not exist any more.
 pub(crate) fn over() -> Error {
-    Error::new(selfsame_driver::ErrorKind::Gone, "sign-in-over")
+    Error::not_found("sign-in-over")
 }

@@ -42,6 +42,7 @@ use crate::error::Handled;
         (name = "instance", description = "The status of the instance, its backups, and the operator's sign-in."),
         (name = "issuance", description = "OpenID4VCI: how any wallet receives a credential. Includes status lists."),
         (name = "presentation", description = "OpenID4VP: how any wallet presents a credential."),
+        (name = "sign-in", description = "OpenID Connect: applications have people sign in here. Includes an organisation's clients."),
         (name = "resolution", description = "Resolve DIDs; the DID documents that are hosted here."),
         (name = "tails", description = "The tails files of AnonCreds revocation registries, at the addresses of indy-tails-server."),
         (name = "von-network", description = "The addresses of a von-network, for tools that know them."),

@@ -15,6 +15,7 @@ use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::paging::Listing;
 use selfsame_http::route::openapi::Example;
 use selfsame_ledger::view::{NodeHealth, RegistryClock, RegistryEntry, RegistryStatus};
+use selfsame_oidc_endpoints::operator::{NewClientBody, NewInitialTokenBody};
 use selfsame_openid::saved::definition::RequestDefinition;
 use selfsame_openid::saved::shown::RequestCheck;
 use selfsame_openid::view::issuer::{
@@ -192,6 +193,7 @@ struct Listed<T> {
 fn each_example_is_a_body_of_its_type() {
     let mut examples = Checked(openapi::examples());
     issuers_examples(&mut examples);
+    providers_examples(&mut examples);
     verifiers_examples(&mut examples);
     wallets_examples(&mut examples);
     organisations_examples(&mut examples);
@@ -223,6 +225,19 @@ fn issuers_examples(examples: &mut Checked) {
     examples.response::<Delegation>("issuer_create_delegation");
     examples.response::<Listing<Delegation>>("issuer_list_delegations");
     examples.response::<Delegation>("issuer_withdraw_delegation");
+}
+
+fn providers_examples(examples: &mut Checked) {
+    examples.request::<NewClientBody>("sign_in_register_client");
+    examples.request::<NewInitialTokenBody>("sign_in_make_initial_token");
+    for name in [
+        "sign_in_register_client",
+        "sign_in_get_client",
+        "sign_in_renew_client_secret",
+        "sign_in_make_initial_token",
+    ] {
+        examples.response::<Value>(name);
+    }
 }
 
 fn verifiers_examples(examples: &mut Checked) {

@@ -169,7 +169,7 @@ async fn another_site_takes_no_step_of_a_sign_in() {
     let refused = instance.call(foreign).await;
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
     let without = call(Method::GET, &place);
-    assert_eq!(instance.call(without).await.status, StatusCode::GONE);
+    assert_eq!(instance.call(without).await.status, StatusCode::NOT_FOUND);
     let declined = read(&instance.call(step("refusal")).await);
     assert_eq!(declined["parameters"]["error"], "access_denied");
 }

@@ -80,7 +80,7 @@ async fn a_person_who_declines_is_told_of_to_the_client_and_can_go_no_further() 
             .contains(&("error", "access_denied".to_owned()))
     );
     let over = world.provider.authenticate(&visitor, alice("111111")).await;
-    assert_eq!(over.unwrap_err().kind, ErrorKind::Gone);
+    assert_eq!(over.unwrap_err().kind, ErrorKind::NotFound);
 }
 
 #[tokio::test]
@@ -229,7 +229,7 @@ async fn a_sign_in_goes_on_in_the_browser_alone_that_began_it() {
     for browser in [None, Some("another".into())] {
         visitor.browser = browser;
         let refused = world.provider.view(&visitor).await;
-        assert_eq!(refused.unwrap_err().kind, ErrorKind::Gone);
+        assert_eq!(refused.unwrap_err().kind, ErrorKind::NotFound);
     }
 }
 
