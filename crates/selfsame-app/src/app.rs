@@ -193,10 +193,9 @@ impl App {
         let (operator, token) = Operator::open(shared.clone()).await?;
         let anoncreds = AnonCreds::new(shared.clone());
         let mut correspondents = machines(&shared);
-        correspondents.extend(anoncreds.correspondents());
         correspondents.extend(wallet.iter().flat_map(|wallet| wallet.correspondents()));
+        correspondents.extend(anoncreds.correspondents());
         correspondents.extend(roles.correspondents());
-        correspondents.push(selfsame_sign_in::logout::notices());
         let stopping = watch::channel(false).0;
         let webhooks = Webhooks::new(shared.clone(), receiver_of, stopping.subscribe());
         let agents = agents::agents(&config, &anoncreds, hearing(&webhooks));
@@ -581,6 +580,7 @@ fn machines(shared: &Arc<Shared>) -> Vec<Arc<dyn Correspondent>> {
     vec![
         Arc::new(Registering::new(shared.clone())),
         Arc::new(Changing::new(shared.clone())),
+        selfsame_sign_in::logout::notices(),
     ]
 }
 

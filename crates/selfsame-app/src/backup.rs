@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use selfsame_driver::Result;
+use selfsame_driver::{Result, ShortLived};
 use selfsame_store::{Batch, MAX_PAGE, Page, Store, TenantId};
 
-use selfsame_core::ShortLived;
 use selfsame_core::organisation::Organisations;
 use selfsame_openid::Roles;
 

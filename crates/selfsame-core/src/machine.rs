@@ -58,8 +58,7 @@ pub trait Machine: Send + Sync {
         None
     }
 
-    /// When a record expires, if that depends on its state; `None` if it keeps the time that it was begun with. Asked of a
-    /// machine whose records have tags of their own.
+    /// When a record with tags of its own expires; `None` for never.
     fn expires(&self, _record: &Self::Record) -> Option<UnixTime> {
         None
     }

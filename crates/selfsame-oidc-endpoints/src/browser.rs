@@ -14,7 +14,7 @@ use selfsame_oidc::{FactorKind, ResponseMode};
 use selfsame_sign_in::WantedOtp;
 use selfsame_sign_in::identity::{Challenge, OtpChannel, OtpSent, SignInAttempt};
 use selfsame_sign_in::logout::{SignOut, SignedOut};
-use selfsame_sign_in::view::{Begun, Landing, PersonsAgreement};
+use selfsame_sign_in::view::{BegunSignIn, Landing, PersonsAgreement};
 use serde::{Deserialize, Serialize};
 
 use crate::form_post;
@@ -100,8 +100,8 @@ async fn begun(here: &ProviderHere, parameters: &[u8], headers: &HeaderMap) -> H
     let drawn = browser.secret.is_none();
     let secret = browser.secret.get_or_insert_with(secret).clone();
     let response = match here.provider.begin(form, &browser).await? {
-        Begun::Landed(landing) => landed(&landing),
-        Begun::Asking(view) => found(&format!("{}sign-in/{}", here.root, view.id)),
+        BegunSignIn::Landed(landing) => landed(&landing),
+        BegunSignIn::Asking(view) => found(&format!("{}sign-in/{}", here.root, view.id)),
     };
     match drawn {
         true => here.with_secret(response, &secret),

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::header::{AUTHORIZATION, SET_COOKIE};
-use http::{HeaderMap, HeaderValue};
+use http::{Extensions, HeaderMap, HeaderValue};
 use selfsame_crypto::SecretString;
 use selfsame_driver::Error;
 use selfsame_http::cookie::{self, Jar};
 use selfsame_http::error::Handled;
-use selfsame_http::origin::Origin;
+use selfsame_http::origin::{CalledOrigin, Origin};
+use selfsame_http::peer::Peer;
 use selfsame_sign_in::identity::PersonsDevice;
 use selfsame_sign_in::{ArrivingBrowser, SignInVisitor, SignIns};
 
@@ -31,6 +32,30 @@ pub struct ProviderHere {
 }
 
 impl ProviderHere {
+    /// This provider, called by a request with these extensions. What its paths begin with names the organisation.
+    ///
+    /// # Errors
+    /// `Internal` for a request of nobody.
+    pub fn of(
+        provider: SignIns,
+        prefix: String,
+        extensions: &Extensions,
+        own: &Origin,
+    ) -> Handled<Self> {
+        let called = extensions.get::<CalledOrigin>();
+        let origin = called.map(|CalledOrigin(origin)| origin.clone());
+        let peer = extensions.get::<Peer>();
+        let peer = peer.ok_or_else(|| Error::internal("a request has no peer"))?;
+        let name = prefix.rsplit('/').next().filter(|name| !name.is_empty());
+        Ok(Self {
+            provider,
+            organisation: name.unwrap_or("main").to_owned(),
+            origin: origin.unwrap_or_else(|| Arc::new(own.clone())),
+            root: format!("{prefix}/oidc/"),
+            caller: peer.address(),
+        })
+    }
+
     fn cookie(&self, what: &str) -> String {
         let prefix = if self.origin.secure() { "__Host-" } else { "" };
         let port = self.origin.port();

@@ -12,12 +12,12 @@ const HTML: &str = "text/html";
 const GUIDE: &str = "docs/sign-in.md";
 
 /// The state of a server, which gives its endpoints the provider that was called.
-pub trait ServerState: Clone + Send + Sync + 'static {}
+pub trait EndpointState: Clone + Send + Sync + 'static {}
 
-impl<S: Clone + Send + Sync + 'static> ServerState for S {}
+impl<S: Clone + Send + Sync + 'static> EndpointState for S {}
 
 /// What anyone may read.
-pub fn documents<S: ServerState>() -> Vec<Route<S>>
+pub fn documents<S: EndpointState>() -> Vec<Route<S>>
 where
     ProviderHere: FromRequestParts<S>,
 {
@@ -44,7 +44,15 @@ where
 }
 
 /// What clients call.
-pub fn clients<S: ServerState>() -> Vec<Route<S>>
+pub fn clients<S: EndpointState>() -> Vec<Route<S>>
+where
+    ProviderHere: FromRequestParts<S>,
+{
+    tokens().into_iter().chain(registrations()).collect()
+}
+
+/// Where clients get and use tokens.
+fn tokens<S: EndpointState>() -> Vec<Route<S>>
 where
     ProviderHere: FromRequestParts<S>,
 {
@@ -94,6 +102,18 @@ where
                 .gives(HTML, "Signs a person out.")
                 .by("OpenID Connect RP-Initiated Logout 1.0")
                 .takes(FORM),
+        ],
+    )
+}
+
+/// Where clients register themselves.
+fn registrations<S: EndpointState>() -> Vec<Route<S>>
+where
+    ProviderHere: FromRequestParts<S>,
+{
+    tagged(
+        "sign-in",
+        vec![
             post("/oidc/register", registration::register)
                 .named("sign_in_register")
                 .gives(JSON, "Registers a client, with an initial token.")
@@ -117,7 +137,7 @@ where
 }
 
 /// What an organisation's operators call.
-pub fn operators<S: ServerState>() -> Vec<Route<S>>
+pub fn operators<S: EndpointState>() -> Vec<Route<S>>
 where
     ProviderHere: FromRequestParts<S>,
 {
@@ -132,7 +152,7 @@ where
 }
 
 /// Where clients send browsers.
-pub fn browsers<S: ServerState>() -> Vec<Route<S>>
+pub fn browsers<S: EndpointState>() -> Vec<Route<S>>
 where
     ProviderHere: FromRequestParts<S>,
 {
@@ -143,7 +163,7 @@ where
 }
 
 /// The steps of a sign-in, for pages and programs in the browser that began it.
-pub fn sign_ins<S: ServerState>() -> Vec<Route<S>>
+pub fn sign_ins<S: EndpointState>() -> Vec<Route<S>>
 where
     ProviderHere: FromRequestParts<S>,
 {

@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::acr::AcrTable;
 use crate::claims;
-use crate::rules::Rules;
+use crate::rules::ProviderRules;
 use crate::userinfo::{ENCRYPTIONS, KEY_MANAGEMENT};
 
 /// The addresses of a provider.
@@ -81,7 +81,7 @@ impl ProviderMetadata {
     /// If the base of the addresses is no base.
     pub fn of(
         addresses: &ProviderAddresses,
-        rules: &Rules,
+        rules: &ProviderRules,
         acr: &AcrTable,
         locales: &[&'static str],
     ) -> Result<Self, url::ParseError> {
@@ -157,7 +157,7 @@ mod tests {
             base: "https://op.example/oidc/".parse().unwrap(),
         };
         let of = |preset| {
-            let rules = Rules::of(preset);
+            let rules = ProviderRules::of(preset);
             let metadata = ProviderMetadata::of(&addresses, &rules, &AcrTable::default(), &["en"]);
             serde_json::to_value(metadata.unwrap()).unwrap()
         };

@@ -1,6 +1,7 @@
 //! Redirect URIs: which can be registered, and which registered one a request means.
 
 use selfsame_oauth::{Code, Error};
+use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
 use crate::rules::RedirectMatching;
@@ -11,9 +12,11 @@ const MAX_BYTES: usize = 2_048;
 const ANY_BELOW: &str = "/**";
 
 /// Where a client runs (OpenID Connect Dynamic Client Registration §2).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ApplicationType {
     /// On a web server.
+    #[default]
     Web,
     /// On a person's device.
     Native,

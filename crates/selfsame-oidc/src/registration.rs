@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
 
+use crate::redirect::ApplicationType;
+
 /// The members of a registration. Members that are not known are kept, and mean nothing.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(default)]
@@ -23,7 +25,7 @@ pub struct ClientRegistration {
     pub response_types: Vec<String>,
     /// `web` or `native`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub application_type: Option<String>,
+    pub application_type: Option<ApplicationType>,
     /// Its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_name: Option<String>,

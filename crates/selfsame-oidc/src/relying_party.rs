@@ -10,9 +10,10 @@ use selfsame_oauth::grant::GrantType;
 use selfsame_oauth::{Code, Error, ScopeSet};
 use url::Url;
 
+use crate::member::{algorithm, invalid, optional};
 use crate::redirect::{self, ApplicationType};
 use crate::registration::ClientRegistration;
-use crate::rules::Rules;
+use crate::rules::ProviderRules;
 use crate::userinfo::UserinfoForm;
 
 pub use keys::PartyKeys;
@@ -90,8 +91,12 @@ impl RelyingParty {
     ///
     /// # Errors
     /// `invalid_client_metadata` or `invalid_redirect_uri`.
-    pub fn parse(id: &str, from: &ClientRegistration, rules: &Rules) -> Result<Self, Error> {
-        let application = application(from.application_type.as_deref())?;
+    pub fn parse(
+        id: &str,
+        from: &ClientRegistration,
+        rules: &ProviderRules,
+    ) -> Result<Self, Error> {
+        let application = from.application_type.unwrap_or_default();
         check_redirects(from, application, rules)?;
         let method = method(from.token_endpoint_auth_method.as_deref(), rules)?;
         let keys = PartyKeys::of(from)?;
@@ -132,7 +137,7 @@ impl RelyingParty {
     }
 
     /// The redirect URI of a request, if it is registered; the only one if the request names none.
-    pub fn redirect_uri(&self, asked: Option<&str>, rules: &Rules) -> Option<String> {
+    pub fn redirect_uri(&self, asked: Option<&str>, rules: &ProviderRules) -> Option<String> {
         match (asked, &self.redirect_uris[..]) {
             (None, [only]) if !only.contains('*') => Some(only.clone()),
             (None, _) => None,
@@ -164,34 +169,10 @@ impl RelyingParty {
     }
 }
 
-pub(crate) const fn invalid(reason: &'static str) -> Error {
-    Error::new(Code::InvalidClientMetadata, reason)
-}
-
-/// An algorithm that the rules allow.
-pub(crate) fn algorithm(name: &str, rules: &Rules) -> Result<Algorithm, Error> {
-    let known = name.parse().ok();
-    let known = known.filter(|known| rules.algorithms.contains(known));
-    known.ok_or(invalid("an algorithm is not allowed"))
-}
-
-pub(crate) fn optional(name: &Option<String>, rules: &Rules) -> Result<Option<Algorithm>, Error> {
-    let name = name.as_deref();
-    name.map(|name| algorithm(name, rules)).transpose()
-}
-
-fn application(name: Option<&str>) -> Result<ApplicationType, Error> {
-    match name {
-        None | Some("web") => Ok(ApplicationType::Web),
-        Some("native") => Ok(ApplicationType::Native),
-        Some(_) => Err(invalid("application_type is unknown")),
-    }
-}
-
 fn check_redirects(
     from: &ClientRegistration,
     application: ApplicationType,
-    rules: &Rules,
+    rules: &ProviderRules,
 ) -> Result<(), Error> {
     let refuse = |reason| Err(Error::new(Code::InvalidRedirectUri, reason));
     if from.redirect_uris.is_empty() {
@@ -205,7 +186,7 @@ fn check_redirects(
     all.try_for_each(|uri| redirect::check(uri, application, rules.redirects))
 }
 
-fn method(name: Option<&str>, rules: &Rules) -> Result<AuthenticationMethod, Error> {
+fn method(name: Option<&str>, rules: &ProviderRules) -> Result<AuthenticationMethod, Error> {
     let name = name.unwrap_or("client_secret_basic");
     let mut allowed = rules.methods.iter().copied();
     let known = allowed.find(|method| method.as_str() == name);
@@ -309,7 +290,7 @@ mod tests {
         let members = members.as_object().unwrap().clone();
         all.as_object_mut().unwrap().extend(members);
         let registration = serde_json::from_value(all).unwrap();
-        RelyingParty::parse("rp", &registration, &Rules::of(preset))
+        RelyingParty::parse("rp", &registration, &ProviderRules::of(preset))
     }
 
     #[test]
@@ -320,7 +301,7 @@ mod tests {
         assert_eq!(party.subjects, SubjectRule::Public);
         assert_eq!(
             party
-                .redirect_uri(None, &Rules::of(Preset::Strict))
+                .redirect_uri(None, &ProviderRules::of(Preset::Strict))
                 .as_deref(),
             Some(URI)
         );

@@ -1,6 +1,7 @@
 //! Authorization requests (RFC 6749 §4.1.1, OpenID Connect Core §3.1.2.1): read, and checked against the client.
 
-use selfsame_oauth::{Code, CodeChallenge, Error, Form, ScopeSet};
+use selfsame_oauth::pkce::CodeChallenge;
+use selfsame_oauth::{Code, Error, Form, ScopeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use crate::locales::languages;
 use crate::prompt::Prompts;
 use crate::relying_party::RelyingParty;
 use crate::response_mode::ResponseMode;
-use crate::rules::Rules;
+use crate::rules::ProviderRules;
 
 /// The longest `state`, `nonce` and other text that is kept, in bytes.
 const MAX_TEXT: usize = 2_048;
@@ -89,7 +90,7 @@ impl AuthorizationRequest {
     pub fn parse(
         mut form: Form,
         client: &RelyingParty,
-        rules: &Rules,
+        rules: &ProviderRules,
     ) -> Result<Self, RequestRefusal> {
         if form.take("client_id").is_some_and(|id| id != client.id) {
             let reason = "client_id is not that of the request";
@@ -173,7 +174,7 @@ impl AuthorizationRequest {
 struct Rest(AuthorizationRequest);
 
 impl Rest {
-    fn take(mut form: Form, client: &RelyingParty, rules: &Rules) -> Result<Self, Error> {
+    fn take(mut form: Form, client: &RelyingParty, rules: &ProviderRules) -> Result<Self, Error> {
         response_type(form.take("response_type").as_deref())?;
         let claims = form.take("claims");
         let claims = claims.map(|claims| RequestedClaims::parse(&claims));
@@ -240,7 +241,7 @@ fn scope_of(text: Option<String>, client: &RelyingParty) -> Result<ScopeSet, Err
     }
 }
 
-fn challenge(form: &mut Form, rules: &Rules) -> Result<Option<CodeChallenge>, Error> {
+fn challenge(form: &mut Form, rules: &ProviderRules) -> Result<Option<CodeChallenge>, Error> {
     let method = form.take("code_challenge_method");
     match form.take("code_challenge") {
         Some(text) => CodeChallenge::parse(&text, method.as_deref()).map(Some),
@@ -295,7 +296,7 @@ mod tests {
     const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
     fn parse(change: &[(&str, &str)]) -> Result<AuthorizationRequest, RequestRefusal> {
-        let rules = Rules::of(Preset::Strict);
+        let rules = ProviderRules::of(Preset::Strict);
         let mut registration = ClientRegistration::web(URI);
         registration.scope = Some("openid email records".to_owned());
         let client = RelyingParty::parse("rp", &registration, &rules).unwrap();

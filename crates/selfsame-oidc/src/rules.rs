@@ -28,7 +28,7 @@ pub enum RedirectMatching {
 
 /// The rules of a provider.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct ProviderRules {
     /// How redirect URIs are compared.
     pub redirects: RedirectMatching,
     /// Whether authorization requests must be pushed (RFC 9126).
@@ -95,7 +95,7 @@ impl Lifetimes {
     };
 }
 
-impl Rules {
+impl ProviderRules {
     /// The rules of a preset.
     #[must_use]
     pub fn of(preset: Preset) -> Self {

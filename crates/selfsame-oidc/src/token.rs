@@ -6,7 +6,8 @@ use selfsame_crypto::jws::Unsigned;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{Algorithm, SecretString};
 use selfsame_oauth::jwt::JwtTime;
-use selfsame_oauth::{Code, Error, Jwt, ScopeSet, VerificationKeys, secret};
+use selfsame_oauth::jwt::{Jwt, VerificationKeys};
+use selfsame_oauth::{Code, Error, ScopeSet, secret};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

@@ -4,12 +4,13 @@ use selfsame_crypto::agreement::AgreementKey;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::jwe::{Addressee, ContentEncryption, JweDraft, JweError, KeyManagement};
 use selfsame_crypto::{Algorithm, Jwk};
-use selfsame_oauth::{Error, VerificationKeys};
+use selfsame_oauth::Error;
+use selfsame_oauth::jwt::VerificationKeys;
 use serde_json::{Map, Value};
 
+use crate::member::{invalid, optional};
 use crate::registration::ClientRegistration;
-use crate::relying_party::{invalid, optional};
-use crate::rules::Rules;
+use crate::rules::ProviderRules;
 
 /// How the keys of encrypted userinfo can be managed.
 pub const KEY_MANAGEMENT: [KeyManagement; 3] = [
@@ -43,7 +44,7 @@ pub struct UserinfoEncryption {
 }
 
 impl UserinfoForm {
-    pub(crate) fn of(from: &ClientRegistration, rules: &Rules) -> Result<Self, Error> {
+    pub(crate) fn of(from: &ClientRegistration, rules: &ProviderRules) -> Result<Self, Error> {
         let signed = optional(&from.userinfo_signed_response_alg, rules)?;
         let alg = from.userinfo_encrypted_response_alg.as_deref();
         let encrypted = match alg {

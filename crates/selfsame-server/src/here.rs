@@ -9,6 +9,7 @@ use http::{Extensions, Method};
 use selfsame_app::{Access, App, OrganisationRoles};
 use selfsame_endpoints::RolesHere;
 use selfsame_endpoints::called::{Called, prefix};
+use selfsame_oidc_endpoints::ProviderHere;
 use selfsame_openid::issuer::Issuer;
 use selfsame_openid::verifier::Verifier;
 use selfsame_webhooks::WebhookOwner;
@@ -93,5 +94,15 @@ impl FromRequestParts<Server> for RolesHere {
     async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
         let here = Here::from_request_parts(parts, server).await?;
         Ok(Self(here.roles))
+    }
+}
+
+impl FromRequestParts<Server> for ProviderHere {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
+        let here = Here::from_request_parts(parts, server).await?;
+        let provider = server.app().sign_ins(&here.roles.organisation)?;
+        Self::of(provider, here.prefix, &parts.extensions, server.origin())
     }
 }

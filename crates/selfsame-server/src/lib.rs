@@ -17,7 +17,6 @@ mod here;
 mod middleware;
 mod nodes;
 mod problem;
-mod provider_host;
 mod router;
 mod server;
 mod settings;

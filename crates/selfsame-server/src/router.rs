@@ -29,7 +29,6 @@ pub fn groups(roles: &Roles) -> Vec<Routes> {
     }
     if roles.wallet {
         groups.extend(of_wallets());
-        groups.extend(of_providers());
     }
     match roles.registry {
         true => groups.extend(of_the_registry()),
@@ -138,17 +137,6 @@ fn of_verifiers() -> Vec<Routes> {
 }
 
 fn of_wallets() -> Vec<Routes> {
-    vec![
-        Routes::of(Audience::Doorway, pages::wallet_door()),
-        Routes::of(Audience::Person, pages::wallet()),
-        Routes::of(Audience::DoorwayApi, api::wallet_door()),
-        Routes::of(Audience::PersonApi, api::wallet()),
-        Routes::of(Audience::OperatorApi, api::invitations()).needing(Area::Wallets),
-        Routes::of(Audience::Operator, pages::invitations()).needing(Area::Wallets),
-    ]
-}
-
-fn of_providers() -> Vec<Routes> {
     let of = |audience, routes| Routes::of(audience, routes).of_organisations();
     vec![
         of(Audience::PublicApi, provider::documents()),
@@ -156,6 +144,12 @@ fn of_providers() -> Vec<Routes> {
         of(Audience::Public, provider::browsers()),
         of(Audience::DoorwayApi, provider::sign_ins()),
         api_of(Area::Settings, provider::operators()),
+        Routes::of(Audience::Doorway, pages::wallet_door()),
+        Routes::of(Audience::Person, pages::wallet()),
+        Routes::of(Audience::DoorwayApi, api::wallet_door()),
+        Routes::of(Audience::PersonApi, api::wallet()),
+        Routes::of(Audience::OperatorApi, api::invitations()).needing(Area::Wallets),
+        Routes::of(Audience::Operator, pages::invitations()).needing(Area::Wallets),
     ]
 }
 

@@ -3,7 +3,7 @@
 use selfsame_core::machine::{Next, Round};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::hash::sha256;
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, Result};
 use selfsame_oauth::ScopeSet;
 use selfsame_store::Put;
 
@@ -94,23 +94,22 @@ fn agreed(
     scope: &ScopeSet,
     agreement: &PersonsAgreement,
 ) -> Result<AgreedTo> {
-    let refuse = |id| Err(Error::new(ErrorKind::BadRequest, id));
     let claims = &question.claims;
     let is_asked =
         |claim: &String| claims.essential.contains(claim) || claims.voluntary.contains(claim);
     if !agreement.claims.iter().all(is_asked) {
-        return refuse("claims-not-asked");
+        return Err(Error::bad_request("claims-not-asked"));
     }
     if !claims
         .essential
         .iter()
         .all(|one| agreement.claims.contains(one))
     {
-        return refuse("claims-essential");
+        return Err(Error::bad_request("claims-essential"));
     }
     let permitted: ScopeSet = agreement.scopes.iter().map(String::as_str).collect();
     if !permitted.is_within(&question.scopes) {
-        return refuse("scopes-not-asked");
+        return Err(Error::bad_request("scopes-not-asked"));
     }
     let allows = |one: &str| permitted.has(one) || !question.scopes.has(one);
     Ok(AgreedTo {

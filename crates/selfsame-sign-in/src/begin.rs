@@ -5,7 +5,8 @@ use selfsame_crypto::SecretString;
 use selfsame_crypto::hash::sha256;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
-use selfsame_oauth::{Code, Error as Refused, Form, Jwt};
+use selfsame_oauth::jwt::Jwt;
+use selfsame_oauth::{Code, Error as Refused, Form};
 use selfsame_store::{Batch, Expect, Put, StoreError};
 
 use crate::read::{ReadRequest, RequestRead};
@@ -15,7 +16,7 @@ use crate::service::SignIns;
 use crate::session::ProviderSession;
 use crate::sign_in::OpenSignIn;
 use crate::spent::{SPENT, replayed, spend};
-use crate::view::{Begun, Landing, PersonsAgreement, SignInStage};
+use crate::view::{BegunSignIn, Landing, PersonsAgreement, SignInStage};
 
 /// A browser that a client sends here.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +32,7 @@ impl SignIns {
     ///
     /// # Errors
     /// A refusal that the person is shown, because the client can't be trusted with it; the store's.
-    pub async fn begin(&self, form: Form, browser: &ArrivingBrowser) -> Result<Begun> {
+    pub async fn begin(&self, form: Form, browser: &ArrivingBrowser) -> Result<BegunSignIn> {
         let read = match self.read_request(form).await? {
             RequestRead::Read(read) => *read,
             RequestRead::Returned(returned) => return Ok(landed(self.returned(*returned))),
@@ -40,8 +41,8 @@ impl SignIns {
         match self.begin_read(read, browser).await {
             Ok(begun) => Ok(begun),
             // What the client's request itself makes impossible goes to the client.
-            Err(Refusal::Client(error)) => Ok(landed(self.with_error(&request, error))),
-            Err(Refusal::Here(error)) => Err(error),
+            Err(BeginRefusal::Client(error)) => Ok(landed(self.with_error(&request, error))),
+            Err(BeginRefusal::Here(error)) => Err(error),
         }
     }
 
@@ -49,13 +50,13 @@ impl SignIns {
         &self,
         read: ReadRequest,
         browser: &ArrivingBrowser,
-    ) -> std::result::Result<Begun, Refusal> {
+    ) -> std::result::Result<BegunSignIn, BeginRefusal> {
         let prompts = read.request.prompts;
         let (sign_in, open) = self.written(read, browser).await?;
         if self.factors(&open.record).is_empty() {
             let reason = "no factor that is known here meets the demanded class";
             let unmet = Refused::new(Code::UnmetAuthenticationRequirements, reason);
-            return Err(Refusal::Client(unmet));
+            return Err(BeginRefusal::Client(unmet));
         }
         let view = self.shown(&sign_in, &open);
         match view.stage {
@@ -63,15 +64,15 @@ impl SignIns {
                 let landing = self.agree_to(open, &PersonsAgreement::default()).await?;
                 Ok(landed(landing))
             }
-            SignInStage::Authentication if prompts.none => Err(Refusal::Client(Refused::new(
+            SignInStage::Authentication if prompts.none => Err(BeginRefusal::Client(Refused::new(
                 Code::LoginRequired,
                 "the person must prove who they are",
             ))),
-            SignInStage::Consent if prompts.none => Err(Refusal::Client(Refused::new(
+            SignInStage::Consent if prompts.none => Err(BeginRefusal::Client(Refused::new(
                 Code::ConsentRequired,
                 "the person must agree",
             ))),
-            _ => Ok(Begun::Asking(Box::new(view))),
+            _ => Ok(BegunSignIn::Asking(Box::new(view))),
         }
     }
 
@@ -182,17 +183,17 @@ impl SignIns {
 }
 
 /// Where a refusal goes.
-enum Refusal {
+enum BeginRefusal {
     Client(Refused),
     Here(Error),
 }
 
-impl From<Error> for Refusal {
+impl From<Error> for BeginRefusal {
     fn from(error: Error) -> Self {
         Self::Here(error)
     }
 }
 
-fn landed(landing: Landing) -> Begun {
-    Begun::Landed(Box::new(landing))
+fn landed(landing: Landing) -> BegunSignIn {
+    BegunSignIn::Landed(Box::new(landing))
 }

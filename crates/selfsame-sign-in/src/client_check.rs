@@ -4,12 +4,14 @@ use selfsame_core::gather::Freshness;
 use selfsame_credential::evidence::{Need, Step};
 use selfsame_crypto::Algorithm;
 use selfsame_driver::Result;
+use selfsame_oauth::Code;
 use selfsame_oauth::client::{
     AssertionRules, AuthenticationMethod, ClientAssertion, ClientCredentials, ClientProof,
 };
 use selfsame_oauth::jwt::JwtTime;
-use selfsame_oauth::{Code, SpentId, VerificationKeys};
-use selfsame_oidc::Rules;
+use selfsame_oauth::jwt::VerificationKeys;
+use selfsame_oauth::spent::SpentId;
+use selfsame_oidc::ProviderRules;
 use selfsame_oidc::relying_party::PartyKeys;
 use url::Url;
 
@@ -94,7 +96,7 @@ impl SignIns {
     }
 
     /// The time at which a client's tokens are judged.
-    pub(crate) fn time(&self, rules: &Rules) -> JwtTime {
+    pub(crate) fn time(&self, rules: &ProviderRules) -> JwtTime {
         JwtTime {
             now: self.shared().clock.now(),
             leeway: rules.leeway,

@@ -7,7 +7,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_oauth::Code;
-use selfsame_oidc::{ClientRegistration, Preset, RelyingParty, Rules};
+use selfsame_oidc::{ClientRegistration, Preset, ProviderRules, RelyingParty};
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub struct FoundClient {
     /// The client.
     pub party: RelyingParty,
     /// The rules for it.
-    pub rules: Rules,
+    pub rules: ProviderRules,
     /// Its registration.
     pub registration: ClientRegistration,
     /// When it was registered.
@@ -85,7 +85,7 @@ pub(crate) struct Clients<'a> {
 
 impl FoundClient {
     fn of(id: &str, record: ClientRecord, version: u64) -> Result<Self> {
-        let rules = Rules::of(record.preset);
+        let rules = ProviderRules::of(record.preset);
         let party = RelyingParty::parse(id, &record.registration, &rules);
         Ok(Self {
             party: party.map_err(Error::internal)?,
@@ -129,7 +129,7 @@ impl Clients<'_> {
             let reason = "client_id is empty or too long";
             return Err(refuse(Code::InvalidClientMetadata, reason));
         }
-        let rules = Rules::of(wanted.preset);
+        let rules = ProviderRules::of(wanted.preset);
         let party = RelyingParty::parse(&client_id, &wanted.registration, &rules);
         let has_secret = party.map_err(refusal)?.method.has_secret();
         let secret = has_secret.then(|| SecretString::from(ctx.token("oidc/client_secret")));

@@ -1,7 +1,7 @@
 //! What a provider publishes: its metadata and its public keys.
 
 use selfsame_driver::{Error, Result};
-use selfsame_oauth::VerificationKeys;
+use selfsame_oauth::jwt::VerificationKeys;
 use selfsame_oidc::provider::ProviderMetadata;
 
 use crate::service::SignIns;

@@ -4,7 +4,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Result;
 use selfsame_oauth::dpop::{self, DpopNonces, DpopRequest, ProvenKey};
 use selfsame_oauth::{Code, Form};
-use selfsame_oidc::Rules;
+use selfsame_oidc::ProviderRules;
 use url::Url;
 
 use crate::refusal::{refusal, refuse};
@@ -46,7 +46,7 @@ impl CalledEndpoint<'_> {
 /// `invalid_dpop_proof` or `use_dpop_nonce`.
 pub(crate) fn proven_key(
     called: &CalledEndpoint<'_>,
-    rules: &Rules,
+    rules: &ProviderRules,
     nonces: Option<&DpopNonces>,
     now: UnixTime,
 ) -> Result<Option<ProvenKey>> {
@@ -66,7 +66,7 @@ pub(crate) fn proven_key(
 
 impl SignIns {
     /// The nonces that proofs need by these rules.
-    pub(crate) async fn nonces(&self, rules: &Rules) -> Result<Option<DpopNonces>> {
+    pub(crate) async fn nonces(&self, rules: &ProviderRules) -> Result<Option<DpopNonces>> {
         match rules.requires_dpop_nonce {
             true => self.all_nonces().await.map(Some),
             false => Ok(None),

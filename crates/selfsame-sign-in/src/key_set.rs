@@ -11,7 +11,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{Algorithm, Jwk, KeyHandle, KeyType, PrivateKey};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_oauth::VerificationKeys;
+use selfsame_oauth::jwt::VerificationKeys;
 use selfsame_oidc::token::TokenKey;
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
@@ -27,13 +27,13 @@ const FRESH_FOR: u64 = 30;
 
 #[derive(Clone, Deserialize, Serialize)]
 struct KeySetRecord {
-    keys: Vec<KeptKey>,
+    keys: Vec<ProviderKey>,
     /// The secret that subjects are made with. It never changes.
     subjects: [u8; 32],
 }
 
 #[derive(Clone, Deserialize, Serialize)]
-struct KeptKey {
+struct ProviderKey {
     handle: KeyHandle,
     #[serde(rename = "type")]
     kind: KeyType,
@@ -55,7 +55,7 @@ pub(crate) struct KeySet {
     pub published: VerificationKeys,
     /// The secret that subjects are made with.
     pub subjects: SealingKey,
-    current: Vec<KeptKey>,
+    current: Vec<ProviderKey>,
 }
 
 /// The keys of the providers of one instance.
@@ -69,7 +69,7 @@ struct HeldKeySet {
 
 impl KeySet {
     fn of(record: &KeySetRecord, now: UnixTime) -> Result<Self> {
-        let is_known = |key: &&KeptKey| match key.use_ {
+        let is_known = |key: &&ProviderKey| match key.use_ {
             KeyUse::Former { until } => until > now,
             KeyUse::Next | KeyUse::Current => true,
         };
@@ -80,7 +80,7 @@ impl KeySet {
                 ..jwk.with_kid(key.handle.as_str())
             })
         });
-        let is_current = |key: &&KeptKey| key.use_ == KeyUse::Current;
+        let is_current = |key: &&ProviderKey| key.use_ == KeyUse::Current;
         Ok(Self {
             published: VerificationKeys::of(public.collect::<Result<_>>()?),
             subjects: SealingKey::from_bytes(record.subjects),
@@ -97,7 +97,7 @@ impl KeySet {
         })
     }
 
-    fn find(&self, alg: Algorithm) -> Result<&KeptKey> {
+    fn find(&self, alg: Algorithm) -> Result<&ProviderKey> {
         let mut current = self.current.iter();
         let found = current.find(|key| key.kind == alg.key_type());
         found.ok_or_else(|| Error::internal("a provider has no key of this type"))
@@ -181,7 +181,7 @@ impl KeySets {
         let mut batch = Batch::new(tenant.clone());
         for made in made_keys(shared).await? {
             batch = shared.keys.adopt(tenant, &made, batch)?;
-            record.keys.push(KeptKey::of(&made, KeyUse::Next));
+            record.keys.push(ProviderKey::of(&made, KeyUse::Next));
         }
         let value = encode(&record)?;
         let batch = batch.update_version(KEY_SET, OWN, version, value);
@@ -210,7 +210,7 @@ impl KeySets {
     }
 }
 
-impl KeptKey {
+impl ProviderKey {
     fn of(key: &PrivateKey, use_: KeyUse) -> Self {
         Self {
             handle: KeyHandle::of(key.public()),
@@ -244,7 +244,7 @@ async fn begun(shared: &Shared, tenant: &TenantId) -> Result<KeySetRecord> {
     for use_ in [KeyUse::Current, KeyUse::Next] {
         for made in made_keys(shared).await? {
             batch = shared.keys.adopt(tenant, &made, batch)?;
-            keys.push(KeptKey::of(&made, use_));
+            keys.push(ProviderKey::of(&made, use_));
         }
     }
     let subjects = shared.clock.ctx().random::<32>("oidc/subjects");

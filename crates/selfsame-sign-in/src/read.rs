@@ -2,7 +2,8 @@
 
 use selfsame_driver::Result;
 use selfsame_oauth::request_object::{RequestObject, RequestObjectRules};
-use selfsame_oauth::{Code, Form, SpentId};
+use selfsame_oauth::spent::SpentId;
+use selfsame_oauth::{Code, Form};
 use selfsame_oidc::request::ReturnedError;
 use selfsame_oidc::{AuthorizationRequest, RequestRefusal};
 

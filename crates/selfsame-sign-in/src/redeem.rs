@@ -34,7 +34,7 @@ impl SignIns {
         redemption: &CodeRedemption,
     ) -> Result<GrantedTokens> {
         let handed = HandedCode::read(&redemption.code)?;
-        let redeeming = Redeeming {
+        let redeeming = RedeemingCode {
             of: self,
             call,
             redemption,
@@ -49,7 +49,7 @@ impl SignIns {
 }
 
 /// The machine that redeems a code.
-struct Redeeming<'a> {
+struct RedeemingCode<'a> {
     of: &'a SignIns,
     call: &'a TokenCall,
     redemption: &'a CodeRedemption,
@@ -79,7 +79,7 @@ enum PresentedCode<'r> {
     Used,
 }
 
-impl Redeeming<'_> {
+impl RedeemingCode<'_> {
     fn judged<'r>(&self, record: &'r SignInRecord) -> Result<PresentedCode<'r>> {
         let is_over = record.expires <= self.of.shared().clock.now();
         if is_over || record.request.client_id != self.call.client.party.id {
@@ -185,7 +185,7 @@ impl Redeeming<'_> {
 }
 
 #[async_trait]
-impl Machine for Redeeming<'_> {
+impl Machine for RedeemingCode<'_> {
     const KIND: &'static str = SIGN_IN;
     type Record = SignInRecord;
     type Input = Option<KeptClaims>;

@@ -32,7 +32,7 @@ impl SignIns {
         refresh: &Refresh,
     ) -> Result<GrantedTokens> {
         let handed = HandedCode::read(&refresh.refresh_token)?;
-        let refreshing = Refreshing {
+        let refreshing = RefreshingTokens {
             of: self,
             call,
             refresh,
@@ -46,14 +46,14 @@ impl SignIns {
 }
 
 /// The machine that redeems a refresh token.
-struct Refreshing<'a> {
+struct RefreshingTokens<'a> {
     of: &'a SignIns,
     call: &'a TokenCall,
     refresh: &'a Refresh,
     handed: &'a HandedCode,
 }
 
-impl Refreshing<'_> {
+impl RefreshingTokens<'_> {
     /// The tokens, and the refresh token from now on; `None` if the token was used before.
     fn judged(
         &self,
@@ -124,7 +124,7 @@ impl Refreshing<'_> {
 }
 
 #[async_trait]
-impl Machine for Refreshing<'_> {
+impl Machine for RefreshingTokens<'_> {
     const KIND: &'static str = SIGN_IN;
     type Record = SignInRecord;
     type Input = ();

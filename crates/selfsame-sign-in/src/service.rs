@@ -8,7 +8,7 @@ use selfsame_core::record_cache::RecordCache;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::Result;
 use selfsame_driver::crowd::Crowd;
-use selfsame_oidc::{AcrTable, Preset, Rules};
+use selfsame_oidc::{AcrTable, Preset, ProviderRules};
 
 use crate::clients::Clients;
 use crate::identity::IdentitySystem;
@@ -36,7 +36,7 @@ pub struct SignInParts {
 /// The provider of each organisation of one instance.
 pub struct SignInService {
     pub(crate) parts: SignInParts,
-    pub(crate) rules: Rules,
+    pub(crate) rules: ProviderRules,
     pub(crate) records: RecordCache<SignInRecord>,
     pub(crate) key_sets: KeySets,
     /// One attempt at a time for each sign-in, so that many at once are no way around the limits.
@@ -55,7 +55,7 @@ impl SignInService {
     #[must_use]
     pub fn new(parts: SignInParts) -> Self {
         Self {
-            rules: Rules::of(parts.preset),
+            rules: ProviderRules::of(parts.preset),
             parts,
             records: RecordCache::default(),
             key_sets: KeySets::default(),

@@ -1,7 +1,8 @@
 //! Identifiers that are accepted once: assertions, proofs, request objects. A record says that one was.
 
 use selfsame_driver::{Error, Result};
-use selfsame_oauth::{Code, SpentId};
+use selfsame_oauth::Code;
+use selfsame_oauth::spent::SpentId;
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
 use crate::refusal::refuse;

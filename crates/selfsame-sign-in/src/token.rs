@@ -1,9 +1,11 @@
 //! The token endpoint: codes and refresh tokens are redeemed for tokens, each of them once.
 
 use selfsame_driver::Result;
+use selfsame_oauth::Code;
 use selfsame_oauth::client::{AuthenticationMethod, ClientCredentials};
+use selfsame_oauth::grant::Grant;
 use selfsame_oauth::grant::GrantType;
-use selfsame_oauth::{Code, Grant, SpentId};
+use selfsame_oauth::spent::SpentId;
 use selfsame_oidc::token::GrantedTokens;
 
 use crate::clients::FoundClient;

@@ -113,7 +113,7 @@ pub struct SignedInView {
 
 /// What begins when a client sends a person here.
 #[derive(Clone, Debug)]
-pub enum Begun {
+pub enum BegunSignIn {
     /// The person must do something.
     Asking(Box<SignInView>),
     /// The response is ready; the person sees nothing.

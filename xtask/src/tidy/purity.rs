@@ -49,6 +49,7 @@ const RANDOM_MODULES: &[&str] = &[
     "crates/selfsame-crypto/src/generate.rs",
     "crates/selfsame-crypto/src/p256.rs", // aws-lc draws the nonce of each ECDSA signature itself
     "crates/selfsame-crypto/src/password.rs",
+    "crates/selfsame-crypto/src/rsa.rs", // aws-lc draws the salt of each PSS signature itself
     "crates/selfsame-crypto/src/seal.rs", // offers `random_seed` under its own name
 ];
 
@@ -138,6 +139,7 @@ const ELSEWHERE: &[(Ban, &[&str])] = &[
             "selfsame-acapy",
             "selfsame-endpoints",
             "selfsame-esignet",
+            "selfsame-oidc-endpoints",
             "selfsame-server",
             "selfsame-net",
             "selfsame-bench",

@@ -1,9 +1,10 @@
 //! The public keys of a client: in its registration, or at an address of its own.
 
-use selfsame_oauth::{Error, VerificationKeys};
+use selfsame_oauth::Error;
+use selfsame_oauth::jwt::VerificationKeys;
 use url::Url;
 
-use super::invalid;
+use crate::member::invalid;
 use crate::registration::ClientRegistration;
 
 /// Where a client's public keys are.

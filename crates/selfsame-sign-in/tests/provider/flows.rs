@@ -6,7 +6,7 @@ use selfsame_oidc::Preset;
 use selfsame_sign_in::WantedOtp;
 use selfsame_sign_in::access::Userinfo;
 use selfsame_sign_in::identity::OtpChannel;
-use selfsame_sign_in::view::{Begun, SignInStage};
+use selfsame_sign_in::view::{BegunSignIn, SignInStage};
 use serde_json::{Value, json};
 
 use crate::world::{ISSUER, OnePerson, URI, World, alice, code, everything, jwt};
@@ -242,7 +242,8 @@ async fn a_request_that_cannot_be_trusted_is_not_answered_to_the_client() {
     ] {
         assert!(world.begin(&change).await.is_err(), "{change:?}");
     }
-    let Begun::Landed(landing) = world.begin(&[("response_type", "token")]).await.unwrap() else {
+    let BegunSignIn::Landed(landing) = world.begin(&[("response_type", "token")]).await.unwrap()
+    else {
         panic!("asked");
     };
     assert_eq!(landing.redirect_uri, URI);

@@ -3,7 +3,7 @@
 use selfsame_driver::Result;
 use selfsame_oauth::form;
 use selfsame_oidc::Preset;
-use selfsame_sign_in::view::Begun;
+use selfsame_sign_in::view::BegunSignIn;
 use selfsame_sign_in::{CalledEndpoint, PushedAnswer};
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ async fn push(
     world.provider.push(&called).await
 }
 
-async fn arrive(world: &World, uri: &str) -> Result<Begun> {
+async fn arrive(world: &World, uri: &str) -> Result<BegunSignIn> {
     let named = [
         ("client_id", world.client_id.as_str()),
         ("request_uri", uri),
@@ -61,7 +61,7 @@ async fn a_pushed_request_is_taken_once_and_by_its_own_client() {
     assert!(arrive(&other, &answer.request_uri).await.is_err());
     assert!(matches!(
         arrive(&world, &answer.request_uri).await,
-        Ok(Begun::Asking(_))
+        Ok(BegunSignIn::Asking(_))
     ));
     let again = arrive(&world, &answer.request_uri).await;
     assert_eq!(code(again), Some("invalid_request_uri"));
@@ -136,7 +136,7 @@ async fn the_fapi_preset_wants_a_pushed_request_a_signed_client_and_a_bound_toke
     request.retain(|(name, _)| name != "client_id");
     request.extend(world.credentials("1"));
     let answer = push(&world, &request, None).await.unwrap();
-    let Begun::Asking(view) = arrive(&world, &answer.request_uri).await.unwrap() else {
+    let BegunSignIn::Asking(view) = arrive(&world, &answer.request_uri).await.unwrap() else {
         panic!("landed");
     };
     let visitor = world.visitor(&view.id);

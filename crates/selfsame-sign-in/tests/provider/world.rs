@@ -17,7 +17,8 @@ use selfsame_driver::Result;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_net::{Net, Settings};
-use selfsame_oauth::{Form, Jwt, VerificationKeys, form};
+use selfsame_oauth::jwt::{Jwt, VerificationKeys};
+use selfsame_oauth::{Form, form};
 use selfsame_oidc::token::GrantedTokens;
 use selfsame_oidc::{AcrTable, ClientRegistration, FactorKind, Preset};
 use selfsame_sign_in::access::{PresentedToken, Userinfo};
@@ -26,7 +27,7 @@ use selfsame_sign_in::identity::{
     AskingClient, Challenge, ClaimsOrder, IdentityFault, IdentityFaultKind, IdentitySystem,
     OtpOrder, OtpSent, PersonClaims, ProvenPerson, SignInAttempt,
 };
-use selfsame_sign_in::view::{Begun, Landing, PersonsAgreement, SignInView};
+use selfsame_sign_in::view::{BegunSignIn, Landing, PersonsAgreement, SignInView};
 use selfsame_sign_in::{
     ArrivingBrowser, CalledEndpoint, SignInParts, SignInService, SignInVisitor, SignIns,
 };
@@ -229,22 +230,22 @@ impl World {
             .collect()
     }
 
-    pub async fn begin(&self, change: &[(&str, &str)]) -> Result<Begun> {
+    pub async fn begin(&self, change: &[(&str, &str)]) -> Result<BegunSignIn> {
         let form = Form::of_parameters(self.request(change));
         self.provider.begin(form, &self.browser).await
     }
 
     pub async fn asking(&self, change: &[(&str, &str)]) -> SignInView {
         match self.begin(change).await.unwrap() {
-            Begun::Asking(view) => *view,
-            Begun::Landed(landing) => panic!("landed: {landing:?}"),
+            BegunSignIn::Asking(view) => *view,
+            BegunSignIn::Landed(landing) => panic!("landed: {landing:?}"),
         }
     }
 
     pub async fn landed(&self, change: &[(&str, &str)]) -> Landing {
         match self.begin(change).await.unwrap() {
-            Begun::Landed(landing) => *landing,
-            Begun::Asking(view) => panic!("asking: {view:?}"),
+            BegunSignIn::Landed(landing) => *landing,
+            BegunSignIn::Asking(view) => panic!("asking: {view:?}"),
         }
     }
 

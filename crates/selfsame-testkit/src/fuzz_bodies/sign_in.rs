@@ -5,12 +5,13 @@ use std::sync::OnceLock;
 use selfsame_crypto::jws::Unsigned;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{Algorithm, KeyType, PrivateKey};
+use selfsame_oauth::Form;
 use selfsame_oauth::dpop::{self, DpopRequest};
 use selfsame_oauth::jwt::JwtTime;
+use selfsame_oauth::jwt::VerificationKeys;
 use selfsame_oauth::request_object::{RequestObject, RequestObjectRules};
-use selfsame_oauth::{Form, VerificationKeys};
 use selfsame_oidc::{
-    AuthorizationRequest, ClientRegistration, Preset, RelyingParty, RequestRefusal, Rules,
+    AuthorizationRequest, ClientRegistration, Preset, ProviderRules, RelyingParty, RequestRefusal,
 };
 use serde_json::{Value, json};
 use url::Url;
@@ -25,7 +26,7 @@ const SCOPES: &str = "openid profile records";
 
 /// The parameters of an authorization request.
 pub fn authorization_request(data: &[u8]) -> bool {
-    let rules = Rules::of(Preset::Strict);
+    let rules = ProviderRules::of(Preset::Strict);
     let registration = ClientRegistration {
         scope: Some(SCOPES.to_owned()),
         ..ClientRegistration::web(URI)
