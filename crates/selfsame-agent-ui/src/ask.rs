@@ -91,36 +91,38 @@ fn again(agent: &AgentHere, frame: Frame, choice: ExchangeChoice, state: AskStat
 
 /// The form of a definition of anybody, with nothing chosen.
 async fn form(agent: &AgentHere, choice: &ExchangeChoice, id: &str) -> Result<AskForm> {
-    let attributes = |names: &[String]| {
-        let attribute = |name: &String| AskedAttribute {
-            name: name.clone(),
-            is_asked: false,
-        };
-        names.iter().map(attribute).collect()
-    };
-    let (name, attributes, is_revocable) = match choice.definition(id) {
-        Some(own) => (
-            schema_name(own),
-            attributes(&own.schema.attr_names),
-            own.revocable,
-        ),
-        None => {
-            let definition = agent.anoncreds().credential_definition(id).await?;
-            let schema = agent.anoncreds().schema(&definition.schema_id).await?;
-            let name = format!("{} {}", schema.name, schema.version);
-            let is_revocable = definition.value["revocation"].is_object();
-            (name, attributes(&schema.attributes), is_revocable)
-        }
-    };
-    Ok(AskForm {
-        definition: id.to_owned(),
-        purpose: name.clone(),
-        name,
-        attributes,
+    if let Some(own) = choice.definition(id) {
+        let form = empty(schema_name(own), &own.schema.attr_names);
+        return Ok(of(id, own.revocable, form));
+    }
+    let definition = agent.anoncreds().credential_definition(id).await?;
+    let schema = agent.anoncreds().schema(&definition.schema_id).await?;
+    let name = format!("{} {}", schema.name, schema.version);
+    let is_revocable = definition.value["revocation"].is_object();
+    Ok(of(id, is_revocable, empty(name, &schema.attributes)))
+}
+
+fn of(definition: &str, is_revocable: bool, form: AskForm) -> AskForm {
+    AskForm {
+        definition: definition.to_owned(),
         is_revocable,
         unrevoked: is_revocable,
+        ..form
+    }
+}
+
+/// The form of a schema.
+fn empty(name: String, attributes: &[String]) -> AskForm {
+    let attribute = |name: &String| AskedAttribute {
+        name: name.clone(),
+        is_asked: false,
+    };
+    AskForm {
+        purpose: name.clone(),
+        name,
+        attributes: attributes.iter().map(attribute).collect(),
         ..AskForm::default()
-    })
+    }
 }
 
 /// Asks for what the form chooses. Returns the identifier of the exchange, or the form with what is wrong.
@@ -130,6 +132,23 @@ async fn chosen(
     sent: &Form,
 ) -> Handled<std::result::Result<String, AskForm>> {
     let mut form = form(agent, choice, sent.needed("definition")?).await?;
+    fill(&mut form, sent);
+    if let Some(wrong) = wrong(&form) {
+        form.wrong = wrong;
+        return Ok(Err(form));
+    }
+    let now = agent.anoncreds().shared().clock.now();
+    match ask(agent, choice, Ok(request(&form, now.0))).await {
+        Ok(id) => Ok(Ok(id)),
+        Err(error) => {
+            form.wrong = refused("form", error)?;
+            Ok(Err(form))
+        }
+    }
+}
+
+/// Puts what was sent into a form.
+fn fill(form: &mut AskForm, sent: &Form) {
     let typed = |field| sent.one(field).unwrap_or_default().to_owned();
     for one in &mut form.attributes {
         one.is_asked = sent.all("show").contains(&one.name);
@@ -141,20 +160,6 @@ async fn chosen(
         relation: typed("relation"),
         number: typed("number"),
     };
-    let asked = match wrong(&form) {
-        Some(wrong) => {
-            form.wrong = wrong;
-            return Ok(Err(form));
-        }
-        None => request(&form, agent.anoncreds().shared().clock.now().0),
-    };
-    match ask(agent, choice, Ok(asked)).await {
-        Ok(id) => Ok(Ok(id)),
-        Err(error) => {
-            form.wrong = refused("form", error)?;
-            Ok(Err(form))
-        }
-    }
 }
 
 /// What is wrong first with what was chosen.

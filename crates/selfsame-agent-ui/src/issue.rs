@@ -115,12 +115,28 @@ fn filled(of: &Publication, sent: &Form) -> IssueForm {
 
 /// Offers the credential. Returns the identifier of the exchange.
 async fn offer(agent: &AgentHere, connection: &str, form: &IssueForm) -> Result<String> {
+    let begin = ExchangeBegin {
+        connection_id: Some(connection.to_owned()),
+        major: MAJOR,
+        wishes: Wishes {
+            auto_issue: Some(true),
+            ..Wishes::default()
+        },
+    };
+    let what = IssueWhat::Offer(Some(new_offer(form)));
+    let issuing = agent.agents().issuing();
+    let begun = issuing.begin(&agent.tenant, &begin, what).await?;
+    let id = begun["cred_ex_id"].as_str().map(str::to_owned);
+    id.ok_or_else(|| Error::internal("a new exchange has no identifier"))
+}
+
+fn new_offer(form: &IssueForm) -> NewCredentialOffer {
     let attribute = |one: &AttributeField| PreviewAttribute {
         name: one.name.clone(),
         mime_type: None,
         value: one.value.clone(),
     };
-    let offer = NewCredentialOffer {
+    NewCredentialOffer {
         preview: Preview {
             attributes: form.fields.iter().map(attribute).collect(),
         },
@@ -133,18 +149,5 @@ async fn offer(agent: &AgentHere, connection: &str, form: &IssueForm) -> Result<
         }],
         comment: Some(form.comment.clone()).filter(|comment| !comment.is_empty()),
         replacement_id: None,
-    };
-    let begin = ExchangeBegin {
-        connection_id: Some(connection.to_owned()),
-        major: MAJOR,
-        wishes: Wishes {
-            auto_issue: Some(true),
-            ..Wishes::default()
-        },
-    };
-    let what = IssueWhat::Offer(Some(offer));
-    let issuing = agent.agents().issuing();
-    let begun = issuing.begin(&agent.tenant, &begin, what).await?;
-    let id = begun["cred_ex_id"].as_str().map(str::to_owned);
-    id.ok_or_else(|| Error::internal("a new exchange has no identifier"))
+    }
 }

@@ -1,9 +1,8 @@
 //! A content as a response, with the frame around it.
 
 use axum::response::{Html, IntoResponse as _, Redirect};
-use http::StatusCode;
 use selfsame_agent_pages::{Template, render};
-use selfsame_http::error::Handled;
+use selfsame_http::error::{Handled, Problem};
 use selfsame_pages::Frame;
 use selfsame_pages::content::{Content, ContentPage};
 
@@ -20,7 +19,7 @@ pub fn again(frame: Frame, title: &str, content: &impl Template) -> Handled {
 /// The same, with the status of a request that is refused.
 pub fn refused(frame: Frame, title: &str, content: &impl Template) -> Handled {
     let mut page = again(frame, title, content)?;
-    *page.status_mut() = StatusCode::BAD_REQUEST;
+    *page.status_mut() = Problem::bad_request("form-malformed").status();
     Ok(page)
 }
 
