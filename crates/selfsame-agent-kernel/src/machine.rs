@@ -11,9 +11,9 @@ use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
     At, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement, TriedCall,
 };
-use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::ctx::Ctx;
+use selfsame_driver::record::RecordCache;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_mediation::destination::{OwnKey, delivery};

@@ -28,12 +28,11 @@ use std::time::Duration;
 use selfsame_agent::{Agents, Hearing};
 use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_audit::Trail;
-use selfsame_core::config::{SharedConfig, TrustConfig};
+use selfsame_core::config::TrustConfig;
 use selfsame_core::dids::{Changing, Dids, Registering};
 use selfsame_core::events::Events;
 use selfsame_core::organisation::view::{NewOrganisation, OrganisationState, OrganisationView};
 use selfsame_core::organisation::{self, Organisation, OrganisationName, Organisations, erased};
-use selfsame_core::registry::RegistryClient;
 use selfsame_core::resolver::Linked;
 use selfsame_core::{Correspondent, Resources, Shared};
 use selfsame_crypto::SecretString;
@@ -167,23 +166,14 @@ impl App {
         registry: Option<Arc<dyn Registry>>,
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
         check(&config)?;
-        let client = registry
-            .clone()
-            .map(|registry| -> Arc<dyn RegistryClient> { Arc::new(Connected(registry)) });
-        let known = SharedConfig {
-            origin: config.origin.clone(),
-            trust: config.trust.clone(),
-            resolver: config.resolver.clone(),
-            organisations: config.organisations,
-        };
         let resources = Resources {
             store: parts.store,
             net: parts.net,
             keys,
             clock,
-            registry: client,
+            registry: registry.clone().map(Connected::client),
         };
-        let shared = Arc::new(Shared::new(known, resources)?);
+        let shared = Arc::new(Shared::new(opening::shared_config(&config), resources)?);
         let roles = Arc::new(roles(&config, &shared).await?);
         let trail = Trail::new(shared.store.clone(), shared.clock.clone());
         roles.note_own_acts(auditing::of_own_acts(trail.clone()));

@@ -23,6 +23,13 @@ const READS_MAX: usize = 4;
 /// The instance's registry, as its roles use it.
 pub(crate) struct Connected(pub Arc<dyn Registry>);
 
+impl Connected {
+    /// What the core asks this registry by.
+    pub fn client(registry: Arc<dyn Registry>) -> Arc<dyn RegistryClient> {
+        Arc::new(Self(registry))
+    }
+}
+
 #[async_trait]
 impl RegistryClient for Connected {
     async fn network(&self) -> Result<Network> {

@@ -22,5 +22,5 @@ pub mod trust;
 pub mod view;
 
 pub use fetches::Recency;
-pub use selfsame_driver::{ShortLived, record_cache};
+pub use selfsame_driver::ShortLived;
 pub use shared::{Correspondent, Resources, Shared, below};

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
-use selfsame_driver::record_cache::RecordCache;
+use selfsame_driver::record::RecordCache;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{Batch, NewOutbox, Put, Tag, TenantId};
 use serde::{Serialize, de::DeserializeOwned};

@@ -19,7 +19,6 @@ pub mod paging;
 pub mod private_file;
 mod reason;
 pub mod record;
-pub mod record_cache;
 mod reported;
 pub mod room;
 mod short_lived;

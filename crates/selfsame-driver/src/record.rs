@@ -1,9 +1,13 @@
-//! Encodes and decodes the values of records as JSON.
+//! Encodes and decodes the values of records as JSON, and keeps those at hand that were written last.
+
+mod cache;
 
 use selfsame_store::{MAX_PAGE, Page, Record, Store, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
+
+pub use cache::RecordCache;
 
 /// Encodes a record's value as JSON.
 ///

@@ -35,7 +35,7 @@ use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, is_portable};
 use selfsame_core::machine::{At, FlowOrigin};
 use selfsame_core::organisation::trust::{OrganisationTrust, TrustInAll};
-use selfsame_core::record_cache::RecordCache;
+use selfsame_driver::record::RecordCache;
 
 use spending::Spending;
 

@@ -1,9 +1,9 @@
 //! Notices that somebody signed out, on their way to a client.
 
 use selfsame_core::machine::{CallAnswer, Calling, Machine, Next, Round};
-use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record::RecordCache;
 use selfsame_driver::{Error, Result};
 use serde::{Deserialize, Serialize};
 

@@ -3,11 +3,11 @@
 
 use async_trait::async_trait;
 use selfsame_core::machine::{At, FlowStage, Machine, Next, Round};
-use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record::RecordCache;
 use selfsame_driver::{Error, Result};
 use selfsame_oauth::grant::Refresh;
 use selfsame_oauth::{Code, ScopeSet};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use selfsame_core::Shared;
 use selfsame_core::organisation::Organisation;
-use selfsame_core::record_cache::RecordCache;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::Result;
 use selfsame_driver::crowd::Crowd;
+use selfsame_driver::record::RecordCache;
 use selfsame_oidc::{AcrTable, Preset, ProviderRules};
 
 use crate::clients::Clients;

@@ -1,9 +1,9 @@
 //! Steps of a sign-in that need nothing gathered: each is a function of the record and an input.
 
 use selfsame_core::machine::{FlowStage, Machine, Next, Round};
-use selfsame_core::record_cache::RecordCache;
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record::RecordCache;
 use selfsame_driver::{Error, Result};
 use selfsame_store::Tag;
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use selfsame_core::Shared;
+use selfsame_core::config::SharedConfig;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_driver::{Error, Result};
@@ -120,4 +121,14 @@ pub(super) fn operators(shared: &Shared) -> Operators {
         work: shared.work.clone(),
         origin: shared.config.origin.clone(),
     })
+}
+
+/// The settings that all parts share.
+pub(super) fn shared_config(config: &Config) -> SharedConfig {
+    SharedConfig {
+        origin: config.origin.clone(),
+        trust: config.trust.clone(),
+        resolver: config.resolver.clone(),
+        organisations: config.organisations,
+    }
 }

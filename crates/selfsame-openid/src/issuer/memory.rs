@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use selfsame_core::record_cache::RecordCache;
 use selfsame_driver::lanes::Lanes;
+use selfsame_driver::record::RecordCache;
 
 use super::metadata::Published;
 use super::offers::OfferRecord;

@@ -26,7 +26,7 @@ use super::{CredentialSubject, Current, Issuer};
 use crate::refusal::refusal;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{At, FlowOrigin, FlowStage, Machine, Next, Round};
-use selfsame_core::record_cache::RecordCache;
+use selfsame_driver::record::RecordCache;
 
 pub(crate) const GRANT: &str = "grant";
 const NONCE: &str = "nonce";

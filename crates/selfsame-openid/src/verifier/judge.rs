@@ -13,7 +13,7 @@ use crate::view::verifier::{CredentialVerdict, VerificationStatus};
 use selfsame_core::events::EventKind;
 use selfsame_core::gather::Freshness;
 use selfsame_core::machine::{Machine, Next, Round};
-use selfsame_core::record_cache::RecordCache;
+use selfsame_driver::record::RecordCache;
 
 impl Verifier {
     /// Verifies an answered request again, with status lists fetched now.

@@ -19,7 +19,7 @@ use selfsame_core::events::EventKind;
 use selfsame_core::gather::Freshness;
 use selfsame_core::identity::kid_of;
 use selfsame_core::machine::{At, FlowStage, Machine, Next, Round};
-use selfsame_core::record_cache::RecordCache;
+use selfsame_driver::record::RecordCache;
 
 impl Verifier {
     /// The signed request object, for a wallet that fetches it; `posted` is the form of a POST.

@@ -24,8 +24,8 @@ use crate::delegations::Delegations;
 use crate::view::verifier::{NewRequest, SpendingState, SpendingStatus, VerificationStatus};
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round};
-use selfsame_core::record_cache::RecordCache;
 use selfsame_core::registry::{WantedDelegation, newest_delegation};
+use selfsame_driver::record::RecordCache;
 
 /// The use or revocation ordered from the registry for a request, and its result.
 #[derive(Clone, Deserialize, Serialize)]

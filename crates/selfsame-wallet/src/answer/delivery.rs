@@ -14,7 +14,7 @@ use crate::refusal::refusal;
 use crate::view::{Answered, OneUse, Person};
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{Call, CallAnswer, Calling, HttpBody, HttpCall, Machine, Next, Round};
-use selfsame_core::record_cache::RecordCache;
+use selfsame_driver::record::RecordCache;
 
 const FLOW: &str = "answering";
 const FLOW_SECONDS: u64 = 24 * 3600;

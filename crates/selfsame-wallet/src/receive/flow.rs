@@ -25,7 +25,7 @@ use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
     Arrived, Call, CallAnswer, Calling, HttpBody, HttpCall, Machine, Next, Round, Settlement,
 };
-use selfsame_core::record_cache::RecordCache;
+use selfsame_driver::record::RecordCache;
 
 pub(super) const FLOW: &str = "receiving";
 /// Seconds after which a flow that has not ended expires.

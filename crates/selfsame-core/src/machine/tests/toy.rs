@@ -3,8 +3,8 @@
 
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::record::RecordCache;
 use selfsame_driver::record::encode;
-use selfsame_driver::record_cache::RecordCache;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_store::{NewOutbox, Put};
 use serde::{Deserialize, Serialize};

@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use selfsame_store::{Committed, Record, Store, TenantId};
 use serde::de::DeserializeOwned;
 
+use super::decode;
 use crate::Result;
-use crate::record::decode;
 
 /// Maximum number of records held; the oldest is dropped first.
 const HELD_MAX: usize = 64;
