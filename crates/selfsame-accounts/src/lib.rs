@@ -1,9 +1,10 @@
 //! People's accounts: registration, sign-in, sessions, and the limits on password guessing.
 //!
-//! Owns: who a person is, by password and session, and who may join. Does not own: what a person keeps, cookies, pages.
+//! Owns: who a person is, by password, passkey and session, and who may join. Does not own: what a person keeps, cookies, pages.
 
 mod attempts;
 mod invitations;
+mod passkeys;
 mod wanted;
 mod whence;
 
@@ -23,6 +24,7 @@ use url::Url;
 use utoipa::ToSchema;
 
 use attempts::Attempts;
+pub use passkeys::{PasskeySignIn, PasskeyView};
 pub use whence::{KNOWN_SECONDS, Whence};
 
 /// The prefix of people's tenants.
@@ -255,11 +257,16 @@ impl Accounts {
         }
     }
 
-    /// Adds the deletion of the account with this address to a batch. Its sessions end by themselves.
-    #[must_use]
-    pub fn deletion(&self, batch: Batch, email: &str) -> Batch {
+    /// Adds the deletion of the account with this address, and of its passkeys, to a batch. Its sessions end by
+    /// themselves.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn deletion(&self, batch: Batch, email: &str) -> Result<Batch> {
         let batch = batch.for_tenant(TenantId::instance());
-        batch.delete(self.realm.account(), &account_id(email))
+        let id = account_id(email);
+        let batch = self.without_passkeys(batch, &id).await?;
+        Ok(batch.delete(self.realm.account(), &id))
     }
 
     /// Whether an address has an account. For callers whose right to ask was checked.
@@ -380,13 +387,7 @@ impl Accounts {
 
     /// The account, if the password matches. An unknown address takes as long as a wrong password: one Argon2 run.
     async fn matching(&self, id: &str, password: SecretString) -> Result<Option<Account>> {
-        let instance = TenantId::instance();
-        let store = &self.parts.store;
-        let account = store
-            .read(&instance, self.realm.account(), id)
-            .await?
-            .map(|record| decode::<Account>(&record.value))
-            .transpose()?;
+        let account = self.account(id).await?;
         let expected = match (&account, self.decoy.get()) {
             (Some(account), _) => account.password.clone(),
             (None, Some(decoy)) => decoy.clone(),
@@ -401,6 +402,14 @@ impl Accounts {
             .run(move || password::verify(&expected, &password))
             .await?;
         Ok(account.filter(|_| right))
+    }
+
+    /// The account with this id.
+    async fn account(&self, id: &str) -> Result<Option<Account>> {
+        let instance = TenantId::instance();
+        let found = self.parts.store.read(&instance, self.realm.account(), id);
+        let found = found.await?;
+        found.map(|record| decode(&record.value)).transpose()
     }
 
     /// The person that a session token belongs to.

@@ -58,6 +58,16 @@ impl Whence {
         }
     }
 
+    /// The keys that an attempt with a passkey is counted under. None can be guessed, so that the account is not counted:
+    /// nobody slows down the sign-in of others elsewhere.
+    pub(super) fn keys_of_passkeys(&self, known: Option<String>) -> Vec<AttemptKey> {
+        let counted = known.map_or(
+            AttemptKey::Address(self.address.clone()),
+            AttemptKey::Device,
+        );
+        vec![counted]
+    }
+
     /// The device that has signed in to `account` before, if the browser holds its token.
     pub(super) fn device(&self, key: &SealingKey, account: &str, now: UnixTime) -> Option<String> {
         let mut tokens = self.devices.as_deref()?.split('.').take(DEVICES_MAX);

@@ -26,7 +26,7 @@ impl Operators {
                 if kind == MEMBER {
                     let member = member(stored)?;
                     if self.roles_of(&member.person).await?.len() == 1 {
-                        batch = self.accounts.deletion(batch, &member.email);
+                        batch = self.accounts.deletion(batch, &member.email).await?;
                     }
                 }
             }

@@ -8,7 +8,7 @@ use selfsame_crypto::{encoding, hash};
 use crate::look;
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
-static FILES: [Asset; 16] = [
+static FILES: [Asset; 18] = [
     Asset {
         name: "agent.css",
         content_type: "text/css; charset=utf-8",
@@ -23,6 +23,11 @@ static FILES: [Asset; 16] = [
         name: "app.js",
         content_type: SCRIPT,
         body: include_str!("../assets/app.js"),
+    },
+    Asset {
+        name: "awaited.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/awaited.js"),
     },
     Asset {
         name: "copy.js",
@@ -48,6 +53,11 @@ static FILES: [Asset; 16] = [
         name: "once.js",
         content_type: SCRIPT,
         body: include_str!("../assets/once.js"),
+    },
+    Asset {
+        name: "passkeys.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/passkeys.js"),
     },
     Asset {
         name: "result.js",

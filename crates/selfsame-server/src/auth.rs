@@ -99,10 +99,15 @@ pub fn person_session(token: &str) -> String {
     format!("{PERSON}{token}")
 }
 
+/// The token of a person's session in such a cookie; `None` for one that the operator token opened.
+pub fn persons_token(session: &str) -> Option<&str> {
+    session.strip_prefix(PERSON)
+}
+
 /// Who has this session as an operator; `None` if it has ended.
 pub async fn operator_of(server: &Server, session: &str) -> Handled<Option<Authority>> {
     let app = server.app();
-    Ok(match session.strip_prefix(PERSON) {
+    Ok(match persons_token(session) {
         Some(token) => app.operators().of_session(token).await?,
         None if app.operator().is_session(session).await? => Some(Authority::token()),
         None => None,
@@ -112,7 +117,7 @@ pub async fn operator_of(server: &Server, session: &str) -> Handled<Option<Autho
 /// Ends a session as an operator.
 pub async fn end_session(server: &Server, session: &str) -> Handled<()> {
     let app = server.app();
-    match session.strip_prefix(PERSON) {
+    match persons_token(session) {
         Some(token) => app.operators().sign_out(token).await?,
         None => app.operator().sign_out(session).await?,
     }

@@ -11,6 +11,7 @@ mod assets;
 mod audience;
 mod audited;
 mod auth;
+mod door_host;
 mod endpoint_host;
 mod extract;
 mod here;

@@ -12,6 +12,7 @@ use selfsame_endpoints::routes as endpoints;
 use selfsame_endpoints::tails::TAILS_MAX;
 use selfsame_oidc_endpoints::routes as provider;
 use selfsame_operators::Area;
+use selfsame_sign_in_ui::routes as sign_in;
 
 use crate::audience::{Audience, UPLOAD_MAX};
 use crate::server::Server;
@@ -60,7 +61,9 @@ fn of_every_instance() -> Vec<Routes> {
         Routes::of(Audience::Public, pages::files()).at_each_host(),
         Routes::of(Audience::Stream, pages::public_streams()),
         Routes::of(Audience::Doorway, pages::operator_door()),
+        Routes::of(Audience::Doorway, sign_in::door("/operator")),
         Routes::of(Audience::Operator, pages::operator()),
+        Routes::of(Audience::Operator, sign_in::account("/operator")),
         pages_of(Area::People, pages::people()),
         pages_of(Area::Audit, pages::audit()).outliving(),
         Routes::of(Audience::OperatorStream, pages::audit_export())
@@ -144,8 +147,10 @@ fn of_wallets() -> Vec<Routes> {
         of(Audience::Public, provider::browsers()),
         of(Audience::DoorwayApi, provider::sign_ins()),
         api_of(Area::Settings, provider::operators()),
-        Routes::of(Audience::Doorway, pages::wallet_door()),
+        Routes::of(Audience::Doorway, sign_in::wallet_door()),
         Routes::of(Audience::Person, pages::wallet()),
+        Routes::of(Audience::Person, sign_in::wallet()),
+        Routes::of(Audience::Person, sign_in::account("/wallet")),
         Routes::of(Audience::DoorwayApi, api::wallet_door()),
         Routes::of(Audience::PersonApi, api::wallet()),
         Routes::of(Audience::OperatorApi, api::invitations()).needing(Area::Wallets),

@@ -120,7 +120,7 @@ impl Server {
     ///
     /// # Errors
     /// If its network has reached the maximum for an hour.
-    pub(crate) fn count_registration(&self, peer: Peer) -> Handled<()> {
+    pub(crate) fn count_wallet(&self, peer: Peer) -> Handled<()> {
         let (rates, most) = (&self.0.registrations, self.limits().registrations_each);
         let counted = rates.count(peer.bounded(), most, REGISTRATIONS_WINDOW);
         counted.map_err(|seconds| {

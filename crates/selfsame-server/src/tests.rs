@@ -18,6 +18,7 @@ mod organisation_pages;
 mod organisations;
 mod pages;
 mod paging;
+mod passkeys;
 mod people;
 mod resolving;
 mod rights;

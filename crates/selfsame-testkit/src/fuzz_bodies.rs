@@ -11,6 +11,7 @@ mod did;
 mod didcomm;
 mod moving;
 mod mutate;
+mod passkeys;
 mod pkcs11;
 mod proof;
 mod registry;
@@ -32,6 +33,7 @@ pub use did::{did_document, did_url, registrar_answer, resolver_answer};
 pub use didcomm::{didcomm_envelope, didcomm_message};
 pub use moving::moved_tenant;
 pub use mutate::Mutator;
+pub use passkeys::{attestation_object, authenticator_data, client_data};
 pub use pkcs11::pkcs11_uri;
 pub use proof::{checkpoint, read, registry_log};
 pub use registry::{genesis, transaction};
@@ -56,7 +58,7 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 36] = [
+pub const TARGETS: [Target; 39] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -71,6 +73,21 @@ pub const TARGETS: [Target; 36] = [
         name: "pkcs11_uri",
         body: pkcs11_uri,
         seeds: pkcs11::seeds,
+    },
+    Target {
+        name: "attestation_object",
+        body: attestation_object,
+        seeds: passkeys::object_seeds,
+    },
+    Target {
+        name: "authenticator_data",
+        body: authenticator_data,
+        seeds: passkeys::data_seeds,
+    },
+    Target {
+        name: "client_data",
+        body: client_data,
+        seeds: passkeys::client_seeds,
     },
     Target {
         name: "sd_jwt",

@@ -243,6 +243,20 @@ pub const ROWS: &[Row] = &[
         VECTORS,
     ),
     row(
+        "crates/selfsame-passkeys/tests/ceremonies/authenticator.rs",
+        These(&[
+            "selfsame-passkeys/ceremonies",
+            "selfsame-accounts/passkeys",
+            "selfsame-server/unit",
+        ]),
+        SHARED,
+    ),
+    row(
+        "vectors/webauthn/",
+        These(&["selfsame-passkeys/ceremonies", "selfsame-testkit"]),
+        VECTORS,
+    ),
+    row(
         "crates/selfsame-proof/vectors/",
         These(&["selfsame-proof/unit", "selfsame-testkit"]),
         VECTORS,

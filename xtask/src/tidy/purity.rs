@@ -141,6 +141,7 @@ const ELSEWHERE: &[(Ban, &[&str])] = &[
             "selfsame-esignet",
             "selfsame-oidc-endpoints",
             "selfsame-server",
+            "selfsame-sign-in-ui",
             "selfsame-net",
             "selfsame-bench",
         ],

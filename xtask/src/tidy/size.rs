@@ -137,6 +137,7 @@ fn is_handler(source: &Source, is_async: bool) -> bool {
         "crates/selfsame-esignet/src/",
         "crates/selfsame-server/src/api",
         "crates/selfsame-server/src/ui",
+        "crates/selfsame-sign-in-ui/src/",
     ];
     is_async && handlers.iter().any(|place| source.path.starts_with(place))
 }

@@ -93,7 +93,7 @@ pub const SAME: [(&str, &str); 39] = [
     ),
 ];
 /// Acts that the API does not have.
-pub const OWN: [(&str, &str); 24] = [
+pub const OWN: [(&str, &str); 29] = [
     (
         "POST /agent/invitations",
         "Makes an invitation to the agent",
@@ -147,6 +147,17 @@ pub const OWN: [(&str, &str); 24] = [
         "Shows the result of a request",
     ),
     ("POST /operator/sign-in", "Signs in"),
+    ("POST /operator/passkey", "Signs in with a passkey"),
+    ("POST /operator/account/passkeys", "Begins to add a passkey"),
+    ("POST /operator/account/passkeys/add", "Adds a passkey"),
+    (
+        "POST /operator/account/passkeys/{id}/name",
+        "Renames a passkey",
+    ),
+    (
+        "POST /operator/account/passkeys/{id}/remove",
+        "Removes a passkey",
+    ),
     ("GET /operator/sign-in", "Signs in by a link"),
     ("POST /operator/invited", "Accepts an invitation"),
     ("POST /operator/sign-out", "Signs out"),

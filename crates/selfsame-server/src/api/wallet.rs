@@ -29,7 +29,7 @@ pub async fn register(
     Extension(peer): Extension<Peer>,
     Json(new): Json<NewAccount>,
 ) -> Handled {
-    server.count_registration(peer)?;
+    server.count_wallet(peer)?;
     let accounts = server.wallet()?.accounts();
     let made = accounts.register_invited(&new.email, new.password, new.invitation.as_deref());
     created(&made.await?)

@@ -238,16 +238,6 @@ pub fn verifier() -> Vec<Route> {
     ]
 }
 
-/// Registration, sign-in and sign-out of wallets.
-pub fn wallet_door() -> Vec<Route> {
-    vec![
-        get("/wallet/sign-in", wallet::sign_in::page),
-        post("/wallet/sign-in", wallet::sign_in::sign_in),
-        get("/wallet/invited", wallet::sign_in::invited),
-        post("/wallet/register", wallet::sign_in::register),
-    ]
-}
-
 /// A person's pages.
 pub fn wallet() -> Vec<Route> {
     vec![
@@ -264,6 +254,5 @@ pub fn wallet() -> Vec<Route> {
         get("/wallet/keys", wallet::keys::page),
         post("/wallet/keys", wallet::keys::create_key),
         post("/wallet/dids", wallet::keys::create_did),
-        post("/wallet/sign-out", wallet::sign_in::sign_out),
     ]
 }

@@ -122,7 +122,16 @@ fn each_address_of_operators_states_a_right_but_those_about_oneself() {
         .filter(|(_, _, needed)| needed.is_none())
         .map(|(method, path, _)| format!("{method} {path}"))
         .collect();
-    assert_eq!(without, ["POST /operator/sign-out", "GET /api/me"]);
+    let about_oneself = [
+        "POST /operator/sign-out",
+        "GET /operator/account",
+        "POST /operator/account/passkeys",
+        "POST /operator/account/passkeys/add",
+        "POST /operator/account/passkeys/1/name",
+        "POST /operator/account/passkeys/1/remove",
+        "GET /api/me",
+    ];
+    assert_eq!(without, about_oneself);
 }
 
 #[test]

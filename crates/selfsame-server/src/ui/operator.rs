@@ -24,7 +24,8 @@ use crate::error::{Handled, Problem};
 use crate::extract::{Form, Query, Working};
 use crate::server::Server;
 use selfsame_http::cookie::{self, Jar};
-use session::{Browser, SIGNED_IN, first_page};
+pub use session::Browser;
+use session::{SIGNED_IN, first_page};
 
 /// A sign-in link's code.
 #[derive(Deserialize)]

@@ -4,7 +4,6 @@ pub mod history;
 pub mod keys;
 pub mod offer;
 pub mod request;
-pub mod sign_in;
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};

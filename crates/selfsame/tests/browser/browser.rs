@@ -137,6 +137,12 @@ impl Browser {
             .unwrap_or_else(|error| panic!("{command}: {error}"));
     }
 
+    /// Gives the browser an authenticator within the device, which verifies its owner at once (WebAuthn §11.3).
+    pub async fn plug_in_authenticator(&self) {
+        let plugged = self.client.issue_cmd(VirtualAuthenticator).await;
+        plugged.unwrap_or_else(|error| panic!("an authenticator: {error}"));
+    }
+
     /// The current address.
     pub async fn address(&self) -> String {
         self.client
@@ -528,6 +534,33 @@ impl WebDriverCompatibleCommand for Developer {
 
     fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
         let body = json!({ "cmd": self.command, "params": self.params });
+        (http::Method::POST, Some(body.to_string()))
+    }
+}
+
+/// The command to add a virtual authenticator (WebAuthn §11.3).
+#[derive(Debug)]
+struct VirtualAuthenticator;
+
+impl WebDriverCompatibleCommand for VirtualAuthenticator {
+    fn endpoint(
+        &self,
+        base: &url::Url,
+        session: Option<&str>,
+    ) -> Result<url::Url, url::ParseError> {
+        let session = session.unwrap_or_default();
+        base.join(&format!("session/{session}/webauthn/authenticator"))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
+        let body = json!({
+            "protocol": "ctap2",
+            "transport": "internal",
+            "hasResidentKey": true,
+            "hasUserVerification": true,
+            "isUserConsenting": true,
+            "isUserVerified": true,
+        });
         (http::Method::POST, Some(body.to_string()))
     }
 }

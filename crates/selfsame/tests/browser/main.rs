@@ -22,6 +22,7 @@ mod live;
 mod organisations;
 mod own;
 mod pages;
+mod passkeys;
 mod people;
 mod process;
 mod registry;

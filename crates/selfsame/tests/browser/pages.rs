@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Pages that exist from the start.
-const PAGES: [(&str, &str); 31] = [
+const PAGES: [(&str, &str); 32] = [
     ("start", ""),
     ("api", "api"),
     ("issuer", "issuer"),
@@ -21,6 +21,7 @@ const PAGES: [(&str, &str); 31] = [
     ("wallet", "wallet"),
     ("wallet-history", "wallet/history"),
     ("wallet-keys", "wallet/keys"),
+    ("wallet-account", "wallet/account"),
     ("verifier", "verifier"),
     ("verifier-form", "verifier/new/immunization"),
     ("verifier-saved", "verifier/saved/new"),

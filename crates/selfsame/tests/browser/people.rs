@@ -7,7 +7,7 @@ use crate::{
 };
 
 pub const CLERK: &str = "clerk@example.org";
-const PASSWORD: &str = "a long walk in the rain";
+pub const PASSWORD: &str = "a long walk in the rain";
 
 impl Desk<'_> {
     /// Invites a person to have a role; returns the link.

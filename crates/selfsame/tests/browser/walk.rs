@@ -30,7 +30,7 @@ place.innerHTML = '<p class=waiting>It is being used up.</p>';
 const address = document.querySelector('script[type=module]').src.replace('app.js', 'result.js');
 (await import(address)).liveResult();";
 const PERSON: &str = "person@example.org";
-const PASSWORD: &str = "a long walk in the rain";
+pub const PASSWORD: &str = "a long walk in the rain";
 
 impl<'a> Desk<'a> {
     pub async fn open(instance: &'a Instance, browser: &'a Browser) -> Self {

@@ -27,7 +27,14 @@ pub const PURE_MAY_USE: &[&str] = &[
 /// Outside crates that only a few of our crates may use.
 pub const HOMES: &[(&str, &[&str])] = &[
     ("argon2", &["selfsame-crypto"]),
-    ("askama", &["selfsame-pages", "selfsame-agent-pages"]),
+    (
+        "askama",
+        &[
+            "selfsame-pages",
+            "selfsame-agent-pages",
+            "selfsame-sign-in-pages",
+        ],
+    ),
     ("aws-lc-rs", &["selfsame-crypto"]),
     ("blake2", &["selfsame-crypto"]),
     // Routes are assembled by the faces, and called by the kernel.
@@ -41,6 +48,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
             "selfsame-esignet",
             "selfsame-oidc-endpoints",
             "selfsame-server",
+            "selfsame-sign-in-ui",
         ],
     ),
     // Options stand with what they are about: in the kernel of the commands, in a family of them, in the binary.
@@ -71,7 +79,10 @@ pub const HOMES: &[(&str, &[&str])] = &[
     ("indicatif", &["selfsame-terminal"]),
     ("lettre", &["selfsame-net"]),
     ("metrics-exporter-prometheus", &["selfsame-http"]),
-    ("minicbor", &["selfsame-proof", "selfsame-askar"]),
+    (
+        "minicbor",
+        &["selfsame-proof", "selfsame-askar", "selfsame-passkeys"],
+    ),
     ("oxilangtag", &["selfsame-types"]),
     ("p12-keystore", &["selfsame-terminal"]),
     ("poly1305", &["selfsame-crypto"]),

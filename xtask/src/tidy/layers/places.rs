@@ -43,6 +43,11 @@ pub const PLACES: &[Place] = &[
     place("selfsame-proof", 1),
     place("selfsame-oauth", 2),
     Place {
+        // Passkeys belong to accounts; of credentials they know nothing.
+        not: &["selfsame-credential", "selfsame-anoncreds", "selfsame-did"],
+        ..place("selfsame-passkeys", 2)
+    },
+    Place {
         beside: &["selfsame-oauth"],
         ..place("selfsame-openid4vc", 2)
     },
@@ -467,6 +472,23 @@ pub const PLACES: &[Place] = &[
         ..place("selfsame-agent-pages", 4)
     },
     Place {
+        beside: &["selfsame-catalogue"],
+        // As selfsame-pages.
+        not: &["selfsame-store", "selfsame-net", "selfsame-accounts"],
+        ..place("selfsame-sign-in-pages", 4)
+    },
+    Place {
+        beside: &[
+            "selfsame-catalogue",
+            "selfsame-http",
+            "selfsame-pages",
+            "selfsame-sign-in-pages",
+        ],
+        // It takes the instance by traits, so that the way down stays short.
+        not: &["selfsame-store", "selfsame-net", "selfsame-app"],
+        ..place("selfsame-sign-in-ui", 4)
+    },
+    Place {
         beside: &[
             "selfsame-agent-pages",
             "selfsame-catalogue",
@@ -486,6 +508,7 @@ pub const PLACES: &[Place] = &[
             "selfsame-oidc-endpoints",
             "selfsame-http",
             "selfsame-pages",
+            "selfsame-sign-in-ui",
         ],
         not: &["selfsame-store", "selfsame-net"],
         ..place("selfsame-server", 4)

@@ -1,0 +1,14 @@
+//! The addresses at which people sign in.
+//!
+//! Owns: the addresses, their forms and cookies, which use cases each calls. Does not own: who may use an address, which
+//! `selfsame-server` gives to each list of routes; HTML; nor who a person is, which `selfsame-accounts` knows.
+
+mod account;
+mod door;
+mod passkeys;
+pub mod routes;
+mod wallet;
+mod wallet_browser;
+
+pub use door::{AtDoor, AtSeat, SignInDoor};
+pub use wallet_browser::{WalletBrowser, WalletDoor};
