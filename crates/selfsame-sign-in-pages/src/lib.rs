@@ -1,11 +1,30 @@
 //! What people see when they sign in, as pure functions from data to HTML.
 //!
-//! Owns: the templates of these pages. Does not own: the style sheet and the scripts, which are of `selfsame-pages`; the
-//! data, which use cases return; routes, sessions and statuses.
+//! Owns: the templates of these pages, their messages in each language (`messages/`). Does not own: the style sheet and
+//! the scripts, which are of `selfsame-pages`; the data, which use cases return; routes, sessions and statuses.
 
 pub mod account;
+mod code;
+mod consent;
+mod devices;
+pub mod ended;
+mod frame;
+pub mod kept;
+mod language;
+mod plural;
+mod said;
+pub mod sample;
+pub mod samples;
+mod ways;
 
 pub use askama::Template;
+pub use code::{AwaitedCode, CodePage};
+pub use consent::{ConsentClient, ConsentPage, OfferedChoice};
+pub use devices::{PasskeyWayPage, WalletWayPage};
+pub use frame::{PageFiles, PageOrganisation, SignInFrame};
+pub use language::PageLanguage;
+pub use said::Saying;
+pub use ways::{CodeChannels, KnowledgeField, OtherWay, TypedWay, WayKind, WaysPage};
 
 use selfsame_driver::{Error, Result};
 
