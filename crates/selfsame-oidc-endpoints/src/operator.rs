@@ -9,7 +9,6 @@ use selfsame_oidc::{ClientRegistration, Preset};
 use selfsame_sign_in::clients::WantedClient;
 use selfsame_sign_in::registering::WantedInitialToken;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::here::ProviderHere;
 
