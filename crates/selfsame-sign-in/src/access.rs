@@ -203,9 +203,11 @@ impl SignIns {
         if let Ok(valid) = self.valid(query.token.expose()).await {
             if valid.token.client_id == *id {
                 let access = valid.token.access;
+                let number = access.number;
+                let input = RevokedAccess { number };
                 let revoking = self.step(revoke_access);
                 let at = self.at(&access.sign_in);
-                self.shared().drive(&revoking, at, access.number).await?;
+                self.shared().drive(&revoking, at, input).await?;
             }
             return Ok(());
         }
@@ -339,13 +341,17 @@ fn revoke_refresh(
     Ok(Next::written(round, ()))
 }
 
+struct RevokedAccess {
+    number: String,
+}
+
 fn revoke_access(
     record: &mut SignInRecord,
-    number: &String,
+    input: &RevokedAccess,
     round: &Round<'_>,
 ) -> Result<Next<()>> {
     if let SignInState::Granted(granted) = &mut record.state {
-        granted.revoked.push(number.clone());
+        granted.revoked.push(input.number.clone());
         if granted.revoked.len() > REVOKED_MAX {
             record.state = SignInState::Ended;
         }
