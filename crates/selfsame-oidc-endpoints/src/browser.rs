@@ -8,7 +8,7 @@ use selfsame_crypto::SecretString;
 use selfsame_crypto::seal::random_seed;
 use selfsame_http::error::{Handled, Problem};
 use selfsame_http::extract::{Json, Path, Raw, is_kind};
-use selfsame_http::response::json;
+use selfsame_http::response::{done, json};
 use selfsame_oauth::Form;
 use selfsame_oidc::{FactorKind, ResponseMode};
 use selfsame_sign_in::WantedOtp;
@@ -76,6 +76,17 @@ pub struct LandingBody {
     mode: ResponseMode,
     parameters: std::collections::BTreeMap<&'static str, String>,
 }
+
+/// Whether somebody is signed in.
+#[derive(Serialize)]
+struct SessionBody {
+    #[serde(rename = "signed_in")]
+    is_signed_in: bool,
+}
+
+/// A body without members. It has a media type that no form of another site can send.
+#[derive(Deserialize)]
+pub struct NoMembers {}
 
 /// The authorization endpoint (RFC 6749 §3.1), by a link.
 pub async fn authorize(
@@ -236,11 +247,30 @@ async fn signed_out(here: &ProviderHere, parameters: &[u8], headers: &HeaderMap)
         session: here.browser(headers).session,
         is_confirmed: false,
     };
-    let done = here.provider.sign_out(asked).await?;
-    let response = match &done {
-        SignedOut::AskFirst => return Ok(found(&format!("{}signed-in", here.root))),
-        SignedOut::Done { redirect: Some(to) } => found(to),
-        SignedOut::Done { redirect: None } => found(&format!("{}signed-out", here.root)),
+    let response = match here.provider.sign_out(asked).await? {
+        SignedOut::AskFirst => return Ok(found(&format!("{}sign-out", here.root))),
+        SignedOut::Done { redirect: Some(to) } => found(&to),
+        SignedOut::Done { redirect: None } => found(&format!("{}sign-out", here.root)),
     };
     Ok(here.without_session(response))
+}
+
+/// Whether the browser has a session here.
+pub async fn session(here: ProviderHere, headers: HeaderMap) -> Handled {
+    let is_signed_in = match here.browser(&headers).session {
+        Some(token) => here.provider.sessions(&token).await.is_ok(),
+        None => false,
+    };
+    json(&SessionBody { is_signed_in })
+}
+
+/// Signs the person out who says so here.
+pub async fn sign_out(here: ProviderHere, headers: HeaderMap, Json(_): Json<NoMembers>) -> Handled {
+    let asked = SignOut {
+        form: Form::default(),
+        session: here.browser(&headers).session,
+        is_confirmed: true,
+    };
+    here.provider.sign_out(asked).await?;
+    Ok(here.without_session(done()?))
 }

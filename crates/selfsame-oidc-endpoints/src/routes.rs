@@ -196,6 +196,15 @@ where
                 .named("sign_in_decline")
                 .gives(JSON, "Declines; the answer leads to the client.")
                 .by(GUIDE),
+            get("/oidc/sign-out", browser::session)
+                .named("sign_in_session")
+                .gives(JSON, "Whether the browser has a session.")
+                .by(GUIDE),
+            post("/oidc/sign-out", browser::sign_out)
+                .named("sign_in_sign_out")
+                .gives(JSON, "Signs the person out who says so here.")
+                .by(GUIDE)
+                .takes(JSON),
         ],
     )
 }

@@ -267,8 +267,9 @@ impl SignIns {
 
     async fn valid(&self, token: &str) -> Result<ValidToken> {
         let keys = &self.service.key_sets;
-        let set = keys.of(self.shared(), &self.place.tenant).await?;
-        let now = self.shared().clock.now();
+        let (shared, tenant) = (self.shared(), &self.place.tenant);
+        let set = keys.for_token(shared, tenant, token).await?;
+        let now = shared.clock.now();
         let accepted = AcceptedToken::accept(token, self.place.issuer(), &set.published, now);
         let token = accepted.map_err(refusal)?;
         let record = self.record(&token.access.sign_in).await?;

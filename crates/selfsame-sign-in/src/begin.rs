@@ -171,8 +171,9 @@ impl SignIns {
             )
         };
         let jwt = Jwt::parse(hint).map_err(|_| malformed())?;
+        let (shared, tenant) = (self.shared(), &self.place.tenant);
         let keys = &self.service.key_sets;
-        let keys = keys.of(self.shared(), &self.place.tenant).await?;
+        let keys = keys.for_token(shared, tenant, hint).await?;
         let is_ours = jwt.text("iss") == Some(self.place.issuer())
             && jwt
                 .verify_with(&keys.published, &[jwt.header().alg])

@@ -11,7 +11,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{Algorithm, Jwk, KeyHandle, KeyType, PrivateKey};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_oauth::jwt::VerificationKeys;
+use selfsame_oauth::jwt::{Jwt, VerificationKeys};
 use selfsame_oidc::token::TokenKey;
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
@@ -129,6 +129,29 @@ impl KeySets {
             None => begun(shared, tenant).await?,
         };
         self.hold(tenant, &record, now)
+    }
+
+    /// The keys of a provider, read again if this token names one that is not known: another process may have rotated them
+    /// since.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn for_token(
+        &self,
+        shared: &Shared,
+        tenant: &TenantId,
+        token: &str,
+    ) -> Result<Arc<KeySet>> {
+        let set = self.of(shared, tenant).await?;
+        let named = Jwt::parse(token)
+            .ok()
+            .and_then(|jwt| jwt.header().kid.clone());
+        let mut known = set.published.keys().iter();
+        if named.is_none() || known.any(|key| key.kid == named) {
+            return Ok(set);
+        }
+        self.held().remove(tenant);
+        self.of(shared, tenant).await
     }
 
     /// Signs a token. RSA signatures are made in the pool.

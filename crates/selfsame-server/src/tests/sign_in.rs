@@ -173,3 +173,24 @@ async fn another_site_takes_no_step_of_a_sign_in() {
     let declined = read(&instance.call(step("refusal")).await);
     assert_eq!(declined["parameters"]["error"], "access_denied");
 }
+
+#[tokio::test]
+async fn a_person_who_is_signed_in_says_that_they_sign_out() {
+    let instance = Instance::start().await;
+    instance.person_cookie("rosa@example.org").await;
+    let client = client(&instance, "").await;
+    let begun = instance.call(client.authorize("", &[])).await;
+    let (place, cookie) = (begun.header("location").to_owned(), cookies(&begun));
+    let attempt = json!({"identifier": "rosa@example.org", "challenges": [
+        {"factor": "password", "value": "a long password"}]});
+    let attempt = post(&format!("{place}/authentication")).json(&attempt.to_string());
+    let session = cookies(&instance.call(attempt.cookie(&cookie)).await);
+    let state = async || read(&instance.call(get("/oidc/sign-out").cookie(&session)).await);
+    assert_eq!(state().await["signed_in"], true);
+    let asked = instance.call(get("/oidc/logout").cookie(&session)).await;
+    assert_eq!(asked.header("location"), "/oidc/sign-out");
+    assert_eq!(state().await["signed_in"], true);
+    let out = post("/oidc/sign-out").json("{}").cookie(&session);
+    assert_eq!(instance.call(out).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(state().await["signed_in"], false);
+}

@@ -3,7 +3,7 @@
 use selfsame_crypto::Algorithm;
 use serde_json::json;
 
-use crate::world::{World, jwt};
+use crate::world::{World, beside, jwt};
 
 #[tokio::test]
 async fn keys_rotate_without_a_refused_token() {
@@ -26,6 +26,19 @@ async fn keys_rotate_without_a_refused_token() {
         old.verify_with(&world.keys().await, &[Algorithm::Es256]),
         Ok(())
     );
+}
+
+#[tokio::test]
+async fn a_process_that_missed_two_rotations_accepts_a_token_of_the_newest_key() {
+    let mut world = World::new(json!({})).await;
+    let other = beside(&world.shared);
+    other.keys().await.unwrap();
+    for _ in 0..2 {
+        world.provider.rotate_keys().await.unwrap();
+    }
+    let tokens = world.tokens(&[]).await;
+    world.provider = other;
+    world.userinfo(&tokens.access_token).await.unwrap();
 }
 
 #[tokio::test]

@@ -159,6 +159,16 @@ pub async fn provider(system: OnePerson, preset: Preset) -> (Arc<Shared>, SignIn
         registry: None,
     };
     let shared = Arc::new(Shared::new(config, resources).unwrap());
+    let provider = provider_on(&shared, system, preset);
+    (shared, provider)
+}
+
+/// The provider of another process on the same records.
+pub fn beside(shared: &Arc<Shared>) -> SignIns {
+    provider_on(shared, OnePerson::default(), Preset::Strict)
+}
+
+fn provider_on(shared: &Arc<Shared>, system: OnePerson, preset: Preset) -> SignIns {
     let service = Arc::new(SignInService::new(SignInParts {
         shared: shared.clone(),
         system: Arc::new(system),
@@ -167,8 +177,7 @@ pub async fn provider(system: OnePerson, preset: Preset) -> (Arc<Shared>, SignIn
         locales: vec!["en"],
     }));
     let organisation = Organisation::main(&shared.config.origin).unwrap();
-    let provider = service.of(&organisation).unwrap();
-    (shared, provider)
+    service.of(&organisation).unwrap()
 }
 
 impl World {
