@@ -1,7 +1,6 @@
 //! Connections and invitations as controllers see them. The members have the names of ACA-Py's admin API.
 
-use selfsame_aries::connection::{Accepting, ConnectionRecord, ConnectionRole, InvitationMode};
-use selfsame_aries_v2::invitation;
+use selfsame_aries::connection::{Accepting, ConnectionRecord, ConnectionRole, InvitationMode, V2};
 use selfsame_crypto::time::UnixTime;
 use serde::Serialize;
 use serde_json::Value;
@@ -99,8 +98,8 @@ impl ConnectionView {
             invitation_mode: record.invitation_mode,
             connection_protocol: {
                 let kind = &record.dialogue.kind;
-                match invitation::is_made(kind) {
-                    true => invitation::SHOWN.to_owned(),
+                match kind.protocol == V2 {
+                    true => format!("{V2}/v{}", kind.version.major),
                     false => format!("{}/{}", kind.protocol, kind.version),
                 }
             },

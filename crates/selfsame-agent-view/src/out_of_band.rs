@@ -1,11 +1,9 @@
 //! Invitations of out-of-band as controllers see them. The members have the names of ACA-Py's admin API.
 
 use selfsame_aries::key::VerKey;
-use selfsame_aries::out_of_band::{OobRecord, OobRole, write_invitation};
-use selfsame_aries_v2::invitation;
-use selfsame_didcomm::{Message, Version};
+use selfsame_aries::out_of_band::{OobRecord, OobRole};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use url::Url;
 
 /// An invitation, made or received.
@@ -109,35 +107,19 @@ impl OobView {
 }
 
 impl OobInvitationView {
-    /// The invitation of this record, whose link is below the endpoint.
-    ///
-    /// # Errors
-    /// If the record has none.
-    pub fn of(
-        oob_id: &str,
-        record: &OobRecord,
-        endpoint: &Url,
-        connection_id: Option<String>,
-    ) -> Result<Self, selfsame_didcomm::Error> {
-        let members: Map<String, Value> =
-            serde_json::from_str(&record.invitation).unwrap_or_default();
-        let link = match invitation::is_v2(&members) {
-            true => invitation::link(endpoint, &members),
-            false => {
-                let message = Message::from_members(members.clone(), Version::V1)?;
-                write_invitation(endpoint, &message)
-            }
-        };
+    /// The invitation of this record with its link, and the connection that waits for a request.
+    #[must_use]
+    pub fn of(oob_id: &str, record: &OobRecord, link: &Url, connection_id: Option<String>) -> Self {
         let id = &record.dialogue.thread_id;
-        Ok(Self {
+        Self {
             invitation_id: id.clone(),
             invi_msg_id: id.clone(),
             oob_id: oob_id.to_owned(),
             state: "initial",
-            invitation: Value::Object(members),
+            invitation: serde_json::from_str(&record.invitation).unwrap_or_default(),
             invitation_url: link.to_string(),
             connection_id,
             trace: false,
-        })
+        }
     }
 }

@@ -30,21 +30,16 @@ use crate::connections::Connections;
 use crate::discovery::Discovery;
 use crate::exchanges::issuing::IssuingProtocol;
 use crate::exchanges::proving::ProvingProtocol;
+use crate::machine::ProtocolMachine;
 use crate::oob::OutOfBand;
-use selfsame_agent_kernel::machine::ProtocolMachine;
-use selfsame_agent_kernel::parts::{AgentParts, AgentTerms, Hearing};
+use crate::parts::{AgentParts, AgentTerms, Hearing};
 
-pub use beginning::InvitationDid;
 pub use beside::BesideProtocol;
 pub use connecting::{InvitationAnswer, NewInvitation};
-pub use dids::LocalDid;
 pub use discovering::NewDiscovery;
 pub use exchanges::{ExchangeBegin, ExchangeFilter, Exchanges, IssuingStanding};
 pub use exchanging::DidRequestWish;
-pub use invited::OobAnswer;
-pub use inviting::NewOobInvitation;
 pub use managing::{ConnectionEndpoints, ListRange};
-pub use speaking::RevocationNotification;
 
 /// The agents of one process. Each tenant is one agent.
 #[derive(Clone)]

@@ -1,7 +1,6 @@
 //! Connections: records, steps and acts of connections 1.0 (RFC 0160) and DID exchange (RFC 0023), which share one kind
 //! of record.
 
-mod given;
 mod handshake;
 mod party;
 mod rotation;
@@ -11,31 +10,31 @@ use async_trait::async_trait;
 use selfsame_agent_view::connection::ConnectionView;
 use selfsame_aries::advance::{Outgoing, Problem, ProblemKind, Recipient};
 use selfsame_aries::connection::{
-    Accepting, ConnectionRecord, ConnectionRole, ConnectionState, HandshakeRejection,
+    Accepting, ConnectionRecord, ConnectionRole, ConnectionState, HandshakeRejection, V2,
 };
 use selfsame_aries::did_exchange::DidExchangeMessage;
 use selfsame_aries::key::VerKey;
 use selfsame_aries::wire::Vocabulary as _;
-use selfsame_aries_v2::invitation::is_made;
 use selfsame_core::machine::At;
 use selfsame_credential::evidence::Step;
 use selfsame_didcomm::Message;
 use selfsame_driver::{Error, Result};
 use selfsame_mediation::destination::{Destination, Located};
+use selfsame_mediation::former::FormerKeys;
 use selfsame_mediation::own_side::OwnSide;
 use selfsame_mediation::speaker::Speaker;
 use selfsame_store::Tag;
 use serde::{Deserialize, Serialize};
 
-use selfsame_agent_kernel::machine::{AgentProtocol, AgentTurn, Parcel, Taken};
-use selfsame_agent_kernel::notice::{Told, Untold};
-use selfsame_agent_kernel::parts::AgentParts;
+use crate::machine::{AgentProtocol, AgentTurn, Parcel, Taken};
+use crate::parts::AgentParts;
+use selfsame_mediation::notice::{Told, Untold};
 
-pub use given::{
+pub use party::{make_did, own_terms};
+pub use rotation::RotationEntry;
+pub use selfsame_mediation::given::{
     Aside, ConnectionGiven, ConnectionWhat, HandshakeMessage, ReceivedHandshake, Rotating, V2What,
 };
-pub use party::make_did;
-pub use rotation::RotationEntry;
 
 /// Finds the record of a thread.
 pub const THREAD: &str = "aries_thread";
@@ -81,15 +80,6 @@ pub struct ConnectionEntry {
     pub untold: Untold,
 }
 
-/// Keys that were in use before.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct FormerKeys {
-    /// Ours.
-    pub own: Vec<VerKey>,
-    /// The peer's, or the peer's former DIDs.
-    pub theirs: Vec<Speaker>,
-}
-
 type ConnectionStep = std::result::Result<Step<Taken<ConnectionEntry>>, Problem>;
 
 impl ConnectionEntry {
@@ -117,7 +107,7 @@ impl ConnectionEntry {
 
     /// Whether both sides write DIDComm v2 in it.
     pub fn is_v2(&self) -> bool {
-        is_made(&self.record.dialogue.kind)
+        self.record.dialogue.kind.protocol == V2
     }
 
     /// Whether a peer waits for the controller to accept it.

@@ -9,8 +9,8 @@ use selfsame_mediation::destination::Destination;
 use selfsame_store::Tag;
 use serde::{Deserialize, Serialize};
 
-use selfsame_agent_kernel::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
-use selfsame_agent_kernel::notice::{Told, Untold};
+use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
+use selfsame_mediation::notice::{Told, Untold};
 
 /// Finds the questions on a connection.
 pub const DISCOVERY_CONNECTION: &str = "aries_discovery_connection";

@@ -23,8 +23,8 @@ use selfsame_store::Tag;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use selfsame_agent_kernel::machine::{AgentTurn, Parcel, Startable, Taken};
-use selfsame_agent_kernel::notice::{Told, Untold};
+use crate::machine::{AgentTurn, Parcel, Startable, Taken};
+use selfsame_mediation::notice::{Told, Untold};
 
 /// The reason of a process that has too much to do.
 const OVERLOADED: &str = "overloaded";

@@ -1,22 +1,25 @@
 //! The Aries agent as a role of an organisation: connections and exchanges with other agents, over DIDComm.
 //!
-//! Owns: the agent's records, and which machine gets what arrives. Does not own: the rules of protocols (selfsame-aries),
-//! the machine that drives records (selfsame-agent-kernel), how messages reach peers (selfsame-mediation), what
-//! controllers see (selfsame-agent-view), addresses and listeners.
+//! Owns: the agent's records, how they are driven, and which machine gets what arrives. Does not own: the rules of protocols (selfsame-aries),
+//! how messages reach peers (selfsame-mediation), what controllers see (selfsame-agent-view), the driver
+//! (selfsame-core), addresses and listeners.
 
 mod agents;
 mod connections;
 mod discovery;
 mod exchanges;
+mod machine;
 mod oob;
+mod parts;
 
 pub use agents::{
     Agents, ConnectionEndpoints, ExchangeBegin, ExchangeFilter, Exchanges, InvitationAnswer,
-    ListRange, LocalDid, NewInvitation,
+    ListRange, NewInvitation,
 };
 pub use exchanges::{ExchangeProtocol, Wishes};
-pub use selfsame_agent_kernel::parts::{AgentSettings, AgentTerms, Hearing};
+pub use parts::{AgentSettings, AgentTerms, Hearing};
 pub use selfsame_agent_view::connection::{ConnectionFilter, ConnectionView, InvitationView};
+pub use selfsame_mediation::local_dids::LocalDid;
 
 /// Protocols that another crate speaks on the connections of agents.
 pub mod beside {
@@ -41,12 +44,12 @@ pub mod present {
 
 /// Connections by DID exchange and out-of-band: what controllers give, and what they see.
 pub mod connect {
-    pub use crate::agents::{
-        DidRequestWish, InvitationDid, NewDiscovery, NewOobInvitation, OobAnswer,
-        RevocationNotification,
-    };
+    pub use crate::agents::{DidRequestWish, NewDiscovery};
     pub use selfsame_agent_view::discovery::DiscoveryView;
     pub use selfsame_agent_view::out_of_band::{OobInvitationView, OobView};
     pub use selfsame_mediation::own_side::{OwnDid, OwnSide};
     pub use selfsame_mediation::public_did::PublicDid;
+    pub use selfsame_mediation::wishes::{
+        InvitationDid, NewOobInvitation, OobAnswer, RevocationNotification,
+    };
 }

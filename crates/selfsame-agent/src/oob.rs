@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 
 use crate::connections::Connections;
-use selfsame_agent_kernel::machine::{AgentProtocol, AgentTurn, Parcel, Taken};
-use selfsame_agent_kernel::notice::{Told, Untold};
+use crate::machine::{AgentProtocol, AgentTurn, Parcel, Taken};
+use selfsame_mediation::notice::{Told, Untold};
 
 /// Finds the records of an invitation by its identifier.
 pub const OOB_INVITATION: &str = "aries_oob_invitation";

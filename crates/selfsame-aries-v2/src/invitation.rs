@@ -3,11 +3,12 @@
 //! The machine of out-of-band 1.1 goes on with them: the sender's DID is the service, and [`MADE_BY`] the protocol that
 //! makes the connection.
 
-use selfsame_aries::out_of_band::{OobInvitation, OobMessage, OobService};
+use selfsame_aries::out_of_band::{OobInvitation, OobMessage, OobService, write_invitation};
 use selfsame_aries::wire::{Incoming, Unreadable};
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_did::Did;
 use selfsame_didcomm::message::{MessageType, Semver};
+use selfsame_didcomm::service::is_profile;
 use selfsame_didcomm::{Attachment, Message, Version};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -17,12 +18,6 @@ use crate::forms;
 
 /// The identifier by which an invitation offers, and a connection has, no protocol but DIDComm v2 itself.
 pub const MADE_BY: &str = "https://didcomm.org/didcomm/2.0";
-/// The protocol's name in it, which is in no message on the wire.
-pub const PROTOCOL: &str = "didcomm";
-/// What a connection shows as the protocol that made it.
-pub const SHOWN: &str = "didcomm/v2";
-/// The profile that says that DIDComm v2 is taken.
-pub const PROFILE: &str = "didcomm/v2";
 /// The parameter of a link (DIDComm v2.1, "Standard Message Encoding").
 pub const PARAMETER: &str = "_oob";
 
@@ -46,16 +41,6 @@ struct InvitationBody {
     label: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     accept: Option<Vec<String>>,
-}
-
-/// The type of a connection that is made over DIDComm v2. No message on the wire has it.
-pub fn made_kind() -> MessageType {
-    MessageType::new(PROTOCOL, Semver::new(2, 0), "request")
-}
-
-/// Whether a connection with this type is one over DIDComm v2.
-pub fn is_made(kind: &MessageType) -> bool {
-    kind.protocol == PROTOCOL
 }
 
 /// Whether these are the members of a message of DIDComm v2, not of the Aries RFCs.
@@ -114,12 +99,6 @@ pub fn read(members: Map<String, Value>) -> Result<Incoming<OobMessage>, Unreada
     })
 }
 
-/// Whether a profile is of DIDComm v2, with whatever parameters.
-pub fn is_profile(profile: &str) -> bool {
-    let name = profile.split(';').next().unwrap_or_default();
-    name.trim() == PROFILE
-}
-
 /// The type of an invitation.
 fn kind() -> MessageType {
     MessageType::new(OUT_OF_BAND, Semver::new(2, 0), INVITATION)
@@ -170,6 +149,18 @@ pub fn recorded(text: &str) -> Option<OobInvitation> {
         OobMessage::Invitation(invitation) => Some(invitation),
         _ => None,
     }
+}
+
+/// The invitation of a record, of either version, as a link below `base`; `None` if it can't be read any more.
+pub fn recorded_link(base: &Url, text: &str) -> Option<Url> {
+    let Ok(Value::Object(members)) = serde_json::from_str(text) else {
+        return None;
+    };
+    if is_v2(&members) {
+        return Some(link(base, &members));
+    }
+    let message = Message::from_members(members, Version::V1).ok()?;
+    Some(write_invitation(base, &message))
 }
 
 /// An invitation as a link below `base`.

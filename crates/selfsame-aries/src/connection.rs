@@ -12,6 +12,8 @@ use crate::key::VerKey;
 use crate::notification::ProblemReport;
 use crate::wire::{Incoming, Vocabulary};
 
+/// The name of the protocol of a connection over DIDComm v2, which has no handshake. No message on the wire has it.
+pub const V2: &str = "didcomm";
 /// How many states a record remembers to have been in.
 const HISTORY_MAX: usize = 16;
 

@@ -19,6 +19,7 @@ pub mod keys;
 pub mod media;
 pub mod message;
 mod receive;
+pub mod service;
 pub mod v1;
 pub mod v2;
 

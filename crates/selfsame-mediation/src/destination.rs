@@ -209,11 +209,10 @@ impl Destination {
         }
     }
 
-    /// The envelope of a message from this key of ours.
+    /// The envelope of a message, in the form of the peer's version, from this key of ours.
     ///
     /// # Errors
-    /// `Internal` if the key is missing; `BadRequest` if a key of the peer can't be encrypted to, or if the peer speaks
-    /// DIDComm v2 and the message's protocol has no form there.
+    /// `Internal` if the key is missing; `BadRequest` if a key of the peer can't be encrypted to.
     pub async fn seal(
         &self,
         shared: &Shared,

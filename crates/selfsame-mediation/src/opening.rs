@@ -1,10 +1,8 @@
-//! What arrives: an envelope of either version is opened, and its message is one of the Aries RFCs.
+//! What arrives: an envelope of either version is opened.
 
 use std::sync::Arc;
 
 use selfsame_aries::key::VerKey;
-use selfsame_aries::wire::Unreadable;
-use selfsame_aries_v2::forms;
 use selfsame_core::Shared;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
@@ -20,8 +18,6 @@ use crate::{keys, peers};
 
 /// Documents that one envelope can need: those of the sender, of the one who signed, and of the DID before a rotation.
 const DOCUMENTS_MAX: usize = 3;
-/// The protocol of forwards, which no machine of the agent is given.
-const ROUTING: &str = "routing";
 
 /// A message that arrived, with what its envelope proves.
 pub struct OpenedMessage {
@@ -31,7 +27,7 @@ pub struct OpenedMessage {
     pub recipient: VerKey,
     /// Who encrypted or signed it; `None` if the sender is anonymous.
     pub sender: Option<Speaker>,
-    /// The message, as the Aries RFCs write it.
+    /// The message, in the form of its version.
     pub message: Message,
     /// Where the answers go if there is no connection (RFC 0056).
     pub service: Option<Destination>,
@@ -48,8 +44,6 @@ pub struct OfV2 {
     pub from: Option<Did>,
     /// The sender's change from another DID, verified.
     pub rotation: Option<DidRotation>,
-    /// Why the message can't be read as one of the RFCs; then it stays as it is.
-    pub unread: Option<Unreadable>,
 }
 
 /// Opens an envelope from outside.
@@ -123,23 +117,16 @@ fn of_v2(
 ) -> Result<OpenedMessage> {
     let own = opened.recipient.ok_or_else(unencrypted)?.did;
     let from = opened.sender.or(opened.signer).map(|key| key.did);
-    let is_forward = opened.message.kind.protocol == ROUTING;
-    let (message, unread) = match forms::read(&opened.message) {
-        Ok(read) => (read, None),
-        Err(_) if is_forward => (opened.message, None),
-        Err(why) => (opened.message, Some(why)),
-    };
     Ok(OpenedMessage {
         tenant: holder.tenant,
         recipient: holder.recipient,
         sender: from.as_ref().map(Speaker::of),
-        message,
+        message: opened.message,
         service: None,
         v2: Some(OfV2 {
             own,
             from,
             rotation,
-            unread,
         }),
     })
 }

@@ -2,12 +2,12 @@
 
 use selfsame_aries::connection::DidWithDoc;
 use selfsame_aries::key::VerKey;
-use selfsame_aries_v2::service;
 use selfsame_crypto::agreement::AgreementKey;
 use selfsame_did::Did;
 use selfsame_did::legacy::{LegacyDocument, LegacyKey, LegacyService, UnqualifiedDid};
 use selfsame_did::method::peer::{PeerKey, create_with_document, create_with_keys};
 use selfsame_didcomm::Version;
+use selfsame_didcomm::service;
 use selfsame_driver::{Error, Result};
 use serde_json::{Map, Value, json};
 use url::Url;

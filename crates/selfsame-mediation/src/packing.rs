@@ -1,7 +1,5 @@
 //! The envelopes of DIDComm v2 for peers, wrapped for the mediators on the way.
 
-use selfsame_aries_v2::forms;
-use selfsame_aries_v2::service::{V2Endpoint, V2Service};
 use selfsame_core::Shared;
 use selfsame_crypto::agreement::AgreementPrivate;
 use selfsame_crypto::ctx::Ctx;
@@ -9,8 +7,9 @@ use selfsame_crypto::jwe::ContentEncryption;
 use selfsame_did::{Did, DidUrl, Document};
 use selfsame_didcomm::Message;
 use selfsame_didcomm::forward::{Hop, RouteV2, wrap_v2};
+use selfsame_didcomm::service::{V2Endpoint, V2Service};
 use selfsame_didcomm::v2::{Packing, Sealable, SenderKey, encrypt};
-use selfsame_driver::{Error, Result};
+use selfsame_driver::Result;
 use selfsame_store::TenantId;
 use serde::{Deserialize, Serialize};
 
@@ -34,23 +33,17 @@ pub struct DidPair {
     pub is_leaving: bool,
 }
 
-/// The envelope of a message from this key of ours, wrapped for the mediators on the way.
+/// The envelope of a message in the form of DIDComm v2 from this key of ours, wrapped for the mediators on the way.
 ///
 /// # Errors
-/// `BadRequest` if the message is of a protocol that is not spoken over DIDComm v2, or a DID on the way can't be resolved
-/// or encrypted to; `Internal` if the key is missing.
+/// `BadRequest` if a DID on the way can't be resolved or encrypted to; `Internal` if the key is missing.
 pub(crate) async fn seal(
     shared: &Shared,
     from: OwnKey<'_>,
     dids: &DidPair,
     message: &Message,
 ) -> Result<Vec<u8>> {
-    let mut written = forms::write(message).map_err(|why| {
-        let protocol = &message.kind.protocol;
-        Error::bad_request("aries-v2-unspoken")
-            .with("protocol", protocol)
-            .with("why", &why)
-    })?;
+    let mut written = message.clone();
     let (ctx, now) = (shared.clock.ctx(), shared.clock.now());
     let is_leaving = dids.is_leaving;
     written.from = (!is_leaving).then(|| dids.own.clone().into());

@@ -3,11 +3,11 @@
 use selfsame_aries::advance::{Problem, ProblemKind};
 use selfsame_aries::key::VerKey;
 use selfsame_aries::peer_document::{PeerDocument, contained};
-use selfsame_aries_v2::service::{V2Endpoint, V2Service};
 use selfsame_core::machine::Round;
 use selfsame_credential::evidence::{Need, SignatureRequest, Step};
 use selfsame_crypto::Algorithm;
 use selfsame_did::{Did, Document, Relationship};
+use selfsame_didcomm::service::{V2Endpoint, V2Service};
 use selfsame_didcomm::v2::draft_rotation;
 use url::Url;
 

@@ -5,6 +5,7 @@ use selfsame_agent::connect::{
 };
 use selfsame_aries_v2::invitation;
 use selfsame_didcomm::Message;
+use selfsame_didcomm::service::is_profile;
 use selfsame_driver::paging::Paging;
 use selfsame_driver::{Error, Reason};
 use serde::Deserialize;
@@ -87,9 +88,17 @@ impl OobCreateBody {
 }
 
 impl OobCreateBody {
+    /// The protocols by which a connection can be made. For DIDComm v2 they need not be named.
+    fn handshakes(&self) -> Vec<String> {
+        match self.is_v2() && self.handshake_protocols.is_empty() {
+            true => vec![invitation::MADE_BY.to_owned()],
+            false => qualified(&self.handshake_protocols),
+        }
+    }
+
     /// Whether the invitation is one of DIDComm v2: of out-of-band 2.0, or for agents that take nothing else.
     fn is_v2(&self) -> bool {
-        let is_profile = |profile: &String| invitation::is_profile(profile);
+        let is_profile = |profile: &String| is_profile(profile);
         self.protocol_version.as_deref() == Some(V2_VERSION)
             || (!self.accept.is_empty() && self.accept.iter().all(is_profile))
     }
@@ -112,17 +121,13 @@ pub async fn create(call: OperationCall) -> OperationResult {
     if body.use_public_did && !terms.settings.public_invites {
         return Err(no_public());
     }
-    if body.is_v2() && body.handshake_protocols.is_empty() {
-        body.handshake_protocols
-            .push(invitation::MADE_BY.to_owned());
-    }
-    if body.metadata.is_some() && body.handshake_protocols.is_empty() {
+    if body.metadata.is_some() && body.handshakes().is_empty() {
         return Err(cannot(Reason::new("agent-invitation-metadata")));
     }
     let new = NewOobInvitation {
         did: body.did(Flag::is_set(asked.create_unique_did, false))?,
         requests: attached(&call, std::mem::take(&mut body.attachments)).await?,
-        handshake_protocols: qualified(&body.handshake_protocols),
+        handshake_protocols: body.handshakes(),
         multi_use: Flag::is_set(asked.multi_use, false),
         public: body.use_public_did,
         auto_accept: Flag::is_set(asked.auto_accept, terms.settings.auto_accept_requests),

@@ -10,26 +10,16 @@ use selfsame_driver::{Error, Result};
 use selfsame_mediation::keys;
 use selfsame_mediation::own_side::OwnDid;
 use selfsame_mediation::public_did::{self, PublicDid};
+use selfsame_mediation::wishes::InvitationDid;
 use selfsame_store::{Batch, Expect, Put, TenantId};
 
 use super::Agents;
 use crate::connections::{ConnectionEntry, Connections, make_did};
-use selfsame_agent_kernel::machine::{AgentProtocol as _, ProtocolMachine};
-use selfsame_agent_kernel::notice::{Told, Untold};
+use crate::machine::{AgentProtocol as _, ProtocolMachine};
+use selfsame_mediation::notice::{Told, Untold};
 
 /// The kind of the records of the DIDs that invitations have in common. A record's identifier is that of the kind of DID.
 const COMMON_DID: &str = "aries_invitation_did";
-
-/// A DID that an invitation names in place of a key.
-#[derive(Clone, Debug)]
-pub enum InvitationDid {
-    /// One whose key this agent holds.
-    Held(Did),
-    /// One of this kind that the agent's invitations have in common, so that peers recognise it.
-    Common(OwnDid),
-    /// A new one of this kind.
-    New(OwnDid),
-}
 
 /// How an invitation can be answered.
 pub struct InvitationDoor {

@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 use super::Agents;
 use super::beginning::{InvitationDoor, NewConnection, accepting};
 use crate::connections::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections};
-use selfsame_agent_kernel::machine::AgentProtocol as _;
+use crate::machine::AgentProtocol as _;
 
 /// An invitation to make.
 #[derive(Clone, Debug, Default)]

@@ -1,32 +1,11 @@
 //! Keys that an agent makes for its controllers, each with a DID of its own.
 
-use selfsame_crypto::encoding::base58_encode;
-use selfsame_didcomm::Version;
-use selfsame_driver::record::{all, decode, encode};
-use selfsame_driver::{Error, Result};
-use selfsame_mediation::keys;
-use selfsame_mediation::own_side::OwnDid;
-use selfsame_store::{Put, TenantId};
-use serde::{Deserialize, Serialize};
+use selfsame_driver::Result;
+use selfsame_mediation::local_dids::{self, LocalDid};
+use selfsame_store::TenantId;
 
 use super::Agents;
-use crate::connections::make_did;
-
-/// The method that ACA-Py names for unqualified DIDs.
-const UNQUALIFIED: &str = "sov";
-/// The kind of their records.
-const LOCAL_DID: &str = "aries_did";
-
-/// A DID that only those know who are told of it.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct LocalDid {
-    /// The DID.
-    pub did: String,
-    /// Its key, in base58.
-    pub verkey: String,
-    /// Its method.
-    pub method: String,
-}
+use crate::connections::own_terms;
 
 impl Agents {
     /// Makes a key with its DID: of the method that is the key itself, of a peer with this agent's endpoint, or
@@ -35,36 +14,8 @@ impl Agents {
     /// # Errors
     /// `BadRequest` for another method; the store's.
     pub async fn create_did(&self, tenant: &TenantId, method: &str) -> Result<LocalDid> {
-        let shared = &self.parts.shared;
-        if let Ok(kind @ (OwnDid::Peer2 | OwnDid::Peer4)) = OwnDid::of_method(method) {
-            let made = make_did(&self.parts, tenant, kind, Version::V1).await?;
-            let did = LocalDid {
-                did: made.party.did,
-                verkey: made.key.to_base58(),
-                method: method.to_owned(),
-            };
-            let put = Put::new(LOCAL_DID, &did.verkey, encode(&did)?);
-            shared.store.commit(made.writes.put(put)).await?;
-            return Ok(did);
-        }
-        let (key, writes) = keys::create(shared, tenant)?;
-        let own = key.to_did();
-        let did = match method {
-            UNQUALIFIED => {
-                let half = key.public_key().bytes().get(..16).unwrap_or_default();
-                base58_encode(half)
-            }
-            method if method == own.method() => own.to_string(),
-            other => return Err(Error::bad_request("agent-did-method").with("method", &other)),
-        };
-        let made = LocalDid {
-            did,
-            verkey: key.to_base58(),
-            method: method.to_owned(),
-        };
-        let put = Put::new(LOCAL_DID, &made.verkey, encode(&made)?);
-        shared.store.commit(writes.put(put)).await?;
-        Ok(made)
+        let terms = self.parts.terms(tenant);
+        local_dids::create(&self.parts.shared, &own_terms(tenant, &terms), method).await
     }
 
     /// The DIDs that were made so, the oldest first.
@@ -72,7 +23,6 @@ impl Agents {
     /// # Errors
     /// The store's.
     pub async fn local_dids(&self, tenant: &TenantId) -> Result<Vec<LocalDid>> {
-        let store = &self.parts.shared.store;
-        all(store, tenant, LOCAL_DID, |stored| decode(&stored.value)).await
+        local_dids::list(&self.parts.shared, tenant).await
     }
 }

@@ -21,8 +21,8 @@ use super::ways::way;
 use crate::connections::Aside;
 use crate::discovery::{DISCOVERY_CONNECTION, Discovery, DiscoveryEntry, DiscoveryGiven};
 use crate::exchanges::record_id;
-use selfsame_agent_kernel::machine::AgentProtocol as _;
-use selfsame_agent_kernel::notice::Untold;
+use crate::machine::AgentProtocol as _;
+use selfsame_mediation::notice::Untold;
 
 /// The pause between two looks for the answer.
 const LOOKED_EVERY: Duration = Duration::from_millis(20);

@@ -25,7 +25,7 @@ use crate::exchanges::proving::ProvingProtocol;
 use crate::exchanges::{
     CONNECTION, ExchangeEntry, ExchangeGiven, ExchangeProtocol, Ground, KeptCourse, THREAD, Wishes,
 };
-use selfsame_agent_kernel::machine::{AgentProtocol as _, ProtocolMachine};
+use crate::machine::{AgentProtocol as _, ProtocolMachine};
 
 /// The exchanges of one protocol.
 #[derive(Clone, Copy)]

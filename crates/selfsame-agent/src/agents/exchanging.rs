@@ -23,7 +23,7 @@ use crate::connections::{
     ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, HandshakeMessage,
     ReceivedHandshake, THREAD,
 };
-use selfsame_agent_kernel::machine::{AgentProtocol as _, ProtocolMachine};
+use crate::machine::{AgentProtocol as _, ProtocolMachine};
 
 /// How long the record of an implicit invitation is kept in seconds if the request that it was made for is refused.
 const IMPLICIT_SECONDS: u64 = 60;

@@ -18,7 +18,8 @@ use selfsame_aries::out_of_band::OobMessage;
 use selfsame_aries::present_proof::PresentProof;
 use selfsame_aries::revocation_notification::RevocationMessage;
 use selfsame_aries::trust_ping::TrustPingMessage;
-use selfsame_aries::wire::{Incoming, Vocabulary};
+use selfsame_aries::wire::{Incoming, Unreadable, Vocabulary};
+use selfsame_aries_v2::forms;
 use selfsame_core::machine::{At, Machine as _};
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::{MessageType, ReturnRoute};
@@ -33,7 +34,7 @@ use super::Agents;
 use crate::connections::{
     ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections, HandshakeMessage, pair,
 };
-use selfsame_agent_kernel::machine::AgentProtocol as _;
+use crate::machine::AgentProtocol as _;
 
 /// The protocol of problem reports that others adopt (RFC 0035).
 const REPORTS: &str = "report-problem";
@@ -51,6 +52,8 @@ pub(super) struct Inbound {
     pub service: Option<Destination>,
     /// Whether it is attached to an invitation.
     pub is_attached: bool,
+    /// Why it can't be read as a message of the RFCs; then it stays as it is.
+    pub unread: Option<Unreadable>,
     /// What its envelope says, if it is one of DIDComm v2.
     pub v2: Option<OfV2>,
 }
@@ -133,13 +136,23 @@ impl Agents {
 
     pub(super) async fn opened(&self, envelope: Vec<u8>) -> Result<Inbound> {
         let opened = open(&self.parts.shared, envelope).await?;
+        // The machines know the messages of the RFCs.
+        let read = match &opened.v2 {
+            Some(_) if opened.message.kind.protocol != ROUTING => forms::read(&opened.message),
+            _ => Ok(opened.message.clone()),
+        };
+        let (message, unread) = match read {
+            Ok(message) => (message, None),
+            Err(why) => (opened.message, Some(why)),
+        };
         Ok(Inbound {
             tenant: opened.tenant,
             recipient: opened.recipient,
             sender: opened.sender,
-            message: opened.message,
+            message,
             service: opened.service,
             is_attached: false,
+            unread,
             v2: opened.v2,
         })
     }

@@ -13,7 +13,7 @@ use selfsame_aries::out_of_band::{
 use selfsame_aries::peer_document::PeerDocument;
 use selfsame_aries::protocol;
 use selfsame_aries::wire::{Incoming, fresh_id};
-use selfsame_aries_v2::invitation::{self, is_v2, made_kind};
+use selfsame_aries_v2::invitation::{self, is_v2};
 use selfsame_core::machine::{At, Machine as _};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_did::{Did, Options};
@@ -24,6 +24,8 @@ use selfsame_driver::{Error, Result};
 use selfsame_mediation::destination::{Destination, Located};
 use selfsame_mediation::error::{refused, unreadable};
 use selfsame_mediation::keys;
+use selfsame_mediation::relation::made_kind;
+use selfsame_mediation::wishes::OobAnswer;
 use selfsame_store::{Batch, Expect, Page, Record, Tag, TenantId};
 use serde_json::{Map, Value, json};
 
@@ -32,24 +34,11 @@ use super::beginning::{NewConnection, accepting};
 use super::inbound::{FoundConnection, Inbound, incoming, outset, unknown};
 use super::inviting::{put_oob, spoken_handshakes};
 use crate::connections::{ConnectionEntry, Connections, THEIR_DID};
+use crate::machine::{AgentProtocol as _, ProtocolMachine};
 use crate::oob::{OOB_INVITATION, OobEntry, OobGiven, OobWay, OutOfBand};
-use selfsame_agent_kernel::machine::{AgentProtocol as _, ProtocolMachine};
 
 /// How many connections with one DID, or records of one invitation, are looked at.
 const EXISTING_MAX: usize = 16;
-
-/// How an invitation of out-of-band that was received is taken.
-#[derive(Clone, Debug)]
-pub struct OobAnswer {
-    /// The controller's name for the connection.
-    pub alias: Option<String>,
-    /// Whether the request for a connection is sent at once.
-    pub auto_accept: bool,
-    /// Whether a connection that was made with the same public DID is used again.
-    pub use_existing_connection: bool,
-    /// How this agent calls itself, if not by its own name.
-    pub label: Option<String>,
-}
 
 /// The record of an invitation that begins.
 struct NewOob<'a> {
@@ -284,6 +273,7 @@ impl Agents {
                 message,
                 service,
                 is_attached: true,
+                unread: None,
                 v2: None,
             };
             self.take_next(&inbound).await?;

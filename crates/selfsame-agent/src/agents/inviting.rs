@@ -17,22 +17,25 @@ use selfsame_core::machine::Machine as _;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_did::Did;
 use selfsame_didcomm::message::{MessageType, Semver};
+use selfsame_didcomm::service::PROFILE;
 use selfsame_didcomm::{Message, Version};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, Result};
 use selfsame_mediation::error::{refused, unreadable};
 use selfsame_mediation::own_side::OwnDid;
+use selfsame_mediation::relation::made_kind;
+use selfsame_mediation::wishes::{InvitationDid, NewOobInvitation};
 use selfsame_store::{Batch, Expect, Page, Tag, TenantId};
 use serde_json::json;
 use url::Url;
 
 use super::Agents;
-use super::beginning::{InvitationDid, InvitationDoor, NewConnection, RecordNotice, accepting};
+use super::beginning::{InvitationDoor, NewConnection, RecordNotice, accepting};
 use crate::connections::{ConnectionEntry, Connections};
+use crate::machine::{AgentProtocol as _, ProtocolMachine};
 use crate::oob::{OOB_INVITATION, OobEntry, OutOfBand};
-use selfsame_agent_kernel::machine::{AgentProtocol as _, ProtocolMachine};
-use selfsame_agent_kernel::notice::Told;
+use selfsame_mediation::notice::Told;
 
 /// What the service of an invitation says for programs that look for one of DIDComm v1.
 const SERVICE_ID: &str = "#inline";
@@ -42,40 +45,10 @@ const INVITATION_TOPIC: &str = "oob_invitation";
 /// The media types that an agent takes, by their names in profiles (RFC 0044).
 const ACCEPT: [&str; 2] = ["didcomm/aip1", "didcomm/aip2;env=rfc19"];
 
-/// An invitation of out-of-band to make.
-#[derive(Clone, Debug, Default)]
-pub struct NewOobInvitation {
-    /// The protocols by which a connection can be made, such as `https://didcomm.org/didexchange/1.1`, the preferred
-    /// one first; or `https://didcomm.org/didcomm/2.0` alone, for DIDComm v2.
-    pub handshake_protocols: Vec<String>,
-    /// First messages of exchanges, one of which is to be answered.
-    pub requests: Vec<Message>,
-    /// Whether many may use it.
-    pub multi_use: bool,
-    /// Whether it names the public DID in place of a key.
-    pub public: bool,
-    /// Another DID that it names in place of a key.
-    pub did: Option<InvitationDid>,
-    /// Whether a request for a connection is answered without the controller.
-    pub auto_accept: bool,
-    /// The controller's name for the connection.
-    pub alias: Option<String>,
-    /// How this agent calls itself in it, if not by its own name.
-    pub label: Option<String>,
-    /// What this agent wants, for people.
-    pub goal: Option<String>,
-    /// What this agent wants, for programs.
-    pub goal_code: Option<String>,
-    /// The profiles that this agent takes; none for those that it has.
-    pub accept: Vec<String>,
-}
-
-impl NewOobInvitation {
-    /// Whether it is one of DIDComm v2.
-    fn is_v2(&self) -> bool {
-        let mut handshakes = self.handshake_protocols.iter();
-        handshakes.any(|name| name == invitation::MADE_BY)
-    }
+/// Whether an invitation is to be one of DIDComm v2.
+fn is_v2(new: &NewOobInvitation) -> bool {
+    let mut handshakes = new.handshake_protocols.iter();
+    handshakes.any(|name| name == invitation::MADE_BY)
 }
 
 impl Agents {
@@ -91,7 +64,7 @@ impl Agents {
     ) -> Result<OobInvitationView> {
         let kinds = handshakes(&new)?;
         let (ctx, terms) = (self.parts.shared.clock.ctx(), self.parts.terms(tenant));
-        let is_v2 = kinds.first().is_some_and(invitation::is_made);
+        let is_v2 = is_v2(&new);
         let door = match (&new.did, is_v2) {
             (Some(did), true) => self.door_by(tenant, did, Version::V2).await?,
             (None, true) if new.public => return Err(Error::bad_request("aries-v2-did")),
@@ -131,8 +104,8 @@ impl Agents {
             ..OobEntry::new(invited.record)
         };
         let waiting = connection.as_ref().map(|(id, _)| id.clone());
-        let view = OobInvitationView::of(&oob_id, &entry.record, &terms.endpoint, waiting);
-        let view = view.map_err(Error::internal)?;
+        let link = linked(&entry, &terms.endpoint)?;
+        let view = OobInvitationView::of(&oob_id, &entry.record, &link, waiting);
         let notices = vec![
             entry.noticed(&oob_id),
             RecordNotice {
@@ -157,10 +130,10 @@ impl Agents {
     /// `NotFound` if there is none; the store's.
     pub async fn oob_invitation(&self, tenant: &TenantId, id: &str) -> Result<OobInvitationView> {
         let (entry, version) = self.oob_entry(tenant, id).await?;
-        let (waiting, endpoint) = (entry.connection_id(), &self.parts.terms(tenant).endpoint);
-        let view = OobInvitationView::of(id, &entry.record, endpoint, waiting);
+        let link = linked(&entry, &self.parts.terms(tenant).endpoint)?;
+        let view = OobInvitationView::of(id, &entry.record, &link, entry.connection_id());
         self.oob.records().keep(version, entry);
-        view.map_err(Error::damaged)
+        Ok(view)
     }
 
     /// The invitations, newest first.
@@ -333,6 +306,12 @@ fn service_of(door: &InvitationDoor, endpoint: &Url) -> OobService {
     }
 }
 
+/// The link of an invitation below this endpoint.
+fn linked(entry: &OobEntry, endpoint: &Url) -> Result<Url> {
+    let link = invitation::recorded_link(endpoint, &entry.record.invitation);
+    link.ok_or_else(|| Error::damaged("the record has no invitation"))
+}
+
 /// Adds a new invitation to the batch.
 pub fn put_oob(batch: Batch, id: &str, entry: &OobEntry) -> Result<Batch> {
     let put = ProtocolMachine::<OutOfBand>::put(id, entry)?;
@@ -346,7 +325,7 @@ fn oob_absent() -> Error {
 /// What the invitation says.
 fn said(new: &NewOobInvitation, name: String, service: OobService) -> OobInvitation {
     let accept = match new.accept.is_empty() {
-        true if new.is_v2() => vec![invitation::PROFILE.to_owned()],
+        true if is_v2(new) => vec![PROFILE.to_owned()],
         true => ACCEPT.map(str::to_owned).to_vec(),
         false => new.accept.clone(),
     };
@@ -370,10 +349,10 @@ fn handshakes(new: &NewOobInvitation) -> Result<Vec<MessageType>> {
     if new.multi_use && !new.requests.is_empty() {
         return Err(Error::bad_request("aries-invitation-shared"));
     }
-    if new.is_v2() {
+    if is_v2(new) {
         // An invitation is of one version.
         return match new.handshake_protocols.len() {
-            1 => Ok(vec![invitation::made_kind()]),
+            1 => Ok(vec![made_kind()]),
             _ => Err(Error::bad_request("aries-handshake-unspoken")
                 .with("protocol", &invitation::MADE_BY)),
         };

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::Agents;
 use super::returning::mailboxes;
 use crate::connections::{ConnectionEntry, Connections};
-use selfsame_agent_kernel::machine::AgentProtocol as _;
+use crate::machine::AgentProtocol as _;
 
 /// The kind of what controllers note of connections.
 const METADATA: &str = "aries_connection_metadata";

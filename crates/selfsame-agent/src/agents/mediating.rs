@@ -19,8 +19,8 @@ use serde_json::json;
 use super::Agents;
 use super::inbound::{Inbound, incoming, unknown};
 use crate::connections::{Aside, ConnectionWhat, Connections};
-use selfsame_agent_kernel::machine::{AgentProtocol as _, SentMessage};
-use selfsame_agent_kernel::notice::{Told, Untold};
+use crate::machine::{AgentProtocol as _, SentMessage};
+use selfsame_mediation::notice::{Told, Untold};
 
 impl Agents {
     pub(super) async fn take_mediation(&self, inbound: &Inbound) -> Result<()> {

@@ -16,8 +16,8 @@ use selfsame_didcomm::message::{MessageType, Semver};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_mediation::error::refused;
 use selfsame_mediation::texts::{KeptText, Texts};
+use selfsame_mediation::wishes::RevocationNotification;
 use selfsame_store::{Batch, Expect, Page, Put, TenantId};
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::Agents;
@@ -25,8 +25,8 @@ use super::inbound::{FoundConnection, Inbound, incoming, outset};
 use crate::connections::{Aside, ConnectionWhat};
 use crate::exchanges::issuing::{IssueWhat, IssuingProtocol, place_tag};
 use crate::exchanges::{ExchangeGiven, Ground, record_id};
-use selfsame_agent_kernel::machine::AgentProtocol as _;
-use selfsame_agent_kernel::notice::Told;
+use crate::machine::AgentProtocol as _;
+use selfsame_mediation::notice::Told;
 
 /// The kind of the records of messages that came, for protocols without records of their own.
 const SEEN: &str = "aries_seen";
@@ -290,7 +290,7 @@ impl Agents {
     /// Tells a peer on a connection that its message can't be read, unless the message is a problem report itself.
     pub(super) async fn answer_unreadable(&self, inbound: &Inbound) -> Result<()> {
         let message = &inbound.message;
-        let unread = inbound.v2.as_ref().and_then(|v2| v2.unread.clone());
+        let unread = inbound.unread.clone();
         let why = match self.protocol_of(&message.kind) {
             _ if unread.is_some() => unread.unwrap_or(selfsame_aries::wire::Unreadable::Protocol),
             Some(protocol) => match (protocol.reread)(message) {
@@ -365,15 +365,4 @@ impl Agents {
         let batch = Batch::new(tenant.clone()).expect(SEEN, &id, Expect::Absent);
         Ok(Some(batch.put(put)))
     }
-}
-
-/// A notification of revocation to send.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-pub struct RevocationNotification {
-    /// The major version of the protocol.
-    pub major: u16,
-    /// Which credential. Version 2 needs its place in a registry.
-    pub credential: RevokedCredential,
-    /// A word for people.
-    pub comment: Option<String>,
 }

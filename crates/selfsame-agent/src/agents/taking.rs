@@ -19,7 +19,7 @@ use crate::exchanges::proving::ProvingProtocol;
 use crate::exchanges::{
     ExchangeEntry, ExchangeGiven, ExchangeProtocol, Ground, Way, Wishes, record_id,
 };
-use selfsame_agent_kernel::machine::ProtocolMachine;
+use crate::machine::ProtocolMachine;
 
 /// A message on its way to the record of its thread.
 struct Taking<'a> {

@@ -4,10 +4,10 @@ use selfsame_aries::notification::ProblemReport;
 use selfsame_aries::trust_ping::TrustPingMessage;
 use selfsame_aries::wire::{Incoming, Vocabulary as _, fresh_id, is_report};
 use selfsame_aries_v2::forms::{acknowledgement, is_empty};
-use selfsame_aries_v2::relation::RelationMessage;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_mediation::error::unreadable;
 use selfsame_mediation::opening::OfV2;
+use selfsame_mediation::relation::RelationMessage;
 use selfsame_mediation::speaker::Speaker;
 use selfsame_store::Tag;
 
@@ -23,7 +23,7 @@ impl Agents {
         if v2.rotation.is_some() && self.has_left(inbound, v2).await? {
             return Ok(());
         }
-        if let Some(why) = &v2.unread {
+        if let Some(why) = &inbound.unread {
             return Err(unreadable(why));
         }
         let Some(found) = Box::pin(self.met(inbound, v2)).await? else {

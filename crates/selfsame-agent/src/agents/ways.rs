@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 use super::Agents;
 use crate::connections::{ConnectionEntry, Connections};
 use crate::exchanges::Way;
-use selfsame_agent_kernel::machine::AgentProtocol as _;
+use crate::machine::AgentProtocol as _;
 
 /// The first pause between two looks at a connection that is not ready, and the longest. Most connections lack one
 /// message that is on its way; another process may take it.

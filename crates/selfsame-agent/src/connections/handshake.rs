@@ -7,15 +7,15 @@ use selfsame_aries::connection::{
 use selfsame_aries::connections::{self, ConnectionAct, ConnectionInput, ConnectionMessage};
 use selfsame_aries::did_exchange::{self, DidExchangeAct, DidExchangeInput, DidExchangeMessage};
 use selfsame_aries::wire::{Vocabulary as _, fresh_id};
-use selfsame_aries_v2::relation::{self, RelationAct, RelationInput};
 use selfsame_credential::evidence::Step;
 use selfsame_didcomm::Message;
 use selfsame_mediation::destination::{Located, located};
 use selfsame_mediation::own_side::NewParty;
+use selfsame_mediation::relation::{self, RelationAct, RelationInput};
 
-use super::given::{Aside, HandshakeMessage, ReceivedHandshake};
 use super::{ConnectionEntry, ConnectionStep, to_peer, v2};
-use selfsame_agent_kernel::machine::{AgentTurn, Beside, Taken};
+use crate::machine::{AgentTurn, Beside, Taken};
+use selfsame_mediation::given::{Aside, HandshakeMessage, ReceivedHandshake};
 
 type StepResult<T> = Result<T, Problem>;
 

@@ -8,8 +8,8 @@ use selfsame_mediation::own_side::{self, NewParty, OwnDid, OwnSide, OwnTerms, Pa
 use selfsame_store::TenantId;
 
 use super::ConnectionEntry;
-use super::given::ConnectionWhat;
-use selfsame_agent_kernel::parts::{AgentParts, AgentTerms};
+use crate::parts::{AgentParts, AgentTerms};
+use selfsame_mediation::given::ConnectionWhat;
 
 /// What the connection and the input ask for.
 pub fn wish(entry: &ConnectionEntry, what: &ConnectionWhat, side: OwnSide) -> PartyWish {
@@ -68,7 +68,7 @@ pub fn wish(entry: &ConnectionEntry, what: &ConnectionWhat, side: OwnSide) -> Pa
 /// As [`own_side::make`].
 pub async fn make(agent: &AgentParts, tenant: &TenantId, wish: PartyWish) -> Result<NewParty> {
     let terms = agent.terms(tenant);
-    own_side::make(&agent.shared, &own(tenant, &terms), wish).await
+    own_side::make(&agent.shared, &own_terms(tenant, &terms), wish).await
 }
 
 /// This side with a DID whose key the agent holds.
@@ -77,10 +77,11 @@ pub async fn make(agent: &AgentParts, tenant: &TenantId, wish: PartyWish) -> Res
 /// As [`own_side::held`].
 pub async fn held(agent: &AgentParts, tenant: &TenantId, did: &Did) -> Result<NewParty> {
     let terms = agent.terms(tenant);
-    own_side::held(&agent.shared, &own(tenant, &terms), did).await
+    own_side::held(&agent.shared, &own_terms(tenant, &terms), did).await
 }
 
-fn own<'a>(tenant: &'a TenantId, terms: &'a AgentTerms) -> OwnTerms<'a> {
+/// How an agent calls itself and where it takes messages.
+pub fn own_terms<'a>(tenant: &'a TenantId, terms: &'a AgentTerms) -> OwnTerms<'a> {
     OwnTerms {
         tenant,
         label: &terms.label,

@@ -19,12 +19,9 @@ use selfsame_mediation::speaker::Speaker;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::given::Rotating;
 use super::{ConnectionEntry, ConnectionStep, v2};
-use selfsame_agent_kernel::machine::{AgentTurn, Taken};
-
-/// How many former keys of a side are kept.
-const FORMER_MAX: usize = 4;
+use crate::machine::{AgentTurn, Taken};
+use selfsame_mediation::given::Rotating;
 
 /// A change of a DID.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -137,7 +134,7 @@ fn acknowledged(entry: &mut ConnectionEntry, advance: Advance<RotationRecord>) -
     let next = rotation.and_then(|rotation| rotation.next);
     if let (RotateState::Done, Some(next)) = (advance.record.state, next) {
         let own = entry.own_key.replace(next.key);
-        keep(&mut entry.former.own, own);
+        entry.former.keep_own(own);
         entry.record.ours = Some(next.party);
     }
     entry.rotation = Some(RotationEntry {
@@ -185,7 +182,7 @@ fn observed(
     if let Ok(Located { destination, .. }) = found {
         let former = entry.peer_at.replace(destination);
         for key in former.into_iter().flat_map(|peer| peer.keys) {
-            keep(&mut entry.former.theirs, Some(Speaker::Key(key)));
+            entry.former.keep_theirs(Some(Speaker::Key(key)));
         }
         let (did, doc) = (to_did, None);
         entry.record.theirs = Some(DidWithDoc { did, doc });
@@ -209,13 +206,6 @@ fn refusal(to_did: &str, turn: &AgentTurn<'_>) -> RotateRefusal {
         true => RotateRefusal::DocUnsupported,
         false => RotateRefusal::Unresolvable,
     }
-}
-
-/// Keeps one of a side's former keys or DIDs.
-pub fn keep<T>(former: &mut Vec<T>, key: Option<T>) {
-    former.extend(key);
-    let surplus = former.len().saturating_sub(FORMER_MAX);
-    former.drain(..surplus);
 }
 
 fn outset(turn: &AgentTurn<'_>) -> Outset {

@@ -15,11 +15,10 @@ use selfsame_mediation::{peers, v2};
 use selfsame_store::{Batch, TenantId};
 use serde_json::Value;
 
-use super::given::{ConnectionWhat, V2What};
-use super::rotation::keep;
 use super::{ConnectionEntry, ConnectionStep, to_peer};
-use selfsame_agent_kernel::machine::{AgentTurn, Taken};
-use selfsame_agent_kernel::parts::AgentParts;
+use crate::machine::{AgentTurn, Taken};
+use crate::parts::AgentParts;
+use selfsame_mediation::given::{ConnectionWhat, V2What};
 
 type StepResult<T> = Result<Step<T>, Problem>;
 
@@ -94,7 +93,7 @@ pub fn adopt(entry: &mut ConnectionEntry, made: &NewParty, turn: &AgentTurn<'_>)
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
     }
     dids.own = now;
-    keep(&mut entry.former.own, Some(key));
+    entry.former.keep_own(Some(key));
     Ok(Step::Done(()))
 }
 
@@ -164,7 +163,7 @@ pub fn told(entry: &mut ConnectionEntry, what: &V2What, turn: &AgentTurn<'_>) ->
             }
             let former = entry.peer_at.replace(to);
             let former = former.and_then(|peer| peer.speakers().next());
-            keep(&mut entry.former.theirs, former);
+            entry.former.keep_theirs(former);
             entry.record.theirs = Some(DidWithDoc {
                 did: did.to_string(),
                 doc: None,

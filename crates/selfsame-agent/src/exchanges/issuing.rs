@@ -25,9 +25,9 @@ use super::{
     ExchangeEntry, ExchangeGiven, ExchangeProtocol, ExchangeRun, KeptCourse, MadeForStep, ShownAs,
     Unmade, Wishes,
 };
-use selfsame_agent_kernel::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
-use selfsame_agent_kernel::notice::{Told, Untold};
-use selfsame_agent_kernel::parts::AgentParts;
+use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
+use crate::parts::AgentParts;
+use selfsame_mediation::notice::{Told, Untold};
 
 /// The records of issuing.
 pub type IssueEntry = ExchangeEntry<IssueCredential>;

@@ -207,23 +207,9 @@ pub const PLACES: &[Place] = &[
         ..place("selfsame-agent-view", 3)
     },
     Place {
-        // The protocols are above it.
-        beside: &[
-            "selfsame-agent-view",
-            "selfsame-anoncreds-wallet",
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-mediation",
-            "selfsame-store",
-        ],
-        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-agent-kernel", 3)
-    },
-    Place {
         // A role beside that of OpenID4VC; the registry is behind a trait of the core.
         // Its tests alone call over the network by themselves.
         beside: &[
-            "selfsame-agent-kernel",
             "selfsame-agent-view",
             "selfsame-anoncreds-wallet",
             "selfsame-core",

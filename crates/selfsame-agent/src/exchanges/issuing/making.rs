@@ -17,7 +17,7 @@ use super::{
 };
 use crate::exchanges::Unmade;
 use crate::exchanges::attachments::{attached, first, named};
-use selfsame_agent_kernel::parts::AgentParts;
+use crate::parts::AgentParts;
 
 /// An issuing in which something is to be made.
 struct CredentialMaker<'a> {

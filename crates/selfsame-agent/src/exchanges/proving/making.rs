@@ -16,7 +16,7 @@ use super::{
 };
 use crate::exchanges::Unmade;
 use crate::exchanges::attachments::{attached, first, named};
-use selfsame_agent_kernel::parts::AgentParts;
+use crate::parts::AgentParts;
 
 /// A presenting in which something is to be made.
 struct PresentationMaker<'a> {

@@ -7,7 +7,7 @@ use selfsame_aries::connection::{
     ConnectionRecord,
     ConnectionRole::{self, Invitee, Inviter},
     ConnectionState::{self, Abandoned, Completed, Invitation, Request},
-    DidWithDoc, Handshake, HandshakeRejection,
+    DidWithDoc, Handshake, HandshakeRejection, V2,
 };
 use selfsame_aries::connections::ConnectionMessage;
 use selfsame_aries::notification::{ProblemReport, report_type};
@@ -16,8 +16,6 @@ use selfsame_aries::wire::{Incoming, Vocabulary as _, fresh_id};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::{MessageType, Semver};
-
-use crate::invitation::made_kind;
 
 /// What such a connection can be given.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +54,11 @@ pub enum RelationAct {
     },
     /// Refuses who wrote.
     Reject(HandshakeRejection),
+}
+
+/// The type of a connection that is made over DIDComm v2. No message on the wire has it.
+pub fn made_kind() -> MessageType {
+    MessageType::new(V2, Semver::new(2, 0), "request")
 }
 
 /// The state after a message; `None` if the table does not allow the message.

@@ -4,7 +4,6 @@ use selfsame_aries::connection::{Accepting, InvitationMode, InvitationTerms};
 use selfsame_crypto::time::UnixTime;
 
 use super::*;
-use crate::invitation::made_kind;
 
 const STATES: [ConnectionState; 5] = ConnectionState::ALL;
 

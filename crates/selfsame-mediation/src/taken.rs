@@ -1,24 +1,12 @@
-//! What a step of a protocol is given, and what it gives.
+//! What a step of a protocol gives.
 
-use selfsame_agent_view::exchange::Depth;
 use selfsame_aries::key::VerKey;
-use selfsame_core::machine::Round;
+use selfsame_core::notice::Told;
 use selfsame_didcomm::Message;
-use selfsame_mediation::destination::Destination;
 use selfsame_store::Batch;
 use serde_json::Value;
 
-use crate::notice::Told;
-
-/// What a step of a protocol is given besides record and input.
-pub struct AgentTurn<'a> {
-    /// What every machine's step is given.
-    pub round: &'a Round<'a>,
-    /// Whether somebody hears of the record's states.
-    pub is_heard: bool,
-    /// How much controllers are told of the messages of exchanges.
-    pub told: Depth,
-}
+use crate::destination::Destination;
 
 /// What a step of a protocol gives.
 pub struct Taken<E> {

@@ -7,27 +7,29 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use selfsame_agent_view::exchange::Depth;
 use selfsame_aries::advance::{Outgoing, Problem};
+use selfsame_aries_v2::forms;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
     At, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement, TriedCall,
 };
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::ctx::Ctx;
+use selfsame_didcomm::{Message, Version};
 use selfsame_driver::record::RecordCache;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_mediation::destination::{OwnKey, delivery};
 use selfsame_mediation::error::refused;
 use selfsame_mediation::mailbox::Mailbox;
+use selfsame_mediation::notice::{Told, Untold};
 use selfsame_mediation::queue::{NewEnvelope, QueuedWrites};
 use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, Tag, TenantId};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::notice::{Told, Untold};
 use crate::parts::AgentParts;
 
-pub use crate::taken::{AgentTurn, Beside, Parcel, Taken};
+pub use selfsame_mediation::taken::{Beside, Parcel, Taken};
 
 /// How often a delivery is put off that the peer answers with an error.
 const REFUSED_MAX: u32 = 6;
@@ -37,6 +39,16 @@ const BUSY_MAX: u32 = 20;
 const BUSY_PAUSE: u32 = 6;
 /// The answers of a peer that has too much to do, or of a balancer whose servers give no answer.
 const BUSY: [u16; 4] = [429, 502, 503, 504];
+
+/// What a step of a protocol is given besides record and input.
+pub struct AgentTurn<'a> {
+    /// What every machine's step is given.
+    pub round: &'a Round<'a>,
+    /// Whether somebody hears of the record's states.
+    pub is_heard: bool,
+    /// How much controllers are told of the messages of exchanges.
+    pub told: Depth,
+}
 
 /// A protocol, as the agent keeps and drives its records.
 #[async_trait]
@@ -321,7 +333,10 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
             tenant: at.tenant,
             key: &from,
         };
-        let envelope = to.seal(shared, sender, &message).await?;
+        let envelope = match to.version() {
+            Version::V1 => to.seal(shared, sender, &message).await?,
+            Version::V2 => to.seal(shared, sender, &in_v2(&message)?).await?,
+        };
         if let Some(endpoint) = &to.endpoint {
             let call = delivery(endpoint.clone(), envelope, to.version());
             let entry = call.entry(P::KIND, record, &to.peer(), shared.clock.now())?;
@@ -455,6 +470,15 @@ impl StepOutcome {
             sent: Vec::new(),
         }
     }
+}
+
+/// A message in the form of DIDComm v2.
+fn in_v2(message: &Message) -> Result<Message> {
+    let protocol = &message.kind.protocol;
+    forms::write(message).map_err(|why| {
+        let error = Error::bad_request("aries-v2-unspoken");
+        error.with("protocol", protocol).with("why", &why)
+    })
 }
 
 /// What a step of a protocol gives, as the driver commits it.

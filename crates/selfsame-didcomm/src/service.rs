@@ -4,8 +4,8 @@ use selfsame_did::{Did, DidUrl, Document};
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use crate::invitation::{PROFILE, is_profile};
-
+/// The profile that says that DIDComm v2 is taken.
+pub const PROFILE: &str = "didcomm/v2";
 /// The type of such a service.
 const TYPE: &str = "DIDCommMessaging";
 /// Mediators and endpoints of one service, at most.
@@ -77,6 +77,12 @@ impl V2Service {
         };
         Some(Self { to, through })
     }
+}
+
+/// Whether a profile is of DIDComm v2, with whatever parameters.
+pub fn is_profile(profile: &str) -> bool {
+    let name = profile.split(';').next().unwrap_or_default();
+    name.trim() == PROFILE
 }
 
 /// A URL that messages can be posted to.

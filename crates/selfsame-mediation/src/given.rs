@@ -6,24 +6,27 @@ use selfsame_aries::did_exchange::DidExchangeMessage;
 use selfsame_aries::did_rotate::RotateMessage;
 use selfsame_aries::key::VerKey;
 use selfsame_aries::wire::Incoming;
-use selfsame_aries_v2::relation::RelationMessage;
 use selfsame_crypto::json::Limits;
 use selfsame_did::Did;
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::MessageType;
-use selfsame_mediation::own_side::{NewParty, OwnSide};
-use selfsame_mediation::speaker::Speaker;
 use selfsame_store::Batch;
 
-use selfsame_agent_kernel::notice::Told;
+use crate::own_side::{NewParty, OwnSide};
+use crate::relation::RelationMessage;
+use crate::speaker::Speaker;
+
+use selfsame_core::notice::Told;
 
 /// What a connection is given.
 pub struct ConnectionGiven {
+    /// What it is.
     pub what: ConnectionWhat,
     /// This side, made for the step.
-    pub(super) made: Option<NewParty>,
+    pub made: Option<NewParty>,
 }
 
+/// What a connection can be given.
 pub enum ConnectionWhat {
     /// A message of a protocol that makes connections.
     Received(Box<ReceivedHandshake>),
@@ -76,6 +79,7 @@ pub enum Rotating {
 
 /// A message of a protocol that makes connections, with the keys of its envelope.
 pub struct ReceivedHandshake {
+    /// The message.
     pub message: HandshakeMessage,
     /// Our key that it was encrypted to; `None` if the controller brought it.
     pub recipient: Option<VerKey>,
@@ -85,20 +89,26 @@ pub struct ReceivedHandshake {
     pub has_line: bool,
 }
 
+/// A message of a protocol that makes connections.
 #[derive(Clone)]
 pub enum HandshakeMessage {
+    /// Of connections 1.0.
     Connection(Box<Incoming<ConnectionMessage>>),
+    /// Of DID exchange.
     Exchange(Box<Incoming<DidExchangeMessage>>),
+    /// Over DIDComm v2.
     V2(Box<Incoming<RelationMessage>>),
 }
 
 impl ConnectionGiven {
+    /// This, without anything made for it.
     pub fn new(what: ConnectionWhat) -> Self {
         Self { what, made: None }
     }
 }
 
 impl ReceivedHandshake {
+    /// Whether it asks for the connection.
     pub fn is_request(&self) -> bool {
         match &self.message {
             HandshakeMessage::Connection(message) => {
@@ -113,6 +123,7 @@ impl ReceivedHandshake {
         }
     }
 
+    /// Whether it grants the connection.
     pub fn is_response(&self) -> bool {
         match &self.message {
             HandshakeMessage::Connection(message) => {

@@ -1,0 +1,71 @@
+//! What controllers want of an agent: invitations of out-of-band, and notifications of revocation.
+
+use selfsame_aries::revocation_notification::RevokedCredential;
+use selfsame_did::Did;
+use selfsame_didcomm::Message;
+use serde::{Deserialize, Serialize};
+
+use crate::own_side::OwnDid;
+
+/// An invitation of out-of-band to make.
+#[derive(Clone, Debug, Default)]
+pub struct NewOobInvitation {
+    /// The protocols by which a connection can be made, such as `https://didcomm.org/didexchange/1.1`, the preferred
+    /// one first; or `https://didcomm.org/didcomm/2.0` alone, for DIDComm v2.
+    pub handshake_protocols: Vec<String>,
+    /// First messages of exchanges, one of which is to be answered.
+    pub requests: Vec<Message>,
+    /// Whether many may use it.
+    pub multi_use: bool,
+    /// Whether it names the public DID in place of a key.
+    pub public: bool,
+    /// Another DID that it names in place of a key.
+    pub did: Option<InvitationDid>,
+    /// Whether a request for a connection is answered without the controller.
+    pub auto_accept: bool,
+    /// The controller's name for the connection.
+    pub alias: Option<String>,
+    /// How this agent calls itself in it, if not by its own name.
+    pub label: Option<String>,
+    /// What this agent wants, for people.
+    pub goal: Option<String>,
+    /// What this agent wants, for programs.
+    pub goal_code: Option<String>,
+    /// The profiles that this agent takes; none for those that it has.
+    pub accept: Vec<String>,
+}
+
+/// A DID that an invitation names in place of a key.
+#[derive(Clone, Debug)]
+pub enum InvitationDid {
+    /// One whose key this agent holds.
+    Held(Did),
+    /// One of this kind that the agent's invitations have in common, so that peers recognise it.
+    Common(OwnDid),
+    /// A new one of this kind.
+    New(OwnDid),
+}
+
+/// How an invitation of out-of-band that was received is taken.
+#[derive(Clone, Debug)]
+pub struct OobAnswer {
+    /// The controller's name for the connection.
+    pub alias: Option<String>,
+    /// Whether the request for a connection is sent at once.
+    pub auto_accept: bool,
+    /// Whether a connection that was made with the same public DID is used again.
+    pub use_existing_connection: bool,
+    /// How this agent calls itself, if not by its own name.
+    pub label: Option<String>,
+}
+
+/// A notification of revocation to send.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct RevocationNotification {
+    /// The major version of the protocol.
+    pub major: u16,
+    /// Which credential. Version 2 needs its place in a registry.
+    pub credential: RevokedCredential,
+    /// A word for people.
+    pub comment: Option<String>,
+}
