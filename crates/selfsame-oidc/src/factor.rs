@@ -29,6 +29,12 @@ pub enum FactorKind {
 }
 
 impl FactorKind {
+    /// Whether it can prove who somebody is without another factor.
+    #[must_use]
+    pub fn stands_alone(self) -> bool {
+        self != Self::Totp
+    }
+
     /// Its value in the claim `amr` (RFC 8176 §2).
     #[must_use]
     pub fn amr(self) -> &'static str {

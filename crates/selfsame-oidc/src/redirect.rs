@@ -10,6 +10,8 @@ use crate::rules::RedirectMatching;
 const MAX_BYTES: usize = 2_048;
 /// What a registered URI ends with that stands for any path below.
 const ANY_BELOW: &str = "/**";
+/// What a registered URI ends with that stands for one more part of a path.
+const ONE_BELOW: &str = "/*";
 
 /// Where a client runs (OpenID Connect Dynamic Client Registration §2).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
@@ -36,7 +38,7 @@ pub(crate) fn check(
         return refuse("a redirect URI is too long or has characters that URLs don't have");
     }
     let fixed = match matching {
-        RedirectMatching::BelowPath => uri.strip_suffix(ANY_BELOW).unwrap_or(uri),
+        RedirectMatching::BelowPath => above(uri).map_or(uri, |(above, _)| above),
         RedirectMatching::Exact => uri,
     };
     let Ok(url) = Url::parse(fixed) else {
@@ -90,8 +92,16 @@ fn differs_by_port(registered: &str, asked: &str) -> bool {
     is_here && ports.iter().all(Result::is_ok) && registered == given
 }
 
+/// What stands before the wildcard of a registered URI, and whether that is for one part of a path alone.
+fn above(registered: &str) -> Option<(&str, bool)> {
+    let any = registered
+        .strip_suffix(ANY_BELOW)
+        .map(|above| (above, false));
+    any.or_else(|| Some((registered.strip_suffix(ONE_BELOW)?, true)))
+}
+
 fn is_below(registered: &str, asked: &str) -> bool {
-    let Some(above) = registered.strip_suffix(ANY_BELOW) else {
+    let Some((above, is_one)) = above(registered) else {
         return false;
     };
     let (Ok(above), Ok(given)) = (Url::parse(above), Url::parse(asked)) else {
@@ -108,7 +118,12 @@ fn is_below(registered: &str, asked: &str) -> bool {
     same_place
         && is_plain
         && given.fragment().is_none()
-        && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        && rest.is_some_and(|rest| match is_one {
+            true => rest
+                .strip_prefix('/')
+                .is_some_and(|part| !part.is_empty() && !part.contains('/')),
+            false => rest.is_empty() || rest.starts_with('/'),
+        })
 }
 
 fn is_loopback(url: &Url) -> bool {
@@ -153,6 +168,7 @@ mod tests {
         for uri in [
             "https://rp.example/**",
             "http://rp.example:3000/**",
+            "http://rp.example:5000/registration/*",
             "io.example.app://cb",
         ] {
             assert!(check(uri, Web, BelowPath).is_ok(), "{uri}");
@@ -189,6 +205,16 @@ mod tests {
             Native,
             Exact
         ));
+    }
+
+    #[test]
+    fn one_star_stands_for_one_part_of_a_path() {
+        let ours = "https://rp.example/a/*";
+        assert!(matches(ours, "https://rp.example/a/b", Web, BelowPath));
+        for other in ["/a", "/a/", "/a/b/c", "/b/c", "/a/b/.."] {
+            let other = format!("https://rp.example{other}");
+            assert!(!matches(ours, &other, Web, BelowPath), "{other}");
+        }
     }
 
     #[test]

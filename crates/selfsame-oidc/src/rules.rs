@@ -22,7 +22,8 @@ pub enum Preset {
 pub enum RedirectMatching {
     /// Character by character (RFC 9700 §2.1).
     Exact,
-    /// A registered URI may end with `/**`, which stands for any path below.
+    /// A registered URI may end with `/**`, which stands for any path below, or with `/*`, which stands for one part of a
+    /// path; and it may be plain http.
     BelowPath,
 }
 

@@ -208,6 +208,15 @@ impl IdentityFault {
         Self { kind, code: None }
     }
 
+    /// Whether the system did not answer, so that nothing was tried.
+    #[must_use]
+    pub const fn is_away(&self) -> bool {
+        matches!(
+            self.kind,
+            IdentityFaultKind::Unavailable | IdentityFaultKind::TooLate
+        )
+    }
+
     /// The same fault with the system's own error code.
     #[must_use]
     pub fn with_code(mut self, code: impl Into<String>) -> Self {

@@ -249,6 +249,15 @@ impl SignIns {
         self.shown_again(found.ok_or_else(unknown)?)
     }
 
+    /// Replaces a client's registration, for the operator.
+    ///
+    /// # Errors
+    /// `NotFound`; `invalid_client_metadata` or `invalid_redirect_uri`; `Conflict` if it was changed meanwhile.
+    pub async fn change_client(&self, client_id: &str, to: ClientRegistration) -> Result<()> {
+        let found = self.clients().find(client_id).await?;
+        self.clients().change(&found.ok_or_else(unknown)?, to).await
+    }
+
     /// Gives a client a new secret, for the operator. The old one ends at once.
     ///
     /// # Errors

@@ -14,8 +14,8 @@ use selfsame_store::Put;
 use crate::clients::FoundClient;
 use crate::consent::{ConsentQuestion, ConsentRecord};
 use crate::identity::{
-    AskingClient, Challenge, OtpChannel, OtpOrder, OtpSent, PersonsDevice, ProvenPerson,
-    SignInAttempt,
+    AskingClient, Challenge, IdentityFault, OtpChannel, OtpOrder, OtpSent, PersonsDevice,
+    ProvenPerson, SignInAttempt,
 };
 use crate::record::{
     AgreedTo, ProvenSignIn, ProvenSubject, SIGN_IN, SignInRecord, SignInState, record_id,
@@ -95,6 +95,16 @@ impl SignIns {
         });
         self.drive(&counted, open, ()).await?;
         let sent = self.service.parts.system.send_otp(&asking, &order).await;
+        if sent.as_ref().is_err_and(IdentityFault::is_away) {
+            // Nothing was sent, so nothing counts.
+            let uncounted = self.step(|record, (), round| {
+                let asked = record.asked()?;
+                asked.sent = asked.sent.saturating_sub(1);
+                Ok(Next::written(round, ()))
+            });
+            let open = self.open(visitor).await?;
+            self.drive(&uncounted, open, ()).await?;
+        }
         sent.map_err(|error| fault(&error))
     }
 
@@ -118,6 +128,7 @@ impl SignIns {
         let system = &self.service.parts.system;
         match system.authenticate(&asking, &attempt).await {
             Ok(person) => self.prove(visitor, open, person).await,
+            Err(error) if error.is_away() => Err(fault(&error)),
             Err(error) => {
                 let counted = self.step(|record, (), round| {
                     let asked = record.asked()?;
@@ -258,7 +269,10 @@ impl SignIns {
         let by_class = self.service.parts.acr.factors(&record.request.acr, &known);
         match by_class.is_empty() && !record.request.acr_is_essential {
             // Classes that are not essential are a wish (OpenID Connect Core §3.1.2.1).
-            true => known.into_iter().map(|factor| vec![factor]).collect(),
+            true => {
+                let alone = known.into_iter().filter(|factor| factor.stands_alone());
+                alone.map(|factor| vec![factor]).collect()
+            }
             false => by_class,
         }
     }
