@@ -51,7 +51,6 @@ use selfsame_net::Net;
 use selfsame_openid::config::check_verifiers;
 use selfsame_openid::{OrganisationRoles, Roles};
 use selfsame_operators::Operators;
-use selfsame_sign_in::SignInService;
 use selfsame_store::backend::Backlog;
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, TenantId};
@@ -116,7 +115,7 @@ pub struct App {
     trail: Trail,
     refused: seats::RefusedSignIns,
     wallet: Option<Arc<Wallet>>,
-    sign_in: Option<Arc<SignInService>>,
+    people: OnceLock<signing_in::KnownPeople>,
     webhooks: Webhooks,
     agents: Agents,
     endorsements: Endorsements,
@@ -204,7 +203,7 @@ impl App {
             config,
             registry,
             roles,
-            sign_in: signing_in::service(&shared, wallet.as_ref()),
+            people: OnceLock::new(),
             wallet,
             dids: Dids::new(shared.clone()),
             ledger: parts.ledger,

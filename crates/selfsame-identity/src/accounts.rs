@@ -5,48 +5,44 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use selfsame_accounts::{Accounts, Whence, account_id};
-use selfsame_crypto::{SecretString, encoding, hash};
-use selfsame_driver::clock::Clock;
-use selfsame_driver::record::{decode, encode};
+use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, ErrorKind};
 use selfsame_oidc::FactorKind;
 use selfsame_sign_in::identity::{
     AskingClient, ClaimsOrder, IdentityFault, IdentityFaultKind, IdentitySystem, OtpChannel,
     OtpOrder, OtpSent, PersonClaims, ProvenPerson, SignInAttempt,
 };
-use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::mask;
 use crate::otp::{OtpAddress, OtpDesk, OtpFor};
 use crate::totp::Authenticators;
 
-/// An authentication whose claims can be fetched once.
-const PROVEN: &str = "account_proven";
-/// Seconds for which they can.
-const SECONDS: u64 = 600;
+/// Between the two parts of a token: how the address was proven, and the address. The token stays in sealed records.
+const SEPARATOR: char = '\n';
+/// A code that was sent to the address was among the challenges.
+const VERIFIED: &str = "verified";
+
+/// Whatever has the accounts of people.
+pub trait HasAccounts: Send + Sync {
+    /// The accounts.
+    fn accounts(&self) -> &Accounts;
+}
+
+impl HasAccounts for Accounts {
+    fn accounts(&self) -> &Accounts {
+        self
+    }
+}
 
 /// The accounts of an instance behind the seam.
 pub struct OwnAccounts {
     /// The accounts.
-    pub accounts: Arc<Accounts>,
+    pub people: Arc<dyn HasAccounts>,
     /// The codes that are sent.
     pub desk: OtpDesk,
     /// The authenticator apps.
     pub authenticators: Authenticators,
-    /// Its records.
-    pub store: Store,
-    /// Its time and randomness.
-    pub clock: Clock,
-}
-
-/// A person who was authenticated.
-#[derive(Deserialize, Serialize)]
-struct ProvenRecord {
-    email: String,
-    /// Whether a code that was sent to the address was among the challenges.
-    verified: bool,
 }
 
 #[async_trait]
@@ -63,6 +59,11 @@ impl IdentitySystem for OwnAccounts {
         factors
     }
 
+    /// The claims are in the token itself, which is good for a whole session.
+    fn keeps_sessions(&self) -> bool {
+        true
+    }
+
     async fn send_otp(
         &self,
         asking: &AskingClient,
@@ -72,7 +73,12 @@ impl IdentitySystem for OwnAccounts {
             return Err(IdentityFault::new(IdentityFaultKind::NoAddress));
         }
         let email = address(&order.identifier);
-        let known = self.accounts.tenant_of(&email).await.map_err(fault)?;
+        let known = self
+            .people
+            .accounts()
+            .tenant_of(&email)
+            .await
+            .map_err(fault)?;
         let account = account_id(&email);
         let to = OtpAddress {
             channel: OtpChannel::Email,
@@ -112,7 +118,7 @@ impl IdentitySystem for OwnAccounts {
             let checked = match challenge.factor {
                 FactorKind::Password => {
                     let whence = whence(asking);
-                    let proven = self.accounts.prove(&email, value.clone(), &whence);
+                    let proven = self.people.accounts().prove(&email, value.clone(), &whence);
                     proven.await.map(drop)
                 }
                 FactorKind::Otp => self.desk.enter(what, value).await,
@@ -137,18 +143,18 @@ impl IdentitySystem for OwnAccounts {
         _asking: &AskingClient,
         order: &ClaimsOrder,
     ) -> Result<PersonClaims, IdentityFault> {
-        let (instance, id) = (TenantId::instance(), token_id(&order.token));
-        let read = self.store.read(&instance, PROVEN, &id).await;
-        let record = read.map_err(|error| fault(error.into()))?;
-        let unknown = || IdentityFault::new(IdentityFaultKind::WrongChallenge);
-        let record = record.ok_or_else(unknown)?;
-        let proven: ProvenRecord = decode(&record.value).map_err(fault)?;
-        let batch = Batch::new(instance).expect(PROVEN, &id, Expect::Version(record.version));
-        match self.store.commit(batch.delete(PROVEN, &id)).await {
-            Err(StoreError::Conflict { .. }) => return Err(unknown()),
-            other => other.map_err(|error| fault(error.into()))?,
-        };
-        Ok(PersonClaims::Plain(claims(&proven, &order.claims)))
+        let wrong = || IdentityFault::new(IdentityFaultKind::WrongChallenge);
+        let (proof, email) = order
+            .token
+            .expose()
+            .split_once(SEPARATOR)
+            .ok_or_else(wrong)?;
+        let is_verified = proof == VERIFIED;
+        Ok(PersonClaims::Plain(claims(
+            email,
+            is_verified,
+            &order.claims,
+        )))
     }
 }
 
@@ -158,36 +164,34 @@ impl OwnAccounts {
         email: &str,
         factors: Vec<FactorKind>,
     ) -> Result<ProvenPerson, IdentityFault> {
-        let known = self.accounts.tenant_of(email).await.map_err(fault)?;
+        let known = self
+            .people
+            .accounts()
+            .tenant_of(email)
+            .await
+            .map_err(fault)?;
         // A code of a person whom nobody knows was sent to nobody.
         let wrong = || IdentityFault::new(IdentityFaultKind::WrongChallenge);
         let tenant = known.ok_or_else(wrong)?;
-        let ctx = self.clock.ctx();
-        let token = SecretString::new(ctx.token("account token"));
-        let record = ProvenRecord {
-            email: email.to_owned(),
-            verified: factors.contains(&FactorKind::Otp),
+        let proof = match factors.contains(&FactorKind::Otp) {
+            true => VERIFIED,
+            false => "",
         };
-        let value = encode(&record).map_err(fault)?;
-        let put = Put::new(PROVEN, token_id(&token), value).expires(ctx.now().plus(SECONDS));
-        let batch = Batch::new(TenantId::instance()).put(put);
-        let stored = self.store.commit(batch).await;
-        stored.map_err(|error| fault(error.into()))?;
         Ok(ProvenPerson {
             handle: tenant.as_str().to_owned(),
             subject: None,
-            token,
+            token: SecretString::new(format!("{proof}{SEPARATOR}{email}")),
             factors,
         })
     }
 }
 
 /// The claims that are asked for, of those that an account has (OpenID Connect Core §5.1).
-fn claims(proven: &ProvenRecord, wanted: &[String]) -> Map<String, Value> {
+fn claims(email: &str, is_verified: bool, wanted: &[String]) -> Map<String, Value> {
     let all = [
-        ("email", Value::from(proven.email.clone())),
-        ("email_verified", Value::from(proven.verified)),
-        ("preferred_username", Value::from(proven.email.clone())),
+        ("email", Value::from(email)),
+        ("email_verified", Value::from(is_verified)),
+        ("preferred_username", Value::from(email)),
     ];
     let asked = |(name, _): &(&str, Value)| wanted.iter().any(|wanted| wanted == name);
     let all = all.into_iter().filter(asked);
@@ -211,11 +215,6 @@ fn whence(asking: &AskingClient) -> Whence {
         Some(from) => Whence::of(from.address, from.known.as_deref()),
         None => Whence::of(IpAddr::V4(Ipv4Addr::UNSPECIFIED), None),
     }
-}
-
-fn token_id(token: &SecretString) -> String {
-    let parts = [b"account token\0", token.expose().as_bytes()];
-    encoding::base64url_encode(&hash::sha256_parts(&parts))
 }
 
 /// The fault of an error of a use case, with the id of its reason as code.

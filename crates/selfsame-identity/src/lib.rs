@@ -4,6 +4,7 @@
 //! Does not own: the seam (selfsame-sign-in), when a code is right (selfsame-otp), HTTP.
 
 pub mod accounts;
+pub mod config;
 pub mod links;
 pub mod mask;
 pub mod mock;

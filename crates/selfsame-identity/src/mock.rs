@@ -16,9 +16,9 @@ use std::time::Duration;
 
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{KeyHandle, SecretString};
-use selfsame_driver::Result;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::{Keys, instance_key};
+use selfsame_driver::{CpuPool, Result};
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
@@ -46,6 +46,8 @@ pub struct MockResources {
     pub keys: Keys,
     /// Its time and randomness.
     pub clock: Clock,
+    /// The pool in which it signs.
+    pub work: CpuPool,
 }
 
 /// Its settings.
@@ -67,7 +69,7 @@ struct MockParts {
     signing: OnceCell<KeyHandle>,
 }
 
-type Answer<T> = std::result::Result<T, MockFault>;
+type MockAnswer<T> = std::result::Result<T, MockFault>;
 
 impl MockIdentities {
     /// The mock identity system in this store.
@@ -88,7 +90,7 @@ impl MockIdentities {
     ///
     /// # Errors
     /// `invalid_individual_id`, `duplicate_individual_id`, and the store's.
-    pub async fn create(&self, members: Map<String, Value>) -> Answer<()> {
+    pub async fn create(&self, members: Map<String, Value>) -> MockAnswer<()> {
         let person = MockPerson::new(members)?;
         let id = self.person_id(person.individual_id()).await?;
         let put = Put::new(records::PERSON, &id, person.encoded()?);
@@ -103,7 +105,7 @@ impl MockIdentities {
     ///
     /// # Errors
     /// `invalid_individual_id` for a person who is not known, and the store's.
-    pub async fn update(&self, members: Map<String, Value>) -> Answer<()> {
+    pub async fn update(&self, members: Map<String, Value>) -> MockAnswer<()> {
         let changes = MockPerson::new(members)?;
         let id = self.person_id(changes.individual_id()).await?;
         loop {
@@ -123,7 +125,7 @@ impl MockIdentities {
     ///
     /// # Errors
     /// `invalid_individual_id` for a person who is not known, and the store's.
-    pub async fn person(&self, individual_id: &str) -> Answer<MockPerson> {
+    pub async fn person(&self, individual_id: &str) -> MockAnswer<MockPerson> {
         let id = self.person_id(individual_id).await?;
         let read = self.store().read(self.tenant(), records::PERSON, &id);
         let record = read.await?.ok_or(MockFault::UNKNOWN_PERSON)?;
@@ -134,7 +136,7 @@ impl MockIdentities {
     ///
     /// # Errors
     /// `invalid_transaction_id`, `invalid_individual_id`, `invalid_otp_channel`, `no_email_mobile_found`, and the store's.
-    pub async fn send_otp(&self, order: &SendOtpRequest) -> Answer<OtpReceipt> {
+    pub async fn send_otp(&self, order: &SendOtpRequest) -> MockAnswer<OtpReceipt> {
         order.check()?;
         let person = self.person(&order.individual_id).await?;
         let receipt = receipt(order, &person)?;
@@ -157,7 +159,7 @@ impl MockIdentities {
         &self,
         relying_party: &str,
         request: &KycAuthRequest,
-    ) -> Answer<KycAuthentication> {
+    ) -> MockAnswer<KycAuthentication> {
         let person = self.person(&request.individual_id).await?;
         let mut batch = self.batch();
         if let Some(otp) = &request.otp {
@@ -198,7 +200,7 @@ impl MockIdentities {
         client_id: &str,
         request: &KycExchangeRequest,
         subject: Option<&str>,
-    ) -> Answer<SecretString> {
+    ) -> MockAnswer<SecretString> {
         let id = records::token_id(&request.kyc_token);
         let read = self.store().read(self.tenant(), records::KYC, &id).await?;
         let record = read.ok_or(MockFault::UNKNOWN_TOKEN)?;
@@ -224,7 +226,12 @@ impl MockIdentities {
     }
 
     /// Adds to the batch that the one-time password of a transaction is used up.
-    async fn spend_otp(&self, request: &KycAuthRequest, otp: &str, batch: Batch) -> Answer<Batch> {
+    async fn spend_otp(
+        &self,
+        request: &KycAuthRequest,
+        otp: &str,
+        batch: Batch,
+    ) -> MockAnswer<Batch> {
         if request.transaction_id.is_empty() {
             return Err(MockFault::Refused("invalid_transaction_id"));
         }
@@ -285,7 +292,7 @@ impl MockIdentities {
 }
 
 /// Where the password was sent, as far as the person has the addresses that were asked for.
-fn receipt(order: &SendOtpRequest, person: &MockPerson) -> Answer<OtpReceipt> {
+fn receipt(order: &SendOtpRequest, person: &MockPerson) -> MockAnswer<OtpReceipt> {
     let mut receipt = OtpReceipt {
         transaction_id: order.transaction_id.clone(),
         ..OtpReceipt::default()

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::{Url, form_urlencoded};
 
-use id_token::{Expected, judge};
+use id_token::{ExpectedToken, judge};
 use metadata::MetadataCache;
 
 /// A sign-in that was sent to the provider.
@@ -115,7 +115,11 @@ impl Upstream {
     }
 
     /// The claims of the person whom a browser's redirect is about.
-    async fn redeemed(&self, begun: &BegunRecord, query: &str) -> Answer<Map<String, Value>> {
+    async fn redeemed(
+        &self,
+        begun: &BegunRecord,
+        query: &str,
+    ) -> UpstreamAnswer<Map<String, Value>> {
         let code = code_of(query, begun, &self.config.issuer)?;
         let known = self.metadata.get(&self.net, &self.config.issuer).await?;
         let form = [
@@ -137,7 +141,7 @@ impl Upstream {
         }
         let answer: TokenAnswer =
             serde_json::from_slice(&answer.body).map_err(|_| refused("there is no ID token"))?;
-        let expected = Expected {
+        let expected = ExpectedToken {
             issuer: known.issuer.as_str(),
             client_id: &self.config.client_id,
             nonce: &begun.nonce,
@@ -150,7 +154,7 @@ impl Upstream {
         judge(&answer.id_token, &keys, &expected)
     }
 
-    async fn proven(&self, claims: &Map<String, Value>) -> Answer<ProvenPerson> {
+    async fn proven(&self, claims: &Map<String, Value>) -> UpstreamAnswer<ProvenPerson> {
         let subject = claims
             .get("sub")
             .and_then(Value::as_str)
@@ -175,7 +179,7 @@ impl Upstream {
     }
 
     /// Takes a record that can be used once.
-    async fn take(&self, kind: &str, id: &str) -> Answer<Vec<u8>> {
+    async fn take(&self, kind: &str, id: &str) -> UpstreamAnswer<Vec<u8>> {
         let instance = TenantId::instance();
         let read = self.store.read(&instance, kind, id);
         let gone = || refused("the sign-in is over or was finished before");
@@ -190,7 +194,7 @@ impl Upstream {
     }
 }
 
-type Answer<T> = std::result::Result<T, IdentityFault>;
+type UpstreamAnswer<T> = std::result::Result<T, IdentityFault>;
 
 #[async_trait]
 impl IdentitySystem for Upstream {
@@ -202,7 +206,7 @@ impl IdentitySystem for Upstream {
         vec![FactorKind::Upstream]
     }
 
-    async fn send_otp(&self, _: &AskingClient, _: &OtpOrder) -> Answer<OtpSent> {
+    async fn send_otp(&self, _: &AskingClient, _: &OtpOrder) -> UpstreamAnswer<OtpSent> {
         Err(IdentityFault::new(IdentityFaultKind::Unsupported))
     }
 
@@ -210,7 +214,7 @@ impl IdentitySystem for Upstream {
         &self,
         asking: &AskingClient,
         attempt: &SignInAttempt,
-    ) -> Answer<ProvenPerson> {
+    ) -> UpstreamAnswer<ProvenPerson> {
         let [challenge] = &attempt.challenges[..] else {
             return Err(IdentityFault::new(IdentityFaultKind::Unsupported));
         };
@@ -224,7 +228,11 @@ impl IdentitySystem for Upstream {
         self.proven(&claims).await
     }
 
-    async fn exchange(&self, _: &AskingClient, order: &ClaimsOrder) -> Answer<PersonClaims> {
+    async fn exchange(
+        &self,
+        _: &AskingClient,
+        order: &ClaimsOrder,
+    ) -> UpstreamAnswer<PersonClaims> {
         let claims = self
             .take(PROVEN, &id("proven", order.token.expose()))
             .await?;
@@ -239,7 +247,7 @@ impl IdentitySystem for Upstream {
 }
 
 /// The code that a browser brought back, if it is from this sign-in and this provider.
-fn code_of(query: &str, begun: &BegunRecord, issuer: &Url) -> Answer<String> {
+fn code_of(query: &str, begun: &BegunRecord, issuer: &Url) -> UpstreamAnswer<String> {
     let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
     let pairs: Vec<(String, String)> = pairs.collect();
     let one = |name: &str| {

@@ -16,6 +16,7 @@ use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::data_directory::{SALT_FILE, WRAPPED_FILE};
 use selfsame_driver::keys::Keys;
+use selfsame_identity::config::{People, SignInConfig};
 use selfsame_ledger::config::{
     Pin, RegistryConfig, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum,
 };
@@ -65,6 +66,8 @@ pub struct Launch {
     pub verifier: VerifierConfig,
     /// The wallet's settings.
     pub wallet: WalletConfig,
+    /// Who knows people.
+    pub sign_in: SignInConfig,
     /// The parties it trusts.
     pub trust: TrustConfig,
     /// Where the trusted parties are read from again.
@@ -164,6 +167,7 @@ impl Launch {
             issuer: IssuerConfig::default(),
             verifier: VerifierConfig::default(),
             wallet: WalletConfig::default(),
+            sign_in: SignInConfig::default(),
             trust: TrustConfig::default(),
             trusting: None,
             registry: Vec::new(),
@@ -205,6 +209,14 @@ impl Launch {
         Ok(launch)
     }
 
+    /// Tells the instance who knows people, unless it has no accounts and nobody else does.
+    fn name_people(&self, app: &App) -> Result<(), Failure> {
+        match self.roles.wallet || self.sign_in.people != People::Accounts {
+            true => Ok(app.know_people(&self.sign_in)?),
+            false => Ok(()),
+        }
+    }
+
     /// Starts it: opens the data, binds, serves.
     ///
     /// # Errors
@@ -237,6 +249,7 @@ impl Launch {
             Some(node) => App::open_on(node.clone(), config, parts).await?,
             None => App::open(config, parts).await?,
         };
+        self.name_people(&app)?;
         if let Some(trusting) = &self.trusting {
             trusting.renew_on_hangup(&app)?;
         }

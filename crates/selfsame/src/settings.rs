@@ -12,6 +12,7 @@ use selfsame_acapy::AgentSection;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_crypto::SecretString;
 use selfsame_driver::Reason;
+use selfsame_identity::config::SignInConfig;
 use selfsame_ledger::config::{
     Pin, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum, witness_key,
 };
@@ -48,6 +49,8 @@ pub struct Settings {
     pub verifier: VerifierConfig,
     /// `[wallet]`.
     pub wallet: WalletConfig,
+    /// `[sign_in]`.
+    pub sign_in: SignInConfig,
     /// `[trust]`.
     pub trust: TrustConfig,
     /// `[resolver]`.

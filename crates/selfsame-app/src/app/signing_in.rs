@@ -1,127 +1,264 @@
-//! The OpenID providers of an instance's organisations, which know people by their accounts here.
+//! The OpenID providers of an instance's organisations, and the system that knows people for them.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use selfsame_accounts::Whence;
+use selfsame_accounts::Accounts;
 use selfsame_core::Shared;
 use selfsame_core::organisation::Organisation;
-use selfsame_driver::{Error, ErrorKind, Reason, Result};
-use selfsame_oidc::{AcrTable, FactorKind, Preset};
-use selfsame_sign_in::identity::{
-    AskingClient, ClaimsOrder, IdentityFault, IdentityFaultKind, IdentitySystem, OtpOrder, OtpSent,
-    PersonClaims, ProvenPerson, SignInAttempt,
-};
+use selfsame_crypto::SecretString;
+use selfsame_driver::{Error, ErrorKind, Reason, Result, private_file};
+use selfsame_identity::accounts::{HasAccounts, OwnAccounts};
+use selfsame_identity::config::{MailSection, People, SignInConfig, TextSection, UpstreamSection};
+use selfsame_identity::links::Links;
+use selfsame_identity::mock::{MockConfig, MockIdentities, MockResources, RemoteMock};
+use selfsame_identity::otp::{MailCarrier, OnScreen, OtpCarrier, OtpDesk, TextGateway};
+use selfsame_identity::totp::Authenticators;
+use selfsame_identity::transactions::Transactions;
+use selfsame_identity::upstream::{Upstream, UpstreamConfig};
+use selfsame_net::mail::{MailServer, MailSettings};
+use selfsame_oidc::{AcrTable, Preset};
+use selfsame_sign_in::identity::{IdentitySystem, OtpChannel};
 use selfsame_sign_in::{SignInParts, SignInService, SignIns};
 use selfsame_wallet::Wallet;
-use serde_json::{Map, Value};
 
 use super::App;
 
+/// Where eSignet's interface is, below an organisation's base.
+const ESIGNET: &str = "v1/esignet";
+
+/// Who knows people, and what signs them in.
+pub(super) struct KnownPeople {
+    service: Arc<SignInService>,
+    mock: Option<MockIdentities>,
+    upstream: Option<Arc<Upstream>>,
+    transactions: Arc<Transactions>,
+    links: Arc<Links>,
+    preset: Preset,
+    has_esignet: bool,
+}
+
+/// What eSignet's interface stands on.
+#[derive(Clone)]
+pub struct EsignetParts {
+    /// The provider.
+    pub sign_ins: SignIns,
+    /// What is kept beside a sign-in.
+    pub transactions: Arc<Transactions>,
+    /// The sign-ins that wallets take over.
+    pub links: Arc<Links>,
+    /// The mock identity system, if it signs claims here.
+    pub mock: Option<MockIdentities>,
+    /// The rules of clients that are registered by the interface.
+    pub preset: Preset,
+}
+
+/// The accounts of a wallet.
+struct WalletAccounts(Arc<Wallet>);
+
+impl HasAccounts for WalletAccounts {
+    fn accounts(&self) -> &Accounts {
+        self.0.accounts()
+    }
+}
+
 impl App {
+    /// Settles who knows people. Called once, before anybody signs in.
+    ///
+    /// # Errors
+    /// `BadRequest` for settings that can't work.
+    pub fn know_people(&self, config: &SignInConfig) -> Result<()> {
+        let people = self.assemble(config)?;
+        let late = |_| Error::internal("it was settled before who knows people");
+        self.people.set(people).map_err(late)
+    }
+
     /// The OpenID provider of an organisation.
     ///
     /// # Errors
     /// `NotFound` if this instance knows no people.
     pub fn sign_ins(&self, organisation: &Organisation) -> Result<SignIns> {
-        let absent = || Error::of(ErrorKind::NotFound, Reason::new("wallets-absent"));
-        let service = self.sign_in.as_ref().ok_or_else(absent)?;
-        service.of(organisation)
-    }
-}
-
-/// The providers, if the instance knows people.
-pub(super) fn service(
-    shared: &Arc<Shared>,
-    wallet: Option<&Arc<Wallet>>,
-) -> Option<Arc<SignInService>> {
-    let wallet = wallet?.clone();
-    Some(Arc::new(SignInService::new(SignInParts {
-        shared: shared.clone(),
-        system: Arc::new(PasswordAccounts(wallet)),
-        preset: Preset::Strict,
-        acr: AcrTable::default(),
-        locales: vec!["en"],
-    })))
-}
-
-/// The accounts of people with a wallet, by password.
-struct PasswordAccounts(Arc<Wallet>);
-
-#[async_trait]
-impl IdentitySystem for PasswordAccounts {
-    fn name(&self) -> &str {
-        "accounts"
+        self.people()?.service.of(organisation)
     }
 
-    fn factors(&self) -> Vec<FactorKind> {
-        vec![FactorKind::Password]
-    }
-
-    /// An account's claims are found by its handle, so its tokens are good for a whole session.
-    fn keeps_sessions(&self) -> bool {
-        true
-    }
-
-    async fn send_otp(
-        &self,
-        _: &AskingClient,
-        _: &OtpOrder,
-    ) -> std::result::Result<OtpSent, IdentityFault> {
-        Err(IdentityFault::new(IdentityFaultKind::Unsupported))
-    }
-
-    async fn authenticate(
-        &self,
-        asking: &AskingClient,
-        attempt: &SignInAttempt,
-    ) -> std::result::Result<ProvenPerson, IdentityFault> {
-        let [challenge] = &attempt.challenges[..] else {
-            return Err(IdentityFault::new(IdentityFaultKind::Unsupported));
-        };
-        let from = asking.from.as_ref();
-        let address = from.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |from| from.address);
-        let whence = Whence::of(address, from.and_then(|from| from.known.as_deref()));
-        let (email, password) = (attempt.identifier.expose(), challenge.value.clone());
-        let accounts = self.0.accounts();
-        let session = accounts.sign_in(email, password, &whence).await;
-        let session = session.map_err(|error| fault(&error))?;
-        let person = accounts.person(&session.token).await;
-        let person = person.map_err(|error| fault(&error))?;
-        // The session of the pages is another one: this one proved a password.
-        let ended = accounts.sign_out(&session.token).await;
-        ended.map_err(|error| fault(&error))?;
-        Ok(ProvenPerson {
-            handle: person.tenant.to_string(),
-            subject: None,
-            token: person.email.into(),
-            factors: vec![FactorKind::Password],
+    /// What eSignet's interface of an organisation stands on.
+    ///
+    /// # Errors
+    /// `NotFound` if the interface is not served.
+    pub fn esignet(&self, organisation: &Organisation) -> Result<EsignetParts> {
+        let people = self.people()?;
+        if !people.has_esignet {
+            return Err(Error::not_found("address-unknown"));
+        }
+        Ok(EsignetParts {
+            sign_ins: people.service.of(organisation)?,
+            transactions: people.transactions.clone(),
+            links: people.links.clone(),
+            mock: people.mock.clone(),
+            preset: people.preset,
         })
     }
 
-    async fn exchange(
-        &self,
-        _: &AskingClient,
-        order: &ClaimsOrder,
-    ) -> std::result::Result<PersonClaims, IdentityFault> {
-        let known = [
-            ("email", Value::from(order.token.expose())),
-            // Addresses of accounts are not verified.
-            ("email_verified", Value::Bool(false)),
-        ];
-        let given = known
-            .into_iter()
-            .filter(|(name, _)| order.claims.iter().any(|one| one == name));
-        let given = given.map(|(name, value)| (name.to_owned(), value));
-        Ok(PersonClaims::Plain(given.collect::<Map<_, _>>()))
+    /// The mock identity system.
+    ///
+    /// # Errors
+    /// `NotFound` if it is not the one that knows people here.
+    pub fn mock_identities(&self) -> Result<&MockIdentities> {
+        let mock = self.people()?.mock.as_ref();
+        mock.ok_or_else(|| Error::not_found("address-unknown"))
+    }
+
+    /// The other OpenID provider that knows people.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none.
+    pub fn upstream(&self) -> Result<&Arc<Upstream>> {
+        let upstream = self.people()?.upstream.as_ref();
+        upstream.ok_or_else(|| Error::not_found("address-unknown"))
+    }
+
+    fn people(&self) -> Result<&KnownPeople> {
+        if let Some(people) = self.people.get() {
+            return Ok(people);
+        }
+        let people = self.assemble(&SignInConfig::default())?;
+        Ok(self.people.get_or_init(|| people))
+    }
+
+    fn assemble(&self, config: &SignInConfig) -> Result<KnownPeople> {
+        let shared = &self.shared;
+        let (mut mock, mut upstream) = (None, None);
+        let system: Arc<dyn IdentitySystem> = match (config.people, &config.mock.url) {
+            (People::Accounts, _) => Arc::new(self.accounts(config)?),
+            (People::Mock, None) => Arc::new(mock.insert(self.mock(config)?).clone()),
+            (People::Mock, Some(url)) => Arc::new(RemoteMock {
+                net: shared.net.clone(),
+                base: url.clone(),
+                time_out: config.mock.time_out(),
+            }),
+            (People::Upstream, _) => {
+                let unset = || Error::bad_request("sign-in-upstream-unset");
+                let section = config.upstream.as_ref().ok_or_else(unset)?;
+                upstream
+                    .insert(Arc::new(self.other_provider(section)?))
+                    .clone()
+            }
+        };
+        let acr = AcrTable::default();
+        let service = SignInService::new(SignInParts {
+            shared: shared.clone(),
+            system,
+            preset: config.preset,
+            acr: if config.esignet {
+                acr.with_mosip()
+            } else {
+                acr
+            },
+            locales: vec!["en"],
+        });
+        Ok(KnownPeople {
+            service: Arc::new(service),
+            mock,
+            upstream,
+            transactions: Arc::new(Transactions::new(
+                shared.store.clone(),
+                shared.clock.clone(),
+            )),
+            links: Arc::new(Links::new(shared.store.clone(), shared.clock.clone())),
+            preset: config.preset,
+            has_esignet: config.esignet,
+        })
+    }
+
+    fn accounts(&self, config: &SignInConfig) -> Result<OwnAccounts> {
+        let absent = || Error::of(ErrorKind::NotFound, Reason::new("wallets-absent"));
+        let wallet = self.wallet.clone().ok_or_else(absent)?;
+        let shared = &self.shared;
+        let carriers = carriers(shared, config)?;
+        let desk = OtpDesk::new(shared.store.clone(), shared.clock.clone(), carriers);
+        Ok(OwnAccounts {
+            people: Arc::new(WalletAccounts(wallet)),
+            authenticators: Authenticators::new(desk.clone()),
+            desk,
+        })
+    }
+
+    fn mock(&self, config: &SignInConfig) -> Result<MockIdentities> {
+        let shared = &self.shared;
+        let issuer = Organisation::main(&self.config.origin)?.url(ESIGNET)?;
+        let config = MockConfig {
+            issuer: issuer.into(),
+            delay: config.mock.delay(),
+        };
+        let resources = MockResources {
+            store: shared.store.clone(),
+            keys: shared.keys.clone(),
+            clock: shared.clock.clone(),
+            work: shared.work.clone(),
+        };
+        MockIdentities::new(config, resources)
+    }
+
+    fn other_provider(&self, section: &UpstreamSection) -> Result<Upstream> {
+        let shared = &self.shared;
+        let redirect_uri = Organisation::main(&self.config.origin)?.url("oidc/upstream")?;
+        let scope = section.scope.clone();
+        let config = UpstreamConfig {
+            issuer: section.issuer.clone(),
+            client_id: section.client_id.clone(),
+            client_secret: secret(&section.client_secret_file)?,
+            redirect_uri,
+            scope: scope.unwrap_or_else(|| "openid profile email".to_owned()),
+        };
+        let (net, store) = (shared.net.clone(), shared.store.clone());
+        Ok(Upstream::new(config, net, store, shared.clock.clone()))
     }
 }
 
-fn fault(error: &Error) -> IdentityFault {
-    IdentityFault::new(match error.kind {
-        ErrorKind::Unauthenticated | ErrorKind::BadRequest => IdentityFaultKind::WrongChallenge,
-        ErrorKind::TooMany { retry_after } => IdentityFaultKind::Blocked { retry_after },
-        _ => IdentityFaultKind::Unavailable,
+/// What brings codes to people. Codes on the screen are for trying out, where there is nothing else.
+fn carriers(shared: &Arc<Shared>, config: &SignInConfig) -> Result<Vec<Arc<dyn OtpCarrier>>> {
+    let mut carriers: Vec<Arc<dyn OtpCarrier>> = Vec::new();
+    if let Some(section) = &config.mail {
+        let server = mail_server(section)?;
+        carriers.push(Arc::new(MailCarrier { server }));
+    }
+    if let Some(section) = &config.text_messages {
+        carriers.push(Arc::new(text_gateway(shared, section)?));
+    }
+    if config.codes_on_screen {
+        tracing::warn!("one-time passwords are shown on the screen of whoever asks for them");
+        carriers.push(Arc::new(OnScreen {
+            store: shared.store.clone(),
+            clock: shared.clock.clone(),
+            channel: OtpChannel::Email,
+        }));
+    }
+    Ok(carriers)
+}
+
+fn mail_server(section: &MailSection) -> Result<MailServer> {
+    let password = section.password_file.as_deref().map(secret).transpose()?;
+    let settings = MailSettings {
+        url: section.url.clone(),
+        user: section.user.clone(),
+        password,
+        from: section.from.clone(),
+        root: None,
+    };
+    let server = MailServer::new(&settings);
+    server.map_err(|error| Error::bad_request("sign-in-mail-invalid").with("detail", &error))
+}
+
+fn text_gateway(shared: &Arc<Shared>, section: &TextSection) -> Result<TextGateway> {
+    let token = section.token_file.as_deref().map(secret).transpose()?;
+    Ok(TextGateway {
+        net: shared.net.clone(),
+        url: section.url.clone(),
+        token,
     })
+}
+
+/// A secret that stands in a file of its own.
+fn secret(file: &Path) -> Result<SecretString> {
+    private_file::read(file, Reason::new("sign-in-secret-file"))
 }

@@ -3,9 +3,10 @@
 use selfsame_accounts::{AccountsParts, Registration};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::CpuPool;
+use selfsame_driver::clock::Clock;
 use selfsame_otp::totp::TotpHash;
 use selfsame_sign_in::identity::{Challenge, PersonsDevice};
-use selfsame_store::{Memory, Vault};
+use selfsame_store::{Memory, Store, TenantId, Vault};
 
 use super::*;
 use crate::otp::{OnScreen, OtpCarrier};
@@ -64,11 +65,9 @@ impl World {
         let carrier: Arc<dyn OtpCarrier> = Arc::new(Held(screen.clone()));
         let desk = OtpDesk::new(store.clone(), clock.clone(), vec![carrier]);
         let system = OwnAccounts {
-            accounts: Arc::new(accounts),
+            people: Arc::new(accounts),
             authenticators: Authenticators::new(desk.clone()),
             desk,
-            store,
-            clock: clock.clone(),
         };
         Self {
             system,
@@ -142,7 +141,7 @@ fn code(refused: Result<ProvenPerson, IdentityFault>) -> String {
 }
 
 #[tokio::test]
-async fn a_person_signs_in_with_a_password_or_a_code_and_their_claims_are_given_once() {
+async fn a_person_signs_in_with_a_password_or_a_code_and_clients_get_their_claims() {
     let world = World::new().await;
     let by_password = world
         .authenticate(&[(FactorKind::Password, PASSWORD)])
@@ -155,7 +154,8 @@ async fn a_person_signs_in_with_a_password_or_a_code_and_their_claims_are_given_
             .as_object()
             .unwrap()
     );
-    assert!(world.exchange(&by_password).await.is_err());
+    // The token is good for the clients of a whole session.
+    assert_eq!(world.exchange(&by_password).await.unwrap(), claims);
 
     let sent = world.send(EMAIL).await;
     let by_code = world

@@ -45,25 +45,25 @@ pub(super) fn of(person: &MockPerson, claims: &[&str], locales: &[&str]) -> Map<
         if *claim == "address" {
             let mut address = Map::new();
             for (part, member) in ADDRESS {
-                add(&mut address, part, person, Wanted { member, locales });
+                add(&mut address, part, person, WantedMember { member, locales });
             }
             if !address.is_empty() {
                 found.insert("address".to_owned(), address.into());
             }
         } else if let Some((_, member)) = CLAIMS.iter().find(|(name, _)| name == claim) {
-            add(&mut found, claim, person, Wanted { member, locales });
+            add(&mut found, claim, person, WantedMember { member, locales });
         }
     }
     found
 }
 
 /// A member in the languages that are asked for.
-struct Wanted<'a> {
+struct WantedMember<'a> {
     member: &'a str,
     locales: &'a [&'a str],
 }
 
-fn add(to: &mut Map<String, Value>, claim: &str, person: &MockPerson, wanted: Wanted<'_>) {
+fn add(to: &mut Map<String, Value>, claim: &str, person: &MockPerson, wanted: WantedMember<'_>) {
     if let Some(text) = person.text(wanted.member) {
         to.insert(claim.to_owned(), text.into());
         return;

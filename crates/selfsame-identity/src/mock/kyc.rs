@@ -1,7 +1,9 @@
 //! Authentication of a person, and the claims that are signed for a client.
 
+use std::sync::Arc;
+
 use selfsame_crypto::jws::Unsigned;
-use selfsame_crypto::{KeyHandle, KeyType, SecretString, encoding, hash};
+use selfsame_crypto::{Jwk, KeyHandle, PrivateKey, SecretString, encoding, hash};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Expect, Put, StoreError};
@@ -91,20 +93,32 @@ impl MockIdentities {
         claims.insert("iss".to_owned(), self.0.config.issuer.clone().into());
         claims.insert("sub".to_owned(), subject.into());
         claims.insert("aud".to_owned(), client_id.into());
-        let handle = self
-            .0
-            .signing
-            .get_or_try_init(|| self.signing_key())
-            .await?;
-        let keys = &self.0.resources.keys;
-        let public = keys.public(self.tenant(), handle).await?;
-        let algorithm = public.key_type().default_algorithm();
-        let kid = encoding::base64url_encode(&public.thumbprint());
-        let header = json!({"alg": algorithm, "kid": kid});
+        let key = self.key().await?;
+        let kid = encoding::base64url_encode(&key.public().thumbprint());
+        let header = json!({"alg": key.algorithm(), "kid": kid});
         let unsigned = Unsigned::new(&header, &claims.into());
-        let input = unsigned.signing_input();
-        let signature = keys.sign(self.tenant(), handle, input).await?;
-        Ok(unsigned.finish(&signature).into())
+        // An RSA signature takes about a millisecond.
+        let signed = self.0.resources.work.run_in_turn(move || {
+            let signature = key.sign(unsigned.signing_input());
+            signature.map(|signature| unsigned.finish(&signature))
+        });
+        Ok(signed.await?.map_err(Error::internal)?.into())
+    }
+
+    /// The public key that claims are verified with.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn public_key(&self) -> Result<Jwk> {
+        let public = self.key().await?.public().to_jwk();
+        let kid = encoding::base64url_encode(&public.thumbprint());
+        Ok(public.with_kid(kid))
+    }
+
+    async fn key(&self) -> Result<Arc<PrivateKey>> {
+        let signing = self.0.signing.get_or_try_init(|| self.signing_key());
+        let keys = &self.0.resources.keys;
+        keys.unsealed(self.tenant(), signing.await?).await
     }
 
     /// The handle of the key that claims are signed with, which is made at its first use.
@@ -115,13 +129,17 @@ impl MockIdentities {
                 return decode(&record.value);
             }
             let keys = &self.0.resources.keys;
-            let (_, handle, batch) = keys.create(self.tenant(), KeyType::P256, self.batch())?;
+            let made = PrivateKey::generate_rsa;
+            let key = self.0.resources.work.run_in_turn(made).await?;
+            let key = key.map_err(Error::internal)?;
+            let handle = KeyHandle::of(key.public());
+            let batch = keys.adopt(self.tenant(), &key, self.batch())?;
             let put = Put::new(SIGNING, CURRENT, encode(&handle)?);
             let batch = batch.expect(SIGNING, CURRENT, Expect::Absent).put(put);
             match self.store().commit(batch).await {
                 Ok(_) => return Ok(handle),
                 // Another replica has made one.
-                Err(StoreError::Conflict { .. }) => keys.forget(self.tenant(), &handle),
+                Err(StoreError::Conflict { .. }) => {}
                 Err(other) => return Err(Error::from(other)),
             }
         }

@@ -30,13 +30,14 @@ impl World {
             keys: Keys::new(store.clone()),
             store,
             clock: clock.clone(),
+            work: CpuPool::new("test").unwrap(),
         };
         let mock = MockIdentities::new(config, resources).unwrap();
         mock.create(maja()).await.unwrap();
         Self { mock, clock }
     }
 
-    async fn send(&self) -> Answer<OtpReceipt> {
+    async fn send(&self) -> MockAnswer<OtpReceipt> {
         let order = SendOtpRequest {
             transaction_id: "0123456789".to_owned(),
             individual_id: "9876543210".to_owned(),
@@ -45,7 +46,7 @@ impl World {
         self.mock.send_otp(&order).await
     }
 
-    async fn authenticate(&self, challenge: KycAuthRequest) -> Answer<KycAuthentication> {
+    async fn authenticate(&self, challenge: KycAuthRequest) -> MockAnswer<KycAuthentication> {
         let request = KycAuthRequest {
             transaction_id: "0123456789".to_owned(),
             individual_id: "9876543210".to_owned(),
@@ -54,7 +55,7 @@ impl World {
         self.mock.kyc_auth("relying-party", &request).await
     }
 
-    async fn exchange(&self, token: &str, locales: &[&str]) -> Answer<Value> {
+    async fn exchange(&self, token: &str, locales: &[&str]) -> MockAnswer<Value> {
         let claims = [
             "name",
             "gender",
@@ -149,7 +150,7 @@ async fn with_several_languages_each_claim_says_its_own() {
 async fn a_password_that_was_sent_is_used_once_and_wrong_ones_do_not_use_it_up() {
     let world = World::new().await;
     let refused = |code| Err(MockFault::Refused(code));
-    let status = |answer: Answer<KycAuthentication>| answer.map(|proven| proven.auth_status);
+    let status = |answer: MockAnswer<KycAuthentication>| answer.map(|proven| proven.auth_status);
     let none = world.authenticate(otp(OTP)).await;
     assert_eq!(status(none), refused("invalid_transaction"));
     world.send().await.unwrap();

@@ -3,34 +3,34 @@
 use super::OtpMessage;
 
 /// The texts of one language: subject, and body with `{code}` and `{minutes}`.
-struct Texts {
+struct MessageTexts {
     language: &'static str,
     subject: &'static str,
     body: &'static str,
 }
 
-const TEXTS: [Texts; 5] = [
-    Texts {
+const TEXTS: [MessageTexts; 5] = [
+    MessageTexts {
         language: "en",
         subject: "Your code to sign in",
         body: "{code} is your code to sign in. It is valid for {minutes} minutes. Give it to nobody.",
     },
-    Texts {
+    MessageTexts {
         language: "fr",
         subject: "Votre code de connexion",
         body: "{code} est votre code de connexion. Il est valable {minutes} minutes. Ne le donnez à personne.",
     },
-    Texts {
+    MessageTexts {
         language: "ar",
         subject: "رمز تسجيل الدخول الخاص بك",
         body: "{code} هو رمز تسجيل الدخول الخاص بك. صلاحيته {minutes} دقائق. لا تعطه لأحد.",
     },
-    Texts {
+    MessageTexts {
         language: "hi",
         subject: "साइन इन करने के लिए आपका कोड",
         body: "{code} साइन इन करने के लिए आपका कोड है। यह {minutes} मिनट तक मान्य है। इसे किसी को न दें।",
     },
-    Texts {
+    MessageTexts {
         language: "pt",
         subject: "O seu código de acesso",
         body: "{code} é o seu código de acesso. É válido por {minutes} minutos. Não o dê a ninguém.",
@@ -51,7 +51,7 @@ pub(crate) fn body(message: &OtpMessage<'_>) -> String {
 }
 
 /// The texts of the first language that there are texts for.
-fn texts(locales: &[String]) -> &'static Texts {
+fn texts(locales: &[String]) -> &'static MessageTexts {
     let [first, ..] = &TEXTS;
     let language = |locale: &String| locale.split('-').next().unwrap_or_default().to_lowercase();
     let of = |language: String| TEXTS.iter().find(|texts| texts.language == language);

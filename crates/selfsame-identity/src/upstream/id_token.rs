@@ -6,13 +6,13 @@ use selfsame_crypto::time::UnixTime;
 use serde_json::{Map, Value};
 
 use super::metadata::ProviderKey;
-use super::{Answer, refused};
+use super::{UpstreamAnswer, refused};
 
 /// Seconds by which the clocks may differ.
 const LEEWAY: u64 = 60;
 
 /// What an ID token must say.
-pub(super) struct Expected<'a> {
+pub(super) struct ExpectedToken<'a> {
     pub issuer: &'a str,
     pub client_id: &'a str,
     pub nonce: &'a str,
@@ -23,8 +23,8 @@ pub(super) struct Expected<'a> {
 pub(super) fn judge(
     id_token: &str,
     keys: &[ProviderKey],
-    expected: &Expected<'_>,
-) -> Answer<Map<String, Value>> {
+    expected: &ExpectedToken<'_>,
+) -> UpstreamAnswer<Map<String, Value>> {
     let signed = Compact::parse(id_token).map_err(|_| refused("the ID token is no JWS"))?;
     let fits = |key: &&ProviderKey| {
         let named = signed.header.kid.is_none() || key.jwk.kid == signed.header.kid;
@@ -41,7 +41,7 @@ pub(super) fn judge(
     Ok(claims)
 }
 
-fn check(claims: &Map<String, Value>, expected: &Expected<'_>) -> Answer<()> {
+fn check(claims: &Map<String, Value>, expected: &ExpectedToken<'_>) -> UpstreamAnswer<()> {
     let text = |name: &str| claims.get(name).and_then(Value::as_str);
     if text("iss") != Some(expected.issuer) {
         return Err(refused("the ID token is of another issuer"));

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use url::Url;
 
-use super::{Answer, refused};
+use super::{UpstreamAnswer, refused};
 
 /// Keys of one provider.
 const KEYS_MAX: usize = 32;
@@ -48,7 +48,11 @@ struct KeySet {
 
 impl MetadataCache {
     /// The metadata of an issuer.
-    pub(super) async fn get(&self, net: &Net, issuer: &Url) -> Answer<Arc<ProviderMetadata>> {
+    pub(super) async fn get(
+        &self,
+        net: &Net,
+        issuer: &Url,
+    ) -> UpstreamAnswer<Arc<ProviderMetadata>> {
         if let Some(known) = self.metadata() {
             return Ok(known);
         }
@@ -78,7 +82,7 @@ impl MetadataCache {
         net: &Net,
         metadata: &ProviderMetadata,
         id_token: &str,
-    ) -> Answer<Arc<Vec<ProviderKey>>> {
+    ) -> UpstreamAnswer<Arc<Vec<ProviderKey>>> {
         let signed = Compact::parse(id_token).map_err(|_| refused("the ID token is no JWS"))?;
         let known = self.known();
         let is_it =
@@ -112,7 +116,7 @@ pub(super) fn is_issuer(named: &str, issuer: &Url) -> bool {
     bare(named) == bare(issuer.as_str())
 }
 
-async fn fetch<T: DeserializeOwned>(net: &Net, url: &Url) -> Answer<T> {
+async fn fetch<T: DeserializeOwned>(net: &Net, url: &Url) -> UpstreamAnswer<T> {
     let fetched = net.get(url, &Request::default()).await;
     let answer = fetched.map_err(|error| away(&error))?;
     if !answer.is_success() {

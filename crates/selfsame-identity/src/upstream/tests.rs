@@ -154,7 +154,7 @@ impl World {
         })
     }
 
-    async fn come_back(&self, query: &str) -> Answer<ProvenPerson> {
+    async fn come_back(&self, query: &str) -> UpstreamAnswer<ProvenPerson> {
         let attempt = SignInAttempt {
             identifier: "".into(),
             challenges: vec![Challenge {

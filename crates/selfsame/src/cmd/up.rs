@@ -297,6 +297,7 @@ impl Up {
         launch.issuer = file.issuer;
         launch.verifier = file.verifier;
         launch.wallet = file.wallet;
+        launch.sign_in = file.sign_in;
         launch.trust = file.trust;
         launch.trust.origins.extend(self.trust_origin);
         launch.trust.issuers.extend(self.trust_issuer);

@@ -351,6 +351,7 @@ pub const PLACES: &[Place] = &[
             "selfsame-core",
             "selfsame-driver",
             "selfsame-endorsement",
+            "selfsame-identity",
             "selfsame-ledger",
             "selfsame-mediation",
             "selfsame-openid",
