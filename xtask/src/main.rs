@@ -16,6 +16,7 @@ mod engine;
 mod faults;
 mod jmeter;
 mod machine;
+mod mail;
 mod node;
 mod openssl;
 mod oracle;

@@ -142,7 +142,7 @@ fn must_run(program: &str, arguments: &[&str]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{aries, askar, clients, didcomm, package, second};
+    use crate::{aries, askar, clients, didcomm, mail, package, second};
 
     #[test]
     fn every_package_is_pinned_by_a_hash() {
@@ -154,6 +154,7 @@ mod tests {
             (askar::AGENT_REQUIREMENTS, 84),
             (aries::LIBRARY_REQUIREMENTS, 2),
             (didcomm::REQUIREMENTS, 14),
+            (mail::REQUIREMENTS, 3),
         ] {
             let text = fs::read_to_string(root().join(list)).unwrap();
             let text = text.replace("\\\n", "");

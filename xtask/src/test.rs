@@ -11,7 +11,8 @@ use crate::{
         plan::{Part, Scope},
         reach::UNIT,
     },
-    clients, collector, didcomm, engine, machine, openssl, oracle, package, peer, second, tidy,
+    clients, collector, didcomm, engine, machine, mail, openssl, oracle, package, peer, second,
+    tidy,
     workspace::{cargo, root},
 };
 use lanes::{Lanes, Lints, Running};
@@ -133,6 +134,12 @@ const STEPS: &[Step] = &[
         purpose: "clients in TypeScript and Python, made of the OpenAPI document",
         when: When::Suites(&["selfsame/clients"]),
         task: Task::Ours(|_| clients::cross()),
+    },
+    Step {
+        name: "mail",
+        purpose: "mail handed to a mail server in Python",
+        when: When::Suites(&["selfsame-net/mail"]),
+        task: Task::Ours(|_| mail::cross()),
     },
     Step {
         name: "oracle",

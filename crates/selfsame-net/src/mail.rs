@@ -15,8 +15,10 @@ use url::{Host, Url};
 
 use crate::error::NetError;
 
-/// How long a conversation with the mail server takes at most, for each of its commands.
-const TIME_OUT: Duration = Duration::from_secs(10);
+/// How long each command of a conversation with the mail server takes at most.
+const TIME_OUT: Duration = Duration::from_secs(5);
+/// How long the whole conversation does.
+const CONVERSATION: Duration = Duration::from_secs(10);
 
 /// The mail server of the operator.
 #[derive(Clone)]
@@ -134,13 +136,18 @@ impl MailServer {
             .header(ContentType::TEXT_PLAIN)
             .body(message.text.to_owned())
             .map_err(|error| MailError::Away(error.to_string()))?;
-        let sent = self.transport.send(mail).await;
-        sent.map(drop).map_err(|error| refused(&error))
+        let sending = self.transport.send(mail);
+        match tokio::time::timeout(CONVERSATION, sending).await {
+            Ok(sent) => sent.map(drop).map_err(|error| refused(&error)),
+            Err(_) => Err(MailError::Away("no answer in time".to_owned())),
+        }
     }
 
     /// Whether the server answers, and lets us in.
     pub async fn is_there(&self) -> bool {
-        self.transport.test_connection().await.unwrap_or(false)
+        let asking = self.transport.test_connection();
+        let asked = tokio::time::timeout(CONVERSATION, asking).await;
+        asked.is_ok_and(|answer| answer.unwrap_or(false))
     }
 }
 

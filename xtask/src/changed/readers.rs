@@ -346,6 +346,11 @@ pub const ROWS: &[Row] = &[
         PINNED,
     ),
     row(
+        "crates/selfsame-net/tests/mail/requirements.txt",
+        These(&["selfsame-net/mail", "xtask/unit"]),
+        PINNED,
+    ),
+    row(
         "crates/selfsame-didcomm/tests/peers/requirements.txt",
         These(&["selfsame-didcomm/peers", "xtask/unit"]),
         PINNED,
