@@ -1,10 +1,14 @@
 //! The double submission against cross-site requests: a cookie that another site can't read, sent again as a header.
 
-use http::header::COOKIE;
-use http::{HeaderMap, HeaderValue};
+use axum::response::{IntoResponse as _, Response};
+use http::header::{CACHE_CONTROL, COOKIE, SET_COOKIE};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::hash;
+use selfsame_crypto::time::UnixTime;
 use serde::Serialize;
+
+use crate::envelope;
 
 /// The cookie.
 const COOKIE_NAME: &str = "XSRF-TOKEN";
@@ -59,6 +63,24 @@ pub fn is_genuine(headers: &HeaderMap) -> bool {
     }
 }
 
+/// The answer with a token and its cookie.
+pub(crate) fn answer(token: &CsrfToken, cookie: Option<HeaderValue>) -> Response {
+    let mut response = axum::Json(token).into_response();
+    let headers = response.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Some(cookie) = cookie {
+        headers.insert(SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// The answer to a request that has not the same token twice.
+pub(crate) fn forbidden(now: UnixTime) -> Response {
+    let mut response = envelope::answer::<()>(Err("FORBIDDEN"), now);
+    *response.status_mut() = StatusCode::FORBIDDEN;
+    response
+}
+
 /// A UUID of version 4 from random bytes (RFC 9562 §5.4).
 fn uuid(random: [u8; 16]) -> String {
     let random = u128::from_be_bytes(random);
@@ -76,8 +98,6 @@ fn uuid(random: [u8; 16]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use selfsame_crypto::time::UnixTime;
-
     use super::*;
 
     fn headers(cookie: &str, header: &str) -> HeaderMap {

@@ -21,7 +21,51 @@ pub fn is_stable(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// A text as `JSON.stringify` writes it (ECMA-262 §25.5.2.4).
+    fn stringified(text: &str) -> String {
+        let mut quoted = "\"".to_owned();
+        for c in text.chars() {
+            match c {
+                '"' => quoted.push_str("\\\""),
+                '\\' => quoted.push_str("\\\\"),
+                '\u{8}' => quoted.push_str("\\b"),
+                '\t' => quoted.push_str("\\t"),
+                '\n' => quoted.push_str("\\n"),
+                '\u{c}' => quoted.push_str("\\f"),
+                '\r' => quoted.push_str("\\r"),
+                c if c < ' ' => write!(quoted, "\\u{:04x}", u32::from(c)).unwrap(),
+                c => quoted.push(c),
+            }
+        }
+        quoted + "\""
+    }
+
+    proptest! {
+        #[test]
+        fn texts_are_written_as_a_user_interface_writes_them_again(
+            text in proptest::collection::vec(any::<char>(), 0..32)
+        ) {
+            let text: String = text.into_iter().collect();
+            prop_assert_eq!(serde_json::to_string(&text).unwrap(), stringified(&text));
+        }
+
+        #[test]
+        fn whole_numbers_of_the_settings_too(number in 0..(1_u64 << 53)) {
+            prop_assert_eq!(serde_json::to_string(&number).unwrap(), number.to_string());
+        }
+    }
+
+    #[test]
+    fn texts_with_control_characters_and_separators_are_written_alike() {
+        let all: String = (0..0x3000).filter_map(char::from_u32).collect();
+        assert_eq!(serde_json::to_string(&all).unwrap(), stringified(&all));
+    }
 
     #[test]
     fn the_hash_is_that_of_the_text() {

@@ -140,6 +140,7 @@ fn limits(body: &[u8]) -> Limits {
 #[cfg(test)]
 mod tests {
     use http_body_util::BodyExt as _;
+    use proptest::prelude::*;
     use serde_json::{Value, json};
 
     use super::*;
@@ -154,6 +155,14 @@ mod tests {
         let at = UnixTime(NOW.0.checked_add_signed(seconds).unwrap());
         let body = json!({"requestTime": time(at), "request": {"a": 1}});
         read(&body.to_string())
+    }
+
+    proptest! {
+        #[test]
+        fn no_body_makes_it_panic(body in proptest::collection::vec(any::<u8>(), 0..256)) {
+            let _ = request::<Value>(&body, NOW);
+            let _ = bare::<Value>(&body);
+        }
     }
 
     #[test]

@@ -4,10 +4,22 @@
 //! details. Does not own: what a sign-in means (selfsame-sign-in), who knows people (selfsame-identity), limits of
 //! requests.
 
+mod authorization;
+mod clients;
+mod codes;
 pub mod csrf;
+mod details;
 pub mod details_hash;
+mod door;
 pub mod envelope;
+mod factors;
+mod linked;
 pub mod mock;
+mod oauth;
 pub mod routes;
 
+pub use door::{BASE, EsignetDoor, EsignetHere, EsignetSettings};
 pub use mock::MockDoor;
+
+#[cfg(test)]
+mod tests;

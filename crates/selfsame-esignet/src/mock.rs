@@ -1,6 +1,5 @@
 //! The interface of the mock identity system: people, one-time passwords, authentications, claims.
 
-use axum::extract::FromRequestParts;
 use axum::response::Response;
 use selfsame_driver::clock::Clock;
 use selfsame_http::extract::{Path, Raw};
@@ -13,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::envelope;
 
-/// The mock identity system whose address was called.
+/// The mock identity system whose address was called. The server extracts it.
 #[derive(Clone)]
 pub struct MockDoor {
     /// The system.
@@ -32,7 +31,7 @@ struct IdentityStatus {
 type Partner = Path<(String, String)>;
 
 /// Adds a person.
-pub async fn create(Door(door): Door, Raw(body): Raw) -> Response {
+pub async fn create(door: MockDoor, Raw(body): Raw) -> Response {
     let created = match door.enveloped(&body) {
         Ok(members) => door.mock.create(members).await.map_err(code),
         Err(code) => Err(code),
@@ -41,7 +40,7 @@ pub async fn create(Door(door): Door, Raw(body): Raw) -> Response {
 }
 
 /// Changes members of a person.
-pub async fn update(Door(door): Door, Raw(body): Raw) -> Response {
+pub async fn update(door: MockDoor, Raw(body): Raw) -> Response {
     let updated = match door.enveloped(&body) {
         Ok(members) => door.mock.update(members).await.map_err(code),
         Err(code) => Err(code),
@@ -50,7 +49,7 @@ pub async fn update(Door(door): Door, Raw(body): Raw) -> Response {
 }
 
 /// Shows a person.
-pub async fn show(Door(door): Door, Path(individual_id): Path<String>) -> Response {
+pub async fn show(door: MockDoor, Path(individual_id): Path<String>) -> Response {
     let person = door.mock.person(&individual_id).await.map_err(code);
     door.answer(
         person
@@ -61,7 +60,7 @@ pub async fn show(Door(door): Door, Path(individual_id): Path<String>) -> Respon
 }
 
 /// Pretends to send a one-time password.
-pub async fn send_otp(Door(door): Door, _partner: Partner, Raw(body): Raw) -> Response {
+pub async fn send_otp(door: MockDoor, _partner: Partner, Raw(body): Raw) -> Response {
     let receipt = match envelope::bare::<SendOtpRequest>(&body) {
         Ok(order) => door.mock.send_otp(&order).await.map_err(code),
         Err(code) => Err(code),
@@ -70,7 +69,7 @@ pub async fn send_otp(Door(door): Door, _partner: Partner, Raw(body): Raw) -> Re
 }
 
 /// Authenticates a person.
-pub async fn kyc_auth(Door(door): Door, Path((party, _)): Partner, Raw(body): Raw) -> Response {
+pub async fn kyc_auth(door: MockDoor, Path((party, _)): Partner, Raw(body): Raw) -> Response {
     let proven = match envelope::bare::<KycAuthRequest>(&body) {
         Ok(request) => door.mock.kyc_auth(&party, &request).await.map_err(code),
         Err(code) => Err(code),
@@ -79,11 +78,7 @@ pub async fn kyc_auth(Door(door): Door, Path((party, _)): Partner, Raw(body): Ra
 }
 
 /// Gives the claims of a person who was authenticated.
-pub async fn kyc_exchange(
-    Door(door): Door,
-    Path((_, client)): Partner,
-    Raw(body): Raw,
-) -> Response {
+pub async fn kyc_exchange(door: MockDoor, Path((_, client)): Partner, Raw(body): Raw) -> Response {
     let signed = match envelope::bare::<KycExchangeRequest>(&body) {
         Ok(request) => door
             .mock
@@ -96,23 +91,6 @@ pub async fn kyc_exchange(
         kyc: signed.expose().to_owned(),
     });
     door.answer(exchanged)
-}
-
-/// Extracts the door from a server's state.
-pub struct Door(MockDoor);
-
-impl<S: Send + Sync> FromRequestParts<S> for Door
-where
-    MockDoor: axum::extract::FromRef<S>,
-{
-    type Rejection = std::convert::Infallible;
-
-    async fn from_request_parts(
-        _parts: &mut http::request::Parts,
-        state: &S,
-    ) -> Result<Self, Self::Rejection> {
-        Ok(Self(axum::extract::FromRef::from_ref(state)))
-    }
 }
 
 impl MockDoor {

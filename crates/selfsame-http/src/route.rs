@@ -83,6 +83,17 @@ where
     Route::new(Method::DELETE, path.to_owned(), handler)
 }
 
+/// A route for `PATCH`.
+pub fn patch<S, H, T>(path: &str, handler: H) -> Route<S>
+where
+    S: Clone + Send + Sync + 'static,
+    H: Handler<T, S>,
+    T: 'static,
+{
+    let handler = on(MethodFilter::PATCH, handler);
+    Route::new(Method::PATCH, path.to_owned(), handler)
+}
+
 /// A route whose method, address and description `#[utoipa::path]` states beside the handler. It states them as `P`,
 /// which has the handler's name after `__path_`.
 pub fn described<S, P, H, T>(_stated: P, handler: H) -> Route<S>

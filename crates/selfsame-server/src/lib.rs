@@ -13,6 +13,7 @@ mod audited;
 mod auth;
 mod door_host;
 mod endpoint_host;
+mod esignet_host;
 mod extract;
 mod here;
 mod middleware;

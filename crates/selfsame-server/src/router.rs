@@ -10,6 +10,7 @@ use selfsame_agent_ui::routes as agent;
 use selfsame_app::config::Roles;
 use selfsame_endpoints::routes as endpoints;
 use selfsame_endpoints::tails::TAILS_MAX;
+use selfsame_esignet::routes as esignet;
 use selfsame_oidc_endpoints::routes as provider;
 use selfsame_operators::Area;
 use selfsame_sign_in_ui::routes as sign_in;
@@ -147,6 +148,9 @@ fn of_wallets() -> Vec<Routes> {
         of(Audience::Public, provider::browsers()),
         of(Audience::DoorwayApi, provider::sign_ins()),
         api_of(Area::Settings, provider::operators()),
+        of(Audience::PublicApi, esignet::documents()),
+        of(Audience::Protocol, esignet::interface()),
+        Routes::of(Audience::Protocol, esignet::mock_identity_system()),
         Routes::of(Audience::Doorway, sign_in::wallet_door()),
         Routes::of(Audience::Person, pages::wallet()),
         Routes::of(Audience::Person, sign_in::wallet()),

@@ -1,14 +1,18 @@
 //! The mock identity system over HTTP, as eSignet's plugin and the published plan call it.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::FromRequestParts;
 use http::header::CONTENT_TYPE;
+use http::request::Parts;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use selfsame_crypto::seal::SealingKey;
+use selfsame_driver::CpuPool;
 use selfsame_driver::keys::Keys;
 use selfsame_identity::mock::{MockConfig, MockResources};
 use selfsame_store::{Memory, Store, Vault};
@@ -17,6 +21,17 @@ use tower::ServiceExt as _;
 
 use super::*;
 use crate::routes;
+
+#[derive(Clone)]
+struct State(MockDoor);
+
+impl FromRequestParts<State> for MockDoor {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(_: &mut Parts, state: &State) -> Result<Self, Infallible> {
+        Ok(state.0.clone())
+    }
+}
 
 struct World {
     router: Router,
@@ -36,16 +51,17 @@ impl World {
             keys: Keys::new(store.clone()),
             store,
             clock: clock.clone(),
+            work: CpuPool::new("test").unwrap(),
         };
         let door = MockDoor {
             mock: MockIdentities::new(config, resources).unwrap(),
             clock: clock.clone(),
         };
         let mut router = Router::new();
-        for route in routes::mock_identity_system::<MockDoor>() {
+        for route in routes::mock_identity_system::<State>() {
             router = router.route(&route.path, route.handler);
         }
-        let router = router.with_state(door);
+        let router = router.with_state(State(door));
         Self { router, clock }
     }
 

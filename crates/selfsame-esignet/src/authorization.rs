@@ -1,0 +1,320 @@
+//! The steps of a person in a sign-in: a code is sent, the person proves who they are, and agrees.
+
+use axum::response::Response;
+use http::HeaderMap;
+use selfsame_driver::Error;
+use selfsame_http::extract::Raw;
+use selfsame_identity::transactions::{CountedCall, NamedPerson};
+use selfsame_sign_in::identity::{Challenge, OtpChannel, SignInAttempt};
+use selfsame_sign_in::view::{Landing, PersonsAgreement, SignInStage};
+use selfsame_sign_in::{SignInVisitor, WantedOtp};
+use serde::{Deserialize, Serialize};
+
+use crate::codes::Coded;
+use crate::door::EsignetHere;
+use crate::factors::AuthChallenge;
+use crate::{codes, csrf, envelope};
+
+/// The header with the transaction.
+const DETAILS_KEY: &str = "oauth-details-key";
+/// The header with the hash of its details.
+const DETAILS_HASH: &str = "oauth-details-hash";
+/// Challenges of one attempt.
+const CHALLENGES_MAX: usize = 5;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+struct OtpRequest {
+    transaction_id: String,
+    individual_id: String,
+    otp_channels: Vec<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OtpResponse {
+    transaction_id: String,
+    masked_email: Option<String>,
+    masked_mobile: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+struct AuthRequest {
+    transaction_id: String,
+    individual_id: String,
+    challenge_list: Vec<AuthChallenge>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AuthResponse {
+    transaction_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    consent_action: Option<&'static str>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+struct CodeRequest {
+    transaction_id: String,
+    accepted_claims: Option<Vec<String>>,
+    permitted_authorize_scopes: Option<Vec<String>>,
+}
+
+/// Where the browser goes, and with what.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CodeResponse {
+    nonce: Option<String>,
+    state: Option<String>,
+    code: String,
+    redirect_uri: String,
+}
+
+/// Has a one-time password sent.
+pub async fn send_otp(here: EsignetHere, headers: HeaderMap, Raw(body): Raw) -> Response {
+    let now = here.door.clock.now();
+    if !csrf::is_genuine(&headers) {
+        return csrf::forbidden(now);
+    }
+    let sent = match envelope::request(&body, now) {
+        Ok(request) => here.otp_sent(&headers, request).await,
+        Err(code) => Err(code),
+    };
+    envelope::answer(sent, now)
+}
+
+/// Authenticates a person, by the first version of the call, which says nothing about consent.
+pub async fn authenticate_v1(here: EsignetHere, headers: HeaderMap, Raw(body): Raw) -> Response {
+    let proven = here.proven(&headers, &body).await;
+    let proven = proven.map(|proven| {
+        proven.map(|proven| AuthResponse {
+            consent_action: None,
+            ..proven
+        })
+    });
+    here.answer_unless_forbidden(proven)
+}
+
+/// Authenticates a person.
+pub async fn authenticate(here: EsignetHere, headers: HeaderMap, Raw(body): Raw) -> Response {
+    let proven = here.proven(&headers, &body).await;
+    here.answer_unless_forbidden(proven)
+}
+
+/// Ends a sign-in with a code: the person agrees.
+pub async fn auth_code(here: EsignetHere, headers: HeaderMap, Raw(body): Raw) -> Response {
+    let now = here.door.clock.now();
+    if !csrf::is_genuine(&headers) {
+        return csrf::forbidden(now);
+    }
+    let code = match envelope::request(&body, now) {
+        Ok(request) => here.agreed(&headers, request).await,
+        Err(code) => Err(code),
+    };
+    envelope::answer(code, now)
+}
+
+/// A request that came without its token against cross-site requests.
+struct Forbidden;
+
+impl EsignetHere {
+    async fn otp_sent(&self, headers: &HeaderMap, request: OtpRequest) -> Coded<OtpResponse> {
+        let channels = channels(&request.otp_channels)?;
+        let person = self.named(&request.individual_id)?;
+        let seen = seen(headers, &request.transaction_id)?;
+        let call = CountedCall::SendOtp;
+        self.admit(&seen, call, person).await?;
+        let wanted = WantedOtp {
+            identifier: request.individual_id.as_str().into(),
+            channels,
+        };
+        let visitor = self.visitor(&request.transaction_id);
+        match self.door.sign_ins.send_otp(&visitor, wanted).await {
+            Ok(sent) => Ok(OtpResponse {
+                transaction_id: request.transaction_id,
+                masked_email: sent.masked_email,
+                masked_mobile: sent.masked_phone,
+            }),
+            Err(error) => match self.refused(&seen, call, &error).await {
+                "unknown_error" => Err("send_otp_failed"),
+                code => Err(code),
+            },
+        }
+    }
+
+    /// Reads the request, unless it is forbidden, and authenticates the person.
+    async fn proven(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> Result<Coded<AuthResponse>, Forbidden> {
+        if !csrf::is_genuine(headers) {
+            return Err(Forbidden);
+        }
+        Ok(match envelope::request(body, self.door.clock.now()) {
+            Ok(request) => self.authenticated(headers, request).await,
+            Err(code) => Err(code),
+        })
+    }
+
+    async fn authenticated(
+        &self,
+        headers: &HeaderMap,
+        request: AuthRequest,
+    ) -> Coded<AuthResponse> {
+        let challenges = challenges(request.challenge_list)?;
+        let person = self.named(&request.individual_id)?;
+        let seen = seen(headers, &request.transaction_id)?;
+        let call = CountedCall::Authenticate;
+        self.admit(&seen, call, person).await?;
+        let attempt = SignInAttempt {
+            identifier: request.individual_id.as_str().into(),
+            challenges,
+        };
+        let visitor = self.visitor(&request.transaction_id);
+        match self.door.sign_ins.authenticate(&visitor, attempt).await {
+            Ok(proven) => Ok(AuthResponse {
+                transaction_id: request.transaction_id,
+                consent_action: Some(consent_action(proven.sign_in.stage)),
+            }),
+            Err(error) => Err(self.refused(&seen, call, &error).await),
+        }
+    }
+
+    async fn agreed(&self, headers: &HeaderMap, request: CodeRequest) -> Coded<CodeResponse> {
+        let seen = seen(headers, &request.transaction_id)?;
+        let checked = self
+            .door
+            .transactions
+            .check(seen.transaction, seen.hash)
+            .await;
+        checked.map_err(|refusal| codes::of_transaction(&refusal))?;
+        let agreement = PersonsAgreement {
+            claims: request.accepted_claims.unwrap_or_default(),
+            scopes: request.permitted_authorize_scopes.unwrap_or_default(),
+        };
+        let visitor = self.visitor(&request.transaction_id);
+        let landing = self.door.sign_ins.agree(&visitor, &agreement).await;
+        CodeResponse::of(landing.map_err(|error| codes::of(&error))?)
+    }
+
+    async fn admit(
+        &self,
+        seen: &SeenDetails<'_>,
+        call: CountedCall,
+        person: NamedPerson<'_>,
+    ) -> Coded<()> {
+        let transactions = &self.door.transactions;
+        let admitted = transactions.admit(seen.transaction, seen.hash, call, person);
+        admitted
+            .await
+            .map_err(|refusal| codes::of_transaction(&refusal))
+    }
+
+    /// The code of an error. An attempt that reached nobody counts for nothing.
+    async fn refused(
+        &self,
+        seen: &SeenDetails<'_>,
+        call: CountedCall,
+        error: &Error,
+    ) -> &'static str {
+        if codes::is_away(error)
+            && let Err(error) = self
+                .door
+                .transactions
+                .give_back(seen.transaction, call)
+                .await
+        {
+            tracing::warn!(reason = %error, "an attempt can't be given back");
+        }
+        codes::of(error)
+    }
+
+    pub(crate) fn visitor(&self, sign_in: &str) -> SignInVisitor {
+        SignInVisitor {
+            sign_in: sign_in.to_owned(),
+            browser: None,
+            from: self.device(),
+        }
+    }
+
+    fn named<'a>(&self, individual_id: &'a str) -> Coded<NamedPerson<'a>> {
+        match individual_id.trim().is_empty() || individual_id.len() > 256 {
+            true => Err("invalid_identifier"),
+            false => Ok(NamedPerson {
+                individual_id,
+                from: self.from,
+            }),
+        }
+    }
+
+    fn answer_unless_forbidden(&self, answer: Result<Coded<AuthResponse>, Forbidden>) -> Response {
+        let now = self.door.clock.now();
+        match answer {
+            Ok(answer) => envelope::answer(answer, now),
+            Err(Forbidden) => csrf::forbidden(now),
+        }
+    }
+}
+
+impl CodeResponse {
+    pub(crate) fn of(landing: Landing) -> Coded<Self> {
+        let code = landing.code.ok_or(codes::INVALID_TRANSACTION)?;
+        Ok(Self {
+            nonce: landing.nonce,
+            state: landing.state,
+            code: code.expose().to_owned(),
+            redirect_uri: landing.redirect_uri,
+        })
+    }
+}
+
+/// What a caller has seen of a sign-in.
+struct SeenDetails<'a> {
+    transaction: &'a str,
+    hash: &'a str,
+}
+
+/// The transaction and the hash of a request. The transaction of the headers is that of the body.
+fn seen<'a>(headers: &'a HeaderMap, transaction: &str) -> Coded<SeenDetails<'a>> {
+    let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let key = header(DETAILS_KEY).filter(|key| *key == transaction);
+    Ok(SeenDetails {
+        transaction: key.ok_or(codes::INVALID_TRANSACTION)?,
+        hash: header(DETAILS_HASH).ok_or(envelope::INVALID_REQUEST)?,
+    })
+}
+
+/// The challenges of a request: at least one, and few.
+pub(crate) fn challenges(given: Vec<AuthChallenge>) -> Coded<Vec<Challenge>> {
+    match given.len() {
+        1..=CHALLENGES_MAX => given.into_iter().map(AuthChallenge::read).collect(),
+        _ => Err("invalid_no_of_challenges"),
+    }
+}
+
+/// Whether the person must be asked, once they have proven who they are.
+pub(crate) fn consent_action(stage: SignInStage) -> &'static str {
+    match stage {
+        SignInStage::Agreed => "NOCAPTURE",
+        SignInStage::Authentication | SignInStage::Consent => "CAPTURE",
+    }
+}
+
+/// The kinds of addresses of a request, which are written in any case.
+pub(crate) fn channels(names: &[String]) -> Coded<Vec<OtpChannel>> {
+    let channel = |name: &String| match name.to_ascii_lowercase().as_str() {
+        "email" => Ok(OtpChannel::Email),
+        "phone" => Ok(OtpChannel::Phone),
+        _ => Err("invalid_otp_channel"),
+    };
+    match names.len() {
+        1 | 2 => names.iter().map(channel).collect(),
+        _ => Err("invalid_otp_channel"),
+    }
+}

@@ -1,0 +1,126 @@
+//! The provider whose address was called, and the settings of its face.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use selfsame_driver::clock::Clock;
+use selfsame_identity::links::Links;
+use selfsame_identity::mock::MockIdentities;
+use selfsame_identity::transactions::Transactions;
+use selfsame_oidc::Preset;
+use selfsame_sign_in::SignIns;
+use selfsame_sign_in::identity::PersonsDevice;
+use serde_json::{Map, Value};
+use url::Url;
+
+use crate::details_hash;
+
+/// Where eSignet's interface is, below the origin.
+pub const BASE: &str = "/v1/esignet";
+
+/// A provider behind eSignet's interface.
+#[derive(Clone)]
+pub struct EsignetDoor {
+    /// The provider.
+    pub sign_ins: SignIns,
+    /// What is kept beside a sign-in.
+    pub transactions: Arc<Transactions>,
+    /// The sign-ins that wallets take over.
+    pub links: Arc<Links>,
+    /// The mock identity system, if it is the one that signs claims.
+    pub mock: Option<MockIdentities>,
+    /// The clock of the envelopes.
+    pub clock: Clock,
+    /// The settings.
+    pub settings: Arc<EsignetSettings>,
+}
+
+/// The settings of the interface.
+#[derive(Clone, Debug)]
+pub struct EsignetSettings {
+    /// The address of the interface, `…/v1/esignet/`.
+    pub base: Url,
+    /// The rules of clients that are registered here.
+    pub preset: Preset,
+    /// The scopes of credentials.
+    pub credential_scopes: Vec<String>,
+    /// What a user interface is told of itself, by name.
+    pub ui: Map<String, Value>,
+}
+
+/// The provider of a request, and where the request comes from. The server extracts it.
+pub struct EsignetHere {
+    /// The provider.
+    pub door: EsignetDoor,
+    /// The address of the caller, if known.
+    pub from: Option<IpAddr>,
+    /// Whether the caller may manage clients: the operator, or anyone with the tolerances of older versions.
+    pub may_manage: bool,
+}
+
+impl EsignetSettings {
+    /// Settings with the members that eSignet's user interface looks for.
+    #[must_use]
+    pub fn new(base: Url, preset: Preset) -> Self {
+        let seconds = Value::from(180);
+        let ui = [
+            ("sbi.env", "Developer".into()),
+            ("otp.length", 6.into()),
+            ("send.otp.channels", "email,phone".into()),
+            ("captcha.enable", "".into()),
+            ("auth.txnid.length", 10.into()),
+            ("consent.screen.timeout-in-secs", 600.into()),
+            ("consent.screen.timeout-buffer-in-secs", 5.into()),
+            ("resend.otp.delay.secs", seconds.clone()),
+            ("linked-transaction-expire-in-secs", 240.into()),
+            ("wallet.qr-code.auto-refresh-limit", 3.into()),
+            ("wallet.qr-code-buffer-in-secs", 10.into()),
+            ("preauth-screen-timeout-in-secs", seconds),
+        ];
+        let ui = ui.map(|(name, value): (&str, Value)| (name.to_owned(), value));
+        Self {
+            base,
+            preset,
+            credential_scopes: Vec::new(),
+            ui: ui.into_iter().collect(),
+        }
+    }
+
+    /// Whether the hash of the details can be made again by a user interface, which moves members with numbers as names.
+    #[must_use]
+    pub fn is_stable(&self) -> bool {
+        self.ui.iter().all(|(name, value)| {
+            let plain = !value.is_object() && !value.is_array() && !value.is_f64();
+            plain && details_hash::is_stable(name)
+        })
+    }
+
+    /// One of its addresses.
+    pub(crate) fn at(&self, path: &str) -> Option<Url> {
+        self.base.join(path).ok()
+    }
+}
+
+impl EsignetHere {
+    pub(crate) fn device(&self) -> Option<PersonsDevice> {
+        let address = self.from?;
+        Some(PersonsDevice {
+            address,
+            known: None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_for_user_interfaces_survive_a_round_trip() {
+        let base: Url = "https://host.example/v1/esignet/".parse().unwrap();
+        let mut settings = EsignetSettings::new(base, Preset::Strict);
+        assert!(settings.is_stable());
+        settings.ui.insert("7".to_owned(), 1.into());
+        assert!(!settings.is_stable());
+    }
+}
