@@ -110,16 +110,16 @@ impl Plan {
                 root.name
             ));
         }
-        let page = Page { text, root: &root };
+        let page = Page { root: &root };
         let variables = page.variables()?;
         let value = |name: &str| {
             let found = variables.iter().find(|one| one.name == name);
             found.map(|one| one.value.clone()).unwrap_or_default()
         };
         let (samplers, users) = (page.samplers()?, page.users()?);
-        let offer = body(text, called(&samplers, ISSUES)?)?;
+        let offer = body(called(&samplers, ISSUES)?)?;
         let asked = called(&samplers, ASKS)?;
-        let request = body(text, asked)?;
+        let request = body(asked)?;
         let moment = moment(text, asked, &request)?;
         let plan = Self {
             text: text.to_owned(),
@@ -207,7 +207,6 @@ impl Plan {
 
 /// The document of a plan.
 struct Page<'p> {
-    text: &'p str,
     root: &'p Element,
 }
 
@@ -225,14 +224,10 @@ impl<'p> Page<'p> {
         found
     }
 
-    fn said(&self, element: &Element) -> Result<String, String> {
-        said(self.text, element)
-    }
-
     /// A property's text; empty if there is none.
-    fn property(&self, of: &Element, name: &str) -> Result<String, String> {
+    fn property(&self, of: &Element, name: &str) -> String {
         of.property(name)
-            .map_or(Ok(String::new()), |one| self.said(one))
+            .map_or_else(String::new, |one| one.value.clone())
     }
 
     /// The user-defined variables. Those of what is published must be there.
@@ -247,8 +242,8 @@ impl<'p> Page<'p> {
             for one in listed {
                 if let Some(value) = one.property("Argument.value") {
                     found.push(Variable {
-                        name: self.property(one, "Argument.name")?,
-                        value: self.said(value)?,
+                        name: self.property(one, "Argument.name"),
+                        value: value.value.clone(),
                         at: value.text.clone(),
                     });
                 }
@@ -278,24 +273,24 @@ impl<'p> Page<'p> {
         let wanted = "the number of users (ThreadGroup.num_threads) is no number";
         let threads = group.property("ThreadGroup.num_threads").ok_or(wanted)?;
         Ok(Number {
-            value: self.said(threads)?.parse().map_err(|_| wanted)?,
+            value: threads.value.clone().parse().map_err(|_| wanted)?,
             at: threads.text.clone(),
         })
     }
 
     /// The requests, in their order.
     fn samplers(&self) -> Result<Vec<Sampler<'p>>, String> {
-        let sets = self.parameters()?;
+        let sets = self.parameters();
         let read = |element: &'p Element| {
             let name = element.attribute("testname").unwrap_or_default();
-            let protocol = self.property(element, "HTTPSampler.protocol")?;
+            let protocol = self.property(element, "HTTPSampler.protocol");
             if !matches!(protocol.as_str(), "" | "http") {
                 return Err(format!(
                     "the request \"{name}\" is made by {protocol}, and http was looked for"
                 ));
             }
-            let host = self.property(element, "HTTPSampler.domain")?;
-            let port = self.property(element, "HTTPSampler.port")?;
+            let host = self.property(element, "HTTPSampler.domain");
+            let port = self.property(element, "HTTPSampler.port");
             let mut places = BTreeSet::new();
             for set in &sets {
                 places.insert(Place::parse(&filled(&host, set), &filled(&port, set))?);
@@ -305,7 +300,7 @@ impl<'p> Page<'p> {
             bodies.retain(|one| one.attribute("name") == Some("Argument.value"));
             Ok(Sampler {
                 name,
-                path: self.property(element, "HTTPSampler.path")?,
+                path: self.property(element, "HTTPSampler.path"),
                 places: places.into_iter().collect(),
                 body: bodies.first().copied(),
             })
@@ -314,7 +309,7 @@ impl<'p> Page<'p> {
     }
 
     /// The sets of values that users take turns with; an empty one if there is none.
-    fn parameters(&self) -> Result<Vec<Vec<Parameter>>, String> {
+    fn parameters(&self) -> Vec<Vec<Parameter>> {
         let mut sets = Vec::new();
         for element in self.all("UserParameters") {
             let names = element.property("UserParameters.names");
@@ -324,17 +319,17 @@ impl<'p> Page<'p> {
             };
             for set in &values.children {
                 let pairs = names.children.iter().zip(&set.children);
-                let parameter = |(name, value): (&Element, &Element)| {
-                    let (name, value) = (self.said(name)?, self.said(value)?);
-                    Ok::<_, String>(Parameter { name, value })
+                let parameter = |(name, value): (&Element, &Element)| Parameter {
+                    name: name.value.clone(),
+                    value: value.value.clone(),
                 };
-                sets.push(pairs.map(parameter).collect::<Result<_, _>>()?);
+                sets.push(pairs.map(parameter).collect());
             }
         }
         if sets.is_empty() {
             sets.push(Vec::new());
         }
-        Ok(sets)
+        sets
     }
 }
 
@@ -342,11 +337,6 @@ impl<'p> Page<'p> {
 struct Parameter {
     name: String,
     value: String,
-}
-
-/// The text of an element, without entities.
-fn said(text: &str, element: &Element) -> Result<String, String> {
-    xml::decoded(text.get(element.text.clone()).unwrap_or_default())
 }
 
 /// A text with the values of these parameters.
@@ -401,11 +391,9 @@ fn only(sampler: &Sampler) -> Result<Place, String> {
 }
 
 /// The body of a request. Its variables are in quotes, so it is JSON before they have values.
-fn body(text: &str, sampler: &Sampler) -> Result<Value, String> {
-    let body = sampler
-        .body
-        .map_or(Ok(String::new()), |one| said(text, one))?;
-    serde_json::from_str(&body)
+fn body(sampler: &Sampler) -> Result<Value, String> {
+    let body = sampler.body.map_or("", |one| one.value.as_str());
+    serde_json::from_str(body)
         .map_err(|error| format!("the body of \"{}\" is not JSON: {error}", sampler.name))
 }
 

@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use roxmltree::{Document, Node, ParsingOptions};
+
 /// An element deeper than this is not read. Plans have 15 levels.
 const DEEPEST: usize = 64;
 
@@ -10,9 +12,11 @@ const DEEPEST: usize = 64;
 #[derive(Debug)]
 pub struct Element {
     pub name: String,
-    /// The names and the values of the attributes, without quotes and with their entities.
+    /// The names and the values of the attributes.
     attributes: Vec<(String, String)>,
-    /// Where the text is before the first child; all of it in an element without children.
+    /// The text before the first child; all of it in an element without children.
+    pub value: String,
+    /// Where that is.
     pub text: Range<usize>,
     pub children: Vec<Element>,
 }
@@ -50,149 +54,44 @@ impl Element {
     }
 }
 
-/// Parses a document. Document types and CDATA sections are refused: no plan has them.
+/// Parses a document. One with a document type is refused: no plan has it.
 pub fn parse(text: &str) -> Result<Element, String> {
-    let mut open: Vec<Element> = Vec::new();
-    let mut at = 0;
-    while let Some(tag) = next_tag(text, at)? {
-        at = tag.at.end;
-        let inside = text.get(tag.at.start + 1..at - 1).unwrap_or_default();
-        let ended = if let Some(name) = inside.strip_prefix('/') {
-            let mut element = open.pop().ok_or("an element ends that did not begin")?;
-            if element.name != name.trim_end() {
-                return Err(format!("<{}> ends with </{name}>", element.name));
-            }
-            if element.children.is_empty() {
-                element.text.end = tag.at.start;
-            }
-            Some(element)
-        } else {
-            if let Some(parent) = open.last_mut().filter(|one| one.children.is_empty()) {
-                parent.text.end = tag.at.start;
-            }
-            let element = begun(inside, at)?;
-            if inside.ends_with('/') {
-                Some(element)
-            } else if open.len() == DEEPEST {
-                return Err(format!("more than {DEEPEST} levels of elements"));
-            } else {
-                open.push(element);
-                None
-            }
-        };
-        match (ended, open.last_mut()) {
-            (Some(element), Some(parent)) => parent.children.push(element),
-            (Some(root), None) => return Ok(root),
-            (None, _) => {}
-        }
-    }
-    Err(match open.last() {
-        Some(element) => format!("<{}> does not end", element.name),
-        None => "it has no element".to_owned(),
-    })
+    let document = Document::parse_with_options(text, ParsingOptions::default());
+    let document = document.map_err(|error| error.to_string())?;
+    read(text, document.root_element(), DEEPEST)
 }
 
-/// A tag, with its angle brackets.
-struct Tag {
-    at: Range<usize>,
-}
-
-/// The next tag of an element.
-fn next_tag(text: &str, from: usize) -> Result<Option<Tag>, String> {
-    let mut from = from;
-    loop {
-        let rest = text.get(from..).unwrap_or_default();
-        let Some(start) = rest.find('<') else {
-            return Ok(None);
-        };
-        let (start, rest) = (from + start, rest.get(start..).unwrap_or_default());
-        let skipped = if rest.starts_with("<?") {
-            "?>"
-        } else if rest.starts_with("<!--") {
-            "-->"
-        } else if rest.starts_with("<!") {
-            return Err("it has a document type or a CDATA section".to_owned());
-        } else {
-            let end = tag_length(rest).ok_or("a tag does not end")?;
-            return Ok(Some(Tag {
-                at: start..start + end,
-            }));
-        };
-        let end = rest.find(skipped).ok_or("a comment does not end")?;
-        from = start + end + skipped.len();
-    }
-}
-
-/// The length of the tag that a text begins with. A bracket in a quoted value does not end it.
-fn tag_length(text: &str) -> Option<usize> {
-    let mut quote = None;
-    for (at, byte) in text.bytes().enumerate() {
-        match (byte, quote) {
-            (b'>', None) => return Some(at + 1),
-            (b'"' | b'\'', None) => quote = Some(byte),
-            (byte, Some(open)) if byte == open => quote = None,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The element of a start tag without its brackets, whose text begins here.
-fn begun(inside: &str, text: usize) -> Result<Element, String> {
-    let inside = inside.trim_end_matches('/').trim_end();
-    let name = inside.split_whitespace().next().unwrap_or_default();
-    let mut rest = inside.get(name.len()..).unwrap_or_default().trim_start();
-    let mut attributes = Vec::new();
-    while !rest.is_empty() {
-        let wrong = || format!("an attribute of <{name}> is not well-formed");
-        let (attribute, value) = rest.split_once('=').ok_or_else(wrong)?;
-        let value = value.trim_start();
-        let quote = value.chars().next().filter(|one| matches!(one, '"' | '\''));
-        let quote = quote.ok_or_else(wrong)?;
-        let (value, more) = value
-            .get(1..)
-            .unwrap_or_default()
-            .split_once(quote)
-            .ok_or_else(wrong)?;
-        attributes.push((attribute.trim_end().to_owned(), value.to_owned()));
-        rest = more.trim_start();
-    }
+/// An element with so many levels at most.
+fn read(text: &str, node: Node<'_, '_>, levels: usize) -> Result<Element, String> {
+    let deeper = levels.checked_sub(1);
+    let deeper = deeper.ok_or_else(|| format!("more than {DEEPEST} levels of elements"))?;
+    let attributes = node.attributes();
+    let attributes = attributes.map(|one| (one.name().to_owned(), one.value().to_owned()));
+    let children = node.children().filter(Node::is_element);
+    let children: Result<Vec<Element>, String> =
+        children.map(|child| read(text, child, deeper)).collect();
     Ok(Element {
-        name: name.to_owned(),
-        attributes,
-        text: text..text,
-        children: Vec::new(),
+        name: node.tag_name().name().to_owned(),
+        attributes: attributes.collect(),
+        value: node.text().unwrap_or_default().to_owned(),
+        text: place(text, node),
+        children: children?,
     })
 }
 
-/// A text without its entities.
-pub fn decoded(text: &str) -> Result<String, String> {
-    let mut all = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, entity)) = rest.split_once('&') {
-        all.push_str(before);
-        let (name, after) = entity.split_once(';').ok_or("an entity does not end")?;
-        all.push(character(name).ok_or_else(|| format!("&{name}; is not known"))?);
-        rest = after;
+/// Where the text of an element is: before its first child, or between its tags.
+fn place(text: &str, node: Node<'_, '_>) -> Range<usize> {
+    let first = node.first_child();
+    match first {
+        Some(first) if first.is_text() => first.range(),
+        Some(first) => first.range().start..first.range().start,
+        None => {
+            let all = node.range();
+            let written = text.get(all.clone()).unwrap_or_default();
+            let end = written.rfind("</").map_or(all.end, |end| all.start + end);
+            end..end
+        }
     }
-    all.push_str(rest);
-    Ok(all)
-}
-
-fn character(entity: &str) -> Option<char> {
-    let code = match entity {
-        "amp" => return Some('&'),
-        "apos" => return Some('\''),
-        "gt" => return Some('>'),
-        "lt" => return Some('<'),
-        "quot" => return Some('"'),
-        other => other.strip_prefix('#')?,
-    };
-    let code = match code.strip_prefix('x') {
-        Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16),
-        None => code.parse(),
-    };
-    char::from_u32(code.ok()?)
 }
 
 /// The document with these edits, which do not overlap.
@@ -246,16 +145,16 @@ mod tests {
 
     #[test]
     fn entities_are_decoded_and_unknown_ones_refused() {
-        let text = "&quot;a&quot; &amp;&#38;&#x26; &lt;&gt;&apos;&#xd;";
-        assert_eq!(decoded(text).unwrap(), "\"a\" &&& <>'\r");
+        let text = "<a>&quot;a&quot; &amp;&#38;&#x26; &lt;&gt;&apos;&#xd;</a>";
+        assert_eq!(parse(text).unwrap().value, "\"a\" &&& <>'\r");
         for wrong in ["&nbsp;", "&", "&#xd800;", "&#;"] {
-            assert!(decoded(wrong).is_err(), "{wrong}");
+            assert!(parse(&format!("<a>{wrong}</a>")).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn what_is_not_well_formed_is_refused() {
-        let deep = "<a>".repeat(DEEPEST + 1);
+        let deep = "<a>".repeat(DEEPEST + 1) + &"</a>".repeat(DEEPEST + 1);
         for wrong in [
             "",
             "text",
@@ -267,7 +166,6 @@ mod tests {
             "<a x=1></a>",
             "<a x=\"1></a>",
             "<!DOCTYPE a><a/>",
-            "<a><![CDATA[x]]></a>",
             "<!-- <a/>",
             &deep,
         ] {

@@ -91,7 +91,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
     ("proptest", &["selfsame-testkit"]),
     ("qrcode", &["selfsame-pages", "selfsame-terminal"]),
     ("regex-lite", &["selfsame-types"]),
-    ("roxmltree", &["selfsame-types"]),
+    ("roxmltree", &["selfsame-types", "xtask"]),
     ("rusqlite", &["selfsame-store", "selfsame-askar"]),
     (
         "rustls-native-certs",
