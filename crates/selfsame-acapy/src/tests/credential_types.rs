@@ -57,7 +57,12 @@ async fn reported(laboratory: &Agent, holder: &Agent, blood_group: &str) -> Valu
     });
     let path = format!("/credential-types/{TYPE}/send");
     let sent = laboratory.post(&path, &body.to_string()).await;
-    let path = format!("/issue-credential-2.0/records?connection_id={holders}");
+    stored(holder, &holders, &sent).await
+}
+
+/// The credential of this exchange, once the holder has received and stored it.
+async fn stored(holder: &Agent, connection: &str, sent: &Value) -> Value {
+    let path = format!("/issue-credential-2.0/records?connection_id={connection}");
     let received = awaited(holder, &path, |one| {
         let record = &one["cred_ex_record"];
         record["thread_id"] == sent["thread_id"] && record["state"] == "credential-received"
@@ -70,6 +75,36 @@ async fn reported(laboratory: &Agent, holder: &Agent, blood_group: &str) -> Valu
     holder.post(&path, "").await;
     let held = holder.get("/credentials").await;
     held["results"][0].clone()
+}
+
+/// The holder has an answer that somebody else issued, by a definition of their own.
+async fn invented(issuer: &Agent, holder: &Agent) -> Value {
+    let schema = json!({
+        "schema_name": TYPE, "schema_version": "1.0", "attributes": ["can_give_to.a_pos"],
+    });
+    let schema = issuer.post("/schemas", &schema.to_string()).await;
+    let definition = json!({"schema_id": schema["schema_id"]});
+    let path = "/credential-definitions";
+    let definition = issuer.post(path, &definition.to_string()).await;
+    let [issuers, holders] = connected(issuer, holder).await;
+    let body = json!({
+        "connection_id": issuers,
+        "credential_preview": {"attributes": [{"name": "can_give_to.a_pos", "value": "1"}]},
+        "filter": {"anoncreds": {"cred_def_id": definition["credential_definition_id"]}},
+    });
+    let path = "/issue-credential-2.0/send";
+    let sent = issuer.post(path, &body.to_string()).await;
+    stored(holder, &holders, &sent).await
+}
+
+/// What the holder's agent presents if somebody asks it this.
+async fn presented(asker: &Agent, holder: &Agent, request: &Value, credential: &Value) -> Value {
+    let [verifiers, holders] = asked(asker, holder, request).await;
+    let path = format!("{holders}/send-presentation");
+    holder.post(&path, &yes(&credential["referent"])).await;
+    let received = |one: &Value| one["state"] == "presentation-received";
+    let received = asker.until(&verifiers, received).await;
+    received["by_format"]["pres"]["anoncreds"].clone()
 }
 
 /// The hospital's question, on a new connection: both sides' paths of the exchange.
@@ -166,6 +201,59 @@ async fn a_question_is_answered_with_yes_and_no_value_is_shown() {
     let body = yes(&report["referent"]);
     let refused = berta.send(http::Method::POST, &path, &body).await;
     assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
+}
+
+#[tokio::test]
+async fn a_holder_who_cheats_with_another_type_another_answer_or_an_old_one_is_refused() {
+    let world = world().await;
+    let [laboratory, hospital, anna, berta] = &world.agents[..] else {
+        panic!("four agents");
+    };
+    let about = laboratory.get(&format!("/credential-types/{TYPE}")).await;
+    let report = reported(laboratory, anna, "A Rh positive").await;
+    let question = question(&about["cred_def_id"]);
+    let [verifiers, _] = asked(hospital, anna, &question).await;
+    let asked = hospital.get(&verifiers).await;
+    let asked = asked["by_format"]["pres_request"]["anoncreds"].clone();
+    assert!(asked["nonce"].is_string(), "{asked}");
+    let anoncreds = world.app.agents().anoncreds();
+    let judged = async |answer: &Value| {
+        let [asked, answer] = [&asked, answer].map(|one| one.to_string().into_bytes());
+        anoncreds.verify(&asked, &answer).await.unwrap()
+    };
+    // Whoever asks with the same nonce gets what answers the hospital.
+    let honest = presented(laboratory, anna, &asked, &report).await;
+    let verdict = judged(&honest).await;
+    assert!(verdict.is_valid, "{verdict:?}");
+
+    // Of a credential that somebody else issued.
+    let mut unrestricted = asked.clone();
+    unrestricted["requested_predicates"]["may_give"]["restrictions"] = json!([]);
+    let invented = invented(anna, berta).await;
+    let other = presented(laboratory, berta, &unrestricted, &invented).await;
+    assert!(!judged(&other).await.is_valid, "another definition");
+    let mut renamed = other;
+    renamed["identifiers"] = honest["identifiers"].clone();
+    assert!(!judged(&renamed).await.is_valid, "a renamed definition");
+
+    // Of a report that says no.
+    let mut weaker = asked.clone();
+    weaker["requested_predicates"]["may_give"]["p_value"] = json!(0);
+    let says_no = reported(laboratory, hospital, "B Rh positive").await;
+    let weak = presented(laboratory, hospital, &weaker, &says_no).await;
+    assert!(!judged(&weak).await.is_valid, "a weaker predicate");
+    let mut altered = weak;
+    let predicate = "/proof/proofs/0/primary_proof/ge_proofs/0/predicate/value";
+    let value = altered.pointer_mut(predicate).expect("the predicate");
+    assert_eq!(*value, json!(0));
+    *value = json!(1);
+    assert!(!judged(&altered).await.is_valid, "an altered predicate");
+
+    // Of an earlier question.
+    let mut earlier = asked.clone();
+    earlier["nonce"] = json!("1234567890");
+    let old = presented(laboratory, anna, &earlier, &report).await;
+    assert!(!judged(&old).await.is_valid, "an old answer");
 }
 
 #[tokio::test]
