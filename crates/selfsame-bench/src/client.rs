@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use http::{Method, Request, StatusCode, header};
+use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper_util::client::legacy::Client as Pool;
@@ -165,11 +165,7 @@ impl BenchClient {
         token: &str,
         body: Option<(&'static str, Bytes)>,
     ) -> Result<(StatusCode, Bytes), Error> {
-        let failed = |why: String| failed(&method, path, why);
-        let mut request = Request::builder()
-            .method(method.clone())
-            .uri(format!("{}{path}", self.base))
-            .header(header::HOST, &*self.host);
+        let mut request = Request::builder().method(&method).uri(path);
         if !token.is_empty() {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
@@ -181,19 +177,34 @@ impl BenchClient {
             None => Bytes::new(),
         };
         let request = request
-            .body(Full::new(body))
-            .map_err(|error| failed(error.to_string()))?;
+            .body(body)
+            .map_err(|error| failed(&method, path, error.to_string()))?;
+        let answer = self.call(request).await?;
+        Ok((answer.status(), answer.into_body()))
+    }
+
+    /// Sends a request with headers of its own, whose address is a path, and returns the answer whatever its status.
+    ///
+    /// # Errors
+    /// No answer within 30 s.
+    pub async fn call(&self, request: Request<Bytes>) -> Result<Response<Bytes>, Error> {
+        let (mut head, body) = request.into_parts();
+        let (method, path) = (head.method.clone(), head.uri.to_string());
+        let failed = |why: String| failed(&method, &path, why);
+        let malformed = |error: &dyn std::error::Error| failed(error.to_string());
+        let uri = format!("{}{path}", self.base).parse();
+        head.uri = uri.map_err(|error: http::uri::InvalidUri| malformed(&error))?;
+        let host = HeaderValue::from_str(&self.host).map_err(|error| malformed(&error))?;
+        head.headers.insert(header::HOST, host);
         self.requests.fetch_add(1, Ordering::Relaxed);
         let answer = async {
-            let response = self
-                .pool
-                .request(request)
-                .await
-                .map_err(|error| failed(causes(&error)))?;
-            let status = response.status();
-            let body = response.into_body().collect().await;
-            let body = body.map_err(|error| failed(error.to_string()))?;
-            Ok((status, body.to_bytes()))
+            let request = Request::from_parts(head, Full::new(body));
+            let response = self.pool.request(request).await;
+            let (head, body) = response
+                .map_err(|error| failed(causes(&error)))?
+                .into_parts();
+            let body = body.collect().await.map_err(|error| malformed(&error))?;
+            Ok(Response::from_parts(head, body.to_bytes()))
         };
         tokio::time::timeout(PATIENCE, answer)
             .await
