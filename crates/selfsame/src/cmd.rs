@@ -9,6 +9,7 @@ mod hsm;
 pub mod registry;
 mod restore;
 mod shell;
+mod size;
 mod tenant;
 mod up;
 
@@ -67,6 +68,8 @@ enum Verb {
     Manual(shell::Manual),
     /// Run benchmarks.
     Bench(bench::Bench),
+    /// Work out cores, memory and storage for the sign-ins of so many people.
+    Size(size::Size),
 }
 
 impl Cli {
@@ -88,6 +91,7 @@ impl Cli {
             Verb::Completions(completions) => completions.run(),
             Verb::Manual(manual) => manual.run(),
             Verb::Bench(bench) => bench.run().await,
+            Verb::Size(size) => size.run(),
         }
     }
 }

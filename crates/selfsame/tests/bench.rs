@@ -48,6 +48,24 @@ fn so_does_the_short_run_of_aries_with_two_of_each_agent_behind_nginx() {
 }
 
 #[test]
+fn so_does_the_short_run_of_sign_ins_and_sizes_follow_from_its_figures() {
+    let report = report("signin", &[]);
+    assert_eq!(names(&report), documented("signin"));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), report.to_string()).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_selfsame"))
+        .args(["size", "--people", "4000000", "--json", "--figures"])
+        .arg(file.path())
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{errors}");
+    let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(plan["sign_ins_s"], 111.1);
+    assert!(plan["providers"]["cores"].as_u64() > Some(1), "{plan}");
+}
+
+#[test]
 fn so_does_the_short_run_of_the_registry() {
     assert_eq!(printed("registry"), documented("registry"));
 }
@@ -131,6 +149,10 @@ fn printed(bench: &str) -> BTreeSet<String> {
 }
 
 fn printed_with(bench: &str, arguments: &[&OsStr]) -> BTreeSet<String> {
+    names(&report(bench, arguments))
+}
+
+fn report(bench: &str, arguments: &[&OsStr]) -> Value {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let output = Command::new(env!("CARGO_BIN_EXE_selfsame"))
         .args(["bench", bench, "--quick", "--json"])
@@ -143,6 +165,10 @@ fn printed_with(bench: &str, arguments: &[&OsStr]) -> BTreeSet<String> {
     assert!(matches!(code, Some(0 | 1)), "{code:?}: {errors}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["bench"], bench);
+    report
+}
+
+fn names(report: &Value) -> BTreeSet<String> {
     report["figures"]
         .as_array()
         .unwrap()

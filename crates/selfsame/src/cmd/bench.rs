@@ -1,6 +1,7 @@
 //! `selfsame bench`: benchmarks, on a server of its own.
 
 mod aries;
+mod signin;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ use url::Url;
 
 use crate::settings::HOOKS;
 use aries::AriesBench;
+use signin::SignInBench;
 
 /// How often a TLS end tries to resolve a DID at the registry, and the pause between tries.
 const TRIES: usize = 5;
@@ -59,6 +61,8 @@ enum What {
     Oid4vc(BenchSettings),
     /// Credentials over DIDComm by the admin API, compared with the figures of the Aries study.
     Aries(AriesBench),
+    /// Sign-ins by eSignet's interface and by OpenID Connect, compared with the figures of eSignet's study.
+    Signin(SignInBench),
     /// Writes to the registry, and reads with proofs.
     #[command(after_help = "Example: selfsame bench registry --quick --json")]
     Registry {
@@ -161,6 +165,7 @@ impl What {
             Self::Oid4vc(settings)
             | Self::Organisations(settings)
             | Self::Aries(AriesBench { settings, .. })
+            | Self::Signin(SignInBench { settings, .. })
             | Self::Registry { settings, .. }
             | Self::Store { settings, .. }
             | Self::Tls { settings, .. } => settings,
@@ -193,6 +198,7 @@ impl What {
                 Ok((report, Vec::new()))
             }
             Self::Aries(bench) => bench.measure(program, scratch, bars).await,
+            Self::Signin(bench) => bench.measure(program, scratch, bars).await,
             Self::Registry { only, settings } => {
                 let plan = registry::RegistryPlan {
                     parts: only.map_or(Parts::Both, Part::parts),

@@ -572,6 +572,18 @@ pub const PLACES: &[Place] = &[
         ],
         ..place("selfsame-aries-bench", 4)
     },
+    Place {
+        // It calls providers and identity systems by their addresses alone, which can be others' too.
+        beside: &["selfsame-bench"],
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-app",
+            "selfsame-sign-in",
+            "selfsame-identity",
+        ],
+        ..place("selfsame-sign-in-bench", 4)
+    },
     place("selfsame", 5),
     place("selfsame-testkit", ASIDE),
     place("xtask", ASIDE),
