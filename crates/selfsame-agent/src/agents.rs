@@ -35,7 +35,6 @@ use crate::oob::OutOfBand;
 use crate::parts::{AgentParts, AgentTerms, Hearing};
 
 pub use beside::BesideProtocol;
-pub use connecting::{InvitationAnswer, NewInvitation};
 pub use discovering::NewDiscovery;
 pub use exchanges::{ExchangeBegin, ExchangeFilter, Exchanges, IssuingStanding};
 pub use exchanging::DidRequestWish;

@@ -13,13 +13,13 @@ mod oob;
 mod parts;
 
 pub use agents::{
-    Agents, ConnectionEndpoints, ExchangeBegin, ExchangeFilter, Exchanges, InvitationAnswer,
-    ListRange, NewInvitation,
+    Agents, ConnectionEndpoints, ExchangeBegin, ExchangeFilter, Exchanges, ListRange,
 };
 pub use exchanges::{ExchangeProtocol, Wishes};
 pub use parts::{AgentSettings, AgentTerms, Hearing};
 pub use selfsame_agent_view::connection::{ConnectionFilter, ConnectionView, InvitationView};
 pub use selfsame_mediation::local_dids::LocalDid;
+pub use selfsame_mediation::wishes::{InvitationAnswer, NewInvitation};
 
 /// Protocols that another crate speaks on the connections of agents.
 pub mod beside {

@@ -1,4 +1,4 @@
-//! What controllers want of an agent: invitations of out-of-band, and notifications of revocation.
+//! What controllers want of an agent: invitations and their answers, and notifications of revocation.
 
 use selfsame_aries::revocation_notification::RevokedCredential;
 use selfsame_did::Did;
@@ -68,4 +68,28 @@ pub struct RevocationNotification {
     pub credential: RevokedCredential,
     /// A word for people.
     pub comment: Option<String>,
+}
+
+/// An invitation of connections 1.0 to make.
+#[derive(Clone, Debug, Default)]
+pub struct NewInvitation {
+    /// The controller's name for the connection.
+    pub alias: Option<String>,
+    /// Whether a request is answered without the controller.
+    pub auto_accept: bool,
+    /// Whether many may use it.
+    pub multi_use: bool,
+    /// How this agent calls itself in it, if not by its own name.
+    pub label: Option<String>,
+    /// Whether it names the public DID in place of a key.
+    pub public: bool,
+}
+
+/// How an invitation that was received is taken.
+#[derive(Clone, Debug, Default)]
+pub struct InvitationAnswer {
+    /// The controller's name for the connection.
+    pub alias: Option<String>,
+    /// Whether the request is sent at once.
+    pub auto_accept: bool,
 }

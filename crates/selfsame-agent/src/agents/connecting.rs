@@ -20,6 +20,7 @@ use selfsame_driver::{Error, Result};
 use selfsame_mediation::destination::Destination;
 use selfsame_mediation::error::{refused, unreadable};
 use selfsame_mediation::own_side::OwnSide;
+use selfsame_mediation::wishes::{InvitationAnswer, NewInvitation};
 use selfsame_store::{Batch, TenantId};
 use serde_json::{Map, Value};
 
@@ -27,30 +28,6 @@ use super::Agents;
 use super::beginning::{InvitationDoor, NewConnection, accepting};
 use crate::connections::{ConnectionEntry, ConnectionGiven, ConnectionWhat, Connections};
 use crate::machine::AgentProtocol as _;
-
-/// An invitation to make.
-#[derive(Clone, Debug, Default)]
-pub struct NewInvitation {
-    /// The controller's name for the connection.
-    pub alias: Option<String>,
-    /// Whether a request is answered without the controller.
-    pub auto_accept: bool,
-    /// Whether many may use it.
-    pub multi_use: bool,
-    /// How this agent calls itself in it, if not by its own name.
-    pub label: Option<String>,
-    /// Whether it names the public DID in place of a key.
-    pub public: bool,
-}
-
-/// How an invitation that was received is taken.
-#[derive(Clone, Debug, Default)]
-pub struct InvitationAnswer {
-    /// The controller's name for the connection.
-    pub alias: Option<String>,
-    /// Whether the request is sent at once.
-    pub auto_accept: bool,
-}
 
 impl Agents {
     /// Makes an invitation of connections 1.0.

@@ -137,13 +137,14 @@ impl Agents {
     pub(super) async fn opened(&self, envelope: Vec<u8>) -> Result<Inbound> {
         let opened = open(&self.parts.shared, envelope).await?;
         // The machines know the messages of the RFCs.
-        let read = match &opened.v2 {
-            Some(_) if opened.message.kind.protocol != ROUTING => forms::read(&opened.message),
-            _ => Ok(opened.message.clone()),
-        };
-        let (message, unread) = match read {
-            Ok(message) => (message, None),
-            Err(why) => (opened.message, Some(why)),
+        let (message, unread) = match opened.v2 {
+            Some(_) if opened.message.kind.protocol != ROUTING => {
+                match forms::read(&opened.message) {
+                    Ok(read) => (read, None),
+                    Err(why) => (opened.message, Some(why)),
+                }
+            }
+            _ => (opened.message, None),
         };
         Ok(Inbound {
             tenant: opened.tenant,

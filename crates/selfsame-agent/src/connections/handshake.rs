@@ -128,7 +128,7 @@ pub fn receive(
     turn: &AgentTurn<'_>,
 ) -> ConnectionStep {
     is_from_the_peer(entry, received)?;
-    let HandshakeStep { advance, .. } = match stepped(entry, received.input(), turn)? {
+    let HandshakeStep { advance, .. } = match stepped(entry, HandshakeInput::of(received), turn)? {
         Step::Done(stepped) => stepped,
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
     };
@@ -342,18 +342,17 @@ fn refusal(
     problem.reported(to, message)
 }
 
-impl ReceivedHandshake {
-    fn input(&self) -> HandshakeInput {
-        match &self.message {
+impl HandshakeInput {
+    /// A message of the peer.
+    fn of(received: &ReceivedHandshake) -> Self {
+        match &received.message {
             HandshakeMessage::Connection(message) => {
-                HandshakeInput::Connection(ConnectionInput::Received((**message).clone()))
+                Self::Connection(ConnectionInput::Received((**message).clone()))
             }
             HandshakeMessage::Exchange(message) => {
-                HandshakeInput::Exchange(DidExchangeInput::Received(message.clone()))
+                Self::Exchange(DidExchangeInput::Received(message.clone()))
             }
-            HandshakeMessage::V2(message) => {
-                HandshakeInput::V2(RelationInput::Received((**message).clone()))
-            }
+            HandshakeMessage::V2(message) => Self::V2(RelationInput::Received((**message).clone())),
         }
     }
 }
