@@ -10,6 +10,7 @@ mod discovery;
 mod exchanges;
 mod machine;
 mod oob;
+mod outcome;
 mod parts;
 
 pub use agents::{

@@ -15,8 +15,7 @@ use selfsame_core::machine::{
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::{Message, Version};
-use selfsame_driver::record::RecordCache;
-use selfsame_driver::record::encode;
+use selfsame_driver::record::{RecordCache, encode};
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_mediation::destination::{OwnKey, delivery};
 use selfsame_mediation::error::refused;
@@ -25,8 +24,8 @@ use selfsame_mediation::notice::{Told, Untold};
 use selfsame_mediation::queue::{NewEnvelope, QueuedWrites};
 use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, Tag, TenantId};
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::Value;
 
+use crate::outcome::{SentMessage, StepOutcome};
 use crate::parts::AgentParts;
 
 pub use selfsame_mediation::taken::{Beside, Parcel, Taken};
@@ -112,26 +111,6 @@ pub struct StartedRecord {
     pub id: String,
     /// What the step gives; `None` if the record existed already, and nothing was done.
     pub outcome: Option<StepOutcome>,
-}
-
-/// What the giver of an input gets.
-pub struct StepOutcome {
-    /// The refusal, if the peer is told of it.
-    problem: Option<Problem>,
-    /// The record after the step.
-    pub shown: Option<Value>,
-    /// What is sent, and the record that it belongs to.
-    parcels: Vec<(String, Parcel)>,
-    /// What was sent, in the order of its entries in the outbox.
-    sent: Vec<SentMessage>,
-}
-
-/// A message in the outbox.
-pub struct SentMessage {
-    /// The record that sent it.
-    pub record: String,
-    /// The key of its recipient.
-    pub peer: String,
 }
 
 /// How a message gets to its peer.
@@ -461,23 +440,13 @@ impl<P: AgentProtocol> Calling for ProtocolMachine<P> {
     }
 }
 
-impl StepOutcome {
-    fn nothing() -> Self {
-        Self {
-            problem: None,
-            shown: None,
-            parcels: Vec::new(),
-            sent: Vec::new(),
-        }
-    }
-}
-
 /// A message in the form of DIDComm v2.
 fn in_v2(message: &Message) -> Result<Message> {
     let protocol = &message.kind.protocol;
     forms::write(message).map_err(|why| {
-        let error = Error::bad_request("aries-v2-unspoken");
-        error.with("protocol", protocol).with("why", &why)
+        Error::bad_request("aries-v2-unspoken")
+            .with("protocol", protocol)
+            .with("why", &why)
     })
 }
 

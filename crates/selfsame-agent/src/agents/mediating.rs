@@ -19,7 +19,8 @@ use serde_json::json;
 use super::Agents;
 use super::inbound::{Inbound, incoming, unknown};
 use crate::connections::{Aside, ConnectionWhat, Connections};
-use crate::machine::{AgentProtocol as _, SentMessage};
+use crate::machine::AgentProtocol as _;
+use crate::outcome::SentMessage;
 use selfsame_mediation::notice::{Told, Untold};
 
 impl Agents {
