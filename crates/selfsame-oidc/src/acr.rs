@@ -121,7 +121,7 @@ mod tests {
         let known = [FactorKind::Password, FactorKind::Otp];
         let asked = names(&["phr", "urn:selfsame:acr:two-factors", "unknown"]);
         let both = vec![FactorKind::Password, FactorKind::Otp];
-        assert_eq!(table.factors(&asked, &known), [both.clone()]);
+        assert_eq!(table.factors(&asked, &known), std::slice::from_ref(&both));
         assert_eq!(
             table.met(&asked, &both),
             Some("urn:selfsame:acr:two-factors")
