@@ -2,7 +2,7 @@
 
 use selfsame_crypto::KeyType;
 use selfsame_crypto::ctx::Ctx;
-use selfsame_crypto::encoding::{base64url_encode, hex_decode};
+use selfsame_crypto::encoding::{base64url_decode, base64url_encode, hex_decode};
 use selfsame_crypto::json;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
@@ -369,5 +369,34 @@ fn the_answers_of_the_specification_are_taken_or_refused_by_its_rules() {
         assert!(lenient.proven(&assertion).is_ok(), "{name}");
         let is_verified = case["verified"]["authentication"] == true;
         assert_eq!(strict.proven(&assertion).is_ok(), is_verified, "{name}");
+    }
+}
+
+#[test]
+fn the_answers_of_a_browser_are_taken_for_each_algorithm() {
+    let vectors = include_str!("../../../../vectors/webauthn/chromium.json");
+    let vectors: Value = serde_json::from_str(vectors).unwrap();
+    let cases = vectors["cases"].as_array().unwrap();
+    let bytes = |value: &Value| base64url_decode(value.as_str().unwrap()).unwrap();
+    for case in cases {
+        let origin = Url::parse(&text(&case["origin"])).unwrap();
+        let party = RelyingParty::at(&origin, "").unwrap();
+        let (first, second) = (&case["registration"], &case["authentication"]);
+        let created: RegistrationResponse = read(&first["response"]).unwrap();
+        let creation = Creation {
+            challenge: &bytes(&first["challenge"]),
+            response: &created,
+        };
+        let passkey = party.registered(&creation).unwrap();
+        assert_eq!(Some(passkey.algorithm.number()), case["algorithm"].as_i64());
+        let answered: AssertionResponse = read(&second["response"]).unwrap();
+        let assertion = Assertion {
+            challenge: &bytes(&second["challenge"]),
+            user_handle: &bytes(&case["handle"]),
+            passkey: &passkey,
+            response: &answered,
+        };
+        let proven = party.proven(&assertion).unwrap();
+        assert!(proven.sign_count > passkey.sign_count);
     }
 }
