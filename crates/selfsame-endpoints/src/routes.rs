@@ -240,7 +240,7 @@ where
                 .gives(BYTES, "The tails file of this revocation registry.")
                 .by("docs/anoncreds.md"),
             get("/key-proofs/{hash}", tails::key_proof)
-                .named("key_proof")
+                .named("tails_key_proof")
                 .gives(
                     JSON,
                     "The whole proof of an issuer's key, with the hash that its offers name.",

@@ -36,7 +36,9 @@ const OF_CREDENTIALS: [&str; 2] = [
     "/issuer/issued/{credential}/status",
 ];
 /// Forms that are drawn again with what was typed, and then change nothing.
-const DRAWN_AGAIN: [&str; 4] = [
+const DRAWN_AGAIN: [&str; 6] = [
+    "POST /agent/issue",
+    "POST /agent/ask",
     "POST /types/new",
     "POST /types/edit/{id}",
     "POST /verifier/saved/new",

@@ -93,7 +93,12 @@ pub const SAME: [(&str, &str); 39] = [
     ),
 ];
 /// Acts that the API does not have.
-pub const OWN: [(&str, &str); 29] = [
+pub const OWN: [(&str, &str); 31] = [
+    (
+        "POST /agent/issue",
+        "Offers a credential to a peer of the agent",
+    ),
+    ("POST /agent/ask", "Asks a peer of the agent for a proof"),
     (
         "POST /agent/invitations",
         "Makes an invitation to the agent",
