@@ -21,18 +21,18 @@ where
     let below = |path: &str| format!("/v1/mock-identity-system/{path}");
     let mut routes = vec![
         post(&below("identity"), mock::create)
-            .named("mock_identity_create")
+            .named("mock_identity_system_create")
             .takes(JSON)
             .gives(JSON, "Adds a person who is made up."),
         put(&below("identity"), mock::update)
-            .named("mock_identity_update")
+            .named("mock_identity_system_update")
             .takes(JSON)
             .gives(JSON, "Changes members of a person who is made up."),
         get(&below("identity/{individual_id}"), mock::show)
-            .named("mock_identity_show")
+            .named("mock_identity_system_show")
             .gives(JSON, "Shows a person who is made up."),
         post(&below("send-otp/{party}/{client}"), mock::send_otp)
-            .named("mock_identity_send_otp")
+            .named("mock_identity_system_send_otp")
             .takes(JSON)
             .gives(
                 JSON,
@@ -40,17 +40,17 @@ where
             ),
     ];
     for (version, name) in [
-        ("", "mock_identity_kyc_auth"),
-        ("v2/", "mock_identity_kyc_auth_v2"),
+        ("", "mock_identity_system_kyc_auth"),
+        ("v2/", "mock_identity_system_kyc_auth_v2"),
     ] {
         let path = below(&format!("{version}kyc-auth/{{party}}/{{client}}"));
         let route = post(&path, mock::kyc_auth).named(name);
         routes.push(route.takes(JSON).gives(JSON, "Authenticates a person."));
     }
     for (version, name) in [
-        ("", "mock_identity_kyc_exchange"),
-        ("v2/", "mock_identity_kyc_exchange_v2"),
-        ("v3/", "mock_identity_kyc_exchange_v3"),
+        ("", "mock_identity_system_kyc_exchange"),
+        ("v2/", "mock_identity_system_kyc_exchange_v2"),
+        ("v3/", "mock_identity_system_kyc_exchange_v3"),
     ] {
         let path = below(&format!("{version}kyc-exchange/{{party}}/{{client}}"));
         let route = post(&path, mock::kyc_exchange).named(name);
