@@ -229,7 +229,7 @@ return found;";
 /// Controls that are too small for a finger on a phone (WCAG 2.2 §2.5.8), except links within text.
 const SMALL: &str = "return [...document.querySelectorAll('button, input:not([type=hidden]), select, summary, a.button, nav a')].filter(e => e.checkVisibility() && !e.classList.contains('visually-hidden')).filter(e => { const target = (e.type === 'checkbox' || e.type === 'radio') ? e.closest('label') : e; const r = target.getBoundingClientRect(); return r.height < 24 || r.width < 24; }).map(e => e.outerHTML.slice(0, 120))";
 
-const NARROW: &str = "return [...document.querySelectorAll('input[type=text], input[type=email], input[type=date], select, textarea')].filter(e => e.checkVisibility() && e.getBoundingClientRect().width < 80).map(e => e.outerHTML.slice(0, 120))";
+const NARROW: &str = "return [...document.querySelectorAll('input[type=text], input[type=email], input[type=date], select, textarea')].filter(e => !e.closest('.visually-hidden') && e.checkVisibility() && e.getBoundingClientRect().width < 80).map(e => e.outerHTML.slice(0, 120))";
 
 /// Opens what is folded; returns whether there was any.
 const UNFOLDS: &str = "const folded = [...document.querySelectorAll('details:not([open])')]; for (const one of folded) one.open = true; return folded.length > 0";
