@@ -27,8 +27,7 @@ const CLAIMS: [&str; 8] = [
     "/verifier/view/{id}/result",
     "/agent/proofs/{id}",
 ];
-/// Where programs write to the registry by thousands, and the registry's log has each transaction; and the sign-out,
-/// which writes its own entries.
+/// Addresses whose acts are written elsewhere: the registry's log has each transaction, the sign-out writes its own.
 const NOT_HERE: [&str; 2] = ["/registry/transactions", "/operator/sign-out"];
 /// Addresses that change the status of an issued credential.
 const OF_CREDENTIALS: [&str; 2] = [
@@ -87,8 +86,7 @@ impl Audited {
         })
     }
 
-    /// Carries out a request. Its first commit writes the entry too. If it commits nothing, or fails after its first
-    /// commit, an entry of its own tells the result.
+    /// Carries out a request. Its first commit writes the entry too; without one, or after a failure, a later one does.
     pub async fn audited(mut self, request: impl Future<Output = Handled>) -> Handled {
         if let Some(id) = self.credential.take() {
             self.act.detail = self.named(&id).await;

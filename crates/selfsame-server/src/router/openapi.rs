@@ -22,9 +22,7 @@ use crate::error::Handled;
 #[openapi(
     info(
         title = "Selfsame",
-        description = "Issue, hold, present, verify and revoke credentials: everything the pages do. \
-            `wallet` takes the token of a person's session; the other resources take an API key or the operator token, and each operation states the right that it needs. \
-            Endpoints of standard protocols are included, each with the specification that defines it.",
+        description = "Issue, hold, present, verify and revoke credentials: everything the pages do. `wallet` takes the token of a person's session; the other resources take an API key or the operator token, and each operation states the right that it needs. Endpoints of standard protocols are included, each with the specification that defines it.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     servers((url = "/", description = "The instance that serves this description.")),
