@@ -1,7 +1,6 @@
 //! Our own proofs about issuers' keys: too long for offers, so that they are published under their hash, and a holder
 //! fetches and verifies them once for each key.
 
-use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,19 +11,22 @@ use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Result;
-use selfsame_net::{CallLimits, Request};
+use selfsame_net::CallLimits;
 use selfsame_store::{Batch, Put, TenantId};
-use url::Url;
 
 use crate::bounded::Bounded;
 use crate::error::refused;
+use crate::issuer_files::fetched;
 
 /// The kind of the records of proofs, by hash. They are public, and outlive an issuer here: its holders need them.
 const KEY_PROOF: &str = "anoncreds_key_proof";
 /// Bytes of a proof that are fetched at most. Ours have 134 kB, and 0.7 kB for each of at most 125 attributes.
 const PROOF_MAX: usize = 300_000;
-/// How long a fetch may take.
-const FETCH: Duration = Duration::from_secs(10);
+/// The limits of a fetch.
+const FETCH: CallLimits = CallLimits {
+    max_body: PROOF_MAX,
+    total_timeout: Duration::from_secs(10),
+};
 /// Seconds before a proof that can't be had is fetched again, so that not each offer waits for a server that is away.
 const ABSENT: u64 = 60;
 /// Proofs that are remembered as verified or absent.
@@ -75,7 +77,7 @@ impl KeyProofRecords {
         }
         let bytes = match self.stored(&published.sha256).await? {
             Some(stored) => stored,
-            None => match self.fetched(&published.location).await {
+            None => match fetched(&self.shared.net, &published.location, FETCH, 0).await {
                 Ok(fetched) => fetched,
                 Err(reason) => {
                     let cred_def_id = offer.cred_def_id.as_str();
@@ -92,24 +94,6 @@ impl KeyProofRecords {
     /// Remembers a proof that holds.
     pub(crate) fn remember(&self, verified: UnverifiedKeyProof) {
         self.settled.keep(verified.named, UnixTime(u64::MAX));
-    }
-
-    async fn fetched(&self, location: &str) -> std::result::Result<Vec<u8>, String> {
-        let text = |error: &dyn Display| error.to_string();
-        let url = Url::parse(location).map_err(|error| text(&error))?;
-        let request = Request {
-            limits: Some(CallLimits {
-                max_body: PROOF_MAX,
-                total_timeout: FETCH,
-            }),
-            ..Request::default()
-        };
-        let answer = self.shared.net.get(&url, &request).await;
-        let answer = answer.map_err(|error| text(&error))?;
-        if !answer.is_success() {
-            return Err(format!("status {}", answer.status));
-        }
-        Ok(answer.body.to_vec())
     }
 }
 

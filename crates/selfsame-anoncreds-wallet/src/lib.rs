@@ -11,6 +11,7 @@ mod endorsing;
 mod error;
 mod held;
 mod holding;
+mod issuer_files;
 mod issuing;
 mod key_proofs;
 mod keys;

@@ -14,12 +14,12 @@ use selfsame_crypto::encoding::base58_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_net::{CallLimits, Request};
+use selfsame_net::CallLimits;
 use selfsame_store::{Batch, Put, Store, TenantId};
 use serde::{Deserialize, Serialize};
-use url::Url;
 
 use crate::error::refused;
+use crate::issuer_files::fetched;
 use crate::objects::KnownRegistry;
 
 /// The kind of the records of files, by hash.
@@ -174,22 +174,12 @@ impl Tails {
         if length > LONGEST {
             return Err(absent(&"it is too long"));
         }
-        let url = Url::parse(&value.tails_location).map_err(|error| absent(&error))?;
-        let limits = Some(CallLimits {
+        let limits = CallLimits {
             max_body: length,
             total_timeout: FETCH,
-        });
-        let request = Request {
-            limits,
-            redirects: 3,
-            ..Request::default()
         };
-        let answer = self.shared.net.get(&url, &request).await;
-        let answer = answer.map_err(|error| absent(&error))?;
-        if !answer.is_success() {
-            return Err(absent(&format!("status {}", answer.status)));
-        }
-        let bytes = answer.body.to_vec();
+        let bytes = fetched(&self.shared.net, &value.tails_location, limits, 3).await;
+        let bytes = bytes.map_err(|error| absent(&error))?;
         TailsFile::checked(&bytes, value.max_cred_num, hash).map_err(|error| absent(&error))?;
         Ok(self.hold(hash.clone(), bytes))
     }
