@@ -71,6 +71,8 @@ pub struct ServerLimits {
     pub answers: Budget,
     /// Maximum number of these that one network may have under way.
     pub answers_each: usize,
+    /// Calls of sign-ins, most of which wait for an identity system.
+    pub sign_ins: Budget,
     /// Requests that wait for other hosts: this many of people with an account, as many of the public, and as many
     /// credential requests. Requests that wait behind them are counted per account, network or access token.
     pub abroad: Budget,
@@ -139,6 +141,11 @@ impl Default for ServerLimits {
                 patience,
             },
             answers_each: 8,
+            sign_ins: Budget {
+                running: 2048,
+                waiting: 8192,
+                patience,
+            },
             abroad: Budget {
                 running: 32,
                 waiting: 1024,

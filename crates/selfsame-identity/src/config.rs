@@ -7,6 +7,8 @@ use selfsame_oidc::Preset;
 use serde::Deserialize;
 use url::Url;
 
+use crate::mock::MockAlgorithm;
+
 /// The section `[sign_in]`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -52,6 +54,10 @@ pub struct MockSection {
     pub url: Option<Url>,
     /// How long an answer of that process is waited for, in seconds; 5 if absent.
     pub time_out: Option<u64>,
+    /// What claims are signed with in this process.
+    pub algorithm: MockAlgorithm,
+    /// How many calls to that process are under way at once; 1,024 if absent.
+    pub calls_at_once: Option<usize>,
 }
 
 /// The section `[sign_in.upstream]`.
@@ -103,5 +109,11 @@ impl MockSection {
     #[must_use]
     pub fn time_out(&self) -> Duration {
         Duration::from_secs(self.time_out.unwrap_or(5))
+    }
+
+    /// How many calls to another process are under way at once.
+    #[must_use]
+    pub fn calls_at_once(&self) -> usize {
+        self.calls_at_once.unwrap_or(1_024)
     }
 }

@@ -20,6 +20,7 @@ use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::{Keys, instance_key};
 use selfsame_driver::{CpuPool, Result};
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
 
@@ -57,6 +58,20 @@ pub struct MockConfig {
     pub issuer: String,
     /// How long each answer to a sign-in is held back, as a real system would take.
     pub delay: Duration,
+    /// What it signs claims with.
+    pub algorithm: MockAlgorithm,
+}
+
+/// What the mock identity system signs claims with.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq)]
+pub enum MockAlgorithm {
+    /// RSA, as MOSIP's does.
+    #[default]
+    #[serde(rename = "RS256")]
+    Rs256,
+    /// ECDSA.
+    #[serde(rename = "ES256")]
+    Es256,
 }
 
 struct MockParts {

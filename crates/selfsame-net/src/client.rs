@@ -183,6 +183,7 @@ impl Net {
             headers,
             body: Bytes::new(),
             limits: self.0.limits,
+            max_in_flight: self.0.settings.max_in_flight,
         };
         let request = outgoing.request(&url)?;
         self.0.requests.fetch_add(1, Ordering::Relaxed);
@@ -242,6 +243,10 @@ impl Net {
             headers,
             body,
             limits,
+            max_in_flight: call
+                .request
+                .max_in_flight
+                .unwrap_or(self.0.settings.max_in_flight),
         };
         if let Some(content_type) = content_type {
             let value = HeaderValue::from_str(&content_type)
@@ -279,7 +284,8 @@ impl Net {
         // origin that receives all the posts, and must not wait for these to end.
         let repeatable = outgoing.method == Method::Get;
         let gate = format!("{repeatable} {}", url.origin().ascii_serialization());
-        let _place = self.0.gates.enter(&gate).await?;
+        let max = outgoing.max_in_flight;
+        let _place = self.0.gates.enter_at_most(&gate, max).await?;
         let mut request = outgoing.request(url)?;
         let mut traced = self.0.settings.traced_origins.iter();
         if reach == Reach::Own && traced.any(|origin| guard::is_own(origin, url)) {
@@ -330,6 +336,7 @@ struct Outgoing {
     headers: HeaderMap,
     body: Bytes,
     limits: CallLimits,
+    max_in_flight: usize,
 }
 
 impl Outgoing {

@@ -42,7 +42,16 @@ impl Gates {
     }
 
     pub(crate) async fn enter(&self, origin: &str) -> Result<CallSlot, NetError> {
-        let gate = self.gate(origin);
+        self.enter_at_most(origin, self.max_in_flight).await
+    }
+
+    /// Enters a gate with this maximum number of calls in progress. The first call to an origin decides the number.
+    pub(crate) async fn enter_at_most(
+        &self,
+        origin: &str,
+        max_in_flight: usize,
+    ) -> Result<CallSlot, NetError> {
+        let gate = self.gate(origin, max_in_flight);
         let permit = match Arc::clone(&gate.places).try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => {
@@ -59,7 +68,7 @@ impl Gates {
         })
     }
 
-    fn gate(&self, origin: &str) -> Arc<Gate> {
+    fn gate(&self, origin: &str, max_in_flight: usize) -> Arc<Gate> {
         let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(gate) = origins.get(origin) {
             return Arc::clone(gate);
@@ -68,7 +77,7 @@ impl Gates {
             origins.retain(|_, gate| Arc::strong_count(gate) > 1);
         }
         let gate = Arc::new(Gate {
-            places: Arc::new(Semaphore::new(self.max_in_flight)),
+            places: Arc::new(Semaphore::new(max_in_flight)),
             waiting: AtomicUsize::new(0),
         });
         origins.insert(origin.to_owned(), Arc::clone(&gate));
@@ -108,7 +117,7 @@ mod tests {
             let gates = Arc::clone(&gates);
             async move { gates.enter("a").await }
         });
-        while gates.gate("a").waiting.load(Ordering::Acquire) == 0 {
+        while gates.gate("a", 1).waiting.load(Ordering::Acquire) == 0 {
             tokio::task::yield_now().await;
         }
         assert_eq!(

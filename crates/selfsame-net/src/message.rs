@@ -47,6 +47,9 @@ pub struct Request<'a> {
     pub redirects: u8,
     /// Further headers.
     pub headers: &'a [CallHeader<'a>],
+    /// The maximum number of such calls in progress to the origin, for a system that serves this instance; the
+    /// instance's default if `None`.
+    pub max_in_flight: Option<usize>,
 }
 
 /// The supported methods.

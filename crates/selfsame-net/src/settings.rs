@@ -52,7 +52,8 @@ impl Default for Settings {
             max_redirects: 3,
             max_in_flight: 64,
             max_waiting: 2_048,
-            max_idle: 64,
+            // As many as one process calls at once, where a call allows more than the default.
+            max_idle: 1_024,
             // Shorter than common servers' timeouts, so that a call seldom meets a closing connection.
             idle_timeout: Duration::from_secs(15),
         }

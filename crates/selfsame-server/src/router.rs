@@ -144,13 +144,13 @@ fn of_wallets() -> Vec<Routes> {
     let of = |audience, routes| Routes::of(audience, routes).of_organisations();
     vec![
         of(Audience::PublicApi, provider::documents()),
-        of(Audience::Protocol, provider::clients()),
-        of(Audience::Public, provider::browsers()),
-        of(Audience::DoorwayApi, provider::sign_ins()),
+        of(Audience::Protocol, provider::clients()).along(Lane::SignIns),
+        of(Audience::Public, provider::browsers()).along(Lane::SignIns),
+        of(Audience::DoorwayApi, provider::sign_ins()).along(Lane::SignIns),
         api_of(Area::Settings, provider::operators()),
         of(Audience::PublicApi, esignet::documents()),
-        of(Audience::Protocol, esignet::interface()),
-        Routes::of(Audience::Protocol, esignet::mock_identity_system()),
+        of(Audience::Protocol, esignet::interface()).along(Lane::SignIns),
+        Routes::of(Audience::Protocol, esignet::mock_identity_system()).along(Lane::SignIns),
         Routes::of(Audience::Doorway, sign_in::wallet_door()),
         Routes::of(Audience::Person, pages::wallet()),
         Routes::of(Audience::Person, sign_in::wallet()),

@@ -2,7 +2,7 @@
 //! as something that they signed is valid.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use selfsame_core::Shared;
 use selfsame_crypto::jws::Unsigned;
@@ -60,7 +60,10 @@ pub(crate) struct KeySet {
 
 /// The keys of the providers of one instance.
 #[derive(Default)]
-pub(crate) struct KeySets(Mutex<HashMap<TenantId, HeldKeySet>>);
+pub(crate) struct KeySets(Mutex<HashMap<TenantId, KeySetSlot>>);
+
+/// One caller reads or makes a provider's keys, the others wait for it: RSA keys are expensive.
+type KeySetSlot = Arc<tokio::sync::Mutex<Option<HeldKeySet>>>;
 
 struct HeldKeySet {
     set: Arc<KeySet>,
@@ -118,8 +121,10 @@ impl KeySets {
     /// # Errors
     /// The store's.
     pub async fn of(&self, shared: &Shared, tenant: &TenantId) -> Result<Arc<KeySet>> {
+        let slot = self.slot(tenant);
+        let mut held = slot.lock().await;
         let now = shared.clock.now();
-        if let Some(held) = self.held().get(tenant)
+        if let Some(held) = held.as_ref()
             && now.seconds_since(held.read) < FRESH_FOR
         {
             return Ok(held.set.clone());
@@ -128,7 +133,7 @@ impl KeySets {
             Some((record, _)) => record,
             None => begun(shared, tenant).await?,
         };
-        self.hold(tenant, &record, now)
+        Ok(held.insert(HeldKeySet::of(&record, now)?).set.clone())
     }
 
     /// The keys of a provider, read again if this token names one that is not known: another process may have rotated them
@@ -150,7 +155,7 @@ impl KeySets {
         if named.is_none() || known.any(|key| key.kid == named) {
             return Ok(set);
         }
-        self.held().remove(tenant);
+        *self.slot(tenant).lock().await = None;
         self.of(shared, tenant).await
     }
 
@@ -210,26 +215,20 @@ impl KeySets {
         let batch = batch.update_version(KEY_SET, OWN, version, value);
         shared.store.commit(batch).await?;
         tracing::info!("the keys of an OpenID provider were rotated");
-        self.hold(tenant, &record, now).map(drop)
+        *self.slot(tenant).lock().await = Some(HeldKeySet::of(&record, now)?);
+        Ok(())
     }
 
-    fn hold(
-        &self,
-        tenant: &TenantId,
-        record: &KeySetRecord,
-        read: UnixTime,
-    ) -> Result<Arc<KeySet>> {
+    fn slot(&self, tenant: &TenantId) -> KeySetSlot {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.entry(tenant.clone()).or_default().clone()
+    }
+}
+
+impl HeldKeySet {
+    fn of(record: &KeySetRecord, read: UnixTime) -> Result<Self> {
         let set = Arc::new(KeySet::of(record, read)?);
-        let held = HeldKeySet {
-            set: set.clone(),
-            read,
-        };
-        self.held().insert(tenant.clone(), held);
-        Ok(set)
-    }
-
-    fn held(&self) -> MutexGuard<'_, HashMap<TenantId, HeldKeySet>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok(Self { set, read })
     }
 }
 

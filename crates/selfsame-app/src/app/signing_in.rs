@@ -135,6 +135,7 @@ impl App {
                 net: shared.net.clone(),
                 base: url.clone(),
                 time_out: config.mock.time_out(),
+                calls_at_once: config.mock.calls_at_once(),
             }),
             (People::Upstream, _) => {
                 let unset = || Error::bad_request("sign-in-upstream-unset");
@@ -189,6 +190,7 @@ impl App {
         let config = MockConfig {
             issuer: issuer.into(),
             delay: config.mock.delay(),
+            algorithm: config.mock.algorithm,
         };
         let resources = MockResources {
             store: shared.store.clone(),

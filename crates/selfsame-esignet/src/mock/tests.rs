@@ -14,7 +14,7 @@ use http_body_util::BodyExt as _;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::CpuPool;
 use selfsame_driver::keys::Keys;
-use selfsame_identity::mock::{MockConfig, MockResources};
+use selfsame_identity::mock::{MockAlgorithm, MockConfig, MockResources};
 use selfsame_store::{Memory, Store, Vault};
 use serde_json::json;
 use tower::ServiceExt as _;
@@ -46,6 +46,7 @@ impl World {
         let config = MockConfig {
             issuer: "https://host.example/v1/esignet".to_owned(),
             delay: Duration::ZERO,
+            algorithm: MockAlgorithm::Rs256,
         };
         let resources = MockResources {
             keys: Keys::new(store.clone()),

@@ -47,6 +47,7 @@ fn remote(mock: MockIdentities, listener: TcpListener) -> RemoteMock {
         net: Net::new(settings).unwrap(),
         base,
         time_out: Duration::from_secs(10),
+        calls_at_once: 64,
     }
 }
 

@@ -22,7 +22,7 @@ use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_http::error::{Face, write};
 use selfsame_identity::links::Links;
-use selfsame_identity::mock::{MockConfig, MockIdentities, MockResources};
+use selfsame_identity::mock::{MockAlgorithm, MockConfig, MockIdentities, MockResources};
 use selfsame_identity::transactions::Transactions;
 use selfsame_net::{Net, Settings};
 use selfsame_oidc::{AcrTable, Preset};
@@ -485,6 +485,7 @@ fn mock(shared: &Arc<Shared>) -> MockIdentities {
     let config = MockConfig {
         issuer: "https://host.example/v1/esignet".to_owned(),
         delay: Duration::ZERO,
+        algorithm: MockAlgorithm::Rs256,
     };
     let resources = MockResources {
         store: shared.store.clone(),

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use selfsame_crypto::jws::Unsigned;
-use selfsame_crypto::{Jwk, KeyHandle, PrivateKey, SecretString, encoding, hash};
+use selfsame_crypto::{
+    Jwk, KeyError, KeyHandle, KeyType, PrivateKey, SecretString, encoding, hash,
+};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Expect, Put, StoreError};
@@ -12,13 +14,11 @@ use serde_json::{Map, Value, json};
 use super::person::password_digest;
 use super::records::SIGNING;
 use super::wire::KycAuthRequest;
-use super::{MockFault, MockIdentities, MockPerson};
+use super::{MockAlgorithm, MockFault, MockIdentities, MockPerson};
 
 /// The members that a person can be asked about.
 const KNOWLEDGE: [&str; 3] = ["phone", "email", "dateOfBirth"];
 const KNOWLEDGE_LANGUAGE: &str = "eng";
-/// The one record of [`SIGNING`].
-const CURRENT: &str = "current";
 
 /// Whether the challenges other than the one-time password are right, and there is any.
 pub(super) fn is_proven(
@@ -82,6 +82,23 @@ pub(super) fn subject(individual_id: &str, relying_party: &str) -> String {
     encoding::base64url_encode(&hash::sha3_256(text.as_bytes()))
 }
 
+impl MockAlgorithm {
+    /// The name of the record of its key.
+    fn record(self) -> &'static str {
+        match self {
+            Self::Rs256 => "current",
+            Self::Es256 => "current-es256",
+        }
+    }
+
+    fn generate(self) -> std::result::Result<PrivateKey, KeyError> {
+        match self {
+            Self::Rs256 => PrivateKey::generate_rsa(),
+            Self::Es256 => PrivateKey::generate(KeyType::P256),
+        }
+    }
+}
+
 impl MockIdentities {
     /// The claims, signed for a client.
     pub(super) async fn signed(
@@ -123,19 +140,21 @@ impl MockIdentities {
 
     /// The handle of the key that claims are signed with, which is made at its first use.
     async fn signing_key(&self) -> Result<KeyHandle> {
+        let record = self.0.config.algorithm.record();
         loop {
-            let known = self.store().read(self.tenant(), SIGNING, CURRENT).await?;
-            if let Some(record) = known {
-                return decode(&record.value);
+            let known = self.store().read(self.tenant(), SIGNING, record).await?;
+            if let Some(known) = known {
+                return decode(&known.value);
             }
             let keys = &self.0.resources.keys;
-            let made = PrivateKey::generate_rsa;
+            let algorithm = self.0.config.algorithm;
+            let made = move || algorithm.generate();
             let key = self.0.resources.work.run_in_turn(made).await?;
             let key = key.map_err(Error::internal)?;
             let handle = KeyHandle::of(key.public());
             let batch = keys.adopt(self.tenant(), &key, self.batch())?;
-            let put = Put::new(SIGNING, CURRENT, encode(&handle)?);
-            let batch = batch.expect(SIGNING, CURRENT, Expect::Absent).put(put);
+            let put = Put::new(SIGNING, record, encode(&handle)?);
+            let batch = batch.expect(SIGNING, record, Expect::Absent).put(put);
             match self.store().commit(batch).await {
                 Ok(_) => return Ok(handle),
                 // Another replica has made one.

@@ -28,6 +28,8 @@ pub struct RemoteMock {
     pub base: Url,
     /// How long an answer is waited for.
     pub time_out: Duration,
+    /// How many calls of one kind are under way at once.
+    pub calls_at_once: usize,
 }
 
 /// An answer in its envelope.
@@ -126,6 +128,7 @@ impl RemoteMock {
                 max_body: ANSWER_MAX,
                 total_timeout: self.time_out,
             }),
+            max_in_flight: Some(self.calls_at_once),
             ..Request::default()
         };
         let call = self.net.call(Call {

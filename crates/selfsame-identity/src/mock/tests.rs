@@ -25,6 +25,7 @@ impl World {
         let config = MockConfig {
             issuer: "https://host.example/v1/esignet".to_owned(),
             delay: Duration::ZERO,
+            algorithm: MockAlgorithm::Rs256,
         };
         let resources = MockResources {
             keys: Keys::new(store.clone()),

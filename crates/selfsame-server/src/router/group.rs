@@ -57,6 +57,8 @@ pub enum Lane {
     Registry,
     /// Answers to a verifier's requests.
     Answers,
+    /// Sign-ins, which wait for an identity system.
+    SignIns,
 }
 
 /// One method at one address.
@@ -162,6 +164,7 @@ struct Gates {
     lists: Gate,
     registry: Gate,
     answers: Gate,
+    sign_ins: Gate,
     people_abroad: Turns,
     anybody_abroad: Turns,
     proofs_abroad: Turns,
@@ -199,6 +202,7 @@ impl Gates {
             lists: Gate::new("status lists", limits.lists),
             registry: Gate::new("registry", limits.registry),
             answers: Gate::new("answers", limits.answers),
+            sign_ins: Gate::new("sign-ins", limits.sign_ins),
             people_abroad: abroad("people abroad"),
             anybody_abroad: abroad("anybody abroad"),
             proofs_abroad: abroad("proofs abroad"),
@@ -212,6 +216,7 @@ impl Gates {
             Some(Lane::Lists) => return &self.lists,
             Some(Lane::Registry) => return &self.registry,
             Some(Lane::Answers) => return &self.answers,
+            Some(Lane::SignIns) => return &self.sign_ins,
             None => {}
         }
         match audience {

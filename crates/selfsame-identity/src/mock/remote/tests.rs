@@ -50,6 +50,7 @@ fn remote(base: Url) -> RemoteMock {
         net: Net::new(settings).unwrap(),
         base,
         time_out: Duration::from_millis(300),
+        calls_at_once: 64,
     }
 }
 
