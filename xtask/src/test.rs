@@ -78,6 +78,7 @@ const STEPS: &[Step] = &[
             "selfsame/clocks",
             "selfsame/e2e",
             "selfsame/patroni",
+            "selfsame/sign_in",
         ]),
         task: Task::Machine,
     },

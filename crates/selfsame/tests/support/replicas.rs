@@ -16,6 +16,8 @@ pub struct Replicas {
     pub url: String,
     registry: Instance,
     environment: Vec<(&'static str, String)>,
+    /// The settings file of those that use the database.
+    settings: &'static str,
     /// Those that use the database.
     pub replicas: Vec<Instance>,
     balancer: Option<Balancer>,
@@ -46,27 +48,52 @@ impl Replicas {
 
     /// As [`Self::start`], with additional environment variables for those that use the database.
     pub fn start_in(environment: Vec<(&'static str, String)>, url: &str, count: usize) -> Self {
+        let mut replicas = Self::of_registry(url);
+        replicas.environment = environment;
+        replicas.serving(count)
+    }
+
+    /// As [`Self::start`], with the contents of a settings file for those that use the database.
+    pub fn configured(settings: &'static str, url: &str, count: usize) -> Self {
+        let mut replicas = Self::of_registry(url);
+        replicas.settings = settings;
+        replicas.serving(count)
+    }
+
+    /// The registry, and no process yet that uses the database.
+    fn of_registry(url: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let registry = folder.path().join("registry");
         let mut registry = Instance::start(&registry, free_port(), &["--role", "registry"]);
         registry.ready();
         let origin = Url::parse(&format!("http://localhost:{}/", free_port())).unwrap();
-        let mut replicas = Self {
+        Self {
             folder,
             url: url.to_owned(),
             registry,
-            environment,
+            environment: Vec::new(),
+            settings: "",
             replicas: Vec::new(),
             balancer: None,
             origin,
-        };
-        for number in 0..count {
-            let mut replica = replicas.replica(number, free_port());
-            replica.ready();
-            replicas.replicas.push(replica);
         }
-        replicas.balance();
-        replicas
+    }
+
+    /// The same with this many processes, which serve.
+    fn serving(mut self, count: usize) -> Self {
+        let settings = self.settings_file();
+        std::fs::write(settings, self.settings).unwrap();
+        for number in 0..count {
+            let mut replica = self.replica(number, free_port());
+            replica.ready();
+            self.replicas.push(replica);
+        }
+        self.balance();
+        self
+    }
+
+    fn settings_file(&self) -> PathBuf {
+        self.folder.path().join("settings.toml")
     }
 
     /// The data directory of the process of this number.
@@ -83,7 +110,10 @@ impl Replicas {
             std::fs::copy(self.folder(0).join(key), data.join(key)).unwrap();
         }
         let token = self.registry.token_file();
+        let settings = self.settings_file();
         let arguments = [
+            "--config",
+            settings.to_str().unwrap(),
             "--role",
             "issuer,wallet,verifier",
             "--database",
