@@ -2,7 +2,7 @@
 
 use axum::extract::RawQuery;
 use axum::response::{IntoResponse as _, Response};
-use http::header::{LOCATION, REFERRER_POLICY};
+use http::header::{ACCEPT, LOCATION, REFERRER_POLICY};
 use http::{HeaderMap, StatusCode};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::seal::random_seed;
@@ -142,8 +142,13 @@ pub fn landed(landing: &Landing) -> Response {
     }
 }
 
-/// A sign-in on its way.
+/// A sign-in on its way. Browsers are led to its page.
 pub async fn sign_in(here: ProviderHere, Path(id): Path<String>, headers: HeaderMap) -> Handled {
+    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    if accepted.is_some_and(|accepted| accepted.contains("text/html")) {
+        let prefix = here.root.trim_end_matches("oidc/");
+        return Ok(found(&format!("{prefix}sign-in/{id}")));
+    }
     json(&here.provider.view(&here.visitor(id, &headers)).await?)
 }
 

@@ -147,6 +147,7 @@ fn of_wallets() -> Vec<Routes> {
         of(Audience::Protocol, provider::clients()).along(Lane::SignIns),
         of(Audience::Public, provider::browsers()).along(Lane::SignIns),
         of(Audience::DoorwayApi, provider::sign_ins()).along(Lane::SignIns),
+        of(Audience::Doorway, sign_in::provider()).along(Lane::SignIns),
         api_of(Area::Settings, provider::operators()),
         of(Audience::PublicApi, esignet::documents()),
         of(Audience::Protocol, esignet::interface()).along(Lane::SignIns),

@@ -25,6 +25,7 @@ mod rights;
 mod saved;
 mod saved_pages;
 mod sign_in;
+mod sign_in_pages;
 mod sockets;
 mod surface;
 mod tails;

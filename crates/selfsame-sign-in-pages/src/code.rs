@@ -13,6 +13,10 @@ pub struct CodePage {
     pub frame: SignInFrame,
     /// Where the code was sent, masked: nowhere, one address or two.
     pub places: Vec<String>,
+    /// The identifier that was typed in, which goes along with the code.
+    pub identifier: String,
+    /// The kind of address that a new code is sent to.
+    pub channel: String,
     /// What is known of the code.
     pub code: AwaitedCode,
     /// Where the code goes.

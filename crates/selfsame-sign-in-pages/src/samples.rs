@@ -112,6 +112,8 @@ fn code(frame: SignInFrame) -> CodePage {
     CodePage {
         frame,
         places: vec!["m••••@example.org".to_owned(), "+41 •• ••• 72".to_owned()],
+        identifier: "8267411072".to_owned(),
+        channel: "phone".to_owned(),
         code: AwaitedCode {
             length: 6,
             is_numeric: true,

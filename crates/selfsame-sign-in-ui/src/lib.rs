@@ -1,4 +1,4 @@
-//! The addresses at which people sign in.
+//! The addresses at which people sign in: to Selfsame itself, and at the OpenID provider of an organisation.
 //!
 //! Owns: the addresses, their forms and cookies, which use cases each calls. Does not own: who may use an address, which
 //! `selfsame-server` gives to each list of routes; HTML; nor who a person is, which `selfsame-accounts` knows.
@@ -6,6 +6,7 @@
 mod account;
 mod door;
 mod passkeys;
+mod provider;
 pub mod routes;
 mod wallet;
 mod wallet_browser;

@@ -1,12 +1,14 @@
 //! The addresses, by who may use them. `root` is what their paths begin with: `/wallet` or `/operator`.
 
 use axum::extract::FromRequestParts;
+use selfsame_http::error::Problem;
 use selfsame_http::route::{Route, get, post};
+use selfsame_oidc_endpoints::ProviderHere;
 use selfsame_pages::Frame;
 
 use crate::door::{AtDoor, AtSeat};
 use crate::wallet_browser::WalletBrowser;
-use crate::{account, passkeys, wallet};
+use crate::{account, passkeys, provider, wallet};
 
 /// Creating a wallet and signing in to it.
 pub fn wallet_door<S>() -> Vec<Route<S>>
@@ -61,5 +63,28 @@ where
         post(&at("/passkeys/add"), account::add),
         post(&at("/passkeys/{id}/name"), account::rename),
         post(&at("/passkeys/{id}/remove"), account::remove),
+    ]
+}
+
+/// The pages of a sign-in at the OpenID provider of an organisation.
+pub fn provider<S>() -> Vec<Route<S>>
+where
+    S: Clone + Send + Sync + 'static,
+    ProviderHere: FromRequestParts<S, Rejection = Problem>,
+    Frame: FromRequestParts<S, Rejection = Problem>,
+{
+    vec![
+        get("/sign-in/{id}", provider::page),
+        get("/sign-in/{id}/code", provider::back),
+        post("/sign-in/{id}/code", provider::send_code),
+        get("/sign-in/{id}/proof", provider::back),
+        post("/sign-in/{id}/proof", provider::prove),
+        get("/sign-in/{id}/agreement", provider::back),
+        post("/sign-in/{id}/agreement", provider::decide),
+        get("/signed-in/sessions", provider::sessions),
+        post("/signed-in/sessions/end-others", provider::end_others),
+        post("/signed-in/sessions/{id}/end", provider::end_session),
+        get("/signed-in/agreements", provider::agreements),
+        post("/signed-in/agreements/{id}/end", provider::take_back),
     ]
 }

@@ -155,7 +155,7 @@ impl App {
             } else {
                 acr
             },
-            locales: vec!["en"],
+            locales: vec!["en", "fr", "ar", "hi", "pt"],
         });
         Ok(KnownPeople {
             service: Arc::new(service),

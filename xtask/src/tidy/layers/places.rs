@@ -468,6 +468,7 @@ pub const PLACES: &[Place] = &[
         beside: &[
             "selfsame-catalogue",
             "selfsame-http",
+            "selfsame-oidc-endpoints",
             "selfsame-pages",
             "selfsame-sign-in-pages",
         ],

@@ -1,0 +1,172 @@
+//! What a person types in to prove who they are.
+
+use axum::response::Response;
+use http::StatusCode;
+use selfsame_crypto::SecretString;
+use selfsame_driver::{Error, ErrorKind};
+use selfsame_http::error::Handled;
+use selfsame_http::extract::Form;
+use selfsame_sign_in::WantedOtp;
+use selfsame_sign_in::identity::{Challenge, OtpChannel, SignInAttempt};
+use selfsame_sign_in::view::SignInView;
+use selfsame_sign_in_pages::{AwaitedCode, CodePage, Saying};
+
+use super::call::{SignInCall, led, shown};
+use super::refusal::{problem, refused, waits};
+use super::ways::{PageWay, TypedEntry, asked};
+
+/// What is known of the codes that identity systems send.
+const CODE: AwaitedCode = AwaitedCode {
+    length: 6,
+    is_numeric: true,
+    minutes: 3,
+    attempts: None,
+    wait: 0,
+};
+
+/// Has a code sent, and shows the page on which it is typed in.
+pub async fn send_code(call: SignInCall, form: Form) -> Handled {
+    let view = match call.here.provider.view(&call.visitor()).await {
+        Ok(view) => view,
+        Err(error) => return refused(&call, error),
+    };
+    let identifier = form.one("identifier").unwrap_or_default();
+    let wanted = WantedOtp {
+        identifier: SecretString::from(identifier.to_owned()),
+        channels: vec![channel(&form)],
+    };
+    match call.here.provider.send_otp(&call.visitor(), wanted).await {
+        Ok(sent) => {
+            let places = [sent.masked_phone, sent.masked_email];
+            let places = places.into_iter().flatten().collect();
+            shown(&code_page(&call, &view, &form, places))
+        }
+        Err(error) => again(&call, &view, &form, error),
+    }
+}
+
+fn channel(form: &Form) -> OtpChannel {
+    match form.one("channel") {
+        Some("email") => OtpChannel::Email,
+        _ => OtpChannel::Phone,
+    }
+}
+
+/// Checks what was typed in, and leads on.
+pub async fn prove(call: SignInCall, form: Form) -> Handled {
+    let view = match call.here.provider.view(&call.visitor()).await {
+        Ok(view) => view,
+        Err(error) => return refused(&call, error),
+    };
+    match call
+        .here
+        .provider
+        .authenticate(&call.visitor(), attempt(&form))
+        .await
+    {
+        Ok(signed_in) => {
+            let response = led(&call.step(""))?;
+            match signed_in.session {
+                Some(token) => call.here.with_session(response, &token),
+                None => Ok(response),
+            }
+        }
+        Err(error) => again(&call, &view, &form, error),
+    }
+}
+
+/// The only challenge in a form.
+fn attempt(form: &Form) -> SignInAttempt {
+    let fields = [
+        ("password", PageWay::Password),
+        ("pin", PageWay::Pin),
+        ("code", typed_code(form)),
+    ];
+    let challenge = |(field, way): &(&str, PageWay)| {
+        let value = form
+            .verbatim(field)
+            .ok()
+            .filter(|value| !value.is_empty())?;
+        let value = match way {
+            PageWay::Password => value.to_owned(),
+            // What is pasted may have spaces within.
+            _ => value.split_whitespace().collect(),
+        };
+        Some(Challenge {
+            factor: way.factor(),
+            format: None,
+            value: value.into(),
+        })
+    };
+    SignInAttempt {
+        identifier: form.one("identifier").unwrap_or_default().to_owned().into(),
+        challenges: fields.iter().filter_map(challenge).take(1).collect(),
+    }
+}
+
+/// Whether the form is that of a code that was sent: it says where to, or nothing.
+fn is_sent(form: &Form) -> bool {
+    !form.all("sent").is_empty()
+}
+
+/// Where the code of a form comes from.
+fn typed_code(form: &Form) -> PageWay {
+    match is_sent(form) {
+        true => PageWay::Code,
+        false => PageWay::AppCode,
+    }
+}
+
+/// The page on which a code is typed in.
+fn code_page(call: &SignInCall, view: &SignInView, form: &Form, places: Vec<String>) -> CodePage {
+    let language = call.language(&view.ui_locales);
+    CodePage {
+        frame: call.frame(language, String::new()),
+        places,
+        identifier: form.one("identifier").unwrap_or_default().to_owned(),
+        channel: form.one("channel").unwrap_or("phone").to_owned(),
+        code: CODE,
+        action: call.step("/proof"),
+        again: call.step("/code"),
+        other: call.step(""),
+        problem: None,
+    }
+}
+
+/// The page shown again with what the person can correct; any other error has a page of its own.
+fn again(call: &SignInCall, view: &SignInView, form: &Form, error: Error) -> Handled {
+    let is_sent = is_sent(form);
+    let told = problem(call.language(&view.ui_locales), &error, is_sent);
+    let Some(told) = told.filter(|_| !waits(&error)) else {
+        return refused(call, error);
+    };
+    let page = match is_sent {
+        true => code_again(call, view, form, told),
+        false => shown(&asked(
+            call,
+            view,
+            Some(TypedEntry {
+                identifier: form.one("identifier").unwrap_or_default().to_owned(),
+                problem: told,
+            }),
+        )),
+    };
+    Ok(with_status(&error, page?))
+}
+
+fn code_again(call: &SignInCall, view: &SignInView, form: &Form, told: Saying) -> Handled {
+    let places = form.all("sent").iter().filter(|place| !place.is_empty());
+    let page = code_page(call, view, form, places.cloned().collect());
+    shown(&CodePage {
+        problem: Some(told),
+        ..page
+    })
+}
+
+fn with_status(error: &Error, mut page: Response) -> Response {
+    *page.status_mut() = match error.kind {
+        ErrorKind::Unauthenticated => StatusCode::UNAUTHORIZED,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    page
+}

@@ -1,0 +1,138 @@
+//! The page of a sign-in, by what comes next in it.
+
+use selfsame_http::error::Handled;
+use selfsame_oidc::FactorKind;
+use selfsame_sign_in::view::{SignInStage, SignInView};
+use selfsame_sign_in_pages::{CodeChannels, OtherWay, Saying, TypedWay, WayKind, WaysPage};
+
+use super::agreeing;
+use super::call::{SignInCall, led, named, shown};
+use super::refusal::refused;
+
+/// A way that is typed in on a page.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum PageWay {
+    Code,
+    Password,
+    Pin,
+    AppCode,
+}
+
+impl PageWay {
+    const ALL: [Self; 4] = [Self::Code, Self::Password, Self::Pin, Self::AppCode];
+
+    /// Its name in addresses and forms.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Code => "otp",
+            Self::Password => "password",
+            Self::Pin => "pin",
+            Self::AppCode => "totp",
+        }
+    }
+
+    /// The way of this name.
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|way| way.name() == name)
+    }
+
+    /// The factor.
+    pub fn factor(self) -> FactorKind {
+        match self {
+            Self::Code => FactorKind::Otp,
+            Self::Password => FactorKind::Password,
+            Self::Pin => FactorKind::Pin,
+            Self::AppCode => FactorKind::Totp,
+        }
+    }
+
+    fn typed(self) -> TypedWay {
+        match self {
+            Self::Code => TypedWay::Code(CodeChannels {
+                email: true,
+                phone: true,
+            }),
+            Self::Password => TypedWay::Password,
+            Self::Pin => TypedWay::Pin,
+            Self::AppCode => TypedWay::AppCode,
+        }
+    }
+
+    fn kind(self) -> WayKind {
+        match self {
+            Self::Code => WayKind::Code,
+            Self::Password => WayKind::Password,
+            Self::Pin => WayKind::Pin,
+            Self::AppCode => WayKind::AppCode,
+        }
+    }
+}
+
+/// The page of a sign-in.
+pub async fn page(call: SignInCall) -> Handled {
+    let view = match call.here.provider.view(&call.visitor()).await {
+        Ok(view) => view,
+        Err(error) => return refused(&call, error),
+    };
+    match view.stage {
+        SignInStage::Authentication => shown(&asked(&call, &view, None)),
+        SignInStage::Consent => shown(&agreeing::asked(&call, &view)),
+        SignInStage::Agreed => agreeing::ended(&call).await,
+    }
+}
+
+/// Leads back to the page of a sign-in from the address of a form.
+pub async fn back(call: SignInCall) -> Handled {
+    match call.here.provider.view(&call.visitor()).await {
+        Ok(_) => led(&call.step("")),
+        Err(error) => refused(&call, error),
+    }
+}
+
+/// The page that asks a person who they are, with what they can correct.
+pub(super) fn asked(call: &SignInCall, view: &SignInView, problem: Option<TypedEntry>) -> WaysPage {
+    let language = call.language(&view.ui_locales);
+    // A combination of several factors needs a client of its own.
+    let alone = |way: &PageWay| view.factors.iter().any(|all| *all == [way.factor()]);
+    let ways: Vec<PageWay> = PageWay::ALL.into_iter().filter(alone).collect();
+    let chosen = PageWay::of(&call.way).filter(|way| ways.contains(way));
+    let way = chosen.or_else(|| ways.first().copied());
+    let way = way.unwrap_or(PageWay::Password);
+    let others = ways.into_iter().filter(|other| *other != way);
+    let action = match way {
+        PageWay::Code => call.step("/code"),
+        _ => call.step("/proof"),
+    };
+    let hint = view.login_hint.clone().unwrap_or_default();
+    let (identifier, problem) = match problem {
+        Some(typed) => (typed.identifier, Some(typed.problem)),
+        None => (hint, None),
+    };
+    WaysPage {
+        frame: call.frame(language, format!("{}?way={}", call.address(), way.name())),
+        client: named(&view.client, language),
+        identifier,
+        way: way.typed(),
+        others: others.map(|other| other_way(call, other)).collect(),
+        action,
+        problem,
+    }
+}
+
+/// What was typed in, and what is wrong with it.
+pub(super) struct TypedEntry {
+    pub identifier: String,
+    pub problem: Saying,
+}
+
+fn other_way(call: &SignInCall, way: PageWay) -> OtherWay {
+    let page = call.step("");
+    let joint = match page.contains('?') {
+        true => '&',
+        false => '?',
+    };
+    OtherWay {
+        kind: way.kind(),
+        href: format!("{page}{joint}way={}", way.name()),
+    }
+}
