@@ -318,38 +318,31 @@ fn suggested(typed: &mut TypedOrganisation) -> Error {
 
 /// The form's change, and which of the page's forms it is.
 fn changed(form: &Form, typed: &TypedOrganisation) -> Handled<(&'static str, OrganisationChange)> {
-    let nothing = OrganisationChange::default();
-    let to = |state| OrganisationChange {
-        state: Some(state),
-        ..OrganisationChange::default()
-    };
-    Ok(match form.needed("change")? {
-        "title" => (
-            "title",
-            OrganisationChange {
-                title: Some(typed.title.clone()),
-                ..nothing
-            },
-        ),
-        "roles" => (
-            "roles",
-            OrganisationChange {
-                issuer: Some(typed.issuer),
-                verifier: Some(typed.verifier),
-                ..nothing
-            },
-        ),
-        "samples" => (
-            "samples",
-            OrganisationChange {
-                samples: Some(typed.samples),
-                ..nothing
-            },
-        ),
-        "suspend" => ("", to(OrganisationState::Suspended)),
-        "reinstate" => ("", to(OrganisationState::Active)),
+    let mut change = OrganisationChange::default();
+    let which = match form.needed("change")? {
+        "title" => {
+            change.title = Some(typed.title.clone());
+            "title"
+        }
+        "roles" => {
+            (change.issuer, change.verifier) = (Some(typed.issuer), Some(typed.verifier));
+            "roles"
+        }
+        "samples" => {
+            change.samples = Some(typed.samples);
+            "samples"
+        }
+        "suspend" => {
+            change.state = Some(OrganisationState::Suspended);
+            ""
+        }
+        "reinstate" => {
+            change.state = Some(OrganisationState::Active);
+            ""
+        }
         _ => return Err(Problem::bad_request("organisation-change-unknown")),
-    })
+    };
+    Ok((which, change))
 }
 
 /// The field that an error is about; `None` for an error that a form can't correct.
