@@ -9,6 +9,7 @@ use selfsame_oauth::jwt::Jwt;
 use selfsame_oauth::{Code, Error as Refused, Form};
 use selfsame_store::{Batch, Expect, Put, StoreError};
 
+use crate::pushed_record::{PUSHED, unknown};
 use crate::read::{ReadRequest, RequestRead};
 use crate::record::{SIGN_IN, SignInRecord, SignInState, UnprovenSignIn, record_id};
 use crate::refusal::refuse;
@@ -119,6 +120,8 @@ impl SignIns {
         let committed = match self.shared().store.commit(batch).await {
             Ok(committed) => committed,
             Err(StoreError::Conflict { kind, .. }) if kind == SPENT => return Err(replayed()),
+            // Another browser took the request meanwhile.
+            Err(StoreError::Conflict { kind, .. }) if kind == PUSHED => return Err(unknown()),
             Err(other) => return Err(other.into()),
         };
         let version = committed.versions.first().copied();

@@ -2,8 +2,8 @@
 
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::hash::sha256;
-use selfsame_driver::Result;
 use selfsame_driver::record::decode;
+use selfsame_driver::{Error, Result};
 use selfsame_oauth::Code;
 use selfsame_oidc::AuthorizationRequest;
 use selfsame_store::{Batch, Expect};
@@ -48,10 +48,6 @@ impl PushedRequest {
         uri: &str,
         client_id: &str,
     ) -> Result<(PushedId, AuthorizationRequest)> {
-        let unknown = || {
-            let reason = "request_uri is not one of a pushed request, or is over";
-            refuse(Code::InvalidRequestUri, reason)
-        };
         // No other address is ever fetched.
         let token = uri.strip_prefix(PREFIX).ok_or_else(unknown)?;
         let id = base64url_encode(&sha256(token.as_bytes()));
@@ -64,4 +60,10 @@ impl PushedRequest {
             false => Err(unknown()),
         }
     }
+}
+
+/// The refusal of an address at which there is no request, or no longer.
+pub(crate) fn unknown() -> Error {
+    let reason = "request_uri is not one of a pushed request, or is over";
+    refuse(Code::InvalidRequestUri, reason)
 }
