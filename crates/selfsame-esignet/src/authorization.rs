@@ -4,10 +4,10 @@ use axum::response::Response;
 use http::HeaderMap;
 use selfsame_driver::Error;
 use selfsame_http::extract::Raw;
-use selfsame_identity::transactions::{CountedCall, NamedPerson};
+use selfsame_identity::blocks::NamedPerson;
 use selfsame_sign_in::identity::{Challenge, OtpChannel, SignInAttempt};
 use selfsame_sign_in::view::{Landing, PersonsAgreement, SignInStage};
-use selfsame_sign_in::{SignInVisitor, WantedOtp};
+use selfsame_sign_in::{AttemptLimits, SignInVisitor, WantedOtp};
 use serde::{Deserialize, Serialize};
 
 use crate::codes::Coded;
@@ -19,6 +19,8 @@ use crate::{codes, csrf, envelope};
 const DETAILS_KEY: &str = "oauth-details-key";
 /// The header with the hash of its details.
 const DETAILS_HASH: &str = "oauth-details-hash";
+/// The fourth delivery of a code and the fourth attempt are refused.
+const LIMITS: AttemptLimits = AttemptLimits { sent: 3, wrong: 3 };
 /// Challenges of one attempt.
 const CHALLENGES_MAX: usize = 5;
 
@@ -126,21 +128,19 @@ impl EsignetHere {
     async fn otp_sent(&self, headers: &HeaderMap, request: OtpRequest) -> Coded<OtpResponse> {
         let channels = channels(&request.otp_channels)?;
         let person = self.named(&request.individual_id)?;
-        let seen = seen(headers, &request.transaction_id)?;
-        let call = CountedCall::SendOtp;
-        self.admit(&seen, call, person).await?;
+        let visitor = self.seen(headers, &request.transaction_id).await?;
+        self.admit(person).await?;
         let wanted = WantedOtp {
             identifier: request.individual_id.as_str().into(),
             channels,
         };
-        let visitor = self.visitor(&request.transaction_id);
         match self.door.sign_ins.send_otp(&visitor, wanted).await {
             Ok(sent) => Ok(OtpResponse {
                 transaction_id: request.transaction_id,
                 masked_email: sent.masked_email,
                 masked_mobile: sent.masked_phone,
             }),
-            Err(error) => match self.refused(&seen, call, &error).await {
+            Err(error) => match self.refused(person, &error).await {
                 "unknown_error" => Err("send_otp_failed"),
                 code => Err(code),
             },
@@ -169,68 +169,60 @@ impl EsignetHere {
     ) -> Coded<AuthResponse> {
         let challenges = challenges(request.challenge_list)?;
         let person = self.named(&request.individual_id)?;
-        let seen = seen(headers, &request.transaction_id)?;
-        let call = CountedCall::Authenticate;
-        self.admit(&seen, call, person).await?;
+        let visitor = self.seen(headers, &request.transaction_id).await?;
+        self.admit(person).await?;
         let attempt = SignInAttempt {
             identifier: request.individual_id.as_str().into(),
             challenges,
         };
-        let visitor = self.visitor(&request.transaction_id);
         match self.door.sign_ins.authenticate(&visitor, attempt).await {
             Ok(proven) => Ok(AuthResponse {
                 transaction_id: request.transaction_id,
                 consent_action: Some(consent_action(proven.sign_in.stage)),
             }),
-            Err(error) => Err(self.refused(&seen, call, &error).await),
+            Err(error) => Err(self.refused(person, &error).await),
         }
     }
 
     async fn agreed(&self, headers: &HeaderMap, request: CodeRequest) -> Coded<CodeResponse> {
-        let seen = seen(headers, &request.transaction_id)?;
-        let checked = self
-            .door
-            .transactions
-            .check(seen.transaction, seen.hash)
-            .await;
-        checked.map_err(|refusal| codes::of_transaction(&refusal))?;
+        let visitor = self.seen(headers, &request.transaction_id).await?;
         let agreement = PersonsAgreement {
             claims: request.accepted_claims.unwrap_or_default(),
             scopes: request.permitted_authorize_scopes.unwrap_or_default(),
         };
-        let visitor = self.visitor(&request.transaction_id);
         let landing = self.door.sign_ins.agree(&visitor, &agreement).await;
         CodeResponse::of(landing.map_err(|error| codes::of(&error))?)
     }
 
-    async fn admit(
-        &self,
-        seen: &SeenDetails<'_>,
-        call: CountedCall,
-        person: NamedPerson<'_>,
-    ) -> Coded<()> {
-        let transactions = &self.door.transactions;
-        let admitted = transactions.admit(seen.transaction, seen.hash, call, person);
-        admitted
-            .await
-            .map_err(|refusal| codes::of_transaction(&refusal))
+    /// The visitor, who has seen the details of the sign-in that the request is for.
+    async fn seen(&self, headers: &HeaderMap, transaction: &str) -> Coded<SignInVisitor> {
+        let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let key = header(DETAILS_KEY).filter(|key| *key == transaction);
+        key.ok_or(codes::INVALID_TRANSACTION)?;
+        let hash = header(DETAILS_HASH).ok_or(envelope::INVALID_REQUEST)?;
+        let visitor = self.visitor(transaction);
+        let view = self.door.sign_ins.view(&visitor).await;
+        let view = view.map_err(|error| codes::of(&error))?;
+        match self.door.has_told(&view, hash) {
+            true => Ok(visitor),
+            false => Err(envelope::INVALID_REQUEST),
+        }
     }
 
-    /// The code of an error. An attempt that reached nobody counts for nothing.
-    async fn refused(
-        &self,
-        seen: &SeenDetails<'_>,
-        call: CountedCall,
-        error: &Error,
-    ) -> &'static str {
-        if codes::is_away(error)
-            && let Err(error) = self
-                .door
-                .transactions
-                .give_back(seen.transaction, call)
-                .await
+    async fn admit(&self, person: NamedPerson<'_>) -> Coded<()> {
+        let blocked = self.door.blocked.is_blocked(person).await;
+        match blocked.map_err(|error| codes::of(&error))? {
+            true => Err("individual_id_blocked"),
+            false => Ok(()),
+        }
+    }
+
+    /// The code of an error. An attempt too many blocks the person.
+    async fn refused(&self, person: NamedPerson<'_>, error: &Error) -> &'static str {
+        if error.reason.id() == "sign-in-attempts-exhausted"
+            && let Err(error) = self.door.blocked.block(person).await
         {
-            tracing::warn!(reason = %error, "an attempt can't be given back");
+            tracing::warn!(reason = %error, "a person can't be blocked");
         }
         codes::of(error)
     }
@@ -240,6 +232,7 @@ impl EsignetHere {
             sign_in: sign_in.to_owned(),
             browser: None,
             from: self.device(),
+            limits: LIMITS,
         }
     }
 
@@ -272,22 +265,6 @@ impl CodeResponse {
             redirect_uri: landing.redirect_uri,
         })
     }
-}
-
-/// What a caller has seen of a sign-in.
-struct SeenDetails<'a> {
-    transaction: &'a str,
-    hash: &'a str,
-}
-
-/// The transaction and the hash of a request. The transaction of the headers is that of the body.
-fn seen<'a>(headers: &'a HeaderMap, transaction: &str) -> Coded<SeenDetails<'a>> {
-    let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
-    let key = header(DETAILS_KEY).filter(|key| *key == transaction);
-    Ok(SeenDetails {
-        transaction: key.ok_or(codes::INVALID_TRANSACTION)?,
-        hash: header(DETAILS_HASH).ok_or(envelope::INVALID_REQUEST)?,
-    })
 }
 
 /// The challenges of a request: at least one, and few.

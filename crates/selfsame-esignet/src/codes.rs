@@ -1,7 +1,6 @@
 //! eSignet's error codes for the errors of use cases.
 
 use selfsame_driver::{Error, ErrorKind};
-use selfsame_identity::transactions::TransactionRefusal;
 
 /// A result, or eSignet's error code.
 pub(crate) type Coded<T> = Result<T, &'static str>;
@@ -33,27 +32,5 @@ fn of_kind(kind: ErrorKind) -> &'static str {
         ErrorKind::Gone | ErrorKind::NotFound | ErrorKind::Conflict => INVALID_TRANSACTION,
         ErrorKind::BadRequest => "invalid_request",
         _ => UNKNOWN,
-    }
-}
-
-/// Whether nobody was asked, so that an attempt counts for nothing.
-pub(crate) fn is_away(error: &Error) -> bool {
-    matches!(
-        error.kind,
-        ErrorKind::Upstream | ErrorKind::Unavailable { .. } | ErrorKind::Internal
-    )
-}
-
-/// The code of a refusal by the transaction.
-pub(crate) fn of_transaction(refusal: &TransactionRefusal) -> &'static str {
-    match refusal {
-        TransactionRefusal::Unknown => INVALID_TRANSACTION,
-        TransactionRefusal::WrongHash => "invalid_request",
-        TransactionRefusal::NoAttemptsLeft => "no_attempts_left",
-        TransactionRefusal::Blocked => "individual_id_blocked",
-        TransactionRefusal::Failed(error) => {
-            tracing::warn!(reason = %error, "a transaction can't be read");
-            UNKNOWN
-        }
     }
 }

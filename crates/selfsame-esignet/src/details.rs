@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::response::Response;
 use http::HeaderMap;
+use selfsame_crypto::hash::ct_eq;
 use selfsame_driver::Error;
 use selfsame_http::extract::Raw;
 use selfsame_oauth::{Form, form};
@@ -157,14 +158,19 @@ impl EsignetDoor {
             Ok(view) => view,
             Err(code) => return envelope::answer::<()>(Err(code), now),
         };
-        let details = self.told(&view, version);
-        let text = serde_json::to_string(&details).unwrap_or_default();
-        let hash = details_hash::of(&text);
-        let seconds = view.expires.seconds_since(now);
-        match self.transactions.open(&view.id, hash, seconds).await {
-            Ok(()) => envelope::answer(Ok(details), now),
-            Err(error) => envelope::answer::<()>(Err(codes::of(&error)), now),
-        }
+        envelope::answer(Ok(self.told(&view, version)), now)
+    }
+
+    /// Whether a hash is that of the details of a sign-in, as either version of the call told them. They follow from the
+    /// sign-in, so nothing is kept of them; if the client was changed since, the sign-in is begun again.
+    pub(crate) fn has_told(&self, view: &SignInView, hash: &str) -> bool {
+        let is_of = |version| {
+            let details = serde_json::to_string(&self.told(view, version));
+            details.is_ok_and(|text| ct_eq(details_hash::of(&text).as_bytes(), hash.as_bytes()))
+        };
+        [DetailsVersion::Second, DetailsVersion::First]
+            .into_iter()
+            .any(is_of)
     }
 
     async fn begin(&self, request: DetailsRequest) -> Result<SignInView, &'static str> {

@@ -4,9 +4,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use selfsame_driver::clock::Clock;
+use selfsame_identity::blocks::BlockedPeople;
 use selfsame_identity::links::Links;
 use selfsame_identity::mock::MockIdentities;
-use selfsame_identity::transactions::Transactions;
 use selfsame_oidc::Preset;
 use selfsame_sign_in::SignIns;
 use selfsame_sign_in::identity::PersonsDevice;
@@ -23,8 +23,8 @@ pub const BASE: &str = "/v1/esignet";
 pub struct EsignetDoor {
     /// The provider.
     pub sign_ins: SignIns,
-    /// What is kept beside a sign-in.
-    pub transactions: Arc<Transactions>,
+    /// The people who are blocked for a while.
+    pub blocked: Arc<BlockedPeople>,
     /// The sign-ins that wallets take over.
     pub links: Arc<Links>,
     /// The mock identity system, if it is the one that signs claims.

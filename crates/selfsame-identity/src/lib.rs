@@ -4,11 +4,11 @@
 //! Does not own: the seam (selfsame-sign-in), when a code is right (selfsame-otp), HTTP.
 
 pub mod accounts;
+pub mod blocks;
 pub mod config;
 pub mod links;
 pub mod mask;
 pub mod mock;
 pub mod otp;
 pub mod totp;
-pub mod transactions;
 pub mod upstream;

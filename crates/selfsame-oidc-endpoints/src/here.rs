@@ -13,7 +13,7 @@ use selfsame_http::error::Handled;
 use selfsame_http::origin::{CalledOrigin, Origin};
 use selfsame_http::peer::Peer;
 use selfsame_sign_in::identity::PersonsDevice;
-use selfsame_sign_in::{ArrivingBrowser, SignInVisitor, SignIns};
+use selfsame_sign_in::{ArrivingBrowser, AttemptLimits, SignInVisitor, SignIns};
 
 const DPOP: &str = "dpop";
 
@@ -80,6 +80,7 @@ impl ProviderHere {
                 address: self.caller,
                 known: None,
             }),
+            limits: AttemptLimits::default(),
         }
     }
 

@@ -27,7 +27,7 @@ impl FromRequestParts<Server> for EsignetHere {
         Ok(Self {
             door: EsignetDoor {
                 sign_ins: behind.sign_ins,
-                transactions: behind.transactions,
+                blocked: behind.blocked,
                 links: behind.links,
                 mock: behind.mock,
                 clock: server.app().clock().clone(),

@@ -40,7 +40,7 @@ pub use dpop_check::CalledEndpoint;
 pub use place::ProviderPlace;
 pub use pushed::PushedAnswer;
 pub use service::{SignInParts, SignInService, SignIns};
-pub use sign_in::{SignInVisitor, WantedOtp};
+pub use sign_in::{AttemptLimits, SignInVisitor, WantedOtp};
 
 /// The kinds of records of an organisation that can be used once or for a limited time. They end when a backup is
 /// restored.

@@ -27,10 +27,6 @@ use crate::session::ProviderSession;
 use crate::step::{SignInStep, over};
 use crate::view::{AskingClientView, SignInStage, SignInView, SignedInView};
 
-/// How many one-time passwords are sent in one sign-in.
-const SENT_MAX: u32 = 5;
-/// How many wrong attempts one sign-in takes.
-const WRONG_MAX: u32 = 5;
 /// Seconds to wait for somebody else's attempt at the same sign-in.
 const SOON: u64 = 1;
 
@@ -43,6 +39,23 @@ pub struct SignInVisitor {
     pub browser: Option<SecretString>,
     /// Where it calls from.
     pub from: Option<PersonsDevice>,
+    /// How often a person may try at the interface that is called.
+    pub limits: AttemptLimits,
+}
+
+/// How often a person may try in one sign-in.
+#[derive(Clone, Copy, Debug)]
+pub struct AttemptLimits {
+    /// How many one-time passwords are sent.
+    pub sent: u32,
+    /// How many attempts may be wrong.
+    pub wrong: u32,
+}
+
+impl Default for AttemptLimits {
+    fn default() -> Self {
+        Self { sent: 5, wrong: 5 }
+    }
 }
 
 /// A one-time password that a person asks for.
@@ -75,11 +88,11 @@ impl SignIns {
     /// Has a one-time password sent.
     ///
     /// # Errors
-    /// `TooMany` after five of them; `Conflict` once the person has proved who they are; those of the identity system.
+    /// `TooMany` after as many as the visitor's limits allow; `Conflict` once the person has proved who they are; those of the identity system.
     pub async fn send_otp(&self, visitor: &SignInVisitor, wanted: WantedOtp) -> Result<OtpSent> {
         let _place = self.place_for(&visitor.sign_in)?;
         let mut open = self.open(visitor).await?;
-        if open.record.asked()?.sent >= SENT_MAX {
+        if open.record.asked()?.sent >= visitor.limits.sent {
             return Err(exhausted());
         }
         let order = OtpOrder {
@@ -111,7 +124,7 @@ impl SignIns {
     /// Checks what a person gives to prove who they are.
     ///
     /// # Errors
-    /// `Unauthenticated` if it is wrong; `TooMany` after five wrong attempts; `BadRequest` if the factors do not suffice;
+    /// `Unauthenticated` if it is wrong; `TooMany` after as many wrong attempts as the visitor's limits allow; `BadRequest` if the factors do not suffice;
     /// those of the identity system.
     pub async fn authenticate(
         &self,
@@ -120,7 +133,7 @@ impl SignIns {
     ) -> Result<SignedInView> {
         let _place = self.place_for(&visitor.sign_in)?;
         let mut open = self.open(visitor).await?;
-        if open.record.asked()?.wrong >= WRONG_MAX {
+        if open.record.asked()?.wrong >= visitor.limits.wrong {
             return Err(exhausted());
         }
         self.suffices(&open, &attempt.challenges)?;

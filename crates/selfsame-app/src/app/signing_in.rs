@@ -9,12 +9,12 @@ use selfsame_core::organisation::Organisation;
 use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, ErrorKind, Reason, Result, private_file};
 use selfsame_identity::accounts::{HasAccounts, OwnAccounts};
+use selfsame_identity::blocks::BlockedPeople;
 use selfsame_identity::config::{MailSection, People, SignInConfig, TextSection, UpstreamSection};
 use selfsame_identity::links::Links;
 use selfsame_identity::mock::{MockConfig, MockIdentities, MockResources, RemoteMock};
 use selfsame_identity::otp::{MailCarrier, OnScreen, OtpCarrier, OtpDesk, TextGateway};
 use selfsame_identity::totp::Authenticators;
-use selfsame_identity::transactions::Transactions;
 use selfsame_identity::upstream::{Upstream, UpstreamConfig};
 use selfsame_net::mail::{MailServer, MailSettings};
 use selfsame_oidc::{AcrTable, Preset};
@@ -32,7 +32,7 @@ pub(super) struct KnownPeople {
     service: Arc<SignInService>,
     mock: Option<MockIdentities>,
     upstream: Option<Arc<Upstream>>,
-    transactions: Arc<Transactions>,
+    blocked: Arc<BlockedPeople>,
     links: Arc<Links>,
     preset: Preset,
     has_esignet: bool,
@@ -43,8 +43,8 @@ pub(super) struct KnownPeople {
 pub struct EsignetParts {
     /// The provider.
     pub sign_ins: SignIns,
-    /// What is kept beside a sign-in.
-    pub transactions: Arc<Transactions>,
+    /// The people who are blocked for a while.
+    pub blocked: Arc<BlockedPeople>,
     /// The sign-ins that wallets take over.
     pub links: Arc<Links>,
     /// The mock identity system, if it signs claims here.
@@ -92,7 +92,7 @@ impl App {
         }
         Ok(EsignetParts {
             sign_ins: people.service.of(organisation)?,
-            transactions: people.transactions.clone(),
+            blocked: people.blocked.clone(),
             links: people.links.clone(),
             mock: people.mock.clone(),
             preset: people.preset,
@@ -161,7 +161,7 @@ impl App {
             service: Arc::new(service),
             mock,
             upstream,
-            transactions: Arc::new(Transactions::new(
+            blocked: Arc::new(BlockedPeople::new(
                 shared.store.clone(),
                 shared.clock.clone(),
             )),

@@ -21,9 +21,9 @@ use selfsame_driver::CpuPool;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_http::error::{Face, write};
+use selfsame_identity::blocks::BlockedPeople;
 use selfsame_identity::links::Links;
 use selfsame_identity::mock::{MockAlgorithm, MockConfig, MockIdentities, MockResources};
-use selfsame_identity::transactions::Transactions;
 use selfsame_net::{Net, Settings};
 use selfsame_oidc::{AcrTable, Preset};
 use selfsame_sign_in::identity::IdentitySystem;
@@ -131,7 +131,7 @@ impl World {
         let base: Url = BASE_URL.parse().unwrap();
         let provider = EsignetDoor {
             sign_ins: service.of(&organisation).unwrap(),
-            transactions: Arc::new(Transactions::new(shared.store.clone(), clock.clone())),
+            blocked: Arc::new(BlockedPeople::new(shared.store.clone(), clock.clone())),
             links: Arc::new(Links::new(shared.store.clone(), clock.clone())),
             mock: Some(mock.clone()),
             clock: clock.clone(),

@@ -29,7 +29,8 @@ use selfsame_sign_in::identity::{
 };
 use selfsame_sign_in::view::{BegunSignIn, Landing, PersonsAgreement, SignInView};
 use selfsame_sign_in::{
-    ArrivingBrowser, CalledEndpoint, SignInParts, SignInService, SignInVisitor, SignIns,
+    ArrivingBrowser, AttemptLimits, CalledEndpoint, SignInParts, SignInService, SignInVisitor,
+    SignIns,
 };
 use selfsame_store::{Memory, Store, Vault};
 use serde_json::{Map, Value, json};
@@ -263,6 +264,7 @@ impl World {
             sign_in: sign_in.to_owned(),
             browser: self.browser.secret.clone(),
             from: None,
+            limits: AttemptLimits::default(),
         }
     }
 
