@@ -15,7 +15,7 @@ use crate::party::{BenchParty, REDIRECT_URI, SignedWith};
 use crate::people::BenchPeople;
 use crate::round::{SignInRound, errors};
 use crate::seven::{ACR, BELOW, EsignetProvider};
-use crate::stage::{IDENTITIES, SignInStaging, StagedSignIns, identity_system};
+use crate::stage::{IDENTITIES, IdentityStaging, SignInStaging, StagedSignIns, identity_system};
 use crate::standard::StandardProvider;
 use crate::study::{self, DELEGATED};
 
@@ -51,7 +51,7 @@ impl AllErrors {
 /// Starts the processes and measures.
 pub async fn measure(bench: &mut SignInBench<'_>, program: &Program) -> Result<(), Error> {
     let people = BenchPeople::new(bench.plan.people);
-    let identities = identity_system(program, bench.scratch, Duration::ZERO).await?;
+    let identities = identity_system(program, bench.scratch, IdentityStaging::UNDELAYED).await?;
     let client = BenchClient::new(&identities.base);
     people.register(&client, IDENTITIES, bench.progress).await?;
     drop(identities);
@@ -72,7 +72,9 @@ async fn rsa(
     people: &BenchPeople,
     all: &mut AllErrors,
 ) -> Result<(), Error> {
-    let stage = bench.stage(program, "rsa", Duration::ZERO).await?;
+    let stage = bench
+        .stage(program, "rsa", IdentityStaging::UNDELAYED)
+        .await?;
     let at = esignet(&stage, people, SignedWith::Rsa).await?;
     let round = bench.paced(&stage, &at, "At the study's pace").await;
     all.paced(&round);
@@ -102,7 +104,11 @@ async fn delayed(
     people: &BenchPeople,
     all: &mut AllErrors,
 ) -> Result<(), Error> {
-    let stage = bench.stage(program, "delayed", DELAY).await?;
+    let delayed = IdentityStaging {
+        delay: DELAY,
+        ..IdentityStaging::UNDELAYED
+    };
+    let stage = bench.stage(program, "delayed", delayed).await?;
     let at = esignet(&stage, people, SignedWith::Rsa).await?;
     let whose = "At the study's pace, a second of delay";
     let round = bench.paced(&stage, &at, whose).await;
@@ -130,14 +136,18 @@ async fn delayed(
     Ok(())
 }
 
-/// Tokens signed by ES256: by eSignet's interface, and standard sign-ins.
+/// Tokens and the identity system's claims signed by ES256: by eSignet's interface, and standard sign-ins.
 async fn ec(
     bench: &mut SignInBench<'_>,
     program: &Program,
     people: &BenchPeople,
     all: &mut AllErrors,
 ) -> Result<(), Error> {
-    let stage = bench.stage(program, "ec", Duration::ZERO).await?;
+    let identity = IdentityStaging {
+        signed_with: SignedWith::Ec,
+        ..IdentityStaging::UNDELAYED
+    };
+    let stage = bench.stage(program, "ec", identity).await?;
     let at = esignet(&stage, people, SignedWith::Ec).await?;
     let round = bench.unpaused(&stage, &at, "ec").await;
     bench.tell_calls("Without pauses, ES256", &round);
@@ -201,9 +211,9 @@ impl SignInBench<'_> {
         &self,
         program: &Program,
         name: &str,
-        delay: Duration,
+        identity: IdentityStaging,
     ) -> Result<StagedSignIns, Error> {
-        let staging = SignInStaging { name, delay };
+        let staging = SignInStaging { name, identity };
         StagedSignIns::start(program, self.scratch, staging).await
     }
 

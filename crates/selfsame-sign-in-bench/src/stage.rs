@@ -7,6 +7,7 @@ use selfsame_bench::Error;
 use selfsame_bench::client::BenchClient;
 use selfsame_bench::process::{Program, ServerProcess, Usage};
 
+use crate::party::SignedWith;
 use crate::watch::{ProcessWatch, WatchedProcess};
 
 /// What the mock identity system's addresses begin with.
@@ -46,8 +47,25 @@ pub struct WrittenBytes {
 pub struct SignInStaging<'a> {
     /// The name of the provider's data.
     pub name: &'a str,
-    /// How much later the identity system answers to the calls that the study delays.
+    /// The identity system.
+    pub identity: IdentityStaging,
+}
+
+/// How the identity system is started.
+#[derive(Clone, Copy, Debug)]
+pub struct IdentityStaging {
+    /// How much later it answers to the calls that the study delays.
     pub delay: Duration,
+    /// What it signs claims with.
+    pub signed_with: SignedWith,
+}
+
+impl IdentityStaging {
+    /// As the study has it, without its delay.
+    pub const UNDELAYED: Self = Self {
+        delay: Duration::ZERO,
+        signed_with: SignedWith::Rsa,
+    };
 }
 
 /// Starts the mock identity system, whose people stay from one start to the next.
@@ -57,11 +75,12 @@ pub struct SignInStaging<'a> {
 pub async fn identity_system(
     program: &Program,
     scratch: &Path,
-    delay: Duration,
+    staging: IdentityStaging,
 ) -> Result<ServerProcess, Error> {
     let settings = format!(
-        "[sign_in]\npeople = \"mock\"\n[sign_in.mock]\ndelay_ms = {}\n{ROOM}",
-        delay.as_millis()
+        "[sign_in]\npeople = \"mock\"\n[sign_in.mock]\ndelay_ms = {}\nalgorithm = \"{}\"\n{ROOM}",
+        staging.delay.as_millis(),
+        staging.signed_with.algorithm()
     );
     program.start(&scratch.join("identities"), &settings).await
 }
@@ -76,7 +95,7 @@ impl StagedSignIns {
         scratch: &Path,
         staging: SignInStaging<'_>,
     ) -> Result<Self, Error> {
-        let identity = identity_system(program, scratch, staging.delay).await?;
+        let identity = identity_system(program, scratch, staging.identity).await?;
         // The server answers to its host name.
         let origin = identity.base.replace("127.0.0.1", "localhost");
         let settings = format!(
