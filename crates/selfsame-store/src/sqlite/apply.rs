@@ -198,9 +198,25 @@ impl<'a> Apply<'a> {
         {
             self.remove(gone.seq, &gone.tags)?;
         }
-        if let Some(Existing { seq, tags: old, .. }) = existing {
-            let values = params![seq, version as i64, expires, packed, value];
-            self.run("UPDATE OR FAIL records SET version = ?2, expires = ?3, tags = ?4, value = ?5 WHERE seq = ?1", values)?;
+        if let Some(Existing {
+            seq,
+            tags: old,
+            expires: until,
+            ..
+        }) = existing
+        {
+            let values = params![seq, version as i64, packed, value];
+            self.run(
+                "UPDATE OR FAIL records SET version = ?2, tags = ?3, value = ?4 WHERE seq = ?1",
+                values,
+            )?;
+            // SQLite writes the index of a column that is named, even where its value stays.
+            if until != expires {
+                self.run(
+                    "UPDATE OR FAIL records SET expires = ?2 WHERE seq = ?1",
+                    params![seq, expires],
+                )?;
+            }
             if old != packed {
                 self.untag(seq, &old)?;
                 self.tag(seq, &tags)?;
