@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// The member whose value lets whoever knows it use the credential up.
+/// The member with the secret by which a credential is used up.
 pub(crate) const HANDLE: &str = "single_use_handle";
 /// What the members begin with by which a request restricts values.
 const RESTRICTION: &str = "attr::";

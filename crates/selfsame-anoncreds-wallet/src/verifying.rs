@@ -148,8 +148,8 @@ impl ProofVerdict {
     }
 }
 
-/// The findings for definitions whose keys are refused by now. Whoever has such a key can make credentials and proofs as
-/// of any time, so that a proof as of an earlier time is refused too.
+/// The findings for definitions whose keys are refused by now. A thief of such a key can make credentials and proofs as of
+/// any time, so that a proof as of an earlier time is refused too.
 fn expired(definitions: &BTreeMap<String, KnownDefinition>, now: UnixTime) -> Vec<String> {
     let ends = definitions.iter();
     let ends = ends.filter_map(|(id, known)| Some((id, known.valid_until?)));

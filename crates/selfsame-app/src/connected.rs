@@ -81,7 +81,7 @@ impl RegistryClient for Connected {
         let Some(id) = schema_of(&entry) else {
             return Ok(None);
         };
-        // The number in the schema's own receipt is proven, whoever told the entry.
+        // The number in the schema's own receipt is proven.
         let found = self.schema(&id).await?;
         let is_its_own = found.is_some_and(|found| found.receipt.seq_no == seq_no);
         Ok(is_its_own.then_some(id))

@@ -103,7 +103,7 @@ impl TwoForms {
 }
 
 /// The message of DIDComm v2 that says what a message of the Aries RFCs says. What an envelope adds, such as sender and
-/// recipient, is added by whoever packs it.
+/// recipient, is added when it is packed.
 ///
 /// # Errors
 /// `Protocol` if the protocol is not spoken over DIDComm v2; why it can't be written otherwise.

@@ -19,8 +19,8 @@ pub use form::{Jwe, JweRecipient};
 pub use header::{JweHeader, KeyManagement};
 pub use recipient::Recipient;
 
-/// Why a JWE was not read, not decrypted or not made. The sender must act; on `NoKey`, whoever chose the key; on
-/// `Backend`, the operator.
+/// Why a JWE was not read, not decrypted or not made. The sender must act; on `NoKey`, the party that chose the
+/// key; on `Backend`, the operator.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum JweError {
     /// It is longer than the limit, or has more recipients than the limit.

@@ -129,7 +129,7 @@ impl IdentitySystem for OwnAccounts {
         }
         let given = attempt.challenges.iter();
         let has_second = given.clone().any(|one| one.factor == FactorKind::Totp);
-        // Told only to whoever has proven the first factor.
+        // Told only after the first factor was proven.
         if !has_second && self.authenticators.has(&account).await.map_err(fault)? {
             let wrong = IdentityFault::new(IdentityFaultKind::WrongChallenge);
             return Err(wrong.with_code("totp-needed"));

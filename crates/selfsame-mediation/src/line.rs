@@ -132,8 +132,8 @@ impl ReturnLine {
         !self.routes.is_empty() || self.live.is_some()
     }
 
-    /// From now on the sender's envelopes go back. A message that came before opens no way: whoever sends a copy of it
-    /// would take what waits. Returns whether the way is open.
+    /// From now on the sender's envelopes go back. A message that came before opens no way: the sender of a copy would
+    /// take what waits. Returns whether the way is open.
     ///
     /// # Errors
     /// The store's.

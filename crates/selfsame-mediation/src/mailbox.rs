@@ -23,7 +23,7 @@ impl Mailbox {
         Tag::hashed(MAILBOX, self.name())
     }
 
-    /// The name by which events tell of it. It is pairwise: whoever reads it learns of no person.
+    /// The name by which events tell of it. It is pairwise: its readers learn of no person.
     pub fn told(&self, tenant: &TenantId) -> String {
         let named = format!("{}\0{}", tenant.as_str(), self.name());
         let digest = hash::sha256(named.as_bytes());

@@ -119,7 +119,7 @@ fn called<'a>(headers: &'a HeaderMap, body: &'a [u8]) -> Handled<CalledHeaders<'
     })
 }
 
-/// An answer; whoever uses proofs gets a nonce for the next ones.
+/// An answer. A client that uses proofs gets a nonce for the next ones.
 async fn finished(here: &ProviderHere, headers: &HeaderMap, answer: Handled) -> Handled {
     match proof(headers) {
         None => answer,

@@ -29,7 +29,7 @@ impl Prompts {
                 "login" => prompts.login = true,
                 "consent" => prompts.consent = true,
                 "select_account" => prompts.select_account = true,
-                // Initiating User Registration via OpenID Connect 1.0: whoever signs in may register there.
+                // Initiating User Registration via OpenID Connect 1.0: people who sign in may register there.
                 "create" => prompts.login = true,
                 _ => return Err(Error::new(Code::InvalidRequest, "prompt is unknown")),
             }

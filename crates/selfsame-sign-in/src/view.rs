@@ -11,7 +11,7 @@ use url::Url;
 /// A sign-in on its way.
 #[derive(Clone, Debug, Serialize)]
 pub struct SignInView {
-    /// Its identifier. Whoever has it can go on with the sign-in.
+    /// Its identifier. It is a secret: with it the sign-in can be continued.
     pub id: String,
     /// The client that asks.
     pub client: AskingClientView,

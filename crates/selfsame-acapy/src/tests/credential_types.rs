@@ -221,7 +221,7 @@ async fn a_holder_who_cheats_with_another_type_another_answer_or_an_old_one_is_r
         let [asked, answer] = [&asked, answer].map(|one| one.to_string().into_bytes());
         anoncreds.verify(&asked, &answer).await.unwrap()
     };
-    // Whoever asks with the same nonce gets what answers the hospital.
+    // Another verifier with the same nonce gets what answers the hospital.
     let honest = presented(laboratory, anna, &asked, &report).await;
     let verdict = judged(&honest).await;
     assert!(verdict.is_valid, "{verdict:?}");
