@@ -19,6 +19,7 @@ use selfsame_core::machine::At;
 use selfsame_credential::evidence::Step;
 use selfsame_didcomm::Message;
 use selfsame_driver::{Error, Result};
+use selfsame_mediation::destination::settling::LastSent;
 use selfsame_mediation::destination::{Destination, Located};
 use selfsame_mediation::former::FormerKeys;
 use selfsame_mediation::own_side::OwnSide;
@@ -76,6 +77,9 @@ pub struct ConnectionEntry {
     pub former: FormerKeys,
     /// Whether it is over and about to be removed.
     pub is_over: bool,
+    /// The message after which it is.
+    #[serde(default, skip_serializing_if = "LastSent::is_none")]
+    pub last_sent: LastSent,
     /// Notices that are told once its messages were sent.
     pub untold: Untold,
 }
@@ -96,6 +100,7 @@ impl ConnectionEntry {
             rotation: None,
             former: FormerKeys::default(),
             is_over: false,
+            last_sent: LastSent::default(),
             untold: Untold::default(),
         }
     }
@@ -135,6 +140,12 @@ impl ConnectionEntry {
     fn speakers(&self) -> impl Iterator<Item = Speaker> {
         let peer = self.peer_at.iter().flat_map(Destination::speakers);
         peer.chain(self.former.theirs.iter().cloned())
+    }
+
+    /// The peer has ended it.
+    fn end(&mut self) {
+        self.is_over = true;
+        self.last_sent.forget();
     }
 
     /// What controllers are told of its state.
@@ -184,6 +195,9 @@ impl AgentProtocol for Connections {
         turn: &AgentTurn<'_>,
     ) -> ConnectionStep {
         let made = input.made.as_ref();
+        if entry.is_over && !input.what.is_farewell() {
+            return Err(Problem::wrong_state());
+        }
         match &input.what {
             ConnectionWhat::Received(received) => handshake::receive(entry, received, made, turn),
             ConnectionWhat::Accept(_) => handshake::accept(entry, made, turn),
@@ -230,6 +244,10 @@ impl AgentProtocol for Connections {
 
     fn is_ended(entry: &ConnectionEntry) -> bool {
         entry.is_over
+    }
+
+    fn last_sent(entry: &mut ConnectionEntry) -> Option<&mut LastSent> {
+        Some(&mut entry.last_sent)
     }
 
     fn report(

@@ -18,6 +18,7 @@ use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash;
 use selfsame_didcomm::{Message, Version};
 use selfsame_driver::{Error, ErrorKind};
+use selfsame_mediation::destination::settling::LastSent;
 use selfsame_mediation::destination::{Destination, SERVICE};
 use selfsame_store::Tag;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -76,6 +77,9 @@ pub struct ExchangeEntry<C: KeptCourse> {
     pub untold: Untold,
     /// Whether it is removed once its messages were sent.
     pub is_ended: bool,
+    /// The last one of them.
+    #[serde(default, skip_serializing_if = "LastSent::is_none")]
+    pub last_sent: LastSent,
 }
 
 /// How a message gets to the peer of an exchange.
@@ -272,6 +276,7 @@ impl<C: KeptCourse> Default for ExchangeEntry<C> {
             alone: None,
             untold: Untold::default(),
             is_ended: false,
+            last_sent: LastSent::default(),
         }
     }
 }

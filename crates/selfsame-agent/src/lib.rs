@@ -10,7 +10,6 @@ mod discovery;
 mod exchanges;
 mod machine;
 mod oob;
-mod outcome;
 mod parts;
 
 pub use agents::{

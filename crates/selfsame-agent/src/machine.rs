@@ -10,34 +10,26 @@ use selfsame_aries::advance::{Outgoing, Problem};
 use selfsame_aries_v2::forms;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
-    At, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement, TriedCall,
+    At, Call, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement, TriedCall,
 };
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_didcomm::{Message, Version};
 use selfsame_driver::record::{RecordCache, encode};
-use selfsame_driver::{Error, Reason, Result};
+use selfsame_driver::{Error, Result};
+use selfsame_mediation::destination::settling::{LastSent, settlement};
 use selfsame_mediation::destination::{OwnKey, delivery};
 use selfsame_mediation::error::refused;
 use selfsame_mediation::mailbox::Mailbox;
 use selfsame_mediation::notice::{Told, Untold};
 use selfsame_mediation::queue::{NewEnvelope, QueuedWrites};
+use selfsame_mediation::taken::{SentMessage, StepOutcome};
 use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, Tag, TenantId};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::outcome::{SentMessage, StepOutcome};
 use crate::parts::AgentParts;
 
 pub use selfsame_mediation::taken::{Beside, Parcel, Taken};
-
-/// How often a delivery is put off that the peer answers with an error.
-const REFUSED_MAX: u32 = 6;
-/// How often it is put off if the peer has too much to do, and the longest pause, as a power of two in seconds: for a
-/// quarter of an hour or so.
-const BUSY_MAX: u32 = 20;
-const BUSY_PAUSE: u32 = 6;
-/// The answers of a peer that has too much to do, or of a balancer whose servers give no answer.
-const BUSY: [u16; 4] = [429, 502, 503, 504];
 
 /// What a step of a protocol is given besides record and input.
 pub struct AgentTurn<'a> {
@@ -85,6 +77,11 @@ pub trait AgentProtocol: Send + Sync + 'static {
         false
     }
 
+    /// The message after which it is; `None` for records that stay.
+    fn last_sent(_entry: &mut Self::Entry) -> Option<&mut LastSent> {
+        None
+    }
+
     /// Adds to the input what a step needs and is not pure, such as a new key.
     ///
     /// # Errors
@@ -115,8 +112,8 @@ pub struct StartedRecord {
 
 /// How a message gets to its peer.
 enum PackedMessage {
-    /// By an entry of the outbox.
-    Posted(Batch),
+    /// By an entry of the outbox, for this peer.
+    Posted(Call, String),
     /// It waits until the peer comes.
     Waiting(QueuedWrites),
 }
@@ -305,7 +302,7 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
     }
 
     /// What gets a message to its peer. Messages to one peer arrive in order.
-    async fn packed(&self, at: At<'_>, record: &str, parcel: Parcel) -> Result<PackedMessage> {
+    async fn packed(&self, at: At<'_>, parcel: Parcel) -> Result<PackedMessage> {
         let shared = &self.parts.shared;
         let Parcel { from, to, message } = parcel;
         let sender = OwnKey {
@@ -318,9 +315,7 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
         };
         if let Some(endpoint) = &to.endpoint {
             let call = delivery(endpoint.clone(), envelope, to.version());
-            let entry = call.entry(P::KIND, record, &to.peer(), shared.clock.now())?;
-            let batch = Batch::new(at.tenant.clone()).enqueue(entry);
-            return Ok(PackedMessage::Posted(batch));
+            return Ok(PackedMessage::Posted(call, to.peer()));
         }
         let key = to.keys.into_iter().next();
         let key = key.ok_or_else(|| Error::internal("a peer has a key"))?;
@@ -360,11 +355,15 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
         let input = match input {
             AgentInput::Input(input) => input,
             AgentInput::Answer(answer) => {
-                return Ok(Step::Done(told::<P>(entry, delivered(answer, round))));
+                let mut answered = Next::unchanged(round, StepOutcome::nothing());
+                answered.entry = settlement(answer, round.attempts);
+                // If the note of it is lost, the message goes again, and its receiver recognises it.
+                answered.deferred = matches!(answered.entry, Settlement::Settled);
+                return Ok(Step::Done(told::<P>(entry, answered, round)));
             }
             AgentInput::Attempted => {
                 let nothing = Next::unchanged(round, StepOutcome::nothing());
-                return Ok(Step::Done(told::<P>(entry, nothing)));
+                return Ok(Step::Done(told::<P>(entry, nothing, round)));
             }
         };
         match P::step(entry, input, &self.turn(round)) {
@@ -401,14 +400,22 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
     async fn complete(
         &self,
         at: At<'_>,
-        _entry: &mut P::Entry,
+        entry: &mut P::Entry,
         mut next: Next<StepOutcome>,
     ) -> Result<Next<StepOutcome>> {
         for (record, parcel) in std::mem::take(&mut next.reply.parcels) {
-            let peer = parcel.to.peer();
-            match self.packed(at, &record, parcel).await? {
-                PackedMessage::Posted(entry) => {
-                    next.batch = next.batch.and(entry);
+            match self.packed(at, parcel).await? {
+                PackedMessage::Posted(call, peer) => {
+                    if P::is_ended(entry)
+                        && record == at.id
+                        && let Some(last) = P::last_sent(entry)
+                    {
+                        last.note(&call);
+                    }
+                    let now = self.parts.shared.clock.now();
+                    next.batch = next
+                        .batch
+                        .enqueue(call.entry(P::KIND, &record, &peer, now)?);
                     next.reply.sent.push(SentMessage { record, peer });
                 }
                 PackedMessage::Waiting(queued) => {
@@ -434,7 +441,7 @@ impl<P: AgentProtocol> Calling for ProtocolMachine<P> {
         }
         let nothing = Next::unchanged(round, StepOutcome::nothing());
         Ok(match entry {
-            Some(entry) => told::<P>(entry, nothing),
+            Some(entry) => told::<P>(entry, nothing, round),
             None => nothing,
         })
     }
@@ -475,7 +482,7 @@ fn next<P: AgentProtocol>(
     };
     next = noted::<P>(entry, next, saying)?;
     if is_silent {
-        next = told::<P>(entry, next);
+        next = told::<P>(entry, next, round);
     }
     if let Some(mut beside) = taken.beside {
         let saying = Saying {
@@ -541,14 +548,21 @@ fn noted<P: AgentProtocol>(
     Ok(next)
 }
 
-/// With the events of what was noted so far. A record that is over is removed.
-fn told<P: AgentProtocol>(entry: &mut P::Entry, mut next: Next<StepOutcome>) -> Next<StepOutcome> {
+/// With the events of what was noted so far. A record that is over is removed once its last message is delivered.
+fn told<P: AgentProtocol>(
+    entry: &mut P::Entry,
+    mut next: Next<StepOutcome>,
+    round: &Round<'_>,
+) -> Next<StepOutcome> {
     let told = P::untold(entry).take();
     if !told.is_empty() && next.record == Fate::Kept {
         next.record = Fate::Written;
         next.deferred = false;
     }
-    if P::is_ended(entry) && matches!(next.entry, Settlement::Settled | Settlement::Buried(_)) {
+    let is_settled = matches!(next.entry, Settlement::Settled | Settlement::Buried(_));
+    let last = P::last_sent(entry);
+    let is_last = last.is_none_or(|last| last.is_settled_by(round.entry));
+    if P::is_ended(entry) && is_settled && is_last {
         next.record = Fate::Deleted;
     }
     told.into_iter().fold(next, tell)
@@ -556,32 +570,4 @@ fn told<P: AgentProtocol>(entry: &mut P::Entry, mut next: Next<StepOutcome>) -> 
 
 fn tell(next: Next<StepOutcome>, notice: String) -> Next<StepOutcome> {
     next.tell(EventKind::AgentNotice, notice)
-}
-
-/// What becomes of a delivery: done if the peer took the message, tried again a few times if it answered with an error.
-fn delivered(answer: &CallAnswer, round: &Round<'_>) -> Next<StepOutcome> {
-    let mut next = Next::unchanged(round, StepOutcome::nothing());
-    let reason = match answer {
-        // If the note of it is lost, the message goes again, and its receiver recognises it.
-        CallAnswer::Http { response, .. } if response.status / 100 == 2 => return next.deferred(),
-        CallAnswer::Http { response, .. } => {
-            Reason::new("aries-peer-status").with("status", &response.status)
-        }
-        CallAnswer::Unreachable { reason } => Reason::new("aries-peer-away").with("why", reason),
-        CallAnswer::Accepted(_) | CallAnswer::Finished => return next,
-        CallAnswer::Refused(error) => error.reason.clone(),
-    };
-    let is_busy = match answer {
-        CallAnswer::Http { response, .. } => BUSY.contains(&response.status),
-        _ => false,
-    };
-    let [most, pause] = match is_busy {
-        true => [BUSY_MAX, round.attempts.min(BUSY_PAUSE)],
-        false => [REFUSED_MAX, round.attempts],
-    };
-    next.entry = match round.attempts < most {
-        true => Settlement::Later(1 << pause),
-        false => Settlement::Buried(reason),
-    };
-    next
 }

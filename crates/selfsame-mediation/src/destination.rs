@@ -1,6 +1,8 @@
 //! Where a message goes: the keys it is encrypted to, the mediators it passes, and the endpoint it is posted to. A peer
 //! without an endpoint gets its messages on connections of its own.
 
+pub mod settling;
+
 use selfsame_aries::advance::{Problem, ProblemKind};
 use selfsame_aries::connection::DidWithDoc;
 use selfsame_aries::key::VerKey;

@@ -46,6 +46,17 @@ pub enum ConnectionWhat {
     V2(V2What),
 }
 
+impl ConnectionWhat {
+    /// Whether the peer ends the connection.
+    pub fn is_farewell(&self) -> bool {
+        match self {
+            Self::Rotated(message) => message.content == RotateMessage::Hangup,
+            Self::V2(V2What::Left) => true,
+            _ => false,
+        }
+    }
+}
+
 /// What an envelope of DIDComm v2 says of the DIDs of a connection.
 pub enum V2What {
     /// The peer has this DID now.

@@ -180,5 +180,7 @@ async fn a_controller_rotates_and_hangs_up() {
         .post(&format!("/did-rotate/{theirs}/hangup"), "")
         .await;
     let is_empty = |found: &Value| found["results"] == json!([]);
-    holder.until("/connections", is_empty).await;
+    for agent in [clinic, holder] {
+        agent.until("/connections", is_empty).await;
+    }
 }

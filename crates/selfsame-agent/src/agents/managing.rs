@@ -60,7 +60,7 @@ impl Agents {
             for stored in &records {
                 let entry: ConnectionEntry = decode(&stored.value)?;
                 let view = entry.view(&stored.id);
-                if !filter.fits(&view) {
+                if entry.is_over || !filter.fits(&view) {
                     continue;
                 }
                 if left_out < range.offset {

@@ -20,8 +20,8 @@ use super::Agents;
 use super::inbound::{Inbound, incoming, unknown};
 use crate::connections::{Aside, ConnectionWhat, Connections};
 use crate::machine::AgentProtocol as _;
-use crate::outcome::SentMessage;
 use selfsame_mediation::notice::{Told, Untold};
+use selfsame_mediation::taken::SentMessage;
 
 impl Agents {
     pub(super) async fn take_mediation(&self, inbound: &Inbound) -> Result<()> {

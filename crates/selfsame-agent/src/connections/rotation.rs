@@ -152,7 +152,7 @@ fn observed(
     turn: &AgentTurn<'_>,
 ) -> ConnectionStep {
     let Some(to_did) = advance.record.to_did.clone() else {
-        entry.is_over = true;
+        entry.end();
         entry.rotation = Some(RotationEntry {
             record: advance.record,
             next: None,

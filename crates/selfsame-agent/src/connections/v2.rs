@@ -148,7 +148,7 @@ pub fn told(entry: &mut ConnectionEntry, what: &V2What, turn: &AgentTurn<'_>) ->
     let known = entry.peer()?.dids.ok_or_else(Problem::wrong_state)?;
     let mut writes = None;
     match what {
-        V2What::Left => entry.is_over = true,
+        V2What::Left => entry.end(),
         V2What::Settled => {
             let dids = entry.peer_at.as_mut().and_then(|peer| peer.dids.as_mut());
             dids.ok_or_else(Problem::wrong_state)?.from_prior = None;

@@ -27,6 +27,7 @@ use super::{
 };
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
 use crate::parts::AgentParts;
+use selfsame_mediation::destination::settling::LastSent;
 use selfsame_mediation::notice::{Told, Untold};
 
 /// The records of issuing.
@@ -211,6 +212,10 @@ impl AgentProtocol for IssuingProtocol {
 
     fn is_ended(entry: &IssueEntry) -> bool {
         entry.is_ended
+    }
+
+    fn last_sent(entry: &mut IssueEntry) -> Option<&mut LastSent> {
+        Some(&mut entry.last_sent)
     }
 
     async fn prepare(

@@ -27,6 +27,7 @@ use super::{
 };
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
 use crate::parts::AgentParts;
+use selfsame_mediation::destination::settling::LastSent;
 use selfsame_mediation::notice::Untold;
 
 /// The records of presenting.
@@ -129,6 +130,10 @@ impl AgentProtocol for ProvingProtocol {
 
     fn is_ended(entry: &ProofEntry) -> bool {
         entry.is_ended
+    }
+
+    fn last_sent(entry: &mut ProofEntry) -> Option<&mut LastSent> {
+        Some(&mut entry.last_sent)
     }
 
     async fn prepare(

@@ -3,7 +3,7 @@
 use selfsame_agent::AgentSettings;
 use selfsame_driver::ErrorKind;
 
-use super::world::connected;
+use super::world::{Common, Connected, connected, connected_of};
 
 #[tokio::test]
 async fn a_connection_goes_on_with_another_did() {
@@ -88,4 +88,88 @@ async fn hangup_ends(protocol: &str) {
     both.holder.takes().await;
     assert!(both.holder.connections().await.is_empty());
     both.clinic.has_none().await;
+}
+
+impl Connected {
+    /// The holder ends the connection, and the clinic is told.
+    async fn ends(&mut self) {
+        let ending = self
+            .holder
+            .agents
+            .hang_up(&self.holder.tenant, &self.of_holder);
+        ending.await.unwrap();
+    }
+
+    async fn are_strangers(&self) {
+        self.clinic.has_none().await;
+        self.holder.has_none().await;
+    }
+}
+
+#[tokio::test]
+async fn a_hangup_is_delivered_although_the_message_before_it_is_answered_late() {
+    for protocol in ["didexchange/1.1", "didcomm/2.0"] {
+        let mut both = connected(AgentSettings::default(), protocol).await;
+        both.clinic.holds_its_answers();
+        let sent = both.holder.agents.send_text(
+            &both.holder.tenant,
+            &both.of_holder,
+            "One more thing.".to_owned(),
+        );
+        sent.await.unwrap();
+        both.clinic.takes().await;
+        both.ends().await;
+        both.clinic.answers();
+        both.clinic.takes().await;
+        both.are_strangers().await;
+    }
+}
+
+#[tokio::test]
+async fn a_hangup_is_delivered_although_the_peer_has_just_changed_its_did() {
+    let mut both = connected(AgentSettings::default(), "didcomm/2.0").await;
+    both.clinic.holds_its_answers();
+    let rotated = both
+        .clinic
+        .agents
+        .rotate_did(&both.clinic.tenant, &both.of_clinic, None);
+    rotated.await.unwrap();
+    both.holder.takes().await;
+    both.clinic.takes().await; // it is acknowledged, and the answer is late
+    let sent = both.holder.agents.send_text(
+        &both.holder.tenant,
+        &both.of_holder,
+        "Still here.".to_owned(),
+    );
+    sent.await.unwrap();
+    both.ends().await;
+    both.clinic.answers();
+    both.clinic.takes().await;
+    both.clinic.takes().await;
+    both.are_strangers().await;
+}
+
+#[tokio::test]
+async fn a_hangup_that_finds_the_peer_busy_is_delivered_later() {
+    for protocol in ["didexchange/1.1", "didcomm/2.0"] {
+        let common = Common::with_registry(AgentSettings::default());
+        let mut both = connected_of(&common, protocol).await;
+        both.clinic.is_busy_once();
+        both.ends().await;
+        both.clinic.takes().await;
+        both.are_strangers().await;
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_is_over_takes_no_act() {
+    let mut both = connected(AgentSettings::default(), "didcomm/2.0").await;
+    both.clinic.holds_its_answers();
+    both.ends().await;
+    let (holder, id) = (&both.holder, &both.of_holder);
+    let again = holder.agents.ping(&holder.tenant, id, None).await;
+    assert_eq!(again.unwrap_err().kind, ErrorKind::Conflict);
+    both.clinic.takes().await;
+    both.clinic.answers();
+    both.are_strangers().await;
 }

@@ -22,7 +22,7 @@ use selfsame_store::{Batch, Memory, Page, Store, TenantId, Vault};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::registry::FakeRegistry;
 
@@ -34,13 +34,58 @@ pub struct Peer {
     pub store: Store,
     /// Envelopes that are posted to it are lost.
     is_away: Arc<AtomicBool>,
+    manner: watch::Sender<EndpointManner>,
     last: Arc<Mutex<Vec<u8>>>,
     /// Envelopes that were posted to it, and what became of them.
     taken: mpsc::UnboundedReceiver<Result<(), selfsame_driver::Error>>,
 }
 
+/// How an endpoint answers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum EndpointManner {
+    /// At once.
+    Prompt,
+    /// Not yet, although it takes what is posted.
+    Held,
+    /// That it is busy; what is posted is lost. The next one is answered at once.
+    Busy,
+}
+
 /// Reads a request, answers 200, and returns its body.
 pub async fn posted(mut stream: TcpStream) -> Vec<u8> {
+    let body = arrived(&mut stream).await;
+    answer(&mut stream, "200 OK").await;
+    body
+}
+
+/// Passes on what is posted on a connection, and answers in this manner.
+async fn taken_in(
+    mut stream: TcpStream,
+    manner: watch::Sender<EndpointManner>,
+    post: mpsc::UnboundedSender<Vec<u8>>,
+) {
+    let body = arrived(&mut stream).await;
+    let now = *manner.borrow();
+    if now == EndpointManner::Busy {
+        manner.send_replace(EndpointManner::Prompt);
+        return answer(&mut stream, "503 Service Unavailable").await;
+    }
+    if now == EndpointManner::Prompt {
+        answer(&mut stream, "200 OK").await;
+        return drop(post.send(body));
+    }
+    drop(post.send(body));
+    let mut changes = manner.subscribe();
+    drop(changes.wait_for(|now| *now != EndpointManner::Held).await);
+    answer(&mut stream, "200 OK").await;
+}
+
+async fn answer(stream: &mut TcpStream, status: &str) {
+    let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    stream.write_all(answer.as_bytes()).await.unwrap();
+}
+
+async fn arrived(stream: &mut TcpStream) -> Vec<u8> {
     let mut read = Vec::new();
     loop {
         assert!(stream.read_buf(&mut read).await.unwrap() > 0);
@@ -55,8 +100,6 @@ pub async fn posted(mut stream: TcpStream) -> Vec<u8> {
         let (_, length) = head.split_once("content-length: ").unwrap();
         let length: usize = length.lines().next().unwrap().parse().unwrap();
         if body.len() >= length {
-            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-            stream.write_all(answer).await.unwrap();
             return body.as_bytes().to_vec();
         }
     }
@@ -69,10 +112,11 @@ impl Peer {
             .parse()
             .unwrap();
         let (post, envelopes) = mpsc::unbounded_channel();
+        let manner = watch::Sender::new(EndpointManner::Prompt);
+        let answering = manner.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                let post = post.clone();
-                tokio::spawn(async move { drop(post.send(posted(stream).await)) });
+                tokio::spawn(taken_in(stream, answering.clone(), post.clone()));
             }
         });
         origins.push(url.origin());
@@ -80,6 +124,7 @@ impl Peer {
             name: name.to_owned(),
             url,
             envelopes,
+            manner,
         }
     }
 
@@ -87,6 +132,21 @@ impl Peer {
         let paging = Paging::default();
         let listed = self.agents.connections(&self.tenant, &paging);
         listed.await.unwrap().items
+    }
+
+    /// From now on, it takes what is posted to it, and answers later.
+    pub fn holds_its_answers(&self) {
+        self.manner.send_replace(EndpointManner::Held);
+    }
+
+    /// From now on, it answers, also what was posted before.
+    pub fn answers(&self) {
+        self.manner.send_replace(EndpointManner::Prompt);
+    }
+
+    /// The next envelope that is posted to it is refused, because it is busy.
+    pub fn is_busy_once(&self) {
+        self.manner.send_replace(EndpointManner::Busy);
     }
 
     /// From now on, envelopes that are posted to it are lost.
@@ -201,6 +261,7 @@ struct PeerToBe {
     name: String,
     url: url::Url,
     envelopes: mpsc::UnboundedReceiver<Vec<u8>>,
+    manner: watch::Sender<EndpointManner>,
 }
 
 impl PeerToBe {
@@ -265,6 +326,7 @@ impl PeerToBe {
             shared,
             store,
             is_away,
+            manner: self.manner,
             last,
             taken,
         }
