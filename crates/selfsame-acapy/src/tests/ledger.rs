@@ -139,3 +139,33 @@ async fn an_agent_publishes_under_the_agreement_that_it_accepted_and_its_transac
     let accepted = accepted_with(&world, made["schema_id"].as_str().unwrap()).await;
     assert_eq!(accepted["version"], "2");
 }
+
+#[tokio::test]
+async fn the_operator_accepts_for_the_dids_of_new_organisations_and_they_for_what_they_publish() {
+    let world = World::with(&["main"], |settings| settings.multitenant = true).await;
+    let operator = &world.agents[0];
+    agree_on(&world, "1").await;
+    let wallets = "/multitenancy/wallet";
+    let new = |name: &str| json!({"wallet_name": name, "label": name}).to_string();
+    let refused = operator.send(Method::POST, wallets, &new("early")).await;
+    assert!(!refused.status.is_success());
+    assert!(refused.body.contains("agreement"), "{}", refused.body);
+
+    assert_eq!(accept(operator, "1", TEXT, "on_file").await, StatusCode::OK);
+    let made = operator.post(wallets, &new("ward")).await;
+    let ward = operator.with(made["token"].as_str().unwrap());
+    let public = ward.get("/wallet/did/public").await;
+    let did = public["result"]["did"].as_str().unwrap();
+    let known = ward.get(&format!("/ledger/did-verkey?did={did}")).await;
+    assert_eq!(known["verkey"], public["result"]["verkey"]);
+
+    // The DID exists, so its owner can read and accept the agreement.
+    let taa = ward.get("/ledger/taa").await;
+    assert_eq!(taa["result"]["taa_accepted"], Value::Null);
+    let schema = r#"{"schema_name":"s","schema_version":"1.0","attributes":["a"]}"#;
+    let refused = ward.send(Method::POST, "/schemas", schema).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert_eq!(accept(&ward, "1", TEXT, "on_file").await, StatusCode::OK);
+    let published = ward.post("/schemas", schema).await;
+    assert!(published["schema_id"].is_string());
+}

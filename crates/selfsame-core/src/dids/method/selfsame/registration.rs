@@ -20,6 +20,7 @@ use crate::dids::record::{DID, DidRecord, did_id, put};
 use crate::events::EventKind;
 use crate::identity::{Identity, KEY_FRAGMENT};
 use crate::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round, Settlement};
+use crate::organisation::Organisation;
 use crate::shared::Shared;
 
 /// The kind of the record of a tenant's last [`Acceptance`] of an author agreement, with an empty identifier.
@@ -268,6 +269,22 @@ impl Shared {
             .map(|_| accepted))
     }
 
+    /// What a transaction says of the author agreement. The operator has accepted it for the DIDs that this instance
+    /// creates: whose DID does not exist yet can't accept it. Later transactions need the organisation's own acceptance.
+    async fn accepted_for(
+        &self,
+        author: &Author,
+        operations: &[Operation],
+    ) -> Result<Option<Acceptance>> {
+        match self.acceptance(&author.tenant).await? {
+            None if matches!(operations, [Operation::CreateDid(_)]) => {
+                let operator = Organisation::main(&self.config.origin)?.issuer;
+                self.acceptance(&operator).await
+            }
+            own => Ok(own),
+        }
+    }
+
     /// Signs a transaction.
     pub async fn signed(
         &self,
@@ -279,7 +296,7 @@ impl Shared {
         let (network, _) = selfsame::parts(&author.did).ok_or_else(not_ours)?;
         let id = Identifier::of_did(&author.did, &network).ok_or_else(not_ours)?;
         let unsigned = UnsignedTransaction::of(Body {
-            agreement: self.acceptance(&author.tenant).await?,
+            agreement: self.accepted_for(author, &operations).await?,
             ..Body::new(&network, id, nonce, operations)
         });
         let signature = self
