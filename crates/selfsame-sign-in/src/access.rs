@@ -1,5 +1,7 @@
 //! Access tokens as they are used: at userinfo, in questions about them, and when they are taken back.
 
+use std::sync::Arc;
+
 use selfsame_core::machine::{Next, Round};
 use selfsame_driver::{Error, Result};
 use selfsame_oauth::Code;
@@ -285,7 +287,7 @@ impl SignIns {
         }
     }
 
-    async fn client_of(&self, token: &AcceptedToken) -> Result<FoundClient> {
+    async fn client_of(&self, token: &AcceptedToken) -> Result<Arc<FoundClient>> {
         let found = self.clients().find(&token.client_id).await?;
         found.ok_or_else(invalid)
     }

@@ -1,5 +1,7 @@
 //! Which client calls: its credentials are checked against its registration.
 
+use std::sync::Arc;
+
 use selfsame_core::gather::Freshness;
 use selfsame_credential::evidence::{Need, Step};
 use selfsame_crypto::Algorithm;
@@ -21,7 +23,7 @@ use crate::service::SignIns;
 
 /// A client that authenticated, and the identifiers that count once.
 pub(crate) struct CallingClient {
-    pub client: FoundClient,
+    pub client: Arc<FoundClient>,
     pub spent: Vec<SpentId>,
 }
 

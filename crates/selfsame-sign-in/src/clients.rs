@@ -1,5 +1,8 @@
 //! The clients of a provider: registered, found, changed, removed.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use selfsame_core::Shared;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::hash::{ct_eq, sha256};
@@ -81,6 +84,34 @@ pub struct WantedClient {
 pub(crate) struct Clients<'a> {
     pub shared: &'a Shared,
     pub tenant: &'a TenantId,
+    pub read: &'a ReadClients,
+}
+
+/// The maximum number of clients that stay parsed; the one read first is dropped first.
+const READ_MAX: usize = 256;
+
+/// Clients that were read, by the versions of their records. Each call of a sign-in looks its client up, and a client
+/// changes rarely. The store gives each version number once, so a version that is still there is the client as it is.
+#[derive(Default)]
+pub(crate) struct ReadClients(Mutex<VecDeque<Arc<FoundClient>>>);
+
+impl ReadClients {
+    fn of(&self, version: u64) -> Option<Arc<FoundClient>> {
+        let held = self.held();
+        held.iter().find(|one| one.version == version).cloned()
+    }
+
+    fn hold(&self, client: &Arc<FoundClient>) {
+        let mut held = self.held();
+        if held.len() >= READ_MAX {
+            held.pop_front();
+        }
+        held.push_back(client.clone());
+    }
+
+    fn held(&self) -> MutexGuard<'_, VecDeque<Arc<FoundClient>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl FoundClient {
@@ -167,12 +198,19 @@ impl Clients<'_> {
     ///
     /// # Errors
     /// The store's.
-    pub async fn find(&self, id: &str) -> Result<Option<FoundClient>> {
+    pub async fn find(&self, id: &str) -> Result<Option<Arc<FoundClient>>> {
         let store = &self.shared.store;
+        let version = store.version(self.tenant, CLIENT, id).await?;
+        if let Some(known) = version.and_then(|version| self.read.of(version)) {
+            return Ok(Some(known));
+        }
         let Some(record) = store.read(self.tenant, CLIENT, id).await? else {
             return Ok(None);
         };
-        FoundClient::of(id, decode(&record.value)?, record.version).map(Some)
+        let found = FoundClient::of(id, decode(&record.value)?, record.version)?;
+        let found = Arc::new(found);
+        self.read.hold(&found);
+        Ok(Some(found))
     }
 
     /// Replaces a client's registration.
@@ -217,7 +255,7 @@ impl Clients<'_> {
         Ok(secret)
     }
 
-    /// Removes a client. Its tokens end, because whoever is asked about them looks for the client.
+    /// Removes a client. Its tokens end, because each call that is about them looks for the client.
     ///
     /// # Errors
     /// The store's.

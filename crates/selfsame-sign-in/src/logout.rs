@@ -184,7 +184,13 @@ impl SignIns {
         let draft = key.logout_token(&facts, Some(sid), &ctx.token("oidc/logout"));
         let alg = key.alg;
         let token = keys.sign(shared, tenant, TokenDraft { alg, draft }).await?;
-        outgoing(client.party.id, &address, SecretString::from(token), &facts).map(Some)
+        outgoing(
+            client.party.id.clone(),
+            &address,
+            SecretString::from(token),
+            &facts,
+        )
+        .map(Some)
     }
 }
 

@@ -58,7 +58,9 @@ impl SignIns {
             let consent: ConsentRecord = decode(&record.value)?;
             let client = self.clients().find(&consent.client_id).await?;
             shown.push(AgreementView {
-                names: client.map(|client| client.party.names).unwrap_or_default(),
+                names: client
+                    .map(|client| client.party.names.clone())
+                    .unwrap_or_default(),
                 client_id: consent.client_id,
                 claims: consent.agreed.claims,
                 scopes: consent.agreed.scope.iter().map(str::to_owned).collect(),

@@ -1,5 +1,7 @@
 //! Reading a client's request: its parameters, those of a signed object, or those that were pushed.
 
+use std::sync::Arc;
+
 use selfsame_driver::Result;
 use selfsame_oauth::request_object::{RequestObject, RequestObjectRules};
 use selfsame_oauth::spent::SpentId;
@@ -14,7 +16,7 @@ use crate::service::SignIns;
 
 /// A request that may be answered, and what is written with its sign-in.
 pub(crate) struct ReadRequest {
-    pub client: FoundClient,
+    pub client: Arc<FoundClient>,
     pub request: AuthorizationRequest,
     pub spent: Vec<SpentId>,
     pub pushed: Option<PushedId>,
@@ -56,7 +58,7 @@ impl SignIns {
     pub(crate) async fn read_parameters(
         &self,
         mut form: Form,
-        client: FoundClient,
+        client: Arc<FoundClient>,
     ) -> Result<RequestRead> {
         let mut spent = Vec::new();
         if let Some(object) = form.take("request") {

@@ -1,6 +1,8 @@
 //! Dynamic registration (RFC 7591, OpenID Connect Dynamic Client Registration 1.0) behind an initial token, and what a
 //! client may do with its own registration (RFC 7592).
 
+use std::sync::Arc;
+
 use selfsame_core::gather::Freshness;
 use selfsame_credential::evidence::{Need, Step};
 use selfsame_crypto::SecretString;
@@ -168,7 +170,7 @@ impl SignIns {
         token: Option<&SecretString>,
     ) -> Result<ClientInformation> {
         let found = self.managed(client_id, token).await?;
-        self.shown_again(found)
+        self.shown_again(&found)
     }
 
     /// Changes a client's own registration (RFC 7592 §2.2).
@@ -201,7 +203,7 @@ impl SignIns {
         self.clients().remove(client_id).await
     }
 
-    async fn managed(&self, id: &str, token: Option<&SecretString>) -> Result<FoundClient> {
+    async fn managed(&self, id: &str, token: Option<&SecretString>) -> Result<Arc<FoundClient>> {
         let refused = || {
             refuse(
                 Code::InvalidToken,
@@ -209,7 +211,7 @@ impl SignIns {
             )
         };
         let found = self.clients().find(id).await?;
-        let is_its = |found: &FoundClient| token.is_some_and(|token| found.has_manager(token));
+        let is_its = |found: &Arc<FoundClient>| token.is_some_and(|token| found.has_manager(token));
         found.filter(is_its).ok_or_else(refused)
     }
 
@@ -227,8 +229,8 @@ impl SignIns {
         })
     }
 
-    fn shown_again(&self, found: FoundClient) -> Result<ClientInformation> {
-        let id = found.party.id;
+    fn shown_again(&self, found: &FoundClient) -> Result<ClientInformation> {
+        let id = found.party.id.clone();
         Ok(ClientInformation {
             registration_client_uri: self.place.endpoint(&format!("register/{id}"))?,
             client_id: id,
@@ -236,8 +238,13 @@ impl SignIns {
             client_secret: None,
             client_secret_expires_at: None,
             registration_access_token: None,
-            registration: without_credentials(found.registration),
+            registration: without_credentials(found.registration.clone()),
         })
+    }
+
+    async fn known(&self, client_id: &str) -> Result<Arc<FoundClient>> {
+        let found = self.clients().find(client_id).await?;
+        found.ok_or_else(|| Error::new(ErrorKind::NotFound, "client-unknown"))
     }
 
     /// A client, for the operator.
@@ -245,8 +252,7 @@ impl SignIns {
     /// # Errors
     /// `NotFound`; the store's.
     pub async fn client(&self, client_id: &str) -> Result<ClientInformation> {
-        let found = self.clients().find(client_id).await?;
-        self.shown_again(found.ok_or_else(unknown)?)
+        self.shown_again(&*self.known(client_id).await?)
     }
 
     /// Replaces a client's registration, for the operator.
@@ -254,8 +260,8 @@ impl SignIns {
     /// # Errors
     /// `NotFound`; `invalid_client_metadata` or `invalid_redirect_uri`; `Conflict` if it was changed meanwhile.
     pub async fn change_client(&self, client_id: &str, to: ClientRegistration) -> Result<()> {
-        let found = self.clients().find(client_id).await?;
-        self.clients().change(&found.ok_or_else(unknown)?, to).await
+        let found = self.known(client_id).await?;
+        self.clients().change(&found, to).await
     }
 
     /// Gives a client a new secret, for the operator. The old one ends at once.
@@ -263,8 +269,8 @@ impl SignIns {
     /// # Errors
     /// `NotFound`; `BadRequest` if it authenticates in another way.
     pub async fn new_client_secret(&self, client_id: &str) -> Result<SecretString> {
-        let found = self.clients().find(client_id).await?;
-        self.clients().new_secret(&found.ok_or_else(unknown)?).await
+        let found = self.known(client_id).await?;
+        self.clients().new_secret(&found).await
     }
 
     /// Removes a client, for the operator.
@@ -272,10 +278,8 @@ impl SignIns {
     /// # Errors
     /// `NotFound`; the store's.
     pub async fn remove_client(&self, client_id: &str) -> Result<()> {
-        let found = self.clients().find(client_id).await?;
-        self.clients()
-            .remove(&found.ok_or_else(unknown)?.party.id)
-            .await
+        let found = self.known(client_id).await?;
+        self.clients().remove(&found.party.id).await
     }
 }
 
@@ -303,8 +307,4 @@ fn parse(body: &[u8]) -> Result<ClientRegistration> {
 
 fn token_id(token: &SecretString) -> String {
     base64url_encode(&sha256(token.expose().as_bytes()))
-}
-
-fn unknown() -> Error {
-    Error::new(ErrorKind::NotFound, "client-unknown")
 }

@@ -10,7 +10,7 @@ use selfsame_driver::crowd::Crowd;
 use selfsame_driver::record::RecordCache;
 use selfsame_oidc::{AcrTable, Preset, ProviderRules};
 
-use crate::clients::Clients;
+use crate::clients::{Clients, ReadClients};
 use crate::identity::IdentitySystem;
 use crate::key_set::KeySets;
 use crate::place::ProviderPlace;
@@ -39,6 +39,7 @@ pub struct SignInService {
     pub(crate) rules: ProviderRules,
     pub(crate) records: RecordCache<SignInRecord>,
     pub(crate) key_sets: KeySets,
+    pub(crate) read_clients: ReadClients,
     /// One attempt at a time for each sign-in, so that many at once are no way around the limits.
     pub(crate) attempts: Crowd,
 }
@@ -59,6 +60,7 @@ impl SignInService {
             parts,
             records: RecordCache::default(),
             key_sets: KeySets::default(),
+            read_clients: ReadClients::default(),
             attempts: Crowd::new(1),
         }
     }
@@ -90,6 +92,7 @@ impl SignIns {
         Clients {
             shared: self.shared(),
             tenant: &self.place.tenant,
+            read: &self.service.read_clients,
         }
     }
 

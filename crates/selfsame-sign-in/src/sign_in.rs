@@ -1,6 +1,8 @@
 //! A sign-in from the client's request to the code. Pages and programs call the same operations, each of which finds in
 //! the record how far the sign-in is.
 
+use std::sync::Arc;
+
 use selfsame_core::machine::{At, Machine, Next, Round};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::hash::{ct_eq, sha256};
@@ -72,7 +74,7 @@ pub(crate) struct OpenSignIn {
     pub id: String,
     pub record: SignInRecord,
     pub version: u64,
-    pub client: FoundClient,
+    pub client: Arc<FoundClient>,
 }
 
 impl SignIns {

@@ -1,5 +1,7 @@
 //! The token endpoint: codes and refresh tokens are redeemed for tokens, each of them once.
 
+use std::sync::Arc;
+
 use selfsame_driver::Result;
 use selfsame_oauth::Code;
 use selfsame_oauth::client::{AuthenticationMethod, ClientCredentials};
@@ -16,7 +18,7 @@ use crate::spent::spend_now;
 
 /// A client that redeems something.
 pub(crate) struct TokenCall {
-    pub client: FoundClient,
+    pub client: Arc<FoundClient>,
     /// The thumbprint of the key that it proved to have.
     pub jkt: Option<String>,
     /// Identifiers that count once.
