@@ -4,10 +4,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use selfsame_bench::Error;
 use selfsame_bench::client::BenchClient;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 
-use crate::scenario::{IssuerMaterial, text};
+use crate::scenario::{IssuerMaterial, StoryOffer, text};
 
 /// The attributes of a vaccination, with the study's values.
 const VACCINATION: [(&str, &str); 7] = [
@@ -28,6 +28,9 @@ const PRESCRIPTION: [(&str, &str); 5] = [
     ("cid", "G.888"),
     ("expiration", "20220901"),
 ];
+
+/// How many attributes of a type a verifier asks for.
+const SHOWN: usize = 3;
 
 /// What is issued in a run.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -72,7 +75,35 @@ pub async fn material(issuer: &BenchClient, kind: Kind) -> Result<IssuerMaterial
         request,
         schema_id,
         cred_def_id,
-        attributes: attributes.iter().map(value).collect(),
+        offered: StoryOffer::Attributes(attributes.iter().map(value).collect()),
+    })
+}
+
+/// What is issued and proven of a type that the issuer's organisation has published: its examples, of which the verifier
+/// sees three attributes.
+pub async fn material_of_type(
+    issuer: &BenchClient,
+    id: &'static str,
+) -> Result<IssuerMaterial, Error> {
+    let about = issuer.get(&format!("/credential-types/{id}"), "").await?;
+    let cred_def_id = text(&about, "cred_def_id")?;
+    let names = about["attributes"].as_array().into_iter().flatten();
+    let asked = |(number, name): (usize, &Value)| {
+        let restrictions = json!([{"cred_def_id": cred_def_id}]);
+        let asked = json!({"name": name, "restrictions": restrictions});
+        (format!("attr{}", number + 1), asked)
+    };
+    let attributes: Map<String, Value> = names.take(SHOWN).enumerate().map(asked).collect();
+    Ok(IssuerMaterial {
+        request: json!({
+            "name": id, "version": "1.0",
+            "requested_attributes": attributes,
+            "requested_predicates": {},
+            "non_revoked": {"to": seconds()},
+        }),
+        schema_id: text(&about, "schema_id")?,
+        offered: StoryOffer::Type(id),
+        cred_def_id,
     })
 }
 

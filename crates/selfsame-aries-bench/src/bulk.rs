@@ -36,7 +36,7 @@ pub async fn measure(bench: &mut AriesBench<'_>, program: &Program) -> Result<()
     for _ in 0..CONNECTIONS {
         connections.push(connected(issuer, holder).await?);
     }
-    let values = stage.cast.material.attributes.as_array();
+    let values = stage.cast.material.attributes().as_array();
     let values = values.into_iter().flatten();
     let values = values.filter_map(|one| Some((one["name"].as_str()?, one["value"].clone())));
     let values: serde_json::Map<String, Value> = values

@@ -25,10 +25,19 @@ pub struct IssuerMaterial {
     pub schema_id: String,
     /// The identifier of the credential definition.
     pub cred_def_id: String,
-    /// The attributes.
-    pub attributes: Value,
+    /// What the issuer offers.
+    pub offered: StoryOffer,
     /// The presentation request.
     pub request: Value,
+}
+
+/// What the issuer offers.
+#[derive(Clone, Debug)]
+pub enum StoryOffer {
+    /// These attributes.
+    Attributes(Value),
+    /// The examples of this type of its organisation.
+    Type(&'static str),
 }
 
 /// The agents of a scenario.
@@ -131,11 +140,6 @@ impl Cast {
             is_accepted,
         })
     }
-
-    /// The identifier of the credential definition.
-    fn cred_def(&self) -> &str {
-        &self.material.cred_def_id
-    }
 }
 
 impl AriesWalk<'_> {
@@ -143,20 +147,8 @@ impl AriesWalk<'_> {
         let cast = self.cast;
         let (issuer, holder) = (&cast.issuer, &cast.holder);
         let (inviter, invitee) = self.connect(issuer).await?;
-        let offer = json!({
-            "auto_remove": true,
-            "comment": "",
-            "connection_id": inviter,
-            "credential_preview": {
-                "@type": "issue-credential/2.0/credential-preview",
-                "attributes": cast.material.attributes,
-            },
-            "filter": {"indy": {"cred_def_id": cast.cred_def()}},
-            "trace": false,
-        });
-        let issued = self
-            .post(issuer, "/issue-credential-2.0/send", offer)
-            .await?;
+        let (path, offer) = cast.material.offer(&inviter);
+        let issued = self.post(issuer, &path, offer).await?;
         let thread = text(&issued, "thread_id")?;
         self.cred_ex_id = text(&issued, "cred_ex_id")?;
         let path = format!("/issue-credential-2.0/records?connection_id={invitee}");
@@ -170,7 +162,9 @@ impl AriesWalk<'_> {
         let credential = self.until(holder, &path, held).await?;
         let path = format!("/issue-credential-2.0/records/{credential}/store");
         let stored = self.post(holder, &path, json!({})).await?;
-        self.stored = stored["indy"]["cred_id_stored"].as_str().map(str::to_owned);
+        let mut formats = ["indy", "anoncreds"].iter();
+        let stored = formats.find_map(|name| stored[*name]["cred_id_stored"].as_str());
+        self.stored = stored.map(str::to_owned);
         match self.prove().await? {
             true => Ok(()),
             false => Err(unexpected(
@@ -297,6 +291,40 @@ impl AriesWalk<'_> {
 }
 
 impl IssuerMaterial {
+    /// The attributes, if the issuer names them.
+    pub fn attributes(&self) -> &Value {
+        match &self.offered {
+            StoryOffer::Attributes(attributes) => attributes,
+            StoryOffer::Type(_) => &Value::Null,
+        }
+    }
+
+    /// The call that offers it on a connection.
+    fn offer(&self, connection_id: &str) -> (String, Value) {
+        match &self.offered {
+            StoryOffer::Attributes(attributes) => {
+                let body = json!({
+                    "auto_remove": true,
+                    "comment": "",
+                    "connection_id": connection_id,
+                    "credential_preview": {
+                        "@type": "issue-credential/2.0/credential-preview",
+                        "attributes": attributes,
+                    },
+                    "filter": {"indy": {"cred_def_id": self.cred_def_id}},
+                    "trace": false,
+                });
+                ("/issue-credential-2.0/send".to_owned(), body)
+            }
+            StoryOffer::Type(id) => {
+                let body = json!({
+                    "auto_remove": true, "connection_id": connection_id, "examples": true,
+                });
+                (format!("/credential-types/{id}/send"), body)
+            }
+        }
+    }
+
     /// The answer to the request with this credential alone.
     fn presentation(&self, referent: &str) -> Value {
         let names = |of: &str| {

@@ -3,13 +3,14 @@
 use selfsame_bench::Error;
 use selfsame_bench::client::BenchClient;
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::agents::{ForeignAgents, Kind, material, request};
-use crate::scenario::Cast;
+use crate::agents::{ForeignAgents, Kind, material, material_of_type, request};
+use crate::scenario::{Cast, IssuerMaterial};
 use crate::study::STEPS;
 
-/// The places of the story's revocation registry: the fewest that a registry can have.
-const PLACES: u32 = 4;
+/// The prescription, whose revocation registry has the fewest places that one can have.
+const PRESCRIPTION: Kind = Kind::Prescription(4);
 
 /// What is issued and proven.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -18,6 +19,8 @@ pub enum StoryKind {
     Vaccination,
     /// A prescription, which is revoked and proven again.
     Prescription,
+    /// A credential of this type, which the issuer's organisation has published; it is revoked and proven again.
+    Type(&'static str),
 }
 
 /// A scenario, call by call.
@@ -46,13 +49,13 @@ pub struct StoryStep {
 /// # Errors
 /// The first call that fails.
 pub async fn play(agents: &ForeignAgents, kind: StoryKind) -> Result<AriesStory, Error> {
-    let issued = match kind {
-        StoryKind::Vaccination => Kind::Vaccination,
-        StoryKind::Prescription => Kind::Prescription(PLACES),
-    };
     let issuer = BenchClient::new(&agents.issuer);
     let cast = Cast {
-        material: material(&issuer, issued).await?,
+        material: match kind {
+            StoryKind::Vaccination => material(&issuer, Kind::Vaccination).await?,
+            StoryKind::Prescription => material(&issuer, PRESCRIPTION).await?,
+            StoryKind::Type(id) => material_of_type(&issuer, id).await?,
+        },
         issuer,
         verifier: BenchClient::new(&agents.verifier),
         holder: BenchClient::new(&agents.holder),
@@ -65,9 +68,8 @@ pub async fn play(agents: &ForeignAgents, kind: StoryKind) -> Result<AriesStory,
                 None => (walked.times, None),
             }
         }
-        StoryKind::Prescription => {
-            let schema = cast.material.schema_id.clone();
-            let proven = cast.walk_and_revoke(|| request(issued, &schema)).await?;
+        StoryKind::Prescription | StoryKind::Type(_) => {
+            let proven = cast.walk_and_revoke(|| again(kind, &cast.material)).await?;
             (proven.times, Some(proven.is_accepted))
         }
     };
@@ -83,4 +85,12 @@ pub async fn play(agents: &ForeignAgents, kind: StoryKind) -> Result<AriesStory,
         verified: true,
         verified_after_revocation: after,
     })
+}
+
+/// The request of the second proof. The study's has a time that has passed by then.
+fn again(kind: StoryKind, material: &IssuerMaterial) -> Value {
+    match kind {
+        StoryKind::Type(_) => material.request.clone(),
+        _ => request(PRESCRIPTION, &material.schema_id),
+    }
 }

@@ -1,4 +1,4 @@
-//! The two healthcare scenarios over the public API: issue, accept, present, verify, revoke, refuse. One prescription
+//! The healthcare scenarios over the public API: issue, accept, present, verify, revoke, refuse. One prescription
 //! is used up, and the pharmacy revokes another.
 
 use std::time::{Duration, Instant};
@@ -26,6 +26,14 @@ pub enum Scenario {
     Prescription,
     /// A laboratory issues a report, and a hospital asks whether its holder may give blood to A+: yes or no, and nothing else.
     Blood,
+    /// A clinic issues a record of allergies, a hospital verifies it, and the clinic revokes it.
+    Allergies,
+    /// The same with clinical notes.
+    ClinicalNotes,
+    /// The same with a laboratory's results.
+    LaboratoryResults,
+    /// The same with a record of procedures.
+    Procedures,
 }
 
 impl Scenario {
@@ -35,6 +43,10 @@ impl Scenario {
             Self::Immunization => "immunization",
             Self::Prescription => "prescription",
             Self::Blood => "blood",
+            Self::Allergies => "allergies",
+            Self::ClinicalNotes => "clinical-notes",
+            Self::LaboratoryResults => "laboratory-results",
+            Self::Procedures => "procedures",
         }
     }
 }
@@ -115,9 +127,14 @@ pub async fn play(
     };
     let wallet = walk.step("register_holder", register(&cast.wallet)).await?;
     let end = match scenario {
-        Scenario::Immunization => {
-            let ask = json!({"type": "immunization", "max_status_age": 0});
-            walk.until_revoked("immunization", &ask, &wallet).await?
+        Scenario::Immunization
+        | Scenario::Allergies
+        | Scenario::ClinicalNotes
+        | Scenario::LaboratoryResults
+        | Scenario::Procedures => {
+            let name = scenario.name();
+            let ask = json!({"type": name, "max_status_age": 0});
+            walk.until_revoked(name, &ask, &wallet).await?
         }
         Scenario::Blood => {
             let name = "laboratory-results";

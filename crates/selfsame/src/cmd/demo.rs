@@ -2,9 +2,11 @@
 
 mod aries;
 mod blood;
+mod publishing;
 
 use std::path::PathBuf;
 
+use aries::AriesScenario;
 use clap::Args;
 use selfsame_aries_bench::StoryKind;
 use selfsame_credential::verdict::Outcome;
@@ -44,7 +46,7 @@ pub struct Demo {
     /// The file that holds the verifier's operator token; default: the issuer's.
     #[arg(long, requires = "verifier")]
     verifier_token_file: Option<PathBuf>,
-    /// Run the scenario as Aries agents do: over DIDComm, with AnonCreds; the first two by the 14 calls of the healthcare
+    /// Run the scenario as Aries agents do: over DIDComm, with AnonCreds; all but `blood` by the 14 calls of the healthcare
     /// study's plans.
     #[arg(long, conflicts_with = "issuer")]
     aries: bool,
@@ -62,15 +64,8 @@ impl Demo {
     }
 
     async fn walk(self) -> End {
-        match (self.aries, self.scenario) {
-            (true, Scenario::Blood) => return blood::walk(self.json).await,
-            (true, Scenario::Immunization) => {
-                return aries::walk(self.scenario, StoryKind::Vaccination, self.json).await;
-            }
-            (true, Scenario::Prescription) => {
-                return aries::walk(self.scenario, StoryKind::Prescription, self.json).await;
-            }
-            (false, _) => {}
+        if self.aries {
+            return self.walk_over_didcomm().await;
         }
         let (cast, own) = self.cast().await?;
         let as_json = self.json;
@@ -93,6 +88,19 @@ impl Demo {
             tell_people(&story);
         }
         Ok(answer(&story))
+    }
+
+    async fn walk_over_didcomm(self) -> End {
+        let of = match self.scenario {
+            Scenario::Blood => return blood::walk(self.json).await,
+            Scenario::Immunization => AriesScenario::Study(StoryKind::Vaccination),
+            Scenario::Prescription => AriesScenario::Study(StoryKind::Prescription),
+            Scenario::Allergies
+            | Scenario::ClinicalNotes
+            | Scenario::LaboratoryResults
+            | Scenario::Procedures => AriesScenario::Sample(self.scenario.name()),
+        };
+        aries::walk(self.scenario, of, self.json).await
     }
 
     async fn cast(&self) -> Result<(Cast, Option<Running>), Failure> {

@@ -6,6 +6,13 @@ use crate::instance::{Instance, free_port};
 use crate::rig::{get, run, selfsame};
 
 const SCENARIOS: [&str; 3] = ["immunization", "prescription", "blood"];
+/// Those that have a sample type each and no story of their own.
+const RECORDS: [&str; 4] = [
+    "allergies",
+    "clinical-notes",
+    "laboratory-results",
+    "procedures",
+];
 
 /// Checks that the demonstration printed one object with exactly the documented members, and ended as expected.
 #[track_caller]
@@ -102,8 +109,23 @@ fn a_hospital_learns_whether_a_person_may_give_blood_and_nothing_else() {
 
 #[test]
 fn each_scenario_ends_with_refusal_in_one_process() {
-    for scenario in SCENARIOS {
+    for scenario in SCENARIOS.into_iter().chain(RECORDS) {
         assert_story(scenario, run(selfsame().args(["demo", scenario, "--json"])));
+    }
+}
+
+#[test]
+fn each_healthcare_type_is_issued_proven_and_revoked_over_didcomm() {
+    for scenario in RECORDS {
+        let (code, printed, complaints) =
+            run(selfsame().args(["demo", scenario, "--aries", "--json"]));
+        assert_eq!(code, 0, "{scenario}: {printed}{complaints}");
+        let story: Value = serde_json::from_str(&printed).unwrap();
+        assert_eq!(story["verified"], true, "{story}");
+        assert_eq!(story["verified_after_revocation"], false, "{story}");
+        let steps = story["steps"].as_array().unwrap();
+        assert_eq!(steps[13]["name"], "14_verifier_validates", "{story}");
+        assert_eq!(steps[14]["name"], "issuer_revokes", "{story}");
     }
 }
 

@@ -5,23 +5,47 @@ use selfsame_aries_bench::{AriesStory, ForeignAgents, StoryKind, play};
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 
+use super::publishing::publish;
 use crate::instance::{Launch, Running};
 use crate::scenario::Scenario;
 
-/// The agents, and whether each answers offers by itself.
-const AGENTS: [(&str, bool); 3] = [("clinic", false), ("pharmacy", false), ("patient", true)];
+/// The agents, and whether each answers offers by itself. The issuer is the organisation that each instance has.
+const AGENTS: [(&str, bool); 3] = [("main", false), ("pharmacy", false), ("patient", true)];
+/// The issuer's own type, which is as the sample of the scenario.
+const OWN_TYPE: &str = "own-record";
+
+/// What a scenario issues and proves.
+#[derive(Clone, Copy)]
+pub enum AriesScenario {
+    /// As the study did.
+    Study(StoryKind),
+    /// A credential of the type that this sample is.
+    Sample(&'static str),
+}
 
 /// Runs a scenario and prints its calls.
-pub async fn walk(scenario: Scenario, kind: StoryKind, as_json: bool) -> End {
+pub async fn walk(scenario: Scenario, of: AriesScenario, as_json: bool) -> End {
     let mut launch = Launch::ephemeral()?;
     let agent = |(name, offers): (&str, bool)| AgentSection::on_loopback(name, offers);
     launch.agents = AGENTS.map(agent).into();
     let running = launch.start().await?;
-    let played = play(&apis(&running)?, kind).await;
+    let played = story(&running, of).await;
     running.until(std::future::ready(())).await?;
-    let story = played.map_err(|error| Failure::ours(error.to_string()))?;
+    let story = played?;
     output::either(as_json, &story, |story| told(scenario, story));
     Ok(answer(&story))
+}
+
+async fn story(running: &Running, of: AriesScenario) -> Result<AriesStory, Failure> {
+    let kind = match of {
+        AriesScenario::Study(kind) => kind,
+        AriesScenario::Sample(sample) => {
+            publish(&running.operator()?, sample, OWN_TYPE).await?;
+            StoryKind::Type(OWN_TYPE)
+        }
+    };
+    let played = play(&apis(running)?, kind).await;
+    played.map_err(|error| Failure::ours(error.to_string()))
 }
 
 fn apis(running: &Running) -> Result<ForeignAgents, Failure> {

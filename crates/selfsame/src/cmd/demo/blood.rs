@@ -1,15 +1,11 @@
 //! A question that is answered with yes or no, over DIDComm: may this person give blood to A+?
 
-use std::time::Duration;
-
 use selfsame_acapy::AgentSection;
-use selfsame_api_commands::Client;
 use selfsame_aries_bench::{DONOR_TYPE, Donor, DonorAgents, DonorAnswer, DonorStory, ask_donors};
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
-use selfsame_types::TypeSummary;
-use selfsame_types::model::PublishingState;
 
+use super::publishing::publish;
 use crate::instance::{Launch, Running};
 
 /// The agents, and whether each answers offers by itself. The laboratory is the organisation that each instance has.
@@ -23,10 +19,6 @@ const AGENTS: [(&str, bool); 4] = [
 const PEOPLE: [(&str, &str); 2] = [("Anna", "A Rh positive"), ("Berta", "B Rh positive")];
 /// The sample type that has the question's answer.
 const SAMPLE: &str = "laboratory-results";
-/// How often the instance is asked whether the type is published, and how many times.
-const PAUSE: Duration = Duration::from_millis(50);
-const LOOKS: usize = 1_200;
-
 /// Runs the story and prints the answers.
 pub async fn walk(as_json: bool) -> End {
     let mut launch = Launch::ephemeral()?;
@@ -41,7 +33,7 @@ pub async fn walk(as_json: bool) -> End {
 }
 
 async fn story(running: &Running) -> Result<DonorStory, Failure> {
-    publish(&running.operator()?).await?;
+    publish(&running.operator()?, SAMPLE, DONOR_TYPE).await?;
     let mut urls = running
         .agents
         .iter()
@@ -67,30 +59,6 @@ async fn story(running: &Running) -> Result<DonorStory, Failure> {
     };
     let asked = ask_donors(&agents).await;
     asked.map_err(|error| Failure::ours(error.to_string()))
-}
-
-/// Publishes a type of the laboratory that is as the sample, and that is issued over DIDComm too.
-async fn publish(operator: &Client) -> Result<(), Failure> {
-    let sample: TypeSummary = operator.get(&format!("/api/types/{SAMPLE}")).await?;
-    let absent = || Failure::ours("the sample type has no definition");
-    let mut definition = sample.definition.ok_or_else(absent)?;
-    definition.id = DONOR_TYPE.to_owned();
-    definition.w3c_types.clear();
-    definition.formats.issued = definition.formats.offered().collect();
-    definition.formats.anoncreds = true;
-    let path = format!("/api/types/{DONOR_TYPE}");
-    let _: TypeSummary = operator.put(&path, &definition).await?;
-    let nothing = serde_json::json!({});
-    let _: TypeSummary = operator.post(&format!("{path}/publish"), &nothing).await?;
-    for _ in 0..LOOKS {
-        let shown: TypeSummary = operator.get(&path).await?;
-        match shown.anoncreds.map(|objects| objects.state) {
-            Some(PublishingState::Published) => return Ok(()),
-            Some(PublishingState::Publishing) => tokio::time::sleep(PAUSE).await,
-            Some(PublishingState::Failed) | None => break,
-        }
-    }
-    Err(Failure::ours("the type was not published to the registry"))
 }
 
 fn told_to_people(story: &DonorStory) -> Vec<String> {
