@@ -28,7 +28,7 @@ const LONG: CallLimits = CallLimits {
 };
 
 /// The resources that each organisation has.
-const OF_ORGANISATIONS: [&str; 11] = [
+const OF_ORGANISATIONS: [&str; 12] = [
     "/api/audit",
     "/api/export",
     "/api/issuer",
@@ -36,6 +36,7 @@ const OF_ORGANISATIONS: [&str; 11] = [
     "/api/look",
     "/api/me",
     "/api/people",
+    "/api/sign-in",
     "/api/trust",
     "/api/types",
     "/api/verifier",

@@ -1,7 +1,7 @@
-//! Redirects after a form, to paths of this server only.
+//! Redirects after a form.
 
 use axum::response::{IntoResponse as _, Response};
-use http::header::LOCATION;
+use http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY, REFRESH};
 use http::{HeaderValue, StatusCode};
 
 /// Where to continue after signing in, from the sign-in page's query: `next` is the page, and the rest is its query.
@@ -27,6 +27,21 @@ pub fn back_to(next: Option<&str>, home: &str) -> Response {
     let mut response = StatusCode::SEE_OTHER.into_response();
     let location = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/"));
     response.headers_mut().insert(LOCATION, location);
+    response
+}
+
+/// Leads on to another host after a form. Browsers follow no redirect after a form to a host that the policy of the
+/// form's page does not name, so a page without content leads on (CSP 3 §6.4.2). What was posted is not repeated there.
+pub fn onwards(place: &str) -> Response {
+    let mut response = StatusCode::OK.into_response();
+    let headers = response.headers_mut();
+    match HeaderValue::from_str(&format!("0; url={place}")) {
+        Ok(refresh) => headers.insert(REFRESH, refresh),
+        Err(_) => headers.insert(REFRESH, HeaderValue::from_static("0; url=/")),
+    };
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    let nothing = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+    headers.insert(CONTENT_SECURITY_POLICY, nothing);
     response
 }
 

@@ -97,6 +97,14 @@ impl IdentitySystem for OwnAccounts {
         })
     }
 
+    async fn code_on_screen(
+        &self,
+        asking: &AskingClient,
+    ) -> Result<Option<SecretString>, IdentityFault> {
+        let shown = self.desk.on_screen(&asking.transaction).await;
+        shown.map_err(fault)
+    }
+
     async fn authenticate(
         &self,
         asking: &AskingClient,

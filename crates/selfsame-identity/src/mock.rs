@@ -60,6 +60,8 @@ pub struct MockConfig {
     pub delay: Duration,
     /// What it signs claims with.
     pub algorithm: MockAlgorithm,
+    /// Whether its one-time password is shown on the screen of the person who asks.
+    pub codes_on_screen: bool,
 }
 
 /// What the mock identity system signs claims with.

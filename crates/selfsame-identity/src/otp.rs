@@ -139,6 +139,19 @@ impl OtpDesk {
         }
     }
 
+    /// The code that is shown on the screen for a sign-in, if a carrier brings codes to people like that.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn on_screen(&self, sign_in: &str) -> Result<Option<SecretString>> {
+        for carrier in &self.0.carriers {
+            if let Some(code) = carrier.shown(sign_in).await? {
+                return Ok(Some(code));
+            }
+        }
+        Ok(None)
+    }
+
     /// Takes a code that a person typed in. A right one is used up.
     ///
     /// # Errors

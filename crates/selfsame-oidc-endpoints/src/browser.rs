@@ -42,6 +42,12 @@ pub struct OtpAnswer {
     masked_phone: Option<String>,
 }
 
+/// A one-time password that is shown on the screen.
+#[derive(Serialize)]
+struct ShownCode<'a> {
+    code: &'a str,
+}
+
 /// What a person gives to prove who they are.
 #[derive(Deserialize)]
 pub struct AttemptBody {
@@ -178,6 +184,21 @@ pub async fn send_otp(
         masked_email,
         masked_phone,
     })
+}
+
+/// The one-time password that was sent last, where codes are shown on the screen for trying out.
+pub async fn code_on_screen(
+    here: ProviderHere,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Handled {
+    let visitor = here.visitor(id, &headers);
+    match here.provider.code_on_screen(&visitor).await? {
+        Some(code) => json(&ShownCode {
+            code: code.expose(),
+        }),
+        None => Err(Problem::new(StatusCode::NOT_FOUND, "otp-not-on-screen")),
+    }
 }
 
 /// Checks what a person gives to prove who they are.

@@ -179,6 +179,13 @@ where
                 .gives(JSON, "Has a one-time password sent.")
                 .by(GUIDE)
                 .takes(JSON),
+            get("/oidc/sign-in/{id}/otp", browser::code_on_screen)
+                .named("sign_in_code_on_screen")
+                .gives(
+                    JSON,
+                    "The one-time password, where codes are shown on the screen for trying out.",
+                )
+                .by(GUIDE),
             post("/oidc/sign-in/{id}/authentication", browser::authenticate)
                 .named("sign_in_authenticate")
                 .gives(JSON, "Checks what the person gives to prove who they are.")

@@ -19,6 +19,8 @@ pub struct CodePage {
     pub channel: String,
     /// What is known of the code.
     pub code: AwaitedCode,
+    /// The code itself, where codes are shown on the screen for trying out.
+    pub on_screen: Option<String>,
     /// Where the code goes.
     pub action: String,
     /// Where the form goes that asks for a new code.

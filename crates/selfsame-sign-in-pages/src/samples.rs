@@ -38,6 +38,7 @@ pub fn all(language: &'static PageLanguage, files: &PageFiles) -> Vec<SamplePage
             &CodePage {
                 problem: wrong(),
                 places: Vec::new(),
+                on_screen: Some("123456".to_owned()),
                 ..code(frame())
             },
         ),
@@ -121,6 +122,7 @@ fn code(frame: SignInFrame) -> CodePage {
             attempts: Some(2),
             wait: 30,
         },
+        on_screen: None,
         action: "#".to_owned(),
         again: "#".to_owned(),
         other: "#".to_owned(),

@@ -36,6 +36,18 @@ pub trait IdentitySystem: Send + Sync {
         order: &OtpOrder,
     ) -> Result<OtpSent, IdentityFault>;
 
+    /// The code that was sent last in a sign-in, if the system shows codes on the screen of the person who asks. It does
+    /// so for trying out alone: such codes protect nothing.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    async fn code_on_screen(
+        &self,
+        _asking: &AskingClient,
+    ) -> Result<Option<SecretString>, IdentityFault> {
+        Ok(None)
+    }
+
     /// Checks the challenges of a person; all of them must be right.
     ///
     /// # Errors

@@ -123,6 +123,17 @@ impl SignIns {
         sent.map_err(|error| fault(&error))
     }
 
+    /// The one-time password that was sent last, where codes are shown on the screen for trying out.
+    ///
+    /// # Errors
+    /// `NotFound` if the sign-in is over or was begun in another browser; those of the identity system.
+    pub async fn code_on_screen(&self, visitor: &SignInVisitor) -> Result<Option<SecretString>> {
+        let open = self.open(visitor).await?;
+        let asking = self.asking(&open, visitor);
+        let shown = self.service.parts.system.code_on_screen(&asking).await;
+        shown.map_err(|error| fault(&error))
+    }
+
     /// Checks what a person gives to prove who they are.
     ///
     /// # Errors

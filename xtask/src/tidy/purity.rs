@@ -140,6 +140,7 @@ const ELSEWHERE: &[(Ban, &[&str])] = &[
             "selfsame-endpoints",
             "selfsame-esignet",
             "selfsame-oidc-endpoints",
+            "selfsame-sample",
             "selfsame-server",
             "selfsame-sign-in-ui",
             "selfsame-net",

@@ -191,6 +191,7 @@ impl App {
             issuer: issuer.into(),
             delay: config.mock.delay(),
             algorithm: config.mock.algorithm,
+            codes_on_screen: config.codes_on_screen,
         };
         let resources = MockResources {
             store: shared.store.clone(),

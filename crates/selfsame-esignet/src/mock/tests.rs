@@ -47,6 +47,7 @@ impl World {
             issuer: "https://host.example/v1/esignet".to_owned(),
             delay: Duration::ZERO,
             algorithm: MockAlgorithm::Rs256,
+            codes_on_screen: false,
         };
         let resources = MockResources {
             keys: Keys::new(store.clone()),

@@ -486,6 +486,7 @@ fn mock(shared: &Arc<Shared>) -> MockIdentities {
         issuer: "https://host.example/v1/esignet".to_owned(),
         delay: Duration::ZERO,
         algorithm: MockAlgorithm::Rs256,
+        codes_on_screen: false,
     };
     let resources = MockResources {
         store: shared.store.clone(),

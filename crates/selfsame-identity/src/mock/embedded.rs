@@ -46,6 +46,13 @@ impl IdentitySystem for MockIdentities {
         })
     }
 
+    async fn code_on_screen(
+        &self,
+        _asking: &AskingClient,
+    ) -> Result<Option<SecretString>, IdentityFault> {
+        Ok(self.0.config.codes_on_screen.then(|| super::OTP.into()))
+    }
+
     async fn authenticate(
         &self,
         asking: &AskingClient,

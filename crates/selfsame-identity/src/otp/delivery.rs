@@ -20,6 +20,14 @@ pub trait OtpCarrier: Send + Sync {
 
     /// Whether the carrier would take a code now. It takes about as long as delivering one.
     async fn is_there(&self) -> bool;
+
+    /// The code that it shows on the screen for a sign-in, if that is how it brings codes to people.
+    ///
+    /// # Errors
+    /// The store's.
+    async fn shown(&self, _sign_in: &str) -> selfsame_driver::Result<Option<SecretString>> {
+        Ok(None)
+    }
 }
 
 /// A code on its way.

@@ -21,22 +21,6 @@ pub struct OnScreen {
     pub channel: OtpChannel,
 }
 
-impl OnScreen {
-    /// The code that was sent last for a sign-in.
-    ///
-    /// # Errors
-    /// The store's.
-    pub async fn shown(&self, sign_in: &str) -> Result<Option<SecretString>> {
-        let (instance, id) = (TenantId::instance(), id(sign_in));
-        let read = self.store.read(&instance, SHOWN, &id).await?;
-        let code = read.map(|record| String::from_utf8(record.value));
-        Ok(code
-            .transpose()
-            .map_err(Error::damaged)?
-            .map(SecretString::new))
-    }
-}
-
 #[async_trait]
 impl OtpCarrier for OnScreen {
     fn channel(&self) -> OtpChannel {
@@ -57,6 +41,14 @@ impl OtpCarrier for OnScreen {
 
     async fn is_there(&self) -> bool {
         true
+    }
+
+    async fn shown(&self, sign_in: &str) -> Result<Option<SecretString>> {
+        let (instance, id) = (TenantId::instance(), id(sign_in));
+        let read = self.store.read(&instance, SHOWN, &id).await?;
+        let code = read.map(|record| String::from_utf8(record.value));
+        let code = code.transpose().map_err(Error::damaged)?;
+        Ok(code.map(SecretString::new))
     }
 }
 

@@ -23,6 +23,8 @@ pub(super) struct ProviderMetadata {
     pub issuer: String,
     pub authorization_endpoint: Url,
     pub token_endpoint: Url,
+    pub userinfo_endpoint: Option<Url>,
+    pub end_session_endpoint: Option<Url>,
     jwks_uri: Url,
 }
 

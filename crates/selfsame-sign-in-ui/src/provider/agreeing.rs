@@ -1,11 +1,9 @@
 //! Agreeing to what a client gets, and the way back to it.
 
-use axum::response::Response;
-use http::header::{CONTENT_SECURITY_POLICY, LOCATION};
-use http::{HeaderValue, StatusCode};
-use selfsame_driver::Error;
 use selfsame_http::error::Handled;
 use selfsame_http::extract::Form;
+use selfsame_http::redirect;
+use selfsame_oidc::ResponseMode;
 use selfsame_oidc_endpoints::browser::landed;
 use selfsame_sign_in::view::{Landing, PersonsAgreement, SignInView};
 use selfsame_sign_in_pages::{ConsentClient, ConsentPage, OfferedChoice};
@@ -45,28 +43,12 @@ pub(super) async fn ended(call: &SignInCall) -> Handled {
     }
 }
 
-/// The way back to the client after a form, also if a page of ours came in between. Browsers refuse to follow a redirect
-/// after a form to a host that the policy of its page does not name, so a page without content leads on (CSP 3 §6.4.2).
+/// The way back to the client after a form, also if a page of ours came in between.
 fn left(landing: &Landing) -> Handled {
-    let response = landed(landing);
-    let Some(place) = response.headers().get(LOCATION) else {
-        return Ok(response);
-    };
-    let refresh = [&b"0; url="[..], place.as_bytes()].concat();
-    let refresh = HeaderValue::from_bytes(&refresh).map_err(Error::internal)?;
-    let mut page = Response::new(axum::body::Body::empty());
-    *page.status_mut() = StatusCode::OK;
-    let headers = page.headers_mut();
-    headers.insert(http::header::REFRESH, refresh);
-    headers.insert(
-        http::header::REFERRER_POLICY,
-        HeaderValue::from_static("no-referrer"),
-    );
-    headers.insert(
-        CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'"),
-    );
-    Ok(page)
+    Ok(match landing.mode {
+        ResponseMode::Query => redirect::onwards(&landing.address()),
+        ResponseMode::FormPost => landed(landing),
+    })
 }
 
 /// The page on which a person agrees.

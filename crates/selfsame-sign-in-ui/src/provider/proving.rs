@@ -39,9 +39,9 @@ pub async fn send_code(call: SignInCall, form: Form) -> Handled {
         Ok(sent) => {
             let places = [sent.masked_phone, sent.masked_email];
             let places = places.into_iter().flatten().collect();
-            shown(&code_page(&call, &view, &form, places))
+            shown(&code_page(&call, &view, &form, places).await?)
         }
-        Err(error) => again(&call, &view, &form, error),
+        Err(error) => again(&call, &view, &form, error).await,
     }
 }
 
@@ -71,7 +71,7 @@ pub async fn prove(call: SignInCall, form: Form) -> Handled {
                 None => Ok(response),
             }
         }
-        Err(error) => again(&call, &view, &form, error),
+        Err(error) => again(&call, &view, &form, error).await,
     }
 }
 
@@ -118,30 +118,37 @@ fn typed_code(form: &Form) -> PageWay {
 }
 
 /// The page on which a code is typed in.
-fn code_page(call: &SignInCall, view: &SignInView, form: &Form, places: Vec<String>) -> CodePage {
+async fn code_page(
+    call: &SignInCall,
+    view: &SignInView,
+    form: &Form,
+    places: Vec<String>,
+) -> Handled<CodePage> {
+    let shown = call.here.provider.code_on_screen(&call.visitor()).await?;
     let language = call.language(&view.ui_locales);
-    CodePage {
+    Ok(CodePage {
         frame: call.frame(language, String::new()),
         places,
         identifier: form.one("identifier").unwrap_or_default().to_owned(),
         channel: form.one("channel").unwrap_or("phone").to_owned(),
         code: CODE,
+        on_screen: shown.map(|code| code.expose().to_owned()),
         action: call.step("/proof"),
         again: call.step("/code"),
         other: call.step(""),
         problem: None,
-    }
+    })
 }
 
 /// The page shown again with what the person can correct; any other error has a page of its own.
-fn again(call: &SignInCall, view: &SignInView, form: &Form, error: Error) -> Handled {
+async fn again(call: &SignInCall, view: &SignInView, form: &Form, error: Error) -> Handled {
     let is_sent = is_sent(form);
     let told = problem(call.language(&view.ui_locales), &error, is_sent);
     let Some(told) = told.filter(|_| !waits(&error)) else {
         return refused(call, error);
     };
     let page = match is_sent {
-        true => code_again(call, view, form, told),
+        true => code_again(call, view, form, told).await,
         false => shown(&asked(
             call,
             view,
@@ -154,9 +161,9 @@ fn again(call: &SignInCall, view: &SignInView, form: &Form, error: Error) -> Han
     Ok(with_status(&error, page?))
 }
 
-fn code_again(call: &SignInCall, view: &SignInView, form: &Form, told: Saying) -> Handled {
+async fn code_again(call: &SignInCall, view: &SignInView, form: &Form, told: Saying) -> Handled {
     let places = form.all("sent").iter().filter(|place| !place.is_empty());
-    let page = code_page(call, view, form, places.cloned().collect());
+    let page = code_page(call, view, form, places.cloned().collect()).await?;
     shown(&CodePage {
         problem: Some(told),
         ..page

@@ -3,11 +3,12 @@
 mod aries;
 mod blood;
 mod publishing;
+mod sign_in;
 
 use std::path::PathBuf;
 
 use aries::AriesScenario;
-use clap::Args;
+use clap::{Args, Subcommand};
 use selfsame_aries_bench::StoryKind;
 use selfsame_credential::verdict::Outcome;
 use selfsame_driver::data_directory::token_from;
@@ -23,14 +24,22 @@ use selfsame_api_commands::Client;
 use selfsame_api_commands::Roots;
 use selfsame_api_commands::verdict_table;
 
-/// Run a scenario from issuance to refusal and print its verdicts.
+/// Run a scenario from issuance to refusal and print its verdicts, or serve a sample service.
 #[derive(Args)]
-#[command(after_help = "Example: selfsame demo immunization --json
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "Example: selfsame demo immunization --json
          selfsame demo prescription --aries        over DIDComm, by the admin APIs of three Aries agents
-         selfsame demo blood --aries               a question that is answered with yes or no")]
+         selfsame demo blood --aries               a question that is answered with yes or no
+         selfsame demo sign-in                     a sample service at which people sign in with an instance"
+)]
 pub struct Demo {
+    #[command(subcommand)]
+    service: Option<DemoService>,
     /// The scenario.
-    scenario: Scenario,
+    #[arg(required = true)]
+    scenario: Option<Scenario>,
     /// The issuer's base URL; without it, a temporary instance is started for the scenario.
     #[arg(long, requires = "issuer_token_file", value_parser = address::parse)]
     issuer: Option<Url>,
@@ -57,15 +66,26 @@ pub struct Demo {
     json: bool,
 }
 
+/// Something that is served for trying out.
+#[derive(Subcommand)]
+enum DemoService {
+    /// Serve a sample service at which people sign in with an instance's OpenID provider.
+    SignIn(sign_in::SampleSignIn),
+}
+
 impl Demo {
     /// Runs the scenario.
-    pub async fn run(self) -> End {
-        or_interrupted(self.walk()).await
+    pub async fn run(mut self) -> End {
+        match (self.service.take(), self.scenario) {
+            (Some(DemoService::SignIn(sample)), _) => sample.run().await,
+            (None, Some(scenario)) => or_interrupted(self.walk(scenario)).await,
+            (None, None) => Err(Failure::environment("name a scenario")),
+        }
     }
 
-    async fn walk(self) -> End {
+    async fn walk(self, scenario: Scenario) -> End {
         if self.aries {
-            return self.walk_over_didcomm().await;
+            return self.walk_over_didcomm(scenario).await;
         }
         let (cast, own) = self.cast().await?;
         let as_json = self.json;
@@ -75,9 +95,9 @@ impl Demo {
             }
         };
         if !as_json {
-            output::say(self.scenario.name());
+            output::say(scenario.name());
         }
-        let story = scenario::play(self.scenario, &cast, &mut tell).await;
+        let story = scenario::play(scenario, &cast, &mut tell).await;
         if let Some(running) = own {
             running.until(std::future::ready(())).await?;
         }
@@ -90,17 +110,17 @@ impl Demo {
         Ok(answer(&story))
     }
 
-    async fn walk_over_didcomm(self) -> End {
-        let of = match self.scenario {
+    async fn walk_over_didcomm(self, scenario: Scenario) -> End {
+        let of = match scenario {
             Scenario::Blood => return blood::walk(self.json).await,
             Scenario::Immunization => AriesScenario::Study(StoryKind::Vaccination),
             Scenario::Prescription => AriesScenario::Study(StoryKind::Prescription),
             Scenario::Allergies
             | Scenario::ClinicalNotes
             | Scenario::LaboratoryResults
-            | Scenario::Procedures => AriesScenario::Sample(self.scenario.name()),
+            | Scenario::Procedures => AriesScenario::Sample(scenario.name()),
         };
-        aries::walk(self.scenario, of, self.json).await
+        aries::walk(scenario, of, self.json).await
     }
 
     async fn cast(&self) -> Result<(Cast, Option<Running>), Failure> {

@@ -27,4 +27,5 @@ mod people;
 mod process;
 mod registry;
 mod rig;
+mod sign_in;
 mod walk;

@@ -47,6 +47,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
             "selfsame-endpoints",
             "selfsame-esignet",
             "selfsame-oidc-endpoints",
+            "selfsame-sample",
             "selfsame-server",
             "selfsame-sign-in-ui",
         ],

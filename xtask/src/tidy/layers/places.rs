@@ -477,6 +477,17 @@ pub const PLACES: &[Place] = &[
         ..place("selfsame-sign-in-ui", 4)
     },
     Place {
+        beside: &["selfsame-http", "selfsame-pages", "selfsame-sign-in-pages"],
+        // It calls a provider by its addresses alone, which can be another's too.
+        not: &[
+            "selfsame-store",
+            "selfsame-core",
+            "selfsame-sign-in",
+            "selfsame-app",
+        ],
+        ..place("selfsame-sample", 4)
+    },
+    Place {
         beside: &[
             "selfsame-agent-pages",
             "selfsame-catalogue",
