@@ -12,7 +12,7 @@ const UNKNOWN: &str = "unknown_error";
 /// The code of an error of the provider.
 pub(crate) fn of(error: &Error) -> &'static str {
     match error.reason.id() {
-        "identity-not-proven" => "auth_failed",
+        "identity-not-proven" | "totp-needed" => "auth_failed",
         "identity-blocked" => "individual_id_blocked",
         "sign-in-attempts-exhausted" => "no_attempts_left",
         "sign-in-busy" => "too_early_attempt",

@@ -57,6 +57,16 @@ impl Authenticators {
         Ok(secret)
     }
 
+    /// The secret of an app that an account is about to have: no code of it was accepted yet.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn pending(&self, account: &str) -> Result<Option<TotpSecret>> {
+        let read = self.read(account).await?;
+        let pending = read.filter(|(record, _)| !record.is_confirmed);
+        Ok(pending.map(|(record, _)| record.app.secret()))
+    }
+
     /// Whether an account has an app.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use http::StatusCode;
 use http::request::Parts;
 use selfsame_accounts::{Accounts, NewSession, Person, Registration, Whence};
 use selfsame_driver::Error;
+use selfsame_identity::totp::Authenticators;
 use selfsame_sign_in_ui::{AtDoor, AtSeat, SignInDoor, WalletBrowser, WalletDoor};
 
 use crate::auth::{self, Seat};
@@ -22,6 +23,10 @@ const OPERATOR: &str = "/operator";
 impl WalletDoor for Server {
     fn accounts(&self) -> Handled<&Accounts> {
         Ok(self.wallet()?.accounts())
+    }
+
+    fn authenticators(&self) -> Option<Authenticators> {
+        self.app().authenticators().ok().cloned()
     }
 
     fn registration(&self) -> Registration {

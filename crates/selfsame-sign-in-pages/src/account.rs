@@ -31,6 +31,8 @@ pub struct AccountContent {
     pub has_passkeys: bool,
     /// The passkeys.
     pub passkeys: Vec<ListedPasskey>,
+    /// Whether the account has an authenticator app; `None` where sign-ins ask for none.
+    pub has_app: Option<bool>,
     /// The name that was typed.
     pub name: String,
     /// What the person can correct.
@@ -49,6 +51,22 @@ pub struct NewPasskeyContent {
     pub name: String,
     /// What the browser is asked, as JSON.
     pub options: String,
+}
+
+/// The content of the page on which an authenticator app is added.
+#[derive(Template)]
+#[template(path = "new_app.html")]
+pub struct NewAppContent {
+    /// What the paths of these pages begin with.
+    pub root: &'static str,
+    /// The form token.
+    pub form: String,
+    /// What the app reads, as a QR code in SVG.
+    pub code: String,
+    /// The secret, as it is typed in.
+    pub secret: String,
+    /// What the person can correct.
+    pub problem: Option<&'static str>,
 }
 
 impl ListedPasskey {
@@ -87,6 +105,7 @@ mod tests {
             form: "token".to_owned(),
             email: "maja@example.org".to_owned(),
             has_passkeys: true,
+            has_app: None,
             passkeys: names.iter().map(listed).collect(),
             name: String::new(),
             problem: None,
@@ -104,6 +123,30 @@ mod tests {
         };
         let page = none.render().unwrap();
         assert!(!page.contains("<form") && page.contains("domain name"));
+    }
+
+    #[test]
+    fn an_app_is_added_and_removed_with_the_password_where_sign_ins_ask_for_one() {
+        let page = |has_app| AccountContent {
+            has_app,
+            ..content(&[])
+        };
+        assert!(!page(None).render().unwrap().contains("Authenticator app"));
+        let without = page(Some(false)).render().unwrap();
+        assert!(
+            without.contains("action=\"/wallet/account/app\""),
+            "{without}"
+        );
+        let with = page(Some(true)).render().unwrap();
+        assert!(
+            with.contains("action=\"/wallet/account/app/remove\""),
+            "{with}"
+        );
+        for shown in [without, with] {
+            assert!(
+                shown.contains("for=\"app-password\"") && shown.contains("id=\"app-password\"")
+            );
+        }
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub fn all(language: &'static PageLanguage, files: &PageFiles) -> Vec<SamplePage
     let pages = [
         page("ways", &ways(frame(), TypedWay::Code(BOTH))),
         page("password", &ways(frame(), TypedWay::Password)),
+        page("password-app", &ways(frame(), TypedWay::PasswordAndAppCode)),
         page("pin", &ways(frame(), TypedWay::Pin)),
         page("app-code", &ways(frame(), TypedWay::AppCode)),
         page("knowledge", &ways(frame(), TypedWay::Knowledge(known()))),
@@ -279,7 +280,7 @@ mod tests {
 
     #[test]
     fn every_page_is_written_whole_in_every_language() {
-        assert_eq!(every().count(), 17 * PageLanguage::all().len());
+        assert_eq!(every().count(), 18 * PageLanguage::all().len());
         for (language, SamplePage { name, html }) in every() {
             let about = format!("{name} in {}", language.name());
             let (tag, direction) = (language.tag(), language.direction());

@@ -32,6 +32,8 @@ pub enum TypedWay {
     Code(CodeChannels),
     /// A password.
     Password,
+    /// A password and a one-time password of an authenticator app.
+    PasswordAndAppCode,
     /// A personal identification number.
     Pin,
     /// A one-time password of an authenticator app.
@@ -80,6 +82,8 @@ pub enum WayKind {
     Pin,
     /// A password.
     Password,
+    /// A password and an authenticator app.
+    PasswordAndAppCode,
     /// Answers about oneself.
     Knowledge,
     /// A biometric sample.
@@ -102,6 +106,7 @@ impl WayKind {
             Self::AppCode => "way-totp",
             Self::Pin => "way-pin",
             Self::Password => "way-password",
+            Self::PasswordAndAppCode => "way-password-totp",
             Self::Knowledge => "way-knowledge",
             Self::Biometrics => "way-biometrics",
             Self::LinkedWallet => "way-linked-wallet",

@@ -12,6 +12,7 @@ use selfsame_pages::content::{Content, ContentPage};
 use selfsame_sign_in_pages::account::{AccountContent, ListedPasskey, NewPasskeyContent};
 use selfsame_sign_in_pages::{Template, render};
 
+use crate::authenticator;
 use crate::door::AtSeat;
 use crate::passkeys::answer;
 
@@ -84,6 +85,7 @@ async fn content(at: &AtSeat, frame: &Frame) -> Handled<AccountContent> {
         form: frame.form.clone(),
         email: at.person.email.clone(),
         has_passkeys: accounts.has_passkeys(),
+        has_app: authenticator::has(at).await?,
         passkeys: passkeys.into_iter().map(listed).collect(),
         name: String::new(),
         problem: None,
@@ -101,7 +103,7 @@ fn listed(passkey: PasskeyView) -> ListedPasskey {
 }
 
 /// The page shown again with what the person can correct; any other problem is returned.
-async fn again(at: &AtSeat, frame: Frame, form: &Form, problem: Problem) -> Handled {
+pub(crate) async fn again(at: &AtSeat, frame: Frame, form: &Form, problem: Problem) -> Handled {
     let status = problem.status();
     let can_be_corrected = [
         StatusCode::BAD_REQUEST,
@@ -136,7 +138,7 @@ fn sentences(problem: &Problem) -> String {
     parts.map(sentence).collect::<Vec<_>>().join(" ")
 }
 
-fn shown(frame: Frame, title: &str, content: &impl Template) -> Handled {
+pub(crate) fn shown(frame: Frame, title: &str, content: &impl Template) -> Handled {
     Ok(framed(frame, title, content, false)?.into_response())
 }
 
@@ -156,6 +158,6 @@ fn framed(
 }
 
 /// Leads to the page of the account.
-fn led(at: &AtSeat) -> Handled {
+pub(crate) fn led(at: &AtSeat) -> Handled {
     Ok(Redirect::to(&format!("{}/account", at.root)).into_response())
 }

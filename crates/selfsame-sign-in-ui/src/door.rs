@@ -1,10 +1,12 @@
 //! A browser at a door: the sign-in of people with a wallet, or of those who work for an organisation.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use selfsame_accounts::{Accounts, NewSession, Person, Whence};
 use selfsame_http::error::{Handled, Problem};
+use selfsame_identity::totp::Authenticators;
 
 /// What a browser's sign-in needs of the instance.
 #[async_trait]
@@ -17,6 +19,16 @@ pub trait SignInDoor: Send + Sync {
 
     /// Where the browser is.
     fn whence(&self) -> Whence;
+
+    /// The address that the browser calls from, if known.
+    fn address(&self) -> Option<IpAddr> {
+        None
+    }
+
+    /// The authenticator apps of the accounts, if sign-ins ask for them.
+    fn authenticators(&self) -> Option<Authenticators> {
+        None
+    }
 
     /// Takes a new session of the account with this address, and leads on to `next` or to the first page. The browser's
     /// former session ends.

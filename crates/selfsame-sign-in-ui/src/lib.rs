@@ -4,6 +4,7 @@
 //! `selfsame-server` gives to each list of routes; HTML; nor who a person is, which `selfsame-accounts` knows.
 
 mod account;
+mod authenticator;
 mod door;
 mod passkeys;
 mod provider;

@@ -8,7 +8,7 @@ use selfsame_pages::Frame;
 
 use crate::door::{AtDoor, AtSeat};
 use crate::wallet_browser::WalletBrowser;
-use crate::{account, passkeys, provider, wallet};
+use crate::{account, authenticator, passkeys, provider, wallet};
 
 /// Creating a wallet and signing in to it.
 pub fn wallet_door<S>() -> Vec<Route<S>>
@@ -63,6 +63,9 @@ where
         post(&at("/passkeys/add"), account::add),
         post(&at("/passkeys/{id}/name"), account::rename),
         post(&at("/passkeys/{id}/remove"), account::remove),
+        post(&at("/app"), authenticator::begin),
+        post(&at("/app/confirm"), authenticator::confirm),
+        post(&at("/app/remove"), authenticator::remove),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! A browser at the door of the wallets, and the cookies that it gets.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -12,6 +13,7 @@ use selfsame_http::error::{Handled, Problem};
 use selfsame_http::origin::Origin;
 use selfsame_http::peer::Peer;
 use selfsame_http::redirect::back_to;
+use selfsame_identity::totp::Authenticators;
 
 use crate::door::SignInDoor;
 
@@ -25,6 +27,9 @@ pub trait WalletDoor: Send + Sync {
     /// # Errors
     /// If the instance has no wallets.
     fn accounts(&self) -> Handled<&Accounts>;
+
+    /// The authenticator apps of these people, if they sign in with them at the OpenID provider.
+    fn authenticators(&self) -> Option<Authenticators>;
 
     /// Who may create a wallet.
     fn registration(&self) -> Registration;
@@ -60,6 +65,14 @@ impl SignInDoor for WalletBrowser {
     fn whence(&self) -> Whence {
         let devices = cookie::read(&self.headers, &self.cookies.known);
         Whence::of(self.peer.address(), devices.as_deref())
+    }
+
+    fn address(&self) -> Option<IpAddr> {
+        Some(self.peer.address())
+    }
+
+    fn authenticators(&self) -> Option<Authenticators> {
+        self.instance.authenticators()
     }
 
     /// The session cookie is `Lax`, so that a person who follows a scanned link from another site is signed in. The

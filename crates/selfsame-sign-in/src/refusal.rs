@@ -5,6 +5,9 @@ use selfsame_oauth::{Code, Error as Refused};
 
 use crate::identity::{IdentityFault, IdentityFaultKind};
 
+/// The code of an identity system that asks for the authenticator app of a person too.
+const APP_NEEDED: &str = "totp-needed";
+
 /// Converts a refusal, and logs it.
 pub(crate) fn refusal(error: Refused) -> Error {
     let kind = match error.code {
@@ -31,6 +34,10 @@ pub(crate) fn fault(fault: &IdentityFault) -> Error {
     let code = fault.code.as_deref();
     tracing::warn!(kind = ?fault.kind, code, "the identity system refused");
     match fault.kind {
+        // Told only to a person who has proven the first factor.
+        IdentityFaultKind::WrongChallenge if code == Some(APP_NEEDED) => {
+            Error::new(ErrorKind::Unauthenticated, "totp-needed")
+        }
         // One sentence for both, so that nobody learns who is known.
         IdentityFaultKind::UnknownPerson | IdentityFaultKind::WrongChallenge => {
             Error::new(ErrorKind::Unauthenticated, "identity-not-proven")

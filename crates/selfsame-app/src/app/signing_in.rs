@@ -32,6 +32,7 @@ pub(super) struct KnownPeople {
     service: Arc<SignInService>,
     mock: Option<MockIdentities>,
     upstream: Option<Arc<Upstream>>,
+    authenticators: Option<Authenticators>,
     blocked: Arc<BlockedPeople>,
     links: Arc<Links>,
     preset: Preset,
@@ -117,6 +118,15 @@ impl App {
         upstream.ok_or_else(|| Error::not_found("address-unknown"))
     }
 
+    /// The authenticator apps of people with accounts here.
+    ///
+    /// # Errors
+    /// `NotFound` if others know people.
+    pub fn authenticators(&self) -> Result<&Authenticators> {
+        let authenticators = self.people()?.authenticators.as_ref();
+        authenticators.ok_or_else(|| Error::not_found("address-unknown"))
+    }
+
     fn people(&self) -> Result<&KnownPeople> {
         if let Some(people) = self.people.get() {
             return Ok(people);
@@ -127,9 +137,13 @@ impl App {
 
     fn assemble(&self, config: &SignInConfig) -> Result<KnownPeople> {
         let shared = &self.shared;
-        let (mut mock, mut upstream) = (None, None);
+        let (mut mock, mut upstream, mut authenticators) = (None, None, None);
         let system: Arc<dyn IdentitySystem> = match (config.people, &config.mock.url) {
-            (People::Accounts, _) => Arc::new(self.accounts(config)?),
+            (People::Accounts, _) => {
+                let own = self.accounts(config)?;
+                authenticators = Some(own.authenticators.clone());
+                Arc::new(own)
+            }
             (People::Mock, None) => Arc::new(mock.insert(self.mock(config)?).clone()),
             (People::Mock, Some(url)) => Arc::new(RemoteMock {
                 net: shared.net.clone(),
@@ -161,6 +175,7 @@ impl App {
             service: Arc::new(service),
             mock,
             upstream,
+            authenticators,
             blocked: Arc::new(BlockedPeople::new(
                 shared.store.clone(),
                 shared.clock.clone(),

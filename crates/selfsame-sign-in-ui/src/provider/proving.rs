@@ -6,6 +6,7 @@ use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, ErrorKind};
 use selfsame_http::error::Handled;
 use selfsame_http::extract::Form;
+use selfsame_oidc::FactorKind;
 use selfsame_sign_in::WantedOtp;
 use selfsame_sign_in::identity::{Challenge, OtpChannel, SignInAttempt};
 use selfsame_sign_in::view::SignInView;
@@ -75,32 +76,32 @@ pub async fn prove(call: SignInCall, form: Form) -> Handled {
     }
 }
 
-/// The only challenge in a form.
+/// The challenges in a form: one, or a password with the code of an app.
 fn attempt(form: &Form) -> SignInAttempt {
     let fields = [
-        ("password", PageWay::Password),
-        ("pin", PageWay::Pin),
+        ("password", FactorKind::Password),
+        ("pin", FactorKind::Pin),
         ("code", typed_code(form)),
     ];
-    let challenge = |(field, way): &(&str, PageWay)| {
+    let challenge = |(field, factor): &(&str, FactorKind)| {
         let value = form
             .verbatim(field)
             .ok()
             .filter(|value| !value.is_empty())?;
-        let value = match way {
-            PageWay::Password => value.to_owned(),
+        let value = match factor {
+            FactorKind::Password => value.to_owned(),
             // What is pasted may have spaces within.
             _ => value.split_whitespace().collect(),
         };
         Some(Challenge {
-            factor: way.factor(),
+            factor: *factor,
             format: None,
             value: value.into(),
         })
     };
     SignInAttempt {
         identifier: form.one("identifier").unwrap_or_default().to_owned().into(),
-        challenges: fields.iter().filter_map(challenge).take(1).collect(),
+        challenges: fields.iter().filter_map(challenge).collect(),
     }
 }
 
@@ -110,10 +111,23 @@ fn is_sent(form: &Form) -> bool {
 }
 
 /// Where the code of a form comes from.
-fn typed_code(form: &Form) -> PageWay {
+fn typed_code(form: &Form) -> FactorKind {
     match is_sent(form) {
-        true => PageWay::Code,
-        false => PageWay::AppCode,
+        true => FactorKind::Otp,
+        false => FactorKind::Totp,
+    }
+}
+
+/// The way whose form was sent, or the one that the person has to take now.
+fn typed_way(form: &Form, error: &Error) -> PageWay {
+    let has = |field| form.verbatim(field).is_ok();
+    match (has("password"), has("pin"), has("code")) {
+        _ if error.reason.id() == "totp-needed" => PageWay::PasswordAndApp,
+        (true, _, true) => PageWay::PasswordAndApp,
+        (true, ..) => PageWay::Password,
+        (_, true, _) => PageWay::Pin,
+        (.., true) => PageWay::AppCode,
+        _ => PageWay::Code,
     }
 }
 
@@ -153,6 +167,7 @@ async fn again(call: &SignInCall, view: &SignInView, form: &Form, error: Error) 
             call,
             view,
             Some(TypedEntry {
+                way: typed_way(form, &error),
                 identifier: form.one("identifier").unwrap_or_default().to_owned(),
                 problem: told,
             }),

@@ -21,6 +21,7 @@ pub(super) fn problem(
 ) -> Option<Saying> {
     Some(match (error.kind, error.reason.id()) {
         (ErrorKind::TooMany { retry_after }, _) => language.say("wrong-wait").count(retry_after),
+        (_, "totp-needed") => language.say("wrong-app-needed"),
         (_, "otp-address-absent") => language.say("wrong-unreachable"),
         (ErrorKind::Unauthenticated | ErrorKind::BadRequest, _) if is_code => {
             language.say("wrong-code")

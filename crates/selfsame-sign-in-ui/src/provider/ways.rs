@@ -14,18 +14,26 @@ use super::refusal::refused;
 pub(super) enum PageWay {
     Code,
     Password,
+    PasswordAndApp,
     Pin,
     AppCode,
 }
 
 impl PageWay {
-    const ALL: [Self; 4] = [Self::Code, Self::Password, Self::Pin, Self::AppCode];
+    const ALL: [Self; 5] = [
+        Self::Code,
+        Self::Password,
+        Self::PasswordAndApp,
+        Self::Pin,
+        Self::AppCode,
+    ];
 
     /// Its name in addresses and forms.
     pub fn name(self) -> &'static str {
         match self {
             Self::Code => "otp",
             Self::Password => "password",
+            Self::PasswordAndApp => "password-totp",
             Self::Pin => "pin",
             Self::AppCode => "totp",
         }
@@ -36,14 +44,21 @@ impl PageWay {
         Self::ALL.into_iter().find(|way| way.name() == name)
     }
 
-    /// The factor.
-    pub fn factor(self) -> FactorKind {
+    /// The factors.
+    pub fn factors(self) -> &'static [FactorKind] {
         match self {
-            Self::Code => FactorKind::Otp,
-            Self::Password => FactorKind::Password,
-            Self::Pin => FactorKind::Pin,
-            Self::AppCode => FactorKind::Totp,
+            Self::Code => &[FactorKind::Otp],
+            Self::Password => &[FactorKind::Password],
+            Self::PasswordAndApp => &[FactorKind::Password, FactorKind::Totp],
+            Self::Pin => &[FactorKind::Pin],
+            Self::AppCode => &[FactorKind::Totp],
         }
+    }
+
+    /// Whether it gives all of these factors, and no other.
+    fn gives(self, wanted: &[FactorKind]) -> bool {
+        let own = self.factors();
+        own.len() == wanted.len() && own.iter().all(|factor| wanted.contains(factor))
     }
 
     fn typed(self) -> TypedWay {
@@ -53,6 +68,7 @@ impl PageWay {
                 phone: true,
             }),
             Self::Password => TypedWay::Password,
+            Self::PasswordAndApp => TypedWay::PasswordAndAppCode,
             Self::Pin => TypedWay::Pin,
             Self::AppCode => TypedWay::AppCode,
         }
@@ -62,6 +78,7 @@ impl PageWay {
         match self {
             Self::Code => WayKind::Code,
             Self::Password => WayKind::Password,
+            Self::PasswordAndApp => WayKind::PasswordAndAppCode,
             Self::Pin => WayKind::Pin,
             Self::AppCode => WayKind::AppCode,
         }
@@ -92,11 +109,12 @@ pub async fn back(call: SignInCall) -> Handled {
 /// The page that asks a person who they are, with what they can correct.
 pub(super) fn asked(call: &SignInCall, view: &SignInView, problem: Option<TypedEntry>) -> WaysPage {
     let language = call.language(&view.ui_locales);
-    // A combination of several factors needs a client of its own.
-    let alone = |way: &PageWay| view.factors.iter().any(|all| *all == [way.factor()]);
-    let ways: Vec<PageWay> = PageWay::ALL.into_iter().filter(alone).collect();
+    // Other combinations of factors need a client of their own.
+    let suffices = |way: &PageWay| view.factors.iter().any(|wanted| way.gives(wanted));
+    let ways: Vec<PageWay> = PageWay::ALL.into_iter().filter(suffices).collect();
     let chosen = PageWay::of(&call.way).filter(|way| ways.contains(way));
-    let way = chosen.or_else(|| ways.first().copied());
+    let typed = problem.as_ref().map(|typed| typed.way);
+    let way = typed.or(chosen).or_else(|| ways.first().copied());
     let way = way.unwrap_or(PageWay::Password);
     let others = ways.into_iter().filter(|other| *other != way);
     let action = match way {
@@ -121,6 +139,7 @@ pub(super) fn asked(call: &SignInCall, view: &SignInView, problem: Option<TypedE
 
 /// What was typed in, and what is wrong with it.
 pub(super) struct TypedEntry {
+    pub way: PageWay,
     pub identifier: String,
     pub problem: Saying,
 }
