@@ -1,8 +1,9 @@
 //! What an organisation's operators do with its provider: clients, initial tokens, keys.
 
 use selfsame_crypto::SecretString;
+use selfsame_driver::paging::Paging;
 use selfsame_http::error::Handled;
-use selfsame_http::extract::{Json, Path};
+use selfsame_http::extract::{Json, Path, Query};
 use selfsame_http::response::{created, done, json};
 use selfsame_oauth::secret;
 use selfsame_oidc::{ClientRegistration, Preset};
@@ -67,6 +68,22 @@ pub async fn register(here: ProviderHere, Json(body): Json<NewClientBody>) -> Ha
         reads_tokens: body.resource_server,
     });
     created(&made.await?)
+}
+
+/// The clients, newest first.
+#[utoipa::path(
+    get,
+    path = "/api/sign-in/clients",
+    tag = "sign-in",
+    operation_id = "sign_in_list_clients",
+    params(
+        ("after" = Option<String>, Query, description = "The `next` of the page before."),
+        ("limit" = Option<usize>, Query, description = "The most clients of a page: 50 by default, at most 200.")
+    ),
+    responses((status = 200, description = "The clients' registrations, and the cursor of the next page.", body = Value))
+)]
+pub async fn clients(here: ProviderHere, Query(paging): Query<Paging>) -> Handled {
+    json(&here.provider.client_list(&paging).await?)
 }
 
 /// A client.

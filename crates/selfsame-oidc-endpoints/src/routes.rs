@@ -143,6 +143,7 @@ where
 {
     vec![
         described(operator::__path_register, operator::register),
+        described(operator::__path_clients, operator::clients),
         described(operator::__path_client, operator::client),
         described(operator::__path_remove, operator::remove),
         described(operator::__path_new_secret, operator::new_secret),

@@ -290,7 +290,8 @@ fn section(path: &str) -> &'static str {
         Some("resolver") => "resolver",
         Some("operator") => "operator",
         Some(
-            "organisation" | "organisations" | "trust" | "types" | "people" | "webhooks" | "audit",
+            "organisation" | "organisations" | "trust" | "types" | "clients" | "people"
+            | "webhooks" | "audit",
         ) => "organisation",
         _ => "home",
     }

@@ -149,6 +149,7 @@ fn of_wallets() -> Vec<Routes> {
         of(Audience::DoorwayApi, provider::sign_ins()).along(Lane::SignIns),
         of(Audience::Doorway, sign_in::provider()).along(Lane::SignIns),
         api_of(Area::Settings, provider::operators()),
+        pages_of(Area::Settings, sign_in::clients()),
         of(Audience::PublicApi, esignet::documents()),
         of(Audience::Protocol, esignet::interface()).along(Lane::SignIns),
         Routes::of(Audience::Protocol, esignet::mock_identity_system()).along(Lane::SignIns),

@@ -4,6 +4,7 @@
 //! the scripts, which are of `selfsame-pages`; the data, which use cases return; routes, sessions and statuses.
 
 pub mod account;
+pub mod clients;
 mod code;
 mod consent;
 mod devices;

@@ -5,6 +5,7 @@
 
 mod account;
 mod authenticator;
+mod clients;
 mod door;
 mod passkeys;
 mod provider;

@@ -8,7 +8,7 @@ use selfsame_pages::Frame;
 
 use crate::door::{AtDoor, AtSeat};
 use crate::wallet_browser::WalletBrowser;
-use crate::{account, authenticator, passkeys, provider, wallet};
+use crate::{account, authenticator, clients, passkeys, provider, wallet};
 
 /// Creating a wallet and signing in to it.
 pub fn wallet_door<S>() -> Vec<Route<S>>
@@ -89,5 +89,21 @@ where
         post("/signed-in/sessions/{id}/end", provider::end_session),
         get("/signed-in/agreements", provider::agreements),
         post("/signed-in/agreements/{id}/end", provider::take_back),
+    ]
+}
+
+/// The pages of the services at which people sign in, for those who work for the organisation.
+pub fn clients<S>() -> Vec<Route<S>>
+where
+    S: Clone + Send + Sync + 'static,
+    ProviderHere: FromRequestParts<S, Rejection = Problem>,
+    Frame: FromRequestParts<S, Rejection = Problem>,
+{
+    vec![
+        get("/clients", clients::list),
+        post("/clients", clients::create),
+        get("/clients/{id}", clients::page),
+        post("/clients/{id}/secret", clients::new_secret),
+        post("/clients/{id}/remove", clients::remove),
     ]
 }

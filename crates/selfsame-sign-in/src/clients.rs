@@ -7,6 +7,7 @@ use selfsame_core::Shared;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::hash::{ct_eq, sha256};
 use selfsame_crypto::time::UnixTime;
+use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_oauth::Code;
@@ -211,6 +212,18 @@ impl Clients<'_> {
         let found = Arc::new(found);
         self.read.hold(&found);
         Ok(Some(found))
+    }
+
+    /// The clients, newest first.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn list(&self, paging: &Paging) -> Result<Listing<FoundClient>> {
+        let store = &self.shared.store;
+        let found = store.list(self.tenant, CLIENT, &page(paging)).await?;
+        listing(&found, paging, |record| {
+            FoundClient::of(&record.id, decode(&record.value)?, record.version)
+        })
     }
 
     /// Replaces a client's registration.

@@ -9,6 +9,7 @@ use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::json::{self, Limits};
+use selfsame_driver::paging::{Listing, Paging};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_oauth::{Code, secret};
@@ -253,6 +254,17 @@ impl SignIns {
     /// `NotFound`; the store's.
     pub async fn client(&self, client_id: &str) -> Result<ClientInformation> {
         self.shown_again(&*self.known(client_id).await?)
+    }
+
+    /// The clients, newest first, for the operator.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn client_list(&self, paging: &Paging) -> Result<Listing<ClientInformation>> {
+        let Listing { items, next } = self.clients().list(paging).await?;
+        let items = items.into_iter().map(|found| self.shown_again(found));
+        let items = items.collect::<Result<_>>()?;
+        Ok(Listing { items, next })
     }
 
     /// Replaces a client's registration, for the operator.
