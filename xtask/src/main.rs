@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 mod aries;
 mod askar;
+mod axe;
 mod changed;
 mod clients;
 mod collector;

@@ -5,7 +5,7 @@ mod lanes;
 use std::{fs, process::Command, time::Instant};
 
 use crate::{
-    aries, askar,
+    aries, askar, axe,
     changed::{
         self, alone,
         plan::{Part, Scope},
@@ -123,6 +123,12 @@ const STEPS: &[Step] = &[
         purpose: "every test, those that need Chromium too",
         when: When::Tested,
         task: Task::Tests(TEST),
+    },
+    Step {
+        name: "axe",
+        purpose: "the pages of a sign-in checked with axe-core in Chromium",
+        when: When::Suites(&[BROWSER]),
+        task: Task::Ours(|_| axe::check()),
     },
     Step {
         name: "npm",

@@ -68,7 +68,7 @@ const OWN_PAGES: [(&str, &str); 10] = [
 /// Error pages, with their statuses.
 const REFUSALS: [(&str, &str); 3] = [("over", "410"), ("forbidden", "403"), ("lost", "404")];
 
-const DEVICES: [(&str, (u32, u32)); 2] = [("desk", (1200, 800)), ("phone", (360, 740))];
+pub const DEVICES: [(&str, (u32, u32)); 2] = [("desk", (1200, 800)), ("phone", (360, 740))];
 
 /// Pages of a story in which everything happens once, by name and address.
 #[expect(
@@ -235,7 +235,7 @@ const NARROW: &str = "return [...document.querySelectorAll('input[type=text], in
 const UNFOLDS: &str = "const folded = [...document.querySelectorAll('details:not([open])')]; for (const one of folded) one.open = true; return folded.length > 0";
 
 /// The faults of the page as it is now.
-async fn seen(browser: &Browser, picture: &str) -> Vec<String> {
+pub async fn seen(browser: &Browser, picture: &str) -> Vec<String> {
     let mut faults = Vec::new();
     for (what, script) in FAULTS {
         let found = browser.evaluate(script).await;
