@@ -22,6 +22,10 @@ pub use keys::PartyKeys;
 const MAX_REDIRECTS: usize = 20;
 /// The longest name, in bytes.
 const MAX_NAME: usize = 256;
+/// The longest logo that is in a registration itself, in bytes of its address.
+const MAX_LOGO: usize = 32 * 1024;
+/// Its media types.
+const LOGOS: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/svg+xml"];
 /// The algorithm of ID tokens where a registration names none and RS256 is not allowed; else it is RS256 (OpenID Connect
 /// Dynamic Client Registration §2).
 const MODERN: Algorithm = Algorithm::Es256;
@@ -107,7 +111,7 @@ impl RelyingParty {
         Ok(Self {
             id: id.to_owned(),
             names: names(from)?,
-            logo_uri: page(&from.logo_uri)?,
+            logo_uri: logo(&from.logo_uri)?,
             policy_uri: page(&from.policy_uri)?,
             tos_uri: page(&from.tos_uri)?,
             method,
@@ -239,6 +243,21 @@ fn page(uri: &Option<Url>) -> Result<Option<Url>, Error> {
     }
 }
 
+/// A logo: an address of the web, or an image that is in the registration itself (RFC 2397). Pages can show the latter
+/// without a call elsewhere.
+fn logo(uri: &Option<Url>) -> Result<Option<Url>, Error> {
+    let Some(image) = uri.as_ref().filter(|uri| uri.scheme() == "data") else {
+        return page(uri);
+    };
+    let media = image.path().split([';', ',']).next().unwrap_or_default();
+    match LOGOS.contains(&media) && image.as_str().len() <= MAX_LOGO {
+        true => Ok(uri.clone()),
+        false => Err(invalid(
+            "the logo is no image that pages can show, or too long",
+        )),
+    }
+}
+
 fn subjects(from: &ClientRegistration) -> Result<SubjectRule, Error> {
     match from.subject_type.as_deref() {
         None | Some("public") => Ok(SubjectRule::Public),
@@ -336,6 +355,7 @@ mod tests {
             (json!({"subject_type": "secret"}), Preset::Strict),
             (json!({"client_name": "a\u{7}"}), Preset::Strict),
             (json!({"logo_uri": "javascript:alert(1)"}), Preset::Strict),
+            (json!({"logo_uri": "data:text/html,x"}), Preset::Strict),
             (
                 json!({"jwks": {"keys": []}, "jwks_uri": "https://rp.example/k"}),
                 Preset::Strict,

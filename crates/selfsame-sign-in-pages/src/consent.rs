@@ -27,6 +27,8 @@ pub struct ConsentPage {
 pub struct ConsentClient {
     /// Its name.
     pub name: String,
+    /// Its logo, as an image in an address of its own (RFC 2397): pages load nothing from elsewhere.
+    pub logo: Option<String>,
     /// What it needs this for.
     pub purpose: Option<String>,
     /// The host at which the person continues.

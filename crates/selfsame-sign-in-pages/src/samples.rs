@@ -11,6 +11,7 @@ use crate::{
 };
 
 const CLIENT: &str = "Riverside Library";
+const LOGO: &str = "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciIHZpZXdCb3g9IjAgMCA4IDgiPjxjaXJjbGUgY3g9IjQiIGN5PSI0IiByPSI0IiBmaWxsPSIjMWY0ZTc5Ii8+PC9zdmc+";
 const ROOT: &str = "/account";
 
 /// A page with its name.
@@ -90,6 +91,7 @@ fn ways(frame: SignInFrame, way: TypedWay) -> WaysPage {
     WaysPage {
         frame,
         client: CLIENT.to_owned(),
+        logo: Some(LOGO.to_owned()),
         identifier: "8267411072".to_owned(),
         way,
         others: others.into_iter().map(other).collect(),
@@ -166,6 +168,7 @@ fn consent(frame: SignInFrame) -> ConsentPage {
         frame,
         client: ConsentClient {
             name: CLIENT.to_owned(),
+            logo: Some(LOGO.to_owned()),
             purpose: Some("Opening a reader’s account".to_owned()),
             site: "library.example".to_owned(),
             policy: Some("https://library.example/privacy".to_owned()),

@@ -13,6 +13,8 @@ pub struct WaysPage {
     pub frame: SignInFrame,
     /// The name of the client that asks.
     pub client: String,
+    /// Its logo, as an image in an address of its own (RFC 2397).
+    pub logo: Option<String>,
     /// The identifier that was typed, or that the client knows.
     pub identifier: String,
     /// What is typed in on this page.

@@ -6,7 +6,7 @@ use selfsame_sign_in::view::{SignInStage, SignInView};
 use selfsame_sign_in_pages::{CodeChannels, OtherWay, Saying, TypedWay, WayKind, WaysPage};
 
 use super::agreeing;
-use super::call::{SignInCall, led, named, shown};
+use super::call::{SignInCall, led, logo, named, shown};
 use super::refusal::refused;
 
 /// A way that is typed in on a page.
@@ -129,6 +129,7 @@ pub(super) fn asked(call: &SignInCall, view: &SignInView, problem: Option<TypedE
     WaysPage {
         frame: call.frame(language, format!("{}?way={}", call.address(), way.name())),
         client: named(&view.client, language),
+        logo: logo(&view.client),
         identifier,
         way: way.typed(),
         others: others.map(|other| other_way(call, other)).collect(),

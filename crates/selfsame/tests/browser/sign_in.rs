@@ -135,6 +135,8 @@ impl<'a> AtPages<'a> {
     async fn agree(&self) {
         self.expect("consent-voluntary").await;
         self.browser.tick(&self.say("claim-name").to_string()).await;
+        let drawn = "return document.querySelector('h1 .logo').naturalWidth > 0";
+        assert_eq!(self.browser.evaluate(drawn).await, true, "no logo");
         self.picture("consent").await;
         self.press("consent-agree").await;
     }

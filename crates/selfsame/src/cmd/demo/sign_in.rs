@@ -22,6 +22,9 @@ use crate::listening::bind;
 const CLIENT: &str = "selfsame-sample";
 const CLIENTS: &str = "/api/sign-in/clients";
 
+/// A cup.
+const LOGO: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Cpath d='M4 6h13v8a5 5 0 0 1-5 5H9a5 5 0 0 1-5-5zM17 8h2a3 3 0 0 1 0 6h-2' fill='none' stroke='%231f4e79' stroke-width='2'/%3E%3C/svg%3E";
+
 /// Serve a sample service at which people sign in with an instance's OpenID provider.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame demo sign-in --organisation acme")]
@@ -99,6 +102,7 @@ impl SampleSignIn {
             "client_name#ar": "خدمة تجريبية",
             "client_name#hi": "नमूना सेवा",
             "client_name#pt": "Serviço de exemplo",
+            "logo_uri": LOGO,
             "redirect_uris": [at(here, "callback")?],
             "post_logout_redirect_uris": [here],
             "token_endpoint_auth_method": "client_secret_post",
