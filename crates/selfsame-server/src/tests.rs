@@ -26,6 +26,7 @@ mod saved;
 mod saved_pages;
 mod sign_in;
 mod sign_in_pages;
+mod sign_in_services;
 mod sockets;
 mod surface;
 mod tails;

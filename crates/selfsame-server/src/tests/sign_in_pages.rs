@@ -7,11 +7,11 @@ use super::instance::{Answered, Instance, form, get, post};
 use super::organisations::with_acme;
 
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
-const PERSON: &str = "rosa@example.org";
-const PASSWORD: &str = "a long password";
+pub const PERSON: &str = "rosa@example.org";
+pub const PASSWORD: &str = "a long password";
 
 /// A browser at a sign-in: its cookies, and the address of the page.
-struct AtSignIn<'i> {
+pub struct AtSignIn<'i> {
     instance: &'i Instance,
     cookies: Vec<String>,
     page: String,
@@ -19,7 +19,7 @@ struct AtSignIn<'i> {
 
 impl<'i> AtSignIn<'i> {
     /// A sign-in that a client begins at an organisation, with further parameters.
-    async fn begun(instance: &'i Instance, prefix: &str, further: &[(&str, &str)]) -> Self {
+    pub async fn begun(instance: &'i Instance, prefix: &str, further: &[(&str, &str)]) -> Self {
         let new = json!({"redirect_uris": ["https://rp.example/cb"], "client_name": "Library",
             "client_name#fr": "Bibliothèque", "token_endpoint_auth_method": "client_secret_post"});
         let asked = post(&format!("{prefix}/api/sign-in/clients")).bearer(&instance.token);
@@ -72,7 +72,7 @@ impl<'i> AtSignIn<'i> {
     }
 
     /// Sends the first form of the sign-in's page.
-    async fn send(&mut self, step: &str, fields: &[(&str, &str)]) -> Answered {
+    pub async fn send(&mut self, step: &str, fields: &[(&str, &str)]) -> Answered {
         let page = self.page.clone();
         let token = self.open(&page).await.form_token();
         let mut all = vec![("form_token", token.as_str())];
@@ -83,7 +83,7 @@ impl<'i> AtSignIn<'i> {
         answer
     }
 
-    async fn prove(&mut self, password: &str) -> Answered {
+    pub async fn prove(&mut self, password: &str) -> Answered {
         let fields = [("identifier", PERSON), ("password", password)];
         self.send("/proof", &fields).await
     }
