@@ -78,14 +78,13 @@ impl FromRequestParts<Server> for AtDoor {
     async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
         let browser = parts.extensions.get::<Seat>().map(Seat::form);
         let browser = browser.unwrap_or_default().to_owned();
-        let (door, page) = match is_operators(parts) {
-            true => (door(parts, server).await?, OPERATOR),
-            false => (door(parts, server).await?, "/wallet/sign-in"),
-        };
         Ok(Self {
-            door,
+            door: door(parts, server).await?,
             browser,
-            page,
+            page: match is_operators(parts) {
+                true => OPERATOR,
+                false => "/wallet/sign-in",
+            },
         })
     }
 }
@@ -119,13 +118,10 @@ async fn person(parts: &Parts, server: &Server) -> Handled<Person> {
         Some(Seat::Operator {
             session: Some(session),
             ..
-        }) => match auth::persons_token(session) {
-            Some(token) => {
-                let accounts = server.app().operators().accounts();
-                Ok(accounts.person(token).await?)
-            }
-            None => Err(no_account()),
-        },
+        }) => {
+            let token = auth::persons_token(session).ok_or_else(no_account)?;
+            Ok(server.app().operators().accounts().person(token).await?)
+        }
         _ => Err(no_account()),
     }
 }

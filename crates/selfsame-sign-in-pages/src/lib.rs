@@ -5,7 +5,7 @@
 
 pub mod account;
 pub mod clients;
-mod code;
+pub mod code;
 mod consent;
 mod devices;
 pub mod ended;
@@ -19,7 +19,6 @@ pub mod samples;
 mod ways;
 
 pub use askama::Template;
-pub use code::{AwaitedCode, CodePage};
 pub use consent::{ConsentClient, ConsentPage, OfferedChoice};
 pub use devices::{PasskeyWayPage, WalletWayPage};
 pub use frame::{PageFiles, PageOrganisation, SignInFrame};

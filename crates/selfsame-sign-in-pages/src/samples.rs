@@ -1,13 +1,14 @@
 //! Every page with invented data, for tests and for those who design or translate the pages.
 
+use crate::code::{AwaitedCode, CodePage};
 use crate::ended::{BlockedPage, ClientLink, SignInErrorPage};
 use crate::frame::{PageFiles, PageOrganisation, SignInFrame};
 use crate::kept::{AgreementsPage, ListedAgreement, ListedSession, SessionsPage};
 use crate::language::PageLanguage;
 use crate::sample::{LearnedClaim, LearnedPerson, SampleServicePage};
 use crate::{
-    AwaitedCode, CodeChannels, CodePage, ConsentClient, ConsentPage, KnowledgeField, OfferedChoice,
-    OtherWay, PasskeyWayPage, Template, TypedWay, WalletWayPage, WayKind, WaysPage, render,
+    CodeChannels, ConsentClient, ConsentPage, KnowledgeField, OfferedChoice, OtherWay,
+    PasskeyWayPage, Template, TypedWay, WalletWayPage, WayKind, WaysPage, render,
 };
 
 const CLIENT: &str = "Riverside Library";
@@ -344,6 +345,7 @@ mod tests {
         let evil = "<img src=x onerror=alert(1)>\"'";
         let language = PageLanguage::of("ar").unwrap();
         let mut page = consent(frame(language, &PageFiles::default()));
+        page.client.logo = None;
         page.client.name = evil.to_owned();
         page.client.purpose = Some(evil.to_owned());
         page.essential.push(evil.to_owned());

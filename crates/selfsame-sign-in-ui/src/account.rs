@@ -2,7 +2,7 @@
 
 use axum::response::{Html, IntoResponse as _, Redirect};
 use http::StatusCode;
-use selfsame_accounts::PasskeyView;
+use selfsame_accounts::{PasskeyView, account_id};
 use selfsame_crypto::SecretString;
 use selfsame_driver::Error;
 use selfsame_http::error::{Handled, Problem};
@@ -12,7 +12,6 @@ use selfsame_pages::content::{Content, ContentPage};
 use selfsame_sign_in_pages::account::{AccountContent, ListedPasskey, NewPasskeyContent};
 use selfsame_sign_in_pages::{Template, render};
 
-use crate::authenticator;
 use crate::door::AtSeat;
 use crate::passkeys::answer;
 
@@ -85,11 +84,19 @@ async fn content(at: &AtSeat, frame: &Frame) -> Handled<AccountContent> {
         form: frame.form.clone(),
         email: at.person.email.clone(),
         has_passkeys: accounts.has_passkeys(),
-        has_app: authenticator::has(at).await?,
+        has_app: has_app(at).await?,
         passkeys: passkeys.into_iter().map(listed).collect(),
         name: String::new(),
         problem: None,
     })
+}
+
+/// Whether the account has an authenticator app; `None` where sign-ins ask for none.
+async fn has_app(at: &AtSeat) -> Handled<Option<bool>> {
+    match at.door.authenticators() {
+        Some(apps) => Ok(Some(apps.has(&account_id(&at.person.email)).await?)),
+        None => Ok(None),
+    }
 }
 
 fn listed(passkey: PasskeyView) -> ListedPasskey {

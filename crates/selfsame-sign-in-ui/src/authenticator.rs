@@ -16,14 +16,6 @@ use crate::door::AtSeat;
 
 const TITLE: &str = "Add an authenticator app";
 
-/// Whether the account has an app; `None` where sign-ins ask for none.
-pub async fn has(at: &AtSeat) -> Handled<Option<bool>> {
-    match at.door.authenticators() {
-        Some(apps) => Ok(Some(apps.has(&account(at)).await?)),
-        None => Ok(None),
-    }
-}
-
 /// Takes the password, and shows the page on which the app is added.
 pub async fn begin(at: AtSeat, frame: Frame, form: Form) -> Handled {
     match begun(&at, &form).await {

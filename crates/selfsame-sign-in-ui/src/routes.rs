@@ -57,16 +57,22 @@ where
     Frame: FromRequestParts<S>,
 {
     let at = |path: &str| format!("{root}/account{path}");
-    vec![
+    let mut routes = vec![
         get(&at(""), account::page),
         post(&at("/passkeys"), account::begin),
         post(&at("/passkeys/add"), account::add),
         post(&at("/passkeys/{id}/name"), account::rename),
         post(&at("/passkeys/{id}/remove"), account::remove),
-        post(&at("/app"), authenticator::begin),
-        post(&at("/app/confirm"), authenticator::confirm),
-        post(&at("/app/remove"), authenticator::remove),
-    ]
+    ];
+    // Sign-ins at the OpenID provider ask holders for their app.
+    if root == "/wallet" {
+        routes.extend([
+            post(&at("/app"), authenticator::begin),
+            post(&at("/app/confirm"), authenticator::confirm),
+            post(&at("/app/remove"), authenticator::remove),
+        ]);
+    }
+    routes
 }
 
 /// The pages of a sign-in at the OpenID provider of an organisation.

@@ -42,7 +42,7 @@ enum Verb {
     #[command(flatten)]
     Api(ApiCommand),
     /// Run a scenario from issuance to refusal and print its verdicts.
-    Demo(demo::Demo),
+    Demo(Box<demo::Demo>),
     /// Create and run a registry of several validators.
     Registry(registry::RegistryCommand),
     /// Connect with TLS 1.3, authenticated by DIDs and credentials.

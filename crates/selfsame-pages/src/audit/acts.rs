@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 /// Forms and views of pages, and the operation of the API that does the same.
-pub const SAME: [(&str, &str); 39] = [
+pub const SAME: [(&str, &str); 42] = [
     ("POST /issuer/new", "POST /api/issuer/offers"),
     (
         "POST /issuer/issued/{credential}/status",
@@ -90,6 +90,15 @@ pub const SAME: [(&str, &str); 39] = [
     (
         "POST /webhooks/{id}/deliveries/{delivery}/resend",
         "POST /api/webhooks/{id}/deliveries/{delivery}/resend",
+    ),
+    ("POST /clients", "POST /api/sign-in/clients"),
+    (
+        "POST /clients/{id}/secret",
+        "POST /api/sign-in/clients/{client_id}/secret",
+    ),
+    (
+        "POST /clients/{id}/remove",
+        "DELETE /api/sign-in/clients/{client_id}",
     ),
 ];
 /// Acts that the API does not have.

@@ -233,6 +233,7 @@ fn providers_examples(examples: &mut Checked) {
     for name in [
         "sign_in_register_client",
         "sign_in_get_client",
+        "sign_in_list_clients",
         "sign_in_renew_client_secret",
         "sign_in_make_initial_token",
     ] {

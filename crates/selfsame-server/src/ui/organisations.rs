@@ -59,8 +59,10 @@ pub async fn create(
                 return Err(problem);
             };
             let page = listed(&server, &working, frame, ListPosition::first()).await?;
-            let again = page.refused(typed, wrong.into());
-            Ok(refused(&problem, super::html(&again)?))
+            Ok(refused(
+                &problem,
+                super::html(&page.refused(typed, wrong.into()))?,
+            ))
         }
     }
 }
@@ -70,8 +72,7 @@ async fn created(server: &Server, typed: &mut TypedOrganisation) -> Handled<Stri
     if typed.name.is_empty() {
         return Err(suggested(typed).into());
     }
-    let created = server.app().create_organisation(&new(typed)).await?;
-    Ok(created.name)
+    Ok(server.app().create_organisation(&new(typed)).await?.name)
 }
 
 /// The page of the organisation that was called.
@@ -318,6 +319,10 @@ fn suggested(typed: &mut TypedOrganisation) -> Error {
 
 /// The form's change, and which of the page's forms it is.
 fn changed(form: &Form, typed: &TypedOrganisation) -> Handled<(&'static str, OrganisationChange)> {
+    let to = |state| OrganisationChange {
+        state: Some(state),
+        ..OrganisationChange::default()
+    };
     let mut change = OrganisationChange::default();
     let which = match form.needed("change")? {
         "title" => {
@@ -332,14 +337,8 @@ fn changed(form: &Form, typed: &TypedOrganisation) -> Handled<(&'static str, Org
             change.samples = Some(typed.samples);
             "samples"
         }
-        "suspend" => {
-            change.state = Some(OrganisationState::Suspended);
-            ""
-        }
-        "reinstate" => {
-            change.state = Some(OrganisationState::Active);
-            ""
-        }
+        "suspend" => return Ok(("", to(OrganisationState::Suspended))),
+        "reinstate" => return Ok(("", to(OrganisationState::Active))),
         _ => return Err(Problem::bad_request("organisation-change-unknown")),
     };
     Ok((which, change))

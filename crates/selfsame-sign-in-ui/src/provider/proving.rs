@@ -10,7 +10,8 @@ use selfsame_oidc::FactorKind;
 use selfsame_sign_in::WantedOtp;
 use selfsame_sign_in::identity::{Challenge, OtpChannel, SignInAttempt};
 use selfsame_sign_in::view::SignInView;
-use selfsame_sign_in_pages::{AwaitedCode, CodePage, Saying};
+use selfsame_sign_in_pages::Saying;
+use selfsame_sign_in_pages::code::{AwaitedCode, CodePage};
 
 use super::call::{SignInCall, led, shown};
 use super::refusal::{problem, refused, waits};

@@ -479,12 +479,7 @@ pub const PLACES: &[Place] = &[
     Place {
         beside: &["selfsame-http", "selfsame-pages", "selfsame-sign-in-pages"],
         // It calls a provider by its addresses alone, which can be another's too.
-        not: &[
-            "selfsame-store",
-            "selfsame-core",
-            "selfsame-sign-in",
-            "selfsame-app",
-        ],
+        not: &["selfsame-store", "selfsame-sign-in", "selfsame-app"],
         ..place("selfsame-sample", 4)
     },
     Place {
