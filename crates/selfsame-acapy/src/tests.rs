@@ -7,6 +7,7 @@ mod did_exchange;
 mod endorsing;
 mod first_versions;
 mod hearing;
+mod jwt_credentials;
 mod ledger;
 mod listening;
 mod mediation;

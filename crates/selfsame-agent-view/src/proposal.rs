@@ -2,6 +2,7 @@
 
 use selfsame_aries::exchange::Formatted;
 use selfsame_aries::present_proof::PREVIEW;
+use selfsame_crypto::ctx::Ctx;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -42,6 +43,27 @@ pub fn previewed(preview: &Map<String, Value>) -> Formatted {
         format: PREVIEW.to_owned(),
         bytes: Some(Value::Object(preview).to_string().into_bytes()),
     }
+}
+
+/// A request with a nonce (AnonCreds v1.0, "Presentation Request").
+///
+/// # Errors
+/// If it is no object.
+pub fn with_nonce(request: &Value, ctx: &Ctx) -> Result<Vec<u8>, serde_json::Error> {
+    let mut request: Map<String, Value> = serde_json::from_value(request.clone())?;
+    if request.get("nonce").is_none_or(Value::is_null) {
+        request.insert("nonce".to_owned(), Value::String(nonce(ctx)));
+    }
+    serde_json::to_vec(&request)
+}
+
+/// A nonce of 80 bits, in decimal (AnonCreds v1.0, "Presentation Request").
+fn nonce(ctx: &Ctx) -> String {
+    let bytes = ctx.random::<10>("aries/nonce");
+    let number = bytes
+        .iter()
+        .fold(0_u128, |number, byte| (number << 8) | u128::from(*byte));
+    number.to_string()
 }
 
 /// The request for what a proposal says.

@@ -21,9 +21,9 @@ use selfsame_didcomm::Message;
 use selfsame_driver::{Error, Result};
 use selfsame_mediation::destination::settling::LastSent;
 use selfsame_mediation::destination::{Destination, Located};
-use selfsame_mediation::former::FormerKeys;
 use selfsame_mediation::own_side::OwnSide;
 use selfsame_mediation::speaker::Speaker;
+use selfsame_mediation::speaker::former::FormerKeys;
 use selfsame_store::Tag;
 use serde::{Deserialize, Serialize};
 

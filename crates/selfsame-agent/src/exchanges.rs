@@ -1,6 +1,5 @@
 //! Issuing and presenting as records of the agent: what both protocols have in common.
 
-mod attachments;
 pub mod issuing;
 pub mod proving;
 

@@ -560,8 +560,7 @@ fn told<P: AgentProtocol>(
         next.deferred = false;
     }
     let is_settled = matches!(next.entry, Settlement::Settled | Settlement::Buried(_));
-    let last = P::last_sent(entry);
-    let is_last = last.is_none_or(|last| last.is_settled_by(round.entry));
+    let is_last = P::last_sent(entry).is_none_or(|last| last.is_settled_by(round.entry));
     if P::is_ended(entry) && is_settled && is_last {
         next.record = Fate::Deleted;
     }

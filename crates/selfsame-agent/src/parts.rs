@@ -1,13 +1,14 @@
 //! What the parts of an agent share.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_core::Shared;
 use selfsame_driver::lines::KeyedLines;
 use selfsame_mediation::Mediation;
+use selfsame_mediation::beside::BesideFormat;
 use selfsame_mediation::terms::MediationTerms;
 use selfsame_store::TenantId;
 use serde::{Deserialize, Serialize};
@@ -88,6 +89,7 @@ pub struct AgentParts {
     pub mediation: Mediation,
     terms: Arc<RwLock<TermsTable>>,
     hearing: Hearing,
+    formats: Arc<OnceLock<Arc<dyn BesideFormat>>>,
 }
 
 /// The terms of the agents of one process.
@@ -111,7 +113,19 @@ impl AgentParts {
             anoncreds,
             terms: Arc::new(RwLock::new(table)),
             hearing,
+            formats: Arc::default(),
         }
+    }
+
+    /// Has the attachments of this format made too.
+    pub fn set_format(&self, format: Arc<dyn BesideFormat>) {
+        let _ = self.formats.set(format);
+    }
+
+    /// The format with this name, if another crate makes its attachments.
+    pub fn beside(&self, name: &str) -> Option<&dyn BesideFormat> {
+        let format = self.formats.get().map(AsRef::as_ref);
+        format.filter(|format| format.name() == name)
     }
 
     /// The terms of an agent.

@@ -187,7 +187,7 @@ impl App {
         correspondents.extend(roles.correspondents());
         let stopping = watch::channel(false).0;
         let webhooks = Webhooks::new(shared.clone(), receiver_of, stopping.subscribe());
-        let agents = agents::agents(&config, &anoncreds, hearing(&webhooks));
+        let agents = agents::agents(&config, &anoncreds, hearing(&webhooks), &roles);
         correspondents.extend(agents.correspondents());
         let endorsements = endorsing::endorsements(&agents);
         correspondents.push(endorsements.connect());

@@ -2,6 +2,7 @@
 //! its line in [`FORMATS`].
 
 pub mod anoncreds;
+pub mod dif;
 mod filter;
 pub mod hlindy;
 mod members;
@@ -48,7 +49,7 @@ pub struct AttachmentFormat {
 }
 
 /// The formats that are known here.
-pub const FORMATS: &[&AttachmentFormat] = &[&hlindy::FORMAT, &anoncreds::FORMAT];
+pub const FORMATS: &[&AttachmentFormat] = &[&hlindy::FORMAT, &anoncreds::FORMAT, &dif::FORMAT];
 /// The only format of version 1 of the protocols.
 pub const FIRST: &AttachmentFormat = &hlindy::FORMAT;
 
@@ -64,7 +65,8 @@ const LIMITS: Limits = Limits {
 pub struct Identified {
     /// The format.
     pub format: &'static AttachmentFormat,
-    /// What it is, by its identifier; a proposal of a proof has that of the request.
+    /// What it is, by its identifier; a proposal of a proof has that of the request. Where several have one identifier, it
+    /// is the first of them.
     pub artefact: Artefact,
 }
 
@@ -78,7 +80,15 @@ pub fn find(id: &str) -> Option<Identified> {
         })
     });
     let mut each = each.filter(|one| one.artefact != Artefact::ProposedProof);
-    each.find(|one| (one.format.id)(one.artefact) == id)
+    // RFC 0511, "`issue-credential` attachment format": the identifier is that of the credential's format.
+    let credential = id
+        .parse::<selfsame_credential::Format>()
+        .ok()
+        .map(|_| Identified {
+            format: &dif::FORMAT,
+            artefact: Artefact::Credential,
+        });
+    credential.or_else(|| each.find(|one| (one.format.id)(one.artefact) == id))
 }
 
 impl Artefact {

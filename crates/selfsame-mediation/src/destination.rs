@@ -5,6 +5,7 @@ pub mod settling;
 
 use selfsame_aries::advance::{Problem, ProblemKind};
 use selfsame_aries::connection::DidWithDoc;
+use selfsame_aries::connections::{ConnectionInvitation, InvitedTo};
 use selfsame_aries::key::VerKey;
 use selfsame_aries::out_of_band::InlineService;
 use selfsame_aries::peer_document::{PeerDocument, contained};
@@ -151,6 +152,26 @@ fn unresolved() -> Problem {
 }
 
 impl Destination {
+    /// Where an invitation asks to send the request; `None` if it names a DID, which is resolved for the request.
+    ///
+    /// # Errors
+    /// If the endpoint is no URL.
+    pub fn invited(invitation: &ConnectionInvitation) -> Result<Option<Self>> {
+        match &invitation.to {
+            InvitedTo::Keys {
+                recipient_keys,
+                endpoint,
+                routing_keys,
+            } => Ok(Some(Self {
+                keys: recipient_keys.clone(),
+                through: routing_keys.clone(),
+                endpoint: Some(endpoint.parse().map_err(|error| unreadable(&error))?),
+                dids: None,
+            })),
+            InvitedTo::Did(_) => Ok(None),
+        }
+    }
+
     /// Where the sender of a message without a connection gets the answers: the decorator `~service` (RFC 0056).
     pub fn decorated(message: &Message) -> Option<Self> {
         let service = message.other.get(SERVICE)?;

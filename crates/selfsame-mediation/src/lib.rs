@@ -3,13 +3,13 @@
 //!
 //! Owns: destinations and the envelopes for them, of both versions of DIDComm; the agents' keys, DIDs and the routes to
 //! them; the making of a connection over DIDComm v2; what connections are given and what steps give; envelopes that
-//! wait, and what becomes of deliveries; texts for people that came and went; which peers are connected to this process; mediation for other agents, and
-//! pickup. Does not own: the rules of protocols
-//! (selfsame-aries), connections (selfsame-agent), sockets and listeners.
+//! wait, and what becomes of deliveries; texts for people that came and went; which peers are connected to this
+//! process; mediation for other agents, and pickup; what agents ask of a format of attachments that another crate
+//! makes. Does not own: the rules of protocols (selfsame-aries), connections (selfsame-agent), sockets and listeners.
 
+pub mod beside;
 pub mod destination;
 pub mod error;
-pub mod former;
 pub mod given;
 pub mod grants;
 pub mod keys;

@@ -1,5 +1,7 @@
 //! Who a message is from: a key in DIDComm v1, a DID in v2.
 
+pub mod former;
+
 use std::fmt;
 
 use selfsame_aries::key::VerKey;

@@ -9,6 +9,7 @@ mod askar;
 mod credential;
 mod did;
 mod didcomm;
+mod dif;
 mod moving;
 mod mutate;
 mod passkeys;
@@ -31,6 +32,7 @@ pub use askar::{askar_key, askar_text};
 pub use credential::{dcql, status_list};
 pub use did::{did_document, did_url, registrar_answer, resolver_answer};
 pub use didcomm::{didcomm_envelope, didcomm_message};
+pub use dif::presentation_definition;
 pub use moving::moved_tenant;
 pub use mutate::Mutator;
 pub use passkeys::{attestation_object, authenticator_data, client_data};
@@ -58,7 +60,7 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 39] = [
+pub const TARGETS: [Target; 40] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -178,6 +180,11 @@ pub const TARGETS: [Target; 39] = [
         name: "askar_key",
         body: askar_key,
         seeds: askar::key_seeds,
+    },
+    Target {
+        name: "presentation_definition",
+        body: presentation_definition,
+        seeds: dif::seeds,
     },
     Target {
         name: "moved_tenant",

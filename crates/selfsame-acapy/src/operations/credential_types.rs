@@ -4,6 +4,7 @@
 use selfsame_agent::issue::NewCredentialOffer;
 use selfsame_app::agent::AgentType;
 use selfsame_aries::exchange::{Preview, PreviewAttribute};
+use selfsame_aries::formats::dif;
 use selfsame_types::project::TypeAttribute;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -13,8 +14,8 @@ use super::issuing::{FirstOffer, LATEST};
 use crate::answer::{OperationResult, told};
 use crate::call::OperationCall;
 
-/// The name under which the agent knows the format of what it offers.
-const FORMAT: &str = "anoncreds";
+/// The name under which the agent knows AnonCreds.
+const ANONCREDS: &str = "anoncreds";
 
 async fn named(call: &OperationCall) -> OperationResult<AgentType> {
     let issuer = call.app().agent_issuer(call.tenant()?).await?;
@@ -40,25 +41,47 @@ struct TypedBody {
     claims: Map<String, Value>,
     #[serde(default)]
     examples: bool,
+    /// The credential's format; AnonCreds without it.
+    format: Option<String>,
     comment: Option<String>,
     auto_remove: Option<bool>,
+}
+
+impl TypedBody {
+    /// What is offered: attributes of AnonCreds, or a manifest of a credential that is a JWT.
+    async fn offered(&self, call: &OperationCall) -> OperationResult<NewCredentialOffer> {
+        if let Some(format) = self.format.as_ref().filter(|name| *name != ANONCREDS) {
+            let terms = json!({
+                "credential": {"schema": call.at("type_id")?},
+                "format": format, "claims": self.claims, "examples": self.examples,
+            });
+            return Ok(NewCredentialOffer {
+                filters: filters(ByFormat::from([(dif::FORMAT.name.to_owned(), terms)]))?,
+                ..NewCredentialOffer::default()
+            });
+        }
+        let one = named(call).await?;
+        let attributes = one.attributes(&self.claims, self.examples)?;
+        let of = json!({ "cred_def_id": one.objects.cred_def_id });
+        Ok(NewCredentialOffer {
+            preview: Preview {
+                attributes: attributes.into_iter().map(attribute).collect(),
+            },
+            filters: filters(ByFormat::from([(ANONCREDS.to_owned(), of)]))?,
+            ..NewCredentialOffer::default()
+        })
+    }
 }
 
 /// Offers a credential of a type on a connection, and issues it when it is requested.
 pub async fn send(call: OperationCall) -> OperationResult {
     let body: TypedBody = call.body()?;
-    let one = named(&call).await?;
-    let attributes = one.attributes(&body.claims, body.examples)?;
-    let of = json!({ "cred_def_id": one.objects.cred_def_id });
+    let offered = body.offered(&call).await?;
     let offer = FirstOffer {
         connection_id: Some(body.connection_id),
         offer: NewCredentialOffer {
-            preview: Preview {
-                attributes: attributes.into_iter().map(attribute).collect(),
-            },
-            filters: filters(ByFormat::from([(FORMAT.to_owned(), of)]))?,
             comment: body.comment,
-            replacement_id: None,
+            ..offered
         },
         auto_issue: Some(true),
         auto_remove: body.auto_remove,

@@ -75,7 +75,9 @@ pub async fn mime_types(call: OperationCall) -> OperationResult {
     told(&json!({ "results": Value::Null }))
 }
 
-/// The W3C credentials of the agent: people's wallets have those, an agent none.
-pub async fn list_w3c(_call: OperationCall) -> OperationResult {
-    told(&json!({ "results": [] }))
+/// The agent's credentials that are JWTs, newest first.
+pub async fn list_w3c(call: OperationCall) -> OperationResult {
+    let (dif, paging) = (call.app().dif(), Paging::longest());
+    let held = dif.held(call.tenant()?, &paging).await?;
+    told(&json!({ "results": held.items }))
 }

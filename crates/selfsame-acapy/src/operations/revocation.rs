@@ -133,6 +133,11 @@ impl NoticeBody {
 /// Revokes a credential: at once, or when the pending ones are published. Its holder is notified once it is revoked.
 pub async fn revoke(call: OperationCall) -> OperationResult {
     let body: RevokeBody = call.body()?;
+    if let Some(exchange) = &body.issued.cred_ex_id
+        && call.app().revoke_jwt(call.tenant()?, exchange).await?
+    {
+        return done();
+    }
     let issued = body.issued.find(&call).await?;
     let place = IssuedPlace {
         rev_reg_id: issued.rev_reg_id,

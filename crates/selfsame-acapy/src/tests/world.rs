@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::Path;
+use axum::routing::get;
 use http::header::{CONTENT_TYPE, HOST};
 use http::{HeaderMap, Method, Request, StatusCode};
 use selfsame_agent::{AgentSettings, AgentTerms};
@@ -18,6 +20,7 @@ use selfsame_ledger::config::RegistryConfig;
 use selfsame_mediation::terms::MediationTerms;
 use selfsame_net::{Net, Settings as NetSettings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
+use selfsame_openid::issuer::lists::ListFace;
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};
 use selfsame_store::{Memory, Store, Vault};
 use selfsame_wallet::config::WalletConfig;
@@ -104,7 +107,7 @@ impl World {
         let bulks = Bulks::new(app.agents().clone());
         let working = watch::Sender::new(false);
         tokio::spawn(bulks.clone().work(working.subscribe()));
-        let peers = crate::inbound(app.clone());
+        let peers = crate::inbound(app.clone()).merge(status_lists(app.clone()));
         tokio::spawn(async move { axum::serve(listener, peers).await });
         let agents = settings.into_iter().map(|settings| Agent {
             router: crate::admin(app.clone(), settings.clone(), bulks.clone()),
@@ -135,6 +138,26 @@ impl World {
     }
 }
 
+/// The status lists of the organisation that every instance has.
+fn status_lists(app: Arc<App>) -> Router {
+    let serve = async move |list: u64, face: Option<String>| {
+        let lists = app.main().issuer().unwrap().lists().clone();
+        let face = ListFace::parse(face.as_deref()).unwrap();
+        let served = lists.serve(list, face).await.unwrap();
+        ([(CONTENT_TYPE, served.content_type)], served.body.to_vec())
+    };
+    let of_face = serve.clone();
+    Router::new()
+        .route(
+            "/status/{list}",
+            get(async move |Path(list)| serve(list, None).await),
+        )
+        .route(
+            "/status/{list}/{face}",
+            get(async move |Path((list, face))| of_face(list, Some(face)).await),
+        )
+}
+
 async fn open(
     settings: &[AdminSettings],
     endpoint: &url::Url,
@@ -143,10 +166,13 @@ async fn open(
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
     let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
     let config = Config {
-        origin: "http://127.0.0.1:9/".parse().unwrap(),
+        origin: endpoint.clone(),
         roles: Roles::ALL,
         issuer: IssuerConfig::default(),
-        verifier: VerifierConfig::default(),
+        verifier: VerifierConfig {
+            max_status_age: 0,
+            ..VerifierConfig::default()
+        },
         wallet: WalletConfig::default(),
         trust: TrustConfig::default(),
         registry: RegistryConfig::Embedded {

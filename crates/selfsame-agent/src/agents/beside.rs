@@ -6,6 +6,7 @@ use selfsame_aries::protocol::{self, Protocol};
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::MessageType;
 use selfsame_driver::Result;
+use selfsame_mediation::beside::BesideFormat;
 use selfsame_mediation::error::unreadable;
 use selfsame_store::{Batch, TenantId};
 
@@ -27,6 +28,11 @@ impl Agents {
     /// Has messages of this protocol taken too.
     pub fn set_beside(&self, protocol: std::sync::Arc<dyn BesideProtocol>) {
         let _ = self.beside.set(protocol);
+    }
+
+    /// Has the attachments of this format made too.
+    pub fn set_format(&self, format: std::sync::Arc<dyn BesideFormat>) {
+        self.parts.set_format(format);
     }
 
     /// Whether somebody hears of the states of this tenant's records.

@@ -107,7 +107,7 @@ impl Agents {
         let read = Incoming::<ConnectionMessage>::read(&message);
         let incoming = read.map_err(|error| unreadable(&error))?;
         let invited_to = match &incoming.content {
-            ConnectionMessage::Invitation(invitation) => destination(invitation)?,
+            ConnectionMessage::Invitation(invitation) => Destination::invited(invitation)?,
             _ => return Err(unreadable(&"the message is no invitation")),
         };
         let advance = begun(&ConnectionInput::Received(incoming), &ctx)?;
@@ -199,22 +199,5 @@ fn begun(input: &ConnectionInput, ctx: &Ctx) -> Result<Advance<ConnectionRecord>
         Ok(Step::Done(advance)) => Ok(advance),
         Ok(Step::Needs(_)) => Err(Error::internal("an invitation needs nothing")),
         Err(problem) => Err(refused(&problem)),
-    }
-}
-
-/// Where an invitation asks to send the request; `None` if it names a DID, which is resolved for the request.
-fn destination(invitation: &ConnectionInvitation) -> Result<Option<Destination>> {
-    match &invitation.to {
-        InvitedTo::Keys {
-            recipient_keys,
-            endpoint,
-            routing_keys,
-        } => Ok(Some(Destination {
-            dids: None,
-            keys: recipient_keys.clone(),
-            through: routing_keys.clone(),
-            endpoint: Some(endpoint.parse().map_err(|error| unreadable(&error))?),
-        })),
-        InvitedTo::Did(_) => Ok(None),
     }
 }

@@ -39,7 +39,7 @@ pub struct IssuingProtocol;
 /// What the agent knows of an issuing beside the protocol.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct IssueDetails {
-    /// What the holder needs to finish the credential. Secret.
+    /// What the next step needs of the one before: the holder's to finish the credential, or the issuer's to issue it. Secret.
     pub metadata: Option<String>,
     /// The credential's identifier in the holder's wallet.
     pub credential_id: Option<String>,
@@ -143,11 +143,16 @@ impl NamedFilter {
 /// What was made for a step.
 pub enum IssueMade {
     Proposal(Payload),
-    Offer(Payload),
+    Offer(MadeOffer),
     Request(MadeRequest),
     Credential(MadeCredential),
     Stored(KeptCredential),
     Nothing(Unmade),
+}
+
+pub struct MadeOffer {
+    pub payload: Payload,
+    pub metadata: Option<String>,
 }
 
 pub struct MadeRequest {
@@ -161,6 +166,7 @@ pub struct MadeCredential {
     pub cred_def_id: String,
     pub rev_reg_id: Option<String>,
     pub cred_rev_id: Option<u32>,
+    pub id: Option<String>,
     pub format: String,
     pub writes: Batch,
 }
@@ -276,7 +282,7 @@ impl MadeForStep<IssueCredential> for IssueMade {
     ) -> std::result::Result<(), Problem> {
         let input = match self {
             Self::Proposal(payload) => IssueInput::Propose(payload.clone()),
-            Self::Offer(payload) => IssueInput::Offer(payload.clone()),
+            Self::Offer(made) => IssueInput::Offer(made.payload.clone()),
             Self::Request(made) => IssueInput::Request(made.payload.clone()),
             Self::Credential(made) => IssueInput::Issue(made.payload.clone()),
             Self::Stored(_) => IssueInput::Store,
@@ -290,6 +296,7 @@ impl MadeForStep<IssueCredential> for IssueMade {
         run.take(|place| step(place, &input, ctx))?;
         let details = run.details();
         match self {
+            Self::Offer(made) => details.metadata.clone_from(&made.metadata),
             Self::Request(made) => {
                 details.metadata = Some(made.metadata.clone());
                 details.format = Some(made.format.clone());
@@ -297,6 +304,8 @@ impl MadeForStep<IssueCredential> for IssueMade {
             Self::Credential(made) => {
                 details.rev_reg_id.clone_from(&made.rev_reg_id);
                 details.cred_rev_id = made.cred_rev_id;
+                details.credential_id.clone_from(&made.id);
+                details.metadata = None;
                 details.format = Some(made.format.clone());
                 run.write(&made.writes);
             }

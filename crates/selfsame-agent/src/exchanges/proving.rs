@@ -3,6 +3,7 @@
 mod making;
 
 use async_trait::async_trait;
+use selfsame_agent_view::attachments::first;
 use selfsame_agent_view::exchange as shown;
 use selfsame_anoncreds_wallet::single_use::ShownProof;
 use selfsame_anoncreds_wallet::{ChosenCredentials, ProofVerdict};
@@ -20,7 +21,6 @@ use selfsame_driver::Result;
 use selfsame_store::Tag;
 use serde_json::{Map, Value};
 
-use super::attachments::first;
 use super::{
     ExchangeEntry, ExchangeGiven, ExchangeProtocol, ExchangeRun, KeptCourse, MadeForStep, ShownAs,
     Unmade, Wishes,

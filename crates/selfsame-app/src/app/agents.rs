@@ -10,8 +10,10 @@ use selfsame_core::dids::Author;
 use selfsame_core::identity::Identity;
 use selfsame_core::organisation::view::NewOrganisation;
 use selfsame_core::organisation::{HostedOrganisation, OrganisationName};
+use selfsame_dif::DifFormat;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_mediation::terms::MediationTerms;
+use selfsame_openid::Roles;
 use selfsame_openid::issuer::Issuer;
 use selfsame_store::TenantId;
 use url::Url;
@@ -31,7 +33,12 @@ pub struct OrganisationAgent {
 }
 
 /// The agents on these parts of an instance.
-pub(super) fn agents(config: &Config, anoncreds: &AnonCreds, hearing: Hearing) -> Agents {
+pub(super) fn agents(
+    config: &Config,
+    anoncreds: &AnonCreds,
+    hearing: Hearing,
+    roles: &Arc<Roles>,
+) -> Agents {
     // Nothing reaches an agent of an instance whose settings name none.
     let common = || AgentTerms {
         label: "Selfsame".to_owned(),
@@ -42,7 +49,10 @@ pub(super) fn agents(config: &Config, anoncreds: &AnonCreds, hearing: Hearing) -
         connection_wait: Duration::ZERO,
     };
     let first = config.agents.first().map(|agent| agent.terms.clone());
-    Agents::new(anoncreds.clone(), first.unwrap_or_else(common), hearing)
+    let agents = Agents::new(anoncreds.clone(), first.unwrap_or_else(common), hearing);
+    let dif = DifFormat::new(anoncreds.shared().clone(), roles);
+    agents.set_format(Arc::new(dif));
+    agents
 }
 
 /// Checks that no organisation has two agents.
@@ -62,6 +72,12 @@ impl App {
     #[must_use]
     pub fn agents(&self) -> &Agents {
         &self.agents
+    }
+
+    /// The credentials that are JWTs, as its agents attach them.
+    #[must_use]
+    pub fn dif(&self) -> DifFormat {
+        DifFormat::new(self.shared.clone(), &self.roles)
     }
 
     /// The tenant of the agent that the settings give an organisation.

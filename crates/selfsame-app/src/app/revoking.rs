@@ -8,6 +8,8 @@ use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash;
 use selfsame_driver::record::{all, decode, encode};
 use selfsame_driver::{ErrorKind, Result};
+use selfsame_mediation::beside::BesideFormat as _;
+use selfsame_openid::view::issuer::CredentialStatus;
 use selfsame_store::{Batch, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +50,26 @@ impl IssuedPlace {
 }
 
 impl App {
+    /// Revokes the credential that an exchange issued as a JWT: its status list shows it within a second. Returns whether
+    /// the exchange issued one.
+    ///
+    /// # Errors
+    /// `Conflict` if its type rules revocation out; the store's.
+    pub async fn revoke_jwt(&self, tenant: &TenantId, exchange: &str) -> Result<bool> {
+        let shown = match self.agents.issuing().one(tenant, exchange).await {
+            Ok(shown) => shown,
+            Err(error) if error.kind == ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let issued = &shown["detail"][self.dif().name()]["cred_id_stored"];
+        let Some(id) = issued.as_str().filter(|_| shown["role"] == "issuer") else {
+            return Ok(false);
+        };
+        let issuer = self.agent_issuer(tenant).await?;
+        issuer.set_status(id, CredentialStatus::Revoked).await?;
+        Ok(true)
+    }
+
     /// Revokes a credential: at once, or when the pending ones are published.
     ///
     /// # Errors

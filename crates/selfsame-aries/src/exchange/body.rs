@@ -224,8 +224,13 @@ pub(super) fn write(message: &mut Message, payload: &Payload, form: &MessageForm
             true => (first.first_id)(form.artefact).to_owned(),
             false => one.attach_id.clone(),
         };
-        let attachment = Attachment::of_bytes(id, one.bytes.as_deref()?);
-        Some(attachment.of_type("application/json").in_list(form.member))
+        let bytes = one.bytes.as_deref()?;
+        let attachment = Attachment::of_bytes(id, bytes).in_list(form.member);
+        // A credential that is a JWT has the type that its format has.
+        Some(match bytes.starts_with(b"{") {
+            true => attachment.of_type("application/json"),
+            false => attachment,
+        })
     });
     message.attachments.extend(attached);
 }

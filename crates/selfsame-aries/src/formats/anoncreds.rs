@@ -1,10 +1,7 @@
 //! Attachments of AnonCreds, on whatever ledger (RFC 0771).
 
-use selfsame_crypto::json;
-use serde::{Deserialize, Serialize};
-
 use super::members::members;
-use super::{Artefact, AttachmentFormat, CredentialFilter, LIMITS};
+use super::{Artefact, AttachmentFormat, filter};
 
 /// The format in the table.
 pub const FORMAT: AttachmentFormat = AttachmentFormat {
@@ -12,9 +9,15 @@ pub const FORMAT: AttachmentFormat = AttachmentFormat {
     id,
     first_id,
     members,
-    read_filter: |bytes| Ok(json::parse_as::<Filter>(bytes, &LIMITS)?.into()),
-    write_filter: |filter| serde_json::to_vec(&Filter::from(filter)).unwrap_or_default(),
+    read_filter: |bytes| filter::read(bytes, &ISSUERS),
+    write_filter: |wanted| filter::write(wanted, &ISSUERS),
 };
+
+/// How a filter names the issuers.
+const ISSUERS: filter::IssuerNames = [
+    ("issuer_id", "issuer"),
+    ("schema_issuer_id", "schema_issuer"),
+];
 
 const fn id(artefact: Artefact) -> &'static str {
     match artefact {
@@ -30,48 +33,4 @@ const fn id(artefact: Artefact) -> &'static str {
 /// Version 1 of the protocols does not know the format, so any identifier will do.
 const fn first_id(_: Artefact) -> &'static str {
     "anoncreds-0"
-}
-
-/// `credential-filter`.
-#[derive(Default, Deserialize, Serialize)]
-struct Filter {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cred_def_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    issuer_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema_issuer_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema_name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    schema_version: Option<String>,
-}
-
-impl From<Filter> for CredentialFilter {
-    fn from(filter: Filter) -> Self {
-        Self {
-            cred_def_id: filter.cred_def_id,
-            issuer: filter.issuer_id,
-            schema_id: filter.schema_id,
-            schema_issuer: filter.schema_issuer_id,
-            schema_name: filter.schema_name,
-            schema_version: filter.schema_version,
-        }
-    }
-}
-
-impl From<&CredentialFilter> for Filter {
-    fn from(filter: &CredentialFilter) -> Self {
-        let filter = filter.clone();
-        Self {
-            cred_def_id: filter.cred_def_id,
-            issuer_id: filter.issuer,
-            schema_id: filter.schema_id,
-            schema_issuer_id: filter.schema_issuer,
-            schema_name: filter.schema_name,
-            schema_version: filter.schema_version,
-        }
-    }
 }

@@ -104,6 +104,7 @@ fn read_proposal(message: &Message) -> Result<Payload, Unreadable> {
         schema_issuer: body.schema_issuer_did,
         schema_name: body.schema_name,
         schema_version: body.schema_version,
+        terms: None,
     };
     let filter = Formatted {
         attach_id: (FIRST.first_id)(Artefact::Filter).to_owned(),

@@ -62,7 +62,15 @@ impl Verifier {
             raw: credential,
             expected: None,
         };
-        let examination = Examination::new(&presented).map_err(|malformed| {
+        self.judge(&presented).await
+    }
+
+    /// Verifies what somebody has presented, with status lists as new as the settings ask for.
+    ///
+    /// # Errors
+    /// `BadRequest` if the text is not of its format.
+    pub async fn judge(&self, presented: &Presented<'_>) -> Result<CredentialVerdict> {
+        let examination = Examination::new(presented).map_err(|malformed| {
             Error::bad_request("credential-malformed").with("detail", &malformed)
         })?;
         let max_status_age = self.context.config.verifier.max_status_age;

@@ -184,8 +184,7 @@ pub const PLACES: &[Place] = &[
         ..place("selfsame-core", 3)
     },
     Place {
-        // How messages reach peers; what they say is for the agent, which stands on it. Its tests alone have a network,
-        // and several back ends.
+        // How messages reach peers; what they say is for the agent. Its tests alone have a network, and several back ends.
         beside: &[
             "selfsame-core",
             "selfsame-driver",
@@ -202,13 +201,12 @@ pub const PLACES: &[Place] = &[
         ..place("selfsame-mediation", 3)
     },
     Place {
-        // Who shows a record needs no store.
+        beside: &["selfsame-driver"], // Who shows a record needs no store.
         not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
         ..place("selfsame-agent-view", 3)
     },
     Place {
-        // A role beside that of OpenID4VC; the registry is behind a trait of the core.
-        // Its tests alone call over the network by themselves.
+        // A role beside that of OpenID4VC; the registry is behind a trait of the core. Its tests alone have a network.
         beside: &[
             "selfsame-agent-view",
             "selfsame-anoncreds-wallet",
@@ -254,6 +252,17 @@ pub const PLACES: &[Place] = &[
         ],
         not: &["selfsame-tls", "selfsame-proof"],
         ..place("selfsame-openid", 3)
+    },
+    Place {
+        beside: &[
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-mediation",
+            "selfsame-openid",
+            "selfsame-store",
+        ],
+        not: &["selfsame-tls", "selfsame-proof", "selfsame-anoncreds"],
+        ..place("selfsame-dif", 3)
     },
     Place {
         // Who knows people is behind its seam.
@@ -349,6 +358,7 @@ pub const PLACES: &[Place] = &[
             "selfsame-anoncreds-wallet",
             "selfsame-audit",
             "selfsame-core",
+            "selfsame-dif",
             "selfsame-driver",
             "selfsame-endorsement",
             "selfsame-identity",
@@ -386,8 +396,7 @@ pub const PLACES: &[Place] = &[
     },
     Place {
         beside: &["selfsame-catalogue"],
-        // It takes the router, the origin, the limits and the nodes' handshake as values, so that it can serve other
-        // faces.
+        // It takes the router, the origin, the limits and the handshake as values, so that it can serve other faces.
         not: &[
             "selfsame-store",
             "selfsame-net",

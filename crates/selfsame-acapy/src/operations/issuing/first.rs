@@ -32,6 +32,7 @@ impl DefinitionBody {
             schema_issuer: self.schema_issuer_did,
             schema_name: self.schema_name,
             schema_version: self.schema_version,
+            terms: None,
         };
         let format = FIRST.name.to_owned();
         vec![NamedFilter { format, filter }]

@@ -1,22 +1,22 @@
 //! What a step of issuing needs and is not pure: offers, requests and credentials in the formats of attachments.
 
-use selfsame_agent_view::attachments::known;
+use selfsame_agent_view::attachments::{KnownAttachment, attached, first, known, named, of_format};
 use selfsame_anoncreds_wallet::issue::NewIssuance;
 use selfsame_anoncreds_wallet::single_use::{is_single_use, new_handle};
-use selfsame_aries::exchange::{Payload, Preview, PreviewAttribute, Spoken};
+use selfsame_aries::exchange::{Formatted, Payload, Preview, PreviewAttribute, Spoken};
 use selfsame_aries::formats::Artefact;
 use selfsame_aries::issue_credential::IssueMessage;
 use selfsame_core::machine::At;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_driver::{Error, Result};
-use selfsame_store::TenantId;
+use selfsame_mediation::beside::{BesideFormat, CameBeside, MadeAttachment};
+use selfsame_store::{Batch, TenantId};
 
 use super::{
-    IssueEntry, IssueGiven, IssueMade, IssueWhat, KeptCredential, MadeCredential, MadeRequest,
-    NamedFilter, NewCredentialOffer, NewCredentialProposal,
+    IssueEntry, IssueGiven, IssueMade, IssueWhat, KeptCredential, MadeCredential, MadeOffer,
+    MadeRequest, NamedFilter, NewCredentialOffer, NewCredentialProposal,
 };
 use crate::exchanges::Unmade;
-use crate::exchanges::attachments::{attached, first, named};
 use crate::parts::AgentParts;
 
 /// An issuing in which something is to be made.
@@ -124,8 +124,16 @@ impl CredentialMaker<'_> {
 
     async fn offer(&self, new: &NewCredentialOffer) -> Result<IssueMade> {
         let (mut attachments, mut preview) = (Vec::new(), new.preview.clone());
+        let mut metadata = None;
         for filter in &new.filters {
             let (format, of) = (named(&filter.format)?, filter.definitions());
+            if let Some(beside) = self.agent.beside(format.name) {
+                let terms = filter.filter.terms.clone().unwrap_or_default();
+                let MadeAttachment { bytes, secret } = beside.offer(self.tenant, &terms).await?;
+                attachments.push(attached(format, Artefact::Offer, bytes));
+                metadata = Some(secret);
+                continue;
+            }
             let offer = self.agent.anoncreds.offer(self.tenant, &of).await?;
             if is_single_use(&offer.attributes) {
                 self.handle(&mut preview);
@@ -135,12 +143,15 @@ impl CredentialMaker<'_> {
         if attachments.is_empty() {
             return Err(Error::bad_request("aries-filter-absent"));
         }
-        Ok(IssueMade::Offer(Payload {
-            comment: new.comment.clone(),
-            replacement_id: new.replacement_id.clone(),
-            preview: Some(preview),
-            attachments,
-            ..Payload::default()
+        Ok(IssueMade::Offer(MadeOffer {
+            payload: Payload {
+                comment: new.comment.clone(),
+                replacement_id: new.replacement_id.clone(),
+                preview: Some(preview),
+                attachments,
+                ..Payload::default()
+            },
+            metadata,
         }))
     }
 
@@ -159,27 +170,36 @@ impl CredentialMaker<'_> {
 
     async fn request(&self, offer: Option<&Payload>) -> Result<IssueMade> {
         let offer = first(offer)?;
-        let did = None;
-        let requested = self.agent.anoncreds.request(self.tenant, offer.bytes, did);
-        let requested = requested.await?;
-        let attachment = attached(offer.format, Artefact::Request, requested.request);
+        let (bytes, metadata) = match self.agent.beside(offer.format.name) {
+            Some(beside) => {
+                let made = beside.request(self.tenant, offer.bytes).await?;
+                (made.bytes, made.secret)
+            }
+            None => {
+                let anoncreds = &self.agent.anoncreds;
+                let requested = anoncreds.request(self.tenant, offer.bytes, None).await?;
+                (requested.request, requested.metadata)
+            }
+        };
+        let attachment = attached(offer.format, Artefact::Request, bytes);
         Ok(IssueMade::Request(MadeRequest {
             payload: Payload {
                 attachments: vec![attachment],
                 ..Payload::default()
             },
-            metadata: requested.metadata,
+            metadata,
             format: offer.format.name.to_owned(),
         }))
     }
 
     async fn issue(&self, request: Option<&Payload>, comment: Option<String>) -> Result<IssueMade> {
         let request = first(request)?;
+        if let Some(beside) = self.agent.beside(request.format.name) {
+            return self.issue_beside(beside, request, comment).await;
+        }
         let offered = self.entry.message(IssueMessage::Offer);
         let offered = offered.ok_or_else(|| Error::bad_request("aries-offer-absent"))?;
-        let mut offers = known(offered);
-        let offer = offers.find(|one| one.format.name == request.format.name);
-        let offer = offer.ok_or_else(|| Error::bad_request("aries-attachment-unspoken"))?;
+        let offer = of_format(Some(offered), request.format.name)?;
         let issuance = NewIssuance {
             offer: offer.bytes,
             request: request.bytes,
@@ -197,8 +217,37 @@ impl CredentialMaker<'_> {
             cred_def_id: issued.cred_def_id,
             rev_reg_id: issued.rev_reg_id,
             cred_rev_id: issued.cred_rev_id,
+            id: None,
             format: request.format.name.to_owned(),
             writes: issued.writes,
+        }))
+    }
+
+    async fn issue_beside(
+        &self,
+        beside: &dyn BesideFormat,
+        request: KnownAttachment<'_>,
+        comment: Option<String>,
+    ) -> Result<IssueMade> {
+        let secret = self.entry.details.metadata.as_deref();
+        let secret = secret.ok_or_else(|| Error::bad_request("aries-offer-absent"))?;
+        let issued = beside.issue(self.tenant, request.bytes, secret).await?;
+        let attachment = Formatted {
+            format: issued.format,
+            ..attached(request.format, Artefact::Credential, issued.bytes)
+        };
+        Ok(IssueMade::Credential(MadeCredential {
+            payload: Payload {
+                comment,
+                attachments: vec![attachment],
+                ..Payload::default()
+            },
+            cred_def_id: String::new(),
+            rev_reg_id: None,
+            cred_rev_id: None,
+            id: Some(issued.id),
+            format: request.format.name.to_owned(),
+            writes: Batch::new(self.tenant.clone()),
         }))
     }
 
@@ -206,6 +255,21 @@ impl CredentialMaker<'_> {
         let credential = first(credential)?;
         let metadata = self.entry.details.metadata.as_deref();
         let metadata = metadata.ok_or_else(|| Error::bad_request("aries-request-absent"))?;
+        if let Some(beside) = self.agent.beside(credential.format.name) {
+            let came = CameBeside {
+                format: credential.id,
+                bytes: credential.bytes,
+                secret: metadata,
+                id,
+            };
+            let kept = beside.keep(self.tenant, came).await?;
+            return Ok(IssueMade::Stored(KeptCredential {
+                id: kept.id,
+                rev_reg_id: None,
+                cred_rev_id: None,
+                writes: kept.writes,
+            }));
+        }
         let anoncreds = &self.agent.anoncreds;
         let accepted = anoncreds.accept(self.tenant, credential.bytes, metadata, id);
         let accepted = accepted.await?;

@@ -1,21 +1,20 @@
 //! What a step of presenting needs and is not pure: requests with nonces, presentations and verdicts.
 
-use selfsame_agent_view::attachments::{KnownAttachment, known};
-use selfsame_agent_view::proposal::{previewed, request_of};
+use selfsame_agent_view::attachments::{attached, first, known, named, of_format};
+use selfsame_agent_view::proposal::{previewed, request_of, with_nonce};
+use selfsame_anoncreds_wallet::ProofVerdict;
 use selfsame_aries::exchange::{Payload, Spoken};
 use selfsame_aries::formats::{Artefact, FIRST};
 use selfsame_aries::present_proof::{PREVIEW, ProofMessage};
-use selfsame_crypto::ctx::Ctx;
 use selfsame_driver::{Error, Result};
+use selfsame_mediation::beside::ProofBeside;
 use selfsame_mediation::error::unreadable;
 use selfsame_store::TenantId;
-use serde_json::Value;
 
 use super::{
     NamedRequest, NewPresentation, NewProofRequest, ProofEntry, ProofGiven, ProofMade, ProofWhat,
 };
 use crate::exchanges::Unmade;
-use crate::exchanges::attachments::{attached, first, named};
 use crate::parts::AgentParts;
 
 /// A presenting in which something is to be made.
@@ -51,23 +50,19 @@ pub(super) async fn made(
 
 impl PresentationMaker<'_> {
     async fn act(&self, what: &ProofWhat) -> Result<Option<ProofMade>> {
-        let ctx = self.agent.shared.clock.ctx();
         match what {
             ProofWhat::Propose(new) if self.entry.may(ProofMessage::Proposal) => {
-                asked(new, Artefact::ProposedProof, &ctx)
-                    .map(ProofMade::Proposal)
-                    .map(Some)
+                let asked = self.asked(new, Artefact::ProposedProof).await?;
+                Ok(Some(ProofMade::Proposal(asked)))
             }
             ProofWhat::Request(Some(new)) if self.entry.may(ProofMessage::Request) => {
-                asked(new, Artefact::ProofRequest, &ctx)
-                    .map(ProofMade::Request)
-                    .map(Some)
+                let asked = self.asked(new, Artefact::ProofRequest).await?;
+                Ok(Some(ProofMade::Request(asked)))
             }
             ProofWhat::Request(None) if self.entry.may(ProofMessage::Request) => {
                 let new = of_proposal(self.entry.message(ProofMessage::Proposal))?;
-                asked(&new, Artefact::ProofRequest, &ctx)
-                    .map(ProofMade::Request)
-                    .map(Some)
+                let asked = self.asked(&new, Artefact::ProofRequest).await?;
+                Ok(Some(ProofMade::Request(asked)))
             }
             ProofWhat::Present(new) if self.entry.may(ProofMessage::Presentation) => {
                 let request = self.entry.message(ProofMessage::Request);
@@ -98,8 +93,8 @@ impl PresentationMaker<'_> {
         let extra = exchange.map(|one| one.extra.clone()).unwrap_or_default();
         match kind {
             ProofMessage::Proposal if settings.auto_respond_presentation_proposal => {
-                let ctx = self.agent.shared.clock.ctx();
-                let asked = asked(&of_proposal(Some(payload))?, Artefact::ProofRequest, &ctx)?;
+                let new = of_proposal(Some(payload))?;
+                let asked = self.asked(&new, Artefact::ProofRequest).await?;
                 Ok(Some(ProofMade::Request(asked)))
             }
             ProofMessage::Request
@@ -123,13 +118,14 @@ impl PresentationMaker<'_> {
             None => first(request)?,
         };
         let anoncreds = &self.agent.anoncreds;
-        let proof = match &new.chosen {
+        let proof = match (self.agent.beside(request.format.name), &new.chosen) {
+            (Some(beside), _) => beside.present(self.tenant, request.bytes).await?,
             // What a controller chooses is shown as it is: ACA-Py does so too.
-            Some(chosen) => {
+            (None, Some(chosen)) => {
                 let shown = anoncreds.present_part(self.tenant, request.bytes, chosen);
                 shown.await?
             }
-            None => {
+            (None, None) => {
                 let chosen = anoncreds.first_choice(self.tenant, request.bytes).await?;
                 let shown = anoncreds.present(self.tenant, request.bytes, &chosen);
                 shown.await?
@@ -145,63 +141,54 @@ impl PresentationMaker<'_> {
 
     async fn verify(&self, presentation: Option<&Payload>) -> Result<ProofMade> {
         let presentation = first(presentation)?;
-        let request = of_format(
-            self.entry.message(ProofMessage::Request),
-            presentation.format.name,
-        )?;
-        let anoncreds = &self.agent.anoncreds;
-        let verdict = anoncreds.verify(request.bytes, presentation.bytes);
-        Ok(ProofMade::Verdict(verdict.await?))
-    }
-}
-
-fn of_format<'a>(payload: Option<&'a Payload>, name: &str) -> Result<KnownAttachment<'a>> {
-    let mut all = payload.into_iter().flat_map(known);
-    let found = all.find(|one| one.format.name == name);
-    found.ok_or_else(|| Error::bad_request("aries-format-unknown").with("format", &name))
-}
-
-/// The message that asks for a proof. Each request has a nonce (AnonCreds v1.0, "Presentation Request").
-fn asked(new: &NewProofRequest, artefact: Artefact, ctx: &Ctx) -> Result<Payload> {
-    let mut attachments = Vec::new();
-    for NamedRequest { format, request } in &new.requests {
-        let format = named(format)?;
-        let Value::Object(mut request) = request.clone() else {
-            return Err(unreadable(&"the presentation request is no object"));
+        let format = presentation.format.name;
+        let request = of_format(self.entry.message(ProofMessage::Request), format)?;
+        let (request, presentation) = (request.bytes, presentation.bytes);
+        let Some(beside) = self.agent.beside(format) else {
+            let verdict = self.agent.anoncreds.verify(request, presentation);
+            return Ok(ProofMade::Verdict(verdict.await?));
         };
-        if request.get("nonce").is_none_or(Value::is_null) {
-            request.insert("nonce".to_owned(), Value::String(nonce(ctx)));
-        }
-        let bytes = serde_json::to_vec(&request).map_err(Error::internal)?;
-        let fits = format.fits(artefact, &bytes);
-        match fits.map_err(|error| unreadable(&error))? {
-            true => attachments.push(attached(format, artefact, bytes)),
-            false => return Err(Error::bad_request("aries-proof-request-incomplete")),
-        }
+        let proof = ProofBeside {
+            request,
+            presentation,
+        };
+        let verdict = beside.verify(self.tenant, proof).await?;
+        Ok(ProofMade::Verdict(ProofVerdict {
+            is_valid: verdict.is_valid,
+            messages: verdict.messages,
+        }))
     }
-    if let Some(preview) = &new.preview
-        && artefact == Artefact::ProposedProof
-    {
-        attachments.push(previewed(preview));
-    }
-    if attachments.is_empty() {
-        return Err(Error::bad_request("aries-proof-request-absent"));
-    }
-    Ok(Payload {
-        comment: new.comment.clone(),
-        will_confirm: Some(true).filter(|_| artefact == Artefact::ProofRequest),
-        attachments,
-        ..Payload::default()
-    })
-}
 
-/// A nonce of 80 bits, in decimal (AnonCreds v1.0, "Presentation Request").
-fn nonce(ctx: &Ctx) -> String {
-    let bytes = ctx.random::<10>("aries/nonce");
-    let number = bytes
-        .iter()
-        .fold(0_u128, |number, byte| (number << 8) | u128::from(*byte));
-    number.to_string()
+    /// The message that asks for a proof.
+    async fn asked(&self, new: &NewProofRequest, artefact: Artefact) -> Result<Payload> {
+        let (mut attachments, ctx) = (Vec::new(), self.agent.shared.clock.ctx());
+        for NamedRequest { format, request } in &new.requests {
+            let format = named(format)?;
+            let bytes = match self.agent.beside(format.name) {
+                Some(beside) => beside.ask(self.tenant, request).await?,
+                None => with_nonce(request, &ctx).map_err(|why| unreadable(&why))?,
+            };
+            let fits = format.fits(artefact, &bytes);
+            match fits.map_err(|error| unreadable(&error))? {
+                true => attachments.push(attached(format, artefact, bytes)),
+                false => return Err(Error::bad_request("aries-proof-request-incomplete")),
+            }
+        }
+        if let Some(preview) = &new.preview
+            && artefact == Artefact::ProposedProof
+        {
+            attachments.push(previewed(preview));
+        }
+        if attachments.is_empty() {
+            return Err(Error::bad_request("aries-proof-request-absent"));
+        }
+        Ok(Payload {
+            comment: new.comment.clone(),
+            will_confirm: Some(true).filter(|_| artefact == Artefact::ProofRequest),
+            attachments,
+            ..Payload::default()
+        })
+    }
 }
 
 fn of_proposal(proposed: Option<&Payload>) -> Result<NewProofRequest> {
