@@ -262,7 +262,7 @@ impl SignIns {
     /// The store's.
     pub async fn client_list(&self, paging: &Paging) -> Result<Listing<ClientInformation>> {
         let Listing { items, next } = self.clients().list(paging).await?;
-        let items = items.into_iter().map(|found| self.shown_again(found));
+        let items = items.into_iter().map(|found| self.shown_again(&found));
         let items = items.collect::<Result<_>>()?;
         Ok(Listing { items, next })
     }
