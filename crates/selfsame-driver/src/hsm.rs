@@ -1,7 +1,7 @@
 //! Keys in a hardware security module (HSM): it signs with them, and never gives them away.
 
 use async_trait::async_trait;
-use selfsame_crypto::{Jwk, KeyType, PublicKey};
+use selfsame_crypto::{Algorithm, Jwk, KeyType, PublicKey};
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
@@ -21,11 +21,20 @@ pub trait Hsm: Send + Sync {
     /// `Conflict` if a key has this label, `Unavailable` if the module can't make one now.
     async fn create(&self, label: &str, kind: KeyType) -> Result<PublicKey>;
 
-    /// Signs with the default algorithm of the key's type. ECDSA signatures are r ‖ s.
+    /// Signs with an algorithm of the key's type. ECDSA signatures are r ‖ s.
     ///
     /// # Errors
     /// `Unavailable` if the module can't sign now.
-    async fn sign(&self, key: &HsmKey, bytes: &[u8]) -> Result<Vec<u8>>;
+    async fn sign_with(&self, key: &HsmKey, algorithm: Algorithm, bytes: &[u8]) -> Result<Vec<u8>>;
+
+    /// Signs with the default algorithm of the key's type.
+    ///
+    /// # Errors
+    /// Those of [`Self::sign_with`].
+    async fn sign(&self, key: &HsmKey, bytes: &[u8]) -> Result<Vec<u8>> {
+        let algorithm = key.public().key_type().default_algorithm();
+        self.sign_with(key, algorithm, bytes).await
+    }
 }
 
 /// A key pair in a module, as a record names it.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use selfsame_crypto::seal::SealingKey;
-use selfsame_crypto::{KeyHandle, KeyType, PrivateKey, PublicKey, Secret};
+use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PrivateKey, PublicKey, Secret};
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 use selfsame_traces::{SpanEnd, SpanKind};
 
@@ -43,18 +43,20 @@ impl KeyPlace {
 }
 
 struct UnsealedKey {
-    key: HeldKey,
+    key: KeyPlacement,
     used: u64,
 }
 
-/// A key that can sign.
+/// Where a key is that can sign.
 #[derive(Clone)]
-enum HeldKey {
+pub enum KeyPlacement {
+    /// In memory.
     Unsealed(Arc<PrivateKey>),
+    /// In the hardware security module.
     InHsm(Arc<HsmKey>),
 }
 
-impl HeldKey {
+impl KeyPlacement {
     fn public(&self) -> &PublicKey {
         match self {
             Self::Unsealed(key) => key.public(),
@@ -64,14 +66,14 @@ impl HeldKey {
 }
 
 impl Unsealed {
-    fn find(&mut self, at: &KeyPlace) -> Option<HeldKey> {
+    fn find(&mut self, at: &KeyPlace) -> Option<KeyPlacement> {
         self.tick += 1;
         let found = self.keys.get_mut(at)?;
         found.used = self.tick;
         Some(found.key.clone())
     }
 
-    fn insert(&mut self, at: KeyPlace, key: HeldKey) {
+    fn insert(&mut self, at: KeyPlace, key: KeyPlacement) {
         self.tick += 1;
         if self.keys.len() >= CACHED_MAX {
             self.drop_idle();
@@ -144,7 +146,7 @@ impl Keys {
             tags: Vec::new(),
             expires: None,
         });
-        self.remember(tenant, &handle, HeldKey::Unsealed(key.clone()));
+        self.remember(tenant, &handle, KeyPlacement::Unsealed(key.clone()));
         Ok((key, handle, batch))
     }
 
@@ -186,7 +188,7 @@ impl Keys {
                 Err(other) => return Err(other.into()),
             }
         }
-        self.remember(tenant, &handle, HeldKey::Unsealed(Arc::new(key)));
+        self.remember(tenant, &handle, KeyPlacement::Unsealed(Arc::new(key)));
         Ok(())
     }
 
@@ -246,18 +248,41 @@ impl Keys {
         handle: &KeyHandle,
         bytes: &[u8],
     ) -> Result<Vec<u8>> {
-        let key = match self.held(tenant, handle).await? {
-            HeldKey::Unsealed(key) => return key.sign(bytes).map_err(Error::internal),
-            HeldKey::InHsm(key) => key,
-        };
+        match self.place(tenant, handle).await? {
+            KeyPlacement::Unsealed(key) => key.sign(bytes).map_err(Error::internal),
+            KeyPlacement::InHsm(key) => {
+                let algorithm = key.public().key_type().default_algorithm();
+                self.sign_in_hsm(&key, algorithm, bytes).await
+            }
+        }
+    }
+
+    /// Signs with a key in the hardware security module. Why it did not sign is told to its operator, by the log.
+    ///
+    /// # Errors
+    /// `Unavailable` if the module can't sign now.
+    pub async fn sign_in_hsm(
+        &self,
+        key: &HsmKey,
+        algorithm: Algorithm,
+        bytes: &[u8],
+    ) -> Result<Vec<u8>> {
         let signed = match self.hsm() {
-            Ok(hsm) => hsm.sign(&key, bytes).await,
+            Ok(hsm) => hsm.sign_with(key, algorithm, bytes).await,
             Err(unset) => Err(unset),
         };
         signed.map_err(|error| {
             tracing::error!(reason = %error, key = key.label(), "an HSM did not sign");
             Error::new(HSM_AWAY, "signing-key-away")
         })
+    }
+
+    /// Where the key of this handle is.
+    ///
+    /// # Errors
+    /// `Internal` if there is no such key or the store fails.
+    pub async fn place(&self, tenant: &TenantId, handle: &KeyHandle) -> Result<KeyPlacement> {
+        self.held(tenant, handle).await
     }
 
     /// The public half of the key of this handle.
@@ -274,8 +299,8 @@ impl Keys {
     /// `Internal` if there is no such key or the store fails.
     pub async fn in_hsm(&self, tenant: &TenantId, handle: &KeyHandle) -> Result<Option<HsmKey>> {
         match self.held(tenant, handle).await? {
-            HeldKey::Unsealed(_) => Ok(None),
-            HeldKey::InHsm(key) => Ok(Some((*key).clone())),
+            KeyPlacement::Unsealed(_) => Ok(None),
+            KeyPlacement::InHsm(key) => Ok(Some((*key).clone())),
         }
     }
 
@@ -285,12 +310,12 @@ impl Keys {
     /// `Internal` if there is no such key, it is in a hardware security module, or the store fails.
     pub async fn unsealed(&self, tenant: &TenantId, handle: &KeyHandle) -> Result<Arc<PrivateKey>> {
         match self.held(tenant, handle).await? {
-            HeldKey::Unsealed(key) => Ok(key),
-            HeldKey::InHsm(_) => Err(Error::internal("a key in an HSM can't be unsealed")),
+            KeyPlacement::Unsealed(key) => Ok(key),
+            KeyPlacement::InHsm(_) => Err(Error::internal("a key in an HSM can't be unsealed")),
         }
     }
 
-    async fn held(&self, tenant: &TenantId, handle: &KeyHandle) -> Result<HeldKey> {
+    async fn held(&self, tenant: &TenantId, handle: &KeyHandle) -> Result<KeyPlacement> {
         let at = KeyPlace::of(tenant, handle);
         let found = self.cache.lock().ok();
         if let Some(key) = found.and_then(|mut cache| cache.find(&at)) {
@@ -301,11 +326,11 @@ impl Keys {
                 let key = PrivateKey::from_pkcs8(&record.value);
                 let key = key.or_else(|_| PrivateKey::from_rsa_pkcs8(&record.value));
                 let key = key.map_err(Error::internal)?;
-                HeldKey::Unsealed(Arc::new(key))
+                KeyPlacement::Unsealed(Arc::new(key))
             }
             None => {
                 let named = self.store.read(tenant, HSM_KIND, handle.as_str()).await?;
-                HeldKey::InHsm(Arc::new(record::decode(&named.ok_or_else(lost)?.value)?))
+                KeyPlacement::InHsm(Arc::new(record::decode(&named.ok_or_else(lost)?.value)?))
             }
         };
         self.remember(tenant, handle, key.clone());
@@ -326,7 +351,7 @@ impl Keys {
         }
     }
 
-    fn remember(&self, tenant: &TenantId, handle: &KeyHandle, key: HeldKey) {
+    fn remember(&self, tenant: &TenantId, handle: &KeyHandle, key: KeyPlacement) {
         if let Ok(mut cache) = self.cache.lock() {
             cache.insert(KeyPlace::of(tenant, handle), key);
         }
@@ -380,7 +405,7 @@ mod tests {
         };
         let mut unsealed = Unsealed::default();
         for number in 0..3 * CACHED_MAX {
-            unsealed.insert(at(number), HeldKey::Unsealed(key.clone()));
+            unsealed.insert(at(number), KeyPlacement::Unsealed(key.clone()));
             assert!(unsealed.find(&at(0)).is_some());
             assert!(unsealed.keys.len() <= CACHED_MAX);
         }
@@ -404,7 +429,7 @@ mod tests {
             Ok(self.key.public().clone())
         }
 
-        async fn sign(&self, _: &HsmKey, bytes: &[u8]) -> Result<Vec<u8>> {
+        async fn sign_with(&self, _: &HsmKey, _: Algorithm, bytes: &[u8]) -> Result<Vec<u8>> {
             match self.is_away.load(std::sync::atomic::Ordering::SeqCst) {
                 true => Err(Error::new(HSM_AWAY, "hsm-busy")),
                 false => self.key.sign(bytes).map_err(Error::internal),

@@ -1,6 +1,8 @@
 //! Public keys as tokens describe them: the curve (`CKA_EC_PARAMS`) and the point (`CKA_EC_POINT`).
 
-use selfsame_crypto::{KeyType, PublicKey};
+use selfsame_crypto::encoding::base64url_encode;
+use selfsame_crypto::{Jwk, KeyType, PublicKey};
+use serde_json::json;
 
 /// P-256 as DER: the object identifier 1.2.840.10045.3.1.7 (RFC 5480 §2.1.1.1).
 pub(crate) const P256: [u8; 10] = [6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
@@ -33,6 +35,17 @@ pub(crate) fn public_key(curve: &[u8], point: &[u8]) -> Option<PublicKey> {
     (point.len() == length)
         .then(|| PublicKey::from_raw(kind, point).ok())
         .flatten()
+}
+
+/// The RSA key with this modulus and exponent (PKCS#11 3.0 §2.1.2), big-endian; `None` for one that can't be used here.
+pub(crate) fn rsa_key(modulus: &[u8], exponent: &[u8]) -> Option<PublicKey> {
+    let number = |bytes: &[u8]| {
+        let start = bytes.iter().position(|byte| *byte != 0).unwrap_or_default();
+        base64url_encode(bytes.get(start..).unwrap_or_default())
+    };
+    let jwk = json!({"kty": "RSA", "n": number(modulus), "e": number(exponent)});
+    let jwk = Jwk::from_value(&jwk).ok()?;
+    PublicKey::from_jwk(&jwk).ok()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use selfsame_crypto::{KeyType, PublicKey};
+use selfsame_crypto::{Algorithm, KeyType, PublicKey};
 use selfsame_driver::hsm::{Hsm, HsmKey};
 use selfsame_driver::{Error, Result};
 use tokio::sync::{Semaphore, oneshot};
@@ -108,10 +108,11 @@ impl Hsm for HsmPool {
             .await
     }
 
-    async fn sign(&self, key: &HsmKey, bytes: &[u8]) -> Result<Vec<u8>> {
+    async fn sign_with(&self, key: &HsmKey, algorithm: Algorithm, bytes: &[u8]) -> Result<Vec<u8>> {
         let since = figures::now();
         let (key, bytes) = (key.clone(), bytes.to_vec());
-        let signature = self.run(move |session| session.sign(&key, &bytes)).await;
+        let signing = self.run(move |session| session.sign(&key, algorithm, &bytes));
+        let signature = signing.await;
         figures::signature(signature.is_ok(), since);
         signature
     }

@@ -6,29 +6,41 @@ use cryptoki::context::Pkcs11;
 use cryptoki::error::RvError;
 use cryptoki::mechanism::aead::GcmParams;
 use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
+use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsPssParams};
 use cryptoki::mechanism::{Mechanism, MechanismType};
 use cryptoki::object::{
     Attribute, AttributeType, KeyType as TokenKeyType, ObjectClass, ObjectHandle,
 };
 use cryptoki::session::Session;
 use cryptoki::slot::{Slot, TokenInfo};
+use cryptoki::types::Ulong;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::seal::random_seed;
-use selfsame_crypto::{KeyType, PublicKey};
+use selfsame_crypto::{Algorithm, KeyType, PublicKey};
 use selfsame_driver::hsm::HsmKey;
 use selfsame_driver::{Error, ErrorKind};
 
 use crate::failed::{LATER, TokenFailure, TokenResult, is, said};
 use crate::figures::session_opened;
-use crate::key_pair::{self, public_key};
+use crate::key_pair::{self, public_key, rsa_key};
 use crate::module::Loaded;
 use crate::pin::{LoginPlace, Pin};
 use crate::uri::KeyQuery;
 
 /// The length of AES-GCM's nonce, in bytes.
 const NONCE: usize = 12;
+/// The length of an RSA modulus, in bits.
+const RSA_BITS: Ulong = Ulong::new(2048);
+/// 65537.
+const RSA_EXPONENT: [u8; 3] = [1, 0, 1];
 /// The length of AES-GCM's tag, in bits.
 const TAG_BITS: u64 = 128;
+/// PSS with SHA-256, and a salt as long as the hash (RFC 7518 §3.5).
+const PSS: PkcsPssParams = PkcsPssParams {
+    hash_alg: MechanismType::SHA256,
+    mgf: PkcsMgfType::MGF1_SHA256,
+    s_len: Ulong::new(32),
+};
 /// Maximum number of keys that are listed.
 const LISTED_MAX: usize = 1000;
 
@@ -101,18 +113,24 @@ impl TokenSession {
 
     /// Signs with a private key. The signature is checked with the public half, so that a wrong key or a faulty token
     /// gives an error in place of a signature.
-    pub fn sign(&mut self, key: &HsmKey, bytes: &[u8]) -> TokenResult<Vec<u8>> {
+    pub fn sign(
+        &mut self,
+        key: &HsmKey,
+        algorithm: Algorithm,
+        bytes: &[u8],
+    ) -> TokenResult<Vec<u8>> {
         let handle = self.key(ObjectClass::PRIVATE_KEY, &KeyQuery::labelled(key.label()))?;
-        let signature = match key.public().key_type() {
+        let signature = match algorithm {
             // `CKM_ECDSA` signs a hash, and gives r ‖ s (PKCS#11 3.0 §2.3.6), as JOSE does.
-            KeyType::P256 => self.signed(&Mechanism::Ecdsa, handle, &sha256(bytes))?,
-            KeyType::Ed25519 => {
+            Algorithm::Es256 => self.signed(&Mechanism::Ecdsa, handle, &sha256(bytes))?,
+            Algorithm::EdDsa => {
                 let pure = EddsaParams::new(EddsaSignatureScheme::Pure);
                 self.signed(&Mechanism::Eddsa(pure), handle, bytes)?
             }
+            Algorithm::Rs256 => self.signed(&Mechanism::Sha256RsaPkcs, handle, bytes)?,
+            Algorithm::Ps256 => self.signed(&Mechanism::Sha256RsaPkcsPss(PSS), handle, bytes)?,
             other => return Err(unfit(key.label(), other.as_str()).into()),
         };
-        let algorithm = key.public().key_type().default_algorithm();
         match key.public().verify(algorithm, bytes, &signature) {
             Ok(()) => Ok(signature),
             Err(_) => {
@@ -138,17 +156,30 @@ impl TokenSession {
 
     /// The public key of an object; `None` if its type is not for signatures here.
     fn public_of(&self, handle: ObjectHandle) -> TokenResult<Option<PublicKey>> {
-        let wanted = [AttributeType::EcParams, AttributeType::EcPoint];
-        let (mut curve, mut point) = (None, None);
-        for attribute in self.session.get_attributes(handle, &wanted)? {
+        let is_rsa = [Attribute::KeyType(TokenKeyType::RSA)];
+        let kind = self
+            .session
+            .get_attributes(handle, &[AttributeType::KeyType])?;
+        let (first, second) = match kind == is_rsa {
+            true => (AttributeType::Modulus, AttributeType::PublicExponent),
+            false => (AttributeType::EcParams, AttributeType::EcPoint),
+        };
+        let [mut one, mut other] = [None, None];
+        for attribute in self.session.get_attributes(handle, &[first, second])? {
             match attribute {
-                Attribute::EcParams(bytes) => curve = Some(bytes),
-                Attribute::EcPoint(bytes) => point = Some(bytes),
+                Attribute::EcParams(bytes) | Attribute::Modulus(bytes) => one = Some(bytes),
+                Attribute::EcPoint(bytes) | Attribute::PublicExponent(bytes) => {
+                    other = Some(bytes);
+                }
                 _ => {}
             }
         }
-        let pair = curve.zip(point);
-        Ok(pair.and_then(|(curve, point)| public_key(&curve, &point)))
+        Ok(one
+            .zip(other)
+            .and_then(|(one, other)| match kind == is_rsa {
+                true => rsa_key(&one, &other),
+                false => public_key(&one, &other),
+            }))
     }
 
     /// The keys of the token that may be used here.
@@ -187,9 +218,17 @@ impl TokenSession {
     /// Makes a key pair with this label.
     pub fn create_pair(&mut self, label: &str, kind: KeyType) -> TokenResult<PublicKey> {
         self.is_free(label)?;
-        let (mechanism, curve) = match kind {
-            KeyType::P256 => (Mechanism::EccKeyPairGen, key_pair::P256.to_vec()),
-            KeyType::Ed25519 => (Mechanism::EccEdwardsKeyPairGen, key_pair::ED25519.to_vec()),
+        let curve = |oid: &[u8]| vec![Attribute::EcParams(oid.to_vec())];
+        let (mechanism, parameters) = match kind {
+            KeyType::P256 => (Mechanism::EccKeyPairGen, curve(&key_pair::P256)),
+            KeyType::Ed25519 => (Mechanism::EccEdwardsKeyPairGen, curve(&key_pair::ED25519)),
+            KeyType::Rsa => (
+                Mechanism::RsaPkcsKeyPairGen,
+                vec![
+                    Attribute::ModulusBits(RSA_BITS),
+                    Attribute::PublicExponent(RSA_EXPONENT.to_vec()),
+                ],
+            ),
             other => return Err(unfit(label, other.as_str()).into()),
         };
         let id = nonce().to_vec();
@@ -199,7 +238,8 @@ impl TokenSession {
             Attribute::Id(id),
         ];
         let mut public = named.to_vec();
-        public.extend([Attribute::Verify(true), Attribute::EcParams(curve)]);
+        public.push(Attribute::Verify(true));
+        public.extend(parameters);
         let mut private = named.to_vec();
         private.extend([
             Attribute::Private(true),
@@ -362,6 +402,9 @@ fn mechanism_name(mechanism: &Mechanism) -> &'static str {
     match mechanism {
         Mechanism::Ecdsa => "CKM_ECDSA",
         Mechanism::Eddsa(_) => "CKM_EDDSA",
+        Mechanism::Sha256RsaPkcs => "CKM_SHA256_RSA_PKCS",
+        Mechanism::Sha256RsaPkcsPss(_) => "CKM_SHA256_RSA_PKCS_PSS",
+        Mechanism::RsaPkcsKeyPairGen => "CKM_RSA_PKCS_KEY_PAIR_GEN",
         Mechanism::EccKeyPairGen => "CKM_EC_KEY_PAIR_GEN",
         Mechanism::EccEdwardsKeyPairGen => "CKM_EC_EDWARDS_KEY_PAIR_GEN",
         Mechanism::AesKeyGen => "CKM_AES_KEY_GEN",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
-use selfsame_crypto::{KeyType, SecretString};
+use selfsame_crypto::{Algorithm, KeyType, SecretString};
 use selfsame_driver::hsm::{Hsm as _, HsmKey};
 use selfsame_driver::{Error, ErrorKind};
 use selfsame_pkcs11::{HsmPool, Token, TokenUri, WrappedKey};
@@ -45,7 +45,11 @@ fn a_key_of_each_type_signs_what_its_public_half_verifies() {
             assert!(state.keys.is_empty());
             let pool = HsmPool::open(&token, 2).unwrap();
             run(async {
-                for (label, kind) in [("p", KeyType::P256), ("e", KeyType::Ed25519)] {
+                for (label, kind) in [
+                    ("p", KeyType::P256),
+                    ("e", KeyType::Ed25519),
+                    ("r", KeyType::Rsa),
+                ] {
                     let made = pool.create(label, kind).await.unwrap();
                     assert_eq!(pool.find(label).await.unwrap(), made);
                     let key = HsmKey::new(label, made.clone());
@@ -57,6 +61,14 @@ fn a_key_of_each_type_signs_what_its_public_half_verifies() {
                     }
                     let again = pool.create(label, kind).await.unwrap_err();
                     assert_eq!(again.kind, ErrorKind::Conflict);
+                }
+                // One RSA key signs by both schemes.
+                let key = HsmKey::new("r", pool.find("r").await.unwrap());
+                for algorithm in [Algorithm::Rs256, Algorithm::Ps256] {
+                    let signing = pool.sign_with(&key, algorithm, b"bytes");
+                    let signature = signing.await.unwrap();
+                    let verified = key.public().verify(algorithm, b"bytes", &signature);
+                    verified.unwrap();
                 }
                 assert_eq!(id(pool.find("none").await), "hsm-key-absent");
                 // Another key has the label than the one that the record names.
@@ -72,7 +84,7 @@ fn a_key_of_each_type_signs_what_its_public_half_verifies() {
             let mut labels: Vec<_> = token.state().unwrap().keys;
             labels.sort_by(|a, b| a.label.cmp(&b.label));
             let labels: Vec<_> = labels.iter().map(|key| key.label.as_str()).collect();
-            assert_eq!(labels, ["e", "p", "q"]);
+            assert_eq!(labels, ["e", "p", "q", "r"]);
         },
     );
 }
