@@ -22,7 +22,7 @@ mod wallets;
 mod worker;
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use selfsame_agent::{Agents, Hearing};
@@ -116,6 +116,8 @@ pub struct App {
     refused: seats::RefusedSignIns,
     wallet: Option<Arc<Wallet>>,
     people: OnceLock<signing_in::KnownPeople>,
+    /// Held while it is settled who knows people.
+    settling: Mutex<()>,
     webhooks: Webhooks,
     agents: Agents,
     endorsements: Endorsements,
@@ -204,6 +206,7 @@ impl App {
             registry,
             roles,
             people: OnceLock::new(),
+            settling: Mutex::default(),
             wallet,
             dids: Dids::new(shared.clone()),
             ledger: parts.ledger,

@@ -1,8 +1,12 @@
 //! Limits what is done at once for one object, such as the answers to one request that are verified: anyone who knows the
 //! request can send any number.
 
+mod recent;
+
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use recent::RecentCounts;
 
 /// The number of tasks under way, by object.
 #[derive(Debug)]

@@ -79,10 +79,10 @@ pub(crate) struct CodeResponse {
 
 /// Has a one-time password sent.
 pub async fn send_otp(here: EsignetHere, headers: HeaderMap, Raw(body): Raw) -> Response {
-    let now = here.door.clock.now();
-    if !csrf::is_genuine(&headers) {
-        return csrf::forbidden(now);
+    if let Err(refusal) = here.let_in(&headers) {
+        return *refusal;
     }
+    let now = here.door.clock.now();
     let sent = match envelope::request(&body, now) {
         Ok(request) => here.otp_sent(&headers, request).await,
         Err(code) => Err(code),
@@ -99,13 +99,13 @@ pub async fn authenticate_v1(here: EsignetHere, headers: HeaderMap, Raw(body): R
             ..proven
         })
     });
-    here.answer_unless_forbidden(proven)
+    here.answered(proven)
 }
 
 /// Authenticates a person.
 pub async fn authenticate(here: EsignetHere, headers: HeaderMap, Raw(body): Raw) -> Response {
     let proven = here.proven(&headers, &body).await;
-    here.answer_unless_forbidden(proven)
+    here.answered(proven)
 }
 
 /// Ends a sign-in with a code: the person agrees.
@@ -120,9 +120,6 @@ pub async fn auth_code(here: EsignetHere, headers: HeaderMap, Raw(body): Raw) ->
     };
     envelope::answer(code, now)
 }
-
-/// A request that came without its token against cross-site requests.
-struct Forbidden;
 
 impl EsignetHere {
     async fn otp_sent(&self, headers: &HeaderMap, request: OtpRequest) -> Coded<OtpResponse> {
@@ -147,15 +144,13 @@ impl EsignetHere {
         }
     }
 
-    /// Reads the request, unless it is forbidden, and authenticates the person.
+    /// Reads the request, if it is let in, and authenticates the person.
     async fn proven(
         &self,
         headers: &HeaderMap,
         body: &[u8],
-    ) -> Result<Coded<AuthResponse>, Forbidden> {
-        if !csrf::is_genuine(headers) {
-            return Err(Forbidden);
-        }
+    ) -> Result<Coded<AuthResponse>, Box<Response>> {
+        self.let_in(headers)?;
         Ok(match envelope::request(body, self.door.clock.now()) {
             Ok(request) => self.authenticated(headers, request).await,
             Err(code) => Err(code),
@@ -246,11 +241,10 @@ impl EsignetHere {
         }
     }
 
-    fn answer_unless_forbidden(&self, answer: Result<Coded<AuthResponse>, Forbidden>) -> Response {
-        let now = self.door.clock.now();
+    fn answered(&self, answer: Result<Coded<AuthResponse>, Box<Response>>) -> Response {
         match answer {
-            Ok(answer) => envelope::answer(answer, now),
-            Err(Forbidden) => csrf::forbidden(now),
+            Ok(answer) => envelope::answer(answer, self.door.clock.now()),
+            Err(refusal) => *refusal,
         }
     }
 }

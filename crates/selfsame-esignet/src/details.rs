@@ -86,16 +86,18 @@ pub async fn csrf_token(here: EsignetHere) -> Response {
 
 /// Begins a sign-in.
 pub async fn oauth_details(here: EsignetHere, headers: HeaderMap, Raw(body): Raw) -> Response {
-    here.door
-        .details(&headers, &body, DetailsVersion::Second)
-        .await
+    match here.let_in(&headers) {
+        Ok(()) => here.door.details(&body, DetailsVersion::Second).await,
+        Err(refusal) => *refusal,
+    }
 }
 
 /// Begins a sign-in, by the first version of the call.
 pub async fn oauth_details_v1(here: EsignetHere, headers: HeaderMap, Raw(body): Raw) -> Response {
-    here.door
-        .details(&headers, &body, DetailsVersion::First)
-        .await
+    match here.let_in(&headers) {
+        Ok(()) => here.door.details(&body, DetailsVersion::First).await,
+        Err(refusal) => *refusal,
+    }
 }
 
 /// What a wallet is told that takes over a sign-in.
@@ -145,11 +147,8 @@ impl ClientName {
 }
 
 impl EsignetDoor {
-    async fn details(&self, headers: &HeaderMap, body: &[u8], version: DetailsVersion) -> Response {
+    async fn details(&self, body: &[u8], version: DetailsVersion) -> Response {
         let now = self.clock.now();
-        if !csrf::is_genuine(headers) {
-            return csrf::forbidden(now);
-        }
         let view = match envelope::request(body, now) {
             Ok(request) => self.begin(request).await,
             Err(code) => Err(code),
@@ -177,11 +176,7 @@ impl EsignetDoor {
         request.check()?;
         let client = self.sign_ins.client(&request.client_id).await;
         let registration = client.map_err(|_| "invalid_client_id")?.registration;
-        if registration
-            .other
-            .get("status")
-            .is_some_and(|status| status == "INACTIVE")
-        {
+        if registration.is_inactive() {
             return Err("invalid_client_id");
         }
         let registered = &registration.default_acr_values;

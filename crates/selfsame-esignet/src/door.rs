@@ -3,7 +3,13 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use axum::response::Response;
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+use selfsame_driver::ErrorKind;
 use selfsame_driver::clock::Clock;
+use selfsame_http::extract::bearer;
 use selfsame_identity::blocks::BlockedPeople;
 use selfsame_identity::links::Links;
 use selfsame_identity::mock::MockIdentities;
@@ -13,7 +19,7 @@ use selfsame_sign_in::identity::PersonsDevice;
 use serde_json::{Map, Value};
 use url::Url;
 
-use crate::details_hash;
+use crate::{csrf, details_hash, envelope};
 
 /// Where eSignet's interface is, below the origin.
 pub const BASE: &str = "/v1/esignet";
@@ -101,7 +107,33 @@ impl EsignetSettings {
     }
 }
 
+/// The bearer token of a call that manages clients; elsewhere the header has tokens of other kinds.
+#[must_use]
+pub fn managers_token(parts: &Parts) -> Option<&str> {
+    let is_managing = parts.uri.path().contains("/client-mgmt/");
+    let token = parts.headers.get(AUTHORIZATION).and_then(bearer);
+    token.filter(|_| is_managing)
+}
+
 impl EsignetHere {
+    /// Lets a call in that is no other site's and not one too many of its network.
+    ///
+    /// # Errors
+    /// The answer to a call that is.
+    pub(crate) fn let_in(&self, headers: &HeaderMap) -> Result<(), Box<Response>> {
+        let now = self.door.clock.now();
+        if !csrf::is_genuine(headers) {
+            return Err(Box::new(csrf::forbidden(now)));
+        }
+        let counted = self.from.map(|from| self.door.sign_ins.count_call(from));
+        match counted.transpose().map_err(|error| error.kind) {
+            Err(ErrorKind::TooMany { retry_after }) => {
+                Err(Box::new(envelope::too_many(retry_after, now)))
+            }
+            Err(_) | Ok(_) => Ok(()),
+        }
+    }
+
     pub(crate) fn device(&self) -> Option<PersonsDevice> {
         let address = self.from?;
         Some(PersonsDevice {

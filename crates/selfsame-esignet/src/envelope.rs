@@ -2,7 +2,8 @@
 //! "errors"}` with status 200 whether the call succeeded or not.
 
 use axum::response::{IntoResponse as _, Response};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderValue, StatusCode};
 use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::time::UnixTime;
 use serde::de::DeserializeOwned;
@@ -88,6 +89,15 @@ pub fn answer<T: Serialize>(answer: Result<T, &str>, now: UnixTime) -> Response 
             written::<(), _>(None, &[error], now)
         }
     }
+}
+
+/// The answer to a caller who must wait for so many seconds.
+pub(crate) fn too_many(retry_after: u64, now: UnixTime) -> Response {
+    let mut response = answer::<()>(Err("too_many_requests"), now);
+    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+    let seconds = HeaderValue::from(retry_after);
+    response.headers_mut().insert(RETRY_AFTER, seconds);
+    response
 }
 
 /// A response, or an error of the mock identity system, in its envelope.
@@ -196,7 +206,7 @@ mod tests {
     }
 
     async fn text(response: Response) -> String {
-        assert_eq!(response.status(), http::StatusCode::OK);
+        assert_eq!(response.status(), StatusCode::OK);
         let body = response.into_body().collect().await.unwrap();
         String::from_utf8(body.to_bytes().to_vec()).unwrap()
     }

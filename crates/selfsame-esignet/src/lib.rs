@@ -18,7 +18,7 @@ pub mod mock;
 mod oauth;
 pub mod routes;
 
-pub use door::{BASE, EsignetDoor, EsignetHere, EsignetSettings};
+pub use door::{BASE, EsignetDoor, EsignetHere, EsignetSettings, managers_token};
 pub use mock::MockDoor;
 
 #[cfg(test)]

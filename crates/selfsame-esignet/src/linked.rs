@@ -18,7 +18,7 @@ use crate::codes::Coded;
 use crate::details::LinkedDetails;
 use crate::door::EsignetHere;
 use crate::factors::AuthChallenge;
-use crate::{codes, csrf, envelope};
+use crate::{codes, envelope};
 
 /// How often the records are looked at in one call of a browser that waits for the wallet: another process may have
 /// written them.
@@ -199,10 +199,10 @@ impl EsignetHere {
         body: &[u8],
         call: impl AsyncFnOnce(Q) -> Coded<A>,
     ) -> Response {
-        let now = self.door.clock.now();
-        if !csrf::is_genuine(headers) {
-            return csrf::forbidden(now);
+        if let Err(refusal) = self.let_in(headers) {
+            return *refusal;
         }
+        let now = self.door.clock.now();
         let answer = match envelope::request(body, now) {
             Ok(request) => call(request).await,
             Err(code) => Err(code),

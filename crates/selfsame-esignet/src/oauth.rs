@@ -22,12 +22,12 @@ const USERINFO: &str = "oidc/userinfo";
 
 /// The token endpoint.
 pub async fn token(here: EsignetHere, headers: HeaderMap, Raw(body): Raw) -> Handled {
-    here.door.redeem(TOKEN, &headers, &body).await
+    here.redeem(TOKEN, &headers, &body).await
 }
 
 /// The token endpoint of the first version, which is another audience of assertions.
 pub async fn token_v1(here: EsignetHere, headers: HeaderMap, Raw(body): Raw) -> Handled {
-    here.door.redeem(TOKEN_V1, &headers, &body).await
+    here.redeem(TOKEN_V1, &headers, &body).await
 }
 
 /// The claims of the person.
@@ -92,9 +92,12 @@ pub async fn keys(here: EsignetHere) -> Handled {
     document(JSON, &json!({"keys": keys}))
 }
 
-impl EsignetDoor {
+impl EsignetHere {
     async fn redeem(&self, path: &str, headers: &HeaderMap, body: &[u8]) -> Handled {
-        let url = self.settings.at(path);
+        let EsignetDoor {
+            sign_ins, settings, ..
+        } = &self.door;
+        let url = settings.at(path);
         let url = url.ok_or_else(|| Error::internal("the base is no base"))?;
         let called = CalledEndpoint {
             url: &url,
@@ -104,7 +107,9 @@ impl EsignetDoor {
             proof: header(headers, "dpop"),
             body,
         };
-        let granted = self.sign_ins.token(&called).await?;
+        let granted = sign_ins
+            .counting(self.from, sign_ins.token(&called))
+            .await?;
         let no_store = [(CACHE_CONTROL, "no-store")];
         Ok((no_store, axum::Json(granted)).into_response())
     }

@@ -315,3 +315,41 @@ async fn the_metadata_are_under_both_addresses_and_the_keys_verify_what_clients_
     let missing = world.get("oidc/userinfo").await;
     assert_eq!(missing.status, 401);
 }
+
+#[tokio::test]
+async fn a_network_that_calls_too_often_is_told_to_wait_and_goes_on_afterwards() {
+    let world = World::legacy().await;
+    let client = world.client().await;
+    let mut interface = UserInterface::new(&world);
+    interface.begin(&client).await;
+    for _ in 1..selfsame_sign_in::CALLS_EACH {
+        assert_eq!(interface.send_otp(" ").await.status, 200);
+    }
+    let refused = interface.send_otp(" ").await;
+    assert_eq!(
+        (refused.status, refused.code().as_str()),
+        (429, "too_many_requests")
+    );
+    world.clock.advance(refused.wait.unwrap() + 600);
+    let begun = interface.begin(&client).await;
+    assert!(begun.has("\"errors\":[]"), "{begun:?}");
+}
+
+#[tokio::test]
+async fn an_identifier_that_nobody_has_is_answered_as_one_that_somebody_has() {
+    let world = World::legacy().await;
+    let client = world.client().await;
+    world.person("987654321", "Maja Lind").await;
+    let mut interface = UserInterface::new(&world);
+    interface.begin(&client).await;
+    for identifier in ["987654321", "123454321"] {
+        let sent = interface.send_otp(identifier).await.json();
+        let masked = sent["response"]["maskedMobile"].as_str().unwrap();
+        assert!(
+            masked.starts_with("XXXXXX") && masked.len() == 10,
+            "{masked}"
+        );
+        let wrong = interface.authenticate(identifier, "000000").await;
+        assert_eq!(wrong.code(), "auth_failed");
+    }
+}

@@ -19,6 +19,10 @@ pub struct SignInConfig {
     pub preset: Preset,
     /// Whether eSignet's interface is served.
     pub esignet: bool,
+    /// The calls of sign-ins that one address may make in ten minutes; the provider's own number if absent.
+    pub calls_per_address: Option<u64>,
+    /// Whether the provider's new signing keys are made in the token of `[pkcs11]`.
+    pub pkcs11_keys: bool,
     /// The mock identity system.
     pub mock: MockSection,
     /// Another OpenID provider.
@@ -27,7 +31,7 @@ pub struct SignInConfig {
     pub mail: Option<MailSection>,
     /// The gateway of text messages.
     pub text_messages: Option<TextSection>,
-    /// Whether codes are shown on the screen of whoever asks, for trying out. They then protect nothing.
+    /// Whether codes are shown on the screen of the browser that asks for one, for trying out. They then protect nothing.
     pub codes_on_screen: bool,
 }
 

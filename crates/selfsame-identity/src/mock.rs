@@ -154,6 +154,12 @@ impl MockIdentities {
     /// # Errors
     /// `invalid_transaction_id`, `invalid_individual_id`, `invalid_otp_channel`, `no_email_mobile_found`, and the store's.
     pub async fn send_otp(&self, order: &SendOtpRequest) -> MockAnswer<OtpReceipt> {
+        let sent = self.otp_sent(order).await;
+        self.hold_back().await;
+        sent
+    }
+
+    async fn otp_sent(&self, order: &SendOtpRequest) -> MockAnswer<OtpReceipt> {
         order.check()?;
         let person = self.person(&order.individual_id).await?;
         let receipt = receipt(order, &person)?;
@@ -163,7 +169,6 @@ impl MockIdentities {
         self.store()
             .commit(self.batch().put(put).deferred())
             .await?;
-        self.hold_back().await;
         Ok(receipt)
     }
 
@@ -177,13 +182,22 @@ impl MockIdentities {
         relying_party: &str,
         request: &KycAuthRequest,
     ) -> MockAnswer<KycAuthentication> {
+        let authenticated = self.authenticated(relying_party, request).await;
+        self.hold_back().await;
+        authenticated
+    }
+
+    async fn authenticated(
+        &self,
+        relying_party: &str,
+        request: &KycAuthRequest,
+    ) -> MockAnswer<KycAuthentication> {
         let person = self.person(&request.individual_id).await?;
         let mut batch = self.batch();
         if let Some(otp) = &request.otp {
             batch = self.spend_otp(request, otp, batch).await?;
         }
         if !kyc::is_proven(request, &person)? {
-            self.hold_back().await;
             return Ok(KycAuthentication::failed());
         }
         let token = self.clock().ctx().token("kyc token");
@@ -204,7 +218,6 @@ impl MockIdentities {
             Err(StoreError::Conflict { .. }) => return Err(MockFault::NO_TRANSACTION),
             other => other?,
         };
-        self.hold_back().await;
         Ok(KycAuthentication::succeeded(token, subject))
     }
 

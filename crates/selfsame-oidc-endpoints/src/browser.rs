@@ -112,6 +112,7 @@ pub async fn authorize_by_form(here: ProviderHere, headers: HeaderMap, Raw(body)
 }
 
 async fn begun(here: &ProviderHere, parameters: &[u8], headers: &HeaderMap) -> Handled {
+    here.provider.count_call(here.caller)?;
     let form = parsed(parameters)?;
     let mut browser = here.browser(headers);
     let drawn = browser.secret.is_none();
@@ -174,6 +175,7 @@ pub async fn send_otp(
         identifier: body.identifier,
         channels: channels.map(|(_, channel)| channel).collect(),
     };
+    here.provider.count_call(here.caller)?;
     let visitor = here.visitor(id, &headers);
     let sent = here.provider.send_otp(&visitor, wanted).await?;
     let OtpSent {
@@ -217,6 +219,7 @@ pub async fn authenticate(
         identifier: body.identifier,
         challenges: challenges.collect(),
     };
+    here.provider.count_call(here.caller)?;
     let visitor = here.visitor(id, &headers);
     let signed_in = here.provider.authenticate(&visitor, attempt).await?;
     let response = json(&signed_in.sign_in)?;

@@ -7,7 +7,7 @@ use axum::response::Response;
 use http::header::{AUTHORIZATION, SET_COOKIE};
 use http::{Extensions, HeaderMap, HeaderValue};
 use selfsame_crypto::SecretString;
-use selfsame_driver::Error;
+use selfsame_driver::{Error, Result};
 use selfsame_http::cookie::{self, Jar};
 use selfsame_http::error::Handled;
 use selfsame_http::origin::{CalledOrigin, Origin};
@@ -54,6 +54,14 @@ impl ProviderHere {
             root: format!("{prefix}/oidc/"),
             caller: peer.address(),
         })
+    }
+
+    /// A call of a client, whose wrong authentications are counted by its address.
+    ///
+    /// # Errors
+    /// `TooMany` with the time to wait; those of the call.
+    pub async fn client_call<T>(&self, call: impl Future<Output = Result<T>>) -> Result<T> {
+        self.provider.counting(Some(self.caller), call).await
     }
 
     fn cookie(&self, what: &str) -> String {

@@ -29,7 +29,7 @@ pub async fn keys(here: ProviderHere) -> Handled {
 pub async fn push(here: ProviderHere, headers: HeaderMap, Raw(body): Raw) -> Handled {
     let url = here.provider.place().endpoint("par")?;
     let answer = match called(&headers, &body) {
-        Ok(called) => here.provider.push(&called.at(&url)).await,
+        Ok(called) => here.client_call(here.provider.push(&called.at(&url))).await,
         Err(problem) => return Err(problem),
     };
     let answer = answer.map(|answer| (StatusCode::CREATED, axum::Json(answer)).into_response());
@@ -40,7 +40,8 @@ pub async fn push(here: ProviderHere, headers: HeaderMap, Raw(body): Raw) -> Han
 pub async fn token(here: ProviderHere, headers: HeaderMap, Raw(body): Raw) -> Handled {
     let url = here.provider.place().endpoint("token")?;
     let called = called(&headers, &body)?;
-    let tokens = here.provider.token(&called.at(&url)).await;
+    let called = called.at(&url);
+    let tokens = here.client_call(here.provider.token(&called)).await;
     let answer = tokens.map(|tokens| open_to_all(axum::Json(tokens).into_response()));
     finished(&here, &headers, answer.map_err(Problem::from)).await
 }
@@ -49,14 +50,17 @@ pub async fn token(here: ProviderHere, headers: HeaderMap, Raw(body): Raw) -> Ha
 pub async fn introspect(here: ProviderHere, headers: HeaderMap, Raw(body): Raw) -> Handled {
     let url = here.provider.place().endpoint("introspect")?;
     let called = called(&headers, &body)?;
-    json(&here.provider.introspect(&called.at(&url)).await?)
+    let called = called.at(&url);
+    let told = here.client_call(here.provider.introspect(&called)).await;
+    json(&told?)
 }
 
 /// The revocation endpoint (RFC 7009 §2).
 pub async fn revoke(here: ProviderHere, headers: HeaderMap, Raw(body): Raw) -> Handled {
     let url = here.provider.place().endpoint("revoke")?;
     let called = called(&headers, &body)?;
-    here.provider.revoke(&called.at(&url)).await?;
+    let called = called.at(&url);
+    here.client_call(here.provider.revoke(&called)).await?;
     Ok(open_to_all(StatusCode::OK.into_response()))
 }
 

@@ -112,6 +112,13 @@ impl ClientRegistration {
         }
     }
 
+    /// Whether the client is switched off for now, by the member `status` of eSignet's registrations.
+    #[must_use]
+    pub fn is_inactive(&self) -> bool {
+        let status = self.other.get("status");
+        status.is_some_and(|status| status == "INACTIVE")
+    }
+
     /// The names of the grants, with the default of RFC 7591 §2.
     pub(crate) fn grants(&self) -> Vec<&str> {
         match &self.grant_types[..] {

@@ -3,11 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use http::header::AUTHORIZATION;
 use http::request::Parts;
-use selfsame_esignet::{BASE, EsignetDoor, EsignetHere, EsignetSettings, MockDoor};
-use selfsame_http::extract::bearer;
-use selfsame_oidc::Preset;
+use selfsame_esignet::{BASE, EsignetDoor, EsignetHere, EsignetSettings, MockDoor, managers_token};
 
 use crate::error::Problem;
 use crate::here::Here;
@@ -21,9 +18,8 @@ impl FromRequestParts<Server> for EsignetHere {
         let here = Here::from_request_parts(parts, server).await?;
         let organisation = &here.roles().organisation;
         let behind = server.app().esignet(organisation)?;
+        let manager = managers_token(parts);
         let base = organisation.url(&format!("{}/", BASE.trim_start_matches('/')))?;
-        let token = parts.headers.get(AUTHORIZATION).and_then(bearer);
-        let is_operator = token.is_some_and(|token| server.app().operator().is_token(token));
         Ok(Self {
             door: EsignetDoor {
                 sign_ins: behind.sign_ins,
@@ -34,7 +30,10 @@ impl FromRequestParts<Server> for EsignetHere {
                 settings: Arc::new(EsignetSettings::new(base, behind.preset)),
             },
             from: parts.extensions.get::<Peer>().map(|peer| peer.address()),
-            may_manage: is_operator || behind.preset == Preset::LegacyEsignet,
+            may_manage: server
+                .app()
+                .may_manage_clients(organisation, manager)
+                .await?,
         })
     }
 }

@@ -288,7 +288,7 @@ impl SignIns {
     }
 
     async fn client_of(&self, token: &AcceptedToken) -> Result<Arc<FoundClient>> {
-        let found = self.clients().find(&token.client_id).await?;
+        let found = self.clients().active(&token.client_id).await?;
         found.ok_or_else(invalid)
     }
 

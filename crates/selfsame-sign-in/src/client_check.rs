@@ -37,7 +37,7 @@ impl SignIns {
         credentials: ClientCredentials,
         endpoint: &Url,
     ) -> Result<CallingClient> {
-        let found = self.clients().find(&credentials.client_id).await?;
+        let found = self.clients().active(&credentials.client_id).await?;
         let client = found.ok_or_else(unknown)?;
         // A client may not choose a weaker method than it registered.
         if credentials.proof.method() != client.party.method {

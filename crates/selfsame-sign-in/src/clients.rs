@@ -226,6 +226,15 @@ impl Clients<'_> {
         })
     }
 
+    /// The client with this identifier, unless it is switched off.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn active(&self, id: &str) -> Result<Option<Arc<FoundClient>>> {
+        let found = self.find(id).await?;
+        Ok(found.filter(|client| !client.registration.is_inactive()))
+    }
+
     /// Replaces a client's registration.
     ///
     /// # Errors

@@ -8,7 +8,9 @@ use selfsame_core::Shared;
 use selfsame_crypto::jws::Unsigned;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
-use selfsame_crypto::{Algorithm, Jwk, KeyHandle, KeyType, PrivateKey};
+use selfsame_crypto::{Algorithm, Jwk, KeyHandle, KeyType, PrivateKey, PublicKey};
+use selfsame_driver::hsm::HsmKey;
+use selfsame_driver::keys::KeyPlacement;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_oauth::jwt::{Jwt, VerificationKeys};
@@ -20,6 +22,8 @@ use serde_json::Value;
 /// The kind of the record of a provider's keys.
 pub const KEY_SET: &str = "oidc_keys";
 const OWN: &str = "own";
+/// The types of keys that a provider has.
+const KINDS: [KeyType; 3] = [KeyType::P256, KeyType::Ed25519, KeyType::Rsa];
 /// Seconds for which a former key stays published: longer than any token is valid.
 const KEPT_FOR: u64 = 86_400;
 /// Seconds for which another process may still use the keys from before a rotation. They stay published for longer.
@@ -59,8 +63,11 @@ pub(crate) struct KeySet {
 }
 
 /// The keys of the providers of one instance.
-#[derive(Default)]
-pub(crate) struct KeySets(Mutex<HashMap<TenantId, KeySetSlot>>);
+pub(crate) struct KeySets {
+    slots: Mutex<HashMap<TenantId, KeySetSlot>>,
+    /// Whether new keys are made in the hardware security module.
+    in_hsm: bool,
+}
 
 /// One caller reads or makes a provider's keys, the others wait for it: RSA keys are expensive.
 type KeySetSlot = Arc<tokio::sync::Mutex<Option<HeldKeySet>>>;
@@ -115,7 +122,20 @@ pub(crate) struct TokenDraft {
     pub draft: Unsigned,
 }
 
+/// Keys that were made, and the batch that stores them.
+struct MadeKeys {
+    public: Vec<PublicKey>,
+    batch: Batch,
+}
+
 impl KeySets {
+    pub fn new(in_hsm: bool) -> Self {
+        Self {
+            slots: Mutex::default(),
+            in_hsm,
+        }
+    }
+
     /// The keys of a provider, made at their first use.
     ///
     /// # Errors
@@ -131,7 +151,7 @@ impl KeySets {
         }
         let record = match kept(shared, tenant).await? {
             Some((record, _)) => record,
-            None => begun(shared, tenant).await?,
+            None => self.begun(shared, tenant).await?,
         };
         Ok(held.insert(HeldKeySet::of(&record, now)?).set.clone())
     }
@@ -172,7 +192,14 @@ impl KeySets {
         let set = self.of(shared, tenant).await?;
         let handle = &set.find(token.alg)?.handle;
         let (alg, draft) = (token.alg, token.draft);
-        let key = shared.keys.unsealed(tenant, handle).await?;
+        let key = match shared.keys.place(tenant, handle).await? {
+            KeyPlacement::Unsealed(key) => key,
+            KeyPlacement::InHsm(key) => {
+                let keys = &shared.keys;
+                let signature = keys.sign_in_hsm(&key, alg, draft.signing_input()).await?;
+                return Ok(draft.finish(&signature));
+            }
+        };
         let signed = move || {
             let signature = key.sign_with(alg, draft.signing_input());
             signature.map(|signature| draft.finish(&signature))
@@ -206,13 +233,15 @@ impl KeySets {
                 former => former,
             };
         }
-        let mut batch = Batch::new(tenant.clone());
-        for made in made_keys(shared).await? {
-            batch = shared.keys.adopt(tenant, &made, batch)?;
-            record.keys.push(ProviderKey::of(&made, KeyUse::Next));
-        }
+        let made = self
+            .made(shared, tenant, Batch::new(tenant.clone()))
+            .await?;
+        let next = made.public.iter();
+        record
+            .keys
+            .extend(next.map(|key| ProviderKey::of(key, KeyUse::Next)));
         let value = encode(&record)?;
-        let batch = batch.update_version(KEY_SET, OWN, version, value);
+        let batch = made.batch.update_version(KEY_SET, OWN, version, value);
         shared.store.commit(batch).await?;
         tracing::info!("the keys of an OpenID provider were rotated");
         *self.slot(tenant).lock().await = Some(HeldKeySet::of(&record, now)?);
@@ -220,7 +249,7 @@ impl KeySets {
     }
 
     fn slot(&self, tenant: &TenantId) -> KeySetSlot {
-        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         slots.entry(tenant.clone()).or_default().clone()
     }
 }
@@ -233,53 +262,78 @@ impl HeldKeySet {
 }
 
 impl ProviderKey {
-    fn of(key: &PrivateKey, use_: KeyUse) -> Self {
+    fn of(key: &PublicKey, use_: KeyUse) -> Self {
         Self {
-            handle: KeyHandle::of(key.public()),
-            kind: key.public().key_type(),
-            public: key.public().to_jwk().to_value(),
+            handle: KeyHandle::of(key),
+            kind: key.key_type(),
+            public: key.to_jwk().to_value(),
             use_,
         }
     }
+}
+
+impl KeySets {
+    /// Makes a key of each type for the tenant of a batch.
+    async fn made(&self, shared: &Shared, tenant: &TenantId, mut batch: Batch) -> Result<MadeKeys> {
+        if self.in_hsm {
+            return made_in_hsm(shared, tenant, batch).await;
+        }
+        let made = shared.work.run_in_turn(|| {
+            let keys = KINDS.map(|kind| match kind {
+                KeyType::Rsa => PrivateKey::generate_rsa(),
+                kind => PrivateKey::generate(kind),
+            });
+            keys.into_iter().collect::<std::result::Result<Vec<_>, _>>()
+        });
+        let mut public = Vec::new();
+        for key in made.await?.map_err(Error::internal)? {
+            batch = shared.keys.adopt(tenant, &key, batch)?;
+            public.push(key.public().clone());
+        }
+        Ok(MadeKeys { public, batch })
+    }
+
+    /// The first keys of a provider.
+    async fn begun(&self, shared: &Shared, tenant: &TenantId) -> Result<KeySetRecord> {
+        let mut batch = Batch::new(tenant.clone()).expect(KEY_SET, OWN, Expect::Absent);
+        let mut keys = Vec::new();
+        for use_ in [KeyUse::Current, KeyUse::Next] {
+            let made = self.made(shared, tenant, batch).await?;
+            keys.extend(made.public.iter().map(|key| ProviderKey::of(key, use_)));
+            batch = made.batch;
+        }
+        let subjects = shared.clock.ctx().random::<32>("oidc/subjects");
+        let record = KeySetRecord { keys, subjects };
+        let batch = batch.put(Put::new(KEY_SET, OWN, encode(&record)?));
+        match shared.store.commit(batch).await {
+            Ok(_) => Ok(record),
+            // Another process was faster.
+            Err(StoreError::Conflict { .. }) => {
+                let kept = kept(shared, tenant).await?;
+                let kept = kept.map(|(record, _)| record);
+                kept.ok_or_else(|| Error::internal("a provider's keys came and went"))
+            }
+            Err(other) => Err(other.into()),
+        }
+    }
+}
+
+/// Makes a key of each type in the hardware security module. Labels are drawn: another process may make its own now.
+async fn made_in_hsm(shared: &Shared, tenant: &TenantId, mut batch: Batch) -> Result<MadeKeys> {
+    let mut public = Vec::new();
+    for kind in KINDS {
+        let drawn = shared.clock.ctx().token("oidc/key");
+        let label = format!("selfsame-{tenant}-{drawn}");
+        let made = shared.keys.hsm()?.create(&label, kind).await?;
+        let key = HsmKey::new(&label, made.clone());
+        (_, batch) = shared.keys.adopt_from_hsm(tenant, &key, batch)?;
+        public.push(made);
+    }
+    Ok(MadeKeys { public, batch })
 }
 
 async fn kept(shared: &Shared, tenant: &TenantId) -> Result<Option<(KeySetRecord, u64)>> {
     let record = shared.store.read(tenant, KEY_SET, OWN).await?;
     let read = record.map(|record| Ok((decode(&record.value)?, record.version)));
     read.transpose()
-}
-
-/// A key of each type.
-async fn made_keys(shared: &Shared) -> Result<Vec<PrivateKey>> {
-    let made = shared.work.run_in_turn(|| {
-        let keys = [KeyType::P256, KeyType::Ed25519].map(PrivateKey::generate);
-        let keys = keys.into_iter().chain([PrivateKey::generate_rsa()]);
-        keys.collect::<std::result::Result<Vec<_>, _>>()
-    });
-    made.await?.map_err(Error::internal)
-}
-
-/// The first keys of a provider.
-async fn begun(shared: &Shared, tenant: &TenantId) -> Result<KeySetRecord> {
-    let mut batch = Batch::new(tenant.clone()).expect(KEY_SET, OWN, Expect::Absent);
-    let mut keys = Vec::new();
-    for use_ in [KeyUse::Current, KeyUse::Next] {
-        for made in made_keys(shared).await? {
-            batch = shared.keys.adopt(tenant, &made, batch)?;
-            keys.push(ProviderKey::of(&made, use_));
-        }
-    }
-    let subjects = shared.clock.ctx().random::<32>("oidc/subjects");
-    let record = KeySetRecord { keys, subjects };
-    let batch = batch.put(Put::new(KEY_SET, OWN, encode(&record)?));
-    match shared.store.commit(batch).await {
-        Ok(_) => Ok(record),
-        // Another process was faster.
-        Err(StoreError::Conflict { .. }) => {
-            let kept = kept(shared, tenant).await?;
-            let kept = kept.map(|(record, _)| record);
-            kept.ok_or_else(|| Error::internal("a provider's keys came and went"))
-        }
-        Err(other) => Err(other.into()),
-    }
 }

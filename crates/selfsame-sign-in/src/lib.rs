@@ -6,6 +6,8 @@
 pub mod access;
 mod agreement;
 mod begin;
+mod caller_limits;
+mod callers;
 mod client_check;
 pub mod clients;
 mod consent;
@@ -33,9 +35,11 @@ mod sign_in;
 mod spent;
 mod step;
 mod token;
+mod unknown;
 pub mod view;
 
 pub use begin::ArrivingBrowser;
+pub use caller_limits::CALLS_EACH;
 pub use dpop_check::CalledEndpoint;
 pub use place::ProviderPlace;
 pub use pushed::PushedAnswer;

@@ -34,7 +34,7 @@ impl SignIns {
         let client_id = form.get("client_id").map(str::to_owned);
         let absent = || refuse(Code::InvalidRequest, "client_id is missing");
         let client_id = client_id.ok_or_else(absent)?;
-        let found = self.clients().find(&client_id).await?;
+        let found = self.clients().active(&client_id).await?;
         let client = found.ok_or_else(|| refuse(Code::InvalidClient, "the client is unknown"))?;
         match form.take("request_uri") {
             Some(uri) => {

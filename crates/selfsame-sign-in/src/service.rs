@@ -10,6 +10,7 @@ use selfsame_driver::crowd::Crowd;
 use selfsame_driver::record::RecordCache;
 use selfsame_oidc::{AcrTable, Preset, ProviderRules};
 
+use crate::caller_limits::CallerLimits;
 use crate::clients::{Clients, ReadClients};
 use crate::identity::IdentitySystem;
 use crate::key_set::KeySets;
@@ -31,6 +32,10 @@ pub struct SignInParts {
     pub acr: AcrTable,
     /// The languages of its pages.
     pub locales: Vec<&'static str>,
+    /// The calls that one network may make in ten minutes.
+    pub calls_each: u64,
+    /// Whether a provider's new keys are made in the hardware security module.
+    pub keys_in_hsm: bool,
 }
 
 /// The provider of each organisation of one instance.
@@ -42,6 +47,7 @@ pub struct SignInService {
     pub(crate) read_clients: ReadClients,
     /// One attempt at a time for each sign-in, so that many at once are no way around the limits.
     pub(crate) attempts: Crowd,
+    pub(crate) callers: CallerLimits,
 }
 
 /// The provider of one organisation: sign-ins, and what clients call.
@@ -57,9 +63,10 @@ impl SignInService {
     pub fn new(parts: SignInParts) -> Self {
         Self {
             rules: ProviderRules::of(parts.preset),
+            callers: CallerLimits::new(parts.calls_each),
+            key_sets: KeySets::new(parts.keys_in_hsm),
             parts,
             records: RecordCache::default(),
-            key_sets: KeySets::default(),
             read_clients: ReadClients::default(),
             attempts: Crowd::new(1),
         }

@@ -16,8 +16,8 @@ use selfsame_store::Put;
 use crate::clients::FoundClient;
 use crate::consent::{ConsentQuestion, ConsentRecord};
 use crate::identity::{
-    AskingClient, Challenge, IdentityFault, OtpChannel, OtpOrder, OtpSent, PersonsDevice,
-    ProvenPerson, SignInAttempt,
+    AskingClient, Challenge, IdentityFault, IdentityFaultKind, OtpChannel, OtpOrder, OtpSent,
+    PersonsDevice, ProvenPerson, SignInAttempt,
 };
 use crate::record::{
     AgreedTo, ProvenSignIn, ProvenSubject, SIGN_IN, SignInRecord, SignInState, record_id,
@@ -87,7 +87,7 @@ impl SignIns {
         Ok(self.shown(&visitor.sign_in, &open))
     }
 
-    /// Has a one-time password sent.
+    /// Has a one-time password sent. For an identifier that nobody has, none is, and the answer is of the same form.
     ///
     /// # Errors
     /// `TooMany` after as many as the visitor's limits allow; `Conflict` once the person has proved who they are; those of the identity system.
@@ -97,6 +97,7 @@ impl SignIns {
         if open.record.asked()?.sent >= visitor.limits.sent {
             return Err(exhausted());
         }
+        self.count_send(&wanted.identifier)?;
         let order = OtpOrder {
             identifier: wanted.identifier,
             channels: wanted.channels,
@@ -120,7 +121,13 @@ impl SignIns {
             let open = self.open(visitor).await?;
             self.drive(&uncounted, open, ()).await?;
         }
-        sent.map_err(|error| fault(&error))
+        match sent {
+            // Nobody learns here whom the identity system knows.
+            Err(error) if error.kind == IdentityFaultKind::UnknownPerson => {
+                self.as_if_sent(&order).await
+            }
+            sent => sent.map_err(|error| fault(&error)),
+        }
     }
 
     /// The one-time password that was sent last, where codes are shown on the screen for trying out.
@@ -150,12 +157,14 @@ impl SignIns {
             return Err(exhausted());
         }
         self.suffices(&open, &attempt.challenges)?;
+        self.admits_attempt(&attempt.identifier, visitor.from.as_ref())?;
         let asking = self.asking(&open, visitor);
         let system = &self.service.parts.system;
         match system.authenticate(&asking, &attempt).await {
             Ok(person) => self.prove(visitor, open, person).await,
             Err(error) if error.is_away() => Err(fault(&error)),
             Err(error) => {
+                self.count_wrong(&attempt.identifier, visitor.from.as_ref());
                 let counted = self.step(|record, (), round| {
                     let asked = record.asked()?;
                     asked.wrong = asked.wrong.saturating_add(1);
@@ -321,7 +330,7 @@ impl SignIns {
         if !is_here || record.expires <= self.shared().clock.now() {
             return Err(over());
         }
-        let client = self.clients().find(&record.request.client_id).await?;
+        let client = self.clients().active(&record.request.client_id).await?;
         let client = client.ok_or_else(over)?;
         Ok(OpenSignIn {
             id,

@@ -1,7 +1,7 @@
 //! The OpenID providers of an instance's organisations, and the system that knows people for them.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use selfsame_accounts::Accounts;
 use selfsame_core::Shared;
@@ -18,8 +18,9 @@ use selfsame_identity::totp::Authenticators;
 use selfsame_identity::upstream::{Upstream, UpstreamConfig};
 use selfsame_net::mail::{MailServer, MailSettings};
 use selfsame_oidc::{AcrTable, Preset};
+use selfsame_operators::Area;
 use selfsame_sign_in::identity::{IdentitySystem, OtpChannel};
-use selfsame_sign_in::{SignInParts, SignInService, SignIns};
+use selfsame_sign_in::{CALLS_EACH, SignInParts, SignInService, SignIns};
 use selfsame_wallet::Wallet;
 
 use super::App;
@@ -100,6 +101,27 @@ impl App {
         })
     }
 
+    /// Whether the sender of this bearer token manages clients of eSignet's interface: the operator, a program with an API
+    /// key and the right to change the organisation's settings, or anyone with the tolerances of older versions.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn may_manage_clients(
+        &self,
+        organisation: &Organisation,
+        token: Option<&str>,
+    ) -> Result<bool> {
+        let Some(token) = token else {
+            return Ok(self.people()?.preset == Preset::LegacyEsignet);
+        };
+        if self.operator.is_token(token) || self.people()?.preset == Preset::LegacyEsignet {
+            return Ok(true);
+        }
+        let authority = self.operators.of_key(token).await?;
+        let right = Area::Settings.write();
+        Ok(authority.is_some_and(|authority| authority.may(&organisation.name, right)))
+    }
+
     /// The mock identity system.
     ///
     /// # Errors
@@ -128,6 +150,10 @@ impl App {
     }
 
     fn people(&self) -> Result<&KnownPeople> {
+        if let Some(people) = self.people.get() {
+            return Ok(people);
+        }
+        let _settling = self.settling.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(people) = self.people.get() {
             return Ok(people);
         }
@@ -170,6 +196,8 @@ impl App {
                 acr
             },
             locales: vec!["en", "fr", "ar", "hi", "pt"],
+            calls_each: config.calls_per_address.unwrap_or(CALLS_EACH),
+            keys_in_hsm: config.pkcs11_keys,
         });
         Ok(KnownPeople {
             service: Arc::new(service),
@@ -244,7 +272,9 @@ fn carriers(shared: &Arc<Shared>, config: &SignInConfig) -> Result<Vec<Arc<dyn O
         carriers.push(Arc::new(text_gateway(shared, section)?));
     }
     if config.codes_on_screen {
-        tracing::warn!("one-time passwords are shown on the screen of whoever asks for them");
+        tracing::warn!(
+            "one-time passwords are shown on the screen of the browser that asks for one"
+        );
         carriers.push(Arc::new(OnScreen {
             store: shared.store.clone(),
             clock: shared.clock.clone(),

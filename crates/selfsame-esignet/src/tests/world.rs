@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::FromRequestParts;
-use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, SET_COOKIE};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, RETRY_AFTER, SET_COOKIE};
 use http::request::Parts;
 use http::{Method, Request};
 use http_body_util::BodyExt as _;
@@ -27,7 +27,7 @@ use selfsame_identity::mock::{MockAlgorithm, MockConfig, MockIdentities, MockRes
 use selfsame_net::{Net, Settings};
 use selfsame_oidc::{AcrTable, Preset};
 use selfsame_sign_in::identity::IdentitySystem;
-use selfsame_sign_in::{SignInParts, SignInService};
+use selfsame_sign_in::{CALLS_EACH, SignInParts, SignInService};
 use selfsame_store::{Memory, Store, Vault};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
@@ -69,6 +69,8 @@ pub(crate) struct Answered {
     pub status: u16,
     pub text: String,
     cookie: Option<String>,
+    /// The seconds to wait.
+    pub wait: Option<u64>,
 }
 
 #[derive(Clone)]
@@ -126,6 +128,8 @@ impl World {
             preset,
             acr: AcrTable::default().with_mosip(),
             locales: vec!["en"],
+            calls_each: CALLS_EACH,
+            keys_in_hsm: false,
         }));
         let organisation = Organisation::main(&"https://host.example/".parse().unwrap()).unwrap();
         let base: Url = BASE_URL.parse().unwrap();
@@ -158,12 +162,15 @@ impl World {
         let response = write(Face::Protocol, response);
         let cookie = response.headers().get(SET_COOKIE);
         let cookie = cookie.map(|cookie| cookie.to_str().unwrap().to_owned());
+        let wait = response.headers().get(RETRY_AFTER);
+        let wait = wait.map(|wait| wait.to_str().unwrap().parse().unwrap());
         let status = response.status().as_u16();
         let body = response.into_body().collect().await.unwrap().to_bytes();
         Answered {
             status,
             text: String::from_utf8(body.to_vec()).unwrap(),
             cookie,
+            wait,
         }
     }
 

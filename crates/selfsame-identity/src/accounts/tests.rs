@@ -4,12 +4,13 @@ use selfsame_accounts::{AccountsParts, Registration};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::CpuPool;
 use selfsame_driver::clock::Clock;
+use selfsame_net::mail::{MailServer, MailSettings};
 use selfsame_otp::totp::TotpHash;
 use selfsame_sign_in::identity::{Challenge, PersonsDevice};
 use selfsame_store::{Memory, Store, TenantId, Vault};
 
 use super::*;
-use crate::otp::{OnScreen, OtpCarrier};
+use crate::otp::{MailCarrier, OnScreen, OtpCarrier};
 
 const EMAIL: &str = "maja@example.org";
 const PASSWORD: &str = "correct horse battery staple";
@@ -236,4 +237,42 @@ async fn an_authenticator_app_is_wanted_once_it_is_confirmed_and_each_step_count
     );
     apps.remove(&account).await.unwrap();
     world.authenticate(&[password]).await.unwrap();
+}
+
+#[tokio::test]
+async fn while_the_mail_server_is_away_no_code_is_counted_and_a_password_still_works() {
+    let world = World::new().await;
+    // A port that nobody listens on any more.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let settings = MailSettings {
+        url: format!("smtp://127.0.0.1:{port}").parse().unwrap(),
+        user: None,
+        password: None,
+        from: "no-reply@host.example".to_owned(),
+        root: None,
+    };
+    let server = MailServer::new(&settings).unwrap();
+    let carrier: Arc<dyn OtpCarrier> = Arc::new(MailCarrier { server });
+    let store = world.system.desk.store().clone();
+    let system = OwnAccounts {
+        desk: OtpDesk::new(store, world.clock.clone(), vec![carrier]),
+        ..world.system
+    };
+    for identifier in [EMAIL, "nobody@example.org"] {
+        let order = OtpOrder {
+            identifier: identifier.into(),
+            channels: vec![OtpChannel::Email],
+            locales: Vec::new(),
+        };
+        for _ in 0..20 {
+            let refused = system.send_otp(&asking(), &order).await.unwrap_err();
+            assert_eq!(refused.kind, IdentityFaultKind::Unavailable);
+            assert_eq!(refused.code.as_deref(), Some("otp-carrier-away"));
+        }
+    }
+    let world = World { system, ..world };
+    let proven = world.authenticate(&[(FactorKind::Password, PASSWORD)]);
+    proven.await.unwrap();
 }

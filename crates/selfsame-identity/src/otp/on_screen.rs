@@ -1,4 +1,4 @@
-//! Codes that are shown on the screen of whoever asks, for trying out. They protect nothing.
+//! Codes that are shown on the screen of the browser that asks for one, for trying out. They protect nothing.
 
 use async_trait::async_trait;
 use selfsame_crypto::{SecretString, encoding, hash};

@@ -1,8 +1,10 @@
 //! The provider of an organisation, driven as pages and clients drive it, below HTTP.
 
 mod abuse;
+mod callers;
 mod dpop;
 mod flows;
+mod forging;
 mod leaving;
 mod pushing;
 mod refreshing;

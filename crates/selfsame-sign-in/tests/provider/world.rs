@@ -29,8 +29,8 @@ use selfsame_sign_in::identity::{
 };
 use selfsame_sign_in::view::{BegunSignIn, Landing, PersonsAgreement, SignInView};
 use selfsame_sign_in::{
-    ArrivingBrowser, AttemptLimits, CalledEndpoint, SignInParts, SignInService, SignInVisitor,
-    SignIns,
+    ArrivingBrowser, AttemptLimits, CALLS_EACH, CalledEndpoint, SignInParts, SignInService,
+    SignInVisitor, SignIns,
 };
 use selfsame_store::{Memory, Store, Vault};
 use serde_json::{Map, Value, json};
@@ -176,6 +176,8 @@ fn provider_on(shared: &Arc<Shared>, system: OnePerson, preset: Preset) -> SignI
         preset,
         acr: AcrTable::default(),
         locales: vec!["en"],
+        calls_each: CALLS_EACH,
+        keys_in_hsm: false,
     }));
     let organisation = Organisation::main(&shared.config.origin).unwrap();
     service.of(&organisation).unwrap()
