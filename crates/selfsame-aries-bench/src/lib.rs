@@ -3,7 +3,6 @@
 //! server process and the report, which all load tests share.
 
 mod agents;
-mod balancer;
 mod bulk;
 mod closed;
 mod cores;

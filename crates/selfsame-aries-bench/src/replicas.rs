@@ -3,11 +3,11 @@
 use selfsame_bench::Error;
 use selfsame_bench::process::Program;
 use selfsame_bench::report::Figure;
+use selfsame_store_bench::balancer::{BalancedPort, Balancer};
 use selfsame_store_bench::database::BenchDatabase;
 
 use crate::AriesBench;
 use crate::agents::Kind;
-use crate::balancer::{BalancedPort, Balancer};
 use crate::closed::{self, Paused};
 use crate::stage::{AgentPorts, AriesStage, Between, ROLES, StagedServer, free};
 use crate::study;

@@ -8,10 +8,10 @@ use selfsame_bench::Error;
 use selfsame_bench::client::BenchClient;
 use selfsame_bench::process::{Program, ServerProcess, Usage, family, usage};
 use selfsame_bench::relay::Relay;
+use selfsame_store_bench::balancer::Balancer;
 
 use crate::AriesBench;
 use crate::agents::{ForeignAgents, Kind, material};
-use crate::balancer::Balancer;
 use crate::scenario::Cast;
 
 /// The roles of the agents, and the organisations that have them.

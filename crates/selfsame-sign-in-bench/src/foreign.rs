@@ -115,6 +115,7 @@ mod tests {
         };
         let run = SignInRun {
             program: None,
+            database: None,
             foreign: Some(&foreign),
             plan,
             scratch: Path::new("/nowhere"),

@@ -2,11 +2,13 @@
 //! calculator of sizes that works with its figures. Does not own: the provider and the identity system (separate
 //! processes, ours or others'), the server process and the report, which all load tests share.
 
+mod bench_token;
 mod caller;
 mod clock;
 #[cfg(test)]
 mod fake_provider;
 mod foreign;
+mod layout;
 mod loads;
 mod over_time;
 mod own;
@@ -53,6 +55,8 @@ pub struct SignInPlan {
     pub paced: Duration,
     /// The time in which they arrive.
     pub ramp: Duration,
+    /// The time in which they arrive at two providers behind nginx, as the study reports it.
+    pub layout_ramp: Duration,
     /// The requests that they send together in a second.
     pub requests_s: usize,
     /// How long users sign in without pauses.
@@ -68,6 +72,7 @@ impl SignInPlan {
         people: 100_000,
         paced: Duration::from_secs(1_800),
         ramp: Duration::from_secs(30),
+        layout_ramp: Duration::from_secs(180),
         requests_s: study::REQUESTS_S,
         unpaused: Duration::from_secs(60),
         at_once: 5_000,
@@ -79,6 +84,7 @@ impl SignInPlan {
         people: 2_000,
         paced: Duration::from_secs(20),
         ramp: Duration::from_secs(2),
+        layout_ramp: Duration::from_secs(2),
         requests_s: study::REQUESTS_S,
         unpaused: Duration::from_secs(3),
         at_once: 500,
@@ -102,6 +108,8 @@ pub struct SignInRun<'a> {
     pub foreign: Option<&'a ForeignProvider>,
     /// The amount of each measurement.
     pub plan: SignInPlan,
+    /// A PostgreSQL database for two providers and two identity systems behind nginx; without it they are not measured.
+    pub database: Option<&'a str>,
     /// A directory for the data of the processes.
     pub scratch: &'a Path,
 }
@@ -130,6 +138,9 @@ pub async fn run(run: SignInRun<'_>, progress: &dyn Progress) -> Result<SignInFi
     };
     if let Some(program) = run.program {
         own::measure(&mut bench, program).await?;
+        if let Some(database) = run.database {
+            layout::measure(&mut bench, program, database).await?;
+        }
     }
     if let Some(foreign) = run.foreign {
         if run.program.is_some() {

@@ -9,6 +9,7 @@ use selfsame_bench::report::{Bar, Figure};
 use serde_json::json;
 
 use crate::SignInBench;
+use crate::bench_token::BenchToken;
 use crate::loads::{LoadedProvider, SignInProvider, at_once, at_rate, first, paced, unpaused};
 use crate::over_time::p90_over_time;
 use crate::party::{BenchParty, REDIRECT_URI, SignedWith};
@@ -59,6 +60,9 @@ pub async fn measure(bench: &mut SignInBench<'_>, program: &Program) -> Result<(
     rsa(bench, program, &people, &mut all).await?;
     delayed(bench, program, &people, &mut all).await?;
     ec(bench, program, &people, &mut all).await?;
+    if let Some(token) = BenchToken::make(bench.scratch, program)? {
+        in_token(bench, &token, &people, &mut all).await?;
+    }
     let why = all.why.as_deref();
     bench.push(errors("errors", all.paced, why));
     bench.push(errors("errors_saturated", all.saturated, why));
@@ -168,6 +172,27 @@ async fn ec(
     Ok(())
 }
 
+/// Tokens signed by RSA in SoftHSM, which the study's deployment left to meet its limits.
+async fn in_token(
+    bench: &mut SignInBench<'_>,
+    token: &BenchToken,
+    people: &BenchPeople,
+    all: &mut AllErrors,
+) -> Result<(), Error> {
+    let staging = SignInStaging {
+        name: "pkcs11",
+        identity: IdentityStaging::UNDELAYED,
+        token: Some(&token.uri),
+    };
+    let stage = StagedSignIns::start(&token.program, bench.scratch, staging).await?;
+    let at = esignet(&stage, people, SignedWith::Rsa).await?;
+    let round = bench.unpaused(&stage, &at, "pkcs11").await;
+    bench.tell_calls("Without pauses, RSA in SoftHSM", &round);
+    all.saturated(&round);
+    bench.push(Figure::new("signins_s_pkcs11", round.sign_ins_s(), "1/s"));
+    Ok(())
+}
+
 /// The provider by eSignet's interface, with a client, after a first sign-in.
 async fn esignet(
     stage: &StagedSignIns,
@@ -213,7 +238,11 @@ impl SignInBench<'_> {
         name: &str,
         identity: IdentityStaging,
     ) -> Result<StagedSignIns, Error> {
-        let staging = SignInStaging { name, identity };
+        let staging = SignInStaging {
+            name,
+            identity,
+            token: None,
+        };
         StagedSignIns::start(program, self.scratch, staging).await
     }
 

@@ -49,6 +49,8 @@ pub struct SignInStaging<'a> {
     pub name: &'a str,
     /// The identity system.
     pub identity: IdentityStaging,
+    /// The token with the provider's signing keys, if they are in one.
+    pub token: Option<&'a str>,
 }
 
 /// How the identity system is started.
@@ -98,9 +100,14 @@ impl StagedSignIns {
         let identity = identity_system(program, scratch, staging.identity).await?;
         // The server answers to its host name.
         let origin = identity.base.replace("127.0.0.1", "localhost");
+        let in_token = staging.token.is_some();
+        let token = staging
+            .token
+            .map(|uri| format!("[pkcs11]\ntoken = {uri:?}\nsessions = 8\n"));
+        let token = token.unwrap_or_default();
         let settings = format!(
-            "[sign_in]\npeople = \"mock\"\nesignet = true\n[sign_in.mock]\nurl = \"{origin}{IDENTITIES}/\"\n\
-             time_out = 20\n{ROOM}"
+            "[sign_in]\npeople = \"mock\"\nesignet = true\npkcs11_keys = {in_token}\n[sign_in.mock]\n\
+             url = \"{origin}{IDENTITIES}/\"\ntime_out = 20\n{token}{ROOM}"
         );
         let data = scratch.join(staging.name);
         let trusted = ["--trust-origin".to_owned(), origin];

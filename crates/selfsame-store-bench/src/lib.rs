@@ -3,6 +3,7 @@
 //! share.
 
 mod answers;
+pub mod balancer;
 mod copying;
 pub mod database;
 mod direct;

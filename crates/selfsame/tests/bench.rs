@@ -49,8 +49,12 @@ fn so_does_the_short_run_of_aries_with_two_of_each_agent_behind_nginx() {
 
 #[test]
 fn so_does_the_short_run_of_sign_ins_and_sizes_follow_from_its_figures() {
-    let report = report("signin", &[]);
+    let server = Server::start(&["max_connections=200"]);
+    let database = server.fresh();
+    let arguments = ["--database", &database].map(OsStr::new);
+    let report = report("signin", &arguments);
     assert_eq!(names(&report), documented("signin"));
+    server.execute(&database, NOTHING_LEFT);
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), report.to_string()).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_selfsame"))

@@ -590,7 +590,7 @@ pub const PLACES: &[Place] = &[
     },
     Place {
         // It calls providers and identity systems by their addresses alone, which can be others' too.
-        beside: &["selfsame-bench"],
+        beside: &["selfsame-bench", "selfsame-store-bench"],
         not: &[
             "selfsame-store",
             "selfsame-net",

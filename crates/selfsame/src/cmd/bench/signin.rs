@@ -14,6 +14,7 @@ use super::BenchSettings;
 /// What is measured, and how.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame bench signin --quick --out report
+With two of each process behind nginx: selfsame bench signin --database postgres://selfsame@localhost/bench
 Beside a foreign provider: selfsame bench signin --provider http://127.0.0.1:8088/v1/esignet \\
                                --identities http://127.0.0.1:8082/v1/mock-identity-system")]
 pub(super) struct SignInBench {
@@ -26,6 +27,15 @@ pub(super) struct SignInBench {
     /// A file with the token with which its clients are registered. Without it none is sent.
     #[arg(long, value_name = "FILE", requires = "provider")]
     provider_token_file: Option<PathBuf>,
+    /// A PostgreSQL database, as postgres://USER@HOST/DATABASE, for the study's layout: two providers and two identity
+    /// systems behind nginx. Without it they are not measured.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "SELFSAME_DATABASE",
+        hide_env_values = true
+    )]
+    database: Option<String>,
     /// Measure the foreign provider alone. Its figures have no `foreign_`.
     #[arg(long, requires = "provider")]
     only: bool,
@@ -46,6 +56,7 @@ impl SignInBench {
             SignInRun {
                 program: (!self.only).then_some(program),
                 foreign: foreign.as_ref(),
+                database: self.database.as_deref(),
                 plan: self.settings.either(SignInPlan::QUICK, SignInPlan::FULL),
                 scratch,
             },

@@ -1,4 +1,4 @@
-//! nginx in front of several processes of agents.
+//! nginx in front of several processes.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -54,7 +54,7 @@ impl Drop for Balancer {
     }
 }
 
-/// A message of an agent stays in memory: workers of a root's nginx can't read our directory.
+/// The body of a request stays in memory: workers of a root's nginx can't read our directory.
 fn settings(folder: &Path, routes: &[BalancedPort]) -> String {
     let at = folder.display();
     let mut servers = String::new();
