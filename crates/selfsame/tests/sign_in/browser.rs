@@ -38,8 +38,8 @@ pub fn authorization(at: &CalledReplica, fields: &[(&str, &str)]) -> Request {
 }
 
 impl SigningBrowser {
-    /// A browser of this origin that a client sends here.
-    pub fn arrive(at: &CalledReplica, party: &SecretParty, origin: &str) -> Self {
+    /// A browser that a client sends here.
+    pub fn arrive(at: &CalledReplica, party: &SecretParty) -> Self {
         let arrived = until_answered(&authorization(at, &parameters(party)));
         let place = arrived.header("location").unwrap_or_default();
         assert!(place.starts_with("/oidc/sign-in/"), "{arrived:?}");
@@ -48,7 +48,7 @@ impl SigningBrowser {
         Self {
             place: place.to_owned(),
             cookie: cookies.collect::<Vec<_>>().join("; "),
-            origin: origin.trim_end_matches('/').to_owned(),
+            origin: at.origin.as_str().trim_end_matches('/').to_owned(),
         }
     }
 
@@ -76,8 +76,8 @@ impl SigningBrowser {
     }
 
     /// A code for a client.
-    pub fn code(at: &CalledReplica, party: &SecretParty, origin: &str) -> String {
-        let browser = Self::arrive(at, party, origin);
+    pub fn code(at: &CalledReplica, party: &SecretParty) -> String {
+        let browser = Self::arrive(at, party);
         let view = browser.authenticate(at);
         browser.agree(at, &view)
     }

@@ -50,15 +50,15 @@ impl Failing {
 fn sign_ins_go_on_at_other_processes_when_one_is_killed_after_each_call_and_the_database_crashes() {
     let mut world = Failing::start();
     add_person(&world.here());
-    let party = SigningParty::register(&world.replicas);
-    let other = SecretParty::register(&world.replicas);
-    let origin = world.replicas.origin.to_string();
+    let operator = world.replicas.operator();
+    let party = SigningParty::register(&world.here(), operator.token());
+    let other = SecretParty::register(&world.here(), operator.token());
 
     let mut calls = SevenCalls::default();
     calls.csrf(&world.here());
     world.fail();
     calls.details(&world.here(), &party);
-    let browser = SigningBrowser::arrive(&world.here(), &other, &origin);
+    let browser = SigningBrowser::arrive(&world.here(), &other);
     world.fail();
     assert_no_errors(&calls.send_otp(&world.here()));
     let view = browser.authenticate(&world.here());
@@ -92,7 +92,8 @@ fn sign_ins_go_on_at_other_processes_when_one_is_killed_after_each_call_and_the_
 fn guesses_are_counted_over_all_processes_though_each_is_killed_and_the_database_crashes() {
     let mut world = Failing::start();
     add_person(&world.here());
-    let party = SigningParty::register(&world.replicas);
+    let operator = world.replicas.operator();
+    let party = SigningParty::register(&world.here(), operator.token());
     let mut calls = SevenCalls::default();
     calls.csrf(&world.here());
     calls.details(&world.here(), &party);

@@ -9,8 +9,10 @@
 )]
 
 mod browser;
+mod doors;
 mod esignet;
 mod faults;
+mod hsm;
 #[path = "../support/http.rs"]
 mod http;
 #[path = "../support/instance.rs"]

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use crate::esignet::ACR;
 use crate::http::{Reply, Request};
 use crate::place::{CalledReplica, enveloped};
-use crate::replicas_rig::Replicas;
 
 pub const REDIRECT_URI: &str = "https://rp.example/callback";
 pub const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -34,8 +33,8 @@ pub struct SecretParty {
 }
 
 impl SigningParty {
-    pub fn register(replicas: &Replicas) -> Self {
-        let (at, operator) = (CalledReplica::of(replicas, 0), replicas.operator());
+    /// Registers one with the operator's token.
+    pub fn register(at: &CalledReplica, operator: &str) -> Self {
         let id = format!("party-{}", unique());
         let key = PrivateKey::generate_rsa().unwrap();
         let client = json!({
@@ -51,10 +50,10 @@ impl SigningParty {
             "clientAuthMethods": ["private_key_jwt"],
         });
         let path = "/v1/esignet/client-mgmt/oidc-client";
-        let request = at.request("POST", path).bearer(operator.token());
+        let request = at.request("POST", path).bearer(operator);
         let made = request.json(&enveloped(&client)).send().unwrap();
         assert_eq!(made.json()["errors"], json!([]), "{made:?}");
-        let audience = format!("{}v1/esignet/oauth/v2/token", replicas.origin);
+        let audience = format!("{}v1/esignet/oauth/v2/token", at.origin);
         Self { id, key, audience }
     }
 
@@ -82,15 +81,15 @@ impl SigningParty {
 }
 
 impl SecretParty {
-    pub fn register(replicas: &Replicas) -> Self {
+    /// Registers one with the operator's token.
+    pub fn register(at: &CalledReplica, operator: &str) -> Self {
         let client = json!({
             "client_name": "Another relying party",
             "redirect_uris": [REDIRECT_URI],
             "grant_types": ["authorization_code", "refresh_token"],
         });
-        let path = "/api/sign-in/clients";
-        let made = replicas.operator().send("POST", path, Some(&client));
-        let made = made.unwrap();
+        let request = at.request("POST", "/api/sign-in/clients").bearer(operator);
+        let made = request.json(&client).send().unwrap();
         assert_eq!(made.status, 201, "{made:?}");
         let member = |name: &str| made.json()[name].as_str().unwrap().to_owned();
         Self {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::http::{Reply, Request};
+use crate::instance::Instance;
 use crate::replicas_rig::Replicas;
 
 /// How long an answer is waited for that a fault delays.
@@ -21,21 +22,31 @@ pub const SECRET: &str = "111111";
 #[derive(Clone)]
 pub struct CalledReplica {
     at: Url,
-    host: String,
+    /// The origin of all processes.
+    pub origin: Url,
 }
 
 impl CalledReplica {
+    /// One of several.
     pub fn of(replicas: &Replicas, number: usize) -> Self {
-        let host = &replicas.origin[url::Position::BeforeHost..url::Position::AfterPort];
         Self {
             at: replicas.replicas[number].origin.clone(),
-            host: host.to_owned(),
+            origin: replicas.origin.clone(),
+        }
+    }
+
+    /// The only one.
+    pub fn alone(instance: &Instance) -> Self {
+        Self {
+            at: instance.origin.clone(),
+            origin: instance.origin.clone(),
         }
     }
 
     /// A request to a path.
     pub fn request(&self, method: &'static str, path: &str) -> Request {
-        Request::new(method, &self.at.join(path).unwrap()).under(&self.host)
+        let host = &self.origin[url::Position::BeforeHost..url::Position::AfterPort];
+        Request::new(method, &self.at.join(path).unwrap()).under(host)
     }
 
     /// Waits until the process reaches its database.

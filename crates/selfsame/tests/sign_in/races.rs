@@ -26,10 +26,11 @@ struct Racing {
 impl Racing {
     fn start() -> Self {
         let replicas = Replicas::configured(SETTINGS, &Server::shared().fresh(), 2);
-        add_person(&CalledReplica::of(&replicas, 0));
+        let (at, operator) = (CalledReplica::of(&replicas, 0), replicas.operator());
+        add_person(&at);
         Self {
-            party: SigningParty::register(&replicas),
-            other: SecretParty::register(&replicas),
+            party: SigningParty::register(&at, operator.token()),
+            other: SecretParty::register(&at, operator.token()),
             replicas,
         }
     }
@@ -39,8 +40,7 @@ impl Racing {
     }
 
     fn code(&self, number: usize) -> String {
-        let origin = self.replicas.origin.as_str();
-        SigningBrowser::code(&self.at(number), &self.other, origin)
+        SigningBrowser::code(&self.at(number), &self.other)
     }
 
     /// The answers to callers who send requests at the same time.
