@@ -1,6 +1,7 @@
 //! How a client says who it is (RFC 6749 §2.3, RFC 7523 §2.2, OpenID Connect Core §9).
 
 mod assertion;
+pub mod authorization;
 
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::base64_decode;

@@ -4,6 +4,7 @@ use selfsame_crypto::json::{self, JsonError, Limits};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::grant::GrantType;
 use crate::token::PRE_AUTHORIZED_CODE;
 
 /// The metadata that an authorization server publishes about itself.
@@ -11,9 +12,15 @@ use crate::token::PRE_AUTHORIZED_CODE;
 pub struct ServerMetadata {
     /// The server's identifier.
     pub issuer: String,
+    /// The URL of the authorization endpoint.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authorization_endpoint: Option<Url>,
     /// The URL of the token endpoint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_endpoint: Option<Url>,
+    /// The URL that requests are pushed to (RFC 9126 §5).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pushed_authorization_request_endpoint: Option<Url>,
     /// The supported grant types. The default of RFC 8414 §2 does not contain the pre-authorized code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grant_types_supported: Vec<String>,
@@ -23,6 +30,12 @@ pub struct ServerMetadata {
     /// The supported types of authorization details.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub authorization_details_types_supported: Vec<String>,
+    /// The supported methods of code challenges (RFC 8414 §2).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub code_challenge_methods_supported: Vec<String>,
+    /// Whether each authorization response names the server (RFC 9207 §3).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub authorization_response_iss_parameter_supported: bool,
     /// Whether a pre-authorized code may be redeemed without a `client_id` (OpenID4VCI 1.0 §12.3).
     #[serde(
         rename = "pre-authorized_grant_anonymous_access_supported",
@@ -37,12 +50,16 @@ impl ServerMetadata {
     pub fn pre_authorized(issuer: &str, token_endpoint: Url) -> Self {
         Self {
             issuer: issuer.to_owned(),
+            authorization_endpoint: None,
             token_endpoint: Some(token_endpoint),
+            pushed_authorization_request_endpoint: None,
             grant_types_supported: vec![PRE_AUTHORIZED_CODE.to_owned()],
             token_endpoint_auth_methods_supported: vec!["none".to_owned()],
             authorization_details_types_supported: vec![
                 crate::details::OPENID_CREDENTIAL.to_owned(),
             ],
+            code_challenge_methods_supported: Vec::new(),
+            authorization_response_iss_parameter_supported: false,
             anonymous_access_supported: true,
         }
     }
@@ -61,6 +78,14 @@ impl ServerMetadata {
         self.grant_types_supported
             .iter()
             .any(|grant| grant == PRE_AUTHORIZED_CODE)
+    }
+
+    /// Whether the server signs people in and gives codes. Without a list of grants it does (RFC 8414 §2).
+    pub fn supports_authorization_code(&self) -> bool {
+        let grants = &self.grant_types_supported;
+        let code = GrantType::AuthorizationCode.as_str();
+        self.authorization_endpoint.is_some()
+            && (grants.is_empty() || grants.iter().any(|grant| grant == code))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Proof key for code exchange (RFC 7636). The method `plain` is not accepted (RFC 9700 §2.1.1).
 
-use selfsame_crypto::encoding::base64url_decode;
+use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::hash::{ct_eq, sha256};
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +36,11 @@ impl CodeChallenge {
     /// The challenge of this verifier.
     pub fn of(verifier: &str) -> Self {
         Self(sha256(verifier.as_bytes()))
+    }
+
+    /// The challenge as it is sent.
+    pub fn to_text(self) -> String {
+        base64url_encode(&self.0)
     }
 
     /// Whether this is the verifier of the challenge.
