@@ -1,6 +1,7 @@
 //! What a provider publishes about itself (OpenID Connect Discovery §3, RFC 8414 §2).
 
 use selfsame_oauth::client::AuthenticationMethod;
+use selfsame_oauth::details::OPENID_CREDENTIAL;
 use selfsame_oauth::grant::GrantType;
 use selfsame_oauth::{dpop, pkce};
 use serde::Serialize;
@@ -33,7 +34,7 @@ pub struct ProviderMetadata {
     introspection_endpoint: Url,
     revocation_endpoint: Url,
     end_session_endpoint: Url,
-    scopes_supported: Vec<&'static str>,
+    scopes_supported: Vec<String>,
     response_types_supported: [&'static str; 1],
     response_modes_supported: [&'static str; 2],
     grant_types_supported: [&'static str; 2],
@@ -62,6 +63,8 @@ pub struct ProviderMetadata {
     backchannel_logout_session_supported: bool,
     ui_locales_supported: Vec<&'static str>,
     prompt_values_supported: [&'static str; 4],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    authorization_details_types_supported: Vec<&'static str>,
 }
 
 impl ProviderAddresses {
@@ -101,7 +104,10 @@ impl ProviderMetadata {
             introspection_endpoint: at("introspect")?,
             revocation_endpoint: at("revoke")?,
             end_session_endpoint: at("logout")?,
-            scopes_supported: scopes.chain(claims::claim_scopes()).collect(),
+            scopes_supported: scopes
+                .chain(claims::claim_scopes())
+                .map(str::to_owned)
+                .collect(),
             response_types_supported: ["code"],
             response_modes_supported: ["query", "form_post"],
             grant_types_supported: [
@@ -141,7 +147,20 @@ impl ProviderMetadata {
             backchannel_logout_session_supported: true,
             ui_locales_supported: locales.to_vec(),
             prompt_values_supported: ["none", "login", "consent", "select_account"],
+            authorization_details_types_supported: Vec::new(),
         })
+    }
+
+    /// The metadata of a provider whose access tokens get credentials, with the scopes that stand for them (OpenID4VCI
+    /// 1.0 §5.1).
+    #[must_use]
+    pub fn with_credentials<'a>(mut self, scopes: impl Iterator<Item = &'a str>) -> Self {
+        let before = self.scopes_supported.len();
+        self.scopes_supported.extend(scopes.map(str::to_owned));
+        if self.scopes_supported.len() > before {
+            self.authorization_details_types_supported = vec![OPENID_CREDENTIAL];
+        }
+        self
     }
 }
 

@@ -1,7 +1,7 @@
 //! Authorization requests (RFC 6749 §4.1.1, OpenID Connect Core §3.1.2.1): read, and checked against the client.
 
 use selfsame_oauth::pkce::CodeChallenge;
-use selfsame_oauth::{Code, Error, Form, ScopeSet};
+use selfsame_oauth::{AuthorizationDetail, Code, Error, Form, ScopeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -58,6 +58,12 @@ pub struct AuthorizationRequest {
     pub acr_is_essential: bool,
     /// The claims that are asked for by name.
     pub claims: RequestedClaims,
+    /// The credentials that are asked for one by one (OpenID4VCI 1.0 §5.1.1).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<AuthorizationDetail>,
+    /// What tells a credential offer by (OpenID4VCI 1.0 §5.1.3). It authorises nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer_state: Option<String>,
 }
 
 /// An authorization request that is refused.
@@ -166,6 +172,8 @@ impl AuthorizationRequest {
             acr: Vec::new(),
             acr_is_essential: false,
             claims: RequestedClaims::default(),
+            details: Vec::new(),
+            issuer_state: None,
         }
     }
 }
@@ -187,8 +195,18 @@ impl Rest {
         let max_age = max_age.map_err(|_| invalid("max_age is not a number of seconds"))?;
         let prompts = form.take("prompt").map(|text| Prompts::parse(&text));
         let locales = |text: Option<String>| text.map(|text| languages(&text));
+        let details = form.take("authorization_details");
+        let details = details.map(|text| AuthorizationDetail::parse_request(&text));
+        let details = details.transpose()?.unwrap_or_default();
+        let scope = scope_of(form.take("scope"), client)?;
+        if scope.is_empty() && details.is_empty() {
+            let reason = "scope is missing, or has nothing that the client may ask for";
+            return Err(Error::new(Code::InvalidScope, reason));
+        }
         Ok(Self(AuthorizationRequest {
-            scope: scope_of(form.take("scope"), client)?,
+            scope,
+            details,
+            issuer_state: bounded(form.take("issuer_state"))?,
             nonce: bounded(form.take("nonce"))?,
             challenge: challenge(&mut form, rules)?,
             dpop_jkt: thumbprint(form.take("dpop_jkt"))?,
@@ -231,14 +249,7 @@ fn response_type(name: Option<&str>) -> Result<(), Error> {
 /// Scopes that the client may not ask for are left out; what was granted is told (RFC 6749 §3.3).
 fn scope_of(text: Option<String>, client: &RelyingParty) -> Result<ScopeSet, Error> {
     let asked = ScopeSet::parse(text.as_deref().unwrap_or_default())?;
-    let allowed = asked.keep(|scope| client.may_ask(scope));
-    match allowed.is_empty() {
-        true => Err(Error::new(
-            Code::InvalidScope,
-            "scope is missing, or has nothing that the client may ask for",
-        )),
-        false => Ok(allowed),
-    }
+    Ok(asked.keep(|scope| client.may_ask(scope)))
 }
 
 fn challenge(form: &mut Form, rules: &ProviderRules) -> Result<Option<CodeChallenge>, Error> {

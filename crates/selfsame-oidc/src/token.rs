@@ -7,7 +7,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{Algorithm, SecretString};
 use selfsame_oauth::jwt::JwtTime;
 use selfsame_oauth::jwt::{Jwt, VerificationKeys};
-use selfsame_oauth::{Code, Error, ScopeSet, secret};
+use selfsame_oauth::{AuthorizationDetail, Code, Error, ScopeSet, secret};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -103,6 +103,9 @@ pub struct GrantedTokens {
     pub refresh_token: Option<SecretString>,
     /// The scopes that were granted.
     pub scope: String,
+    /// The credentials that were granted one by one (OpenID4VCI 1.0 §6.2).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub authorization_details: Vec<AuthorizationDetail>,
     /// The ID token, if `openid` was granted.
     #[serde(with = "secret::option", skip_serializing_if = "Option::is_none")]
     pub id_token: Option<SecretString>,

@@ -55,7 +55,7 @@ pub enum Userinfo {
 }
 
 impl ValidToken {
-    fn granted(&self) -> Result<&GrantedSignIn> {
+    pub(crate) fn granted(&self) -> Result<&GrantedSignIn> {
         match &self.record.state {
             SignInState::Granted(granted) => Ok(granted),
             _ => Err(invalid()),
@@ -229,7 +229,7 @@ impl SignIns {
     }
 
     /// The access token of a call, with the proof that its key is there.
-    async fn presented(&self, presented: &PresentedToken<'_>) -> Result<ValidToken> {
+    pub(crate) async fn presented(&self, presented: &PresentedToken<'_>) -> Result<ValidToken> {
         let valid = self.valid(presented.token).await?;
         let Some(jkt) = &valid.token.access.jkt else {
             return match presented.is_dpop {
@@ -287,7 +287,7 @@ impl SignIns {
         }
     }
 
-    async fn client_of(&self, token: &AcceptedToken) -> Result<Arc<FoundClient>> {
+    pub(crate) async fn client_of(&self, token: &AcceptedToken) -> Result<Arc<FoundClient>> {
         let found = self.clients().active(&token.client_id).await?;
         found.ok_or_else(invalid)
     }

@@ -15,7 +15,8 @@ impl SignIns {
         let service = &self.service;
         let (acr, locales) = (&service.parts.acr, &service.parts.locales);
         let metadata = ProviderMetadata::of(&self.place.addresses, &service.rules, acr, locales);
-        metadata.map_err(Error::internal)
+        let metadata = metadata.map_err(Error::internal)?;
+        Ok(metadata.with_credentials(service.parts.credentials.names()))
     }
 
     /// The public keys: those in use, the next ones, and former ones for a day.

@@ -11,6 +11,8 @@ mod callers;
 mod client_check;
 pub mod clients;
 mod consent;
+mod credential_scopes;
+mod credentials;
 mod documents;
 mod dpop_check;
 pub mod identity;
@@ -29,6 +31,7 @@ mod redeem;
 mod refresh;
 mod refusal;
 pub mod registering;
+mod resource;
 mod service;
 mod session;
 mod sign_in;
@@ -40,9 +43,11 @@ pub mod view;
 
 pub use begin::ArrivingBrowser;
 pub use caller_limits::CALLS_EACH;
+pub use credential_scopes::CredentialScopes;
 pub use dpop_check::CalledEndpoint;
 pub use place::ProviderPlace;
 pub use pushed::PushedAnswer;
+pub use resource::SignedInHolder;
 pub use service::{SignInParts, SignInService, SignIns};
 pub use sign_in::{AttemptLimits, SignInVisitor, WantedOtp};
 

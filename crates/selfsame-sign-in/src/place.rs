@@ -16,6 +16,8 @@ pub struct ProviderPlace {
     pub tenant: TenantId,
     /// Its addresses.
     pub addresses: ProviderAddresses,
+    /// The organisation's identifier as an issuer of credentials.
+    pub credential_issuer: String,
 }
 
 impl ProviderPlace {
@@ -28,6 +30,7 @@ impl ProviderPlace {
         let base = organisation.url(&format!("{NAME}/"))?;
         Ok(Self {
             tenant: organisation.issuer.clone(),
+            credential_issuer: organisation.identifier.clone(),
             addresses: ProviderAddresses {
                 issuer: identifier.into(),
                 base,

@@ -3,7 +3,7 @@
 use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Result;
-use selfsame_oauth::ScopeSet;
+use selfsame_oauth::{AuthorizationDetail, ScopeSet};
 use selfsame_oidc::token::{AccessFacts, Authentication, GrantedTokens, TokenFacts, at_hash};
 use serde_json::{Map, Value};
 
@@ -21,6 +21,8 @@ pub(crate) struct TokenPlan {
     pub id_claims: Option<Map<String, Value>>,
     /// The secret of the refresh token.
     pub refresh: Option<SecretString>,
+    /// The credentials that are granted one by one.
+    pub details: Vec<AuthorizationDetail>,
     pub now: UnixTime,
 }
 
@@ -69,6 +71,7 @@ impl SignIns {
             expires_in: lifetimes.access_token,
             refresh_token: plan.refresh.map(handed),
             scope: plan.access.scope.to_string(),
+            authorization_details: plan.details,
             id_token: id_token.map(SecretString::from),
         })
     }

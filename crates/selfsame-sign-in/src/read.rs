@@ -70,12 +70,20 @@ impl SignIns {
         }
         Ok(
             match AuthorizationRequest::parse(form, &client.party, &client.rules) {
-                Ok(request) => RequestRead::Read(Box::new(ReadRequest {
-                    client,
-                    request,
-                    spent,
-                    pushed: None,
-                })),
+                Ok(mut request) => match self.ask_for_credentials(&mut request, &client.party) {
+                    Ok(()) => RequestRead::Read(Box::new(ReadRequest {
+                        client,
+                        request,
+                        spent,
+                        pushed: None,
+                    })),
+                    Err(error) => RequestRead::Returned(Box::new(ReturnedError {
+                        redirect_uri: request.redirect_uri,
+                        mode: request.mode,
+                        state: request.state,
+                        error,
+                    })),
+                },
                 Err(RequestRefusal::Returned(returned)) => RequestRead::Returned(returned),
                 Err(RequestRefusal::Shown(error)) => return Err(refusal(error)),
             },

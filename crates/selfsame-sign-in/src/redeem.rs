@@ -170,6 +170,9 @@ impl RedeemingCode<'_> {
             },
             id_claims,
             refresh,
+            details: self
+                .of
+                .granted_details(&record.request, &coded.agreed.scope),
             now: round.ctx.now(),
         };
         let granted = self.granted(coded, claims.clone(), plan.refresh.as_ref());

@@ -99,6 +99,7 @@ impl RefreshingTokens<'_> {
             subject: granted.subject.clone(),
             authentication: granted.authentication.clone(),
             id_claims: id_claims(record, &granted.claims, &scope),
+            details: self.of.granted_details(&record.request, &scope),
             access: AccessFacts {
                 sign_in: round.at.id.to_owned(),
                 number: round.ctx.token("sign-in/access"),

@@ -12,6 +12,7 @@ use selfsame_oidc::{AcrTable, Preset, ProviderRules};
 
 use crate::caller_limits::CallerLimits;
 use crate::clients::{Clients, ReadClients};
+use crate::credential_scopes::CredentialScopes;
 use crate::identity::IdentitySystem;
 use crate::key_set::KeySets;
 use crate::place::ProviderPlace;
@@ -36,6 +37,8 @@ pub struct SignInParts {
     pub calls_each: u64,
     /// Whether a provider's new keys are made in the hardware security module.
     pub keys_in_hsm: bool,
+    /// The credentials that people get by signing in.
+    pub credentials: CredentialScopes,
 }
 
 /// The provider of each organisation of one instance.

@@ -130,6 +130,7 @@ impl World {
             locales: vec!["en"],
             calls_each: CALLS_EACH,
             keys_in_hsm: false,
+            credentials: Default::default(),
         }));
         let organisation = Organisation::main(&"https://host.example/".parse().unwrap()).unwrap();
         let base: Url = BASE_URL.parse().unwrap();

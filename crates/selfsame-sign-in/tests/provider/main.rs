@@ -2,6 +2,7 @@
 
 mod abuse;
 mod callers;
+mod credentials;
 mod dpop;
 mod flows;
 mod forging;

@@ -35,6 +35,8 @@ use selfsame_sign_in::{
 use selfsame_store::{Memory, Store, Vault};
 use serde_json::{Map, Value, json};
 
+use crate::credentials::credentials;
+
 pub const URI: &str = "https://rp.example/cb";
 pub const ISSUER: &str = "http://localhost:9/oidc";
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
@@ -133,6 +135,7 @@ pub struct World {
     pub provider: SignIns,
     pub client_id: String,
     pub secret: Option<SecretString>,
+    pub is_public: bool,
     pub key: PrivateKey,
     pub browser: ArrivingBrowser,
 }
@@ -178,6 +181,7 @@ fn provider_on(shared: &Arc<Shared>, system: OnePerson, preset: Preset) -> SignI
         locales: vec!["en"],
         calls_each: CALLS_EACH,
         keys_in_hsm: false,
+        credentials: credentials(),
     }));
     let organisation = Organisation::main(&shared.config.origin).unwrap();
     service.of(&organisation).unwrap()
@@ -201,6 +205,7 @@ impl World {
         if all["token_endpoint_auth_method"] == "private_key_jwt" {
             all["jwks"] = json!({"keys": [key.public().to_jwk().to_value()]});
         }
+        let is_public = all["token_endpoint_auth_method"] == "none";
         let registration: ClientRegistration = serde_json::from_value(all).unwrap();
         let made = provider
             .register(WantedClient {
@@ -216,6 +221,7 @@ impl World {
             provider,
             client_id: made.client_id,
             secret: made.client_secret,
+            is_public,
             key,
             browser: ArrivingBrowser {
                 secret: Some(SecretString::from("browser")),
@@ -295,6 +301,9 @@ impl World {
         let own = |name: &str, value: String| (name.to_owned(), value);
         if self.secret.is_some() {
             return Vec::new();
+        }
+        if self.is_public {
+            return vec![own("client_id", self.client_id.clone())];
         }
         let claims = json!({
             "iss": self.client_id, "sub": self.client_id, "aud": ISSUER, "jti": jti,

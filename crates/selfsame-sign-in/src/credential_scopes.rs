@@ -1,0 +1,53 @@
+//! The credentials that people get by signing in (OpenID4VCI 1.0 §5): a scope for each type, and the claims that a
+//! credential of it is made from. Whoever agrees to the scope has to agree to these claims.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The scopes that stand for credentials, each the id of a credential type, with the claims that such a credential is
+/// made from.
+#[derive(Clone, Debug, Default)]
+pub struct CredentialScopes(BTreeMap<String, BTreeSet<String>>);
+
+impl CredentialScopes {
+    /// The scopes.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// The scope of a credential configuration, whose identifier begins with the id of its type. The issuer judges the
+    /// configuration itself.
+    pub(crate) fn of_configuration(&self, id: &str) -> Option<&str> {
+        let begins = |scope: &&str| {
+            let rest = id.strip_prefix(*scope);
+            rest.is_some_and(|rest| rest.starts_with('_'))
+        };
+        self.names().filter(begins).max_by_key(|scope| scope.len())
+    }
+
+    /// The claims that a credential with this scope is made from.
+    pub(crate) fn claims(&self, scope: &str) -> impl Iterator<Item = &String> {
+        self.0.get(scope).into_iter().flatten()
+    }
+}
+
+impl FromIterator<(String, BTreeSet<String>)> for CredentialScopes {
+    fn from_iter<I: IntoIterator<Item = (String, BTreeSet<String>)>>(scopes: I) -> Self {
+        Self(scopes.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configuration_has_the_scope_of_its_type() {
+        let scope = |name: &str| (name.to_owned(), BTreeSet::new());
+        let scopes: CredentialScopes = ["pass", "pass_staff"].map(scope).into_iter().collect();
+        assert_eq!(scopes.of_configuration("pass_1_sd-jwt"), Some("pass"));
+        let longer = scopes.of_configuration("pass_staff_1_sd-jwt");
+        assert_eq!(longer, Some("pass_staff"));
+        assert_eq!(scopes.of_configuration("passport_1_sd-jwt"), None);
+        assert_eq!(scopes.of_configuration("pass"), None);
+    }
+}

@@ -1,0 +1,61 @@
+//! What a resource of the same organisation learns from an access token: the issuer of credentials is one.
+
+use selfsame_crypto::time::UnixTime;
+use selfsame_driver::{Error, Result};
+use selfsame_oauth::jwt::Jwt;
+use selfsame_oauth::{AuthorizationDetail, ScopeSet};
+use serde_json::{Map, Value};
+
+use crate::access::PresentedToken;
+use crate::record::KeptClaims;
+use crate::service::SignIns;
+
+/// A person who signed in, as an access token stands for them.
+#[derive(Clone, Debug)]
+pub struct SignedInHolder {
+    /// The client that has the token.
+    pub client_id: String,
+    /// The scopes.
+    pub scope: ScopeSet,
+    /// The credentials that were granted one by one; if there are any, the scopes alone grant none.
+    pub details: Vec<AuthorizationDetail>,
+    /// What tells the credential offer by that the client began with.
+    pub issuer_state: Option<String>,
+    /// The claims that the person agreed to.
+    pub claims: Map<String, Value>,
+    /// When the token ends.
+    pub expires: UnixTime,
+}
+
+impl SignIns {
+    /// Whom an access token stands for.
+    ///
+    /// # Errors
+    /// `invalid_token` (RFC 6750 §3.1), also after its code was used a second time; `invalid_dpop_proof` and
+    /// `use_dpop_nonce` (RFC 9449 §7.1); the store's.
+    pub async fn holder_of(&self, presented: &PresentedToken<'_>) -> Result<SignedInHolder> {
+        let valid = self.presented(presented).await?;
+        // With a client that was removed, its tokens ended.
+        self.client_of(&valid.token).await?;
+        let granted = valid.granted()?;
+        let request = &valid.record.request;
+        Ok(SignedInHolder {
+            client_id: valid.token.client_id.clone(),
+            details: self.granted_details(request, &valid.token.access.scope),
+            scope: valid.token.access.scope.clone(),
+            issuer_state: request.issuer_state.clone(),
+            claims: plain(&granted.claims)?,
+            expires: valid.token.expires,
+        })
+    }
+}
+
+/// The claims by name. What the identity system signed came from itself, so its signature says nothing new here.
+fn plain(claims: &KeptClaims) -> Result<Map<String, Value>> {
+    match claims {
+        KeptClaims::Plain(claims) => Ok(claims.clone()),
+        KeptClaims::Signed(jws) => Jwt::parse(jws)
+            .map(Jwt::into_claims)
+            .map_err(|_| Error::upstream("identity-system-away")),
+    }
+}
