@@ -9,9 +9,11 @@ mod clients;
 mod door;
 mod passkeys;
 mod provider;
+mod receiving;
 pub mod routes;
 mod wallet;
 mod wallet_browser;
 
 pub use door::{AtDoor, AtSeat, SignInDoor};
+pub use receiving::OwnWallet;
 pub use wallet_browser::{WalletBrowser, WalletDoor};

@@ -2,13 +2,17 @@
 
 use axum::extract::FromRequestParts;
 use selfsame_http::error::Problem;
-use selfsame_http::route::{Route, get, post};
+use selfsame_http::route::{Route, get, post, tagged};
 use selfsame_oidc_endpoints::ProviderHere;
 use selfsame_pages::Frame;
 
 use crate::door::{AtDoor, AtSeat};
+use crate::receiving::OwnWallet;
 use crate::wallet_browser::WalletBrowser;
-use crate::{account, authenticator, clients, passkeys, provider, wallet};
+use crate::{account, authenticator, clients, passkeys, provider, receiving, wallet};
+
+const JSON: &str = "application/json";
+const GUIDE: &str = "docs/sign-in.md";
 
 /// Creating a wallet and signing in to it.
 pub fn wallet_door<S>() -> Vec<Route<S>>
@@ -40,13 +44,42 @@ where
     ]
 }
 
-/// Leaving a wallet.
+/// Leaving a wallet, and coming back to it from an authorization server.
 pub fn wallet<S>() -> Vec<Route<S>>
 where
     S: Clone + Send + Sync + 'static,
     WalletBrowser: FromRequestParts<S>,
+    OwnWallet: FromRequestParts<S>,
 {
-    vec![post("/wallet/sign-out", wallet::sign_out)]
+    vec![
+        post("/wallet/sign-out", wallet::sign_out),
+        get("/wallet/received", receiving::page).abroad(),
+    ]
+}
+
+/// Signing in for an offer, for a person's programs.
+pub fn receiving<S>() -> Vec<Route<S>>
+where
+    S: Clone + Send + Sync + 'static,
+    OwnWallet: FromRequestParts<S>,
+{
+    tagged(
+        "wallet",
+        vec![
+            post("/api/wallet/offers/sign-in", receiving::begin)
+                .named("wallet_begin_sign_in")
+                .gives(JSON, "Where the person signs in to get what is offered.")
+                .by(GUIDE)
+                .takes(JSON)
+                .abroad(),
+            post("/api/wallet/offers/received", receiving::finish)
+                .named("wallet_finish_sign_in")
+                .gives(JSON, "The cards that came after the sign-in.")
+                .by(GUIDE)
+                .takes(JSON)
+                .abroad(),
+        ],
+    )
 }
 
 /// The account of a person who has signed in.

@@ -17,6 +17,8 @@ pub struct WalletConfig {
     pub cards_max: Bound,
     /// Maximum total size of a person's cards, in bytes.
     pub bytes_max: Bound,
+    /// The identifier of the wallet at authorization servers, where people sign in to get credentials.
+    pub client_id: String,
 }
 
 impl Default for WalletConfig {
@@ -26,6 +28,7 @@ impl Default for WalletConfig {
             keys_max: Bound::of(100),
             cards_max: Bound::of(1000),
             bytes_max: Bound::of(64 << 20),
+            client_id: "selfsame-wallet".to_owned(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Accepting an offer: preview, consent, and the flow that ends with cards (OpenID4VCI 1.0).
 
+mod by_sign_in;
 pub(crate) mod flow;
 mod judge;
 
@@ -42,6 +43,19 @@ const REDEEMING_AGE: u64 = 10;
 struct OfferToAccept {
     offer: CredentialOffer,
     known: Arc<OfferingIssuer>,
+    /// The form that redeems the code of a sign-in; `None` for the code of the offer.
+    redemption: Option<SecretString>,
+}
+
+impl OfferToAccept {
+    /// An offer whose own code is redeemed.
+    fn by_itself(offer: CredentialOffer, known: Arc<OfferingIssuer>) -> Self {
+        Self {
+            offer,
+            known,
+            redemption: None,
+        }
+    }
 }
 
 impl Wallet {
@@ -69,6 +83,9 @@ impl Wallet {
                 .and_then(|display| display.name.as_deref().map(readable)),
             issuer_logo: self.logo_of(&known.issuer).await?,
             trusted: self.trusts_issuer(&offer.credential_issuer),
+            sign_in: offer
+                .authorization_code()
+                .map(|_| known.server.issuer.clone()),
             credentials,
             tx_code: tx_code.map(|code| TxCodePrompt {
                 input_mode: match code.input_mode {
@@ -103,7 +120,7 @@ impl Wallet {
         let offer = self.offer(&accept.offer).await?;
         let known = self.issuer_of(&offer, REDEEMING_AGE).await?;
         check_for_people(&offer, &known.issuer)?;
-        self.accept(person, accept, OfferToAccept { offer, known })
+        self.accept(person, accept, OfferToAccept::by_itself(offer, known))
             .await
     }
 
@@ -118,7 +135,7 @@ impl Wallet {
     ) -> Result<Vec<CardSummary>> {
         let offer = self.offer(&accept.offer).await?;
         let known = self.issuer_of(&offer, REDEEMING_AGE).await?;
-        self.accept(person, accept, OfferToAccept { offer, known })
+        self.accept(person, accept, OfferToAccept::by_itself(offer, known))
             .await
     }
 
@@ -126,8 +143,13 @@ impl Wallet {
         &self,
         person: &Person,
         accept: &AcceptOffer,
-        OfferToAccept { offer, known }: OfferToAccept,
+        to_accept: OfferToAccept,
     ) -> Result<Vec<CardSummary>> {
+        let OfferToAccept {
+            offer,
+            known,
+            redemption,
+        } = to_accept;
         let key = issuer_key(&offer);
         let copies = accept.copies.unwrap_or(1);
         if !(1..=COPIES_MAX).contains(&copies) {
@@ -154,6 +176,7 @@ impl Wallet {
             server: &known.server,
             tx_code: tx_code.as_ref(),
             bindings: &bindings,
+            redemption: redemption.as_ref(),
         })
         .map_err(refusal)?;
         let looks = looks(&known.issuer, &offer.credential_configuration_ids);
@@ -278,7 +301,7 @@ impl Wallet {
         .map_err(refusal)?;
         let servers =
             wallet::metadata::servers(&issuer, offer, &self.transport).map_err(refusal)?;
-        let (server, server_age) = self.fetch_server(&servers).await?;
+        let (server, server_age) = self.fetch_server(&servers, offer).await?;
         let lacks = wallet::metadata::check_offered(&issuer, offer).is_err();
         let known = KnownIssuer::new(issuer, &server, lacks)?;
         // RFC 9111 §4.2: cached no longer than both responses allow.
@@ -287,15 +310,21 @@ impl Wallet {
             .at_most(server_age))
     }
 
-    /// The first server that redeems pre-authorized codes (OpenID4VCI 1.0 §12.2.4); if none does, the result of the
+    /// The first server that supports the grant of the offer (OpenID4VCI 1.0 §12.2.4); if none does, the result of the
     /// first server.
-    async fn fetch_server(&self, servers: &[AuthorizationServer]) -> Result<(ServerMetadata, u64)> {
+    async fn fetch_server(
+        &self,
+        servers: &[AuthorizationServer],
+        offer: &CredentialOffer,
+    ) -> Result<(ServerMetadata, u64)> {
         let mut first = None;
+        let supports = |metadata: &ServerMetadata| match offer.authorization_code() {
+            Some(_) => metadata.supports_authorization_code(),
+            None => metadata.supports_pre_authorized_code(),
+        };
         for server in servers {
             match self.server_metadata(server).await {
-                Ok((metadata, age)) if metadata.supports_pre_authorized_code() => {
-                    return Ok((metadata, age));
-                }
+                Ok((metadata, age)) if supports(&metadata) => return Ok((metadata, age)),
                 other => first.get_or_insert(other),
             };
         }
@@ -402,10 +431,9 @@ fn looks(issuer: &IssuerMetadata, configurations: &[String]) -> BTreeMap<String,
 
 /// The cache key of an issuer's documents; which of its authorization servers is used depends on the offer.
 fn issuer_key(offer: &CredentialOffer) -> String {
-    let server = offer
-        .pre_authorized_code()
-        .and_then(|grant| grant.authorization_server.as_deref());
-    format!("{} {}", offer.credential_issuer, server.unwrap_or_default())
+    let server = offer.authorization_server().unwrap_or_default();
+    let grant = offer.authorization_code().map_or("", |_| "code");
+    format!("{} {server} {grant}", offer.credential_issuer)
 }
 
 /// For how many seconds a response may be cached, by its own headers.

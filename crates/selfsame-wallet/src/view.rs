@@ -168,6 +168,16 @@ pub struct OfferPreview {
     pub credentials: Vec<OfferedCredential>,
     /// How to ask for the transaction code, if one is needed.
     pub tx_code: Option<TxCodePrompt>,
+    /// The authorization server that the person signs in at to get the credentials, if they must.
+    #[serde(default)]
+    pub sign_in: Option<String>,
+}
+
+/// Where a person signs in to get the credentials of an offer.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct SignInForOffer {
+    /// The address for the person's browser. It leads back to `/wallet/received` here.
+    pub url: String,
 }
 
 /// One credential of an offer.

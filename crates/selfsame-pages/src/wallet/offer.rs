@@ -19,6 +19,7 @@ pub struct OfferPreviewPage {
     offered: Vec<Offered>,
     preview: OfferPreview,
     problem: Option<String>,
+    sign_in: Option<String>,
 }
 
 /// The offer that a person opened or tried to accept.
@@ -29,12 +30,50 @@ pub struct TriedOffer {
     pub problem: Option<String>,
     /// The origin of the instance.
     pub own: Url,
+    /// Where the person signs in, once that has begun.
+    pub sign_in: Option<String>,
+}
+
+impl TriedOffer {
+    /// An offer that was just opened.
+    #[must_use]
+    pub fn new(uri: String, own: Url) -> Self {
+        Self {
+            uri,
+            problem: None,
+            own,
+            sign_in: None,
+        }
+    }
+
+    /// The offer with why it could not be accepted.
+    #[must_use]
+    pub fn failed(self, problem: String) -> Self {
+        Self {
+            problem: Some(problem),
+            ..self
+        }
+    }
+
+    /// The offer for which the person signs in at this address.
+    #[must_use]
+    pub fn signing_in(self, url: String) -> Self {
+        Self {
+            sign_in: Some(url),
+            ..self
+        }
+    }
 }
 
 impl OfferPreviewPage {
     /// The page of this offer.
     pub fn of(frame: Frame, preview: OfferPreview, tried: TriedOffer) -> Self {
-        let TriedOffer { uri, problem, own } = tried;
+        let TriedOffer {
+            uri,
+            problem,
+            own,
+            sign_in,
+        } = tried;
         let named = preview.issuer_name.clone();
         let title = "An offer";
         Self {
@@ -52,6 +91,7 @@ impl OfferPreviewPage {
                 .collect(),
             preview,
             problem,
+            sign_in,
         }
     }
 }

@@ -43,6 +43,14 @@ pub struct OfferLink {
     pub offer: String,
 }
 
+/// The response of an authorization server at which the person signed in.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SignInReturn {
+    /// The address that the browser was led back to, or its query.
+    pub response: String,
+}
+
 /// A request to preview or to decline.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -1,0 +1,43 @@
+//! Signing in elsewhere for the credentials of an offer, and the way back (OpenID4VCI 1.0 §5).
+
+use std::sync::Arc;
+
+use axum::extract::RawQuery;
+use axum::response::{IntoResponse as _, Redirect};
+use selfsame_accounts::Person;
+use selfsame_driver::Error;
+use selfsame_http::error::Handled;
+use selfsame_http::extract::Json;
+use selfsame_http::listing::Items;
+use selfsame_http::response::json;
+use selfsame_wallet::Wallet;
+use selfsame_wallet::view::AcceptOffer;
+use selfsame_wallet::view::sent::SignInReturn;
+
+/// The wallet of the person who calls.
+pub struct OwnWallet {
+    /// The wallet.
+    pub wallet: Arc<Wallet>,
+    /// Its owner.
+    pub person: Person,
+}
+
+/// Begins the sign-in that an offer needs.
+pub async fn begin(own: OwnWallet, Json(accept): Json<AcceptOffer>) -> Handled {
+    let begun = own.wallet.sign_in_for(&own.person, &accept).await?;
+    let none = || Error::bad_request("offer-without-sign-in");
+    json(&begun.ok_or_else(none)?)
+}
+
+/// Takes the response of the authorization server, for a program.
+pub async fn finish(own: OwnWallet, Json(back): Json<SignInReturn>) -> Handled {
+    let items = own.wallet.received(&own.person, &back.response).await?;
+    json(&Items { items })
+}
+
+/// Takes the response of the authorization server with the person's browser.
+pub async fn page(own: OwnWallet, RawQuery(query): RawQuery) -> Handled {
+    let response = query.unwrap_or_default();
+    own.wallet.received(&own.person, &response).await?;
+    Ok(Redirect::to("/wallet?done=accepted").into_response())
+}
