@@ -9,6 +9,7 @@ mod erasing;
 mod expiring;
 mod exporting;
 mod hearing;
+mod issuing;
 mod looks;
 mod opening;
 mod revoking;
@@ -562,6 +563,9 @@ impl App {
 fn check(config: &Config) -> Result<()> {
     check_verifiers(&config.trust)?;
     config.issuer.check()?;
+    if !config.issuer.by_sign_in.is_empty() && !config.roles.wallet {
+        return Err(Error::bad_request("by-sign-in-without-provider"));
+    }
     config.verifier.check()?;
     config.organisations.check()?;
     agents::check(&config.agents)

@@ -155,6 +155,7 @@ async fn issued(app: &App, format: Format) -> String {
             examples: true,
             uses: None,
             tx_code: false,
+            by_sign_in: false,
             by_reference: false,
             expires_in: None,
             label: None,

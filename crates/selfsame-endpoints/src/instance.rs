@@ -14,6 +14,8 @@ use selfsame_driver::Result;
 use selfsame_ledger::Registry;
 use selfsame_ledger::browse::Browser;
 use selfsame_openid::OrganisationRoles;
+use selfsame_openid4vc::wire::credential::CredentialResponse;
+use selfsame_sign_in::access::PresentedToken;
 
 /// What serves the endpoints of an instance.
 #[async_trait]
@@ -42,6 +44,17 @@ pub trait EndpointHost: Send + Sync {
 
     /// Whether this is the operator token.
     fn is_operator(&self, token: &str) -> bool;
+
+    /// Issues credentials of an organisation for an access token.
+    async fn credential(
+        &self,
+        roles: &OrganisationRoles,
+        presented: &PresentedToken<'_>,
+        body: &[u8],
+    ) -> Result<CredentialResponse>;
+
+    /// A nonce for the next proofs of possession that come with access tokens (RFC 9449 §9).
+    async fn dpop_nonce(&self, roles: &OrganisationRoles) -> Result<String>;
 
     /// Registers the DID of another party in the registry, and waits for the receipt.
     async fn register(&self, newcomer: &Newcomer<'_>) -> Result<Registered>;

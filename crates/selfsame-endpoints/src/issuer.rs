@@ -1,23 +1,27 @@
 //! OpenID4VCI 1.0: the issuer's metadata, offers by reference, and its three endpoints; status lists.
 
-use axum::extract::RawQuery;
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG};
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use selfsame_core::organisation::look::LogoFile;
 use selfsame_http::error::{Handled, Problem};
-use selfsame_http::extract::{Path, Raw, bearer, is_kind};
+use selfsame_http::extract::{Path, Raw, after, bearer, is_kind};
 use selfsame_http::negotiation::is_known;
 use selfsame_http::response::{open_to_all, ready};
 use selfsame_openid::OrganisationRoles;
 use selfsame_openid::issuer::lists::ListFace;
 use selfsame_openid::view::issuer::ServedList;
+use selfsame_sign_in::access::PresentedToken;
 use selfsame_types::{DocumentKind, Picture};
+use url::Url;
 
-use crate::instance::RolesHere;
+use crate::instance::{Instance, RolesHere};
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
+/// The scheme and the header of proofs of possession (RFC 9449 §7.1).
+const DPOP: &str = "dpop";
 /// OpenID4VCI 1.0 §8.3.1.2: an error in a credential request's payload is never `invalid_request`.
 const MALFORMED: &str = "invalid_credential_request";
 
@@ -60,22 +64,56 @@ pub async fn nonce(RolesHere(roles): RolesHere) -> Handled {
 
 /// The credential endpoint (§8).
 pub async fn credential(
+    State(instance): State<Instance>,
     RolesHere(roles): RolesHere,
     headers: HeaderMap,
     body: Result<Raw, Problem>,
 ) -> Handled {
-    let Some(token) = headers.get(AUTHORIZATION).and_then(bearer) else {
-        return Err(Problem::new(
-            StatusCode::UNAUTHORIZED,
-            "access-token-needed",
-        ));
-    };
-    if !is_kind(&headers, JSON) {
+    let proof = headers.get(DPOP).and_then(|proof| proof.to_str().ok());
+    let answer = issued(&instance, &roles, &headers, body).await;
+    if proof.is_none() {
+        return answer;
+    }
+    let mut answer = answer.unwrap_or_else(|problem| problem.into_response());
+    let nonce = instance.dpop_nonce(&roles).await?;
+    if let Ok(nonce) = HeaderValue::from_str(&nonce) {
+        answer.headers_mut().insert("dpop-nonce", nonce);
+    }
+    Ok(answer)
+}
+
+async fn issued(
+    instance: &Instance,
+    roles: &OrganisationRoles,
+    headers: &HeaderMap,
+    body: Result<Raw, Problem>,
+) -> Handled {
+    let url = roles.organisation.url("issuer/credential")?;
+    let absent = || Problem::new(StatusCode::UNAUTHORIZED, "access-token-needed");
+    let presented = presented(&url, headers).ok_or_else(absent)?;
+    if !is_kind(headers, JSON) {
         let problem = Problem::bad_request("body-not-json");
         return Err(problem.with_code(MALFORMED));
     }
     let Raw(body) = body.map_err(|problem| problem.with_code(MALFORMED))?;
-    Ok(axum::Json(roles.issuer()?.credential(token, &body).await?).into_response())
+    let response = instance.credential(roles, &presented, &body).await?;
+    Ok(axum::Json(response).into_response())
+}
+
+/// The access token of a call of the credential endpoint, and the proof that comes with it.
+fn presented<'a>(url: &'a Url, headers: &'a HeaderMap) -> Option<PresentedToken<'a>> {
+    let authorization = headers.get(AUTHORIZATION)?;
+    let bound = after(authorization, DPOP);
+    let mut proofs = headers.get_all(DPOP).iter();
+    let proof = proofs.next().and_then(|proof| proof.to_str().ok());
+    Some(PresentedToken {
+        url,
+        method: "POST",
+        is_dpop: bound.is_some(),
+        token: bound.or_else(|| bearer(authorization))?,
+        // RFC 9449 §4.3: two proofs are none.
+        proof: proof.filter(|_| proofs.next().is_none()),
+    })
 }
 
 /// The type metadata of a version of a type (SD-JWT VC, Type Metadata).

@@ -19,3 +19,5 @@ pub mod von_network;
 
 pub use addressed::Addressed;
 pub use instance::{EndpointHost, Instance, RolesHere};
+pub use selfsame_openid4vc::wire::credential::CredentialResponse;
+pub use selfsame_sign_in::access::PresentedToken;

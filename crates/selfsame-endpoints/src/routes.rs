@@ -99,6 +99,7 @@ where
 /// OpenID4VCI, for other people's wallets.
 pub fn issuance<S: ServerState>() -> Vec<Route<S>>
 where
+    Instance: FromRef<S>,
     RolesHere: FromRequestParts<S>,
 {
     tagged(

@@ -207,8 +207,11 @@ pub fn is_kind(headers: &HeaderMap, kind: &str) -> bool {
 
 /// The token of `Authorization: Bearer …`.
 pub fn bearer(authorization: &HeaderValue) -> Option<&str> {
-    let (scheme, token) = authorization.to_str().ok()?.split_once(' ')?;
-    scheme
-        .eq_ignore_ascii_case("bearer")
-        .then_some(token.trim())
+    after(authorization, "bearer")
+}
+
+/// What follows a scheme in the header `Authorization`.
+pub fn after<'h>(authorization: &'h HeaderValue, scheme: &str) -> Option<&'h str> {
+    let (named, rest) = authorization.to_str().ok()?.split_once(' ')?;
+    named.eq_ignore_ascii_case(scheme).then_some(rest.trim())
 }

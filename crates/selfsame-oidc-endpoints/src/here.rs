@@ -129,9 +129,7 @@ impl ProviderHere {
 
 /// What follows a scheme in the header `Authorization`.
 pub(crate) fn after<'h>(headers: &'h HeaderMap, scheme: &str) -> Option<&'h str> {
-    let header = headers.get(AUTHORIZATION)?.to_str().ok()?;
-    let (named, rest) = header.split_once(' ')?;
-    named.eq_ignore_ascii_case(scheme).then_some(rest.trim())
+    selfsame_http::extract::after(headers.get(AUTHORIZATION)?, scheme)
 }
 
 /// The header `DPoP`; two of them are none that can be used (RFC 9449 §4.3).

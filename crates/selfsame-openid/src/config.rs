@@ -1,5 +1,7 @@
 //! Settings of the issuer and the verifier. Parsed by the binary, validated here.
 
+use std::collections::BTreeMap;
+
 use selfsame_core::config::{DidMethod, NamedDid, TrustConfig};
 use selfsame_credential::Format;
 use selfsame_crypto::SecretString;
@@ -61,6 +63,9 @@ pub struct IssuerConfig {
     pub round_times_to: u64,
     /// How long a verifier may use a status list without asking again, in seconds.
     pub status_ttl: u64,
+    /// The types that people get by signing in at the provider here: for each claim of the credential, the name of the
+    /// person's claim that it is made from.
+    pub by_sign_in: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl Default for IssuerConfig {
@@ -80,6 +85,7 @@ impl Default for IssuerConfig {
             batch_size: 10,
             round_times_to: 3600,
             status_ttl: 60,
+            by_sign_in: BTreeMap::new(),
         }
     }
 }
@@ -352,6 +358,17 @@ mod tests {
         ] {
             let refused = check(wrong).unwrap_err();
             assert_eq!(refused.reason.id(), "trusted-verifier-malformed");
+        }
+    }
+
+    #[test]
+    fn each_prefix_of_the_description_can_be_asked_for() {
+        let schema = <ClientIdPrefix as utoipa::PartialSchema>::schema();
+        let schema = serde_json::to_value(schema).unwrap();
+        let described: Vec<String> = serde_json::from_value(schema["enum"].clone()).unwrap();
+        assert_eq!(described.len(), 3);
+        for prefix in described {
+            assert!(ClientIdPrefix::named(&prefix).is_some(), "{prefix}");
         }
     }
 }

@@ -111,6 +111,13 @@ impl Context {
         }
     }
 
+    /// The provider of the organisation, if people get credentials by signing in there.
+    pub(crate) fn sign_in(&self) -> Result<Option<String>> {
+        let is_used = !self.config.issuer.by_sign_in.is_empty();
+        let provider = is_used.then(|| self.organisation.url("oidc"));
+        Ok(provider.transpose()?.map(Into::into))
+    }
+
     fn facts(&self) -> RwLockReadGuard<'_, OrganisationFacts> {
         self.facts.read().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,7 @@
 //! The issuer: offers, issues and revokes credentials.
 
 mod anchors;
+mod by_sign_in;
 mod erasure;
 mod list_faces;
 pub mod lists;
@@ -35,6 +36,7 @@ use selfsame_core::identity::Identity;
 use selfsame_core::organisation::look::OrganisationLook;
 
 pub(crate) use anchors::anchor;
+pub use by_sign_in::TokenBySignIn;
 pub use erasure::ValidIssued;
 pub(crate) use erasure::{NEWEST, WITHDRAWN, strip_issued, valid_issued};
 pub(crate) use lists::ANCHORED;

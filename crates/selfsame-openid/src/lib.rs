@@ -8,7 +8,6 @@ pub mod config;
 mod context;
 mod delegations;
 pub mod issuer;
-mod look;
 mod refusal;
 mod roles;
 pub mod saved;

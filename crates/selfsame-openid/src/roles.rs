@@ -13,7 +13,7 @@ use selfsame_core::config::NamedDid;
 use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, Wish, WishedKey};
 use selfsame_core::machine::Machine as _;
-use selfsame_core::organisation::look::OrganisationLook;
+use selfsame_core::organisation::look::{LogoFile, LookView, OrganisationLook};
 use selfsame_core::organisation::{HostedOrganisation, Organisation, Organisations, erased, wish};
 use selfsame_core::{Correspondent, Shared};
 use selfsame_driver::{Error, Result, ShortLived};
@@ -417,6 +417,23 @@ impl RoleMemory {
 }
 
 impl OrganisationRoles {
+    /// How the organisation looks.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn look(&self) -> Result<LookView> {
+        let look = self.organisations.look(&self.organisation.name).await?;
+        look.view(&self.organisation)
+    }
+
+    /// The file of its logo with this digest.
+    ///
+    /// # Errors
+    /// `NotFound` if it has no such logo now; those of the store.
+    pub async fn logo(&self, digest: &str) -> Result<LogoFile> {
+        self.organisations.logo(&self.organisation, digest).await
+    }
+
     /// Its issuer.
     ///
     /// # Errors

@@ -5,12 +5,11 @@
 
 pub mod check;
 pub mod compile;
-pub mod definition;
-pub mod file;
 pub mod preview;
 mod query_types;
-mod refusals;
 pub mod shown;
+
+pub use selfsame_types::asked::{definition, file};
 
 #[cfg(test)]
 mod tests;

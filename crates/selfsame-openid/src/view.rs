@@ -3,4 +3,3 @@
 pub mod issuer;
 pub mod saved;
 pub mod verifier;
-pub mod words;

@@ -13,7 +13,8 @@ use selfsame_credential::verdict::Outcome;
 use selfsame_driver::paging::Listing;
 use selfsame_openid::view::saved::SavedRequest;
 use selfsame_openid::view::verifier::{RequestState, SpendingState, VerificationStatus};
-use selfsame_types::{CredentialType, TypeSet, text_of};
+use selfsame_types::model::text_of;
+use selfsame_types::{CredentialType, TypeSet};
 
 use crate::{Frame, qr, verdict, wallet};
 

@@ -9,10 +9,11 @@ use http::request::Parts;
 use selfsame_accounts::{Accounts, NewSession, Person, Registration, Whence};
 use selfsame_driver::Error;
 use selfsame_identity::totp::Authenticators;
-use selfsame_sign_in_ui::{AtDoor, AtSeat, SignInDoor, WalletBrowser, WalletDoor};
+use selfsame_sign_in_ui::{AtDoor, AtSeat, OwnWallet, SignInDoor, WalletBrowser, WalletDoor};
 
 use crate::auth::{self, Seat};
 use crate::error::{Handled, Problem};
+use crate::extract::Owner;
 use crate::peer::Peer;
 use crate::server::Server;
 use crate::ui::operator::Browser;
@@ -101,6 +102,16 @@ impl FromRequestParts<Server> for AtSeat {
                 false => "/wallet",
             },
         })
+    }
+}
+
+impl FromRequestParts<Server> for OwnWallet {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
+        let wallet = server.wallet()?.clone();
+        let Owner(person) = Owner::from_request_parts(parts, server).await?;
+        Ok(Self { wallet, person })
     }
 }
 

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use axum::extract::FromRef;
 use selfsame_anoncreds_wallet::AnonCreds;
+use selfsame_app::OrganisationRoles;
 use selfsame_core::dids::Dids;
 use selfsame_core::newcomer::{Newcomer, Registered};
 use selfsame_core::resolver::Linked;
 use selfsame_did::method::cheqd::resource::WantedResource;
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_driver::Result;
-use selfsame_endpoints::{EndpointHost, Instance};
+use selfsame_endpoints::{CredentialResponse, EndpointHost, Instance, PresentedToken};
 use selfsame_ledger::Registry;
 
 use crate::server::Server;
@@ -54,6 +55,19 @@ impl EndpointHost for Server {
 
     fn is_operator(&self, token: &str) -> bool {
         self.app().operator().is_token(token)
+    }
+
+    async fn credential(
+        &self,
+        roles: &OrganisationRoles,
+        presented: &PresentedToken<'_>,
+        body: &[u8],
+    ) -> Result<CredentialResponse> {
+        self.app().credential(roles, presented, body).await
+    }
+
+    async fn dpop_nonce(&self, roles: &OrganisationRoles) -> Result<String> {
+        self.app().dpop_nonce(roles).await
     }
 
     async fn register(&self, newcomer: &Newcomer<'_>) -> Result<Registered> {

@@ -159,6 +159,7 @@ fn of_wallets() -> Vec<Routes> {
         Routes::of(Audience::Person, sign_in::account("/wallet")),
         Routes::of(Audience::DoorwayApi, api::wallet_door()),
         Routes::of(Audience::PersonApi, api::wallet()),
+        Routes::of(Audience::PersonApi, sign_in::receiving()),
         Routes::of(Audience::OperatorApi, api::invitations()).needing(Area::Wallets),
         Routes::of(Audience::Operator, pages::invitations()).needing(Area::Wallets),
     ]

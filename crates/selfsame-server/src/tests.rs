@@ -4,6 +4,7 @@ mod agent_pages;
 mod asking;
 mod audit;
 mod browsing;
+mod by_sign_in;
 mod crowds;
 mod description;
 mod doors;

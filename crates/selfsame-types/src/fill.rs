@@ -1,5 +1,7 @@
 //! How values fill the claims of a type.
 
+use std::collections::BTreeMap;
+
 use crate::date::is_full_date;
 use regex_lite::{Regex, RegexBuilder};
 use selfsame_credential::Format;
@@ -52,6 +54,27 @@ impl TypeDefinition {
         }
         self.derive(given, &mut filled)?;
         Ok(filled)
+    }
+
+    /// The claims of a credential made from what is known of a person, checked. `sources` has the name of the person's
+    /// claim for each path of the credential's, with dots between members; `address.country` is a member of a claim.
+    ///
+    /// # Errors
+    /// As [`Self::fill`].
+    pub fn fill_from_person(
+        &self,
+        sources: &BTreeMap<String, String>,
+        person: &Map<String, Value>,
+    ) -> Result<Map<String, Value>> {
+        let parts = |path: &String| path.split('.').map(str::to_owned).collect::<Vec<_>>();
+        let mut claims = Map::new();
+        for (path, source) in sources {
+            let value = person.get(source).or_else(|| at(person, &parts(source)));
+            if let Some(value) = value.filter(|value| !value.is_null()) {
+                put(&mut claims, &parts(path), value.clone());
+            }
+        }
+        self.fill(&claims, false)
     }
 
     /// Adds the claims that follow from others. Without the claim that it follows from, such a claim is false.

@@ -1,9 +1,10 @@
 //! Credential types as data: what a credential of a type says, how it looks, and how its claims are checked.
 //!
-//! Owns: the file of a type, its checks, the documents and forms made from it, imports from other descriptions, and the
-//! records of an organisation's types. Does not own: who may change a type, how credentials are issued, HTTP.
+//! Owns: the file of a type, its checks, the documents and forms made from it, imports from other descriptions, the file
+//! of a saved request, and the records of an organisation's types. Does not own: who may change a type, how credentials are issued, HTTP.
 
 mod anoncreds_objects;
+pub mod asked;
 mod check;
 pub mod color;
 mod date;
@@ -24,5 +25,5 @@ pub mod samples;
 pub use check::{Checked, check};
 pub use fill::split;
 pub use image::Picture;
-pub use model::{ClaimKind, CredentialType, TypeClaim, TypeDefinition, text_of};
+pub use model::{ClaimKind, CredentialType, TypeClaim, TypeDefinition};
 pub use records::{DocumentKind, OwnTypes, Owner, PUBLISHED, TypeSet, TypeSummary, Types};

@@ -198,6 +198,7 @@ impl App {
             locales: vec!["en", "fr", "ar", "hi", "pt"],
             calls_each: config.calls_per_address.unwrap_or(CALLS_EACH),
             keys_in_hsm: config.pkcs11_keys,
+            credentials: self.credential_scopes(),
         });
         Ok(KnownPeople {
             service: Arc::new(service),

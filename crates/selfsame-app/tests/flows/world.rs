@@ -245,6 +245,7 @@ pub fn new_offer(kind: &str, format: &str) -> NewOffer {
         examples: true,
         uses: None,
         tx_code: false,
+        by_sign_in: false,
         by_reference: false,
         expires_in: None,
         label: None,

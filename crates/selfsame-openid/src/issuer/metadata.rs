@@ -63,6 +63,7 @@ impl MadeDocuments {
         let endpoint = |path: &str| context.organisation.url(path);
         let description = IssuerDescription {
             identifier: identifier.clone(),
+            sign_in: context.sign_in()?,
             token_endpoint: endpoint("issuer/token")?,
             nonce_endpoint: endpoint("issuer/nonce")?,
             credential_endpoint: endpoint("issuer/credential")?,
@@ -139,8 +140,10 @@ fn offering(context: &Context, one: &CredentialType, format: Format) -> Result<O
         .filter(|method| format.describe().binds_to_did && method.origin.is_resolved_here());
     let mut binding_methods: Vec<String> = dids.map(Method::scheme).collect();
     binding_methods.push("jwk".to_owned());
+    let by_sign_in = context.config.issuer.by_sign_in.contains_key(&one.id);
     Ok(Offering {
         format,
+        scope: by_sign_in.then(|| one.id.clone()),
         vct: Some(one.vct.clone()),
         types: one.w3c_types(),
         issuer: None,

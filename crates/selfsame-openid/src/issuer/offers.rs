@@ -11,6 +11,7 @@ use selfsame_openid4vc::wire::offer::{CredentialOffer, by_reference};
 use selfsame_store::{Batch, Expect, Put, Record, Tag};
 use selfsame_types::{CredentialType, split};
 use serde::{Deserialize, Serialize};
+use serde_json::Map;
 
 use super::{CredentialSubject, Current, Issuer};
 use crate::refusal::refusal;
@@ -20,6 +21,8 @@ use selfsame_core::machine::FlowOrigin;
 
 /// The kind of the records that hold offers.
 pub(crate) const OFFER: &str = "offer";
+/// The tag by which an offer for people who sign in is found.
+pub(super) const STATE_TAG: &str = "state";
 const USES_MAX: u32 = 100_000;
 const LIFETIME_MAX: u64 = 90 * 24 * 3600;
 /// Limits an offer so that ten copies of its credentials fit in one response of a mebibyte, which wallets accept.
@@ -114,6 +117,7 @@ impl Issuer {
             expires_in,
             examples: false,
             uses: None,
+            by_sign_in: false,
         });
         let drafts = (1_usize..).zip(rows).map(|(number, row)| {
             let drafted = self.draft(current, &row);
@@ -130,7 +134,11 @@ impl Issuer {
     fn draft(&self, current: &Current, new: &NewOffer) -> Result<DraftOffer> {
         let one = current.types.find(&new.type_id)?;
         let format = self.format(new.format.as_deref(), one)?;
-        let mut claims = one.fill(&new.claims, new.examples)?;
+        let sign_in = self.sign_in_of(new, one)?;
+        let mut claims = match sign_in {
+            Some(_) => Map::new(),
+            None => one.fill(&new.claims, new.examples)?,
+        };
         let kept = split(one, &mut claims);
         let uses = new.uses.unwrap_or(1);
         let lifetime = new.expires_in.unwrap_or(3600);
@@ -148,11 +156,14 @@ impl Issuer {
                     .tx_code
                     .then(|| "Enter the code the issuer gave you separately.".to_owned()),
                 lifetime,
+                sign_in: sign_in.clone(),
             },
             &current.settings,
             &ctx,
         )
         .map_err(refusal)?;
+        // What an authorization request repeats is no secret, and redeems nothing.
+        let tag = sign_in.map_or("code", |_| STATE_TAG);
         let code = encoding::base64url_encode(&made.state.code_hash);
         let record = OfferRecord {
             expires: made.state.expires,
@@ -176,7 +187,7 @@ impl Issuer {
             return Err(Error::bad_request("claims-too-large"));
         }
         let put = Put::new(OFFER, &id, encoded)
-            .tag(Tag::hashed("code", code))
+            .tag(Tag::hashed(tag, code))
             .expires(record.expires.plus(KEPT_AFTER));
         let tx_code = made.tx_code;
         Ok(DraftOffer {

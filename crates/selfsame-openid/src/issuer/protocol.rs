@@ -33,10 +33,10 @@ const NONCE: &str = "nonce";
 
 #[derive(Deserialize, Serialize)]
 pub(super) struct GrantRecord {
-    state: IssuanceState,
-    subject: CredentialSubject,
+    pub state: IssuanceState,
+    pub subject: CredentialSubject,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    origin: Option<FlowOrigin>,
+    pub origin: Option<FlowOrigin>,
 }
 
 impl Issuer {
@@ -97,14 +97,25 @@ impl Issuer {
         let request = CredentialRequest::parse(body).map_err(refusal)?;
         let token = SecretString::from(access_token.to_owned());
         let id = encoding::base64url_encode(&token::token_hash(&token));
+        let current = self.current().await?;
+        self.issue(&id, &request, current).await
+    }
+
+    /// Issues what a request asks for with the grant of this id.
+    pub(super) async fn issue(
+        &self,
+        id: &str,
+        request: &CredentialRequest,
+        current: Arc<Current>,
+    ) -> Result<CredentialResponse> {
         let at = At {
             tenant: self.tenant(),
-            id: &id,
+            id,
         };
         let issuing = Issuing {
             issuer: self,
-            current: self.current().await?,
-            request: &request,
+            current,
+            request,
         };
         let driven = self.shared.drive(&issuing, at, Allotted::default()).await?;
         let issued = driven.reply;

@@ -3,11 +3,10 @@
 use selfsame_did::Did;
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_types::TypeSet;
+use selfsame_types::asked::definition::RequestDefinition;
 use url::Url;
 
-use super::compile::{CompiledRequest, compile};
-use super::definition::RequestDefinition;
-use super::refusals::many;
+use super::compile::{CompiledRequest, compile, many};
 
 /// Maximum number of bytes of a name.
 const NAME_MAX: usize = 64;

@@ -9,13 +9,12 @@ use selfsame_credential::Format;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_driver::{Error, Reason};
 use selfsame_openid4vc::dcql::DcqlQuery;
+use selfsame_types::asked::definition::{AskedAlternative, AskedQuestion, RequestDefinition};
 use selfsame_types::project::dcql;
 use selfsame_types::{CredentialType, TypeClaim, TypeSet};
 use serde_json::{Value, json};
 
-use super::definition::{AskedAlternative, AskedQuestion, RequestDefinition};
 use super::query_types;
-use super::refusals::many;
 
 /// Maximum number of questions; as many as a query has credential sets.
 pub const QUESTIONS_MAX: usize = 32;
@@ -235,4 +234,11 @@ fn issuers(
         true => Ok(by_type),
         false => Err(refusals),
     }
+}
+
+/// A list is longer than it may be.
+pub(super) fn many(place: &str, maximum: usize) -> Reason {
+    Reason::new("type-many")
+        .with("place", place)
+        .with("maximum", &maximum)
 }

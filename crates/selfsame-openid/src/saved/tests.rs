@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 
 use super::check::{checked, is_name};
 use super::compile::{CompiledRequest, compile};
-use super::definition::{AskedAlternative, AskedQuestion, RequestDefinition, RequestPolicy};
-use super::file::{read, text};
 use super::preview::{preview, sample_cards};
+use selfsame_types::asked::definition::{
+    AskedAlternative, AskedQuestion, RequestDefinition, RequestPolicy,
+};
+use selfsame_types::asked::file::{read, text};
 
 const BASE: &str = "urn:selfsame:credential:";
 const IDS: [&str; 4] = ["immunization", "allergies", "machine", "prescription"];

@@ -16,8 +16,9 @@ use selfsame_openid4vc::verifier::request::{self, NewRequest as Draft};
 use selfsame_openid4vc::wire::client_metadata::{ClientMetadata, VpFormat};
 use selfsame_openid4vc::wire::request::{ClientId, RequestUriMethod};
 use selfsame_store::{Batch, Put};
+use selfsame_types::TypeSet;
+use selfsame_types::model::text_of;
 use selfsame_types::project::dcql;
-use selfsame_types::{TypeSet, text_of};
 
 use super::{RequestRecord, VERIFICATION, Verifier, unknown_format};
 use crate::config::ClientIdPrefix;

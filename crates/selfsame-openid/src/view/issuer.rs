@@ -95,6 +95,9 @@ pub struct NewOffer {
     /// Whether the wallet must send a transaction code that reaches the person separately.
     #[serde(default)]
     pub tx_code: bool,
+    /// Whether the person signs in here to get the credential, which is made from what is known of them.
+    #[serde(default)]
+    pub by_sign_in: bool,
     /// Whether the link contains a reference instead of the offer itself.
     #[serde(default)]
     pub by_reference: bool,

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::words::RequestUriMethod;
 use crate::config::ClientIdPrefix;
 
 /// A request to create.
@@ -284,4 +283,14 @@ impl CredentialVerdict {
             claims,
         }
     }
+}
+
+/// How a wallet fetches a signed request (OpenID4VP 1.0 §5.10).
+#[derive(ToSchema)]
+#[schema(rename_all = "snake_case")]
+pub enum RequestUriMethod {
+    /// By GET.
+    Get,
+    /// By POST, with a nonce of the wallet's own.
+    Post,
 }

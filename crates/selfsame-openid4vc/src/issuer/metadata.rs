@@ -22,6 +22,8 @@ use crate::{
 pub struct IssuerDescription {
     /// The credential issuer identifier.
     pub identifier: String,
+    /// The authorization server that people sign in at, beside the issuer's own.
+    pub sign_in: Option<String>,
     /// The token endpoint.
     pub token_endpoint: Url,
     /// The nonce endpoint.
@@ -41,6 +43,8 @@ pub struct IssuerDescription {
 pub struct Offering {
     /// The credential format.
     pub format: Format,
+    /// The scope by which people who signed in get it.
+    pub scope: Option<String>,
     /// The type of an SD-JWT VC.
     pub vct: Option<String>,
     /// The types of a W3C or compact credential.
@@ -71,7 +75,11 @@ pub fn build(description: &IssuerDescription) -> Result<IssuerMetadata, Error> {
     });
     let metadata = IssuerMetadata {
         credential_issuer: description.identifier.clone(),
-        authorization_servers: None,
+        // The issuer's own first: some wallets use no other.
+        authorization_servers: description
+            .sign_in
+            .as_ref()
+            .map(|server| vec![description.identifier.clone(), server.clone()]),
         credential_endpoint: description.credential_endpoint.clone(),
         nonce_endpoint: Some(description.nonce_endpoint.clone()),
         credential_request_encryption: None,
@@ -113,7 +121,7 @@ fn configuration(offering: &Offering) -> Configuration {
     let has_vct = profile == Profile::SdJwtVc;
     Configuration {
         format: offering.format.as_str().to_owned(),
-        scope: None,
+        scope: offering.scope.clone(),
         credential_signing_alg_values_supported: Some(signed),
         cryptographic_binding_methods_supported: bound.then(|| offering.binding_methods.clone()),
         proof_types_supported: bound.then(|| BTreeMap::from([(JWT.to_owned(), proof)])),

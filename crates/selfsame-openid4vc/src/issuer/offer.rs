@@ -1,11 +1,13 @@
 //! Creates a credential offer (OpenID4VCI 1.0 §4.1).
 
-use selfsame_crypto::{SecretString, ctx::Ctx, hash::sha256, time::UnixTime};
+use selfsame_crypto::{SecretString, ctx::Ctx, hash::sha256};
 
 use super::{ExpectedTxCode, IssuerSettings, Offered};
 use crate::{
     error::Error,
-    wire::offer::{CredentialOffer, Grants, InputMode, PreAuthorizedCode, TxCode},
+    wire::offer::{
+        AuthorizationCode, CredentialOffer, Grants, InputMode, PreAuthorizedCode, TxCode,
+    },
 };
 
 /// Number of digits in a transaction code.
@@ -27,6 +29,8 @@ pub struct NewOffer {
     pub tx_code: Option<String>,
     /// How long the code can be redeemed, in seconds.
     pub lifetime: u64,
+    /// The authorization server that people sign in at, if the offer is for those; the code is then its `issuer_state`.
+    pub sign_in: Option<String>,
 }
 
 /// A newly created offer.
@@ -58,17 +62,7 @@ pub fn create(new: &NewOffer, settings: &IssuerSettings, ctx: &Ctx) -> Result<Ma
     let offer = CredentialOffer {
         credential_issuer: settings.metadata.credential_issuer.to_string(),
         credential_configuration_ids: new.configuration_ids.clone(),
-        grants: Some(Grants {
-            pre_authorized_code: Some(PreAuthorizedCode {
-                code: SecretString::from(code.clone()),
-                tx_code: new.tx_code.as_ref().map(|description| TxCode {
-                    input_mode: InputMode::Numeric,
-                    length: Some(TX_CODE_DIGITS),
-                    description: (!description.is_empty()).then(|| description.clone()),
-                }),
-                authorization_server: None,
-            }),
-        }),
+        grants: Some(grants(new, &code)),
     };
     offer
         .check()
@@ -82,13 +76,40 @@ pub fn create(new: &NewOffer, settings: &IssuerSettings, ctx: &Ctx) -> Result<Ma
             mac: tx_code_mac(settings, &new.offer_id, tx_code),
             attempts_left: TX_CODE_ATTEMPTS,
         }),
-        expires: expiry(ctx, new.lifetime),
+        expires: ctx.now().plus(new.lifetime),
     };
     Ok(MadeOffer {
         state,
         offer,
         tx_code,
     })
+}
+
+fn grants(new: &NewOffer, code: &str) -> Grants {
+    if let Some(server) = &new.sign_in {
+        let authorization_code = Some(AuthorizationCode {
+            issuer_state: Some(code.to_owned()),
+            authorization_server: Some(server.clone()),
+        });
+        return Grants {
+            authorization_code,
+            ..Grants::default()
+        };
+    }
+    let tx_code = new.tx_code.as_ref().map(|description| TxCode {
+        input_mode: InputMode::Numeric,
+        length: Some(TX_CODE_DIGITS),
+        description: (!description.is_empty()).then(|| description.clone()),
+    });
+    let pre_authorized_code = Some(PreAuthorizedCode {
+        code: SecretString::from(code.to_owned()),
+        tx_code,
+        authorization_server: None,
+    });
+    Grants {
+        pre_authorized_code,
+        ..Grants::default()
+    }
 }
 
 pub(super) fn tx_code_mac(
@@ -114,8 +135,4 @@ fn random_digits(ctx: &Ctx) -> SecretString {
     let number = ctx.below("issuer/offer/tx_code", bound);
     let width = usize::try_from(TX_CODE_DIGITS).unwrap_or_default();
     SecretString::from(format!("{number:0width$}"))
-}
-
-fn expiry(ctx: &Ctx, lifetime: u64) -> UnixTime {
-    ctx.now().plus(lifetime)
 }

@@ -35,6 +35,7 @@ pub(super) fn redeem(
     ctx: &Ctx,
 ) -> Result<Redemption, Error> {
     let refuse = |code, reason| Err(OAuthError::new(code, reason).into());
+    let invalid = |reason| refuse(Code::InvalidRequest, reason);
     let code_hash = offer::code_hash(request.pre_authorized_code.expose());
     if !ct_eq(&code_hash, &offered.code_hash) {
         return refuse(Code::InvalidGrant, "the code is unknown");
@@ -44,18 +45,8 @@ pub(super) fn redeem(
     }
     match (&offered.tx_code, &request.tx_code) {
         (None, None) => {}
-        (None, Some(_)) => {
-            return refuse(
-                Code::InvalidRequest,
-                "the offer requires no transaction code",
-            );
-        }
-        (Some(_), None) => {
-            return refuse(
-                Code::InvalidRequest,
-                "the offer requires a transaction code",
-            );
-        }
+        (None, Some(_)) => return invalid("the offer requires no transaction code"),
+        (Some(_), None) => return invalid("the offer requires a transaction code"),
         (Some(expected), Some(given)) => {
             let mac = offer::tx_code_mac(settings, &offered.offer_id, given);
             if !ct_eq(&mac, &expected.mac) {
@@ -88,7 +79,8 @@ pub(super) fn redeem(
     })
 }
 
-fn after_use(offered: &Offered) -> IssuanceState {
+/// An offer's state after one more use.
+pub fn after_use(offered: &Offered) -> IssuanceState {
     match offered.uses_left.saturating_sub(1) {
         0 => IssuanceState::Closed(Closed {
             offer_id: offered.offer_id.clone(),

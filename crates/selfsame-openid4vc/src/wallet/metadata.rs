@@ -110,9 +110,7 @@ pub fn servers(
     offer: &CredentialOffer,
     transport: &Transport,
 ) -> Result<Vec<AuthorizationServer>, Error> {
-    let hint = offer
-        .pre_authorized_code()
-        .and_then(|grant| grant.authorization_server.as_deref());
+    let hint = offer.authorization_server();
     let listed = metadata.authorization_servers.as_deref();
     let issuers: Vec<&String> = match (listed, hint) {
         (None, None) => vec![&metadata.credential_issuer],

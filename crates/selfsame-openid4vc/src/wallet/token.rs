@@ -39,6 +39,8 @@ pub struct Accept<'a> {
     pub tx_code: Option<&'a SecretString>,
     /// The keys to bind to, preferred first; no more of them are used than the issuer accepts.
     pub bindings: &'a [Binding],
+    /// The form that redeems the code of a sign-in; `None` for the code of the offer.
+    pub redemption: Option<&'a SecretString>,
 }
 
 /// The types of fresh keys that the offered credentials can be bound to.
@@ -58,53 +60,51 @@ pub fn kinds_of_keys(offer: &CredentialOffer, issuer: &IssuerMetadata) -> Vec<Ke
 /// Starts receiving the credentials of an offer.
 pub fn begin(accept: &Accept<'_>) -> Result<WalletNext, Error> {
     let bad = |reason: &str| Error::counterpart(reason, ASK_AGAIN);
-    let grant = accept.offer.pre_authorized_code();
-    let grant = grant.ok_or(Error::Unsupported {
-        lacking: Lacking::Grant,
-        reason: "the offer has no pre-authorized code, and this wallet supports no other grant",
-        advice: ASK_AGAIN,
-    })?;
-    check_tx_code(grant.tx_code.as_ref(), accept.tx_code)?;
-    if !accept.server.grant_types_supported.is_empty()
-        && !accept.server.supports_pre_authorized_code()
-    {
-        return Err(bad(
-            "the authorization server does not support pre-authorized codes",
-        ));
-    }
-    let url = accept
-        .server
-        .token_endpoint
-        .clone()
-        .ok_or_else(|| bad("the authorization server has no token endpoint"))?;
-    let asks = accept.offer.credential_configuration_ids.iter();
+    let form = match accept.redemption {
+        Some(form) => form.clone(),
+        None => pre_authorized(accept)?,
+    };
+    let url = accept.server.token_endpoint.clone();
+    let url = url.ok_or_else(|| bad("the authorization server has no token endpoint"))?;
+    let offered = accept.offer.credential_configuration_ids.iter();
+    let asks = offered.map(|id| wanted(accept, id));
     let plan = CredentialPlan {
         issuer: accept.issuer.credential_issuer.clone(),
         credential_endpoint: accept.issuer.credential_endpoint.clone(),
         nonce_endpoint: accept.issuer.nonce_endpoint.clone(),
-        asks: asks
-            .map(|id| wanted(accept, id))
-            .collect::<Result<_, _>>()?,
-    };
-    let request = TokenRequest {
-        pre_authorized_code: grant.code.clone(),
-        tx_code: accept.tx_code.cloned(),
-        client_id: None,
-        authorization_details: None,
+        asks: asks.collect::<Result<_, _>>()?,
     };
     let redeeming = Redeeming {
         plan,
         with_tx_code: accept.tx_code.is_some(),
         nonce: None,
     };
-    let call = WalletCall::RedeemToken {
-        url,
-        form: request.to_form(),
+    let state = ReceivingState::Redeeming(redeeming);
+    let call = WalletCall::RedeemToken { url, form };
+    Ok(WalletNext::calling(state, call))
+}
+
+/// The form that redeems the code of the offer.
+fn pre_authorized(accept: &Accept<'_>) -> Result<SecretString, Error> {
+    let grant = accept.offer.pre_authorized_code();
+    let grant = grant.ok_or(Error::Unsupported {
+        lacking: Lacking::Grant,
+        reason: "the offer has no pre-authorized code, and nobody has signed in for it",
+        advice: ASK_AGAIN,
+    })?;
+    check_tx_code(grant.tx_code.as_ref(), accept.tx_code)?;
+    let server = accept.server;
+    if !server.grant_types_supported.is_empty() && !server.supports_pre_authorized_code() {
+        let reason = "the authorization server does not support pre-authorized codes";
+        return Err(Error::counterpart(reason, ASK_AGAIN));
+    }
+    let request = TokenRequest {
+        pre_authorized_code: grant.code.clone(),
+        tx_code: accept.tx_code.cloned(),
+        client_id: None,
+        authorization_details: None,
     };
-    Ok(WalletNext::calling(
-        ReceivingState::Redeeming(redeeming),
-        call,
-    ))
+    Ok(request.to_form())
 }
 
 // §4.1.1, §6.1: a transaction code is sent if and only if the offer requires one.
@@ -132,10 +132,9 @@ fn check_tx_code(asked: Option<&TxCode>, given: Option<&SecretString>) -> Result
 
 fn wanted(accept: &Accept<'_>, id: &str) -> Result<Ask, Error> {
     let bad = |reason: &str| Error::counterpart(reason, ASK_AGAIN);
-    let configuration = accept
-        .issuer
-        .configuration(id)
-        .ok_or_else(|| bad("the offer names a credential that the issuer does not describe"))?;
+    let configuration = accept.issuer.configuration(id);
+    let unknown = || bad("the offer names a credential that the issuer does not describe");
+    let configuration = configuration.ok_or_else(unknown)?;
     let format = configuration.known_format().ok_or(Error::Unsupported {
         lacking: Lacking::Format,
         reason: "the credential has a format that this wallet does not support",

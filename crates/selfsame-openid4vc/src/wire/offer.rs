@@ -27,6 +27,9 @@ pub struct CredentialOffer {
 /// The grants of an offer; unknown ones are ignored.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Grants {
+    /// The authorization code grant: the person signs in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authorization_code: Option<AuthorizationCode>,
     /// The pre-authorized code grant, which needs no authorization request.
     #[serde(
         rename = "urn:ietf:params:oauth:grant-type:pre-authorized_code",
@@ -34,6 +37,17 @@ pub struct Grants {
         skip_serializing_if = "Option::is_none"
     )]
     pub pre_authorized_code: Option<PreAuthorizedCode>,
+}
+
+/// The parameters of the authorization code grant.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct AuthorizationCode {
+    /// What the authorization request repeats, so that the issuer knows the offer again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issuer_state: Option<String>,
+    /// The authorization server to use, if the issuer has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authorization_server: Option<String>,
 }
 
 /// The parameters of the pre-authorized code grant.
@@ -124,6 +138,22 @@ impl CredentialOffer {
     /// The pre-authorized code grant, if the offer has it.
     pub fn pre_authorized_code(&self) -> Option<&PreAuthorizedCode> {
         self.grants.as_ref()?.pre_authorized_code.as_ref()
+    }
+
+    /// The authorization code grant, if the offer has it and no pre-authorized code, which needs no sign-in.
+    pub fn authorization_code(&self) -> Option<&AuthorizationCode> {
+        let grants = self.grants.as_ref()?;
+        let by_code = grants.authorization_code.as_ref();
+        by_code.filter(|_| grants.pre_authorized_code.is_none())
+    }
+
+    /// The authorization server that the grant names.
+    pub fn authorization_server(&self) -> Option<&str> {
+        let pre_authorized = self
+            .pre_authorized_code()
+            .map(|grant| &grant.authorization_server);
+        let by_code = || Some(&self.authorization_code()?.authorization_server);
+        pre_authorized.or_else(by_code)?.as_deref()
     }
 
     /// The offer as JSON.

@@ -165,6 +165,7 @@ proptest! {
             server: &issuer.server(),
             tx_code: None,
             bindings: &[holder.binding()],
+            redemption: None,
         }).unwrap();
         let token = json!({"access_token": "t", "token_type": "Bearer"}).to_string();
         let good = |body: &'static str| HttpAnswer { status: 200, content_type: None, body: body.as_bytes() };

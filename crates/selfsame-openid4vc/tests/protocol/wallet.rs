@@ -48,6 +48,7 @@ impl<'a> Wallet<'a> {
             server: &issuer.server(),
             tx_code: is_coded.then_some(&code),
             bindings,
+            redemption: None,
         })?;
         Ok(Self {
             holders: vec![holder],
@@ -493,6 +494,7 @@ fn a_transaction_code_is_sent_if_and_only_if_it_is_asked_for() {
             server: &issuer.server(),
             tx_code,
             bindings: &[holder.binding()],
+            redemption: None,
         })
     };
     let right = with.tx_code.clone().unwrap();
@@ -793,6 +795,7 @@ fn fewer_credentials_than_keys_are_taken_each_for_its_key() {
         server: &issuer.server(),
         tx_code: None,
         bindings: &bindings,
+        redemption: None,
     })
     .unwrap();
     let mut state = begun.state;

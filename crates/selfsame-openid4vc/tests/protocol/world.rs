@@ -201,6 +201,7 @@ fn offering(format: Format) -> Offering {
     };
     Offering {
         format,
+        scope: None,
         vct: (!of_w3c).then(|| VCT.to_owned()),
         types: vec![
             "VerifiableCredential".to_owned(),
@@ -235,6 +236,7 @@ pub fn description() -> IssuerDescription {
     };
     IssuerDescription {
         identifier: ISSUER.to_owned(),
+        sign_in: None,
         token_endpoint: url("https://issuer.example/tenant/token"),
         nonce_endpoint: url("https://issuer.example/tenant/nonce"),
         credential_endpoint: url("https://issuer.example/tenant/credential"),
@@ -392,6 +394,7 @@ pub fn new_offer(configuration_id: &str) -> NewOffer {
         uses: 1,
         tx_code: None,
         lifetime: 300,
+        sign_in: None,
     }
 }
 

@@ -80,6 +80,7 @@ pub fn offer_of(one: &CredentialType, form: &dyn SentForm) -> Result<NewOffer> {
         examples: false,
         uses: uses.map_err(|_| Error::bad_request("uses-malformed"))?,
         tx_code: is_ticked(form, "tx_code"),
+        by_sign_in: false,
         by_reference: is_ticked(form, "by_reference"),
         expires_in: None,
         label: form.one("label").map(str::to_owned),

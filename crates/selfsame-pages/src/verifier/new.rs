@@ -8,7 +8,8 @@ use selfsame_credential::Format;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_driver::{Error, Reason, Result};
 use selfsame_openid::view::verifier::NewRequest;
-use selfsame_types::{CredentialType, text_of};
+use selfsame_types::CredentialType;
+use selfsame_types::model::text_of;
 
 use crate::{Frame, WrongField, WrongFields};
 

@@ -154,12 +154,8 @@ pub async fn credentials(server: Here, Query(which): Query<WhichCredentials>) ->
         after,
         limit,
     } = which;
-    json(
-        &server
-            .issuer()?
-            .issued(offer.as_deref(), &Paging { after, limit })
-            .await?,
-    )
+    let (issuer, paging) = (server.issuer()?, Paging { after, limit });
+    json(&issuer.issued(offer.as_deref(), &paging).await?)
 }
 
 /// One issued credential.

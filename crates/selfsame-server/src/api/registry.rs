@@ -109,10 +109,6 @@ pub async fn submit(State(server): State<Server>, headers: HeaderMap, Raw(body):
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return Err(Problem::new(status, "body-not-cbor"));
     }
-    json(
-        &server
-            .registry()?
-            .submit(&parse_transaction(&body)?)
-            .await?,
-    )
+    let transaction = parse_transaction(&body)?;
+    json(&server.registry()?.submit(&transaction).await?)
 }

@@ -75,10 +75,6 @@ pub async fn open(
     Path(name): Path<String>,
     Json(opening): Json<RequestOpening>,
 ) -> Handled {
-    created(
-        &server
-            .verifier()?
-            .open_saved_request(&name, &opening)
-            .await?,
-    )
+    let verifier = server.verifier()?;
+    created(&verifier.open_saved_request(&name, &opening).await?)
 }

@@ -130,12 +130,8 @@ pub async fn revoke(server: Here, Path(id): Path<String>, Query(As { by }): Quer
 /// Verifies a credential by itself, without its holder.
 #[utoipa::path(post, path = "/api/verifier/verify", operation_id = "verifier_verify_credential", tag = "verifier", request_body = Bare, responses((status = 200, body = CredentialVerdict)))]
 pub async fn verify(server: Here, Json(bare): Json<Bare>) -> Handled {
-    json(
-        &server
-            .verifier()?
-            .verify(&bare.credential, bare.format.as_deref())
-            .await?,
-    )
+    let (verifier, format) = (server.verifier()?, bare.format.as_deref());
+    json(&verifier.verify(&bare.credential, format).await?)
 }
 
 /// A request that is being watched.

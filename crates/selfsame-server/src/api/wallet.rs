@@ -52,13 +52,9 @@ pub async fn sign_in(
     Json(given): Json<Credentials>,
 ) -> Handled {
     let whence = Whence::of(peer.address(), None);
-    created(
-        &server
-            .wallet()?
-            .accounts()
-            .sign_in(&given.email, given.password, &whence)
-            .await?,
-    )
+    let accounts = server.wallet()?.accounts();
+    let made = accounts.sign_in(&given.email, given.password, &whence);
+    created(&made.await?)
 }
 
 /// Signs out.
@@ -83,9 +79,8 @@ pub async fn accept_offer(
     Owner(person): Owner,
     Json(accept): Json<AcceptOffer>,
 ) -> Handled {
-    json(&Items {
-        items: server.wallet()?.accept_offer(&person, &accept).await?,
-    })
+    let items = server.wallet()?.accept_offer(&person, &accept).await?;
+    json(&Items { items })
 }
 
 /// Previews a request: who asks, for what, and which data would leave the wallet.
@@ -95,12 +90,8 @@ pub async fn preview_request(
     Owner(person): Owner,
     Json(link): Json<RequestLink>,
 ) -> Handled {
-    json(
-        &server
-            .wallet()?
-            .preview_request(&person, &link.request)
-            .await?,
-    )
+    let wallet = server.wallet()?;
+    json(&wallet.preview_request(&person, &link.request).await?)
 }
 
 /// Answers a request, with chosen cards or by a policy.
@@ -120,12 +111,8 @@ pub async fn decline_request(
     Owner(person): Owner,
     Json(link): Json<RequestLink>,
 ) -> Handled {
-    json(
-        &server
-            .wallet()?
-            .decline_request(&person, &link.request)
-            .await?,
-    )
+    let wallet = server.wallet()?;
+    json(&wallet.decline_request(&person, &link.request).await?)
 }
 
 /// The cards, newest first.
@@ -220,12 +207,8 @@ pub async fn create_key(
     Owner(person): Owner,
     Json(new): Json<NewKey>,
 ) -> Handled {
-    created(
-        &server
-            .wallet()?
-            .create_key(&person, new.kind.as_deref().unwrap_or("P-256"))
-            .await?,
-    )
+    let kind = new.kind.as_deref().unwrap_or("P-256");
+    created(&server.wallet()?.create_key(&person, kind).await?)
 }
 
 /// The DIDs.
@@ -245,10 +228,6 @@ pub async fn create_did(
     Owner(person): Owner,
     Json(new): Json<NewDid>,
 ) -> Handled {
-    created(
-        &server
-            .wallet()?
-            .create_did(&person, &new.method, new.kind.as_deref().unwrap_or("P-256"))
-            .await?,
-    )
+    let (wallet, kind) = (server.wallet()?, new.kind.as_deref().unwrap_or("P-256"));
+    created(&wallet.create_did(&person, &new.method, kind).await?)
 }

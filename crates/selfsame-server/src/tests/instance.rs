@@ -156,7 +156,7 @@ impl Instance {
         Self::of(opened(config).await, ServerLimits::default(), false)
     }
 
-    fn of((app, token): (Arc<App>, String), limits: ServerLimits, open: bool) -> Self {
+    pub fn of((app, token): (Arc<App>, String), limits: ServerLimits, open: bool) -> Self {
         let server = Server::new(app.clone(), limits, None, open).unwrap();
         Self {
             app,
@@ -235,10 +235,24 @@ fn embedded() -> RegistryConfig {
 
 async fn open_as(
     origin: &str,
+    of: (Roles, RegistryConfig),
+    with: (ResolverConfig, WalletConfig),
+) -> (Arc<App>, String) {
+    opened(config(origin, of, with)).await
+}
+
+/// The settings of a whole instance at this origin.
+pub fn config_of(origin: &str) -> Config {
+    let with = (ResolverConfig::default(), WalletConfig::default());
+    config(origin, (Roles::ALL, embedded()), with)
+}
+
+fn config(
+    origin: &str,
     (roles, registry): (Roles, RegistryConfig),
     (resolver, wallet): (ResolverConfig, WalletConfig),
-) -> (Arc<App>, String) {
-    let config = Config {
+) -> Config {
+    Config {
         origin: format!("{origin}/").parse().unwrap(),
         roles,
         issuer: IssuerConfig::default(),
@@ -252,11 +266,10 @@ async fn open_as(
         resolver,
         organisations: selfsame_core::config::OrganisationsConfig::default(),
         agents: Vec::new(),
-    };
-    opened(config).await
+    }
 }
 
-async fn opened(config: Config) -> (Arc<App>, String) {
+pub async fn opened(config: Config) -> (Arc<App>, String) {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
     // The store needs the application's clock, which exists only after the store.
     let clock = Arc::new(OnceLock::<Clock>::new());
@@ -267,7 +280,12 @@ async fn opened(config: Config) -> (Arc<App>, String) {
         .await
         .unwrap();
     let net = Net::new(NetSettings {
-        own_origins: config.resolver.addresses().map(url::Url::origin).collect(),
+        own_origins: config
+            .resolver
+            .addresses()
+            .chain([&config.origin])
+            .map(url::Url::origin)
+            .collect(),
         ..NetSettings::default()
     })
     .unwrap();

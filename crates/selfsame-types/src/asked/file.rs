@@ -1,8 +1,8 @@
 //! The file of a saved request, in TOML or JSON.
 
+use crate::file::{toml_text, value_of_toml};
 use selfsame_crypto::json::{self, JsonError, Limits};
 use selfsame_driver::{Error, Result};
-use selfsame_types::file::{toml_text, value_of_toml};
 use serde_json::Value;
 
 use super::definition::RequestDefinition;

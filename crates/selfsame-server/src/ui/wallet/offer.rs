@@ -28,13 +28,7 @@ pub async fn page(
     let Some(uri) = uri.filter(|uri| !uri.is_empty()) else {
         return Ok(Redirect::to(super::HOME).into_response());
     };
-    let own = server.app().config().origin.clone();
-    let tried = TriedOffer {
-        uri,
-        problem: None,
-        own,
-    };
-    show(&server, frame, tried).await
+    show(&server, frame, TriedOffer::new(uri, own(&server))).await
 }
 
 /// Accepts the offer. If the person can correct the error, such as a wrong code, shows the form again.
@@ -50,13 +44,15 @@ pub async fn accept(
         did: None,
         copies: None,
     };
-    match server.wallet()?.accept_offer(&person, &accept).await {
+    let tried = TriedOffer::new(accept.offer.clone(), own(&server));
+    let wallet = server.wallet()?;
+    if let Some(begun) = wallet.sign_in_for(&person, &accept).await? {
+        return show(&server, frame, tried.signing_in(begun.url)).await;
+    }
+    match wallet.accept_offer(&person, &accept).await {
         Ok(_) => Ok(Redirect::to("/wallet?done=accepted").into_response()),
         Err(error) if accept.tx_code.is_some() && can_be_put_right(&error) => {
-            let problem = Some(english(&error.reason));
-            let uri = accept.offer;
-            let own = server.app().config().origin.clone();
-            show(&server, frame, TriedOffer { uri, problem, own }).await
+            show(&server, frame, tried.failed(english(&error.reason))).await
         }
         Err(error) => Err(error.into()),
     }
@@ -69,6 +65,10 @@ fn can_be_put_right(error: &Error) -> bool {
         error.kind,
         ErrorKind::BadRequest | ErrorKind::Upstream | ErrorKind::Gone
     )
+}
+
+fn own(server: &Server) -> url::Url {
+    server.app().config().origin.clone()
 }
 
 async fn show(server: &Server, frame: Frame, tried: TriedOffer) -> Handled {

@@ -1,0 +1,290 @@
+//! A wallet gets a credential by signing in at the provider of the issuer's organisation, with one-time passwords of the
+//! mock identity system. The wallet's own calls go over a socket.
+
+use std::collections::BTreeMap;
+
+use http::StatusCode;
+use http::header::SET_COOKIE;
+use selfsame_app::config::Config;
+use selfsame_identity::config::{People, SignInConfig};
+use selfsame_openid::config::IssuerConfig;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use url::Url;
+
+use super::instance::{Answered, Call, Instance, config_of, form, get, opened, post};
+use crate::{ServerLimits, ServerSettings, serve};
+
+const OFFER_GRANT: &str = "urn:ietf:params:oauth:grant-type:pre-authorized_code";
+
+/// An instance that issues staff passes to people who sign in, and a person with a wallet there.
+struct Desk {
+    instance: Instance,
+    origin: Url,
+    /// The person's token at their wallet.
+    person: String,
+}
+
+impl Desk {
+    async fn open() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let origin: Url = format!("http://{address}/").parse().unwrap();
+        let claims = [("name", "name"), ("mail", "email")];
+        let claims = claims.map(|(path, source)| (path.to_owned(), source.to_owned()));
+        let issuer = IssuerConfig {
+            by_sign_in: BTreeMap::from([("staff".to_owned(), BTreeMap::from(claims))]),
+            ..IssuerConfig::default()
+        };
+        let base = origin.as_str().trim_end_matches('/');
+        let (app, token) = opened(Config {
+            issuer,
+            ..config_of(base)
+        })
+        .await;
+        let people = SignInConfig {
+            people: People::Mock,
+            ..SignInConfig::default()
+        };
+        app.know_people(&people).unwrap();
+        let never = std::future::pending::<()>();
+        let settings = ServerSettings::default();
+        tokio::spawn(serve(listener, app.clone(), settings, never));
+        let instance = Instance::of((app, token), ServerLimits::default(), false);
+        let mut desk = Self {
+            instance,
+            origin,
+            person: String::new(),
+        };
+        desk.furnish().await;
+        desk
+    }
+
+    /// Publishes the type, registers the wallet as a client, and makes the person known.
+    async fn furnish(&mut self) {
+        let staff = json!({"id": "staff", "title": {"en": "Staff pass"}, "claims": [
+            {"path": ["name"], "kind": "text", "required": true},
+            {"path": ["mail"], "kind": "text", "disclosed": "selectively"}]});
+        self.operator("/api/types", &staff).await;
+        self.operator("/api/types/staff/publish", &json!({})).await;
+        let client = json!({"client_id": "selfsame-wallet", "client_name": "A wallet",
+            "token_endpoint_auth_method": "none",
+            "redirect_uris": [self.origin.join("wallet/received").unwrap()]});
+        self.operator("/api/sign-in/clients", &client).await;
+        let maja = json!({"requestTime": "2026-01-01T00:00:00.000Z", "request": {
+            "individualId": "987654321", "pin": "111111", "email": "maja@example.org",
+            "fullName": [{"language": "eng", "value": "Maja Lind"}], "phone": "942735793",
+            "encodedPhoto": "data:image/jpeg;base64,AA", "individualBiometrics": ""}});
+        let known = post("/v1/mock-identity-system/identity").json(&maja.to_string());
+        self.call(known).await;
+        let account = json!({"email": "maja@example.org", "password": "a long password"});
+        let account = post("/api/wallet/register").json(&account.to_string());
+        let made = read(&self.call(account).await);
+        self.person = made["token"].as_str().unwrap().to_owned();
+    }
+
+    async fn call(&self, call: Call) -> Answered {
+        let host = self.origin.authority();
+        self.instance.call(call.host(host)).await
+    }
+
+    async fn operator(&self, path: &str, body: &Value) -> Value {
+        let sent = post(path).bearer(&self.instance.token);
+        read(&self.call(sent.json(&body.to_string())).await)
+    }
+
+    async fn wallet(&self, path: &str, body: &Value) -> Answered {
+        let sent = post(path).bearer(&self.person);
+        self.call(sent.json(&body.to_string())).await
+    }
+
+    async fn offer(&self) -> Value {
+        let new = json!({"type": "staff", "by_sign_in": true, "label": "for Maja"});
+        self.operator("/api/issuer/offers", &new).await
+    }
+
+    /// Where the person signs in for an offer.
+    async fn begin(&self, offer: &Value) -> Url {
+        let accept = json!({"offer": offer["uri"]});
+        let begun = self.wallet("/api/wallet/offers/sign-in", &accept).await;
+        let begun = read(&begun);
+        begun["url"].as_str().unwrap().parse().unwrap()
+    }
+
+    /// The person signs in at an address and agrees; where that leads.
+    async fn sign_in(&self, url: &Url) -> Url {
+        let path = &url[url::Position::BeforePath..];
+        let begun = self.call(get(path)).await;
+        assert_eq!(begun.status, StatusCode::SEE_OTHER, "{}", begun.body);
+        let place = begun.header("location").to_owned();
+        let set = begun.headers.get(SET_COOKIE).unwrap().to_str().unwrap();
+        let cookie = set.split(';').next().unwrap().to_owned();
+        let step = async |name: &str, body: Value| {
+            let sent = post(&format!("{place}/{name}")).cookie(&cookie);
+            read(&self.call(sent.json(&body.to_string())).await)
+        };
+        step("otp", json!({"identifier": "987654321", "phone": true})).await;
+        let challenge = json!({"factor": "otp", "value": "111111"});
+        let attempt = json!({"identifier": "987654321", "challenges": [challenge]});
+        let shown = step("authentication", attempt).await;
+        assert_eq!(shown["scopes"], json!(["staff"]));
+        assert_eq!(shown["essential"], json!(["email", "name"]));
+        let agreement = json!({"claims": shown["essential"], "scopes": shown["scopes"]});
+        let landing = step("agreement", agreement).await;
+        let mut back: Url = landing["redirect_uri"].as_str().unwrap().parse().unwrap();
+        let parameters = landing["parameters"].as_object().unwrap();
+        let given = parameters.iter();
+        let given = given.map(|(name, value)| (name, value.as_str().unwrap()));
+        back.query_pairs_mut().extend_pairs(given);
+        back
+    }
+
+    async fn come_back(&self, back: &Url) -> Answered {
+        self.wallet("/api/wallet/offers/received", &json!({"response": back}))
+            .await
+    }
+}
+
+fn read(answer: &Answered) -> Value {
+    let status = answer.status;
+    assert!(status.is_success(), "{status} {}", answer.body);
+    serde_json::from_str(&answer.body).unwrap_or_default()
+}
+
+/// The offer object in a link.
+fn object(offer: &Value) -> Value {
+    let link: Url = offer["uri"].as_str().unwrap().parse().unwrap();
+    let (_, object) = link.query_pairs().next().unwrap();
+    serde_json::from_str(&object).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wallet_gets_a_credential_of_the_person_who_signed_in() {
+    let desk = Desk::open().await;
+    let offer = desk.offer().await;
+    let preview = desk.wallet("/api/wallet/offers/preview", &json!({"offer": offer["uri"]}));
+    let provider = desk.origin.join("oidc").unwrap();
+    assert_eq!(read(&preview.await)["sign_in"], provider.as_str());
+    let url = desk.begin(&offer).await;
+    assert!(url.query().unwrap().contains("request_uri="), "{url}");
+    let back = desk.sign_in(&url).await;
+    let cards = read(&desk.come_back(&back).await);
+    let id = cards["items"][0]["id"].as_str().unwrap();
+    let card = get(&format!("/api/wallet/credentials/{id}")).bearer(&desk.person);
+    let card = read(&desk.call(card).await);
+    let claims = card["claims"].as_array().unwrap();
+    for value in ["Maja Lind", "maja@example.org"] {
+        assert!(claims.iter().any(|claim| claim["value"] == value), "{card}");
+    }
+    // The operator sees which offer led to it.
+    let token = &desk.instance.token;
+    let issued = get("/api/issuer/credentials").bearer(token);
+    let issued = read(&desk.call(issued).await);
+    assert_eq!(issued["items"][0]["offer"], offer["id"]);
+    assert_eq!(issued["items"][0]["label"], "for Maja");
+    let offers = read(&desk.call(get("/api/issuer/offers").bearer(token)).await);
+    assert_eq!(offers["items"][0]["state"], "taken");
+
+    // A response counts once.
+    let again = desk.come_back(&back).await;
+    assert_eq!(again.status, StatusCode::NOT_FOUND, "{}", again.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_response_of_another_server_ends_what_the_wallet_began() {
+    let desk = Desk::open().await;
+    let offer = desk.offer().await;
+    let back = desk.sign_in(&desk.begin(&offer).await).await;
+    let pairs = back.query_pairs().filter(|(name, _)| name != "iss");
+    let pairs: Vec<_> = pairs.map(|(a, b)| (a.into_owned(), b.into_owned())).collect();
+    let mut foreign = back.clone();
+    let mut query = foreign.query_pairs_mut();
+    query.clear().extend_pairs(pairs);
+    query.append_pair("iss", "https://evil.example");
+    drop(query);
+    let refused = desk.come_back(&foreign).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
+    assert!(refused.body.contains("sign-in-response-foreign"));
+    let late = desk.come_back(&back).await;
+    assert_eq!(late.status, StatusCode::NOT_FOUND, "{}", late.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_response_is_of_no_use_to_another_wallet() {
+    let desk = Desk::open().await;
+    let offer = desk.offer().await;
+    let back = desk.sign_in(&desk.begin(&offer).await).await;
+    let account = json!({"email": "eve@example.org", "password": "a long password"});
+    let account = post("/api/wallet/register").json(&account.to_string());
+    let eve = read(&desk.call(account).await);
+    let eve = post("/api/wallet/offers/received").bearer(eve["token"].as_str().unwrap());
+    let refused = desk.call(eve.json(&json!({"response": back}).to_string())).await;
+    assert_eq!(refused.status, StatusCode::NOT_FOUND, "{}", refused.body);
+    assert!(desk.come_back(&back).await.status.is_success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_who_declines_gets_nothing_and_is_told() {
+    let desk = Desk::open().await;
+    let offer = desk.offer().await;
+    let url = desk.begin(&offer).await;
+    let begun = desk.call(get(&url[url::Position::BeforePath..])).await;
+    let place = begun.header("location").to_owned();
+    let set = begun.headers.get(SET_COOKIE).unwrap().to_str().unwrap();
+    let cookie = set.split(';').next().unwrap();
+    let declined = post(&format!("{place}/refusal")).json("{}").cookie(cookie);
+    let landing = read(&desk.call(declined).await);
+    let parameters = landing["parameters"].as_object().unwrap();
+    let pairs: Vec<(&str, &str)> = parameters
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str().unwrap()))
+        .collect();
+    let response = json!({"response": form(&pairs)});
+    let told = desk.wallet("/api/wallet/offers/received", &response).await;
+    assert_eq!(told.status, StatusCode::FORBIDDEN, "{}", told.body);
+    assert!(told.body.contains("access_denied"), "{}", told.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_offer_for_people_who_sign_in_redeems_nothing_by_itself() {
+    let desk = Desk::open().await;
+    let offer = desk.offer().await;
+    let grants = &object(&offer)["grants"];
+    let state = grants["authorization_code"]["issuer_state"].as_str();
+    let stolen = [
+        ("grant_type", OFFER_GRANT),
+        ("pre-authorized_code", state.unwrap()),
+    ];
+    let refused = desk.call(post("/issuer/token").form(form(&stolen))).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST);
+    assert!(refused.body.contains("invalid_grant"), "{}", refused.body);
+    let accept = json!({"offer": offer["uri"]});
+    let early = desk.wallet("/api/wallet/offers/accept", &accept).await;
+    assert_eq!(early.status, StatusCode::BAD_REQUEST, "{}", early.body);
+    for body in [
+        json!({"type": "staff", "by_sign_in": true, "examples": true}),
+        json!({"type": "staff", "by_sign_in": true, "tx_code": true}),
+        json!({"type": "immunization", "by_sign_in": true}),
+    ] {
+        let sent = post("/api/issuer/offers").bearer(&desk.instance.token);
+        let refused = desk.call(sent.json(&body.to_string())).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_issuer_names_the_provider_and_the_scope_of_what_it_issues() {
+    let desk = Desk::open().await;
+    let metadata = get("/.well-known/openid-credential-issuer/issuer");
+    let metadata = read(&desk.call(metadata).await);
+    let servers = json!([
+        desk.origin.join("issuer").unwrap(),
+        desk.origin.join("oidc").unwrap()
+    ]);
+    assert_eq!(metadata["authorization_servers"], servers);
+    let all = metadata["credential_configurations_supported"].as_object();
+    let all = all.unwrap().iter();
+    let with_scope: Vec<_> = all.filter(|(_, one)| one["scope"] == "staff").collect();
+    assert!(!with_scope.is_empty());
+    assert!(with_scope.iter().all(|(id, _)| id.starts_with("staff_1_")));
+}

@@ -1,0 +1,4 @@
+//! What a verifier asks for, as data: a saved request and its file.
+
+pub mod definition;
+pub mod file;
