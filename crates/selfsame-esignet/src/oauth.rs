@@ -49,7 +49,7 @@ pub async fn userinfo(here: EsignetHere, headers: HeaderMap) -> Response {
         token,
         proof: header(&headers, "dpop"),
     };
-    match here.door.sign_ins.userinfo(&presented).await {
+    match here.door.sign_ins.userinfo_as_signed(&presented).await {
         Ok(claims) => shown(claims),
         Err(error) => unauthorized(error.code.unwrap_or("unknown_error")),
     }

@@ -64,27 +64,46 @@ impl ValidToken {
 }
 
 impl SignIns {
-    /// The userinfo endpoint (OpenID Connect Core §5.3).
+    /// The userinfo endpoint (OpenID Connect Core §5.3): JSON, or a JWT by the provider if the client registered that.
     ///
     /// # Errors
     /// `invalid_token` or `insufficient_scope` (RFC 6750 §3.1), `invalid_dpop_proof` (RFC 9449 §7.1).
     pub async fn userinfo(&self, presented: &PresentedToken<'_>) -> Result<Userinfo> {
+        let valid = self.informed(presented).await?;
+        self.told_of(&valid).await
+    }
+
+    /// Userinfo as eSignet gives it: what the identity system signed reaches the client as it is.
+    ///
+    /// # Errors
+    /// As [`Self::userinfo`].
+    pub async fn userinfo_as_signed(&self, presented: &PresentedToken<'_>) -> Result<Userinfo> {
+        let valid = self.informed(presented).await?;
+        match &valid.granted()?.claims {
+            KeptClaims::Signed(jws) => {
+                let client = self.client_of(&valid.token).await?;
+                self.sealed(&client, jws.clone(), true).await
+            }
+            KeptClaims::Plain(_) => self.told_of(&valid).await,
+        }
+    }
+
+    async fn told_of(&self, valid: &ValidToken) -> Result<Userinfo> {
+        let client = self.client_of(&valid.token).await?;
+        let granted = valid.granted()?;
+        let mut claims = granted.claims.plain()?;
+        claims.insert("sub".to_owned(), granted.subject.as_str().into());
+        self.formed(&client, &valid.token, claims).await
+    }
+
+    /// A token that userinfo may be told for.
+    async fn informed(&self, presented: &PresentedToken<'_>) -> Result<ValidToken> {
         let valid = self.presented(presented).await?;
         if !valid.token.access.scope.has("openid") {
             let reason = "userinfo needs the scope openid";
             return Err(refuse(Code::InsufficientScope, reason));
         }
-        let client = self.client_of(&valid.token).await?;
-        let granted = valid.granted()?;
-        match &granted.claims {
-            // What the identity system signed reaches the client as it is.
-            KeptClaims::Signed(jws) => self.sealed(&client, jws.clone(), true).await,
-            KeptClaims::Plain(claims) => {
-                let mut claims = claims.clone();
-                claims.insert("sub".to_owned(), granted.subject.as_str().into());
-                self.formed(&client, &valid.token, claims).await
-            }
-        }
+        Ok(valid)
     }
 
     async fn formed(

@@ -7,6 +7,7 @@ use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::hash::{ct_eq, sha256};
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Result};
+use selfsame_oauth::jwt::Jwt;
 use selfsame_oauth::{Code, ScopeSet, secret};
 use selfsame_oidc::AuthorizationRequest;
 use selfsame_oidc::token::Authentication;
@@ -25,6 +26,8 @@ pub(crate) const PERSON_TAG: &str = "person";
 pub(crate) const SESSION_TAG: &str = "session";
 /// What separates the record from the secret in a code or a refresh token.
 const PART: char = '.';
+/// The claims of a signed text about itself (RFC 7519 §4.1).
+const OF_TEXT: [&str; 7] = ["iss", "sub", "aud", "exp", "nbf", "iat", "jti"];
 /// The number of characters that an identity system gets to tell a sign-in by.
 const TRANSACTION: usize = 10;
 
@@ -163,6 +166,24 @@ pub(crate) enum KeptClaims {
     Plain(Map<String, Value>),
     /// Signed by the identity system.
     Signed(String),
+}
+
+impl KeptClaims {
+    /// The claims by name. What the identity system signed came from itself, so its signature says nothing new here.
+    ///
+    /// # Errors
+    /// `Upstream` if what the identity system signed can't be read.
+    pub fn plain(&self) -> Result<Map<String, Value>> {
+        let signed = match self {
+            Self::Plain(claims) => return Ok(claims.clone()),
+            Self::Signed(jws) => Jwt::parse(jws),
+        };
+        let unread = |_| Error::upstream("identity-system-away");
+        let mut claims = signed.map_err(unread)?.into_claims();
+        // What the signed text says of itself is nothing about the person.
+        claims.retain(|name, _| !OF_TEXT.contains(&name.as_str()));
+        Ok(claims)
+    }
 }
 
 impl From<PersonClaims> for KeptClaims {

@@ -1,13 +1,11 @@
 //! What a resource of the same organisation learns from an access token: the issuer of credentials is one.
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_driver::{Error, Result};
-use selfsame_oauth::jwt::Jwt;
+use selfsame_driver::Result;
 use selfsame_oauth::{AuthorizationDetail, ScopeSet};
 use serde_json::{Map, Value};
 
 use crate::access::PresentedToken;
-use crate::record::KeptClaims;
 use crate::service::SignIns;
 
 /// A person who signed in, as an access token stands for them.
@@ -44,18 +42,8 @@ impl SignIns {
             details: self.granted_details(request, &valid.token.access.scope),
             scope: valid.token.access.scope.clone(),
             issuer_state: request.issuer_state.clone(),
-            claims: plain(&granted.claims)?,
+            claims: granted.claims.plain()?,
             expires: valid.token.expires,
         })
-    }
-}
-
-/// The claims by name. What the identity system signed came from itself, so its signature says nothing new here.
-fn plain(claims: &KeptClaims) -> Result<Map<String, Value>> {
-    match claims {
-        KeptClaims::Plain(claims) => Ok(claims.clone()),
-        KeptClaims::Signed(jws) => Jwt::parse(jws)
-            .map(Jwt::into_claims)
-            .map_err(|_| Error::upstream("identity-system-away")),
     }
 }

@@ -105,7 +105,10 @@ async fn details_of_what_is_not_issued_here_are_refused() {
     ] {
         let landing = world.landed(&[("authorization_details", details)]).await;
         let error = ("error", "invalid_authorization_details".to_owned());
-        assert!(landing.parameters.contains(&error), "{details}: {landing:?}");
+        assert!(
+            landing.parameters.contains(&error),
+            "{details}: {landing:?}"
+        );
     }
     let nothing = world.landed(&[("scope", "")]).await;
     let error = ("error", "invalid_scope".to_owned());

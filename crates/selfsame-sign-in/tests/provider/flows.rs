@@ -4,7 +4,7 @@ use selfsame_crypto::Algorithm;
 use selfsame_driver::ErrorKind;
 use selfsame_oidc::Preset;
 use selfsame_sign_in::WantedOtp;
-use selfsame_sign_in::access::Userinfo;
+use selfsame_sign_in::access::{PresentedToken, Userinfo};
 use selfsame_sign_in::identity::OtpChannel;
 use selfsame_sign_in::view::{BegunSignIn, SignInStage};
 use serde_json::{Value, json};
@@ -141,18 +141,33 @@ async fn a_class_that_no_factor_meets_is_an_error_if_it_is_essential_and_a_wish_
 }
 
 #[tokio::test]
-async fn claims_that_the_identity_system_signed_reach_the_client_as_they_are() {
+async fn claims_that_the_identity_system_signed_are_told_in_the_form_that_the_client_registered() {
     let system = OnePerson {
         signs: true,
         ..OnePerson::default()
     };
     let mut world = World::with(system, Preset::Strict, json!({})).await;
     let tokens = world.tokens(&[]).await;
-    let answer = world
-        .userinfo_with(&tokens.access_token, None)
-        .await
-        .unwrap();
-    assert!(matches!(answer, Userinfo::Jwt(jws) if jws == "signed.by.system"));
+    let about = world.userinfo(&tokens.access_token).await.unwrap();
+    assert_eq!(about.get("email"), Some(&Value::from("alice@example.org")));
+    let subject = jwt(tokens.id_token.as_ref().unwrap());
+    assert_eq!(about.get("sub"), subject.claims().get("sub"));
+    assert!(!about.contains_key("iss") && !about.contains_key("iat"));
+
+    // eSignet's interface hands on what the system signed.
+    let url = world.provider.place().endpoint("userinfo").unwrap();
+    let presented = PresentedToken {
+        url: &url,
+        method: "GET",
+        is_dpop: false,
+        token: tokens.access_token.expose(),
+        proof: None,
+    };
+    let answer = world.provider.userinfo_as_signed(&presented).await;
+    let Userinfo::Jwt(signed) = answer.unwrap() else {
+        panic!("no token");
+    };
+    assert_eq!(jwt(&signed.into()).text("iss"), Some("system"));
 }
 
 #[tokio::test]

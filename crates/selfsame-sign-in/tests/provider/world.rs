@@ -113,9 +113,6 @@ impl IdentitySystem for OnePerson {
         if !known && !self.keeps {
             return Err(IdentityFault::new(IdentityFaultKind::WrongChallenge));
         }
-        if self.signs {
-            return Ok(PersonClaims::Signed("signed.by.system".to_owned()));
-        }
         let all = [
             ("name", "Alice"),
             ("email", "alice@example.org"),
@@ -125,8 +122,22 @@ impl IdentitySystem for OnePerson {
             .into_iter()
             .filter(|(name, _)| order.claims.iter().any(|one| one == name));
         let given = given.map(|(name, value)| (name.to_owned(), Value::from(value)));
-        Ok(PersonClaims::Plain(given.collect()))
+        let given: Map<String, Value> = given.collect();
+        Ok(match self.signs {
+            true => PersonClaims::Signed(signed_by_system(given)),
+            false => PersonClaims::Plain(given),
+        })
     }
+}
+
+/// Claims as the system signs them itself.
+fn signed_by_system(claims: Map<String, Value>) -> String {
+    let key = PrivateKey::generate(KeyType::P256).unwrap();
+    let mut all = json!({"iss": "system", "sub": "psut", "iat": 1});
+    all.as_object_mut().unwrap().extend(claims);
+    let draft = Unsigned::new(&json!({"alg": "ES256"}), &all);
+    let signature = key.sign(draft.signing_input()).unwrap();
+    draft.finish(&signature)
 }
 
 /// A provider and a client.
