@@ -1,8 +1,8 @@
 //! What clients call: documents, pushed requests, tokens, userinfo, introspection, revocation.
 
 use axum::response::{IntoResponse as _, Response};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderMap, Method, StatusCode};
+use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, Method, StatusCode};
 use selfsame_http::error::{Handled, Problem};
 use selfsame_http::extract::{Raw, is_kind};
 use selfsame_http::response::{document, json, open_to_all};
@@ -14,6 +14,7 @@ use crate::here::{ProviderHere, after, proof, with_nonce};
 const JSON: &str = "application/json";
 const JWT: &str = "application/jwt";
 const FORM: &str = "application/x-www-form-urlencoded";
+const BUTTON: &str = include_str!("../assets/button.svg");
 
 /// The metadata (OpenID Connect Discovery §4, RFC 8414 §3).
 pub async fn metadata(here: ProviderHere) -> Handled {
@@ -23,6 +24,20 @@ pub async fn metadata(here: ProviderHere) -> Handled {
 /// The public keys (RFC 7517 §5).
 pub async fn keys(here: ProviderHere) -> Handled {
     document(JSON, &here.provider.keys().await?)
+}
+
+/// The picture on a button that leads to a sign-in, for pages of relying parties.
+pub async fn button() -> Handled {
+    let about = [
+        (CONTENT_TYPE, "image/svg+xml"),
+        (CACHE_CONTROL, "public, max-age=86400"),
+        // A picture that is opened on its own runs nothing.
+        (CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox"),
+    ];
+    // A page that isolates itself loads only what says that anyone may.
+    let policy = HeaderName::from_static("cross-origin-resource-policy");
+    let shared = [(policy, "cross-origin")];
+    Ok(open_to_all((about, shared, BUTTON).into_response()))
 }
 
 /// The pushed authorization request endpoint (RFC 9126 §2).

@@ -8,6 +8,7 @@ use crate::{browser, operator, provider, registration};
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
+const SVG: &str = "image/svg+xml";
 const HTML: &str = "text/html";
 const GUIDE: &str = "docs/sign-in.md";
 
@@ -39,6 +40,10 @@ where
                 .named("sign_in_keys")
                 .gives(JSON, "The keys that tokens are signed with.")
                 .by("RFC 7517 §5"),
+            get("/oidc/button.svg", provider::button)
+                .named("sign_in_button")
+                .gives(SVG, "The picture on a button that leads to a sign-in.")
+                .by(GUIDE),
         ],
     )
 }

@@ -71,7 +71,8 @@ impl Desk {
             "token_endpoint_auth_method": "none",
             "redirect_uris": [self.origin.join("wallet/received").unwrap()]});
         self.operator("/api/sign-in/clients", &client).await;
-        let maja = json!({"requestTime": "2026-01-01T00:00:00.000Z", "request": {
+        let now = self.instance.app.clock().now().rfc3339();
+        let maja = json!({"requestTime": now.replace('Z', ".000Z"), "request": {
             "individualId": "987654321", "pin": "111111", "email": "maja@example.org",
             "fullName": [{"language": "eng", "value": "Maja Lind"}], "phone": "942735793",
             "encodedPhoto": "data:image/jpeg;base64,AA", "individualBiometrics": ""}});
@@ -162,7 +163,10 @@ fn object(offer: &Value) -> Value {
 async fn a_wallet_gets_a_credential_of_the_person_who_signed_in() {
     let desk = Desk::open().await;
     let offer = desk.offer().await;
-    let preview = desk.wallet("/api/wallet/offers/preview", &json!({"offer": offer["uri"]}));
+    let preview = desk.wallet(
+        "/api/wallet/offers/preview",
+        &json!({"offer": offer["uri"]}),
+    );
     let provider = desk.origin.join("oidc").unwrap();
     assert_eq!(read(&preview.await)["sign_in"], provider.as_str());
     let url = desk.begin(&offer).await;
@@ -196,7 +200,9 @@ async fn a_response_of_another_server_ends_what_the_wallet_began() {
     let offer = desk.offer().await;
     let back = desk.sign_in(&desk.begin(&offer).await).await;
     let pairs = back.query_pairs().filter(|(name, _)| name != "iss");
-    let pairs: Vec<_> = pairs.map(|(a, b)| (a.into_owned(), b.into_owned())).collect();
+    let pairs: Vec<_> = pairs
+        .map(|(a, b)| (a.into_owned(), b.into_owned()))
+        .collect();
     let mut foreign = back.clone();
     let mut query = foreign.query_pairs_mut();
     query.clear().extend_pairs(pairs);
@@ -218,7 +224,9 @@ async fn a_response_is_of_no_use_to_another_wallet() {
     let account = post("/api/wallet/register").json(&account.to_string());
     let eve = read(&desk.call(account).await);
     let eve = post("/api/wallet/offers/received").bearer(eve["token"].as_str().unwrap());
-    let refused = desk.call(eve.json(&json!({"response": back}).to_string())).await;
+    let refused = desk
+        .call(eve.json(&json!({"response": back}).to_string()))
+        .await;
     assert_eq!(refused.status, StatusCode::NOT_FOUND, "{}", refused.body);
     assert!(desk.come_back(&back).await.status.is_success());
 }

@@ -194,3 +194,16 @@ async fn a_person_who_is_signed_in_says_that_they_sign_out() {
     assert_eq!(instance.call(out).await.status, StatusCode::NO_CONTENT);
     assert_eq!(state().await["signed_in"], false);
 }
+
+#[tokio::test]
+async fn pages_of_others_show_the_picture_of_the_button() {
+    let instance = Instance::start().await;
+    let picture = instance.call(get("/oidc/button.svg")).await;
+    assert_eq!(picture.status, StatusCode::OK);
+    assert_eq!(picture.header("content-type"), "image/svg+xml");
+    assert_eq!(
+        picture.header("cross-origin-resource-policy"),
+        "cross-origin"
+    );
+    assert!(picture.body.starts_with("<svg"));
+}
