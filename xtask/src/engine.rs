@@ -77,12 +77,22 @@ fn oracle() -> Result<bool, String> {
 /// Builds a program of ours in Go, whose go.sum pins what it stands on. It needs this version of Go, or one that fetches
 /// it.
 pub fn build(source: &Path, program: &Path, needed: GoVersion) -> Result<bool, String> {
+    build_package(source, program, ".", needed)
+}
+
+/// Builds a package that a folder's go.mod names the version of.
+pub fn build_package(
+    source: &Path,
+    program: &Path,
+    package: &str,
+    needed: GoVersion,
+) -> Result<bool, String> {
     let toolchain = toolchain(needed)?;
     let mut command = go();
     command
         .args(["build", "-o"])
         .arg(program)
-        .arg(".")
+        .arg(package)
         .current_dir(source)
         .env("GOFLAGS", "-mod=readonly")
         .stdin(Stdio::null());

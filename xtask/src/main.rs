@@ -22,6 +22,7 @@ mod node;
 mod openssl;
 mod oracle;
 mod package;
+mod parties;
 mod peer;
 mod python;
 mod second;
@@ -50,6 +51,7 @@ Usage: cargo xtask tidy [FOLDER]
        cargo xtask cross didcomm
        cargo xtask cross jmeter PLAN.jmx [--minutes N] [--users N]
        cargo xtask cross aries [acapy | credo]
+       cargo xtask cross relying-parties
        cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]
        cargo xtask bench tls [--quick] [--json] [--out DIR]
 
@@ -68,7 +70,8 @@ cross  lets our AnonCreds and the published library speak to each other, N rando
        of published packages for Node.js; or clients made of docs/openapi.json and an
        instance; or our reader of Askar's wallets and Askar; or our DIDComm and those of
        ACA-Py and of a published package; or our Aries agent with ACA-Py and with Credo;
-       or JMeter with a load plan that was made for ACA-Py and agents of ours: a table of its steps, exit code 1 if a request failed
+       or relying parties made by others, in Go, Python, Node.js and Java, that let people
+       sign in at an instance; or JMeter with a load plan that was made for ACA-Py and agents of ours: a table of its steps, exit code 1 if a request failed
 bench  times ours and the published library alternately, or the TLS bench with OpenSSL
        beside; exit code 1 if a bar is not kept
 

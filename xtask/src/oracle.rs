@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    aries, askar, clients, didcomm, jmeter, openssl, package, peer, python, second,
+    aries, askar, clients, didcomm, jmeter, openssl, package, parties, peer, python, second,
     workspace::{cargo, root},
 };
 
@@ -98,10 +98,10 @@ impl Cross {
 }
 
 /// `cargo xtask cross anoncreds [--count N] [--adx | --portable]`, or `… cross` with `tls`, `sd-jwt`, `openid4vc`,
-/// `clients`, `askar`, `didcomm` `aries [acapy | credo]` or `jmeter PLAN.jmx`.
+/// `clients`, `askar`, `didcomm`, `aries [acapy | credo]`, `relying-parties` or `jmeter PLAN.jmx`.
 pub fn cross_command(arguments: &[String]) -> Result<bool, String> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let usage = "usage: cargo xtask cross anoncreds [--count N] [--adx | --portable], or cargo xtask cross tls | sd-jwt | openid4vc | clients | askar | didcomm | aries [acapy | credo] | jmeter PLAN.jmx";
+    let usage = "usage: cargo xtask cross anoncreds [--count N] [--adx | --portable], or cargo xtask cross tls | sd-jwt | openid4vc | clients | askar | didcomm | aries [acapy | credo] | relying-parties | jmeter PLAN.jmx";
     match words.split_first() {
         Some((&"anoncreds", flags)) => cross(&Cross::parse(flags).ok_or(usage)?),
         Some((&"tls", [])) => second::cross(),
@@ -111,6 +111,7 @@ pub fn cross_command(arguments: &[String]) -> Result<bool, String> {
         Some((&"askar", [])) => askar::cross(),
         Some((&"didcomm", [])) => didcomm::cross(),
         Some((&"jmeter", words)) => jmeter::cross(words),
+        Some((&"relying-parties", [])) => parties::cross(),
         Some((&"aries", [])) => aries::cross(),
         Some((&"aries", ["acapy"])) => aries::cross_acapy(),
         Some((&"aries", ["credo"])) => aries::cross_credo(),

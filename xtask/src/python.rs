@@ -142,7 +142,7 @@ fn must_run(program: &str, arguments: &[&str]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{aries, askar, clients, didcomm, mail, package, second};
+    use crate::{aries, askar, clients, didcomm, mail, package, parties, second};
 
     #[test]
     fn every_package_is_pinned_by_a_hash() {
@@ -155,6 +155,7 @@ mod tests {
             (aries::LIBRARY_REQUIREMENTS, 2),
             (didcomm::REQUIREMENTS, 14),
             (mail::REQUIREMENTS, 3),
+            (parties::REQUIREMENTS, 17),
         ] {
             let text = fs::read_to_string(root().join(list)).unwrap();
             let text = text.replace("\\\n", "");

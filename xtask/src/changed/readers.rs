@@ -342,6 +342,11 @@ pub const ROWS: &[Row] = &[
         PINNED,
     ),
     row(
+        "crates/selfsame/tests/parties/python/requirements.txt",
+        These(&["selfsame/parties", "xtask/unit"]),
+        PINNED,
+    ),
+    row(
         "crates/selfsame/tests/aries/credo/requirements.txt",
         These(&["selfsame/aries", "xtask/unit"]),
         PINNED,
@@ -387,6 +392,7 @@ pub const ROWS: &[Row] = &[
             "selfsame/log",
             "selfsame/network",
             "selfsame/openid4vc",
+            "selfsame/parties",
             "selfsame/patroni",
             "selfsame/siege",
             "selfsame/sign_in",
