@@ -156,7 +156,7 @@ impl StandardProvider {
         walk.due().await;
         let answer = calling.send().await?.success()?;
         let text = answer.text();
-        // Claims of the identity system come as a token that it has signed.
+        // A provider may give a token in place of JSON.
         let claims = token_claims(&text).or_else(|| answer.json().ok());
         if claims.is_none_or(|claims| claims["email"].is_null()) {
             return Err(answer.wrong("the address is not in it"));

@@ -4,9 +4,14 @@ use std::collections::BTreeSet;
 
 use selfsame_oauth::{AuthorizationDetail, Code, Error as Refused, ScopeSet};
 use selfsame_oidc::claims::ClaimWish;
+use selfsame_oidc::token::AccessFacts;
 use selfsame_oidc::{AuthorizationRequest, RelyingParty};
 
+use crate::clients::FoundClient;
 use crate::service::SignIns;
+
+/// Seconds for which a token for credentials lasts that is bound to no key.
+const UNBOUND: u64 = 300;
 
 impl SignIns {
     /// Adds to a request what the credentials need that it asks for: the scopes of its authorization details, and claims.
@@ -29,6 +34,11 @@ impl SignIns {
             scopes.insert(scope.ok_or(refused)?.to_owned());
         }
         request.scope = scopes.iter().map(String::as_str).collect();
+        let mut names = credentials.names();
+        if request.challenge.is_none() && names.any(|scope| scopes.contains(scope)) {
+            let reason = "a request for a credential needs a code challenge";
+            return Err(Refused::new(Code::InvalidRequest, reason));
+        }
         for claim in scopes.iter().flat_map(|scope| credentials.claims(scope)) {
             if !party.may_know(claim) {
                 let reason = "the credential has claims that the client may not know";
@@ -38,6 +48,17 @@ impl SignIns {
             wish.or_insert_with(ClaimWish::default).essential = true;
         }
         Ok(())
+    }
+
+    /// The lifetime of an access token, in seconds. One for credentials that is bound to no key lasts no more than five
+    /// minutes (OpenID4VCI 1.0 §13.10).
+    pub(crate) fn access_lifetime(&self, client: &FoundClient, access: &AccessFacts) -> u64 {
+        let lifetime = client.rules.lifetimes.access_token;
+        let mut scopes = self.service.parts.credentials.names();
+        match access.jkt.is_none() && scopes.any(|scope| access.scope.has(scope)) {
+            true => lifetime.min(UNBOUND),
+            false => lifetime,
+        }
     }
 
     /// OpenID4VCI 1.0 §5.1.1: `locations` names the issuer.

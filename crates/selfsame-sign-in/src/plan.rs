@@ -37,6 +37,7 @@ impl SignIns {
         plan: TokenPlan,
     ) -> Result<GrantedTokens> {
         let lifetimes = client.rules.lifetimes;
+        let lifetime = self.access_lifetime(client, &plan.access);
         let facts = |lifetime| TokenFacts {
             issuer: self.place.issuer().to_owned(),
             client_id: client.party.id.clone(),
@@ -50,7 +51,7 @@ impl SignIns {
         // Access tokens are for this provider, whichever algorithm the client knows.
         let key = set.key(client.party.id_token_alg)?;
         let alg = key.alg;
-        let draft = key.access_token(&facts(lifetimes.access_token), &plan.access);
+        let draft = key.access_token(&facts(lifetime), &plan.access);
         let access_token = keys.sign(shared, tenant, TokenDraft { alg, draft }).await?;
         let id_token = match plan.id_claims {
             None => None,
@@ -68,7 +69,7 @@ impl SignIns {
                 Some(_) => "DPoP",
                 None => "Bearer",
             },
-            expires_in: lifetimes.access_token,
+            expires_in: lifetime,
             refresh_token: plan.refresh.map(handed),
             scope: plan.access.scope.to_string(),
             authorization_details: plan.details,

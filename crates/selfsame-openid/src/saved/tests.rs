@@ -45,15 +45,8 @@ fn types() -> TypeSet {
 fn definition(questions: Vec<AskedQuestion>) -> RequestDefinition {
     RequestDefinition {
         questions,
+        policy: RequestPolicy::default(),
         ..read(FILE).unwrap()
-    }
-    .without_policy()
-}
-
-impl RequestDefinition {
-    fn without_policy(self) -> Self {
-        let policy = RequestPolicy::default();
-        Self { policy, ..self }
     }
 }
 

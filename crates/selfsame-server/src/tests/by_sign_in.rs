@@ -163,12 +163,10 @@ fn object(offer: &Value) -> Value {
 async fn a_wallet_gets_a_credential_of_the_person_who_signed_in() {
     let desk = Desk::open().await;
     let offer = desk.offer().await;
-    let preview = desk.wallet(
-        "/api/wallet/offers/preview",
-        &json!({"offer": offer["uri"]}),
-    );
+    let link = json!({"offer": offer["uri"]});
+    let preview = desk.wallet("/api/wallet/offers/preview", &link).await;
     let provider = desk.origin.join("oidc").unwrap();
-    assert_eq!(read(&preview.await)["sign_in"], provider.as_str());
+    assert_eq!(read(&preview)["sign_in"], provider.as_str());
     let url = desk.begin(&offer).await;
     assert!(url.query().unwrap().contains("request_uri="), "{url}");
     let back = desk.sign_in(&url).await;

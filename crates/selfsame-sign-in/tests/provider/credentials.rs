@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use selfsame_driver::Result;
 use selfsame_oauth::AuthorizationDetail;
+use selfsame_oidc::Preset;
 use selfsame_oidc::token::GrantedTokens;
 use selfsame_sign_in::access::PresentedToken;
 use selfsame_sign_in::view::PersonsAgreement;
 use selfsame_sign_in::{CredentialScopes, SignedInHolder};
 use serde_json::json;
 
-use crate::world::{World, alice, code, everything};
+use crate::world::{OnePerson, World, alice, code, everything};
 
 const DETAILS: &str = r#"[{"type":"openid_credential","credential_configuration_id":"pass_1_sd",
     "locations":["http://localhost:9/issuer"]}]"#;
@@ -45,7 +46,7 @@ async fn a_scope_for_a_credential_asks_the_person_for_the_claims_it_is_made_from
     assert_eq!(view.scopes, ["pass"]);
     assert_eq!(view.essential, ["name"]);
     let tokens = world.tokens(&asked).await;
-    assert_eq!(tokens.scope, "pass");
+    assert_eq!((tokens.scope.as_str(), tokens.expires_in), ("pass", 300));
     assert!(tokens.authorization_details.is_empty() && tokens.id_token.is_none());
     let holder = holder(&world, &tokens).await.unwrap();
     assert_eq!(holder.claims.get("name"), Some(&json!("Alice")));
@@ -148,4 +149,18 @@ async fn the_metadata_say_which_credentials_can_be_asked_for() {
     assert!(scopes.contains(&json!("pass")));
     let types = &metadata["authorization_details_types_supported"];
     assert_eq!(*types, json!(["openid_credential"]));
+}
+
+#[tokio::test]
+async fn a_request_for_a_credential_has_a_code_challenge_by_every_preset() {
+    let preset = Preset::LegacyEsignet;
+    let members = json!({"token_endpoint_auth_method": "private_key_jwt",
+        "id_token_signed_response_alg": "RS256"});
+    let world = World::with(OnePerson::default(), preset, members).await;
+    let without = [("code_challenge", ""), ("code_challenge_method", "")];
+    let [one, other] = without;
+    let landing = world.landed(&[("scope", "pass"), one, other]).await;
+    let error = ("error", "invalid_request".to_owned());
+    assert!(landing.parameters.contains(&error), "{landing:?}");
+    world.asking(&[("scope", "openid"), one, other]).await;
 }
