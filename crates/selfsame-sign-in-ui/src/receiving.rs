@@ -11,8 +11,8 @@ use selfsame_http::extract::Json;
 use selfsame_http::listing::Items;
 use selfsame_http::response::json;
 use selfsame_wallet::Wallet;
-use selfsame_wallet::view::AcceptOffer;
 use selfsame_wallet::view::sent::SignInReturn;
+use selfsame_wallet::view::{AcceptOffer, CardSummary, SignInForOffer};
 
 /// The wallet of the person who calls.
 pub struct OwnWallet {
@@ -22,14 +22,30 @@ pub struct OwnWallet {
     pub person: Person,
 }
 
-/// Begins the sign-in that an offer needs.
+/// Begins the sign-in that an offer needs. The answer leads the person's browser to it.
+#[utoipa::path(
+    post,
+    path = "/api/wallet/offers/sign-in",
+    operation_id = "wallet_begin_sign_in",
+    tag = "wallet",
+    request_body = AcceptOffer,
+    responses((status = 200, body = SignInForOffer))
+)]
 pub async fn begin(own: OwnWallet, Json(accept): Json<AcceptOffer>) -> Handled {
     let begun = own.wallet.sign_in_for(&own.person, &accept).await?;
     let none = || Error::bad_request("offer-without-sign-in");
     json(&begun.ok_or_else(none)?)
 }
 
-/// Takes the response of the authorization server, for a program.
+/// Takes the response of the authorization server at which the person signed in, and receives the cards.
+#[utoipa::path(
+    post,
+    path = "/api/wallet/offers/received",
+    operation_id = "wallet_finish_sign_in",
+    tag = "wallet",
+    request_body = SignInReturn,
+    responses((status = 200, body = Items<CardSummary>))
+)]
 pub async fn finish(own: OwnWallet, Json(back): Json<SignInReturn>) -> Handled {
     let items = own.wallet.received(&own.person, &back.response).await?;
     json(&Items { items })

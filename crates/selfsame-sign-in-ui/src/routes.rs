@@ -2,7 +2,7 @@
 
 use axum::extract::FromRequestParts;
 use selfsame_http::error::Problem;
-use selfsame_http::route::{Route, get, post, tagged};
+use selfsame_http::route::{Route, described, get, post};
 use selfsame_oidc_endpoints::ProviderHere;
 use selfsame_pages::Frame;
 
@@ -10,9 +10,6 @@ use crate::door::{AtDoor, AtSeat};
 use crate::receiving::OwnWallet;
 use crate::wallet_browser::WalletBrowser;
 use crate::{account, authenticator, clients, passkeys, provider, receiving, wallet};
-
-const JSON: &str = "application/json";
-const GUIDE: &str = "docs/sign-in.md";
 
 /// Creating a wallet and signing in to it.
 pub fn wallet_door<S>() -> Vec<Route<S>>
@@ -63,23 +60,10 @@ where
     S: Clone + Send + Sync + 'static,
     OwnWallet: FromRequestParts<S>,
 {
-    tagged(
-        "wallet",
-        vec![
-            post("/api/wallet/offers/sign-in", receiving::begin)
-                .named("wallet_begin_sign_in")
-                .gives(JSON, "Where the person signs in to get what is offered.")
-                .by(GUIDE)
-                .takes(JSON)
-                .abroad(),
-            post("/api/wallet/offers/received", receiving::finish)
-                .named("wallet_finish_sign_in")
-                .gives(JSON, "The cards that came after the sign-in.")
-                .by(GUIDE)
-                .takes(JSON)
-                .abroad(),
-        ],
-    )
+    vec![
+        described(receiving::__path_begin, receiving::begin).abroad(),
+        described(receiving::__path_finish, receiving::finish).abroad(),
+    ]
 }
 
 /// The account of a person who has signed in.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use selfsame_oauth::{AuthorizationDetail, Code, Error as Refused, ScopeSet};
-use selfsame_oidc::claims::ClaimWish;
 use selfsame_oidc::token::AccessFacts;
 use selfsame_oidc::{AuthorizationRequest, RelyingParty};
 
@@ -45,7 +44,7 @@ impl SignIns {
                 return Err(Refused::new(Code::InvalidScope, reason));
             }
             let wish = request.claims.userinfo.entry(claim.clone());
-            wish.or_insert_with(ClaimWish::default).essential = true;
+            wish.or_default().essential = true;
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ use selfsame_wallet::view::carried::{
 use selfsame_wallet::view::sent;
 use selfsame_wallet::view::{
     AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
-    KeyInfo, NewSession, OfferPreview, RequestPreview,
+    KeyInfo, NewSession, OfferPreview, RequestPreview, SignInForOffer,
 };
 use selfsame_webhooks::{
     CreatedEndpoint, EndpointChange, EndpointView, EventReplay, NewEndpoint, Replayed,
@@ -276,6 +276,10 @@ fn wallets_examples(examples: &mut Checked) {
     examples.response::<OfferPreview>("wallet_preview_offer");
     examples.request::<AcceptOffer>("wallet_accept_offer");
     examples.response::<Listed<CardSummary>>("wallet_accept_offer");
+    examples.request::<AcceptOffer>("wallet_begin_sign_in");
+    examples.response::<SignInForOffer>("wallet_begin_sign_in");
+    examples.request::<sent::SignInReturn>("wallet_finish_sign_in");
+    examples.response::<Listed<CardSummary>>("wallet_finish_sign_in");
     examples.request::<sent::RequestLink>("wallet_preview_request");
     examples.response::<RequestPreview>("wallet_preview_request");
     examples.request::<AnswerRequest>("wallet_answer_request");

@@ -123,6 +123,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
             "selfsame-http",
             "selfsame-oidc-endpoints",
             "selfsame-server",
+            "selfsame-sign-in-ui",
             "selfsame-types",
         ],
     ),
