@@ -93,13 +93,11 @@ impl Issuer {
     fn granted(&self, by: &TokenBySignIn, current: &Current) -> Granted {
         let named = by.details.iter().map(|detail| {
             let identifier = detail.credential_identifiers.iter().flatten().next();
-            (
-                detail.credential_configuration_id.clone(),
-                identifier.cloned(),
-            )
+            let id = detail.credential_configuration_id.clone();
+            (id, identifier.cloned())
         });
-        let kinds = self.kinds(current);
-        let by_scope = kinds.filter(|(_, one, _)| by.scope.has(&one.id));
+        let by_scope = self.kinds(current);
+        let by_scope = by_scope.filter(|(_, one, _)| by.scope.has(&one.id));
         let credentials = match by.details.is_empty() {
             false => named.collect(),
             true => by_scope.map(|(id, ..)| (id, None)).collect(),
@@ -126,9 +124,8 @@ impl Issuer {
             let code = CredentialCode::UnknownCredentialConfiguration.as_str();
             Error::bad_request("configuration-not-by-sign-in").with_code(code)
         })?;
-        let none = BTreeMap::new();
-        let sources = self.context.config.issuer.by_sign_in.get(&one.id);
-        let filled = one.fill_from_person(sources.unwrap_or(&none), &by.claims);
+        let sources = self.context.config.issuer.by_sign_in.get(&one.id).cloned();
+        let filled = one.fill_from_person(&sources.unwrap_or_default(), &by.claims);
         let denied = CredentialCode::CredentialRequestDenied.as_str();
         let mut claims = filled.map_err(|error| error.with_code(denied))?;
         Ok(CredentialSubject {
@@ -177,9 +174,7 @@ impl Issuer {
     /// The offer that led here, if there is one. It says where a credential was offered, and authorises nothing
     /// (OpenID4VCI 1.0 §5.1.3).
     async fn offered(&self, by: &TokenBySignIn) -> Result<Option<(OfferRecord, Record)>> {
-        let Some(state) = &by.issuer_state else {
-            return Ok(None);
-        };
+        let state = by.issuer_state.as_deref().unwrap_or_default();
         let tag = Tag::hashed(STATE_TAG, base64url_encode(&offer::code_hash(state)));
         let (store, one) = (&self.shared.store, Page::first(1));
         let found = store.find(self.tenant(), OFFER, &tag, &one).await?;
@@ -198,11 +193,10 @@ impl Issuer {
     ) -> Result<Option<String>> {
         let is_issued = self.context.config.issuer.by_sign_in.contains_key(&one.id);
         let has_claims = new.tx_code || new.examples || !new.claims.is_empty();
+        let other = || Error::bad_request("type-not-by-sign-in").with("type", &one.id);
         match new.by_sign_in {
             false => Ok(None),
-            true if !is_issued => {
-                Err(Error::bad_request("type-not-by-sign-in").with("type", &one.id))
-            }
+            true if !is_issued => Err(other()),
             true if has_claims => Err(Error::bad_request("offer-by-sign-in-claims")),
             true => self.context.sign_in(),
         }

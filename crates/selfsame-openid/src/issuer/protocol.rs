@@ -108,10 +108,8 @@ impl Issuer {
         request: &CredentialRequest,
         current: Arc<Current>,
     ) -> Result<CredentialResponse> {
-        let at = At {
-            tenant: self.tenant(),
-            id,
-        };
+        let tenant = self.tenant();
+        let at = At { tenant, id };
         let issuing = Issuing {
             issuer: self,
             current,
