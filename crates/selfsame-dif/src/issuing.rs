@@ -45,6 +45,7 @@ impl DifFormat {
             uses: None,
             tx_code: false,
             by_reference: false,
+            by_sign_in: false,
             expires_in: Some(OFFERED_SECONDS),
             label: None,
         };

@@ -198,63 +198,45 @@ impl<'a> Apply<'a> {
         {
             self.remove(gone.seq, &gone.tags)?;
         }
-        if let Some(Existing {
-            seq,
-            tags: old,
-            expires: until,
-            ..
-        }) = existing
-        {
-            let values = params![seq, version as i64, packed, value];
-            self.run(
-                "UPDATE OR FAIL records SET version = ?2, tags = ?3, value = ?4 WHERE seq = ?1",
-                values,
-            )?;
+        if let Some(old) = existing {
+            let update =
+                "UPDATE OR FAIL records SET version = ?2, tags = ?3, value = ?4 WHERE seq = ?1";
+            self.run(update, params![old.seq, version as i64, packed, value])?;
             // SQLite writes the index of a column that is named, even where its value stays.
-            if until != expires {
-                self.run(
-                    "UPDATE OR FAIL records SET expires = ?2 WHERE seq = ?1",
-                    params![seq, expires],
-                )?;
+            if old.expires != expires {
+                let update = "UPDATE OR FAIL records SET expires = ?2 WHERE seq = ?1";
+                self.run(update, params![old.seq, expires])?;
             }
-            if old != packed {
-                self.untag(seq, &old)?;
-                self.tag(seq, &tags)?;
+            if old.tags != packed {
+                self.untag(old.seq, &old.tags)?;
+                self.tag(old.seq, &tags)?;
             }
             return Ok(());
         }
         self.last.record += 1;
         let seq = self.last.record;
         let insert = "INSERT OR FAIL INTO records (seq, tenant, kind, id, version, expires, tags, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-        self.run(
-            insert,
-            params![
-                seq,
-                place.tenant.as_str(),
-                place.kind,
-                place.id,
-                version as i64,
-                expires,
-                packed,
-                value
-            ],
-        )?;
+        let Place { tenant, kind, id } = &place;
+        let tenant = tenant.as_str();
+        let values = params![
+            seq,
+            tenant,
+            kind,
+            id,
+            version as i64,
+            expires,
+            packed,
+            value
+        ];
+        self.run(insert, values)?;
         self.tag(seq, &tags)
     }
 
     fn update(&self, place: &Place, version: u64, value: &[u8]) -> Result<()> {
         let update = "UPDATE OR FAIL records SET version = ?4, value = ?5 WHERE tenant = ?1 AND kind = ?2 AND id = ?3";
-        self.run(
-            update,
-            params![
-                place.tenant.as_str(),
-                place.kind,
-                place.id,
-                version as i64,
-                value
-            ],
-        )
-        .map(drop)
+        let Place { tenant, kind, id } = place;
+        let values = params![tenant.as_str(), kind, id, version as i64, value];
+        self.run(update, values).map(drop)
     }
 
     fn remove(&self, seq: i64, tags: &[u8]) -> Result<()> {
