@@ -563,9 +563,7 @@ impl App {
 fn check(config: &Config) -> Result<()> {
     check_verifiers(&config.trust)?;
     config.issuer.check()?;
-    if !config.issuer.by_sign_in.is_empty() && !config.roles.wallet {
-        return Err(Error::bad_request("by-sign-in-without-provider"));
-    }
+    issuing::check(config)?;
     config.verifier.check()?;
     config.organisations.check()?;
     agents::check(&config.agents)

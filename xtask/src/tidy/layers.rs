@@ -7,7 +7,7 @@ use crate::workspace::{Package, Workspace};
 
 use super::Finding;
 use outside::{HOMES, PURE_MAY_USE};
-use places::{ASIDE, PLACES, Place};
+use places::{ASIDE, Place, places};
 
 /// The highest layer without I/O, clock and async code.
 const PURE: u8 = 2;
@@ -35,7 +35,7 @@ pub fn is_aside(package: &str) -> bool {
 
 pub fn check(workspace: &Workspace) -> Vec<Finding> {
     let mut findings: Vec<Finding> = workspace.packages.iter().flat_map(check_package).collect();
-    let gone = PLACES.iter().filter(|place| {
+    let gone = places().filter(|place| {
         workspace
             .packages
             .iter()
@@ -81,7 +81,7 @@ fn too_deep(chain: Vec<&str>) -> Option<Finding> {
 }
 
 fn find(package: &str) -> Option<&'static Place> {
-    PLACES.iter().find(|place| place.name == package)
+    places().find(|place| place.name == package)
 }
 
 fn check_package(package: &Package) -> Vec<Finding> {

@@ -11,6 +11,7 @@ use selfsame_sign_in::CredentialScopes;
 use selfsame_sign_in::access::PresentedToken;
 
 use super::App;
+use crate::config::Config;
 
 /// What separates the parts of a JWT. The provider's access tokens are JWTs, the issuer's are not.
 const PART: char = '.';
@@ -72,5 +73,13 @@ impl App {
             (id.clone(), claims)
         });
         of_type.collect()
+    }
+}
+
+/// Checks that people can sign in where credentials are issued to them for it.
+pub(super) fn check(config: &Config) -> Result<()> {
+    match config.issuer.by_sign_in.is_empty() || config.roles.wallet {
+        true => Ok(()),
+        false => Err(Error::bad_request("by-sign-in-without-provider")),
     }
 }
