@@ -24,7 +24,7 @@ use url::Url;
 use utoipa::ToSchema;
 
 use attempts::Attempts;
-pub use passkeys::{PasskeySignIn, PasskeyView};
+pub use passkeys::{PasskeyOwner, PasskeySignIn, PasskeyView};
 pub use whence::{KNOWN_SECONDS, Whence};
 
 /// The prefix of people's tenants.

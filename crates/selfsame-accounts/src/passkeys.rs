@@ -46,6 +46,15 @@ pub struct PasskeySignIn {
     pub email: String,
 }
 
+/// The person whose passkey answered.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PasskeyOwner {
+    /// The tenant of their account, by which it is known for good.
+    pub tenant: TenantId,
+    /// The address of their account.
+    pub email: String,
+}
+
 /// A passkey as it is kept.
 #[derive(Deserialize, Serialize)]
 struct KeptPasskey {
@@ -237,14 +246,32 @@ impl Accounts {
     /// Signs a person in with a passkey, which verifies them by itself: no password is needed.
     ///
     /// # Errors
-    /// `Unauthenticated` for an answer that is refused, whatever is wrong with it; `TooMany` after fifty
-    /// in an hour from one address, or ten from a device known to the account.
+    /// Those of [`Accounts::prove_by_passkey`].
     pub async fn sign_in_with_passkey(
         &self,
         browser: &str,
         response: &AssertionResponse,
         whence: &Whence,
     ) -> Result<PasskeySignIn> {
+        let owner = self.prove_by_passkey(browser, response, whence).await?;
+        let session = self.open_session(owner.tenant, owner.email.clone()).await?;
+        Ok(PasskeySignIn {
+            session,
+            email: owner.email,
+        })
+    }
+
+    /// Checks what a passkey answered without signing anybody in.
+    ///
+    /// # Errors
+    /// `Unauthenticated` for an answer that is refused, whatever is wrong with it; `TooMany` after fifty
+    /// in an hour from one address, or ten from a device known to the account.
+    pub async fn prove_by_passkey(
+        &self,
+        browser: &str,
+        response: &AssertionResponse,
+        whence: &Whence,
+    ) -> Result<PasskeyOwner> {
         let instance = TenantId::instance();
         let id = record_id(response.id().map_err(refused)?);
         let store = &self.parts.store;
@@ -264,10 +291,8 @@ impl Accounts {
         match proven {
             Ok(account) => {
                 attempt.was_right();
-                Ok(PasskeySignIn {
-                    session: self
-                        .open_session(account.tenant, account.email.clone())
-                        .await?,
+                Ok(PasskeyOwner {
+                    tenant: account.tenant,
                     email: account.email,
                 })
             }

@@ -12,6 +12,7 @@ mod hearing;
 mod issuing;
 mod looks;
 mod opening;
+mod presenting;
 mod revoking;
 mod rotating;
 mod seats;

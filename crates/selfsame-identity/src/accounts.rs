@@ -6,11 +6,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use selfsame_accounts::{Accounts, Whence, account_id};
 use selfsame_crypto::SecretString;
+use selfsame_crypto::json::{self, Limits};
 use selfsame_driver::{Error, ErrorKind};
 use selfsame_oidc::FactorKind;
 use selfsame_sign_in::identity::{
-    AskingClient, ClaimsOrder, IdentityFault, IdentityFaultKind, IdentitySystem, OtpChannel,
-    OtpOrder, OtpSent, PersonClaims, ProvenPerson, SignInAttempt,
+    AskedElsewhere, AskingClient, ClaimsOrder, ElsewhereOrder, IdentityFault, IdentityFaultKind,
+    IdentitySystem, OtpChannel, OtpOrder, OtpSent, PersonClaims, ProvenPerson, SignInAttempt,
 };
 use serde_json::{Map, Value};
 
@@ -56,12 +57,31 @@ impl IdentitySystem for OwnAccounts {
         if self.desk.carries(OtpChannel::Email) {
             factors.push(FactorKind::Otp);
         }
+        if self.people.accounts().has_passkeys() {
+            factors.push(FactorKind::Passkey);
+        }
         factors
     }
 
     /// The claims are in the token itself, which is good for a whole session.
-    fn keeps_sessions(&self) -> bool {
+    fn keeps_sessions(&self, _: &SecretString) -> bool {
         true
+    }
+
+    /// A passkey answers to the sign-in alone that asked for it.
+    async fn ask(
+        &self,
+        asking: &AskingClient,
+        order: &ElsewhereOrder,
+    ) -> Result<AskedElsewhere, IdentityFault> {
+        if order.factor != FactorKind::Passkey {
+            return Err(IdentityFault::new(IdentityFaultKind::Unsupported));
+        }
+        let accounts = self.people.accounts();
+        let options = accounts.ask_passkey(&asking.transaction).await;
+        let options = serde_json::to_string(&options.map_err(fault)?);
+        let options = options.map_err(|error| fault(Error::internal(error)))?;
+        Ok(AskedElsewhere::Passkey(options))
     }
 
     async fn send_otp(
@@ -110,6 +130,11 @@ impl IdentitySystem for OwnAccounts {
         asking: &AskingClient,
         attempt: &SignInAttempt,
     ) -> Result<ProvenPerson, IdentityFault> {
+        if let [challenge] = &attempt.challenges[..]
+            && challenge.factor == FactorKind::Passkey
+        {
+            return self.proven_by_passkey(asking, &challenge.value).await;
+        }
         let email = address(&attempt.identifier);
         // A second factor alone proves nobody.
         let is_first = |factor| matches!(factor, FactorKind::Password | FactorKind::Otp);
@@ -167,6 +192,25 @@ impl IdentitySystem for OwnAccounts {
 }
 
 impl OwnAccounts {
+    /// A passkey names its account, and stands for two factors: it verifies its owner.
+    async fn proven_by_passkey(
+        &self,
+        asking: &AskingClient,
+        answer: &SecretString,
+    ) -> Result<ProvenPerson, IdentityFault> {
+        let answer = json::parse_as(answer.expose().as_bytes(), &Limits::default());
+        let answer = answer.map_err(|_| IdentityFault::new(IdentityFaultKind::Malformed))?;
+        let (accounts, whence) = (self.people.accounts(), whence(asking));
+        let owner = accounts.prove_by_passkey(&asking.transaction, &answer, &whence);
+        let owner = owner.await.map_err(fault)?;
+        Ok(ProvenPerson {
+            handle: owner.tenant.as_str().to_owned(),
+            subject: None,
+            token: SecretString::new(format!("{SEPARATOR}{}", owner.email)),
+            factors: vec![FactorKind::Passkey],
+        })
+    }
+
     async fn proven(
         &self,
         email: &str,

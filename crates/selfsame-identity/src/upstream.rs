@@ -1,7 +1,7 @@
 //! Another OpenID provider as an identity system: people sign in there, by the authorization code flow with PKCE.
 //!
-//! The page sends the browser to [`Upstream::begin`]'s address. What the browser brings back is a challenge of the
-//! factor `Upstream`: the query of the redirect, as it is.
+//! All sign-ins have one redirect URI, which leads on to the page of the sign-in that the state belongs to. What the
+//! browser brings back there is a challenge of the factor `Upstream`: the query of the redirect, as it is.
 
 mod client;
 mod id_token;
@@ -15,17 +15,19 @@ use selfsame_driver::{Error, Result};
 use selfsame_net::Net;
 use selfsame_oidc::FactorKind;
 use selfsame_sign_in::identity::{
-    AskingClient, ClaimsOrder, IdentityFault, IdentityFaultKind, IdentitySystem, OtpOrder, OtpSent,
-    PersonClaims, ProvenPerson, SignInAttempt,
+    AskedElsewhere, AskingClient, ClaimsOrder, ElsewhereOrder, IdentityFault, IdentityFaultKind,
+    IdentitySystem, OtpOrder, OtpSent, PersonClaims, ProvenPerson, SignInAttempt,
 };
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 use serde_json::{Map, Value};
-use url::Url;
+use url::{Url, form_urlencoded};
 
 pub use client::{BegunAtProvider, ProviderClient, RedeemedCode, SentBrowser, UpstreamConfig};
 
 /// A sign-in that was sent to the provider.
 const BEGUN: &str = "upstream_begun";
+/// The page that waits for a person, by the state.
+const AWAITING: &str = "upstream_awaiting";
 /// A person who came back, whose claims can be fetched once.
 const PROVEN: &str = "upstream_proven";
 /// Seconds for which both are kept.
@@ -51,15 +53,15 @@ impl Upstream {
         }
     }
 
-    /// Where a browser is sent for a sign-in. `sign_in` is the identifier of 10 characters that the seam has.
-    ///
-    /// # Errors
-    /// `Upstream` if the provider does not answer, and the store's.
-    pub async fn begin(&self, sign_in: &str) -> Result<Url> {
+    /// Where a browser is sent for a sign-in, which goes on at this page. `sign_in` is the identifier of 10 characters
+    /// that the seam has.
+    async fn begin(&self, sign_in: &str, page: &Url) -> Result<Url> {
         let SentBrowser { url, begun } = self.client.begin().await?;
+        let end = self.clock.now().plus(SECONDS);
+        let awaiting = Put::new(AWAITING, id("awaiting", begun.state()), encode(page)?);
         let put = Put::new(BEGUN, id("begun", sign_in), encode(&begun)?);
-        let put = put.expires(self.clock.now().plus(SECONDS));
-        let batch = Batch::new(TenantId::instance()).put(put);
+        let batch = Batch::new(TenantId::instance());
+        let batch = batch.put(put.expires(end)).put(awaiting.expires(end));
         self.store.commit(batch).await?;
         Ok(url)
     }
@@ -115,6 +117,29 @@ impl IdentitySystem for Upstream {
 
     fn factors(&self) -> Vec<FactorKind> {
         vec![FactorKind::Upstream]
+    }
+
+    async fn ask(
+        &self,
+        asking: &AskingClient,
+        order: &ElsewhereOrder,
+    ) -> UpstreamAnswer<AskedElsewhere> {
+        if order.factor != FactorKind::Upstream {
+            return Err(IdentityFault::new(IdentityFaultKind::Unsupported));
+        }
+        let url = self.begin(&asking.transaction, &order.address).await;
+        Ok(AskedElsewhere::Provider(url.map_err(failed)?))
+    }
+
+    async fn awaiting(&self, query: &str) -> UpstreamAnswer<Url> {
+        let mut pairs = form_urlencoded::parse(query.as_bytes());
+        let state = pairs.find(|(name, _)| name == "state");
+        let (_, state) = state.ok_or_else(|| refused("the answer has no state"))?;
+        let (instance, place) = (TenantId::instance(), id("awaiting", &state));
+        let read = self.store.read(&instance, AWAITING, &place).await;
+        let read = read.map_err(failed)?;
+        let read = read.ok_or_else(|| refused("no sign-in waits for this answer"))?;
+        decode(&read.value).map_err(failed)
     }
 
     async fn send_otp(&self, _: &AskingClient, _: &OtpOrder) -> UpstreamAnswer<OtpSent> {

@@ -27,6 +27,8 @@ pub struct ProviderHere {
     pub origin: Arc<Origin>,
     /// The path of the endpoints, with a slash at the end.
     pub root: String,
+    /// Whether the organisation was called by a host of its own, where nothing is known of the instance's passkeys.
+    pub is_own_host: bool,
     /// The address that calls.
     pub caller: IpAddr,
 }
@@ -51,6 +53,7 @@ impl ProviderHere {
             provider,
             organisation: name.unwrap_or("main").to_owned(),
             origin: origin.unwrap_or_else(|| Arc::new(own.clone())),
+            is_own_host: called.is_some(),
             root: format!("{prefix}/oidc/"),
             caller: peer.address(),
         })

@@ -10,5 +10,6 @@ pub mod operator;
 pub mod provider;
 pub mod registration;
 pub mod routes;
+pub mod wallet_rules;
 
 pub use here::ProviderHere;

@@ -4,7 +4,7 @@ use axum::extract::FromRequestParts;
 use selfsame_http::route::{Route, delete, described, get, post, put, tagged};
 
 use crate::here::ProviderHere;
-use crate::{browser, operator, provider, registration};
+use crate::{browser, operator, provider, registration, wallet_rules};
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -154,6 +154,12 @@ where
         described(operator::__path_new_secret, operator::new_secret),
         described(operator::__path_initial_token, operator::initial_token),
         described(operator::__path_rotate, operator::rotate),
+        described(wallet_rules::__path_rules, wallet_rules::rules),
+        described(wallet_rules::__path_set_rules, wallet_rules::set_rules),
+        described(
+            wallet_rules::__path_remove_rules,
+            wallet_rules::remove_rules,
+        ),
     ]
 }
 

@@ -39,7 +39,7 @@ use selfsame_driver::record::RecordCache;
 
 use spending::Spending;
 
-pub use saved::{FormReview, VisitedPlace, Visitor};
+pub use saved::{AskingPage, FormReview, VisitedPlace, Visitor};
 
 /// The kind of the records that hold requests.
 pub(crate) const VERIFICATION: &str = "verification";

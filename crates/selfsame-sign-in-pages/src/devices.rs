@@ -13,14 +13,14 @@ pub struct WalletWayPage {
     pub frame: SignInFrame,
     /// The titles of the credentials that are asked for.
     pub credentials: Vec<String>,
-    /// The request as a QR code: an `<svg>` element.
+    /// The request for a wallet on another device as a QR code: an `<svg>` element; empty without one.
     pub code: String,
     /// The link that opens a wallet on this device.
     pub link: String,
     /// The page that shows whether the wallet has answered. It redirects once it has; reading it changes nothing.
     pub look: String,
-    /// The page with the other ways.
-    pub back: String,
+    /// The page with the other ways, if there are any.
+    pub back: Option<String>,
     /// What was wrong with an answer.
     pub problem: Option<Saying>,
 }
@@ -35,8 +35,8 @@ pub struct PasskeyWayPage {
     pub options: String,
     /// Where the answer goes.
     pub action: String,
-    /// The page with the other ways.
-    pub back: String,
+    /// The page with the other ways, if there are any.
+    pub back: Option<String>,
     /// What was wrong with an answer.
     pub problem: Option<Saying>,
 }

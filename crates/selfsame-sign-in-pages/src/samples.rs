@@ -142,7 +142,7 @@ fn wallet(frame: SignInFrame) -> WalletWayPage {
         code: code.to_owned(),
         link: "openid4vp://?request".to_owned(),
         look: "#look".to_owned(),
-        back: "#".to_owned(),
+        back: Some("#".to_owned()),
         problem: None,
     }
 }
@@ -153,7 +153,7 @@ fn passkey(frame: SignInFrame) -> PasskeyWayPage {
         frame,
         options: "{\"challenge\":\"AAAA\"}".to_owned(),
         action: "#".to_owned(),
-        back: "#".to_owned(),
+        back: Some("#".to_owned()),
     }
 }
 

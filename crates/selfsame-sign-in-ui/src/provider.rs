@@ -3,12 +3,19 @@
 
 mod agreeing;
 mod call;
+mod elsewhere;
 mod kept;
+mod passkey;
 mod proving;
 mod refusal;
+mod upstream;
+mod wallet;
 mod ways;
 
 pub use agreeing::decide;
 pub use kept::{agreements, end_others, end_session, sessions, take_back};
+pub use passkey::{passkey, prove_passkey};
 pub use proving::{prove, send_code};
+pub use upstream::{returned, upstream};
+pub use wallet::{presented, wallet};
 pub use ways::{back, page};

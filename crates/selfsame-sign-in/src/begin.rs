@@ -54,12 +54,12 @@ impl SignIns {
     ) -> std::result::Result<BegunSignIn, BeginRefusal> {
         let prompts = read.request.prompts;
         let (sign_in, open) = self.written(read, browser).await?;
-        if self.factors(&open.record).is_empty() {
+        if self.factors(&open.record).await?.is_empty() {
             let reason = "no factor that is known here meets the demanded class";
             let unmet = Refused::new(Code::UnmetAuthenticationRequirements, reason);
             return Err(BeginRefusal::Client(unmet));
         }
-        let view = self.shown(&sign_in, &open);
+        let view = self.shown(&sign_in, &open).await?;
         match view.stage {
             SignInStage::Agreed => {
                 let landing = self.agree_to(open, &PersonsAgreement::default()).await?;
@@ -143,11 +143,10 @@ impl SignIns {
         browser: &ArrivingBrowser,
     ) -> Result<Option<ProviderSession>> {
         let prompts = record.request.prompts;
-        let keeps = self.service.parts.system.keeps_sessions();
         let Some(token) = &browser.session else {
             return Ok(None);
         };
-        if !keeps || prompts.login || prompts.select_account {
+        if prompts.login || prompts.select_account {
             return Ok(None);
         }
         let (shared, tenant) = (self.shared(), &self.place.tenant);
@@ -157,12 +156,14 @@ impl SignIns {
             let age = now.seconds_since(session.at);
             record.request.max_age.is_none_or(|most| age < most)
         };
-        let wanted = self.factors(record);
+        let wanted = self.factors(record).await?;
         let suffices = |session: &ProviderSession| {
             let given = |factors: &Vec<_>| factors.iter().all(|one| session.factors.contains(one));
             wanted.iter().any(given)
         };
-        Ok(found.filter(|found| is_recent(found) && suffices(found)))
+        let system = &self.service.parts.system;
+        let keeps = |session: &ProviderSession| system.keeps_sessions(&session.token);
+        Ok(found.filter(|found| keeps(found) && is_recent(found) && suffices(found)))
     }
 
     /// The subject of an ID token that a client sent as a hint. It may have expired (OpenID Connect Core §3.1.2.1).

@@ -61,6 +61,9 @@ impl SignIns {
         identifier: &SecretString,
         from: Option<&PersonsDevice>,
     ) -> Result<()> {
+        if names_nobody(identifier) {
+            return Ok(());
+        }
         let now = self.shared().clock.now();
         let about = self.about(identifier, from);
         let admitted = self.service.callers.wrong.admits(&about, now);
@@ -69,6 +72,9 @@ impl SignIns {
 
     /// Counts a wrong attempt to be somebody.
     pub(crate) fn count_wrong(&self, identifier: &SecretString, from: Option<&PersonsDevice>) {
+        if names_nobody(identifier) {
+            return;
+        }
         let about = self.about(identifier, from);
         let now = self.shared().clock.now();
         self.service.callers.wrong.add(about, now);
@@ -85,6 +91,12 @@ impl SignIns {
             identifier.expose().trim().to_lowercase().as_bytes(),
         ])
     }
+}
+
+/// Whether a challenge is to identify the person: a passkey or a presentation, which nobody guesses. Counted together,
+/// all people of one network would share their wrong attempts.
+fn names_nobody(identifier: &SecretString) -> bool {
+    identifier.expose().trim().is_empty()
 }
 
 /// What an address is counted as: itself, or its /64, all of which one host may use. `None` for this machine.

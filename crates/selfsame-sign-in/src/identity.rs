@@ -1,6 +1,6 @@
 //! The seam to identity systems: who knows people, checks that somebody is one of them, and gives their claims.
 //!
-//! A sign-in calls [`IdentitySystem::send_otp`] as often as the person asks for it, then
+//! A sign-in calls [`IdentitySystem::send_otp`] or [`IdentitySystem::ask`] as often as the person asks for it, then
 //! [`IdentitySystem::authenticate`] until it succeeds, then [`IdentitySystem::exchange`] once, when the code is redeemed.
 
 use std::net::IpAddr;
@@ -10,6 +10,7 @@ use selfsame_crypto::SecretString;
 use selfsame_oidc::FactorKind;
 use selfsame_store::TenantId;
 use serde_json::{Map, Value};
+use url::Url;
 
 /// A system that knows people. It keeps its own records; a sign-in keeps what it returns.
 #[async_trait]
@@ -20,10 +21,39 @@ pub trait IdentitySystem: Send + Sync {
     /// The factors that it can check, as far as it knows without the person.
     fn factors(&self) -> Vec<FactorKind>;
 
-    /// Whether the token of an authentication may be exchanged for claims again, for other clients, as long as the
+    /// The factors that it can check for the people of an organisation.
+    ///
+    /// # Errors
+    /// `Unavailable`.
+    async fn factors_at(&self, _tenant: &TenantId) -> Result<Vec<FactorKind>, IdentityFault> {
+        Ok(self.factors())
+    }
+
+    /// Whether this token of an authentication may be exchanged for claims again, for other clients, as long as the
     /// person's session lasts. Otherwise people prove who they are for each client.
-    fn keeps_sessions(&self) -> bool {
+    fn keeps_sessions(&self, _token: &SecretString) -> bool {
         false
+    }
+
+    /// Asks for a factor that the person gives elsewhere than on a page. Nothing is asked anew while the person can still
+    /// answer.
+    ///
+    /// # Errors
+    /// `Unsupported`, `Blocked`, `Unavailable`, `TooLate`.
+    async fn ask(
+        &self,
+        _asking: &AskingClient,
+        _order: &ElsewhereOrder,
+    ) -> Result<AskedElsewhere, IdentityFault> {
+        Err(IdentityFault::new(IdentityFaultKind::Unsupported))
+    }
+
+    /// The address of the page that waits for the person whom another provider sends back with this query.
+    ///
+    /// # Errors
+    /// `WrongChallenge` if no page does; `Unsupported`, `Unavailable`.
+    async fn awaiting(&self, _query: &str) -> Result<Url, IdentityFault> {
+        Err(IdentityFault::new(IdentityFaultKind::Unsupported))
     }
 
     /// Sends a one-time password to the addresses of a person.
@@ -68,6 +98,28 @@ pub trait IdentitySystem: Send + Sync {
         asking: &AskingClient,
         order: &ClaimsOrder,
     ) -> Result<PersonClaims, IdentityFault>;
+}
+
+/// The settings of a way to sign in, which each organisation decides for itself.
+#[async_trait]
+pub trait WaySettings: Send + Sync {
+    /// The settings of the organisation with this tenant, if it has any.
+    ///
+    /// # Errors
+    /// The store's.
+    async fn settings(&self, tenant: &TenantId) -> selfsame_driver::Result<Option<Value>>;
+
+    /// Sets them; returns them as they are kept.
+    ///
+    /// # Errors
+    /// `BadRequest` for settings that can't work; the store's.
+    async fn set(&self, tenant: &TenantId, settings: Value) -> selfsame_driver::Result<Value>;
+
+    /// Removes them; nobody signs in this way any more.
+    ///
+    /// # Errors
+    /// The store's.
+    async fn remove(&self, tenant: &TenantId) -> selfsame_driver::Result<()>;
 }
 
 /// For whom an identity system is asked.
@@ -121,6 +173,79 @@ pub struct OtpSent {
     pub masked_email: Option<String>,
     /// The telephone number, all but a few digits masked.
     pub masked_phone: Option<String>,
+}
+
+/// A factor that a person is to give elsewhere.
+#[derive(Clone, Debug)]
+pub struct ElsewhereOrder {
+    /// The factor.
+    pub factor: FactorKind,
+    /// The path, below the organisation's base, of the page that waits for it. It has no slash at its beginning and end.
+    pub page: String,
+    /// The address of that page.
+    pub address: Url,
+}
+
+/// What a person is asked for elsewhere.
+#[derive(Clone, Debug)]
+pub enum AskedElsewhere {
+    /// A credential, by their wallet.
+    Presentation(AskedPresentation),
+    /// A passkey, by their browser: the options of the ceremony as JSON (WebAuthn §5.5).
+    Passkey(String),
+    /// An account at another provider, whose page is at this address.
+    Provider(Url),
+}
+
+/// A credential that a wallet is asked for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AskedPresentation {
+    /// The titles of the credentials, of which one suffices.
+    pub credentials: Vec<String>,
+    /// The request for a wallet on this device, which sends the browser back below the page.
+    pub here: String,
+    /// The request for a wallet on another device, if that is allowed.
+    pub elsewhere: Option<String>,
+    /// The id by which an answer from another device is a challenge.
+    pub id: String,
+    /// Whether the wallet on another device has answered.
+    pub is_answered: bool,
+}
+
+/// What a person gives whose wallet has answered, as a challenge.
+#[derive(Clone, Debug)]
+pub struct PresentedChallenge {
+    /// The id of what was asked for.
+    pub id: String,
+    /// The code that the wallet sent the browser back with, if it is on the same device (OpenID4VP 1.0 §8.2).
+    pub code: Option<String>,
+}
+
+impl PresentedChallenge {
+    /// Between the id and the code; neither has it.
+    const PART: char = '.';
+
+    /// It as the value of a challenge.
+    #[must_use]
+    pub fn value(&self) -> SecretString {
+        match &self.code {
+            Some(code) => format!("{}{}{code}", self.id, Self::PART).into(),
+            None => self.id.clone().into(),
+        }
+    }
+
+    /// The value of a challenge as it is.
+    #[must_use]
+    pub fn read(value: &SecretString) -> Self {
+        let (id, code) = match value.expose().split_once(Self::PART) {
+            Some((id, code)) => (id, Some(code.to_owned())),
+            None => (value.expose(), None),
+        };
+        Self {
+            id: id.to_owned(),
+            code,
+        }
+    }
 }
 
 /// What a person gives to prove who they are.

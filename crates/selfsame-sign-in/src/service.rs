@@ -5,15 +5,15 @@ use std::sync::Arc;
 use selfsame_core::Shared;
 use selfsame_core::organisation::Organisation;
 use selfsame_crypto::seal::SealingKey;
-use selfsame_driver::Result;
 use selfsame_driver::crowd::Crowd;
 use selfsame_driver::record::RecordCache;
+use selfsame_driver::{Error, Result};
 use selfsame_oidc::{AcrTable, Preset, ProviderRules};
 
 use crate::caller_limits::CallerLimits;
 use crate::clients::{Clients, ReadClients};
 use crate::credential_scopes::CredentialScopes;
-use crate::identity::IdentitySystem;
+use crate::identity::{IdentitySystem, WaySettings};
 use crate::key_set::KeySets;
 use crate::place::ProviderPlace;
 use crate::record::SignInRecord;
@@ -27,6 +27,8 @@ pub struct SignInParts {
     pub shared: Arc<Shared>,
     /// Who knows people.
     pub system: Arc<dyn IdentitySystem>,
+    /// The settings of sign-in with a credential from a wallet, if it can be had here.
+    pub wallet_settings: Option<Arc<dyn WaySettings>>,
     /// The preset of the rules for clients that have none of their own.
     pub preset: Preset,
     /// The classes of sign-ins.
@@ -92,6 +94,15 @@ impl SignIns {
     #[must_use]
     pub fn place(&self) -> &ProviderPlace {
         &self.place
+    }
+
+    /// The settings of sign-in with a credential from a wallet.
+    ///
+    /// # Errors
+    /// `NotFound` if this instance verifies no credentials.
+    pub fn wallet_settings(&self) -> Result<&dyn WaySettings> {
+        let settings = self.service.parts.wallet_settings.as_deref();
+        settings.ok_or_else(|| Error::not_found("verifier-absent"))
     }
 
     pub(crate) fn shared(&self) -> &Shared {

@@ -84,7 +84,7 @@ impl SignIns {
     /// `NotFound` if it is over or was begun in another browser.
     pub async fn view(&self, visitor: &SignInVisitor) -> Result<SignInView> {
         let open = self.open(visitor).await?;
-        Ok(self.shown(&visitor.sign_in, &open))
+        self.shown(&visitor.sign_in, &open).await
     }
 
     /// Has a one-time password sent. For an identifier that nobody has, none is, and the answer is of the same form.
@@ -156,7 +156,7 @@ impl SignIns {
         if open.record.asked()?.wrong >= visitor.limits.wrong {
             return Err(exhausted());
         }
-        self.suffices(&open, &attempt.challenges)?;
+        self.suffices(&open, &attempt.challenges).await?;
         self.admits_attempt(&attempt.identifier, visitor.from.as_ref())?;
         let asking = self.asking(&open, visitor);
         let system = &self.service.parts.system;
@@ -199,7 +199,7 @@ impl SignIns {
                 "sign-in-of-another-person",
             ));
         }
-        let keeps = self.service.parts.system.keeps_sessions();
+        let keeps = self.service.parts.system.keeps_sessions(&session.token);
         let is_told = open.client.party.backchannel_logout_uri.is_some();
         let token = SecretString::from(ctx.token("sign-in/session"));
         let end = ctx.now().plus(open.client.rules.lifetimes.session);
@@ -286,11 +286,11 @@ impl SignIns {
     }
 
     /// Refuses challenges that do not suffice for the request.
-    fn suffices(&self, open: &OpenSignIn, given: &[Challenge]) -> Result<()> {
+    async fn suffices(&self, open: &OpenSignIn, given: &[Challenge]) -> Result<()> {
         let mut given: Vec<FactorKind> = given.iter().map(|one| one.factor).collect();
         given.sort();
         given.dedup();
-        let wanted = self.factors(&open.record);
+        let wanted = self.factors(&open.record).await?;
         let is_met = |factors: &Vec<FactorKind>| factors.iter().all(|one| given.contains(one));
         match wanted.iter().any(is_met) {
             true => Ok(()),
@@ -299,17 +299,20 @@ impl SignIns {
     }
 
     /// The combinations of factors that suffice for a request.
-    pub(crate) fn factors(&self, record: &SignInRecord) -> Vec<Vec<FactorKind>> {
-        let known = self.service.parts.system.factors();
+    pub(crate) async fn factors(&self, record: &SignInRecord) -> Result<Vec<Vec<FactorKind>>> {
+        let known = self.service.parts.system.factors_at(&self.place.tenant);
+        let known = known.await.map_err(|error| fault(&error))?;
         let by_class = self.service.parts.acr.factors(&record.request.acr, &known);
-        match by_class.is_empty() && !record.request.acr_is_essential {
-            // Classes that are not essential are a wish (OpenID Connect Core §3.1.2.1).
-            true => {
-                let alone = known.into_iter().filter(|factor| factor.stands_alone());
-                alone.map(|factor| vec![factor]).collect()
-            }
-            false => by_class,
-        }
+        Ok(
+            match by_class.is_empty() && !record.request.acr_is_essential {
+                // Classes that are not essential are a wish (OpenID Connect Core §3.1.2.1).
+                true => {
+                    let alone = known.into_iter().filter(|factor| factor.stands_alone());
+                    alone.map(|factor| vec![factor]).collect()
+                }
+                false => by_class,
+            },
+        )
     }
 
     pub(crate) async fn open(&self, visitor: &SignInVisitor) -> Result<OpenSignIn> {
@@ -340,7 +343,7 @@ impl SignIns {
         })
     }
 
-    pub(crate) fn shown(&self, sign_in: &str, open: &OpenSignIn) -> SignInView {
+    pub(crate) async fn shown(&self, sign_in: &str, open: &OpenSignIn) -> Result<SignInView> {
         let (record, party) = (&open.record, &open.client.party);
         let question = question(record, &open.client);
         let stage = match &record.state {
@@ -348,7 +351,7 @@ impl SignIns {
             SignInState::Proven(proven) if proven.agreed.is_none() => SignInStage::Consent,
             _ => SignInStage::Agreed,
         };
-        SignInView {
+        Ok(SignInView {
             id: sign_in.to_owned(),
             client: AskingClientView {
                 client_id: party.id.clone(),
@@ -358,7 +361,7 @@ impl SignIns {
                 tos_uri: party.tos_uri.clone(),
             },
             stage,
-            factors: self.factors(record),
+            factors: self.factors(record).await?,
             scopes: question.scopes.iter().map(str::to_owned).collect(),
             essential: question.claims.essential.into_iter().collect(),
             voluntary: question.claims.voluntary.into_iter().collect(),
@@ -366,10 +369,10 @@ impl SignIns {
             login_hint: record.request.login_hint.clone(),
             redirect_uri: record.request.redirect_uri.clone(),
             expires: record.expires,
-        }
+        })
     }
 
-    fn asking(&self, open: &OpenSignIn, visitor: &SignInVisitor) -> AskingClient {
+    pub(crate) fn asking(&self, open: &OpenSignIn, visitor: &SignInVisitor) -> AskingClient {
         AskingClient {
             tenant: self.place.tenant.clone(),
             client_id: open.client.party.id.clone(),

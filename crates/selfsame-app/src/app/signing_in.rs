@@ -11,19 +11,22 @@ use selfsame_driver::{Error, ErrorKind, Reason, Result, private_file};
 use selfsame_identity::accounts::{HasAccounts, OwnAccounts};
 use selfsame_identity::blocks::BlockedPeople;
 use selfsame_identity::config::{MailSection, People, SignInConfig, TextSection, UpstreamSection};
+use selfsame_identity::joined::JoinedSystems;
 use selfsame_identity::links::Links;
 use selfsame_identity::mock::{MockConfig, MockIdentities, MockResources, RemoteMock};
 use selfsame_identity::otp::{MailCarrier, OnScreen, OtpCarrier, OtpDesk, TextGateway};
+use selfsame_identity::presentation::Presentations;
 use selfsame_identity::totp::Authenticators;
 use selfsame_identity::upstream::{Upstream, UpstreamConfig};
 use selfsame_net::mail::{MailServer, MailSettings};
 use selfsame_oidc::{AcrTable, Preset};
 use selfsame_operators::Area;
-use selfsame_sign_in::identity::{IdentitySystem, OtpChannel};
+use selfsame_sign_in::identity::{IdentitySystem, OtpChannel, WaySettings};
 use selfsame_sign_in::{CALLS_EACH, SignInParts, SignInService, SignIns};
 use selfsame_wallet::Wallet;
 
 use super::App;
+use super::presenting::VerifierDesk;
 
 /// Where eSignet's interface is, below an organisation's base.
 const ESIGNET: &str = "v1/esignet";
@@ -32,7 +35,6 @@ const ESIGNET: &str = "v1/esignet";
 pub(super) struct KnownPeople {
     service: Arc<SignInService>,
     mock: Option<MockIdentities>,
-    upstream: Option<Arc<Upstream>>,
     authenticators: Option<Authenticators>,
     blocked: Arc<BlockedPeople>,
     links: Arc<Links>,
@@ -131,15 +133,6 @@ impl App {
         mock.ok_or_else(|| Error::not_found("address-unknown"))
     }
 
-    /// The other OpenID provider that knows people.
-    ///
-    /// # Errors
-    /// `NotFound` if there is none.
-    pub fn upstream(&self) -> Result<&Arc<Upstream>> {
-        let upstream = self.people()?.upstream.as_ref();
-        upstream.ok_or_else(|| Error::not_found("address-unknown"))
-    }
-
     /// The authenticator apps of people with accounts here.
     ///
     /// # Errors
@@ -163,7 +156,7 @@ impl App {
 
     fn assemble(&self, config: &SignInConfig) -> Result<KnownPeople> {
         let shared = &self.shared;
-        let (mut mock, mut upstream, mut authenticators) = (None, None, None);
+        let (mut mock, mut authenticators) = (None, None);
         let system: Arc<dyn IdentitySystem> = match (config.people, &config.mock.url) {
             (People::Accounts, _) => {
                 let own = self.accounts(config)?;
@@ -180,15 +173,23 @@ impl App {
             (People::Upstream, _) => {
                 let unset = || Error::bad_request("sign-in-upstream-unset");
                 let section = config.upstream.as_ref().ok_or_else(unset)?;
-                upstream
-                    .insert(Arc::new(self.other_provider(section)?))
-                    .clone()
+                Arc::new(self.other_provider(section)?)
             }
         };
+        let presentations = self.presentations();
+        let mut further: Vec<Arc<dyn IdentitySystem>> = Vec::new();
+        if let Some(presentations) = &presentations {
+            further.push(presentations.clone());
+        }
+        if let (Some(section), true) = (&config.upstream, config.people != People::Upstream) {
+            further.push(Arc::new(self.other_provider(section)?));
+        }
+        let system = JoinedSystems::new(system, further);
         let acr = AcrTable::default();
         let service = SignInService::new(SignInParts {
             shared: shared.clone(),
-            system,
+            system: Arc::new(system),
+            wallet_settings: presentations.map(|one| -> Arc<dyn WaySettings> { one }),
             preset: config.preset,
             acr: if config.esignet {
                 acr.with_mosip()
@@ -203,7 +204,6 @@ impl App {
         Ok(KnownPeople {
             service: Arc::new(service),
             mock,
-            upstream,
             authenticators,
             blocked: Arc::new(BlockedPeople::new(
                 shared.store.clone(),
@@ -212,6 +212,17 @@ impl App {
             links: Arc::new(Links::new(shared.store.clone(), shared.clock.clone())),
             preset: config.preset,
             has_esignet: config.esignet,
+        })
+    }
+
+    /// Sign-in with credentials, if this instance verifies any.
+    fn presentations(&self) -> Option<Arc<Presentations>> {
+        let shared = &self.shared;
+        let has_verifiers = self.roles.main.verifier.is_some();
+        has_verifiers.then(|| {
+            let desk = Arc::new(VerifierDesk(self.roles.clone()));
+            let (store, clock) = (shared.store.clone(), shared.clock.clone());
+            Arc::new(Presentations::new(desk, store, clock))
         })
     }
 

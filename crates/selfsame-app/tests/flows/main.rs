@@ -10,6 +10,7 @@ mod naming;
 mod network;
 mod receiving;
 mod routes;
+mod signing_in;
 mod single_use;
 mod types;
 mod verifying;

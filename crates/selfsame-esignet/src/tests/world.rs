@@ -125,6 +125,7 @@ impl World {
         let service = Arc::new(SignInService::new(SignInParts {
             shared: shared.clone(),
             system: system(mock.clone()),
+            wallet_settings: None,
             preset,
             acr: AcrTable::default().with_mosip(),
             locales: vec!["en"],

@@ -44,6 +44,13 @@ pub struct BegunAtProvider {
     verifier: String,
 }
 
+impl BegunAtProvider {
+    /// The state that the provider sends back.
+    pub(super) fn state(&self) -> &str {
+        &self.state
+    }
+}
+
 /// A browser that is to be sent to the provider.
 pub struct SentBrowser {
     /// Where it is sent.

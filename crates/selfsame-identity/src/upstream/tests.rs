@@ -134,7 +134,7 @@ impl World {
     }
 
     async fn begin(&self) -> Asked {
-        let url = self.upstream.begin("0123456789").await.unwrap();
+        let url = self.upstream.begin("0123456789", &page()).await.unwrap();
         let asked: HashMap<String, String> = url.query_pairs().into_owned().collect();
         assert_eq!(
             (&*asked["client_id"], &*asked["code_challenge_method"]),
@@ -165,6 +165,11 @@ impl World {
         };
         self.upstream.authenticate(&asking(), &attempt).await
     }
+}
+
+/// The page of the sign-in.
+fn page() -> Url {
+    "https://host.example/sign-in/1/upstream".parse().unwrap()
 }
 
 fn asking() -> AskingClient {
@@ -205,6 +210,20 @@ async fn a_person_who_comes_back_is_known_by_the_provider_and_their_claims_are_g
         handles.push(proven.handle);
     }
     assert_eq!(handles[0], handles[1]);
+}
+
+#[tokio::test]
+async fn the_way_back_leads_to_the_page_of_the_sign_in_as_long_as_it_waits() {
+    let world = World::new().await;
+    let asked = world.begin().await;
+    let query = format!("code=c&state={}", asked.state);
+    assert_eq!(world.upstream.awaiting(&query).await, Ok(page()));
+    for other in ["code=c&state=other", "code=c", ""] {
+        let refused = world.upstream.awaiting(other).await.unwrap_err();
+        assert_eq!(refused.kind, IdentityFaultKind::WrongChallenge, "{other}");
+    }
+    world.clock.advance(SECONDS + 1);
+    assert!(world.upstream.awaiting(&query).await.is_err());
 }
 
 #[tokio::test]
@@ -264,6 +283,7 @@ async fn a_provider_that_redeems_nothing_or_is_away_lets_nobody_in() {
     assert_eq!(fault.kind, IdentityFaultKind::WrongChallenge);
     let other = World::new().await;
     other.provider.answers.lock().unwrap().clear();
-    let away = other.upstream.begin("0123456789").await.unwrap_err();
+    let away = other.upstream.begin("0123456789", &page()).await;
+    let away = away.unwrap_err();
     assert_eq!(away.reason.id(), "upstream-provider-away");
 }

@@ -49,6 +49,15 @@ pub struct Visitor<'a> {
     pub from: Option<&'a str>,
 }
 
+/// A page of the organisation on which a browser is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct AskingPage<'a> {
+    /// Its path below the organisation's base. The id of the request is appended for the way back.
+    pub path: &'a str,
+    /// The secret of the browser.
+    pub browser: &'a SecretString,
+}
+
 /// What is found in a form.
 pub struct FormReview {
     /// What the query would show a holder, if there is one.
@@ -232,7 +241,30 @@ impl Verifier {
         opening: &RequestOpening,
     ) -> Result<VerificationRequest> {
         let saved = self.enabled(name).await?;
-        self.open(saved, opening, None).await
+        let occasion = of_saved(name, opening)?;
+        self.open(saved.definition, occasion).await
+    }
+
+    /// Asks the browser at a page of this organisation for what a definition describes, which need not be saved. In the
+    /// same-device flow the wallet sends the browser below that page.
+    ///
+    /// # Errors
+    /// `BadRequest` for a definition that is refused; `Unavailable` while visitors have too many requests open.
+    pub async fn ask_on_page(
+        &self,
+        definition: RequestDefinition,
+        page: &AskingPage<'_>,
+    ) -> Result<VerificationRequest> {
+        let visit = Visit {
+            browser: sha256(page.browser.expose().as_bytes()),
+            place: page.path.to_owned(),
+            query: String::new(),
+        };
+        let occasion = Occasion {
+            visit: Some(visit),
+            ..Occasion::default()
+        };
+        self.open(definition, occasion).await
     }
 
     /// A saved request for a visitor of its link.
@@ -269,7 +301,11 @@ impl Verifier {
             place: format!("ask/{name}"),
             query: query.clone(),
         };
-        let opened = self.open(saved, opening, Some(visit)).await?;
+        let occasion = Occasion {
+            visit: Some(visit),
+            ..of_saved(name, opening)?
+        };
+        let opened = self.open(saved.definition, occasion).await?;
         Ok(format!("ask/{name}/{}{query}", opened.id))
     }
 
@@ -339,17 +375,9 @@ impl Verifier {
 
     async fn open(
         &self,
-        saved: SavedRequest,
-        opening: &RequestOpening,
-        visit: Option<Visit>,
+        definition: RequestDefinition,
+        occasion: Occasion,
     ) -> Result<VerificationRequest> {
-        let reference = opening.reference.clone().filter(|text| !text.is_empty());
-        if let Some(text) = &reference
-            && (text.chars().nth(REFERENCE_MAX).is_some() || text.chars().any(char::is_control))
-        {
-            return Err(Error::bad_request("reference-long").with("maximum", &REFERENCE_MAX));
-        }
-        let definition = saved.definition;
         let CompiledRequest { query, issuers } = self.compiled(&definition).await?;
         let new = NewRequest {
             same_device: definition.same_device,
@@ -362,10 +390,8 @@ impl Verifier {
             title: definition.title,
             purpose: Some(definition.purpose),
             occasion: Occasion {
-                saved: Some(definition.name),
-                reference,
                 issuers,
-                visit,
+                ..occasion
             },
         };
         self.ask(&new, wanted).await
@@ -440,6 +466,21 @@ impl Verifier {
             changed: changed.rfc3339(),
         })
     }
+}
+
+/// The occasion of a request that is opened from a saved one.
+fn of_saved(name: &str, opening: &RequestOpening) -> Result<Occasion> {
+    let reference = opening.reference.clone().filter(|text| !text.is_empty());
+    if let Some(text) = &reference
+        && (text.chars().nth(REFERENCE_MAX).is_some() || text.chars().any(char::is_control))
+    {
+        return Err(Error::bad_request("reference-long").with("maximum", &REFERENCE_MAX));
+    }
+    Ok(Occasion {
+        saved: Some(name.to_owned()),
+        reference,
+        ..Occasion::default()
+    })
 }
 
 fn not_saved(name: &str) -> Error {

@@ -14,6 +14,7 @@ use selfsame_core::organisation::view::{
 use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::paging::Listing;
 use selfsame_http::route::openapi::Example;
+use selfsame_identity::presentation::PresentationRules;
 use selfsame_ledger::view::{NodeHealth, RegistryClock, RegistryEntry, RegistryStatus};
 use selfsame_oidc_endpoints::operator::{NewClientBody, NewInitialTokenBody};
 use selfsame_openid::saved::definition::RequestDefinition;
@@ -230,6 +231,10 @@ fn issuers_examples(examples: &mut Checked) {
 fn providers_examples(examples: &mut Checked) {
     examples.request::<NewClientBody>("sign_in_register_client");
     examples.request::<NewInitialTokenBody>("sign_in_make_initial_token");
+    examples.request::<PresentationRules>("sign_in_set_wallet_rules");
+    for name in ["sign_in_get_wallet_rules", "sign_in_set_wallet_rules"] {
+        examples.response::<PresentationRules>(name);
+    }
     for name in [
         "sign_in_register_client",
         "sign_in_get_client",

@@ -21,12 +21,12 @@ use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_store::ledger::{LedgerStore, MemoryLedger};
 use selfsame_store::{Memory, Store, Vault};
 use selfsame_wallet::config::WalletConfig;
+use tokio::net::TcpListener;
 use tower::ServiceExt as _;
 
 use crate::peer::Peer;
-use crate::router;
 use crate::server::Server;
-use crate::settings::ServerLimits;
+use crate::{ServerLimits, ServerSettings, router, serve};
 
 pub const HOST_NAME: &str = "127.0.0.1:7380";
 pub const ORIGIN: &str = "http://127.0.0.1:7380";
@@ -36,6 +36,8 @@ pub struct Instance {
     pub app: Arc<App>,
     pub router: Router,
     pub token: String,
+    /// The name and the port that calls name, unless they name another.
+    pub host: String,
 }
 
 /// An answer, read to its end.
@@ -60,6 +62,19 @@ impl Instance {
 
     pub async fn with(limits: ServerLimits) -> Self {
         Self::of(open(ORIGIN).await, limits, false)
+    }
+
+    /// An instance that listens on this machine, so that its wallets can call it.
+    pub async fn listening() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let host = format!("127.0.0.1:{}", listener.local_addr().unwrap().port());
+        let opened = open(&format!("http://{host}")).await;
+        let (app, settings) = (opened.0.clone(), ServerSettings::default());
+        tokio::spawn(serve(listener, app, settings, std::future::pending()));
+        Self {
+            host,
+            ..Self::of(opened, ServerLimits::default(), false)
+        }
     }
 
     /// An instance that resolves DIDs through other hosts.
@@ -162,11 +177,14 @@ impl Instance {
             app,
             router: router::build(&server),
             token,
+            host: HOST_NAME.to_owned(),
         }
     }
 
     pub async fn call(&self, Call(request, body): Call) -> Answered {
         let mut request = request.body(body).unwrap();
+        let host = request.headers_mut().entry(HOST);
+        host.or_insert_with(|| self.host.parse().unwrap());
         let here = peer("127.0.0.1");
         request.extensions_mut().get_or_insert(here);
         let response = self.router.clone().oneshot(request).await.unwrap();
@@ -319,13 +337,7 @@ pub fn post(path: &str) -> Call {
 }
 
 pub fn call(method: Method, path: &str) -> Call {
-    Call(
-        Request::builder()
-            .method(method)
-            .uri(path)
-            .header(HOST, HOST_NAME),
-        Body::empty(),
-    )
+    Call(Request::builder().method(method).uri(path), Body::empty())
 }
 
 /// A form's body.

@@ -7,13 +7,13 @@ use selfsame_operators::OperatorRole;
 use serde_json::Value;
 
 use super::instance::{Answered, Call, Instance, form, get, post};
-use authenticator::Authenticator;
+pub use authenticator::Authenticator;
 
 #[path = "../../../selfsame-passkeys/tests/ceremonies/authenticator.rs"]
 mod authenticator;
 
-const ORIGIN: &str = "http://localhost:7380";
-const HOST: &str = "localhost:7380";
+pub const ORIGIN: &str = "http://localhost:7380";
+pub const HOST: &str = "localhost:7380";
 const PASSWORD: &str = "a long password";
 
 async fn called(instance: &Instance, call: Call) -> Answered {
@@ -37,7 +37,7 @@ async fn sent(instance: &Instance, cookie: &str, to: &str, fields: &[(&str, &str
 }
 
 /// An authenticator with a passkey of the account whose session this is.
-async fn with_passkey(instance: &Instance, root: &str, cookie: &str) -> Authenticator {
+pub async fn with_passkey(instance: &Instance, root: &str, cookie: &str) -> Authenticator {
     let mut one = Authenticator::new(KeyType::P256, "localhost", ORIGIN);
     let fields = [("name", "My phone"), ("password", PASSWORD)];
     let begun = sent(
@@ -114,7 +114,7 @@ async fn a_holder_adds_a_passkey_and_signs_in_with_it() {
     );
 }
 
-async fn holders_cookie(instance: &Instance) -> String {
+pub async fn holders_cookie(instance: &Instance) -> String {
     let page = called(instance, get("/wallet/sign-in")).await;
     let token = page.form_token();
     let fields = [

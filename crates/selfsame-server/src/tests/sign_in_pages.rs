@@ -14,7 +14,7 @@ pub const PASSWORD: &str = "a long password";
 pub struct AtSignIn<'i> {
     instance: &'i Instance,
     cookies: Vec<String>,
-    page: String,
+    pub page: String,
 }
 
 impl<'i> AtSignIn<'i> {
@@ -34,8 +34,15 @@ impl<'i> AtSignIn<'i> {
             ("code_challenge_method", "S256"),
         ];
         all.extend(further);
-        let begun = get(&format!("{prefix}/oidc/authorize?{}", form(&all)));
-        let begun = instance.call(begun).await;
+        let one = Self::led(instance, &format!("{prefix}/oidc/authorize?{}", form(&all))).await;
+        let start = format!("{prefix}/sign-in/");
+        assert!(one.page.starts_with(&start), "{}", one.page);
+        one
+    }
+
+    /// A sign-in that this address begins.
+    pub async fn led(instance: &'i Instance, authorize: &str) -> Self {
+        let begun = instance.call(get(authorize)).await;
         let mut one = Self {
             instance,
             cookies: Vec::new(),
@@ -46,11 +53,6 @@ impl<'i> AtSignIn<'i> {
         let led = instance.call(led.cookie(&one.cookies.join("; "))).await;
         assert_eq!(led.status, StatusCode::SEE_OTHER, "{}", led.body);
         one.page = led.header("location").to_owned();
-        assert!(
-            one.page.starts_with(&format!("{prefix}/sign-in/")),
-            "{}",
-            one.page
-        );
         one
     }
 
@@ -64,7 +66,7 @@ impl<'i> AtSignIn<'i> {
         }
     }
 
-    async fn open(&mut self, path: &str) -> Answered {
+    pub async fn open(&mut self, path: &str) -> Answered {
         let call = get(path).cookie(&self.cookies.join("; "));
         let answer = self.instance.call(call).await;
         self.keep(&answer);
@@ -75,7 +77,13 @@ impl<'i> AtSignIn<'i> {
     pub async fn send(&mut self, step: &str, fields: &[(&str, &str)]) -> Answered {
         let page = self.page.clone();
         let token = self.open(&page).await.form_token();
-        let mut all = vec![("form_token", token.as_str())];
+        self.submit(step, &token, fields).await
+    }
+
+    /// Sends a form that has this token.
+    pub async fn submit(&mut self, step: &str, token: &str, fields: &[(&str, &str)]) -> Answered {
+        let page = self.page.clone();
+        let mut all = vec![("form_token", token)];
         all.extend(fields);
         let call = post(&format!("{page}{step}")).cookie(&self.cookies.join("; "));
         let answer = self.instance.call(call.form(form(&all))).await;

@@ -26,6 +26,8 @@ pub struct SignInCall {
     pub id: String,
     /// What the paths of the pages of a sign-in begin with.
     pub root: String,
+    /// What a page of the sign-in is about: a request for a credential.
+    pub part: String,
     /// The way that was chosen.
     pub way: String,
     chosen: Vec<String>,
@@ -44,15 +46,19 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let params = RawPathParams::from_request_parts(parts, state).await;
         let params = params.map_err(Error::internal)?;
-        // The last one: an organisation's name may stand before it.
-        let id = params.iter().last().map(|(_, id)| id.to_owned());
+        let named = |wanted: &str| {
+            let mut params = params.iter();
+            let found = params.find(|(name, _)| *name == wanted);
+            found.map(|(_, value)| value.to_owned()).unwrap_or_default()
+        };
         let query = parts.uri.query().unwrap_or_default();
         let (way, chosen) = (parameter(query, "way"), parameter(query, LANGUAGE));
         let here = ProviderHere::from_request_parts(parts, state).await?;
         Ok(Self {
             root: format!("{}sign-in", here.root.trim_end_matches("oidc/")),
             here,
-            id: id.unwrap_or_default(),
+            id: named("id"),
+            part: named("request"),
             way: way.unwrap_or_default(),
             chosen: chosen.into_iter().collect(),
             headers: parts.headers.clone(),
@@ -119,6 +125,15 @@ impl SignInCall {
         let language = chosen.and_then(|tag| PageLanguage::of(tag));
         let query = language.map_or_else(String::new, |one| format!("?{LANGUAGE}={}", one.tag()));
         format!("{}/{}{step}{query}", self.root, self.id)
+    }
+
+    /// An address with one more parameter.
+    pub fn with(&self, address: &str, parameter: &str) -> String {
+        let joint = match address.contains('?') {
+            true => '&',
+            false => '?',
+        };
+        format!("{address}{joint}{parameter}")
     }
 
     /// The address of this sign-in without a language.

@@ -9,7 +9,7 @@ use selfsame_http::extract::Form;
 use selfsame_oidc::FactorKind;
 use selfsame_sign_in::WantedOtp;
 use selfsame_sign_in::identity::{Challenge, OtpChannel, SignInAttempt};
-use selfsame_sign_in::view::SignInView;
+use selfsame_sign_in::view::{SignInView, SignedInView};
 use selfsame_sign_in_pages::Saying;
 use selfsame_sign_in_pages::code::{AwaitedCode, CodePage};
 
@@ -66,14 +66,17 @@ pub async fn prove(call: SignInCall, form: Form) -> Handled {
         .authenticate(&call.visitor(), attempt(&form))
         .await
     {
-        Ok(signed_in) => {
-            let response = led(&call.step(""))?;
-            match signed_in.session {
-                Some(token) => call.here.with_session(response, &token),
-                None => Ok(response),
-            }
-        }
+        Ok(signed_in) => proven(&call, signed_in),
         Err(error) => again(&call, &view, &form, error).await,
+    }
+}
+
+/// Leads on a person who has proved who they are.
+pub(super) fn proven(call: &SignInCall, signed_in: SignedInView) -> Handled {
+    let response = led(&call.step(""))?;
+    match signed_in.session {
+        Some(token) => call.here.with_session(response, &token),
+        None => Ok(response),
     }
 }
 

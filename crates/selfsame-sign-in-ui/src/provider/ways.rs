@@ -7,6 +7,7 @@ use selfsame_sign_in_pages::{CodeChannels, OtherWay, Saying, TypedWay, WayKind, 
 
 use super::agreeing;
 use super::call::{SignInCall, led, logo, named, shown};
+use super::elsewhere::ElsewhereWay;
 use super::refusal::refused;
 
 /// A way that is typed in on a page.
@@ -92,10 +93,28 @@ pub async fn page(call: SignInCall) -> Handled {
         Err(error) => return refused(&call, error),
     };
     match view.stage {
-        SignInStage::Authentication => shown(&asked(&call, &view, None)),
+        SignInStage::Authentication => match only_elsewhere(&call, &view) {
+            Some(way) => led(&call.step(way.step())),
+            None => shown(&asked(&call, &view, None)),
+        },
         SignInStage::Consent => shown(&agreeing::asked(&call, &view)),
         SignInStage::Agreed => agreeing::ended(&call).await,
     }
+}
+
+/// The first way with a page of its own, if nothing can be typed in.
+fn only_elsewhere(call: &SignInCall, view: &SignInView) -> Option<ElsewhereWay> {
+    let typed = typed(view);
+    ElsewhereWay::of(call, view)
+        .next()
+        .filter(|_| typed.is_empty())
+}
+
+/// The ways that are typed in.
+fn typed(view: &SignInView) -> Vec<PageWay> {
+    // Other combinations of factors need a client of their own.
+    let suffices = |way: &PageWay| view.factors.iter().any(|wanted| way.gives(wanted));
+    PageWay::ALL.into_iter().filter(suffices).collect()
 }
 
 /// Leads back to the page of a sign-in from the address of a form.
@@ -109,9 +128,7 @@ pub async fn back(call: SignInCall) -> Handled {
 /// The page that asks a person who they are, with what they can correct.
 pub(super) fn asked(call: &SignInCall, view: &SignInView, problem: Option<TypedEntry>) -> WaysPage {
     let language = call.language(&view.ui_locales);
-    // Other combinations of factors need a client of their own.
-    let suffices = |way: &PageWay| view.factors.iter().any(|wanted| way.gives(wanted));
-    let ways: Vec<PageWay> = PageWay::ALL.into_iter().filter(suffices).collect();
+    let ways = typed(view);
     let chosen = PageWay::of(&call.way).filter(|way| ways.contains(way));
     let typed = problem.as_ref().map(|typed| typed.way);
     let way = typed.or(chosen).or_else(|| ways.first().copied());
@@ -132,7 +149,10 @@ pub(super) fn asked(call: &SignInCall, view: &SignInView, problem: Option<TypedE
         logo: logo(&view.client),
         identifier,
         way: way.typed(),
-        others: others.map(|other| other_way(call, other)).collect(),
+        others: others
+            .map(|other| other_way(call, other))
+            .chain(ElsewhereWay::of(call, view).map(|way| way.link(call)))
+            .collect(),
         action,
         problem,
     }
@@ -146,13 +166,8 @@ pub(super) struct TypedEntry {
 }
 
 fn other_way(call: &SignInCall, way: PageWay) -> OtherWay {
-    let page = call.step("");
-    let joint = match page.contains('?') {
-        true => '&',
-        false => '?',
-    };
     OtherWay {
         kind: way.kind(),
-        href: format!("{page}{joint}way={}", way.name()),
+        href: call.with(&call.step(""), &format!("way={}", way.name())),
     }
 }

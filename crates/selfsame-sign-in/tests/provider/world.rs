@@ -63,7 +63,7 @@ impl IdentitySystem for OnePerson {
         vec![FactorKind::Otp, FactorKind::Password]
     }
 
-    fn keeps_sessions(&self) -> bool {
+    fn keeps_sessions(&self, _: &SecretString) -> bool {
         self.keeps
     }
 
@@ -187,6 +187,7 @@ fn provider_on(shared: &Arc<Shared>, system: OnePerson, preset: Preset) -> SignI
     let service = Arc::new(SignInService::new(SignInParts {
         shared: shared.clone(),
         system: Arc::new(system),
+        wallet_settings: None,
         preset,
         acr: AcrTable::default(),
         locales: vec!["en"],
