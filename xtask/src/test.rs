@@ -165,8 +165,8 @@ const STEPS: &[Step] = &[
 ];
 
 /// The main test run. Tests that need packages of Python or Node.js have steps of their own, and `wheel::`, `python::`
-/// or `npm::` in their names. The siege has its own command. A vector that the run itself wrote anew would check
-/// nothing.
+/// or `npm::` in their names. The siege and the relying parties made by others have their own commands. A vector that
+/// the run itself wrote anew would check nothing.
 const TEST: &[&str] = &[
     "test",
     "--workspace",
@@ -178,6 +178,8 @@ const TEST: &[&str] = &[
     "python::",
     "--skip",
     "npm::",
+    "--skip",
+    "relying_party::",
     "--skip",
     "siege::",
     "--skip",
@@ -681,7 +683,7 @@ mod tests {
         let arguments = test_arguments(TEST, &parse("--changed").unwrap(), &scope).unwrap();
         let all = arguments.join(" ");
         assert!(all.starts_with("test --workspace --test readme --examples --config target."));
-        assert!(all.ends_with("-- --include-ignored --skip wheel:: --skip python:: --skip npm:: --skip siege:: --skip write_the_vector --skip write_the_description"), "{all}");
+        assert!(all.ends_with("-- --include-ignored --skip wheel:: --skip python:: --skip npm:: --skip relying_party:: --skip siege:: --skip write_the_vector --skip write_the_description"), "{all}");
     }
 
     #[test]

@@ -30,4 +30,5 @@ mod registry;
 mod rig;
 mod sign_in;
 mod sign_in_pages;
+mod sign_in_ways;
 mod walk;

@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// Adds a passkey on the page of the account.
-async fn add(browser: &Browser, password: &str) {
+pub async fn add(browser: &Browser, password: &str) {
     browser.expect("No passkeys yet").await;
     browser
         .fill("Its name such as the device it is on", "My laptop")
