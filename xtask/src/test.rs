@@ -410,6 +410,9 @@ fn browser_tests() -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     for entry in fs::read_dir(&folder).map_err(failed)? {
         let file = entry.map_err(failed)?.path();
+        if file.extension().is_none_or(|kind| kind != "rs") {
+            continue;
+        }
         let module = file.file_stem().and_then(|stem| stem.to_str());
         let module = module.unwrap_or_default();
         let text = fs::read_to_string(&file).map_err(failed)?;

@@ -107,6 +107,13 @@ impl IdentitySystem for JoinedSystems {
         self.people.send_otp(asking, order).await
     }
 
+    async fn code_on_screen(
+        &self,
+        asking: &AskingClient,
+    ) -> Result<Option<SecretString>, IdentityFault> {
+        self.people.code_on_screen(asking).await
+    }
+
     async fn authenticate(
         &self,
         asking: &AskingClient,

@@ -11,7 +11,8 @@ use crate::{
 };
 
 const RECORD: &str = "Immunization record";
-const BEGIN: &str = "Sign in with localhost";
+/// The name of an organisation is set apart from the text around it.
+const BEGIN: &str = "Sign in with \u{2068}localhost\u{2069}";
 
 /// Has people sign in with the immunization records that the instance issues.
 async fn set_rules(browser: &Browser, instance: &Instance) {
