@@ -68,6 +68,7 @@ async fn a_person_signs_in_at_a_service_with_a_credential_from_their_wallet() {
     phone.follow(&link.expect("the link for the wallet")).await;
     browser.expect("What would leave your wallet").await;
     browser.press("Share this").await;
+    browser.press("Back to the verifier").await;
     browser.expect("Share with").await;
     browser.tick("Full name").await;
     browser.press("Agree and continue").await;
