@@ -2,3 +2,5 @@
 
 pub mod definition;
 pub mod file;
+pub mod listed;
+pub mod shown;

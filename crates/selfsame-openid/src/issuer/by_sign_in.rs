@@ -166,13 +166,10 @@ impl Issuer {
                 Err(other) => return Err(other.into()),
             }
         }
-        Err(Error::internal(
-            "a grant or its offer is written without end",
-        ))
+        Err(Error::internal("a grant is written without end"))
     }
 
-    /// The offer that led here, if there is one. It says where a credential was offered, and authorises nothing
-    /// (OpenID4VCI 1.0 §5.1.3).
+    /// The offer that led here, if there is one. It authorises nothing (OpenID4VCI 1.0 §5.1.3).
     async fn offered(&self, by: &TokenBySignIn) -> Result<Option<(OfferRecord, Record)>> {
         let state = by.issuer_state.as_deref().unwrap_or_default();
         let tag = Tag::hashed(STATE_TAG, base64url_encode(&offer::code_hash(state)));

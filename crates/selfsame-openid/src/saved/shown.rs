@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+pub use selfsame_types::asked::shown::{AskedClaim, AskedSet};
+
 /// What the check of a saved request found.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct RequestCheck {
@@ -44,24 +46,6 @@ pub struct AskedCredential {
     /// Why no sample card answers it.
     #[schema(value_type = Option<String>)]
     pub reason: Option<Reason>,
-}
-
-/// A claim that leaves the wallet.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-pub struct AskedClaim {
-    /// Its label.
-    pub label: String,
-    /// The example of its type.
-    pub example: Option<String>,
-}
-
-/// A set of combinations of credential queries; one combination answers it.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-pub struct AskedSet {
-    /// Whether the request needs it.
-    pub required: bool,
-    /// The combinations, each a list of ids of credential queries.
-    pub options: Vec<Vec<String>>,
 }
 
 impl Reasons for RequestCheck {
