@@ -98,7 +98,7 @@ async fn stage(
         servers.push(StagedServer { name, server });
     }
     let between = Between {
-        balancer: Some(Balancer::start(&data.join("nginx"), &routes)?),
+        balancer: Some(Balancer::start(&data.join("nginx"), &routes).await?),
         ..Between::default()
     };
     Ok(AriesStage {

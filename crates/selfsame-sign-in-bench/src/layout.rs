@@ -155,7 +155,7 @@ impl SignInBench<'_> {
         let mock = format!("[sign_in]\npeople = \"mock\"\n[sign_in.mock]\ndelay_ms = {DELAY_MS}\n");
         let mocks = plan(IDENTITY_SYSTEMS, mock, "identities");
         let identities = self.pair(program, database, mocks).await?;
-        let before_mocks = identities.balancer(&data.join("nginx-identities"))?;
+        let before_mocks = identities.balancer(&data.join("nginx-identities")).await?;
         let origin = format!("http://localhost:{}", identities.port);
         let settings = format!(
             "[sign_in]\npeople = \"mock\"\nesignet = true\n[sign_in.mock]\n\
@@ -165,7 +165,7 @@ impl SignInBench<'_> {
         let trusted = ["--trust-origin".to_owned(), origin];
         providers.arguments.extend(trusted);
         let providers = self.pair(program, database, providers).await?;
-        let before_providers = providers.balancer(&data.join("nginx-providers"))?;
+        let before_providers = providers.balancer(&data.join("nginx-providers")).await?;
         Ok(StudyLayout {
             _registry: registry,
             _balancers: [before_mocks, before_providers],
@@ -279,13 +279,13 @@ impl SignInBench<'_> {
 
 impl BalancedPair {
     /// nginx in front of both, with its files in this directory.
-    fn balancer(&self, folder: &std::path::Path) -> Result<Balancer, Error> {
+    async fn balancer(&self, folder: &std::path::Path) -> Result<Balancer, Error> {
         let mut processes = Vec::new();
         for process in &self.processes {
             processes.push(port_of(&process.server.base)?);
         }
         let listens = self.port;
-        Balancer::start(folder, &[BalancedPort { listens, processes }])
+        Balancer::start(folder, &[BalancedPort { listens, processes }]).await
     }
 }
 

@@ -3,11 +3,16 @@
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use selfsame_bench::Error;
+use tokio::time::sleep;
 
 /// Where Debian's package has it.
 const NGINX: &str = "/usr/sbin/nginx";
+/// How often it is looked at, and how far apart.
+const LOOKS: usize = 500;
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// A running nginx.
 pub struct Balancer(Child);
@@ -21,11 +26,11 @@ pub struct BalancedPort {
 }
 
 impl Balancer {
-    /// Starts it with its files in this directory.
+    /// Starts it with its files in this directory, and waits until it listens.
     ///
     /// # Errors
-    /// If it is not on this machine, or can't be started.
-    pub fn start(folder: &Path, routes: &[BalancedPort]) -> Result<Self, Error> {
+    /// If it is not on this machine, can't be started, or does not listen within ten seconds.
+    pub async fn start(folder: &Path, routes: &[BalancedPort]) -> Result<Self, Error> {
         if !Path::new(NGINX).exists() {
             return Err(Error::Server(format!(
                 "{NGINX} is missing; Debian's package nginx-light has it"
@@ -38,7 +43,15 @@ impl Balancer {
         command.arg("-e").arg(folder.join("log"));
         command.arg("-c").arg(file);
         let command = command.stdout(Stdio::null()).stderr(Stdio::null());
-        Ok(Self(command.spawn()?))
+        let started = Self(command.spawn()?);
+        // It writes its number once its ports are open.
+        for _ in 0..LOOKS {
+            if folder.join("pid").exists() {
+                return Ok(started);
+            }
+            sleep(PAUSE).await;
+        }
+        Err(Error::Server("nginx does not listen".to_owned()))
     }
 }
 
