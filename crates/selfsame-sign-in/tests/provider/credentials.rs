@@ -62,13 +62,13 @@ async fn authorization_details_come_back_with_the_identifiers_of_what_they_grant
         .tokens(&[("scope", ""), ("authorization_details", DETAILS)])
         .await;
     let identifiers = vec!["pass_1_sd".to_owned()];
-    let granted = AuthorizationDetail {
+    let granted = [AuthorizationDetail {
         credential_identifiers: Some(identifiers),
         locations: Some(vec!["http://localhost:9/issuer".to_owned()]),
         ..AuthorizationDetail::requesting("pass_1_sd")
-    };
-    assert_eq!(tokens.authorization_details, [granted.clone()]);
-    assert_eq!(holder(&world, &tokens).await.unwrap().details, [granted]);
+    }];
+    assert_eq!(tokens.authorization_details, granted);
+    assert_eq!(holder(&world, &tokens).await.unwrap().details, granted);
 }
 
 #[tokio::test]
