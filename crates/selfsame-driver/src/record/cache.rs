@@ -52,9 +52,10 @@ impl<T: DeserializeOwned> RecordCache<T> {
         kind: &str,
         id: &str,
     ) -> Result<Option<(T, u64)>> {
-        if let Some(version) = store.version(tenant, kind, id).await?
-            && let Some(held) = self.take(version)
-        {
+        let Some(version) = store.version(tenant, kind, id).await? else {
+            return Ok(None);
+        };
+        if let Some(held) = self.take(version) {
             return Ok(Some((held, version)));
         }
         let Some(record) = store.read(tenant, kind, id).await? else {
