@@ -25,11 +25,10 @@ pub async fn measure(
     program: &Program,
     database: &str,
 ) -> Result<(), Error> {
-    let database = BenchDatabase::open(database).await?;
-    let measured = measured(bench, program, &database).await;
-    // The schema goes also if a measurement failed, and its error is the one that tells what happened.
-    let dropped = database.drop_schemas().await;
-    measured.and(dropped)
+    BenchDatabase::during(database, async |database| {
+        measured(bench, program, database).await
+    })
+    .await
 }
 
 async fn measured(

@@ -60,11 +60,27 @@ impl BenchDatabase {
         Ok(client)
     }
 
+    /// Measures on a database, and drops the schemas of the run, also if the measurement failed: its error is the one that
+    /// tells what happened.
+    ///
+    /// # Errors
+    /// Those of the measurement; if the database can't be used or refuses.
+    pub async fn during<T>(
+        url: &str,
+        measured: impl AsyncFnOnce(&Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let database = Self::open(url).await?;
+        let measured = measured(&database).await;
+        let dropped = database.drop_schemas().await;
+        let measured = measured?;
+        dropped.map(|()| measured)
+    }
+
     /// Drops the schemas of this run.
     ///
     /// # Errors
     /// If the database refuses.
-    pub async fn drop_schemas(&self) -> Result<(), Error> {
+    async fn drop_schemas(&self) -> Result<(), Error> {
         let client = self.connect().await?;
         let schemas = client.query(OF_THIS_RUN, &[&self.prefix]).await;
         for row in schemas.map_err(failed)? {

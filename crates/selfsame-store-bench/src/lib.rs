@@ -89,23 +89,24 @@ pub async fn run(
     plan: StorePlan,
     progress: &dyn Progress,
 ) -> Result<Report, Error> {
-    let database = BenchDatabase::open(target.database).await?;
-    let mut bench = StoreBench {
-        target,
-        plan,
-        progress,
-        database: &database,
-        figures: Vec::new(),
-    };
-    let measured = bench.measure().await;
-    // The schemas go also if a measurement failed, and its error is the one that tells what happened.
-    let dropped = database.drop_schemas().await;
-    measured.and(dropped)?;
+    let url = target.database;
+    let measured = BenchDatabase::during(url, async |database| {
+        let mut bench = StoreBench {
+            target,
+            plan,
+            progress,
+            database,
+            figures: Vec::new(),
+        };
+        bench.measure().await?;
+        Ok(bench.figures)
+    });
+    let figures = measured.await?;
     Ok(Report {
         bench: NAME,
         machine: BenchMachine::this(),
         quick: plan.quick,
-        figures: bench.figures,
+        figures,
         tables: Vec::new(),
     })
 }
