@@ -4,9 +4,22 @@
 mod recent;
 
 use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use recent::RecentCounts;
+
+/// An address as it is counted: one host may use all addresses of a /64.
+#[must_use]
+pub fn counted_address(from: IpAddr) -> IpAddr {
+    match from.to_canonical() {
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
+        v4 => v4,
+    }
+}
 
 /// The number of tasks under way, by object.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! The peer of a connection: its address, and the network that it belongs to.
 
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use http::HeaderMap;
+use selfsame_driver::crowd::counted_address;
 
 /// The peer of the connection, or of the connection to one of our proxies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -56,13 +57,7 @@ impl Peer {
 
     /// The network that it is counted as.
     pub fn network(self) -> AddressBlock {
-        AddressBlock(match self.address {
-            IpAddr::V4(_) => self.address,
-            IpAddr::V6(address) => {
-                let [a, b, c, d, ..] = address.segments();
-                Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-            }
-        })
+        AddressBlock(counted_address(self.address))
     }
 
     /// The network whose share is limited. `None` for this machine: a peer on it, such as a proxy that names no

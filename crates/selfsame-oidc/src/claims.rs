@@ -61,6 +61,12 @@ const OF_TOKENS: [&str; 14] = [
     "at_hash",
 ];
 
+/// Whether a claim is about the token, not about the person.
+#[must_use]
+pub fn is_of_token(name: &str) -> bool {
+    OF_TOKENS.contains(&name)
+}
+
 /// The standard claims.
 pub fn standard() -> impl Iterator<Item = &'static str> {
     OF_SCOPES
@@ -137,7 +143,7 @@ impl RequestedClaims {
         let by_scope = of_scopes.flat_map(|(_, claims)| claims.iter().copied());
         let both = || self.userinfo.iter().chain(&self.id_token);
         let asked = both().map(|(name, _)| name.as_str());
-        let may = |name: &&str| !OF_TOKENS.contains(name) && allows(base(name));
+        let may = |name: &&str| !is_of_token(name) && allows(base(name));
         let essential: BTreeSet<String> = both()
             .filter(|(_, wish)| wish.essential)
             .map(|(name, _)| name.as_str())

@@ -2,6 +2,7 @@
 
 use http::HeaderMap;
 use http::header::ACCEPT_LANGUAGE;
+use selfsame_oidc::claims::is_of_token;
 use selfsame_pages::assets;
 use selfsame_sign_in_pages::ended::{ClientLink, SignInErrorPage};
 use selfsame_sign_in_pages::sample::{LearnedClaim, LearnedPerson, SampleServicePage};
@@ -9,25 +10,6 @@ use selfsame_sign_in_pages::{PageFiles, PageLanguage, PageOrganisation, SignInFr
 use serde_json::{Map, Value};
 
 use crate::visits::LearnedVisit;
-
-/// The members of an ID token that are about the token, not about the person (OpenID Connect Core §2), and `sub`, which
-/// the page shows by itself.
-const ABOUT_TOKENS: [&str; 14] = [
-    "iss",
-    "sub",
-    "aud",
-    "exp",
-    "iat",
-    "nbf",
-    "jti",
-    "auth_time",
-    "nonce",
-    "acr",
-    "amr",
-    "azp",
-    "at_hash",
-    "sid",
-];
 
 /// How a page is to be shown.
 pub struct Showing<'a> {
@@ -100,7 +82,7 @@ fn person(learned: &LearnedVisit) -> LearnedPerson {
 
 /// The claims about the person.
 fn claims(all: &Map<String, Value>) -> Vec<LearnedClaim> {
-    let about_person = |(name, _): &(&String, &Value)| !ABOUT_TOKENS.contains(&name.as_str());
+    let about_person = |(name, _): &(&String, &Value)| !is_of_token(name);
     let claims = all.iter().filter(about_person);
     claims
         .map(|(name, value)| LearnedClaim {

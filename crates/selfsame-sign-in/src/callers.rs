@@ -1,9 +1,10 @@
 //! Counts callers: by network, and by the identifier that they ask about.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use selfsame_crypto::SecretString;
 use selfsame_crypto::hash::sha256_parts;
+use selfsame_driver::crowd::counted_address;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_oauth::Code;
 
@@ -101,14 +102,8 @@ fn names_nobody(identifier: &SecretString) -> bool {
 
 /// What an address is counted as: itself, or its /64, all of which one host may use. `None` for this machine.
 fn network(address: IpAddr) -> Option<IpAddr> {
-    match address.to_canonical() {
-        own if own.is_loopback() => None,
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            Some(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
-        }
-        other => Some(other),
-    }
+    let is_here = address.to_canonical().is_loopback();
+    (!is_here).then(|| counted_address(address))
 }
 
 fn too_many(retry_after: u64) -> Error {

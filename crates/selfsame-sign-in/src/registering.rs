@@ -253,7 +253,8 @@ impl SignIns {
     /// # Errors
     /// `NotFound`; the store's.
     pub async fn client(&self, client_id: &str) -> Result<ClientInformation> {
-        self.shown_again(&*self.known(client_id).await?)
+        let found = self.known(client_id).await?;
+        self.shown_again(&found)
     }
 
     /// The clients, newest first, for the operator.

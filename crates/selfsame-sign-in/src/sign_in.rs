@@ -90,7 +90,8 @@ impl SignIns {
     /// Has a one-time password sent. For an identifier that nobody has, none is, and the answer is of the same form.
     ///
     /// # Errors
-    /// `TooMany` after as many as the visitor's limits allow; `Conflict` once the person has proved who they are; those of the identity system.
+    /// `TooMany` after as many as the visitor's limits allow; `Conflict` once the person has proved who they are; those
+    /// of the identity system.
     pub async fn send_otp(&self, visitor: &SignInVisitor, wanted: WantedOtp) -> Result<OtpSent> {
         let _place = self.place_for(&visitor.sign_in)?;
         let mut open = self.open(visitor).await?;
@@ -144,7 +145,8 @@ impl SignIns {
     /// Checks what a person gives to prove who they are.
     ///
     /// # Errors
-    /// `Unauthenticated` if it is wrong; `TooMany` after as many wrong attempts as the visitor's limits allow; `BadRequest` if the factors do not suffice;
+    /// `Unauthenticated` if it is wrong; `TooMany` after as many wrong attempts as the visitor's limits allow;
+    /// `BadRequest` if the factors do not suffice;
     /// those of the identity system.
     pub async fn authenticate(
         &self,
@@ -303,16 +305,12 @@ impl SignIns {
         let known = self.service.parts.system.factors_at(&self.place.tenant);
         let known = known.await.map_err(|error| fault(&error))?;
         let by_class = self.service.parts.acr.factors(&record.request.acr, &known);
-        Ok(
-            match by_class.is_empty() && !record.request.acr_is_essential {
-                // Classes that are not essential are a wish (OpenID Connect Core §3.1.2.1).
-                true => {
-                    let alone = known.into_iter().filter(|factor| factor.stands_alone());
-                    alone.map(|factor| vec![factor]).collect()
-                }
-                false => by_class,
-            },
-        )
+        if !by_class.is_empty() || record.request.acr_is_essential {
+            return Ok(by_class);
+        }
+        // Classes that are not essential are a wish (OpenID Connect Core §3.1.2.1).
+        let alone = known.into_iter().filter(|factor| factor.stands_alone());
+        Ok(alone.map(|factor| vec![factor]).collect())
     }
 
     pub(crate) async fn open(&self, visitor: &SignInVisitor) -> Result<OpenSignIn> {

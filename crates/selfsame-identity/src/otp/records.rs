@@ -1,11 +1,12 @@
 //! The records of one-time passwords: the codes of a sign-in, and the allowances of account, pair and address.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr};
 
 use selfsame_crypto::encoding;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Result;
+use selfsame_driver::crowd::counted_address;
 use selfsame_driver::record::{decode, encode};
 use selfsame_otp::sent::{OtpMeter, OtpRecord};
 use selfsame_otp::{AllowanceLimits, OtpAllowance};
@@ -46,7 +47,7 @@ impl OtpPlace {
             let network = neighbourhood(from);
             let pair = name(format!("pair\0{account}\0{network}"));
             allowances.push((pair, AllowanceLimits::PAIR));
-            let address = name(format!("address\0{}", address(from)));
+            let address = name(format!("address\0{}", counted_address(from)));
             allowances.push((address, AllowanceLimits::ADDRESS));
         }
         Self {
@@ -107,20 +108,9 @@ async fn found<T: Default + DeserializeOwned>(
     }
 }
 
-/// An address as it is counted: one host may use all addresses of a /64.
-fn address(from: IpAddr) -> IpAddr {
-    match from.to_canonical() {
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-        }
-        v4 => v4,
-    }
-}
-
 /// The network around an address.
 pub(crate) fn neighbourhood(from: IpAddr) -> IpAddr {
-    match address(from) {
+    match counted_address(from) {
         IpAddr::V4(address) => {
             let [a, b, c, _] = address.octets();
             Ipv4Addr::new(a, b, c, 0).into()

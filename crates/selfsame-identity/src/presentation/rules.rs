@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use selfsame_crypto::{encoding, hash};
 use selfsame_driver::{Error, Result};
+use selfsame_oidc::claims::is_of_token;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -19,26 +20,6 @@ const OPTIONAL_MAX: usize = 4;
 const TITLE_MAX: usize = 120;
 /// Bytes of the value that tells people apart.
 const SUBJECT_MAX: usize = 512;
-/// The claims of an ID token that are the provider's own (OpenID Connect Core §2, Back-Channel Logout §2.1, RFC 7519
-/// §4.1).
-const RESERVED: [&str; 15] = [
-    "iss",
-    "sub",
-    "aud",
-    "exp",
-    "iat",
-    "nbf",
-    "jti",
-    "auth_time",
-    "nonce",
-    "acr",
-    "amr",
-    "azp",
-    "at_hash",
-    "c_hash",
-    "sid",
-];
-
 /// The rules of an organisation.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -212,7 +193,8 @@ impl AcceptedCredential {
 fn may_be_named(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte);
     let fits = (1..=100).contains(&name.len()) && name.bytes().all(is_plain);
-    fits && !RESERVED.contains(&name)
+    // `c_hash` is of tokens that this provider does not issue (OpenID Connect Core §3.3.2.11).
+    fits && !is_of_token(name) && name != "c_hash"
 }
 
 fn query_id(place: usize) -> String {

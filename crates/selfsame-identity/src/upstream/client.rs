@@ -1,10 +1,11 @@
 //! A client of an OpenID provider: where it sends browsers, and what it gets for what they bring back.
 
 use selfsame_crypto::jws::Compact;
-use selfsame_crypto::{SecretString, encoding, hash, json};
+use selfsame_crypto::{SecretString, hash, json};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::{Error, Result};
 use selfsame_net::{Authorization, Body, Call, Method, Net, Request, Response};
+use selfsame_oauth::pkce::{CodeChallenge, S256};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::{Url, form_urlencoded};
@@ -105,7 +106,7 @@ impl ProviderClient {
             nonce: ctx.token("nonce"),
             verifier: ctx.token("code verifier"),
         };
-        let challenge = hash::sha256(begun.verifier.as_bytes());
+        let challenge = CodeChallenge::of(&begun.verifier).to_text();
         let mut url = known.authorization_endpoint.clone();
         url.query_pairs_mut()
             .append_pair("response_type", "code")
@@ -114,8 +115,8 @@ impl ProviderClient {
             .append_pair("scope", &self.config.scope)
             .append_pair("state", &begun.state)
             .append_pair("nonce", &begun.nonce)
-            .append_pair("code_challenge", &encoding::base64url_encode(&challenge))
-            .append_pair("code_challenge_method", "S256");
+            .append_pair("code_challenge", &challenge)
+            .append_pair("code_challenge_method", S256);
         Ok(SentBrowser { url, begun })
     }
 
