@@ -18,6 +18,7 @@ mod load;
 mod plan;
 mod program;
 mod results;
+pub mod sign_in;
 mod xml;
 
 /// How to call it.

@@ -101,10 +101,12 @@ const PROGRAMS: &[Program] = &[
 
 /// The services of packages, which the tests start by themselves, on ports of their own.
 const SERVICES: &[(&str, &str)] = &[
+    ("caddy", "caddy"),
     ("etcd-server", "etcd"),
     ("nginx-light", "nginx"),
     ("patroni", "patroni"),
     ("postgresql", "postgresql"),
+    ("prometheus", "prometheus"),
 ];
 
 /// Runs a command while Debian's packages start no services, which would hold their ports. A policy that the machine has
@@ -231,7 +233,8 @@ fn has_header(name: &str) -> bool {
     quiet(compiler.args(arguments)).is_some_and(|status| status.success())
 }
 
-fn answers(program: &str, question: &str) -> bool {
+/// Whether a program exits successfully when called with this argument.
+pub fn answers(program: &str, question: &str) -> bool {
     asked(program, question).is_some_and(|status| status.success())
 }
 

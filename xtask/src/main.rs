@@ -1,4 +1,5 @@
-//! Development tasks: `cargo xtask tidy`, `test`, `openapi`, `cometbft`, `faults`, `siege`, `cross`, `bench`.
+//! Development tasks: `cargo xtask tidy`, `test`, `openapi`, `cometbft`, `faults`, `siege`, `cross`, `bench`,
+//! `package`.
 #![allow(
     clippy::disallowed_macros,
     reason = "this binary talks to a developer's terminal"
@@ -12,12 +13,15 @@ mod axe;
 mod changed;
 mod clients;
 mod collector;
+mod deploy;
 mod didcomm;
 mod engine;
 mod faults;
+mod integrity;
 mod jmeter;
 mod machine;
 mod mail;
+mod mdoc;
 mod node;
 mod openssl;
 mod oracle;
@@ -30,6 +34,7 @@ mod siege;
 mod source;
 mod test;
 mod tidy;
+mod webvh;
 mod workspace;
 
 const USAGE: &str = "\
@@ -49,11 +54,17 @@ Usage: cargo xtask tidy [FOLDER]
        cargo xtask cross clients
        cargo xtask cross askar
        cargo xtask cross didcomm
+       cargo xtask cross mdoc
+       cargo xtask cross data-integrity
+       cargo xtask cross webvh
        cargo xtask cross jmeter PLAN.jmx [--minutes N] [--users N]
+       cargo xtask cross sign-in-plan PLAN.jmx [--minutes N] [--users N]
        cargo xtask cross aries [acapy | credo]
        cargo xtask cross relying-parties
        cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]
        cargo xtask bench tls [--quick] [--json] [--out DIR]
+       cargo xtask package deb|image [--program FILE] [--version VERSION]
+       cargo xtask package try [--program FILE]
 
 tidy   checks layers, sizes, module docs and documents; prints what to do;
        with a folder, only what is below it
@@ -69,11 +80,18 @@ cross  lets our AnonCreds and the published library speak to each other, N rando
        SD-JWT VCs and a published package; or our issuer, wallet and verifier and those
        of published packages for Node.js; or clients made of docs/openapi.json and an
        instance; or our reader of Askar's wallets and Askar; or our DIDComm and those of
-       ACA-Py and of a published package; or our Aries agent with ACA-Py and with Credo;
+       ACA-Py and of a published package; or our mdocs and published packages for Node.js
+        and Python; or our Data Integrity proofs and a published package for Node.js;
+        or our logs of did:webvh and published packages for both;
+        or our Aries agent with ACA-Py and with Credo;
        or relying parties made by others, in Go, Python, Node.js and Java, that let people
-       sign in at an instance; or JMeter with a load plan that was made for ACA-Py and agents of ours: a table of its steps, exit code 1 if a request failed
+       sign in at an instance; or JMeter with a load plan that was made for ACA-Py and agents of ours: a table of its steps, exit code 1 if a request failed;
+       or JMeter with a load plan that was made for eSignet and a provider of ours, likewise
 bench  times ours and the published library alternately, or the TLS bench with OpenSSL
        beside; exit code 1 if a bar is not kept
+package  writes the Debian package or the container image into target/package, of a
+       program that it builds for a release or that you name; or tries both: installs,
+       starts, upgrades and removes them in a fresh Debian root, and starts the image
 
 Example: cargo xtask test --only test -- -p selfsame-did
 ";
@@ -91,6 +109,7 @@ fn main() -> ExitCode {
         "faults" => faults::command(&rest),
         "siege" => siege::command(&rest),
         "cross" => oracle::cross_command(&rest),
+        "package" => deploy::command(&rest),
         "bench" => oracle::bench_command(&rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

@@ -6,7 +6,8 @@ use std::{
 };
 
 use crate::{
-    aries, askar, clients, didcomm, jmeter, openssl, package, parties, peer, python, second,
+    aries, askar, clients, didcomm, integrity, jmeter, mdoc, openssl, package, parties, peer,
+    python, second, webvh,
     workspace::{cargo, root},
 };
 
@@ -98,10 +99,11 @@ impl Cross {
 }
 
 /// `cargo xtask cross anoncreds [--count N] [--adx | --portable]`, or `… cross` with `tls`, `sd-jwt`, `openid4vc`,
-/// `clients`, `askar`, `didcomm`, `aries [acapy | credo]`, `relying-parties` or `jmeter PLAN.jmx`.
+/// `clients`, `askar`, `didcomm`, `mdoc`, `webvh`, `aries [acapy | credo]`, `relying-parties`, `jmeter PLAN.jmx` or
+/// `sign-in-plan PLAN.jmx`.
 pub fn cross_command(arguments: &[String]) -> Result<bool, String> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let usage = "usage: cargo xtask cross anoncreds [--count N] [--adx | --portable], or cargo xtask cross tls | sd-jwt | openid4vc | clients | askar | didcomm | aries [acapy | credo] | relying-parties | jmeter PLAN.jmx";
+    let usage = "usage: cargo xtask cross anoncreds [--count N] [--adx | --portable], or cargo xtask cross tls | sd-jwt | openid4vc | clients | askar | didcomm | mdoc | data-integrity | webvh | aries [acapy | credo] | relying-parties | jmeter PLAN.jmx | sign-in-plan PLAN.jmx";
     match words.split_first() {
         Some((&"anoncreds", flags)) => cross(&Cross::parse(flags).ok_or(usage)?),
         Some((&"tls", [])) => second::cross(),
@@ -110,7 +112,11 @@ pub fn cross_command(arguments: &[String]) -> Result<bool, String> {
         Some((&"clients", [])) => clients::cross(),
         Some((&"askar", [])) => askar::cross(),
         Some((&"didcomm", [])) => didcomm::cross(),
+        Some((&"mdoc", [])) => mdoc::cross(),
+        Some((&"data-integrity", [])) => integrity::cross(),
+        Some((&"webvh", [])) => webvh::cross(),
         Some((&"jmeter", words)) => jmeter::cross(words),
+        Some((&"sign-in-plan", words)) => jmeter::sign_in::cross(words),
         Some((&"relying-parties", [])) => parties::cross(),
         Some((&"aries", [])) => aries::cross(),
         Some((&"aries", ["acapy"])) => aries::cross_acapy(),

@@ -142,7 +142,7 @@ fn must_run(program: &str, arguments: &[&str]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{aries, askar, clients, didcomm, mail, package, parties, second};
+    use crate::{aries, askar, clients, didcomm, mail, mdoc, package, parties, second, webvh};
 
     #[test]
     fn every_package_is_pinned_by_a_hash() {
@@ -154,6 +154,8 @@ mod tests {
             (askar::AGENT_REQUIREMENTS, 84),
             (aries::LIBRARY_REQUIREMENTS, 2),
             (didcomm::REQUIREMENTS, 14),
+            (mdoc::REQUIREMENTS, 13),
+            (webvh::REQUIREMENTS, 18),
             (mail::REQUIREMENTS, 3),
             (parties::REQUIREMENTS, 17),
         ] {

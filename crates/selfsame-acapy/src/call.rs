@@ -62,7 +62,7 @@ impl OperationCall {
     /// Who calls.
     ///
     /// # Errors
-    /// 401 if nobody was asked for a key.
+    /// 401 if the request carried no valid key.
     pub fn caller(&self) -> OperationResult<&Caller> {
         self.caller.as_ref().ok_or_else(unauthorized)
     }
@@ -133,7 +133,7 @@ impl OperationCall {
 /// The DID that a field names.
 ///
 /// # Errors
-/// 422 if it is none.
+/// 422 if it is not valid.
 pub fn did_of(text: &str, field: &str) -> OperationResult<Did> {
     Did::parse(text).map_err(|_| OperationError::field(field, "Value is not a DID"))
 }

@@ -85,7 +85,7 @@ impl Sockets {
         }
     }
 
-    /// A place for one more; `None` if there is none, or none for this peer's network.
+    /// A place for one more; `None` if all places are taken, or those of this peer's network.
     pub fn place(&self, peer: Option<Peer>) -> Option<SocketPlace> {
         let network = peer.and_then(Peer::bounded);
         Some(SocketPlace {

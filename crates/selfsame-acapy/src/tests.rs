@@ -3,6 +3,7 @@
 mod bulk;
 mod connecting;
 mod credential_types;
+mod data_integrity;
 mod did_exchange;
 mod endorsing;
 mod first_versions;

@@ -257,8 +257,8 @@ impl Accounts {
         }
     }
 
-    /// Adds the deletion of the account with this address, and of its passkeys, to a batch. Its sessions end by
-    /// themselves.
+    /// Adds the deletion of the account with this address, and of its passkeys, to a batch. Its sessions count for
+    /// nothing once [`Self::forget`] was called, or by themselves after twelve hours.
     ///
     /// # Errors
     /// The store's.
@@ -267,6 +267,16 @@ impl Accounts {
         let id = account_id(email);
         let batch = self.without_passkeys(batch, &id).await?;
         Ok(batch.delete(self.realm.account(), &id))
+    }
+
+    /// Forgets the sessions of a tenant whose account was deleted.
+    pub fn forget(&self, tenant: &TenantId) {
+        if let Ok(mut sessions) = self.sessions.lock() {
+            sessions
+                .open
+                .retain(|_, (person, _)| person.tenant != *tenant);
+            sessions.ended = sessions.ended.wrapping_add(1);
+        }
     }
 
     /// Whether an address has an account. For callers whose right to ask was checked.
@@ -314,7 +324,7 @@ impl Accounts {
         Ok(self.proven(email, password, whence).await?.tenant)
     }
 
-    /// The tenant of the account of an address; `None` if it has none. For callers that tell nobody which it is.
+    /// The tenant of the account of an address; `None` if it has none. The caller must not reveal which it is.
     ///
     /// # Errors
     /// `BadRequest` for an invalid address, and the store's.
@@ -435,6 +445,11 @@ impl Accounts {
         let expires = record.expires.filter(|expires| now < *expires);
         let expires = expires.ok_or_else(over)?;
         let session: SessionRecord = decode(&record.value)?;
+        // The account may have been deleted, and made again, since.
+        let account = self.account(&account_id(&session.email)).await?;
+        if account.is_none_or(|account| account.tenant != session.tenant) {
+            return Err(over());
+        }
         let person = Person {
             tenant: session.tenant,
             email: session.email,

@@ -59,7 +59,7 @@ impl Whence {
     }
 
     /// The keys that an attempt with a passkey is counted under. None can be guessed, so that the account is not counted:
-    /// nobody slows down the sign-in of others elsewhere.
+    /// a caller cannot slow down the sign-ins of people elsewhere.
     pub(super) fn keys_of_passkeys(&self, known: Option<String>) -> Vec<AttemptKey> {
         let counted = known.map_or(
             AttemptKey::Address(self.address.clone()),

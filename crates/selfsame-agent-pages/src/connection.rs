@@ -78,7 +78,7 @@ impl ConnectionContent {
         ["response-sent", "response-received", "completed"].contains(&self.view.rfc23_state)
     }
 
-    /// What this agent can go on with; `None` if the peer has to act, or nobody.
+    /// What this agent can go on with; `None` if the peer has to act, or nothing is left to do.
     fn step(&self) -> Option<&'static str> {
         match self.view.rfc23_state {
             "invitation-received" => Some("Ask to connect"),

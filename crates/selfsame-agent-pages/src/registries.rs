@@ -55,7 +55,7 @@ impl RegistryShown {
         self.view.size.saturating_sub(1)
     }
 
-    /// The next place that is given out; `None` if there is none.
+    /// The next place that is given out; `None` if the registry is full.
     pub(crate) fn next_place(&self) -> Option<u32> {
         let next = self.given_out.saturating_add(1);
         let is_open = self.view.stage == RegistryStage::Ready;

@@ -29,7 +29,7 @@ pub fn known(payload: &Payload) -> impl Iterator<Item = KnownAttachment<'_>> {
 /// The first attachment in a known format.
 ///
 /// # Errors
-/// `BadRequest` if there is none.
+/// `BadRequest` if it is missing.
 pub fn first(payload: Option<&Payload>) -> Result<KnownAttachment<'_>> {
     let mut all = payload.into_iter().flat_map(known);
     let found = all.next();
@@ -39,7 +39,7 @@ pub fn first(payload: Option<&Payload>) -> Result<KnownAttachment<'_>> {
 /// The attachment in the format with this name.
 ///
 /// # Errors
-/// `BadRequest` if there is none.
+/// `BadRequest` if it is missing.
 pub fn of_format<'a>(payload: Option<&'a Payload>, name: &str) -> Result<KnownAttachment<'a>> {
     let mut all = payload.into_iter().flat_map(known);
     let found = all.find(|one| one.format.name == name);
@@ -49,7 +49,7 @@ pub fn of_format<'a>(payload: Option<&'a Payload>, name: &str) -> Result<KnownAt
 /// The format with this name in the API.
 ///
 /// # Errors
-/// `BadRequest` if there is none.
+/// `BadRequest` if it is missing.
 pub fn named(name: &str) -> Result<&'static AttachmentFormat> {
     let mut all = FORMATS.iter().copied();
     let found = all.find(|format| format.name == name);

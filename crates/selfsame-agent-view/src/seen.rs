@@ -6,10 +6,11 @@ use selfsame_aries::exchange::{Course, Exchange, Payload, Speech, Utterance};
 use selfsame_aries::issue_credential::IssueCredential;
 use selfsame_aries::present_proof::{PresentProof, ProofExtra};
 use selfsame_didcomm::{Message, Version};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::attachments::known;
-use crate::exchange::spoken;
+use crate::exchange::{credential_state, presentation_state, spoken};
 use crate::masked::{HANDLE, masked};
 
 /// The length of a message's identifier, which is not kept.
@@ -101,17 +102,28 @@ pub struct KeptMessage {
 
 /// A protocol whose exchanges pages show.
 pub trait SeenCourse: Course {
+    /// The state's name in the version that drives the exchange.
+    fn state(exchange: &Exchange<Self>) -> &'static str;
+
     /// What the verification of a presentation found.
     fn findings(extra: &Self::Extra) -> Option<ProofFindings>;
 }
 
 impl SeenCourse for IssueCredential {
+    fn state(exchange: &Exchange<Self>) -> &'static str {
+        credential_state(exchange)
+    }
+
     fn findings(_extra: &Self::Extra) -> Option<ProofFindings> {
         None
     }
 }
 
 impl SeenCourse for PresentProof {
+    fn state(exchange: &Exchange<Self>) -> &'static str {
+        presentation_state(exchange)
+    }
+
     fn findings(extra: &ProofExtra) -> Option<ProofFindings> {
         Some(ProofFindings {
             is_valid: extra.verified?,
@@ -120,16 +132,21 @@ impl SeenCourse for PresentProof {
     }
 }
 
+/// A role's name in the RFC, which is how it is stored.
+pub fn role_name(role: impl Serialize) -> String {
+    let name = serde_json::to_value(role).unwrap_or_default();
+    name.as_str().unwrap_or_default().to_owned()
+}
+
 impl ExchangeSight {
     /// The exchange with this identifier.
     #[must_use]
     pub fn of<C: Course>(id: &str, exchange: &Exchange<C>) -> Self {
         let dialogue = &exchange.dialogue;
-        let role = serde_json::to_value(exchange.role).unwrap_or_default();
         Self {
             id: id.to_owned(),
             protocol: format!("{}/{}", dialogue.kind.protocol, dialogue.kind.version),
-            role: role.as_str().unwrap_or_default().to_owned(),
+            role: role_name(exchange.role),
             state: C::name(exchange.state),
             is_ours: exchange.initiator == Initiator::Us,
             connection_id: exchange.connection_id.clone(),

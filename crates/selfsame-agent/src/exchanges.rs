@@ -11,6 +11,7 @@ use selfsame_aries::advance::{Advanced, Footing, Move, Outgoing, Outset, Problem
 use selfsame_aries::exchange::{Exchange, Payload, Speech};
 use selfsame_aries::key::VerKey;
 use selfsame_aries::wire::Incoming;
+use selfsame_core::machine::FlowResult;
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::hex_encode;
@@ -43,11 +44,8 @@ pub trait KeptCourse: SeenCourse {
     /// Sets how far the agent goes on by itself.
     fn set(extra: &mut Self::Extra, wishes: Wishes);
 
-    /// Whether an exchange is done, and nobody asked to keep its record. What came to nothing is kept for its controller.
+    /// Whether an exchange is done, and no controller asked to keep its record. What came to nothing is kept for its controller.
     fn is_spent(exchange: &Exchange<Self>) -> bool;
-
-    /// The state's name in the version that drives the exchange.
-    fn state(exchange: &Exchange<Self>) -> &'static str;
 
     /// An exchange as controllers see it.
     fn shown(id: &str, exchange: &Exchange<Self>, of: ShownAs<'_, Self>) -> Value;
@@ -118,14 +116,6 @@ pub struct Wishes {
     pub auto_remove: Option<bool>,
 }
 
-/// Who an agent is in an exchange, and where that stands.
-pub struct ExchangeStanding {
-    /// The major version of the protocol.
-    pub major: u16,
-    pub role: String,
-    pub state: &'static str,
-}
-
 /// A protocol of exchanges.
 pub trait ExchangeProtocol:
     Startable<
@@ -166,7 +156,7 @@ pub trait MadeForStep<C: KeptCourse> {
 }
 
 impl<W, M> ExchangeGiven<W, M> {
-    /// Something that nobody waits for, such as a message of the peer.
+    /// Something that no caller waits for, such as a message of the peer.
     pub fn told(what: W, ground: Ground) -> Self {
         Self {
             what,
@@ -260,12 +250,6 @@ pub fn record_id(connection_id: Option<&str>, thread_id: &str) -> String {
     hex_encode(digest.get(..16).unwrap_or_default())
 }
 
-/// A role's name in the RFC, which is how it is stored.
-fn role_name(role: impl Serialize) -> String {
-    let name = serde_json::to_value(role).unwrap_or_default();
-    name.as_str().unwrap_or_default().to_owned()
-}
-
 impl<C: KeptCourse> Default for ExchangeEntry<C> {
     fn default() -> Self {
         Self {
@@ -308,14 +292,19 @@ impl<C: KeptCourse> ExchangeEntry<C> {
         exchange.map_or("", |one| &one.dialogue.thread_id)
     }
 
-    /// Who this agent is in it, and its state, by their names in the RFC.
-    pub fn standing(&self) -> Option<ExchangeStanding> {
-        let exchange = self.exchange.as_ref()?;
-        Some(ExchangeStanding {
-            major: exchange.version().major,
-            role: role_name(exchange.role),
-            state: C::state(exchange),
-        })
+    /// The major version of its protocol.
+    pub fn major(&self) -> Option<u16> {
+        self.exchange.as_ref().map(|one| one.version().major)
+    }
+
+    /// How it ended, by the name of its state; `None` while it goes on.
+    pub fn result(&self) -> Option<FlowResult> {
+        let state = C::name(self.exchange.as_ref()?.state);
+        let result = ["done", "abandoned"]
+            .into_iter()
+            .find(|end| *end == state)?;
+        let flow = C::PROTOCOL;
+        Some(FlowResult { flow, result })
     }
 
     /// The record as controllers see it.
@@ -331,8 +320,11 @@ impl<C: KeptCourse> ExchangeEntry<C> {
     /// The notice of the record's state.
     fn told(&self, depth: Depth) -> Told {
         let [first, later] = C::TOPICS;
-        let version = self.exchange.as_ref().map(|one| one.version().major);
-        let topic = if version == Some(1) { first } else { later };
+        let topic = if self.major() == Some(1) {
+            first
+        } else {
+            later
+        };
         Told::new(topic, &self.shown(depth))
     }
 
@@ -489,7 +481,7 @@ impl<'a, C: KeptCourse> ExchangeRun<'a, C> {
                 let members = message.to_members(Version::V1);
                 self.entry.unsent = Some(Value::Object(members));
             }
-            // Without a peer there is nobody to tell.
+            // Without a peer, no message can be sent.
             None => {}
         }
     }

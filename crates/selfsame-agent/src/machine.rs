@@ -10,7 +10,7 @@ use selfsame_aries::advance::{Outgoing, Problem};
 use selfsame_aries_v2::forms;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
-    At, Call, CallAnswer, Calling, Fate, Machine, Next, Round, Settlement, TriedCall,
+    At, Call, CallAnswer, Calling, Fate, FlowResult, Machine, Next, Round, Settlement, TriedCall,
 };
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::ctx::Ctx;
@@ -75,6 +75,11 @@ pub trait AgentProtocol: Send + Sync + 'static {
     /// Whether the record is removed once its messages were sent.
     fn is_ended(_entry: &Self::Entry) -> bool {
         false
+    }
+
+    /// How the record's flow ended; `None` while it goes on, and for records that are no flows.
+    fn result(_entry: &Self::Entry) -> Option<FlowResult> {
+        None
     }
 
     /// The message after which it is; `None` for records that stay.
@@ -344,6 +349,10 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
 
     fn tags(&self, entry: &P::Entry) -> Option<Vec<Tag>> {
         Some(P::tags(entry))
+    }
+
+    fn result(&self, entry: &P::Entry) -> Option<FlowResult> {
+        P::result(entry)
     }
 
     fn step(

@@ -89,7 +89,7 @@ pub struct AgentParts {
     pub mediation: Mediation,
     terms: Arc<RwLock<TermsTable>>,
     hearing: Hearing,
-    formats: Arc<OnceLock<Arc<dyn BesideFormat>>>,
+    formats: Arc<OnceLock<Vec<Arc<dyn BesideFormat>>>>,
 }
 
 /// The terms of the agents of one process.
@@ -117,15 +117,15 @@ impl AgentParts {
         }
     }
 
-    /// Has the attachments of this format made too.
-    pub fn set_format(&self, format: Arc<dyn BesideFormat>) {
-        let _ = self.formats.set(format);
+    /// Has the attachments of these formats made too.
+    pub fn set_formats(&self, formats: Vec<Arc<dyn BesideFormat>>) {
+        let _ = self.formats.set(formats);
     }
 
     /// The format with this name, if another crate makes its attachments.
     pub fn beside(&self, name: &str) -> Option<&dyn BesideFormat> {
-        let format = self.formats.get().map(AsRef::as_ref);
-        format.filter(|format| format.name() == name)
+        let mut formats = self.formats.get().into_iter().flatten();
+        formats.find(|one| one.name() == name).map(AsRef::as_ref)
     }
 
     /// The terms of an agent.

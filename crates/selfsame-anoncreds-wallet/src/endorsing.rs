@@ -47,7 +47,7 @@ pub struct AuthoredWrite<'a> {
 /// Gives the writes by which a transaction waits for its endorser. They are committed with the record that waits.
 pub type Endorsing = Arc<dyn Fn(&AuthoredWrite<'_>, &Round<'_>) -> Result<Batch> + Send + Sync>;
 
-/// Who has transactions endorsed; unset if nobody does.
+/// Who has transactions endorsed; unset if there is no such service.
 #[derive(Clone, Default)]
 pub(crate) struct EndorsingCell(Arc<OnceLock<Endorsing>>);
 

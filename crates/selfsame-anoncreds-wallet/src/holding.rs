@@ -156,7 +156,7 @@ impl AnonCreds {
     /// A credential of the tenant.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the store's.
+    /// `NotFound` if it does not exist; the store's.
     pub async fn credential(&self, tenant: &TenantId, id: &str) -> Result<CredentialInfo> {
         Ok(self.held(tenant, id).await?.info)
     }
@@ -164,7 +164,7 @@ impl AnonCreds {
     /// The tenant's credentials that a query in WQL fits, newest first.
     ///
     /// # Errors
-    /// `BadRequest` for a query that is none; the store's.
+    /// `BadRequest` for a query that is not valid; the store's.
     pub async fn credentials(
         &self,
         tenant: &TenantId,
@@ -193,7 +193,7 @@ impl AnonCreds {
     /// Removes a credential.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the store's.
+    /// `NotFound` if it does not exist; the store's.
     pub async fn remove_credential(&self, tenant: &TenantId, id: &str) -> Result<()> {
         self.held(tenant, id).await?;
         let batch = Batch::new(tenant.clone()).delete(CREDENTIAL, id);

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use selfsame_net::{CallLimits, Net, Request};
 use url::Url;
 
-/// The file at a URL, after so many redirects at most. The caller compares its hash.
+/// The file at a URL, after this number of redirects at most. The caller compares its hash.
 ///
 /// # Errors
 /// Why it can't be had.

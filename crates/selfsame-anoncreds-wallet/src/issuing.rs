@@ -31,6 +31,8 @@ pub struct NewIssuance<'a> {
 pub struct DefinitionOffer {
     /// Its JSON.
     pub json: Vec<u8>,
+    /// The credential definition.
+    pub definition_id: String,
     /// The attributes of the schema.
     pub attributes: Vec<String>,
 }
@@ -73,6 +75,7 @@ impl AnonCreds {
         );
         Ok(DefinitionOffer {
             json: offer.to_json().map_err(refused)?.into_bytes(),
+            definition_id: id.to_owned(),
             attributes: newest.schema.attr_names,
         })
     }

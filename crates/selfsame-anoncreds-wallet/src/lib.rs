@@ -57,6 +57,7 @@ pub mod endorse {
 /// Issuing: what is given, and what is made.
 pub mod issue {
     pub use crate::issuing::{CompletedIssuance, DefinitionOffer, NewIssuance};
+    pub use crate::publishing::DefinitionOrigin;
 }
 
 /// Revocation: the names of tails files, and how an agent and the ledger differ.

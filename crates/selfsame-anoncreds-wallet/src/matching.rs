@@ -32,7 +32,7 @@ pub struct CredentialsWanted<'a> {
     pub referents: &'a [String],
     /// A further query in WQL for each referent.
     pub extra: &'a BTreeMap<String, Value>,
-    /// So many of the newest, and at most 100 for each referent.
+    /// The newest ones up to this number, and at most 100 for each referent.
     pub most: usize,
 }
 
@@ -173,7 +173,7 @@ impl AnonCreds {
         Ok(found.into_values().rev().take(wanted.most).collect())
     }
 
-    /// The credentials with which the tenant answers a request if nobody chooses: for each referent one that answers
+    /// The credentials with which the tenant answers a request if the holder does not choose: for each referent one that answers
     /// others too, or else the newest that fits.
     ///
     /// # Errors

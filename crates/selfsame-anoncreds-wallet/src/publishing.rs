@@ -21,7 +21,7 @@ use crate::publication::{
 };
 use crate::wallet::AnonCreds;
 pub use endorsed::{EndorsedWrite, RequestedPublication};
-pub use read::{CredentialDefinitionView, SchemaView};
+pub use read::{CredentialDefinitionView, DefinitionOrigin, SchemaView};
 
 /// How long a request waits for a publication, and the pause between two looks.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -28,8 +28,9 @@ const LONG: CallLimits = CallLimits {
 };
 
 /// The resources that each organisation has.
-const OF_ORGANISATIONS: [&str; 12] = [
+const OF_ORGANISATIONS: [&str; 13] = [
     "/api/audit",
+    "/api/book",
     "/api/export",
     "/api/issuer",
     "/api/keys",
@@ -169,6 +170,23 @@ impl Client {
         self.send(Method::Post, path, json(body)?).await
     }
 
+    /// `POST path` with bytes.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn post_bytes<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        bytes: Vec<u8>,
+    ) -> Result<T, Failure> {
+        let content_type = "application/octet-stream".to_owned();
+        let body = Body::Bytes {
+            content_type,
+            bytes,
+        };
+        self.send(Method::Post, path, body).await
+    }
+
     /// `POST path` with a JSON body of many rows, all of which are taken or none. The inner error is the first row that
     /// is refused.
     ///
@@ -222,6 +240,15 @@ impl Client {
     /// As [`Self::get`].
     pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         self.send(Method::Delete, path, Body::Empty).await
+    }
+
+    /// `DELETE path` with a JSON body, whose answer has none.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn delete_with(&self, path: &str, body: &impl Serialize) -> Result<(), Failure> {
+        let _: serde_json::Value = self.send(Method::Delete, path, json(body)?).await?;
+        Ok(())
     }
 
     /// The state of a presentation request, once it is over or after this many seconds; uses long polling.

@@ -21,9 +21,10 @@ pub struct Did {
 #[derive(Subcommand)]
 enum DidVerb {
     /// Create a DID whose key stays in the instance's key store.
-    #[command(after_help = "Example: selfsame did new --method web --kind Ed25519")]
+    #[command(after_help = "Example: selfsame did new --method web --kind Ed25519
+         selfsame did new --method webvh     # hosted here, with a log that proves each change")]
     New {
-        /// `key`, `jwk`, `web`, `selfsame` or `cheqd`.
+        /// `key`, `jwk`, `web`, `webvh`, `selfsame` or `cheqd`.
         #[arg(long, default_value = "selfsame")]
         method: String,
         /// `P-256` or `Ed25519`; default: P-256, or Ed25519 for did:cheqd, which supports only that.
@@ -42,6 +43,7 @@ enum DidVerb {
     #[command(after_help = "Example: selfsame did resolve did:web:example.org
          selfsame did resolve 'did:selfsame:…?versionId=1'                        its first version
          selfsame did resolve 'did:selfsame:…?versionTime=2026-11-01T12:00:00Z'   its version at that time
+         selfsame did resolve did:webvh:…:example.org/whois                       where its presentation is
 Exit code 1 if the DID does not exist or is deactivated; 2 if it can't be resolved now, or the request is invalid.")]
     Resolve {
         /// The DID, or a DID URL with a path or a query; a part of the document (`#…`) is found in the document.

@@ -1,12 +1,14 @@
-//! `selfsame issue`: makes an offer that a wallet can accept.
+//! `selfsame issue`: makes an offer that a wallet can accept, or one for each row of a file.
+
+mod from_file;
 
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use selfsame_credential::Format;
 use selfsame_crypto::json::{self, Limits};
+use selfsame_issuing_view::NewIssuingList;
 use selfsame_openid::view::issuer::{Offer, OfferState};
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::{output, qr};
@@ -14,22 +16,51 @@ use serde_json::{Map, Value, json};
 
 use crate::called::Instance;
 use crate::client::{Client, handed_in};
+use from_file::{IssuedFile, kind_of};
 
 /// How often an offer is looked at while it is waited for.
 const LOOKED_EVERY: Duration = Duration::from_secs(1);
 
-/// Create a credential offer.
+/// Create a credential offer, or one for each row of a file.
+///
+/// A file is CSV in UTF-8, whose header names the claims by their paths, or has a JSON object with `claims` a line. The
+/// column `reference` is your own name for a credential, and offers can be mailed to the column `email`. The whole file is
+/// checked before the first offer is made; each fault is printed with its line and column, and the exit code is 1. A
+/// second run with the same file completes what the first one began.
 #[derive(Args)]
 #[command(
-    after_help = "Example: selfsame issue immunization --examples --claim patient.given_name=Maja"
+    after_help = "Example: selfsame issue immunization --examples --claim patient.given_name=Maja
+         selfsame issue driving-licence --format mso_mdoc --examples
+         selfsame issue hospital-badge --from people.csv --check
+         selfsame issue hospital-badge --from people.csv --results offers.csv
+         selfsame issue hospital-badge --from people.ndjson --mail --results offers.ndjson"
 )]
 pub struct IssueOffer {
     /// The id of the credential's type, such as `immunization`.
     #[arg(value_name = "TYPE")]
     type_id: String,
-    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`; `cwt` for a machine, if the type allows it.
-    #[arg(long, default_value = Format::DEFAULT.as_str())]
-    format: String,
+    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`; `mso_mdoc` or, for a machine, `cwt`, if the type allows it. Default: the first
+    /// in which the issuer issues the type.
+    #[arg(long)]
+    format: Option<String>,
+    /// A file with a row for each person: `.csv`, or `.ndjson`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["claims", "claims_file", "examples", "uses", "wait"])]
+    from: Option<PathBuf>,
+    /// Write what came of each row to this file, as CSV or NDJSON by its name, in place of standard output.
+    #[arg(long, value_name = "FILE", requires = "from")]
+    results: Option<PathBuf>,
+    /// Check the file, and offer nothing.
+    #[arg(long, requires = "from")]
+    check: bool,
+    /// Send each offer to the address in the column `email`.
+    #[arg(long, requires = "from")]
+    mail: bool,
+    /// Issue a file again that was issued already.
+    #[arg(long, requires = "from")]
+    again: bool,
+    /// How long offers can be accepted, in seconds; default one hour, and 30 days for a file.
+    #[arg(long, value_name = "SECONDS")]
+    expires_in: Option<u64>,
     /// A claim, `path.to.it=value`; the value may be JSON. May be repeated.
     #[arg(long = "claim", value_name = "PATH=VALUE")]
     claims: Vec<String>,
@@ -58,6 +89,9 @@ pub struct IssueOffer {
 impl IssueOffer {
     /// Makes the offer.
     pub async fn run(self) -> End {
+        if let Some(file) = &self.from {
+            return self.issued(file).await;
+        }
         let body = json!({
             "type": self.type_id,
             "format": self.format,
@@ -66,6 +100,7 @@ impl IssueOffer {
             "uses": self.uses,
             "tx_code": self.tx_code,
             "by_reference": self.by_reference,
+            "expires_in": self.expires_in,
         });
         let operator = self.instance.operator()?;
         let offer: Offer = operator.post("/api/issuer/offers", &body).await?;
@@ -86,6 +121,31 @@ impl IssueOffer {
             0 => Ok(Answer::Yes),
             seconds => self.accepted(&operator, &offer.id, seconds).await,
         }
+    }
+
+    /// Makes an offer for each row of a file.
+    async fn issued(&self, path: &Path) -> End {
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        let new = NewIssuingList {
+            type_id: self.type_id.clone(),
+            format: self.format.clone(),
+            kind: kind_of(path),
+            name: name.map(|name| name.chars().take(200).collect()),
+            digest: None,
+            tx_code: self.tx_code,
+            expires_in: self.expires_in,
+            mail: self.mail,
+        };
+        let file = IssuedFile {
+            client: &self.instance.operator()?,
+            path,
+            new,
+            results: self.results.as_deref(),
+            check_only: self.check,
+            again: self.again,
+            json: self.instance.json,
+        };
+        file.run().await
     }
 
     /// Waits until the offer is not open any more, and says so on standard error.

@@ -1,9 +1,10 @@
 //! The commands that call the API of a running instance.
 //!
-//! Owns: a client of the API, and a command for each thing that the API does. Does not own: starting an instance; exit
-//! codes and output, which are of `selfsame-terminal`.
+//! Owns: a client of the API, a command for each thing that the API does, and the healthcare scenarios over it. Does not
+//! own: starting an instance; exit codes and output, which are of `selfsame-terminal`.
 
 mod audit;
+mod book;
 mod called;
 mod client;
 mod credential_type;
@@ -19,6 +20,7 @@ mod records;
 mod revoke;
 mod roots;
 mod saved_request;
+pub mod scenario;
 mod status;
 mod verdict;
 mod verify;
@@ -68,6 +70,8 @@ pub enum ApiCommand {
     Audit(audit::Audit),
     /// Send events to another program.
     Webhook(webhook::Webhook),
+    /// Build the search index of a credential book anew.
+    Book(book::BookCommand),
     /// Create, check, publish, show and retire credential types.
     #[command(name = "type")]
     Type(credential_type::CredentialTypes),
@@ -104,6 +108,7 @@ impl ApiCommand {
             Self::SavedRequest(requests) => requests.run().await,
             Self::Audit(audit) => audit.run().await,
             Self::Webhook(webhook) => webhook.run().await,
+            Self::Book(book) => book.run().await,
             Self::Type(types) => types.run().await,
             Self::Status(status) => status.run().await,
             Self::MasterKey(command) => command.run().await,

@@ -79,7 +79,11 @@ impl<R: BufRead> Lines<R> {
         self.read
     }
 
-    fn read_line(&mut self) -> io::Result<Option<NumberedLine>> {
+    /// The next line; `None` at the end.
+    ///
+    /// # Errors
+    /// Those of the reader.
+    pub fn next_line(&mut self) -> io::Result<Option<NumberedLine>> {
         let mut bytes = Vec::new();
         let room = u64::try_from(self.most)
             .unwrap_or(u64::MAX)
@@ -133,14 +137,6 @@ fn text(mut bytes: Vec<u8>) -> Result<String, LineFault> {
     String::from_utf8(bytes).map_err(|_| LineFault::NoText)
 }
 
-impl<R: BufRead> Iterator for Lines<R> {
-    type Item = io::Result<NumberedLine>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.read_line().transpose()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,8 +144,7 @@ mod tests {
     fn read(bytes: &[u8], most: usize) -> Vec<Result<String, LineFault>> {
         let mut lines = Lines::new(BufReader::with_capacity(3, bytes), most);
         let mut read = Vec::new();
-        for line in lines.by_ref() {
-            let line = line.unwrap();
+        while let Some(line) = lines.next_line().unwrap() {
             read.push(line.text);
             assert_eq!(line.number, read.len() as u64);
         }

@@ -21,12 +21,13 @@ use crate::verdict::verdict_table;
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame verify credential.txt      verifies a file (`-` for standard input)
-         selfsame verify --ask immunization   prints a link and waits for a wallet"
+         selfsame verify --ask immunization   prints a link and waits for a wallet
+         selfsame verify --ask driving-licence --format mso_mdoc"
 )]
 pub struct Verify {
     /// The credential's file, `-` for standard input.
     credential: Option<PathBuf>,
-    /// The credential's format; detected by default.
+    /// The credential's format. Default: that of the file, or the usual one of the type.
     #[arg(long)]
     format: Option<String>,
     /// Request a credential of this type from a wallet instead of verifying a file.
@@ -76,7 +77,10 @@ impl Verify {
     async fn ask(&self, kind: &str) -> End {
         let operator = self.instance.operator()?;
         let request: VerificationRequest = operator
-            .post("/api/verifier/requests", &json!({"type": kind}))
+            .post(
+                "/api/verifier/requests",
+                &json!({"type": kind, "format": self.format}),
+            )
             .await?;
         // The link goes to standard error, so that standard output holds only the JSON.
         output::complain(&request.uri);

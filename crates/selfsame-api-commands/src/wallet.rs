@@ -1,8 +1,8 @@
 //! `selfsame wallet`: creates a wallet on an instance, shows what is in it, exports it and imports it.
 
 mod export;
-mod file;
 mod import;
+mod words;
 
 use std::path::PathBuf;
 
@@ -19,6 +19,7 @@ use crate::called::{Instance, segment};
 use crate::client::Client;
 use export::ExportWallet;
 use import::ImportWallet;
+use words::NewWords;
 
 /// Create a wallet, show its cards and its history, export and import it; `selfsame present` accepts and shows credentials.
 #[derive(Args)]
@@ -68,6 +69,7 @@ enum WalletVerb {
     /// again: it goes on where the file ends.
     #[command(
         after_help = "Example: selfsame wallet export cards.ndjson --passphrase-file phrase --email maja@example.org --password-file pw
+         selfsame wallet export cards.ndjson --words-file words.txt --email maja@example.org --password-file pw
          selfsame wallet export cards.ndjson --without-keys --email maja@example.org --password-file pw
 
 docs/bulk.md describes the lines of the file."
@@ -78,9 +80,36 @@ docs/bulk.md describes the lines of the file."
     /// Each line that is refused is reported with its number, and all others are taken in; then the exit code is 1. A
     /// credential that is there already stays as it is, so a second run completes the first one.
     #[command(
-        after_help = "Example: selfsame wallet import cards.ndjson --passphrase-file phrase --email maja@example.org --password-file pw"
+        after_help = "Example: selfsame wallet import cards.ndjson --passphrase-file phrase --email maja@example.org --password-file pw
+         selfsame wallet import cards.ndjson --words-file words.txt --email maja@example.org --password-file pw"
     )]
     Import(ImportWallet),
+    /// Make recovery words: fifteen words under which exports are sealed, to be written down on paper.
+    ///
+    /// No instance is called. Whoever has the words and an export has the cards with their keys, so keep both apart.
+    #[command(after_help = "Example: selfsame wallet words words.txt
+
+docs/recovery.md describes how they restore a wallet on another instance.")]
+    Words(NewWords),
+    /// Print everything that the instance keeps of a wallet, a JSON object a line.
+    #[command(
+        after_help = "Example: selfsame wallet everything --email maja@example.org --password-file pw > maja.ndjson"
+    )]
+    Everything {
+        #[command(flatten)]
+        owner: WalletOwner,
+    },
+    /// Delete the account of a wallet, with all its cards and keys, at once and for good.
+    #[command(
+        after_help = "Example: selfsame wallet delete --yes --email maja@example.org --password-file pw"
+    )]
+    Delete {
+        /// Confirms that everything shall be deleted.
+        #[arg(long, required = true)]
+        yes: bool,
+        #[command(flatten)]
+        owner: WalletOwner,
+    },
     /// List what was received and shown, newest first.
     #[command(
         after_help = "Example: selfsame wallet history --email maja@example.org --password-file pw"
@@ -134,12 +163,28 @@ impl WalletCommand {
         match self.verb {
             WalletVerb::Export(export) => return export.run().await,
             WalletVerb::Import(import) => return import.run().await,
+            WalletVerb::Words(words) => return words.run(),
             WalletVerb::Create { invitation, owner } => {
                 let path = "/api/wallet/register";
                 owner.session(path, invitation.as_deref()).await?;
                 let created = json!({"email": owner.email});
                 output::either(owner.instance.json, &created, |_| {
                     vec![format!("{} has a wallet", owner.email)]
+                });
+            }
+            WalletVerb::Everything { owner } => {
+                let client = owner.wallet().await?.for_long_texts();
+                let text = client.text("/api/wallet/everything").await?;
+                output::say(text.trim_end());
+            }
+            WalletVerb::Delete { owner, .. } => {
+                let password = owner.password()?;
+                let body = json!({"password": password.expose()});
+                let client = owner.wallet().await?;
+                client.delete_with("/api/wallet/account", &body).await?;
+                let deleted = json!({"deleted": owner.email});
+                output::either(owner.instance.json, &deleted, |_| {
+                    vec![format!("the account of {} is deleted", owner.email)]
                 });
             }
             WalletVerb::Cards { owner } => {

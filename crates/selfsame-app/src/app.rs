@@ -4,6 +4,7 @@ mod agents;
 mod agreeing;
 mod auditing;
 mod backing_up;
+mod books;
 mod endorsing;
 mod erasing;
 mod expiring;
@@ -13,6 +14,7 @@ mod issuing;
 mod looks;
 mod opening;
 mod presenting;
+mod remote_wallets;
 mod revoking;
 mod rotating;
 mod seats;
@@ -30,6 +32,8 @@ use std::time::Duration;
 use selfsame_agent::{Agents, Hearing};
 use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_audit::Trail;
+use selfsame_book_index::BookIndex;
+use selfsame_book_role::Books;
 use selfsame_core::config::TrustConfig;
 use selfsame_core::dids::{Changing, Dids, Registering};
 use selfsame_core::events::Events;
@@ -46,8 +50,9 @@ use selfsame_driver::hsm::Hsm;
 use selfsame_driver::room::Wanting;
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_endorsement::Endorsements;
+use selfsame_issuing_lists::IssuingLists;
 use selfsame_ledger::embedded::reached;
-use selfsame_ledger::view::{Misbehaviour, RegistryClock, WitnessFigures};
+use selfsame_ledger::view::RegistryClock;
 use selfsame_ledger::{Registry, Times};
 use selfsame_net::Net;
 use selfsame_openid::config::check_verifiers;
@@ -66,7 +71,7 @@ pub use expiring::DatedChain;
 pub use exporting::{ExportWish, Exported};
 pub use hearing::{AgentNotices, HeardNotice};
 pub use revoking::{IssuedPlace, WaitingNotification};
-pub use seats::{SeatAct, audited};
+pub use seats::{ManagerOfClients, SeatAct, audited};
 pub use statuses::StatusActor;
 pub use types::AgentType;
 pub use wallets::{FoundWallet, NewWallet, SubWallet, WalletChange};
@@ -94,6 +99,8 @@ pub struct Parts {
     pub ledger: Option<Arc<dyn LedgerStore>>,
     /// The hardware security module that holds signing keys, if the settings name one.
     pub hsm: Option<Arc<dyn Hsm>>,
+    /// The search index of credential books. Without one, books are searched in memory, and indexed anew at each start.
+    pub book_index: Option<Arc<dyn BookIndex>>,
 }
 
 /// What a request does with an organisation.
@@ -113,7 +120,7 @@ pub struct App {
     operator: Operator,
     dids: Dids,
     roles: Arc<Roles>,
-    operators: Operators,
+    operators: Arc<Operators>,
     trail: Trail,
     refused: seats::RefusedSignIns,
     wallet: Option<Arc<Wallet>>,
@@ -123,6 +130,8 @@ pub struct App {
     webhooks: Webhooks,
     agents: Agents,
     endorsements: Endorsements,
+    books: Books,
+    lists: IssuingLists,
     /// The tenants of the agents by the names of their organisations; set at the start.
     agent_tenants: OnceLock<HashMap<String, TenantId>>,
     publishing: TypePublications,
@@ -177,7 +186,7 @@ impl App {
             registry: registry.clone().map(Connected::client),
         };
         let shared = Arc::new(Shared::new(opening::shared_config(&config), resources)?);
-        let roles = Arc::new(roles(&config, &shared).await?);
+        let roles = roles(&config, &shared).await?;
         let trail = Trail::new(shared.store.clone(), shared.clock.clone());
         roles.note_own_acts(auditing::of_own_acts(trail.clone()));
         let wallet = wallet(&config, &shared, &roles);
@@ -195,8 +204,11 @@ impl App {
         correspondents.extend(agents.correspondents());
         let endorsements = endorsing::endorsements(&agents);
         correspondents.push(endorsements.connect());
+        let lists = issuing::lists(&config, &shared, &roles);
         let app = Self {
-            operators: operators(&shared),
+            lists,
+            books: books::books(&shared, parts.book_index),
+            operators: Arc::new(operators(&shared)),
             trail,
             refused: seats::RefusedSignIns::default(),
             webhooks,
@@ -247,6 +259,9 @@ impl App {
         self.keep_alive_noted().await;
         self.roles.start(self.stopping.subscribe());
         self.webhooks.start();
+        self.follow_books();
+        self.start_lists();
+        self.finish_leaving().await?;
         let _ = self.ready_since.set(self.shared.clock.now());
         Ok(())
     }
@@ -542,21 +557,6 @@ impl App {
     /// The store's.
     pub async fn outbox(&self) -> Result<Backlog> {
         Ok(self.shared.store.backlog().await?)
-    }
-
-    /// Figures of the witnesses of the registry that runs here, since the start.
-    #[must_use]
-    pub fn witnesses(&self) -> Vec<WitnessFigures> {
-        let registry = self.registry.as_ref();
-        registry.map_or_else(Vec::new, |registry| registry.witnesses())
-    }
-
-    /// Protocol violations by validators of the network that this process is a node of.
-    #[must_use]
-    pub fn misbehaviour(&self) -> Vec<Misbehaviour> {
-        let registry = self.registry.as_ref();
-        let health = registry.and_then(|registry| registry.health().ok().flatten());
-        health.map_or_else(Vec::new, |health| health.misbehaviour)
     }
 }
 

@@ -63,6 +63,7 @@ async fn short_lived(store: &Store) -> Result<Vec<ShortLived>> {
     {
         let of_tenant = |kind| ShortLived::of(tenant.clone(), kind);
         kinds.extend(selfsame_sign_in::SHORT_LIVED.map(of_tenant));
+        kinds.push(of_tenant(selfsame_applications::APPLICATION));
     }
     Ok(kinds)
 }

@@ -79,6 +79,24 @@ pub fn describe() {
         "selfsame_wallet_cards_tagged_total",
         "Cards of former versions that were given the tags by which requests find them."
     );
+    describe_calls();
+    describe_flows();
+    metrics::describe_gauge!(
+        "selfsame_certificate_expiry_seconds",
+        "Seconds until the first certificate of a chain ends; negative once it has ended."
+    );
+    metrics::describe_gauge!(
+        "selfsame_master_key_rotation",
+        "How far a rotation of the master key is: 0 none, 1 begun, 2 ending."
+    );
+    metrics::describe_counter!(
+        "selfsame_master_key_wrapped_total",
+        "Tenants' keys that this process has wrapped under another master key."
+    );
+    describe_registry();
+}
+
+fn describe_calls() {
     metrics::describe_gauge!("selfsame_outbox_waiting", "Calls waiting for delivery.");
     metrics::describe_gauge!("selfsame_outbox_dead", "Calls given up.");
     metrics::describe_gauge!(
@@ -97,22 +115,24 @@ pub fn describe() {
         "selfsame_outbox_taken_seconds",
         "How long the oldest of these calls has been carried out."
     );
+}
+
+fn describe_flows() {
     metrics::describe_histogram!(
         "selfsame_flow_age_seconds",
         "Age of a flow when it leaves a state, by the state."
     );
-    metrics::describe_gauge!(
-        "selfsame_certificate_expiry_seconds",
-        "Seconds until the first certificate of a chain ends; negative once it has ended."
-    );
-    metrics::describe_gauge!(
-        "selfsame_master_key_rotation",
-        "How far a rotation of the master key is: 0 none, 1 begun, 2 ending."
-    );
     metrics::describe_counter!(
-        "selfsame_master_key_wrapped_total",
-        "Tenants' keys that this process has wrapped under another master key."
+        "selfsame_flows_ended_total",
+        "Flows that ended, by kind and by how they ended."
     );
+    metrics::describe_histogram!(
+        "selfsame_revocation_seconds",
+        "Time from a decision to revoke until the ledger has it, of revocation registries."
+    );
+}
+
+fn describe_registry() {
     metrics::describe_gauge!(
         "selfsame_registry_damaged",
         "Whether damage of the registry's ledger was found since the start."

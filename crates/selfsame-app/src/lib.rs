@@ -18,8 +18,8 @@ pub mod traces;
 pub mod view;
 
 pub use app::{
-    Access, App, DatedChain, ExportWish, Exported, FoundWallet, NewWallet, Parts, SeatAct,
-    StatusActor, SubWallet, WalletChange, audited,
+    Access, App, DatedChain, ExportWish, Exported, FoundWallet, ManagerOfClients, NewWallet, Parts,
+    SeatAct, StatusActor, SubWallet, WalletChange, audited,
 };
 pub use selfsame_openid::OrganisationRoles;
 

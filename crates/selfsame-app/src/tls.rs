@@ -237,7 +237,7 @@ fn source(did: &Did, resolution: &Resolution) -> Source {
         (_, Some(_)) | (Origin::Resolver, None) => Source::Word,
         (Origin::Itself | Origin::Peer, None) => Source::Itself,
         (Origin::Registry, None) => Source::Registry,
-        (Origin::Host, None) => Source::Host,
+        (Origin::Host | Origin::Log, None) => Source::Host,
     }
 }
 fn weight_of_found(found: &Found<Arc<Resolution>>) -> usize {

@@ -124,6 +124,7 @@ async fn open(config: Config) -> selfsame_driver::Result<Arc<App>> {
         net,
         ledger: None,
         hsm: None,
+        book_index: None,
     };
     App::open(config, parts).await.map(|(app, _)| app)
 }
@@ -188,7 +189,7 @@ async fn issued(app: &App, format: Format) -> String {
         .credential(token.access_token.expose(), body.to_string().as_bytes())
         .await
         .unwrap();
-    response.credentials[0].credential.clone()
+    response.plain().unwrap().credentials[0].credential.clone()
 }
 
 /// The document with the issuer's key, as it is served.
@@ -298,7 +299,7 @@ async fn credentials_of_an_issuer_known_by_did_verify_until_they_are_revoked() {
         .did()
         .as_str()
         .to_owned();
-    for format in Format::of_people() {
+    for format in Format::of_any_type() {
         stands_until_revoked(&app, format, &policy(&did, &[])).await;
     }
 }
@@ -446,6 +447,7 @@ fn received(
     };
     let transport = Transport::with_plain_origins([&app.config().origin]);
     let trust = request::WalletTrust {
+        transactions: &[],
         transport: &transport,
         anchors,
     };
@@ -542,6 +544,8 @@ fn signed_as(app: &App, client_id: &str, (key, leaf): (&PrivateKey, Vec<u8>)) ->
             ..ClientMetadata::default()
         },
         purpose: None,
+        transaction_data: Vec::new(),
+        encrypted: false,
         lifetime: 600,
     };
     let ctx = app.clock().ctx();

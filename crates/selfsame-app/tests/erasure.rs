@@ -83,6 +83,7 @@ impl Machine {
             net: Net::new(settings).unwrap(),
             ledger: None,
             hsm: None,
+            book_index: None,
         };
         let (app, _) = App::open(config(), parts).await.unwrap();
         app.clock().advance(self.ahead);

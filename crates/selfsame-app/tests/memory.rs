@@ -42,6 +42,7 @@ async fn process(memory: &Arc<Memory>) -> Arc<App> {
         net: Net::new(settings).unwrap(),
         ledger: None,
         hsm: None,
+        book_index: None,
     };
     App::open(config(), parts).await.unwrap().0
 }

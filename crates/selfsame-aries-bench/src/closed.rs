@@ -133,7 +133,7 @@ fn push_step(bench: &mut AriesBench<'_>, sample: &Sample, step: usize, users: us
 }
 
 impl Paused {
-    /// So many users, each with some scenarios one after another. They come one by one, over the time of one scenario.
+    /// A number of users, each with some scenarios one after another. They come one by one, over the time of one scenario.
     pub async fn round(bench: &AriesBench<'_>, stage: &AriesStage, users: usize) -> Self {
         let (each, haste) = (bench.plan.each, bench.plan.haste);
         let part = format!("{}{users} users", bench.prefix);

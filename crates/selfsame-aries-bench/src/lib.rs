@@ -96,7 +96,7 @@ pub struct AriesRun<'a> {
     pub database: Option<&'a str>,
     /// The amount of each measurement.
     pub plan: AriesPlan,
-    /// Measures the round with so many users and nothing else.
+    /// Measures the round with this number of users and nothing else.
     pub only_users: Option<usize>,
     /// The manners of the load.
     pub manners: LoadManners,

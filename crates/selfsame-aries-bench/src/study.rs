@@ -112,7 +112,7 @@ fn column(users: usize) -> Option<usize> {
     USERS.iter().position(|column| *column == users)
 }
 
-/// How long this call took with so many users.
+/// How long this call took with this number of users.
 pub fn response(step: usize, users: usize) -> Option<StudyResponse> {
     let column = column(users)?;
     let of = |table: &[[f64; 6]; 14]| table.get(step)?.get(column).copied();

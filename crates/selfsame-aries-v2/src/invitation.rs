@@ -30,7 +30,7 @@ const REQUEST_MAX: usize = 256 * 1024;
 /// The media type of an attached message.
 const JSON: &str = "application/json";
 
-/// The body. `label` is none of DIDComm's, and many agents write it.
+/// The body. DIDComm does not define `label`, and many agents write it.
 #[derive(Default, Deserialize, Serialize)]
 struct InvitationBody {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -51,7 +51,7 @@ pub fn is_v2(members: &Map<String, Value>) -> bool {
 /// Reads an invitation. Attached messages of protocols that are not spoken over DIDComm v2 are left out.
 ///
 /// # Errors
-/// If it is none, names no sender, takes no DIDComm v2, or has too many parts.
+/// If it is malformed, names no sender, takes no DIDComm v2, or has too many parts.
 pub fn read(members: Map<String, Value>) -> Result<Incoming<OobMessage>, Unreadable> {
     let message = Message::from_members(members, Version::V2)?;
     if !message.kind.is(OUT_OF_BAND, INVITATION) {

@@ -6,6 +6,7 @@ pub mod dif;
 mod filter;
 pub mod hlindy;
 mod members;
+pub mod vc_di;
 
 use selfsame_crypto::json::{self, JsonError, Limits};
 use serde_json::Value;
@@ -49,7 +50,12 @@ pub struct AttachmentFormat {
 }
 
 /// The formats that are known here.
-pub const FORMATS: &[&AttachmentFormat] = &[&hlindy::FORMAT, &anoncreds::FORMAT, &dif::FORMAT];
+pub const FORMATS: &[&AttachmentFormat] = &[
+    &hlindy::FORMAT,
+    &anoncreds::FORMAT,
+    &dif::FORMAT,
+    &vc_di::FORMAT,
+];
 /// The only format of version 1 of the protocols.
 pub const FIRST: &AttachmentFormat = &hlindy::FORMAT;
 

@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
+use serde::Serialize;
+
 use crate::report::{Bar, FigureTable, Report};
 
 /// A line chart.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Chart {
     /// The title, with the unit.
     pub title: String,
@@ -16,7 +18,7 @@ pub struct Chart {
 }
 
 /// One line of a chart.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Line {
     /// Its name.
     pub name: String,
@@ -83,6 +85,20 @@ pub fn page(report: &Report, charts: &[Chart]) -> String {
         html.push_str(&written(table));
     }
     html
+}
+
+/// The report and its charts as JSON, for programs that draw them.
+///
+/// # Errors
+/// If they can't be written as JSON.
+pub fn json(report: &Report, charts: &[Chart]) -> std::io::Result<String> {
+    #[derive(Serialize)]
+    struct ChartedReport<'a> {
+        #[serde(flatten)]
+        report: &'a Report,
+        charts: &'a [Chart],
+    }
+    Ok(serde_json::to_string(&ChartedReport { report, charts })?)
 }
 
 fn written(table: &FigureTable) -> String {
@@ -190,6 +206,8 @@ mod tests {
                 points: vec![(0.0, 1.0), (1.0, 2.0)],
             }],
         };
+        let json = json(&report, std::slice::from_ref(&chart)).unwrap();
+        assert!(json.contains(r#""points":[[0.0,1.0],[1.0,2.0]]"#), "{json}");
         let page = page(&report, &[chart]);
         assert!(page.contains("ready_ms") && page.contains("✗") && page.contains("<polyline"));
         assert!(!page.contains("<script"));

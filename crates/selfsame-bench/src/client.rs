@@ -99,6 +99,23 @@ impl BenchClient {
         self.send(Method::POST, path, token, Some(body)).await
     }
 
+    /// Sends `PUT path`.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn put(&self, path: &str, token: &str, body: &Value) -> Result<Value, Error> {
+        self.send(Method::PUT, path, token, Some(body)).await
+    }
+
+    /// Sends bytes as `POST path`.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn post_bytes(&self, path: &str, token: &str, body: &[u8]) -> Result<Value, Error> {
+        let body = Some(("application/octet-stream", Bytes::copy_from_slice(body)));
+        read(path, &self.exchange(Method::POST, path, token, body).await?)
+    }
+
     /// Sends a transaction as `POST path`. While the registry says that it can't tell whether it wrote the transaction,
     /// sends it again, as an author does; the time of that counts.
     ///
@@ -123,7 +140,15 @@ impl BenchClient {
     /// # Errors
     /// As [`Self::get`].
     pub async fn get_bytes(&self, path: &str) -> Result<Bytes, Error> {
-        self.exchange(Method::GET, path, "", None).await
+        self.get_bytes_as(path, "").await
+    }
+
+    /// Sends `GET path` with a token and returns the body's bytes.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn get_bytes_as(&self, path: &str, token: &str) -> Result<Bytes, Error> {
+        self.exchange(Method::GET, path, token, None).await
     }
 
     async fn send(

@@ -22,7 +22,7 @@ pub struct LoadManners {
 }
 
 impl LoadManners {
-    /// With `pool`, at most so many requests are under way at once. With `backs_off`, a request that the server refuses for
+    /// With `pool`, at most this number of requests are under way at once. With `backs_off`, a request that the server refuses for
     /// now is sent again, after a pause.
     #[must_use]
     pub fn new(pool: Option<NonZeroUsize>, backs_off: bool) -> Self {
@@ -45,7 +45,7 @@ impl LoadManners {
         self.pool.clone()?.acquire_owned().await.ok()
     }
 
-    /// The pause before a request is sent again that was sent so many times before; none if the answer stands.
+    /// The pause before a request is sent again that was sent this number of times before; none if the answer stands.
     pub(crate) fn pause(&self, status: StatusCode, sent_before: u32) -> Option<Duration> {
         if !self.backs_off || sent_before >= AGAIN_MAX || !is_for_now(status) {
             return None;

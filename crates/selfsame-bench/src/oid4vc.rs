@@ -101,6 +101,7 @@ pub async fn run(
     users::measure(&mut bench, &mut stage, "").await?;
     overload::measure(&mut bench, &mut stage).await?;
     drop(stage);
+    latency::measure_users(&mut bench).await?;
     small::measure(&mut bench).await?;
     let report = Report {
         bench: NAME,

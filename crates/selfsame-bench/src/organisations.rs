@@ -33,6 +33,8 @@ pub struct OrganisationsPlan {
     pub starts: usize,
     /// The number of requests that create offers.
     pub bulk_requests: usize,
+    /// The number of rows of a file that is issued.
+    pub file_rows: usize,
 }
 
 impl OrganisationsPlan {
@@ -44,6 +46,7 @@ impl OrganisationsPlan {
         organisations: 10_000,
         starts: 5,
         bulk_requests: 40,
+        file_rows: 50_000,
     };
 
     /// The same figures over fewer organisations, within a minute.
@@ -54,6 +57,7 @@ impl OrganisationsPlan {
         organisations: 120,
         starts: 1,
         bulk_requests: 2,
+        file_rows: 2_000,
     };
 
     /// Over this many organisations pairs are made in turn. The short run has fewer than the figure's name says.

@@ -16,8 +16,15 @@ use crate::client::BenchClient;
 /// measured.
 const ROOM: &str = "[wallet]\ncards_max = \"unlimited\"\nbytes_max = \"unlimited\"\n";
 
+/// The files of a server's settings and log, below its data.
+const SETTINGS: &str = "settings.toml";
+const LOG: &str = "log";
+
 /// The longest time from start to readiness. With millions of records, a start compares all of them with their sum.
 const PATIENCE: Duration = Duration::from_secs(180);
+
+/// The pause between looks at a server that was asked to end.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// The program to start as the server.
 #[derive(Clone, Debug)]
@@ -34,6 +41,8 @@ pub struct Program {
 pub struct ServerProcess {
     child: Child,
     log: PathBuf,
+    /// How it was started, to start it again.
+    started: StartedServer,
     /// The server's base URL, without a trailing slash.
     pub base: String,
     /// The operator's token.
@@ -41,6 +50,14 @@ pub struct ServerProcess {
     began: Instant,
     /// The time from start to readiness.
     pub ready: Duration,
+}
+
+/// How a server was started.
+struct StartedServer {
+    program: Program,
+    data: PathBuf,
+    address: SocketAddr,
+    more: Vec<String>,
 }
 
 /// Processor time and memory at one moment.
@@ -122,32 +139,19 @@ impl Program {
     ) -> Result<(ServerProcess, SocketAddr), Error> {
         // Only this user may access it, as the server requires of a directory with files in it.
         DirBuilder::new().recursive(true).mode(0o700).create(data)?;
-        let file = data.join("settings.toml");
-        std::fs::write(&file, format!("{ROOM}{settings}"))?;
-        let log = data.join("log");
+        std::fs::write(data.join(SETTINGS), format!("{ROOM}{settings}"))?;
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let started = StartedServer {
+            program: self.clone(),
+            data: data.to_owned(),
+            address,
+            more: more.to_vec(),
+        };
         let began = Instant::now();
-        let child = self
-            .command()
-            .args([
-                "up",
-                "--no-demo",
-                "--listen",
-                &address.to_string(),
-                "--data",
-            ])
-            .arg(data)
-            .arg("--config")
-            .arg(&file)
-            .args(&self.arguments)
-            .args(more)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(File::create(&log)?)
-            .spawn()?;
         let server = ServerProcess {
-            child,
-            log,
+            child: started.spawn()?,
+            log: data.join(LOG),
+            started,
             base: format!("http://{address}"),
             operator: String::new(),
             began,
@@ -168,7 +172,75 @@ impl Program {
     }
 }
 
+impl StartedServer {
+    /// Starts the process with the settings in its data.
+    fn spawn(&self) -> Result<Child, Error> {
+        let child = self
+            .program
+            .command()
+            .args([
+                "up",
+                "--no-demo",
+                "--listen",
+                &self.address.to_string(),
+                "--data",
+            ])
+            .arg(&self.data)
+            .arg("--config")
+            .arg(self.data.join(SETTINGS))
+            .args(&self.program.arguments)
+            .args(&self.more)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(self.data.join(LOG))?)
+            .spawn()?;
+        Ok(child)
+    }
+}
+
 impl ServerProcess {
+    /// Kills the server as a crash would. [`Self::start_again`] starts it again.
+    ///
+    /// # Errors
+    /// If it can't be killed.
+    pub fn crash(&mut self) -> Result<(), Error> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// Asks the server to end, as an operator would, and waits until it has.
+    ///
+    /// # Errors
+    /// If it does not end in time.
+    pub async fn stop(&mut self) -> Result<(), Error> {
+        let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let asked = id.map(|id| kill_process(id, Signal::TERM));
+        asked.transpose().map_err(std::io::Error::from)?;
+        for _ in 0..PATIENCE.as_millis() / LOOK.as_millis() {
+            if self.child.try_wait()?.is_some() {
+                return Ok(());
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        Err(Error::Server("does not end".to_owned()))
+    }
+
+    /// Starts a server that has ended again, with the same data and at the same address, and waits until it is ready.
+    ///
+    /// # Errors
+    /// If it can't be started or is not ready in time.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the time to readiness is a figure"
+    )]
+    pub async fn start_again(&mut self) -> Result<(), Error> {
+        self.began = Instant::now();
+        self.child = self.started.spawn()?;
+        let client = BenchClient::new(&self.base);
+        self.until(async || client.is_ready().await).await
+    }
+
     /// Waits until the server is ready or has ended.
     async fn until(&mut self, is_ready: impl AsyncFn() -> bool) -> Result<(), Error> {
         while !is_ready().await {

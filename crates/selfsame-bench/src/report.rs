@@ -37,7 +37,7 @@ pub struct FigureTable {
 pub struct FigureRow {
     /// Its name.
     pub name: String,
-    /// Its numbers, one for each column; `None` where there is none.
+    /// Its numbers, one for each column; `None` where a row lacks one.
     pub cells: Vec<Option<f64>>,
 }
 
@@ -225,7 +225,7 @@ impl FigureTable {
 }
 
 impl FigureRow {
-    /// The numbers as texts, empty where there is none.
+    /// The numbers as texts, empty where a row lacks one.
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
         let text = |cell: &Option<f64>| cell.map(|number| number.to_string());

@@ -1,6 +1,6 @@
 //! Means, deviations, percentiles of small samples.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A sample of measurements, in any unit.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +15,17 @@ impl Sample {
     /// Adds a number.
     pub fn push(&mut self, value: f64) {
         self.0.push(value);
+    }
+
+    /// Does a job again and again for a while, and adds how often it was done in a second.
+    #[expect(clippy::disallowed_methods, reason = "the rate is measured here")]
+    pub fn push_rate(&mut self, round: Duration, mut job: impl FnMut()) {
+        let (begin, mut count) = (Instant::now(), 0_u32);
+        while begin.elapsed() < round {
+            job();
+            count = count.saturating_add(1);
+        }
+        self.push(f64::from(count) / begin.elapsed().as_secs_f64());
     }
 
     /// Adds all measurements of another sample.
@@ -104,6 +115,14 @@ impl Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_is_how_often_the_job_was_done_in_a_second() {
+        let (mut sample, mut done) = (Sample::default(), 0);
+        sample.push_rate(Duration::from_millis(20), || done += 1);
+        let rate = sample.values()[0];
+        assert!(done > 0 && rate > 0.0 && rate <= f64::from(done) / 0.02);
+    }
 
     #[test]
     fn a_sample_knows_its_middle_and_spread() {

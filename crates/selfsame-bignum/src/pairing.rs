@@ -45,5 +45,15 @@ pub use tails::TailSum;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct G2OrIdentity(pub G2);
 
+impl G2OrIdentity {
+    /// Reads the bytes of published data, which are those of [`G2::to_bytes`].
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for other bytes, and a point that is not in G2.
+    pub fn from_bytes(bytes: &[u8; G2::BYTES]) -> Result<Self, Error> {
+        G2::from_bytes_or_identity(bytes).map(Self)
+    }
+}
+
 #[cfg(test)]
 mod tests;

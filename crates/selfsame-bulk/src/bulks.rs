@@ -84,7 +84,7 @@ impl Bulks {
             }
             shared.store.commit(batch).await?;
         }
-        // Without the order nobody finds its chunks, and they expire.
+        // Without the order its chunks cannot be found, and they expire.
         let batch = Batch::new(tenant.clone())
             .expect(ORDER, &id, Expect::Absent)
             .put(order.put(&id)?)
@@ -113,7 +113,7 @@ impl Bulks {
     /// An order.
     ///
     /// # Errors
-    /// `NotFound` if there is none.
+    /// `NotFound` if it does not exist.
     pub async fn one(&self, tenant: &TenantId, id: &str) -> Result<BulkView> {
         Ok(BulkView::of(id, &self.order(tenant, id).await?))
     }
@@ -169,7 +169,7 @@ impl Bulks {
     /// Ends an order: no further row is begun. What was offered stands.
     ///
     /// # Errors
-    /// `NotFound` if there is none; `Conflict` if it has ended.
+    /// `NotFound` if it does not exist; `Conflict` if it has ended.
     pub async fn cancel(&self, tenant: &TenantId, id: &str) -> Result<BulkView> {
         let shared = self.shared();
         loop {

@@ -187,7 +187,7 @@ impl OrderRecord {
 }
 
 impl RowResult {
-    /// The exchange whose record nobody needs any more.
+    /// The exchange whose record is no longer needed.
     pub fn spent(&self) -> Option<&str> {
         match self {
             Self::Issued(issued) => Some(&issued.exchange),

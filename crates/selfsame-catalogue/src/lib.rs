@@ -102,6 +102,9 @@ fn filled(text: &str, value: impl Fn(&str) -> Option<String>) -> Option<String> 
 }
 
 #[cfg(test)]
+mod documented;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

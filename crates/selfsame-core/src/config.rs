@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use selfsame_credential::verdict::can_name_issuer;
 use selfsame_crypto::KeyType;
 use selfsame_did::method::cheqd;
 use selfsame_did::method::{METHODS, Method};
-use selfsame_did::{Did, jwk, selfsame};
+use selfsame_did::{jwk, selfsame};
 use selfsame_driver::{Error, Result};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -106,8 +107,10 @@ impl DidMethod {
 
     /// The method of this name, or else the names that there are.
     fn found(name: &str) -> std::result::Result<Self, String> {
-        let found = METHODS.resolved_here(name).map(Self::of);
-        found.ok_or_else(|| METHODS.names(|method| method.origin.is_resolved_here()))
+        let found = METHODS.named(name);
+        let found = found.filter(|method| method.origin.is_of_one_key());
+        let found = found.map(Self::of);
+        found.ok_or_else(|| METHODS.names(|method| method.origin.is_of_one_key()))
     }
 
     /// Its name, as in DIDs.
@@ -120,7 +123,7 @@ impl DidMethod {
     pub fn all(has_registry: bool) -> impl Iterator<Item = &'static str> {
         let is_possible = move |method: &&Method| {
             let origin = method.origin;
-            origin.is_resolved_here() && (has_registry || !origin.is_registry())
+            origin.is_of_one_key() && (has_registry || !origin.is_registry())
         };
         METHODS.iter().filter(is_possible).map(|method| method.name)
     }
@@ -169,6 +172,9 @@ pub struct TrustConfig {
     pub verifiers: Vec<String>,
     /// Certificates that anchor `x5c` chains and `x509_san_dns`, PEM; in a settings file, paths to them.
     pub certificates: Vec<String>,
+    /// Certificates of authorities (IACA) whose document signers are trusted for ISO mdoc, PEM; in a settings file, paths
+    /// to them.
+    pub authorities: Vec<String>,
     /// Origins that may be private or plain http, each exact: this instance's sister processes.
     pub origins: Vec<Url>,
 }
@@ -180,7 +186,7 @@ impl TrustConfig {
     /// `BadRequest`, with the setting and what to do.
     pub fn check(&self) -> Result<()> {
         let is_web = |url: &Url| matches!(url.scheme(), "http" | "https");
-        if let Some(wrong) = self.issuers.iter().find(|text| !Self::is_issuer(text)) {
+        if let Some(wrong) = self.issuers.iter().find(|text| !can_name_issuer(text)) {
             return Err(Error::bad_request("trusted-issuer-malformed").with("issuer", wrong));
         }
         let is_listed = |issuer: &&String| self.issuers.contains(issuer);
@@ -196,17 +202,6 @@ impl TrustConfig {
                 .with("path", wrong.path()));
         }
         Ok(())
-    }
-
-    /// Whether a text can name an issuer: a DID, a URL of the web, or the name of a certificate.
-    #[must_use]
-    pub fn is_issuer(text: &str) -> bool {
-        match text.split_once(':') {
-            Some(("did", _)) => Did::parse(text).is_ok(),
-            Some(("x509_san_dns" | "x509_hash", name)) => !name.is_empty(),
-            Some(("http" | "https", _)) => Url::parse(text).is_ok(),
-            _ => false,
-        }
     }
 
     /// Whether an address of the settings may be called: over TLS, or plainly on this machine and at a listed origin.

@@ -198,7 +198,7 @@ impl Shared {
         let mut outdated = None;
         for _ in 0..2 {
             let fetch = Box::pin(async {
-                let accept = "application/statuslist+jwt, application/vc+jwt;q=0.9";
+                let accept = "application/statuslist+jwt, application/statuslist+cwt;q=0.9, application/vc+jwt;q=0.9";
                 let response = self.fetched_document(&url, accept).await?;
                 let read = match self.same_list(&key, &response) {
                     Some(same) => Ok(same),

@@ -9,6 +9,7 @@ mod call;
 mod drive;
 mod flow;
 mod outbox;
+mod possession;
 
 use async_trait::async_trait;
 use selfsame_credential::evidence::{Evidence, Step};
@@ -20,12 +21,12 @@ use selfsame_store::{Batch, NewOutbox, Put, Tag, TenantId};
 use serde::{Serialize, de::DeserializeOwned};
 use url::Url;
 
-use crate::events::{Event, EventKind};
 use crate::gather::Freshness;
+use selfsame_driver::record::events::{Event, EventKind};
 
-pub use call::{Arrived, Call, CallAnswer, CallEntry, HTTP, HttpBody, HttpCall};
+pub use call::{Arrived, Call, CallAnswer, CallEntry, CallProof, HTTP, HttpBody, HttpCall};
 pub use drive::TriedCall;
-pub use flow::{FlowOrigin, FlowStage};
+pub use flow::{FlowOrigin, FlowResult, FlowStage};
 
 /// A machine of a protocol.
 #[async_trait]
@@ -70,6 +71,11 @@ pub trait Machine: Send + Sync {
 
     /// The state that its flow is in, for traces and figures; `None` for a record that is no flow.
     fn flow(&self, _record: &Self::Record) -> Option<FlowStage> {
+        None
+    }
+
+    /// How its flow ended, for figures; `None` while it goes on, and for a record that is no flow.
+    fn result(&self, _record: &Self::Record) -> Option<FlowResult> {
         None
     }
 
@@ -187,6 +193,8 @@ pub struct Next<R> {
     pub entry: Settlement,
     /// Whether the commit may wait for the next one to reach the disk.
     pub deferred: bool,
+    /// Whether its calls wait for their time, or belong to another machine: nobody who waits for this step makes them.
+    pub leaves_calls: bool,
     /// What the giver of the input gets.
     pub reply: R,
     /// What happened; told in the commit.
@@ -238,6 +246,7 @@ impl<R> Next<R> {
             batch: Batch::new(round.at.tenant.clone()),
             entry: Settlement::Settled,
             deferred: false,
+            leaves_calls: false,
             reply,
             events: Vec::new(),
         }
@@ -258,6 +267,12 @@ impl<R> Next<R> {
     /// With an event.
     pub fn tell(mut self, kind: EventKind, id: impl Into<String>) -> Self {
         self.events.push(Event::new(kind, id));
+        self
+    }
+
+    /// With calls that the outbox makes in their time.
+    pub fn leaving_calls(mut self) -> Self {
+        self.leaves_calls = true;
         self
     }
 

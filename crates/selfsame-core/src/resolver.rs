@@ -1,6 +1,7 @@
 //! Resolves DIDs of every method: locally, from the registry, over the web, or by a configured resolver. Has a cache.
 
 mod elsewhere;
+mod logs;
 
 use std::sync::Arc;
 
@@ -17,9 +18,10 @@ use selfsame_did::{
     Did, DidUrl, DocumentMetadata, Options, Representation, Resolution, ResolutionError,
     ResolutionPlan,
 };
-use selfsame_driver::Reason;
-use selfsame_net::guard::is_own;
+use selfsame_driver::{CpuPool, Reason};
+use selfsame_net::guard::plain_if_own;
 use selfsame_net::{Cache, CacheSettings, Fresh, Net, NetError, Request};
+use selfsame_webvh::Log;
 use url::Url;
 
 use elsewhere::Elsewhere;
@@ -44,12 +46,20 @@ pub struct Resolver {
     plain: Vec<Url>,
     cache: Cache<String, Resolution>,
     linked: Cache<String, Result<Linked, ResolutionError>>,
+    logs: Cache<String, Log>,
+    reading: CpuPool,
 }
 
 impl Resolver {
-    /// A resolver that asks this registry for `did:selfsame`, and the configured resolvers for foreign methods.
+    /// A resolver that asks this registry for `did:selfsame`, and the configured resolvers for foreign methods. It reads
+    /// logs in the pool.
     #[must_use]
-    pub fn new(net: Net, registry: Option<Arc<dyn RegistryClient>>, config: &SharedConfig) -> Self {
+    pub fn new(
+        net: Net,
+        registry: Option<Arc<dyn RegistryClient>>,
+        reading: CpuPool,
+        config: &SharedConfig,
+    ) -> Self {
         let origins = std::iter::once(&config.origin).chain(&config.trust.origins);
         let kept = |(capacity, max_bytes)| CacheSettings {
             capacity,
@@ -67,6 +77,8 @@ impl Resolver {
                 .collect(),
             cache: Cache::new(kept((CAPACITY, DOCUMENT_BYTES)), weight_of),
             linked: Cache::new(kept((LINKED, LINKED_BYTES)), weight_of_linked),
+            logs: Cache::new(logs::KEPT, Log::weight),
+            reading,
         }
     }
 
@@ -99,6 +111,10 @@ impl Resolver {
             // rarest path, and is moved as a whole for each request.
             Ok(ResolutionPlan::Fetch { url }) => {
                 Box::pin(self.cached(did, options, when, self.ask_web(did, &url))).await
+            }
+            Ok(ResolutionPlan::Log { url, options }) => {
+                let fetch = self.ask_log(did, &url, &options, now);
+                Box::pin(self.cached(did, &options, when, fetch)).await
             }
             Ok(ResolutionPlan::Resolver(did)) => match self.elsewhere(&did) {
                 Some(elsewhere) => {
@@ -186,7 +202,9 @@ impl Resolver {
         let options = Options::default();
         let elsewhere = matches!(
             METHODS.plan(did, &options),
-            Ok(ResolutionPlan::Fetch { .. } | ResolutionPlan::Resolver(_))
+            Ok(ResolutionPlan::Fetch { .. }
+                | ResolutionPlan::Log { .. }
+                | ResolutionPlan::Resolver(_))
         );
         elsewhere && self.cache.at_hand(&cached_at(did, &options), now).is_none()
     }
@@ -240,10 +258,10 @@ impl Resolver {
         let fetched = self.cache.get_newer(&key, now, outdated, async {
             let resolution = fetch.await?;
             // A missing or deactivated document may be there (again) sooner than a document changes.
-            Ok(if resolution.metadata.error.is_some() {
-                Fresh::negative(resolution)
-            } else {
-                Fresh::new(resolution)
+            let at_most = resolution.document_metadata.ttl().unwrap_or(u64::MAX);
+            Ok(match resolution.metadata.error {
+                Some(_) => Fresh::negative(resolution),
+                None => Fresh::new(resolution).at_most(at_most),
             })
         });
         fetched
@@ -252,7 +270,7 @@ impl Resolver {
     }
 
     async fn ask_web(&self, did: &Did, url: &Url) -> Result<Resolution, NetError> {
-        let url = self.plain_if_own(url);
+        let url = plain_if_own(&self.plain, url);
         let request = Request {
             accept: Some("application/did, application/json;q=0.9"),
             redirects: 2,
@@ -282,18 +300,6 @@ impl Resolver {
             }
         }
     }
-
-    /// did:web requires TLS. An instance on loopback without TLS still resolves its own DIDs.
-    fn plain_if_own(&self, url: &Url) -> Url {
-        let mut plain = url.clone();
-        let own = plain.set_scheme("http").is_ok()
-            && plain.set_port(url.port()).is_ok()
-            && self
-                .plain
-                .iter()
-                .any(|origin| is_own(&origin.origin(), &plain));
-        if own { plain } else { url.clone() }
-    }
 }
 
 /// The resolution if another host gave no answer.
@@ -314,8 +320,8 @@ fn weight_of_linked(linked: &Result<Linked, ResolutionError>) -> usize {
 /// The cache key of a resolution.
 fn cached_at(did: &Did, options: &Options) -> String {
     format!(
-        "{did} {:?} {:?} {:?}",
-        options.version_id, options.version_time, options.accept
+        "{did} {:?} {:?} {:?} {:?}",
+        options.version_id, options.version_time, options.version_number, options.accept
     )
 }
 

@@ -13,12 +13,12 @@ use selfsame_store::{Batch, Leased, Store};
 use url::Url;
 
 use crate::config::SharedConfig;
-use crate::events::Events;
 use crate::fetches::Fetches;
 use crate::host_cache::HostCache;
 use crate::registry::RegistryClient;
 use crate::resolver::Resolver;
 use crate::trust::Trust;
+use selfsame_driver::record::events::Events;
 
 /// A machine as the outbox knows it: by its name in entries, whatever its protocol.
 #[async_trait]
@@ -96,8 +96,9 @@ impl Shared {
         } = resources;
         let trust = Trust::of(&config.trust)?;
         config.resolver.check(&config.trust)?;
+        let reading = CpuPool::new("reading")?;
         Ok(Self {
-            resolver: Resolver::new(net.clone(), registry.clone(), &config),
+            resolver: Resolver::new(net.clone(), registry.clone(), reading.clone(), &config),
             registry,
             keys,
             events: Events::new(store.clone()),
@@ -105,7 +106,7 @@ impl Shared {
             net,
             clock,
             work: CpuPool::new("work")?,
-            reading: CpuPool::new("reading")?,
+            reading,
             fetched: Fetches::default(),
             hosts: HostCache::default(),
             trust,

@@ -22,6 +22,8 @@ pub struct Trusted {
     pub verifiers: Vec<String>,
     /// Trust anchors for certificate chains, DER.
     pub anchors: Vec<Vec<u8>>,
+    /// Authorities whose document signers are trusted (IACA), DER.
+    pub authorities: Vec<Vec<u8>>,
 }
 
 impl Trust {
@@ -55,6 +57,7 @@ impl Trusted {
         config.check()?;
         Ok(Self {
             anchors: certificate::anchors(&config.certificates)?,
+            authorities: certificate::anchors(&config.authorities)?,
             issuers: config.issuers.clone(),
             types: config.types.clone(),
             verifiers: config.verifiers.clone(),

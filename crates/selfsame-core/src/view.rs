@@ -2,7 +2,6 @@
 
 pub mod words;
 
-use selfsame_credential::single_use::Use;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -13,33 +12,6 @@ use utoipa::ToSchema;
 pub fn readable(text: &str) -> String {
     let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     text.chars().filter(|c| !turns(*c)).collect()
-}
-
-/// The use of a single-use credential.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-pub struct CredentialUse {
-    /// What happened to it.
-    #[schema(value_type = words::UseKind)]
-    pub action: String,
-    /// The DID that did it.
-    pub by: String,
-    /// When it happened, RFC 3339.
-    pub at: String,
-    /// The number of the transaction in the registry.
-    pub seq_no: u64,
-}
-
-impl CredentialUse {
-    /// The use, as shown to people.
-    #[must_use]
-    pub fn of(used: &Use) -> Self {
-        Self {
-            action: used.action.as_str().to_owned(),
-            by: used.by.to_string(),
-            at: used.at.rfc3339(),
-            seq_no: used.seq_no,
-        }
-    }
 }
 
 /// A DID of the instance itself.

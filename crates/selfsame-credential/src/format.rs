@@ -3,6 +3,7 @@
 pub mod cwt;
 mod entry;
 mod jwt_vc;
+pub mod mso_mdoc;
 mod sd_jwt_form;
 pub mod sd_jwt_vc;
 mod vc_jwt;
@@ -29,6 +30,9 @@ pub enum Format {
     /// W3C Verifiable Credentials Data Model 2.0 as a JWT: `vc+jwt`.
     #[serde(rename = "vc+jwt")]
     VcJwt,
+    /// Mobile document of ISO/IEC 18013-5: `mso_mdoc`.
+    #[serde(rename = "mso_mdoc")]
+    MsoMdoc,
     /// Compact credential of a machine, for TLS handshakes: `cwt`.
     #[serde(rename = "cwt")]
     Cwt,
@@ -41,14 +45,21 @@ pub enum Format {
 impl Format {
     /// Every format.
     #[cfg(not(test))]
-    pub const ALL: [Self; 4] = [Self::SdJwtVc, Self::JwtVcJson, Self::VcJwt, Self::Cwt];
+    pub const ALL: [Self; 5] = [
+        Self::SdJwtVc,
+        Self::JwtVcJson,
+        Self::VcJwt,
+        Self::MsoMdoc,
+        Self::Cwt,
+    ];
     /// Every format, and the example.
     #[cfg(test)]
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::SdJwtVc,
         Self::JwtVcJson,
         Self::Toy,
         Self::VcJwt,
+        Self::MsoMdoc,
         Self::Cwt,
     ];
     /// The format of a request or an offer that names none.
@@ -59,6 +70,7 @@ impl Format {
             Self::SdJwtVc => &sd_jwt_vc::ENTRY,
             Self::JwtVcJson => &jwt_vc::ENTRY,
             Self::VcJwt => &vc_jwt::ENTRY,
+            Self::MsoMdoc => &mso_mdoc::ENTRY,
             Self::Cwt => &cwt::ENTRY,
             #[cfg(test)]
             Self::Toy => &tests::toy::ENTRY,
@@ -69,6 +81,11 @@ impl Format {
     pub fn of_people() -> impl Iterator<Item = Self> {
         let all = Self::ALL.into_iter();
         all.filter(|format| !format.describe().is_for_machines)
+    }
+
+    /// The formats of people in which every type can be issued: a type is issued in the others only if it names them.
+    pub fn of_any_type() -> impl Iterator<Item = Self> {
+        Self::of_people().filter(|format| format.describe().profile != Profile::Mdoc)
     }
 
     /// The format that a credential looks like.

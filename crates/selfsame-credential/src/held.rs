@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 pub use crate::format::HeldError;
 use crate::{
     format::{CredentialView, Format, ReadCredential, Subject},
+    path::ClaimPath,
     sd_jwt::SdJwt,
     status::{Reference, StatusError},
     validity::Validity,
@@ -66,6 +67,13 @@ impl Held {
     /// The SD-JWT, to present it.
     pub fn sd_jwt(&self) -> Option<&SdJwt> {
         self.content.sd_jwt()
+    }
+
+    /// The credential with these claims alone and what is always disclosed, as it would be presented; `None` if its format
+    /// can't withhold claims.
+    pub fn disclosing(&self, reveal: &[ClaimPath]) -> Option<Result<Self, HeldError>> {
+        let disclosed = self.content.disclosing(reveal)?;
+        Some(Self::parse(&disclosed, self.format))
     }
 
     /// The issuer's identifier; `None` if only its certificate names it.

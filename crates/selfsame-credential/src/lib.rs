@@ -1,4 +1,5 @@
-//! Owns: SD-JWT VC and VC-JWT (issue, hold, present), compact credentials of machines, and the verdicts on them.
+//! Owns: SD-JWT VC and VC-JWT (issue, hold, present), the use of mobile documents, compact credentials of machines, and
+//! the verdicts on them.
 //! Does not own: keys and JOSE, DID methods, status lists, the OpenID protocols, and any kind of I/O; a verification
 //! lists the evidence that it requires as [`Need`]s and receives it as [`Evidence`].
 #![cfg_attr(
@@ -33,6 +34,7 @@ pub use evidence::{Evidence, Fetched, Need, Step, Unavailable};
 pub use format::Format;
 pub use held::Held;
 pub use path::ClaimPath;
+pub use selfsame_mdoc as mdoc;
 pub use selfsame_status as status;
 pub use signer::Signer;
 pub use verdict::{Policy, Verdict};

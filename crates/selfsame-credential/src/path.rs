@@ -61,6 +61,11 @@ impl ClaimPath {
         Value::Array(self.0.iter().map(Segment::to_value).collect())
     }
 
+    /// Whether it leads to the place of another path, or to something within it.
+    pub fn begins_with(&self, other: &Self) -> bool {
+        self.0.starts_with(&other.0)
+    }
+
     /// The steps, outermost first; never empty.
     pub fn segments(&self) -> &[Segment] {
         &self.0

@@ -6,6 +6,7 @@ pub(crate) mod single_use;
 pub(crate) mod status;
 
 use selfsame_crypto::{Algorithm, PublicKey, jws, time::UnixTime};
+use selfsame_mdoc::transcript::SessionTranscript;
 use selfsame_verdict::{Checklist, Law};
 
 use crate::{
@@ -21,6 +22,8 @@ pub struct Binding {
     pub audience: String,
     /// The verifier's nonce.
     pub nonce: String,
+    /// What an mdoc is bound to in their place (OpenID4VP 1.0 §B.2.6); `None` where no mdoc can be presented.
+    pub session: Option<SessionTranscript>,
 }
 
 /// A received text that can't be read, and the rule that it breaks.

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use selfsame_crypto::Algorithm;
+use selfsame_did::Did;
+use url::Url;
 
 pub use selfsame_verdict::{Outcome, Rule, Verdict};
 
@@ -18,6 +20,8 @@ pub struct Policy {
     pub issuers_by_type: BTreeMap<String, Vec<String>>,
     /// Roots for issuers' certificate chains, as DER.
     pub trust_anchors: Vec<Vec<u8>>,
+    /// Certificates (DER) of the authorities whose document signers are relied upon (IACA, ISO/IEC 18013-5 §B.1.2).
+    pub authorities: Vec<Vec<u8>>,
     /// Maximum age of status evidence, in seconds.
     pub max_status_age: Option<u64>,
     /// Maximum age of a status list's signature, in seconds; `None` for the list's own limit.
@@ -50,6 +54,17 @@ pub enum Trust {
     Any,
     /// Only these issuers (DIDs or https URLs).
     Listed(Vec<String>),
+}
+
+/// Whether a text can name an issuer: a DID, a URL of the web, or the name of a certificate.
+#[must_use]
+pub fn can_name_issuer(text: &str) -> bool {
+    match text.split_once(':') {
+        Some(("did", _)) => Did::parse(text).is_ok(),
+        Some(("x509_san_dns" | "x509_hash", name)) => !name.is_empty(),
+        Some(("http" | "https", _)) => Url::parse(text).is_ok(),
+        _ => false,
+    }
 }
 
 impl Default for Trust {

@@ -129,6 +129,7 @@ mod python {
         let expected = Binding {
             audience: AUDIENCE.to_owned(),
             nonce: NONCE.to_owned(),
+            session: None,
         };
         let presented = Presented {
             format: Format::SdJwtVc,

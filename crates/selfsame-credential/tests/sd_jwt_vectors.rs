@@ -255,6 +255,7 @@ fn the_sd_jwt_vc_of_the_rfc_gets_a_valid_verdict_and_no_other_verifier_accepts_i
         let binding = Binding {
             audience: audience.as_str().unwrap().to_owned(),
             nonce: case["nonce"].as_str().unwrap().to_owned(),
+            session: None,
         };
         let presented = Presented {
             format: Format::SdJwtVc,

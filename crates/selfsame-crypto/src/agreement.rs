@@ -20,7 +20,7 @@ use crate::jwk::{Jwk, JwkParams};
 use crate::private_key::PrivateKey;
 use crate::public_key::PublicKey;
 use crate::secret::Secret;
-use crate::{ed25519, hash::ct_eq};
+use crate::{ed25519, hash::ct_eq, hkdf};
 
 /// How often a number is drawn until it is a private key. P-256 refuses one in 2^32; the others are rarer.
 const DRAWS: u8 = 4;
@@ -284,7 +284,7 @@ impl AgreementPrivate {
     /// Reads the bare private key: 32 bytes of X25519, or the big-endian number.
     ///
     /// # Errors
-    /// `Malformed` if it is none of the curve's.
+    /// `Malformed` if it is not a point of the curve.
     pub fn from_raw(curve: AgreementCurve, bytes: &[u8]) -> Result<Self, KeyError> {
         let private = agreement::PrivateKey::from_private_key(curve.algorithm(), bytes)
             .map_err(|_| KeyError::Malformed("private key for agreement"))?;
@@ -323,6 +323,21 @@ impl AgreementPrivate {
     /// The public key.
     pub fn public(&self) -> &AgreementKey {
         &self.public
+    }
+
+    /// A key of 32 bytes from the secret that is shared with `peer`, by HKDF with SHA-256 (RFC 5869).
+    ///
+    /// # Errors
+    /// `Unsupported` if the curves differ; `Weak` if the peer's key is of small order (RFC 7748 §6.1).
+    pub fn derive(
+        &self,
+        peer: &AgreementKey,
+        salt: &[u8],
+        info: &[u8],
+    ) -> Result<Secret, KeyError> {
+        let shared = self.agree(peer)?;
+        let key = Zeroizing::new(hkdf::expand::<32>(&hkdf::extract(salt, &shared), &[info]));
+        Ok(Secret::new(key.to_vec()))
     }
 
     /// The secret that is shared with `peer`.

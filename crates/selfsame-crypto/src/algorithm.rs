@@ -81,6 +81,28 @@ impl Algorithm {
         fully_specified.into_iter().chain([self.as_str()])
     }
 
+    /// Its numbers in the IANA registry of COSE algorithms, the fully specified one first (RFC 9864 §2, RFC 8230 §5, RFC
+    /// 9964 §3); none for those that have no place in COSE here.
+    pub const fn cose_numbers(self) -> &'static [i64] {
+        match self {
+            Self::EdDsa => &[-19, -8],
+            Self::Es256 => &[-9, -7],
+            Self::Es384 => &[-51, -35],
+            Self::Ps256 => &[-37],
+            Self::MlDsa44 => &[-48],
+            Self::MlDsa65 => &[-49],
+            Self::Es256k | Self::Rs256 | Self::Rs384 | Self::Rs512 | Self::Ps384 | Self::Ps512 => {
+                &[]
+            }
+        }
+    }
+
+    /// The algorithm with this number in COSE.
+    pub fn from_cose(number: i64) -> Option<Self> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|algorithm| algorithm.cose_numbers().contains(&number))
+    }
+
     /// The only key type this algorithm may be used with.
     pub const fn key_type(self) -> KeyType {
         match self {

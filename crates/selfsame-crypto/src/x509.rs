@@ -1,6 +1,7 @@
 //! X.509 certificate chains (RFC 5280), as in `x5c` headers. rustls-webpki builds and verifies the paths.
 
 mod constraints;
+mod contents;
 mod key_usage;
 mod naming;
 
@@ -18,6 +19,7 @@ use crate::hash::sha256;
 use crate::public_key::PublicKey;
 use crate::time::UnixTime;
 
+pub use contents::{CertificateContents, CertificateExtension, extension};
 pub use key_usage::may_sign_handshakes;
 pub use naming::{SubjectNames, named};
 
@@ -198,7 +200,7 @@ pub fn not_after(certificate: &[u8]) -> Option<UnixTime> {
     time(rest).map(|(end, _)| end)
 }
 
-/// The first end of the certificates of a chain (DER); `None` if there are none, or one cannot be read.
+/// The first end of the certificates of a chain (DER); `None` if the chain is empty, or one cannot be read.
 pub fn chain_not_after<'a>(chain: impl IntoIterator<Item = &'a [u8]>) -> Option<UnixTime> {
     let ends: Option<Vec<UnixTime>> = chain.into_iter().map(not_after).collect();
     ends?.into_iter().min()

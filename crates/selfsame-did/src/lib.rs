@@ -1,11 +1,11 @@
 //! DID syntax, DID documents, DID methods and resolution results. Plans resolution, but fetches nothing.
 //!
 //! Owns: the forms of DIDs, DID URLs and DID documents; the keys a document gives for each relationship; making and
-//! reading `did:key`, `did:jwk`, `did:web`, `did:peer`, `did:selfsame` and `did:cheqd` identifiers, as text and in
-//! binary; the documents of agents from before DID Core; the messages to and from registrars of other methods.
+//! reading `did:key`, `did:jwk`, `did:web`, `did:webvh`, `did:peer`, `did:selfsame` and `did:cheqd` identifiers, as text
+//! and in binary; the documents of agents from before DID Core; the messages to and from registrars of other methods.
 //!
 //! Does not own: fetching and caching (selfsame-net, selfsame-app), the state behind `did:selfsame`
-//! (selfsame-registry), HTTP status codes (selfsame-server).
+//! (selfsame-registry), the logs of `did:webvh` (selfsame-webvh), HTTP status codes (selfsame-server).
 #![cfg_attr(
     not(test),
     deny(

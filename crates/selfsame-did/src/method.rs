@@ -6,6 +6,7 @@ pub mod key;
 pub mod peer;
 pub mod selfsame;
 pub mod web;
+pub mod webvh;
 
 use selfsame_crypto::PublicKey;
 use url::Url;
@@ -18,6 +19,7 @@ pub const METHODS: Methods = Methods::new(&[
     &key::METHOD,
     &jwk::METHOD,
     &web::METHOD,
+    &webvh::METHOD,
     &peer::METHOD,
     &selfsame::METHOD,
     &cheqd::METHOD,
@@ -50,6 +52,8 @@ pub enum Origin {
     Peer,
     /// From the host that the DID names.
     Host,
+    /// From a log that proves itself, at the host that the DID names.
+    Log,
     /// From the registry, with a proof.
     Registry,
     /// From another resolver, whose answer is trusted without a proof.
@@ -85,6 +89,13 @@ pub enum ResolutionPlan {
     Fetch {
         /// The URL of the document.
         url: Url,
+    },
+    /// Fetch the log at this URL over HTTPS, with the witnesses' proofs beside it if it needs them, and verify it.
+    Log {
+        /// The URL of the log.
+        url: Url,
+        /// The options of the caller.
+        options: Options,
     },
     /// Query the registry of the DID's network.
     Registry {
@@ -137,12 +148,15 @@ impl Methods {
 
     /// Plans how to resolve `did`. Pass an error to [`Resolution::failed`]: it is the result of the resolution.
     pub fn plan(self, did: &Did, options: &Options) -> Result<ResolutionPlan, ResolutionError> {
-        if options.version_id.is_some() && options.version_time.is_some() {
-            return Err(ResolutionError::InvalidOptions);
-        }
-        match self.of(did) {
-            Some(method) => (method.plan)(did, options),
-            None => Ok(ResolutionPlan::Resolver(did.clone())),
+        options.one_version()?;
+        let plan = match self.of(did) {
+            Some(method) => (method.plan)(did, options)?,
+            None => ResolutionPlan::Resolver(did.clone()),
+        };
+        match (&plan, options.version_number) {
+            (ResolutionPlan::Log { .. }, _) | (_, None) => Ok(plan),
+            // The others name their versions, so the number would be ignored.
+            (_, Some(_)) => Err(ResolutionError::FeatureNotSupported),
         }
     }
 
@@ -175,7 +189,12 @@ impl Origin {
 
     /// Whether every party can resolve the DID, whichever registries and resolvers it uses.
     pub const fn is_portable(self) -> bool {
-        matches!(self, Self::Itself | Self::Host)
+        matches!(self, Self::Itself | Self::Host | Self::Log)
+    }
+
+    /// Whether an issuer or a verifier can have such a DID: it begins with one key, and no registrar writes it.
+    pub const fn is_of_one_key(self) -> bool {
+        matches!(self, Self::Itself | Self::Host | Self::Registry)
     }
 
     /// Whether the DID can get other keys and can be deactivated.

@@ -4,7 +4,7 @@ use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::time::UnixTime;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::did::Did;
 use crate::document::{Document, DocumentError, Representation};
@@ -23,6 +23,8 @@ pub struct Options {
     pub version_id: Option<String>,
     /// The instant for which the document is wanted.
     pub version_time: Option<UnixTime>,
+    /// The number of the wanted version, for methods that number them from 1.
+    pub version_number: Option<u64>,
     /// The wanted representation.
     pub accept: Representation,
 }
@@ -30,10 +32,27 @@ pub struct Options {
 impl Options {
     /// Refuses a wanted version, for methods whose documents have none.
     pub(crate) fn unversioned(&self) -> Result<(), ResolutionError> {
-        match (&self.version_id, self.version_time) {
-            (None, None) => Ok(()),
+        match self.versions_named() {
+            0 => Ok(()),
             _ => Err(ResolutionError::FeatureNotSupported),
         }
+    }
+
+    /// Refuses a version that is named in more than one way.
+    pub(crate) fn one_version(&self) -> Result<(), ResolutionError> {
+        match self.versions_named() {
+            0 | 1 => Ok(()),
+            _ => Err(ResolutionError::InvalidOptions),
+        }
+    }
+
+    fn versions_named(&self) -> usize {
+        let named = [
+            self.version_id.is_some(),
+            self.version_time.is_some(),
+            self.version_number.is_some(),
+        ];
+        named.into_iter().filter(|named| *named).count()
     }
 }
 
@@ -80,6 +99,9 @@ pub struct DocumentMetadata {
     /// The canonical form of the DID according to its method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub canonical_id: Option<Did>,
+    /// What the method states beyond these. Never read from other resolvers, whose metadata may be long.
+    #[serde(flatten, skip_deserializing)]
+    pub of_method: Map<String, Value>,
 }
 
 /// Metadata about the resolution (DID Resolution §4.2).
@@ -280,6 +302,11 @@ impl Resolution {
 }
 
 impl DocumentMetadata {
+    /// The seconds for which the controller of the DID allows to cache the document, if its method lets it say so.
+    pub fn ttl(&self) -> Option<u64> {
+        self.of_method.get("ttl")?.as_str()?.parse().ok()
+    }
+
     /// Whether this can be the requested version. Members that the resolver does not state are not checked.
     fn fits(&self, options: &Options) -> bool {
         let is_named = match (&options.version_id, &self.version_id) {

@@ -32,7 +32,7 @@ pub enum V2Endpoint {
 }
 
 impl V2Service {
-    /// The first endpoint of a document that takes DIDComm v2 and can be used; `None` if there is none.
+    /// The first endpoint of a document that takes DIDComm v2 and can be used; `None` if it does not exist.
     pub fn of(document: &Document) -> Option<Self> {
         let mut services = document.service.iter();
         services.find_map(|service| {

@@ -19,6 +19,10 @@ const FIELDS_MAX: usize = 32;
 /// The most paths of a field.
 const PATHS_MAX: usize = 8;
 
+/// The format of credentials with Data Integrity proofs, and the cryptosuite that is known.
+pub const INTEGRITY: &str = "di_vc";
+const CRYPTOSUITE: &str = "anoncreds-2023";
+
 /// The attachment of a request (RFC 0510, "`request-presentation` attachment format").
 #[derive(Deserialize, Serialize)]
 pub struct DefinedRequest {
@@ -74,8 +78,22 @@ pub struct Descriptor {
     /// The formats that are taken, if not all.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub format: BTreeMap<String, Value>,
+    /// What its type must be, as version 1 of Presentation Exchange says it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schema: Vec<SchemaUri>,
     /// What it must say.
     pub constraints: Constraints,
+}
+
+/// A type of credentials.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct SchemaUri {
+    /// Its identifier.
+    pub uri: String,
+    /// Whether the credential must have it; it must if nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub required: Option<bool>,
 }
 
 /// What a credential must say.
@@ -88,6 +106,38 @@ pub struct Constraints {
     /// Whether nothing else may be shown. A credential whose format can withhold claims shows nothing else anyway.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_disclosure: Option<Disclosure>,
+    /// Whether it must not be revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statuses: Option<Statuses>,
+}
+
+/// What the status of a credential must be.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Statuses {
+    /// That it is not revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<StatusDirective>,
+}
+
+/// Whether a status is to be shown.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct StatusDirective {
+    /// Whether it is.
+    pub directive: Directive,
+}
+
+/// Whether something is to be shown.
+#[derive(Clone, Copy, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Directive {
+    /// It must be.
+    Required,
+    /// It may be.
+    Allowed,
+    /// It is not.
+    Disallowed,
 }
 
 /// How much is to be shown.
@@ -118,6 +168,9 @@ pub struct Field {
     /// What the value must be; any without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Filter>,
+    /// Whether a predicate about the value is to be shown in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicate: Option<Disclosure>,
     /// Whether it may be missing.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
@@ -125,7 +178,7 @@ pub struct Field {
 
 /// What a value must be: the keywords of JSON Schema that are known here.
 #[derive(Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Filter {
     /// `type`.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
@@ -139,6 +192,18 @@ pub struct Filter {
     /// `contains`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contains: Option<Box<Filter>>,
+    /// `minimum`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimum: Option<i32>,
+    /// `maximum`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maximum: Option<i32>,
+    /// `exclusiveMinimum`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exclusive_minimum: Option<i32>,
+    /// `exclusiveMaximum`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exclusive_maximum: Option<i32>,
 }
 
 /// A type of JSON Schema.
@@ -163,7 +228,7 @@ impl DefinedRequest {
     /// Reads a request that is understood in each part of its definition.
     ///
     /// # Errors
-    /// `BadRequest` if it is none.
+    /// `BadRequest` if it is not valid.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let request: Self = read(bytes)?;
         request.presentation_definition.check()?;
@@ -179,7 +244,11 @@ impl DefinedRequest {
         let (Some(nonce), Some(audience)) = (challenge, domain) else {
             return Err(malformed(&"the request has no challenge or no domain"));
         };
-        Ok(Binding { audience, nonce })
+        Ok(Binding {
+            audience,
+            nonce,
+            session: None,
+        })
     }
 }
 
@@ -211,10 +280,51 @@ impl PresentationDefinition {
             }
         }
         let many = |one: &Descriptor| one.constraints.fields.len() > FIELDS_MAX;
-        match descriptors.iter().any(many) {
-            true => Err(malformed(&"a credential has 32 fields at most")),
-            false => Ok(()),
+        if descriptors.iter().any(many) {
+            return Err(malformed(&"a credential has 32 fields at most"));
         }
+        match self.wants_integrity() {
+            true => self.check_integrity(),
+            false => self.check_jwt(),
+        }
+    }
+
+    /// Whether it asks for credentials with Data Integrity proofs.
+    pub fn wants_integrity(&self) -> bool {
+        let asks = |formats: &BTreeMap<String, Value>| formats.contains_key(INTEGRITY);
+        let mut descriptors = self.input_descriptors.iter();
+        asks(&self.format) || descriptors.any(|one| asks(&one.format))
+    }
+
+    /// Checks that each credential is to have a proof of the cryptosuite that is known here.
+    fn check_integrity(&self) -> Result<()> {
+        let knows = |formats: &BTreeMap<String, Value>| {
+            let suites = formats.get(INTEGRITY).map(|asked| &asked["cryptosuite"]);
+            let suites = suites.and_then(Value::as_array);
+            formats.is_empty()
+                || suites.is_some_and(|suites| suites.iter().any(|one| one == CRYPTOSUITE))
+        };
+        let mut all = self.input_descriptors.iter().map(|one| &one.format);
+        match knows(&self.format) && all.all(knows) {
+            true => Ok(()),
+            false => Err(malformed(
+                &"all credentials are of the format di_vc with the cryptosuite anoncreds-2023, or none is",
+            )),
+        }
+    }
+
+    /// Checks that nothing is asked for that a JWT can't show.
+    fn check_jwt(&self) -> Result<()> {
+        for one in &self.input_descriptors {
+            let mut fields = one.constraints.fields.iter();
+            let proves = fields.any(|field| field.predicate.is_some());
+            if proves || one.constraints.statuses.is_some() || !one.schema.is_empty() {
+                return Err(malformed(
+                    &"predicates, statuses and schemas are for the format di_vc",
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Whether a credential of this format is taken for the descriptor.
@@ -260,7 +370,7 @@ impl Descriptor {
 
 impl Field {
     /// Where the claims meet it.
-    fn place(&self, claims: &Value) -> Option<ClaimPath> {
+    pub(crate) fn place(&self, claims: &Value) -> Option<ClaimPath> {
         // A path of VCDM 1.1 begins with the claim of the JWT that holds the credential.
         let paths = self
             .path
@@ -277,7 +387,7 @@ impl Field {
 }
 
 impl Filter {
-    fn fits(&self, value: &Value) -> bool {
+    pub(crate) fn fits(&self, value: &Value) -> bool {
         let is_one = |all: &Vec<Value>| all.contains(value);
         let has = |within: &Filter| {
             let elements = value.as_array().into_iter().flatten();
@@ -287,6 +397,49 @@ impl Filter {
             && self.is.as_ref().is_none_or(|is| is == value)
             && self.one_of.as_ref().is_none_or(is_one)
             && self.contains.as_deref().is_none_or(has)
+            && self.bounds().iter().all(|bound| bound.holds(value))
+    }
+
+    /// The bounds of a number.
+    pub fn bounds(&self) -> Vec<NumberBound> {
+        let bound = |comparison: &'static str, value: Option<i32>| {
+            value.map(|value| NumberBound { comparison, value })
+        };
+        let all = [
+            bound(">=", self.minimum),
+            bound("<=", self.maximum),
+            bound(">", self.exclusive_minimum),
+            bound("<", self.exclusive_maximum),
+        ];
+        all.into_iter().flatten().collect()
+    }
+
+    /// Whether it says nothing but bounds of a number.
+    pub fn is_of_bounds(&self) -> bool {
+        let is_number = matches!(self.kind, None | Some(JsonType::Number | JsonType::Integer));
+        let is_other = self.is.is_some() || self.one_of.is_some() || self.contains.is_some();
+        is_number && !is_other && !self.bounds().is_empty()
+    }
+}
+
+/// A bound of a number.
+pub struct NumberBound {
+    /// How it is compared.
+    pub comparison: &'static str,
+    /// What it is compared with.
+    pub value: i32,
+}
+
+impl NumberBound {
+    /// Whether a number is within it.
+    pub fn holds(&self, value: &Value) -> bool {
+        let (number, bound) = (value.as_i64(), i64::from(self.value));
+        number.is_some_and(|number| match self.comparison {
+            ">=" => number >= bound,
+            "<=" => number <= bound,
+            ">" => number > bound,
+            _ => number < bound,
+        })
     }
 }
 
@@ -360,8 +513,6 @@ mod tests {
             json!({"id": "d", "input_descriptors": [{"id": "a", "constraints": {"is_holder": []}}]}),
             json!({"id": "d", "input_descriptors": [{"id": "a", "constraints": {"fields": [
                 {"path": ["$.a"], "filter": {"pattern": ".*"}}]}}]}),
-            json!({"id": "d", "input_descriptors": [{"id": "a", "constraints": {"fields": [
-                {"path": ["$.a"], "predicate": "required"}]}}]}),
         ] {
             assert!(
                 serde_json::from_value::<PresentationDefinition>(value.clone()).is_err(),
@@ -379,5 +530,55 @@ mod tests {
         assert!(definition(same).check().is_err());
         assert!(of_fields(json!([{"path": []}])).check().is_err());
         assert!(of_fields(json!([{"path": ["$..a"]}])).check().is_err());
+        let proven = json!([{"path": ["$.a"], "predicate": "required", "filter": {"minimum": 1}}]);
+        assert!(of_fields(proven).check().is_err());
+    }
+
+    #[test]
+    fn a_definition_asks_for_data_integrity_proofs_of_the_known_cryptosuite() {
+        let of = |formats: Value, own: Value| {
+            let mut definition = of_fields(json!([{
+                "path": ["$.credentialSubject.age"],
+                "predicate": "required",
+                "filter": {"type": "number", "minimum": 18, "exclusiveMaximum": 65},
+            }]));
+            definition.format = serde_json::from_value(formats).unwrap();
+            definition.input_descriptors[0].format = serde_json::from_value(own).unwrap();
+            definition
+        };
+        let known = json!({"di_vc": {"cryptosuite": ["eddsa-rdfc-2022", "anoncreds-2023"],
+            "proof_type": ["DataIntegrityProof"]}});
+        for definition in [of(known.clone(), json!({})), of(json!({}), known.clone())] {
+            assert!(definition.wants_integrity());
+            definition.check().unwrap();
+        }
+        for (formats, own) in [
+            (
+                json!({"di_vc": {"cryptosuite": ["eddsa-rdfc-2022"]}}),
+                json!({}),
+            ),
+            (json!({"di_vc": {}}), json!({})),
+            (known, json!({"jwt_vc": {}})),
+        ] {
+            assert!(of(formats, own).check().is_err());
+        }
+    }
+
+    #[test]
+    fn a_number_is_within_its_bounds() {
+        let filter = |value: Value| serde_json::from_value::<Filter>(value).unwrap();
+        let bounds = filter(json!({"type": "integer", "minimum": 1, "exclusiveMaximum": 3}));
+        assert!(bounds.is_of_bounds());
+        for (value, fits) in [
+            (json!(0), false),
+            (json!(1), true),
+            (json!(2), true),
+            (json!(3), false),
+        ] {
+            assert_eq!(bounds.fits(&value), fits, "{value}");
+        }
+        assert!(!bounds.fits(&json!("2")));
+        assert!(!filter(json!({"type": "number"})).is_of_bounds());
+        assert!(!filter(json!({"minimum": 1, "const": 2})).is_of_bounds());
     }
 }

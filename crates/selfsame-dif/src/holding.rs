@@ -122,6 +122,8 @@ impl DifFormat {
         let put = types.fold(put, |put, kind| put.tag(type_tag(kind)));
         Ok(KeptBeside {
             id,
+            rev_reg_id: None,
+            cred_rev_id: None,
             writes: Batch::new(tenant.clone()).put(put),
         })
     }
@@ -167,7 +169,6 @@ pub(crate) fn type_tag(kind: &str) -> Tag {
 
 /// The format with this name, if people hold credentials in it.
 fn known(name: &str) -> Result<Format> {
-    let format = name.parse().ok();
-    let format = format.filter(|format: &Format| !format.describe().is_for_machines);
+    let format = Format::of_any_type().find(|format| format.as_str() == name);
     format.ok_or_else(|| malformed(&"the credential's format is unknown"))
 }

@@ -9,7 +9,7 @@ use selfsame_oauth::TokenRequest;
 use selfsame_openid::view::issuer::NewOffer;
 use selfsame_openid4vc::wire::credential::{CredentialRequest, WantedCredential};
 use selfsame_openid4vc::wire::offer::CredentialOffer;
-use selfsame_store::TenantId;
+use selfsame_store::{Batch, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -100,9 +100,10 @@ impl DifFormat {
         let asked = CredentialRequest {
             wanted: WantedCredential::CredentialConfigurationId(wanted),
             proofs: Some(vec![request.proof.jwt]),
+            response_encryption: None,
         };
         let token = token.access_token.expose();
-        let issued = issuer.credential(token, asked.to_json().as_bytes()).await?;
+        let issued = issuer.credential_here(token, &asked).await?;
         let credential = issued.credentials.into_iter().next();
         let credential = credential.ok_or_else(|| malformed(&"no credential was issued"))?;
         let listed = issuer.issued(Some(&offer), &Paging::default()).await?;
@@ -111,7 +112,11 @@ impl DifFormat {
         Ok(IssuedBeside {
             bytes: credential.credential.into_bytes(),
             format,
-            id: known.id,
+            id: Some(known.id),
+            cred_def_id: String::new(),
+            rev_reg_id: None,
+            cred_rev_id: None,
+            writes: Batch::new(tenant.clone()),
         })
     }
 }

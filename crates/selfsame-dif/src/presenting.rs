@@ -32,6 +32,9 @@ impl DifFormat {
     pub(crate) async fn presented(&self, tenant: &TenantId, request: &[u8]) -> Result<Vec<u8>> {
         let request = DefinedRequest::parse(request)?;
         let definition = &request.presentation_definition;
+        if definition.wants_integrity() {
+            return self.integrity.presented(tenant, &request).await;
+        }
         let binding = request.binding()?;
         let mut answers = Vec::new();
         for descriptor in &definition.input_descriptors {
@@ -124,6 +127,7 @@ impl PresentationMaking<'_> {
         match self.one.held.format.describe().profile {
             Profile::SdJwtVc => self.sd_jwt(evidence),
             Profile::W3c => self.w3c(evidence),
+            Profile::Mdoc => Err(malformed(&"a mobile document is not presented by an agent")),
             Profile::Compact => Err(malformed(&"a compact credential is not presented")),
         }
     }

@@ -71,16 +71,33 @@ impl SubmittedProof {
 
     /// The presentation for a descriptor, with its format.
     pub fn answer(&self, descriptor: &str) -> Option<FoundAnswer<'_>> {
-        let mut places = self.presentation_submission.descriptor_map.iter();
-        let place = places.find(|place| place.id == descriptor)?;
-        let path = place.path.strip_prefix("$.verifiableCredential")?;
-        let path = path.strip_prefix('.').unwrap_or(path);
-        let index = path.strip_prefix('[')?.strip_suffix(']')?;
-        let raw = self.presented.get(index.parse::<usize>().ok()?)?;
+        let place = self.presentation_submission.of(descriptor)?;
+        let raw = self.presented.get(place.index()?)?;
         Some(FoundAnswer {
             format: &place.format,
             raw,
         })
+    }
+}
+
+impl Submission {
+    /// The index of the credential for a descriptor.
+    pub fn place(&self, descriptor: &str) -> Option<usize> {
+        self.of(descriptor)?.index()
+    }
+
+    fn of(&self, descriptor: &str) -> Option<&DescriptorPlace> {
+        let mut places = self.descriptor_map.iter();
+        places.find(|place| place.id == descriptor)
+    }
+}
+
+impl DescriptorPlace {
+    fn index(&self) -> Option<usize> {
+        let path = self.path.strip_prefix("$.verifiableCredential")?;
+        let path = path.strip_prefix('.').unwrap_or(path);
+        let index = path.strip_prefix('[')?.strip_suffix(']')?;
+        index.parse().ok()
     }
 }
 

@@ -38,6 +38,9 @@ impl DifFormat {
         proof: &ProofBeside<'_>,
     ) -> Result<BesideVerdict> {
         let request = DefinedRequest::parse(proof.request)?;
+        if request.presentation_definition.wants_integrity() {
+            return self.integrity.verified(&request, proof.presentation).await;
+        }
         let submitted: SubmittedProof = read(proof.presentation)?;
         let roles = self.roles(tenant).await?;
         let judging = Judging {

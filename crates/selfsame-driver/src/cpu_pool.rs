@@ -47,7 +47,7 @@ impl CpuPool {
         })
     }
 
-    /// As [`Self::run`], for callers of whom only so many come at a time: they wait for each other, in order, and leave
+    /// As [`Self::run`], for callers that come in a limited number at a time: they wait for each other, in order, and leave
     /// room for others.
     ///
     /// # Errors

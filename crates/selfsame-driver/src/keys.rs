@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use selfsame_crypto::seal::SealingKey;
+use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PrivateKey, PublicKey, Secret};
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 use selfsame_traces::{SpanEnd, SpanKind};
@@ -136,18 +137,42 @@ impl Keys {
         kind: KeyType,
         batch: Batch,
     ) -> Result<(Arc<PrivateKey>, KeyHandle, Batch)> {
+        let (key, handle, put) = self.fresh(tenant, kind)?;
+        Ok((key, handle, batch.for_tenant(tenant.clone()).put(put)))
+    }
+
+    /// As [`Self::create`], but the key is deleted at this time unless [`Self::keep`] was called.
+    ///
+    /// # Errors
+    /// `Internal` if the system has no randomness.
+    pub fn create_until(
+        &self,
+        tenant: &TenantId,
+        kind: KeyType,
+        expires: UnixTime,
+    ) -> Result<(KeyHandle, Batch)> {
+        let (_, handle, put) = self.fresh(tenant, kind)?;
+        let batch = Batch::new(tenant.clone()).put(put.expires(expires));
+        Ok((handle, batch))
+    }
+
+    /// Adds to the batch that a key is kept until it is deleted.
+    ///
+    /// # Errors
+    /// `Internal` if there is no such key or the store fails.
+    pub async fn keep(&self, tenant: &TenantId, handle: &KeyHandle, batch: Batch) -> Result<Batch> {
+        let secret = self.stored(tenant, handle).await?;
+        let put = Put::new(KIND, handle.as_str(), secret.expose().to_vec());
+        Ok(batch.for_tenant(tenant.clone()).put(put))
+    }
+
+    fn fresh(&self, tenant: &TenantId, kind: KeyType) -> Result<(Arc<PrivateKey>, KeyHandle, Put)> {
         let key = Arc::new(PrivateKey::generate(kind).map_err(Error::internal)?);
         let handle = KeyHandle::of(key.public());
         let secret = key.to_pkcs8().map_err(Error::internal)?;
-        let batch = batch.for_tenant(tenant.clone()).put(Put {
-            kind: KIND,
-            id: handle.as_str().to_owned(),
-            value: secret.expose().to_vec(),
-            tags: Vec::new(),
-            expires: None,
-        });
+        let put = Put::new(KIND, handle.as_str(), secret.expose().to_vec());
         self.remember(tenant, &handle, KeyPlacement::Unsealed(key.clone()));
-        Ok((key, handle, batch))
+        Ok((key, handle, put))
     }
 
     /// Adds to the batch that the tenant signs with this key of the hardware security module.
@@ -411,6 +436,27 @@ mod tests {
         }
         assert!(unsealed.find(&at(3 * CACHED_MAX - 1)).is_some());
         assert!(unsealed.find(&at(1)).is_none());
+    }
+
+    #[tokio::test]
+    async fn a_key_with_an_end_is_lost_then_unless_it_is_kept() {
+        let vault = selfsame_store::Vault::from_master(SealingKey::from_bytes([7; 32]));
+        let backend = Arc::new(selfsame_store::Memory::new());
+        let store = Store::open(backend, vault).await.unwrap();
+        let (tenant, past) = (TenantId::instance(), UnixTime(1));
+        let keys = Keys::new(store.clone());
+        let (lost, batch) = keys.create_until(&tenant, KeyType::P256, past).unwrap();
+        store.commit(batch).await.unwrap();
+        assert!(keys.stored(&tenant, &lost).await.is_err());
+
+        let end = UnixTime(u64::MAX / 2);
+        let (kept, batch) = keys.create_until(&tenant, KeyType::P256, end).unwrap();
+        store.commit(batch).await.unwrap();
+        let batch = Batch::new(tenant.clone());
+        let batch = keys.keep(&tenant, &kept, batch).await.unwrap();
+        store.commit(batch).await.unwrap();
+        let record = store.read(&tenant, KIND, kept.as_str()).await.unwrap();
+        assert_eq!(record.unwrap().expires, None);
     }
 
     /// A module with one key, which can be away.

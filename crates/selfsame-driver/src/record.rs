@@ -1,6 +1,8 @@
 //! Encodes and decodes the values of records as JSON, and keeps those at hand that were written last.
 
 mod cache;
+pub mod events;
+pub mod notice;
 
 use selfsame_store::{MAX_PAGE, Page, Record, Store, TenantId};
 use serde::{Deserialize, Serialize};

@@ -29,7 +29,7 @@ impl Endorsements {
     /// A transaction.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the store's.
+    /// `NotFound` if it does not exist; the store's.
     pub async fn show(&self, tenant: &TenantId, id: &str) -> Result<TransactionView> {
         let (entry, _) = self.entry(tenant, id).await?;
         Ok(TransactionView::of(id, &entry))

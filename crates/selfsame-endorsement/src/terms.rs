@@ -16,7 +16,7 @@ pub struct EndorsementTerms {
     pub public_did: Option<String>,
     /// The alias of the connection to it.
     pub alias: Option<String>,
-    /// The link of an invitation to that connection, which is made at the start if there is none.
+    /// The link of an invitation to that connection, which is made at the start if it does not exist.
     pub invitation: Option<String>,
     /// An author asks for the endorsement of each transaction.
     pub auto_request: bool,

@@ -14,8 +14,19 @@ use selfsame_driver::Result;
 use selfsame_ledger::Registry;
 use selfsame_ledger::browse::Browser;
 use selfsame_openid::OrganisationRoles;
-use selfsame_openid4vc::wire::credential::CredentialResponse;
+use selfsame_openid4vc::wire::credential::CredentialAnswer;
+use selfsame_remote_wallet::RemoteWallets;
 use selfsame_sign_in::access::PresentedToken;
+
+/// A call of an endpoint of an organisation's issuer that needs an access token.
+pub struct WithToken<'a> {
+    /// The organisation's roles.
+    pub roles: &'a OrganisationRoles,
+    /// The token.
+    pub presented: &'a PresentedToken<'a>,
+    /// The body.
+    pub body: &'a [u8],
+}
 
 /// What serves the endpoints of an instance.
 #[async_trait]
@@ -46,15 +57,16 @@ pub trait EndpointHost: Send + Sync {
     fn is_operator(&self, token: &str) -> bool;
 
     /// Issues credentials of an organisation for an access token.
-    async fn credential(
-        &self,
-        roles: &OrganisationRoles,
-        presented: &PresentedToken<'_>,
-        body: &[u8],
-    ) -> Result<CredentialResponse>;
+    async fn credential(&self, call: WithToken<'_>) -> Result<CredentialAnswer>;
+
+    /// Takes what a wallet says of the credentials that it got from an organisation.
+    async fn notified(&self, call: WithToken<'_>) -> Result<()>;
 
     /// A nonce for the next proofs of possession that come with access tokens (RFC 9449 §9).
     async fn dpop_nonce(&self, roles: &OrganisationRoles) -> Result<String>;
+
+    /// The rows of remote Indy wallets of its organisations.
+    fn remote_wallets(&self) -> RemoteWallets;
 
     /// Registers the DID of another party in the registry, and waits for the receipt.
     async fn register(&self, newcomer: &Newcomer<'_>) -> Result<Registered>;
@@ -89,3 +101,7 @@ impl Deref for Instance {
 
 /// The roles of the organisation whose address was called.
 pub struct RolesHere(pub Arc<OrganisationRoles>);
+
+/// The roles of the organisation whose address was called, which is not suspended and not erased.
+#[derive(Clone)]
+pub struct ActiveRolesHere(pub Arc<OrganisationRoles>);

@@ -1,13 +1,15 @@
 //! OpenID4VCI 1.0: the issuer's metadata, offers by reference, and its three endpoints; status lists.
 
 use axum::extract::{RawQuery, State};
-use axum::response::{IntoResponse as _, Response};
-use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG};
+use axum::response::{IntoResponse, Response};
+use http::header::{
+    ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, VARY,
+};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use selfsame_core::organisation::look::LogoFile;
 use selfsame_http::error::{Handled, Problem};
 use selfsame_http::extract::{Path, Raw, after, bearer, is_kind};
-use selfsame_http::negotiation::is_known;
+use selfsame_http::negotiation::{is_known, preferred};
 use selfsame_http::response::{open_to_all, ready};
 use selfsame_openid::OrganisationRoles;
 use selfsame_openid::issuer::lists::ListFace;
@@ -16,9 +18,13 @@ use selfsame_sign_in::access::PresentedToken;
 use selfsame_types::{DocumentKind, Picture};
 use url::Url;
 
-use crate::instance::{Instance, RolesHere};
+use crate::CredentialAnswer;
+use crate::instance::{Instance, RolesHere, WithToken};
 
 const JSON: &str = "application/json";
+/// The media type of encrypted requests and responses (§10).
+const JWT: &str = selfsame_openid4vc::wire::encryption::MEDIA_TYPE;
+const PEM: &str = "application/pem-certificate-chain";
 const FORM: &str = "application/x-www-form-urlencoded";
 /// The scheme and the header of proofs of possession (RFC 9449 §7.1).
 const DPOP: &str = "dpop";
@@ -57,9 +63,15 @@ pub async fn token(RolesHere(roles): RolesHere, headers: HeaderMap, Raw(body): R
     Ok(axum::Json(roles.issuer()?.token(&body).await?).into_response())
 }
 
-/// The nonce endpoint (§7).
-pub async fn nonce(RolesHere(roles): RolesHere) -> Handled {
-    Ok(axum::Json(roles.issuer()?.nonce()).into_response())
+/// The nonce endpoint (§7). Where access tokens may be bound to a key, a nonce for the next proof comes along, which saves
+/// the wallet a refusal.
+pub async fn nonce(State(instance): State<Instance>, RolesHere(roles): RolesHere) -> Handled {
+    let issuer = roles.issuer()?;
+    let answer = axum::Json(issuer.nonce()).into_response();
+    match issuer.names_provider() {
+        true => with_dpop_nonce(&instance, &roles, answer).await,
+        false => Ok(answer),
+    }
 }
 
 /// The credential endpoint (§8).
@@ -69,15 +81,70 @@ pub async fn credential(
     headers: HeaderMap,
     body: Result<Raw, Problem>,
 ) -> Handled {
-    let proof = headers.get(DPOP).and_then(|proof| proof.to_str().ok());
     let answer = issued(&instance, &roles, &headers, body).await;
-    if proof.is_none() {
-        return answer;
+    finished(&instance, &roles, &headers, answer).await
+}
+
+/// The notification endpoint (§11).
+pub async fn notification(
+    State(instance): State<Instance>,
+    RolesHere(roles): RolesHere,
+    headers: HeaderMap,
+    body: Result<Raw, Problem>,
+) -> Handled {
+    let answer = notified(&instance, &roles, &headers, body).await;
+    finished(&instance, &roles, &headers, answer).await
+}
+
+async fn notified(
+    instance: &Instance,
+    roles: &OrganisationRoles,
+    headers: &HeaderMap,
+    body: Result<Raw, Problem>,
+) -> Handled {
+    let url = roles.organisation.url("issuer/notification")?;
+    let presented = presented(&url, headers).ok_or_else(absent)?;
+    let malformed = |problem: Problem| problem.with_code("invalid_notification_request");
+    if !is_kind(headers, JSON) {
+        return Err(malformed(Problem::bad_request("body-not-json")));
     }
-    let mut answer = answer.unwrap_or_else(|problem| problem.into_response());
-    let nonce = instance.dpop_nonce(&roles).await?;
+    let Raw(body) = body.map_err(malformed)?;
+    let call = WithToken {
+        roles,
+        presented: &presented,
+        body: &body,
+    };
+    instance.notified(call).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// An answer at a resource; one to a call with a proof of possession has a nonce for the next proof.
+async fn finished(
+    instance: &Instance,
+    roles: &OrganisationRoles,
+    headers: &HeaderMap,
+    answer: Handled,
+) -> Handled {
+    match headers.contains_key(DPOP) {
+        false => answer,
+        true => {
+            let answer = answer.unwrap_or_else(IntoResponse::into_response);
+            with_dpop_nonce(instance, roles, answer).await
+        }
+    }
+}
+
+/// An answer with a nonce for the next proof of possession (RFC 9449 §9).
+async fn with_dpop_nonce(
+    instance: &Instance,
+    roles: &OrganisationRoles,
+    mut answer: Response,
+) -> Handled {
+    let nonce = instance.dpop_nonce(roles).await?;
     if let Ok(nonce) = HeaderValue::from_str(&nonce) {
-        answer.headers_mut().insert("dpop-nonce", nonce);
+        let headers = answer.headers_mut();
+        headers.insert("dpop-nonce", nonce);
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     Ok(answer)
 }
@@ -89,18 +156,28 @@ async fn issued(
     body: Result<Raw, Problem>,
 ) -> Handled {
     let url = roles.organisation.url("issuer/credential")?;
-    let absent = || Problem::new(StatusCode::UNAUTHORIZED, "access-token-needed");
     let presented = presented(&url, headers).ok_or_else(absent)?;
-    if !is_kind(headers, JSON) {
+    if !is_kind(headers, JSON) && !is_kind(headers, JWT) {
         let problem = Problem::bad_request("body-not-json");
         return Err(problem.with_code(MALFORMED));
     }
     let Raw(body) = body.map_err(|problem| problem.with_code(MALFORMED))?;
-    let response = instance.credential(roles, &presented, &body).await?;
-    Ok(axum::Json(response).into_response())
+    let call = WithToken {
+        roles,
+        presented: &presented,
+        body: &body,
+    };
+    Ok(match instance.credential(call).await? {
+        CredentialAnswer::Plain(response) => axum::Json(response).into_response(),
+        CredentialAnswer::Encrypted(token) => ([(CONTENT_TYPE, JWT)], token).into_response(),
+    })
 }
 
-/// The access token of a call of the credential endpoint, and the proof that comes with it.
+fn absent() -> Problem {
+    Problem::new(StatusCode::UNAUTHORIZED, "access-token-needed")
+}
+
+/// The access token of a call of an endpoint, and the proof that comes with it.
 fn presented<'a>(url: &'a Url, headers: &'a HeaderMap) -> Option<PresentedToken<'a>> {
     let authorization = headers.get(AUTHORIZATION)?;
     let bound = after(authorization, DPOP);
@@ -111,7 +188,7 @@ fn presented<'a>(url: &'a Url, headers: &'a HeaderMap) -> Option<PresentedToken<
         method: "POST",
         is_dpop: bound.is_some(),
         token: bound.or_else(|| bearer(authorization))?,
-        // RFC 9449 §4.3: two proofs are none.
+        // RFC 9449 §4.3: two proofs are refused.
         proof: proof.filter(|_| proofs.next().is_none()),
     })
 }
@@ -199,6 +276,37 @@ pub async fn registry_token_list(
     served(&roles, list, Some("registry"), &headers).await
 }
 
+/// The Token Status List of mobile documents, as a JWT or, for those that prefer it, as a CWT (§8.2).
+pub async fn document_list(
+    RolesHere(roles): RolesHere,
+    Path(list): Path<u64>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Handled {
+    of_now(query.as_deref())?;
+    let list = served(&roles, list, Some(form_of_list(&headers)), &headers).await?;
+    Ok(([(VARY, "Accept")], list).into_response())
+}
+
+/// The name of the form in which a list of mobile documents is asked for.
+fn form_of_list(headers: &HeaderMap) -> &'static str {
+    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    let named = |wish: &str| match wish.split(';').next().unwrap_or_default().trim() {
+        "application/statuslist+cwt" => Some("mdoc+cwt"),
+        "application/statuslist+jwt" | "application/*" | "*/*" => Some("mdoc"),
+        _ => None,
+    };
+    preferred(accept.unwrap_or_default(), named).unwrap_or("mdoc")
+}
+
+/// The certificate of the authority of mobile documents, for those who want to trust it.
+pub async fn authority(RolesHere(roles): RolesHere) -> Handled {
+    let certificate = roles.publisher()?.authority().await?;
+    Ok(open_to_all(
+        ([(CONTENT_TYPE, PEM)], certificate).into_response(),
+    ))
+}
+
 /// The list as a Bitstring Status List of one purpose.
 pub async fn bitstring_list(
     RolesHere(roles): RolesHere,
@@ -249,6 +357,20 @@ fn fresh_or_known(list: ServedList, known: bool) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_of_documents_is_a_cwt_only_for_those_that_prefer_it() {
+        let form = |accept: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT, HeaderValue::from_static(accept));
+            form_of_list(&headers)
+        };
+        assert_eq!(form_of_list(&HeaderMap::new()), "mdoc");
+        assert_eq!(form("application/statuslist+cwt"), "mdoc+cwt");
+        let both = "application/statuslist+jwt, application/statuslist+cwt;q=0.9";
+        assert_eq!(form(both), "mdoc");
+        assert_eq!(form("text/html, */*;q=0.1"), "mdoc");
+    }
 
     #[test]
     fn a_time_in_the_query_asks_for_history() {

@@ -11,6 +11,7 @@ pub mod hosted;
 mod instance;
 pub mod issuer;
 pub mod registry;
+pub mod remote_wallet;
 pub mod resolver;
 pub mod routes;
 pub mod tails;
@@ -18,6 +19,7 @@ pub mod verifier;
 pub mod von_network;
 
 pub use addressed::Addressed;
-pub use instance::{EndpointHost, Instance, RolesHere};
-pub use selfsame_openid4vc::wire::credential::CredentialResponse;
+pub use instance::{ActiveRolesHere, EndpointHost, Instance, RolesHere, WithToken};
+pub use selfsame_openid4vc::wire::credential::CredentialAnswer;
+pub use selfsame_remote_wallet::RemoteWallets;
 pub use selfsame_sign_in::access::PresentedToken;

@@ -1,5 +1,7 @@
 //! DID Resolution over HTTP, as Universal Resolvers serve it: the result's envelope, or the document alone.
 
+mod files;
+
 use axum::extract::{RawQuery, State};
 use axum::response::IntoResponse as _;
 use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, VARY};
@@ -40,6 +42,24 @@ pub struct AskedVersion {
     pub version_id: Option<String>,
     /// An instant at which the version was current, RFC 3339.
     pub version_time: Option<String>,
+    /// Its number, for methods that number their versions from 1.
+    pub version_number: Option<u64>,
+}
+
+impl AskedVersion {
+    /// The version without the fields that a form left empty.
+    #[must_use]
+    pub fn without_empty(self) -> Self {
+        let filled = |field: Option<String>| {
+            let text = field.map(|text| text.trim().to_owned());
+            text.filter(|text| !text.is_empty())
+        };
+        Self {
+            version_id: filled(self.version_id),
+            version_time: filled(self.version_time),
+            ..self
+        }
+    }
 }
 
 /// Resolves a DID, or dereferences a DID URL of a linked resource.
@@ -53,6 +73,9 @@ pub async fn resolve(
     let Ok(Path(did)) = did else {
         return answer(&failed(ResolutionError::InvalidDid), ENVELOPE);
     };
+    if let Some(url) = files::named(&did) {
+        return files::place(&instance, &url, &asked).await;
+    }
     match resource(&did, query.as_deref()) {
         Ok(Some((url, wanted))) => dereference(&instance, &url, &wanted).await,
         Ok(None) => document(&instance, &did, &asked, &headers).await,
@@ -99,8 +122,13 @@ async fn document(
 /// its own document.
 async fn dereference(instance: &Instance, url: &DidUrl, wanted: &WantedResource) -> Handled {
     let linked = instance.linked(url, wanted).await;
-    let (status, body) = match linked {
-        Ok(linked) => (StatusCode::OK, content(&linked)),
+    dereferenced(linked.map(|linked| content(&linked)))
+}
+
+/// The result of dereferencing: its body, or an error.
+fn dereferenced(result: Result<Value, ResolutionError>) -> Handled {
+    let (status, body) = match result {
+        Ok(body) => (StatusCode::OK, body),
         Err(error) => {
             log_refusal(
                 error_status(error),
@@ -154,6 +182,7 @@ pub async fn resolution(instance: &Instance, did: &str, asked: &AskedVersion) ->
     let options = Options {
         version_id,
         version_time: version_time.flatten(),
+        version_number: asked.version_number,
         ..Options::default()
     };
     told(instance.resolve(&did, &options).await)

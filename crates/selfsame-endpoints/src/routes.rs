@@ -1,12 +1,14 @@
 //! The addresses: each that a specification or a document describes, and which one.
 
 use axum::extract::{FromRef, FromRequestParts};
-use selfsame_http::route::{Route, get, post, put, tagged};
+use selfsame_http::route::{Route, delete, get, patch, post, put, tagged};
 
 use crate::instance::{Instance, RolesHere};
+use crate::remote_wallet::{self, RemoteWalletHere};
 use crate::{hosted, issuer, registry, resolver, tails, verifier, von_network};
 
 const JSON: &str = "application/json";
+const JSON_LINES: &str = "text/jsonl";
 const JWT: &str = "application/jwt";
 const FORM: &str = "application/x-www-form-urlencoded";
 const CBOR: &str = "application/cbor";
@@ -77,6 +79,61 @@ where
     .takes(JSON)])
 }
 
+/// The rows of remote Indy wallets, for programs with an API key.
+pub fn remote_wallets<S: ServerState>() -> Vec<Route<S>>
+where
+    RemoteWalletHere: FromRequestParts<S>,
+{
+    let by = |route: Route<S>| route.by("docs/remote-wallet.md");
+    let routes = vec![
+        post("/api/v1/api-token-auth/", remote_wallet::sign_in)
+            .named("remote_wallet_sign_in")
+            .gives(
+                JSON,
+                "The token of further calls, for the name and the secret of an API key.",
+            )
+            .takes(JSON),
+        post("/api/v1/keyval/", remote_wallet::create)
+            .named("remote_wallet_create")
+            .gives(JSON, "Creates a row.")
+            .takes(JSON),
+        get("/api/v1/keyval/{row}/", remote_wallet::show)
+            .named("remote_wallet_show")
+            .gives(JSON, "A row by its number."),
+        put("/api/v1/keyval/{row}/", remote_wallet::replace)
+            .named("remote_wallet_replace")
+            .gives(JSON, "Replaces a row, whose names stay.")
+            .takes(JSON),
+        patch("/api/v1/keyval/{row}/", remote_wallet::change)
+            .named("remote_wallet_change")
+            .gives(JSON, "Replaces members of a row, whose names stay.")
+            .takes(JSON),
+        delete("/api/v1/keyval/{row}/", remote_wallet::remove)
+            .named("remote_wallet_remove")
+            .gives(TEXT, "Removes a row."),
+        get(
+            "/api/v1/keyval/{wallet_name}/{item_type}/",
+            remote_wallet::listed,
+        )
+        .named("remote_wallet_list")
+        .gives(
+            JSON,
+            "The rows of a wallet and a type: 1,000, and a header `Link` if there are more.",
+        )
+        .asks(&["after?"]),
+        get(
+            "/api/v1/keyval/{wallet_name}/{item_type}/{item_id}/",
+            remote_wallet::named,
+        )
+        .named("remote_wallet_find")
+        .gives(
+            JSON,
+            "The row with these names, as a list with one row or none.",
+        ),
+    ];
+    tagged("remote-wallet", routes.into_iter().map(by).collect())
+}
+
 /// The resolver, for anyone's programs.
 pub fn resolution<S: ServerState>() -> Vec<Route<S>>
 where
@@ -84,7 +141,7 @@ where
 {
     tagged("resolution", vec![
         get("/1.0/identifiers/{*did}", resolver::resolve).named("resolution_resolve").abroad().gives(RESOLUTION, "Resolves a DID, or dereferences a DID URL of a linked resource; the document alone if `Accept` asks for it.").by("DID Resolution §7.1")
-    .asks(&["versionId?", "versionTime?"])
+    .asks(&["versionId?", "versionNumber?", "versionTime?"])
     .or(&[
         DID_DOCUMENT,
         "application/did+json",
@@ -93,6 +150,8 @@ where
     ])
     .refuses(&[RESOLUTION, DEREFERENCING]),
         get("/dids/{name}/did.json", hosted::named).named("resolution_hosted_document").gives(DID_DOCUMENT, "A did:web document that the operator hosts here.").by("did:web"),
+        get("/dids/{name}/did.jsonl", hosted::log).named("resolution_hosted_log").gives(JSON_LINES, "The log of a did:webvh that the operator hosts here.").by("did:webvh v1.0"),
+        get("/dids/{name}/did-witness.json", hosted::witnesses).named("resolution_hosted_witness_proofs").gives(JSON, "The proofs of the witnesses of such a log.").by("did:webvh v1.0"),
     ])
 }
 
@@ -138,6 +197,14 @@ where
                 .gives(JSON, "Credentials, for an access token and proofs.")
                 .by("OpenID4VCI 1.0 §8")
                 .takes(JSON),
+            post("/issuer/notification", issuer::notification)
+                .named("issuance_notification")
+                .gives(
+                    JSON,
+                    "Takes what a wallet says of the credentials that it got.",
+                )
+                .by("OpenID4VCI 1.0 §11")
+                .takes(JSON),
         ],
     )
 }
@@ -154,6 +221,10 @@ where
                 .named("issuance_jwt_vc_issuer_metadata")
                 .gives(JSON, "The keys that SD-JWT VCs are signed with.")
                 .by("SD-JWT VC, JWT VC Issuer Metadata"),
+            get("/issuer/authority", issuer::authority)
+                .named("issuance_authority")
+                .gives("application/pem-certificate-chain", "The certificate of the authority (IACA) of the issuer's mobile documents. 404 before the first of them was issued.")
+                .by("ISO/IEC 18013-5 §B.1.2"),
             get("/issuer/did.json", hosted::issuer)
                 .named("resolution_issuer_document")
                 .gives(DID_DOCUMENT, "The issuer's did:web document.")
@@ -216,6 +287,7 @@ where
         get("/status/{list}", issuer::status_list).named("issuance_status_list").gives("application/statuslist+jwt", "A signed Token Status List.").by("Token Status List §8"),
         get("/status/{list}/token", issuer::w3c_token_list).named("issuance_status_list_w3c").gives("application/statuslist+jwt", "The Token Status List, signed as W3C credentials are.").by("Token Status List §8"),
         get("/status/{list}/registry", issuer::registry_token_list).named("issuance_status_list_registry").gives("application/statuslist+jwt", "The Token Status List, signed by the issuer's DID in the registry, for single-use credentials.").by("Token Status List §8"),
+        get("/status/{list}/mdoc", issuer::document_list).named("issuance_status_list_mdoc").gives("application/statuslist+jwt", "The Token Status List of mobile documents, signed by the document signer; as a CWT, if the request accepts `application/statuslist+cwt` alone or rather.").by("Token Status List §8"),
         get("/status/{list}/{purpose}", issuer::bitstring_list).named("issuance_bitstring_status_list").gives(JWT, "A signed Bitstring Status List of one purpose.").by("Bitstring Status List 1.0"),
     ])
 }

@@ -1,22 +1,28 @@
 //! The management of clients: registered and changed by the operator's programs.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 
 use axum::response::Response;
 use http::StatusCode;
+use selfsame_audit::AuditResult;
 use selfsame_driver::{Error, ErrorKind};
 use selfsame_http::extract::{Path, Raw};
 use selfsame_oidc::ClientRegistration;
 use selfsame_oidc::redirect::ApplicationType;
-use selfsame_sign_in::clients::WantedClient;
+use selfsame_sign_in::clients::{ChangedClient, WantedClient};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::codes::Coded;
-use crate::door::{EsignetDoor, EsignetHere};
+use crate::door::{ClientManager, EsignetDoor, EsignetHere};
 use crate::{details_hash, envelope};
 
+/// The code for a sender who may not manage clients.
+const UNAUTHORIZED: &str = "UNAUTHORIZED";
+/// The code for a failure of our own.
+const UNKNOWN: &str = "unknown_error";
 const ACTIVE: &str = "ACTIVE";
 const INACTIVE: &str = "INACTIVE";
 /// The claims that a client may know.
@@ -44,7 +50,7 @@ const CLAIMS: [&str; 18] = [
 /// A client as it is registered or changed. What is absent stays as it is.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct ClientRequest {
+pub struct ClientRequest {
     client_id: Option<String>,
     client_name: Option<String>,
     client_name_lang_map: Option<BTreeMap<String, String>>,
@@ -68,49 +74,100 @@ struct ClientResponse {
 }
 
 /// Registers a client.
-pub async fn create(here: EsignetHere, Raw(body): Raw) -> Response {
-    let created = match here.managed(&body) {
-        Ok(request) => here.door.create(request).await,
-        Err(refused) => return *refused,
-    };
-    envelope::answer(created, here.door.clock.now())
+pub async fn create(mut here: EsignetHere, Raw(body): Raw) -> Response {
+    let request = here.managed(&body);
+    let named = request.as_ref().ok().and_then(|one| one.client_id.clone());
+    here.names(named);
+    let (door, is_known) = (here.door.clone(), here.is_known());
+    here.audited(async move { door.create(request?, is_known).await })
+        .await
 }
 
 /// Replaces what a client may do.
-pub async fn update(here: EsignetHere, Path(id): Path<String>, Raw(body): Raw) -> Response {
-    let updated = match here.managed(&body) {
-        Ok(request) if request.status.is_none() => Err("invalid_status"),
-        Ok(request) => here.door.change(&id, request).await,
-        Err(refused) => return *refused,
-    };
-    envelope::answer(updated, here.door.clock.now())
+pub async fn update(mut here: EsignetHere, Path(id): Path<String>, Raw(body): Raw) -> Response {
+    let request = here.managed(&body);
+    let request = request.and_then(|request| match request.status {
+        Some(_) => Ok(request),
+        None => Err("invalid_status"),
+    });
+    here.names(Some(id.clone()));
+    let (door, is_known) = (here.door.clone(), here.is_known());
+    here.audited(async move { door.change(&id, request?, is_known).await })
+        .await
 }
 
 /// Changes some of what a client may do.
-pub async fn patch(here: EsignetHere, Path(id): Path<String>, Raw(body): Raw) -> Response {
-    let changed = match here.managed(&body) {
-        Ok(request) => here.door.change(&id, request).await,
-        Err(refused) => return *refused,
-    };
-    envelope::answer(changed, here.door.clock.now())
+pub async fn patch(mut here: EsignetHere, Path(id): Path<String>, Raw(body): Raw) -> Response {
+    let request = here.managed(&body);
+    here.names(Some(id.clone()));
+    let (door, is_known) = (here.door.clone(), here.is_known());
+    here.audited(async move { door.change(&id, request?, is_known).await })
+        .await
 }
 
 impl EsignetHere {
     /// The request of somebody who may manage clients.
-    fn managed(&self, body: &[u8]) -> Result<ClientRequest, Box<Response>> {
-        let now = self.door.clock.now();
-        if !self.may_manage {
-            let mut refused = envelope::answer::<()>(Err("UNAUTHORIZED"), now);
-            *refused.status_mut() = StatusCode::UNAUTHORIZED;
-            return Err(Box::new(refused));
+    fn managed(&self, body: &[u8]) -> Coded<ClientRequest> {
+        let may = self.manager.as_ref().is_some_and(|manager| manager.may);
+        check(may, UNAUTHORIZED)?;
+        envelope::request(body, self.door.clock.now())
+    }
+
+    /// Whether the sender is known here.
+    fn is_known(&self) -> bool {
+        self.manager
+            .as_ref()
+            .is_some_and(|manager| manager.is_known)
+    }
+
+    /// Names the client that the call is about, for the audit trail.
+    fn names(&mut self, id: Option<String>) {
+        if let Some(manager) = &mut self.manager {
+            manager.act.object = id.filter(|id| is_id(id));
         }
-        let request = envelope::request(body, now);
-        request.map_err(|code| Box::new(envelope::answer::<()>(Err(code), now)))
+    }
+
+    /// Carries out a call and answers it. Its first commit writes the entry of the audit trail too.
+    async fn audited(self, work: impl Future<Output = Coded<ClientResponse>>) -> Response {
+        let now = self.door.clock.now();
+        let answer = match self.manager {
+            Some(manager) => manager.carry_out(work).await,
+            None => Err(UNAUTHORIZED),
+        };
+        let is_refused = matches!(answer, Err(UNAUTHORIZED));
+        let mut response = envelope::answer(answer, now);
+        if is_refused {
+            *response.status_mut() = StatusCode::UNAUTHORIZED;
+        }
+        response
+    }
+}
+
+impl ClientManager {
+    async fn carry_out(
+        self,
+        work: impl Future<Output = Coded<ClientResponse>>,
+    ) -> Coded<ClientResponse> {
+        let unwritten = |error: Error| {
+            tracing::error!(%error, "a call can't be written into the audit trail");
+            UNKNOWN
+        };
+        let carried_out = self.trail.during(self.act.clone(), work).await;
+        let (answer, is_written) = carried_out.map_err(unwritten)?;
+        let result = match &answer {
+            Ok(_) => AuditResult::Done,
+            Err(code) => AuditResult::Refused((*code).to_owned()),
+        };
+        if (answer.is_ok() && !is_written) || (answer.is_err() && self.is_known) {
+            let written = self.trail.write(self.act, result).await;
+            written.map_err(unwritten)?;
+        }
+        answer
     }
 }
 
 impl EsignetDoor {
-    async fn create(&self, request: ClientRequest) -> Coded<ClientResponse> {
+    async fn create(&self, request: ClientRequest, fetches_logo: bool) -> Coded<ClientResponse> {
         let id = request.client_id.clone().unwrap_or_default();
         if !is_id(&id) {
             return Err("invalid_client_id");
@@ -123,6 +180,7 @@ impl EsignetDoor {
             registration,
             preset: self.settings.preset,
             reads_tokens: false,
+            fetches_logo,
         };
         let registered = self.sign_ins.register(wanted).await;
         registered.map_err(|error| code_of(&error))?;
@@ -133,13 +191,22 @@ impl EsignetDoor {
         })
     }
 
-    async fn change(&self, id: &str, request: ClientRequest) -> Coded<ClientResponse> {
+    async fn change(
+        &self,
+        id: &str,
+        request: ClientRequest,
+        fetches_logo: bool,
+    ) -> Coded<ClientResponse> {
         let known = self.sign_ins.client(id).await;
         let mut registration = known.map_err(|_| "invalid_client_id")?.registration;
         request.apply(&mut registration)?;
         let status = registration.other.get("status").and_then(Value::as_str);
         let status = status.unwrap_or(ACTIVE).to_owned();
-        let changed = self.sign_ins.change_client(id, registration).await;
+        let changed = ChangedClient {
+            registration,
+            fetches_logo,
+        };
+        let changed = self.sign_ins.change_client(id, changed).await;
         changed.map_err(|error| code_of(&error))?;
         Ok(ClientResponse {
             client_id: id.to_owned(),
@@ -170,7 +237,10 @@ impl ClientRequest {
     }
 
     /// Writes the members that are given into a registration.
-    fn apply(self, to: &mut ClientRegistration) -> Coded<()> {
+    ///
+    /// # Errors
+    /// eSignet's code of the first member that can't be right.
+    pub fn apply(self, to: &mut ClientRegistration) -> Coded<()> {
         self.apply_names(to)?;
         if let Some(key) = self.public_key {
             let is_key = key.get("kty").is_some() && selfsame_crypto::Jwk::from_value(&key).is_ok();
@@ -251,7 +321,7 @@ fn code_of(error: &Error) -> &'static str {
         (ErrorKind::Conflict, _) => "duplicate_client_id",
         (_, Some("invalid_redirect_uri")) => "invalid_redirect_uri",
         (ErrorKind::BadRequest, _) => "invalid_input",
-        _ => "unknown_error",
+        _ => UNKNOWN,
     }
 }
 

@@ -24,7 +24,7 @@ const OF_PROFILE: [&str; 3] = ["email", "phone_number", "address"];
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]
-struct DetailsRequest {
+pub struct DetailsRequest {
     client_id: String,
     scope: String,
     response_type: String,
@@ -218,8 +218,11 @@ impl EsignetDoor {
 }
 
 impl DetailsRequest {
-    /// The codes for parameters that can't be right, in eSignet's words.
-    fn check(&self) -> Result<(), &'static str> {
+    /// Whether parameters can't be right.
+    ///
+    /// # Errors
+    /// eSignet's code.
+    pub fn check(&self) -> Result<(), &'static str> {
         let among = |value: &Option<String>, all: &[&str]| {
             let value = value.as_deref().filter(|value| !value.is_empty());
             value.is_none_or(|value| all.contains(&value))
@@ -244,6 +247,7 @@ impl DetailsRequest {
         }
         match (&self.code_challenge, self.code_challenge_method.as_deref()) {
             (None, None) => {}
+            (Some(challenge), _) if challenge.is_empty() => return Err("invalid_pkce_challenge"),
             (Some(_), Some("S256")) => {}
             (Some(_), Some(_)) => return Err("unsupported_pkce_challenge_method"),
             _ => return Err("invalid_pkce_challenge"),
@@ -269,7 +273,10 @@ impl DetailsRequest {
 
     /// The parameters of the request. The classes are those that are registered; if none of them is asked for, all
     /// registered ones will do.
-    fn form(&self, registered: &[String]) -> Result<Form, &'static str> {
+    ///
+    /// # Errors
+    /// eSignet's code, for too many or too long ones.
+    pub fn form(&self, registered: &[String]) -> Result<Form, &'static str> {
         let claims = self.wished(registered);
         let classes = self.acr_values.as_deref().unwrap_or_default().split(' ');
         let classes: Vec<&str> = classes
@@ -379,6 +386,10 @@ mod tests {
             (json!({"display": "poster"}), "invalid_display"),
             (json!({"prompt": "please"}), "invalid_prompt"),
             (json!({"codeChallenge": "c"}), "invalid_pkce_challenge"),
+            (
+                json!({"codeChallenge": "", "codeChallengeMethod": "S256"}),
+                "invalid_pkce_challenge",
+            ),
             (
                 json!({"codeChallengeMethod": "S256"}),
                 "invalid_pkce_challenge",

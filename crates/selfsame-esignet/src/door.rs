@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::HeaderMap;
-use http::header::AUTHORIZATION;
 use http::request::Parts;
+use selfsame_audit::{Act, Trail};
 use selfsame_driver::ErrorKind;
 use selfsame_driver::clock::Clock;
-use selfsame_http::extract::bearer;
 use selfsame_identity::blocks::BlockedPeople;
 use selfsame_identity::links::Links;
 use selfsame_identity::mock::MockIdentities;
@@ -60,8 +59,20 @@ pub struct EsignetHere {
     pub door: EsignetDoor,
     /// The address of the caller, if known.
     pub from: Option<IpAddr>,
-    /// Whether the caller may manage clients: the operator, or anyone with the tolerances of older versions.
-    pub may_manage: bool,
+    /// The sender, if the call manages clients.
+    pub manager: Option<ClientManager>,
+}
+
+/// The sender of a call that manages clients.
+pub struct ClientManager {
+    /// Whether they may: the operator, an API key with the right, or anyone with the tolerances of older versions.
+    pub may: bool,
+    /// Whether they are known here. What was refused to others is not written: anyone could fill the trail with it.
+    pub is_known: bool,
+    /// The call, as the audit trail has it.
+    pub act: Act,
+    /// The audit trail.
+    pub trail: Trail,
 }
 
 impl EsignetSettings {
@@ -107,12 +118,10 @@ impl EsignetSettings {
     }
 }
 
-/// The bearer token of a call that manages clients; elsewhere the header has tokens of other kinds.
+/// Whether a call manages clients.
 #[must_use]
-pub fn managers_token(parts: &Parts) -> Option<&str> {
-    let is_managing = parts.uri.path().contains("/client-mgmt/");
-    let token = parts.headers.get(AUTHORIZATION).and_then(bearer);
-    token.filter(|_| is_managing)
+pub fn is_managing(parts: &Parts) -> bool {
+    parts.uri.path().contains("/client-mgmt/")
 }
 
 impl EsignetHere {

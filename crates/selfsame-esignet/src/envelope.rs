@@ -91,7 +91,7 @@ pub fn answer<T: Serialize>(answer: Result<T, &str>, now: UnixTime) -> Response 
     }
 }
 
-/// The answer to a caller who must wait for so many seconds.
+/// The answer to a caller who must wait for this number of seconds.
 pub(crate) fn too_many(retry_after: u64, now: UnixTime) -> Response {
     let mut response = answer::<()>(Err("too_many_requests"), now);
     *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;

@@ -16,7 +16,7 @@ pub(crate) struct AuthFactor {
 /// A challenge as a user interface sends it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct AuthChallenge {
+pub struct AuthChallenge {
     #[serde(default)]
     auth_factor_type: String,
     #[serde(default)]
@@ -84,7 +84,10 @@ pub(crate) fn combinations(all: &[Vec<FactorKind>]) -> Vec<Vec<AuthFactor>> {
 
 impl AuthChallenge {
     /// The challenge, if its factor and its form are known.
-    pub(crate) fn read(self) -> Result<Challenge, &'static str> {
+    ///
+    /// # Errors
+    /// eSignet's code.
+    pub fn read(self) -> Result<Challenge, &'static str> {
         let known = |row: &&Row| {
             let old_name = row.name == "KBI" && self.auth_factor_type == "KBA";
             row.name == self.auth_factor_type || old_name

@@ -18,7 +18,10 @@ pub mod mock;
 mod oauth;
 pub mod routes;
 
-pub use door::{BASE, EsignetDoor, EsignetHere, EsignetSettings, managers_token};
+pub use clients::ClientRequest;
+pub use details::DetailsRequest;
+pub use door::{BASE, ClientManager, EsignetDoor, EsignetHere, EsignetSettings, is_managing};
+pub use factors::AuthChallenge;
 pub use mock::MockDoor;
 
 #[cfg(test)]

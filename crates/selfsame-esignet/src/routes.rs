@@ -1,7 +1,8 @@
 //! The addresses, and where each is described.
 
 use axum::extract::FromRequestParts;
-use selfsame_http::route::{Route, get, patch, post, put, tagged};
+use axum::handler::Handler;
+use selfsame_http::route::{HandlerFuture, Route, get, patch, post, put, tagged};
 
 use crate::door::{BASE, EsignetHere};
 use crate::mock::{self, MockDoor};
@@ -275,7 +276,7 @@ where
 fn step<S, H, T>(path: &str, handler: H) -> Route<S>
 where
     S: ProviderState,
-    H: axum::handler::Handler<T, S>,
+    H: Handler<T, S, Future = HandlerFuture>,
     T: 'static,
 {
     post(&format!("{BASE}/authorization/{path}"), handler)

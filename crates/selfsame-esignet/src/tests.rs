@@ -3,6 +3,7 @@
 mod faults;
 mod linked;
 mod remote;
+mod ui;
 mod world;
 
 use serde_json::{Value, json};

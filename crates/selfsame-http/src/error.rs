@@ -256,11 +256,12 @@ fn challenge(problem: &Problem) -> Option<HeaderValue> {
         )),
         // RFC 6749 §5.2; of the ways in which clients authenticate, this is the one that HTTP knows.
         Some("invalid_client") => Some(HeaderValue::from_static("Basic realm=\"client\"")),
-        Some("use_dpop_nonce") if is_refused => {
-            Some(HeaderValue::from_static("DPoP error=\"use_dpop_nonce\""))
-        }
+        // RFC 9449 §7.1: the challenge names the algorithms of proofs.
+        Some("use_dpop_nonce") if is_refused => Some(HeaderValue::from_static(
+            "DPoP error=\"use_dpop_nonce\", algs=\"ES256 EdDSA\"",
+        )),
         Some("invalid_dpop_proof") if is_refused => Some(HeaderValue::from_static(
-            "DPoP error=\"invalid_dpop_proof\"",
+            "DPoP error=\"invalid_dpop_proof\", algs=\"ES256 EdDSA\"",
         )),
         _ => is_refused.then(|| HeaderValue::from_static("Bearer")),
     }

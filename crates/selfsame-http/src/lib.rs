@@ -6,6 +6,7 @@
 
 pub mod arrival;
 pub mod cookie;
+pub mod correction;
 pub mod error;
 pub mod extract;
 pub mod form;

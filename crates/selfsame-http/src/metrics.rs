@@ -47,9 +47,11 @@ impl Figures {
 fn recorder() -> PrometheusHandle {
     let latencies = Matcher::Suffix("_seconds".to_owned());
     let ages = Matcher::Full("selfsame_flow_age_seconds".to_owned());
+    let revoking = Matcher::Full("selfsame_revocation_seconds".to_owned());
     let builder = PrometheusBuilder::new()
         .set_buckets_for_metric(latencies, &LATENCIES)
         .and_then(|builder| builder.set_buckets_for_metric(ages, &AGES))
+        .and_then(|builder| builder.set_buckets_for_metric(revoking, &AGES))
         .unwrap_or_else(|_no_buckets| PrometheusBuilder::new());
     let recorder = builder.build_recorder();
     let handle = recorder.handle();

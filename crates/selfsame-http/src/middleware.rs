@@ -4,6 +4,7 @@ pub mod admission;
 pub mod budget;
 pub mod door;
 pub mod headers;
+pub mod known;
 pub mod observe;
 mod trace;
 pub mod turns;

@@ -4,13 +4,16 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::response::{IntoResponse as _, Response};
-use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE};
-use http::{HeaderValue, StatusCode};
+use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE, ETAG};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use selfsame_catalogue::{Language, tell};
+use selfsame_crypto::encoding::base64url_encode;
+use selfsame_crypto::hash::sha256;
 use selfsame_driver::{Error, Reasons};
 use serde::Serialize;
 
 use crate::error::Handled;
+use crate::negotiation::is_known;
 
 /// Cache lifetime of public documents, in seconds.
 const DOCUMENT_AGE: &str = "public, max-age=300";
@@ -52,6 +55,22 @@ pub fn ready(content_type: &'static str, body: &Arc<[u8]>) -> Response {
     let about = [(CONTENT_TYPE, content_type), (CACHE_CONTROL, DOCUMENT_AGE)];
     let body = Bytes::from_owner(body.clone());
     open_to_all((about, body).into_response())
+}
+
+/// A JSON response for anyone that can change at any time, and is sent only to those who do not have it already
+/// (RFC 9110 §13.1.2).
+///
+/// # Errors
+/// If it cannot be serialised.
+pub fn revisited<T: Serialize>(headers: &HeaderMap, body: &T) -> Handled {
+    let body = serde_json::to_vec(body).map_err(Error::internal)?;
+    let etag = format!("\"{}\"", base64url_encode(&sha256(&body)));
+    let about = [(CACHE_CONTROL, "no-cache".to_owned()), (ETAG, etag.clone())];
+    let response = match is_known(headers, &etag) {
+        true => (StatusCode::NOT_MODIFIED, about).into_response(),
+        false => ([(CONTENT_TYPE, "application/json")], about, body).into_response(),
+    };
+    Ok(open_to_all(response))
 }
 
 /// Allows scripts of any origin to read what anyone may fetch.

@@ -1,6 +1,7 @@
 //! A route: a method at an address, its handler and its description. Lists of routes make both the router and the
 //! OpenAPI document.
 
+mod erased;
 pub mod openapi;
 
 use std::any::type_name;
@@ -10,6 +11,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use http::Method;
 use utoipa::openapi::path::HttpMethod;
 
+pub use erased::{Erased, HandlerFuture};
 use openapi::{Described, Description, Specified, Typed};
 
 /// One method at one address. `S` is the state of the handlers.
@@ -43,10 +45,10 @@ pub enum Abroad {
 pub fn get<S, H, T>(path: &str, handler: H) -> Route<S>
 where
     S: Clone + Send + Sync + 'static,
-    H: Handler<T, S>,
+    H: Handler<T, S, Future = HandlerFuture>,
     T: 'static,
 {
-    let handler = on(MethodFilter::GET, handler);
+    let handler = on(MethodFilter::GET, Erased::of(handler));
     Route::new(Method::GET, path.to_owned(), handler)
 }
 
@@ -54,10 +56,10 @@ where
 pub fn post<S, H, T>(path: &str, handler: H) -> Route<S>
 where
     S: Clone + Send + Sync + 'static,
-    H: Handler<T, S>,
+    H: Handler<T, S, Future = HandlerFuture>,
     T: 'static,
 {
-    let handler = on(MethodFilter::POST, handler);
+    let handler = on(MethodFilter::POST, Erased::of(handler));
     Route::new(Method::POST, path.to_owned(), handler)
 }
 
@@ -65,10 +67,10 @@ where
 pub fn put<S, H, T>(path: &str, handler: H) -> Route<S>
 where
     S: Clone + Send + Sync + 'static,
-    H: Handler<T, S>,
+    H: Handler<T, S, Future = HandlerFuture>,
     T: 'static,
 {
-    let handler = on(MethodFilter::PUT, handler);
+    let handler = on(MethodFilter::PUT, Erased::of(handler));
     Route::new(Method::PUT, path.to_owned(), handler)
 }
 
@@ -76,10 +78,10 @@ where
 pub fn delete<S, H, T>(path: &str, handler: H) -> Route<S>
 where
     S: Clone + Send + Sync + 'static,
-    H: Handler<T, S>,
+    H: Handler<T, S, Future = HandlerFuture>,
     T: 'static,
 {
-    let handler = on(MethodFilter::DELETE, handler);
+    let handler = on(MethodFilter::DELETE, Erased::of(handler));
     Route::new(Method::DELETE, path.to_owned(), handler)
 }
 
@@ -87,10 +89,10 @@ where
 pub fn patch<S, H, T>(path: &str, handler: H) -> Route<S>
 where
     S: Clone + Send + Sync + 'static,
-    H: Handler<T, S>,
+    H: Handler<T, S, Future = HandlerFuture>,
     T: 'static,
 {
-    let handler = on(MethodFilter::PATCH, handler);
+    let handler = on(MethodFilter::PATCH, Erased::of(handler));
     Route::new(Method::PATCH, path.to_owned(), handler)
 }
 
@@ -100,7 +102,7 @@ pub fn described<S, P, H, T>(_stated: P, handler: H) -> Route<S>
 where
     S: Clone + Send + Sync + 'static,
     P: Described,
-    H: Handler<T, S>,
+    H: Handler<T, S, Future = HandlerFuture>,
     T: 'static,
 {
     // The names are for people, but both are written by the same compiler.
@@ -118,7 +120,7 @@ where
     };
     Route {
         description: Some(Description::Typed(Typed::of::<P>())),
-        ..Route::new(method, P::path(), on(filter, handler))
+        ..Route::new(method, P::path(), on(filter, Erased::of(handler)))
     }
 }
 

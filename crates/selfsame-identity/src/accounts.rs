@@ -68,6 +68,11 @@ impl IdentitySystem for OwnAccounts {
         true
     }
 
+    fn account(&self, token: &SecretString) -> Option<String> {
+        let (_, email) = token.expose().split_once(SEPARATOR)?;
+        Some(email.to_owned())
+    }
+
     /// A passkey answers to the sign-in alone that asked for it.
     async fn ask(
         &self,
@@ -105,7 +110,7 @@ impl IdentitySystem for OwnAccounts {
             address: &email,
             locales: &order.locales,
         };
-        // Nobody learns here which addresses have accounts.
+        // The answer does not reveal which addresses have accounts.
         let sent = match known {
             Some(_) => self.desk.send(otp_for(asking, &account), to).await,
             None => self.desk.pretend(otp_for(asking, &account), to).await,
@@ -136,7 +141,7 @@ impl IdentitySystem for OwnAccounts {
             return self.proven_by_passkey(asking, &challenge.value).await;
         }
         let email = address(&attempt.identifier);
-        // A second factor alone proves nobody.
+        // A second factor alone does not identify a person.
         let is_first = |factor| matches!(factor, FactorKind::Password | FactorKind::Otp);
         if !attempt.challenges.iter().any(|one| is_first(one.factor)) {
             return Err(IdentityFault::new(IdentityFaultKind::Unsupported));
@@ -222,7 +227,7 @@ impl OwnAccounts {
             .tenant_of(email)
             .await
             .map_err(fault)?;
-        // A code of a person whom nobody knows was sent to nobody.
+        // The code of an unknown person was never sent.
         let wrong = || IdentityFault::new(IdentityFaultKind::WrongChallenge);
         let tenant = known.ok_or_else(wrong)?;
         let proof = match factors.contains(&FactorKind::Otp) {

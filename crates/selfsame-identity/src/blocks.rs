@@ -1,5 +1,5 @@
 //! People who are blocked at eSignet's interface for five minutes, after too many attempts in one sign-in. A block is for
-//! callers from the same network: nobody locks out a person from elsewhere.
+//! callers from the same network: a caller cannot lock out a person who is elsewhere.
 
 use std::net::IpAddr;
 
@@ -44,7 +44,7 @@ impl BlockedPeople {
         }
     }
 
-    /// Blocks a person. A block that is there already does not grow: nobody keeps a person blocked by trying on.
+    /// Blocks a person. A block that is there already does not grow: a caller cannot keep a person blocked by further attempts.
     ///
     /// # Errors
     /// The store's.

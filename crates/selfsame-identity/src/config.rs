@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use selfsame_crypto::Algorithm;
 use selfsame_oidc::Preset;
 use serde::Deserialize;
 use url::Url;
@@ -76,6 +77,8 @@ pub struct UpstreamSection {
     pub client_secret_file: PathBuf,
     /// The scopes that are asked for, `openid` among them; `openid profile email` if absent.
     pub scope: Option<String>,
+    /// The algorithm that this instance registered there for userinfo, which then must be signed; signed or not if absent.
+    pub userinfo_signed_response_alg: Option<Algorithm>,
 }
 
 /// The section `[sign_in.mail]`.

@@ -85,6 +85,11 @@ impl IdentitySystem for JoinedSystems {
         given.system.keeps_sessions(&given.token)
     }
 
+    fn account(&self, token: &SecretString) -> Option<String> {
+        let given = self.giver(token);
+        given.system.account(&given.token)
+    }
+
     async fn ask(
         &self,
         asking: &AskingClient,

@@ -145,7 +145,7 @@ impl Links {
         }
     }
 
-    /// The wallet's name for the sign-in of a browser's code; `None` while nobody has scanned it.
+    /// The wallet's name for the sign-in of a browser's code; `None` until it is scanned.
     ///
     /// # Errors
     /// `Gone` for a code that is unknown, over or of another sign-in; the store's.

@@ -93,7 +93,7 @@ impl OtpDesk {
     ///
     /// # Errors
     /// `TooMany` with the time to wait; `Unavailable` if the carrier is away; `BadRequest` if it refuses the address, or
-    /// there is none for it; the store's.
+    /// it has no such code; the store's.
     pub async fn send(&self, what: OtpFor<'_>, to: OtpAddress<'_>) -> Result<()> {
         let carrier = self.carrier(to.channel)?;
         let (code, number) = match self.step(what, &OtpEvent::Send).await? {
@@ -118,7 +118,7 @@ impl OtpDesk {
         }
     }
 
-    /// Does what [`Self::send`] does for a person whom nobody knows, as far as the caller can tell: neither the answer
+    /// Does what [`Self::send`] does for an unknown person, as far as the caller can tell: neither the answer
     /// nor its time says whether there is an account.
     ///
     /// # Errors

@@ -249,7 +249,7 @@ impl Presentations {
             }
             PresentationAnswer::Shown(shown) => {
                 let person = open.rules.person(&shown);
-                person.ok_or("the credential names nobody")
+                person.ok_or("the credential names no subject")
             }
             PresentationAnswer::Refused => Err("what was shown is not accepted"),
             PresentationAnswer::Over => Err("the wallet has not answered in time"),

@@ -6,6 +6,7 @@
 mod client;
 mod id_token;
 mod metadata;
+mod userinfo;
 
 use async_trait::async_trait;
 use selfsame_crypto::{SecretString, encoding, hash};
@@ -106,7 +107,7 @@ impl Upstream {
     }
 }
 
-/// The answer of the provider, or why there is none.
+/// The answer of the provider, or why it did not answer.
 pub type UpstreamAnswer<T> = std::result::Result<T, IdentityFault>;
 
 #[async_trait]

@@ -15,7 +15,7 @@ pub fn refused(problem: &Problem) -> Error {
         .with("why", &problem.explain)
 }
 
-/// A message that can't be read, or that nobody here can be given.
+/// A message that can't be read, or that is for no tenant here.
 pub fn unreadable(why: &impl std::fmt::Display) -> Error {
     Error::bad_request("aries-message-unreadable").with("why", why)
 }

@@ -152,7 +152,7 @@ impl MediationGrants {
     /// Decides on a mediation.
     ///
     /// # Errors
-    /// `NotFound` if there is none on this connection; `Conflict` if its state does not allow it; the store's.
+    /// `NotFound` if this connection has no such grant; `Conflict` if its state does not allow it; the store's.
     pub async fn decide(
         &self,
         place: MediationPlace<'_>,
@@ -372,7 +372,7 @@ impl MediationGrants {
     /// A mediation.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the store's.
+    /// `NotFound` if it does not exist; the store's.
     pub async fn show(&self, tenant: &TenantId, id: &str) -> Result<MediationView> {
         let found = self.shared.store.read(tenant, MEDIATION, id).await?;
         let found = found.ok_or_else(absent)?;
@@ -382,7 +382,7 @@ impl MediationGrants {
     /// Removes a mediation with its keys and what waits for them.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the store's.
+    /// `NotFound` if it does not exist; the store's.
     pub async fn remove(&self, tenant: &TenantId, id: &str) -> Result<MediationView> {
         let view = self.show(tenant, id).await?;
         let batch = self.forgotten(tenant, &view.connection_id).await?;

@@ -51,7 +51,7 @@ pub struct ChangedKeys {
     pub count: u32,
 }
 
-/// The key that messages for it are wrapped for by this routing key; `None` if nobody named it.
+/// The key that messages for it are wrapped for by this routing key; `None` if no client named it.
 ///
 /// # Errors
 /// The store's.

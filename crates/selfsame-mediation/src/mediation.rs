@@ -61,7 +61,7 @@ impl Mediation {
     /// layer less, so a chain of forwards ends.
     ///
     /// # Errors
-    /// `BadRequest` for an envelope that is too large, or several; `NotFound` if nobody has named the key.
+    /// `BadRequest` for an envelope that is too large, or several; `NotFound` if no client has named the key.
     pub async fn passed_on(
         &self,
         tenant: &TenantId,

@@ -14,7 +14,7 @@ pub use selfsame_core::notice::Told;
 pub struct Untold(Vec<String>);
 
 impl Untold {
-    /// Whether there is none.
+    /// Whether the notice is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -49,7 +49,7 @@ pub struct OfV2 {
 /// Opens an envelope from outside.
 ///
 /// # Errors
-/// `BadRequest` if nobody here holds its key, or it can't be opened or read; the store's.
+/// `BadRequest` if no tenant holds its key, or it can't be opened or read; the store's.
 pub async fn open(shared: &Shared, envelope: Vec<u8>) -> Result<OpenedMessage> {
     let envelope = ArrivedEnvelope::read(envelope).map_err(|error| unreadable(&error))?;
     let kids = envelope.kids().map_err(|error| unreadable(&error))?;

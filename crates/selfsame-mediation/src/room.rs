@@ -36,7 +36,7 @@ impl EnvelopeRoom {
     /// Takes room for one more envelope of this kind.
     ///
     /// # Errors
-    /// `Full` if there is none; the store's.
+    /// `Full` if there is no room; the store's.
     pub async fn take(&self, store: &Store, of: RoomOf<'_>, bytes: u64) -> Result<()> {
         let RoomOf {
             tenant,

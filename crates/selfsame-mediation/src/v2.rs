@@ -69,7 +69,7 @@ pub fn named(did: &str, own: &Did) -> Option<Destination> {
     })
 }
 
-/// The URL of a mediator. The mediator of a mediator is none.
+/// The URL of a mediator. A mediator behind a mediator is not followed.
 fn mediated(mediator: &Did, round: &Round<'_>) -> Result<Step<Url>, Problem> {
     let document = match document(mediator, round)? {
         Step::Done(document) => document,
@@ -107,7 +107,7 @@ fn unresolved() -> Problem {
 /// key (DIDComm v2.1, "DID Rotation").
 ///
 /// # Errors
-/// If the key is none of the DID's that authenticate.
+/// If the key is not an authentication key of the DID.
 pub fn prior(
     before: &Did,
     key: &VerKey,

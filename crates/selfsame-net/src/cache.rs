@@ -198,6 +198,13 @@ impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
         self.lock().touch(key, now, None)
     }
 
+    /// Caches a value in place of any before.
+    pub async fn put(&self, key: &K, value: V, now: UnixTime) {
+        self.forget(key);
+        // What is at hand needs no fetch, so there is no error.
+        let _ = self.get(key, now, async { Ok(Fresh::new(value)) }).await;
+    }
+
     /// Removes a key, so that the next caller fetches. The result of a running fetch is not cached.
     pub fn forget(&self, key: &K) {
         let mut entries = self.lock();

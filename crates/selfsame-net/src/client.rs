@@ -138,6 +138,27 @@ impl Net {
         .await
     }
 
+    /// Fetches a file of at most this many bytes; `None` if its host has none there.
+    ///
+    /// # Errors
+    /// Those of the call, and `Malformed` for any other status than success.
+    pub async fn file(&self, url: &Url, most: usize) -> Result<Option<Bytes>, NetError> {
+        let request = Request {
+            limits: Some(CallLimits {
+                max_body: most,
+                ..self.0.limits
+            }),
+            redirects: 2,
+            ..Request::default()
+        };
+        let response = self.get(url, &request).await?;
+        match response.status {
+            _ if response.is_success() => Ok(Some(response.body)),
+            404 | 410 => Ok(None),
+            _ => Err(NetError::Malformed("its status is not a success")),
+        }
+    }
+
     /// Posts to a URL. Redirects are not followed.
     pub async fn post(
         &self,
@@ -387,8 +408,13 @@ fn request_headers(call: &Call<'_>) -> Result<HeaderMap, NetError> {
             .map_err(|_| NetError::BadCall("a header's name does not fit HTTP"))?;
         headers.insert(name, value);
     }
-    if let Authorization::Bearer(token) = &call.authorization {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
+    let authorized = match &call.authorization {
+        Authorization::None => None,
+        Authorization::Bearer(token) => Some(("Bearer", token)),
+        Authorization::Bound(token) => Some(("DPoP", token)),
+    };
+    if let Some((scheme, token)) = authorized {
+        let mut value = HeaderValue::from_str(&format!("{scheme} {}", token.expose()))
             .map_err(|_| NetError::BadCall("the token is not a header value"))?;
         value.set_sensitive(true);
         headers.insert(header::AUTHORIZATION, value);

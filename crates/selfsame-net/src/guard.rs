@@ -101,6 +101,18 @@ pub fn is_own(own: &Origin, url: &Url) -> bool {
     is_same && (scheme, port) == (its_scheme, its_port)
 }
 
+/// The URL without TLS, if that has one of these own origins: an instance on loopback without TLS still fetches its own
+/// documents, whose addresses are always those of TLS.
+pub fn plain_if_own(plain: &[Url], url: &Url) -> Url {
+    let mut without = url.clone();
+    let own = without.set_scheme("http").is_ok()
+        && without.set_port(url.port()).is_ok()
+        && plain
+            .iter()
+            .any(|origin| is_own(&origin.origin(), &without));
+    if own { without } else { url.clone() }
+}
+
 fn is_beside(own: &Origin, url: &Url) -> bool {
     matches!(own, Origin::Tuple(scheme, _, port) if scheme == "https" && url.port_or_known_default() == Some(*port))
 }

@@ -9,6 +9,9 @@ use url::Url;
 
 use crate::error::NetError;
 
+/// The header with a server's nonce (RFC 9449 §8.1).
+const DPOP_NONCE: &str = "dpop-nonce";
+
 /// Limits of one call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CallLimits {
@@ -107,6 +110,8 @@ pub enum Authorization {
     None,
     /// A bearer token (RFC 6750 §2.1).
     Bearer(SecretString),
+    /// A token that is bound to a key (RFC 9449 §7.1). The proof is a further header.
+    Bound(SecretString),
 }
 
 /// An answer with any status, its body read completely.
@@ -122,6 +127,10 @@ pub struct Response {
     pub etag: Option<String>,
     /// Seconds to wait before trying again.
     pub retry_after: Option<u64>,
+    /// How the caller is to authenticate, as sent (`WWW-Authenticate`).
+    pub challenge: Option<String>,
+    /// The server's nonce for the caller's next proof of possession (RFC 9449 §8).
+    pub dpop_nonce: Option<String>,
     /// The body.
     pub body: Bytes,
 }
@@ -148,6 +157,8 @@ impl Response {
             cache_max_age: cache_max_age(headers),
             etag: single(headers, &header::ETAG)?,
             retry_after: single(headers, &header::RETRY_AFTER)?.and_then(|v| v.trim().parse().ok()),
+            challenge: first(headers, header::WWW_AUTHENTICATE.as_str()),
+            dpop_nonce: first(headers, DPOP_NONCE),
             body,
         })
     }
@@ -189,6 +200,12 @@ fn single(headers: &HeaderMap, name: &header::HeaderName) -> Result<Option<Strin
         Ok(text) => Ok(Some(text.to_owned())),
         Err(_) => Err(NetError::Malformed("a header is not text")),
     }
+}
+
+/// A header that an answer is not refused for: the first of several, if it is text.
+fn first(headers: &HeaderMap, name: &str) -> Option<String> {
+    let value = headers.get(name)?.to_str().ok()?;
+    Some(value.to_owned())
 }
 
 /// RFC 9111 §5.2.2: `no-store` and `no-cache` forbid what `max-age` allows.
@@ -240,6 +257,19 @@ mod tests {
             Response::new(200, &headers, Bytes::new()),
             Err(NetError::Malformed(_))
         ));
+    }
+
+    #[test]
+    fn a_nonce_and_a_challenge_are_read_and_no_answer_is_lost_for_them() {
+        let name = header::HeaderName::from_static(DPOP_NONCE);
+        let mut headers = with(name, &["one", "two"]);
+        let challenge = HeaderValue::from_static("DPoP error=\"use_dpop_nonce\"");
+        headers.append(header::WWW_AUTHENTICATE, challenge);
+        let response = Response::new(401, &headers, Bytes::new()).unwrap();
+        assert_eq!(response.dpop_nonce.as_deref(), Some("one"));
+        assert!(response.challenge.unwrap().contains("use_dpop_nonce"));
+        let none = Response::new(200, &HeaderMap::new(), Bytes::new()).unwrap();
+        assert_eq!((none.dpop_nonce, none.challenge), (None, None));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod assertion;
 pub mod authorization;
+pub mod possession;
 
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::base64_decode;

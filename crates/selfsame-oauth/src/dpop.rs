@@ -20,6 +20,8 @@ pub const ALGORITHMS: [Algorithm; 5] = [
     Algorithm::Rs256,
     Algorithm::Es384,
 ];
+/// The type of proofs (RFC 9449 §4.2).
+pub(crate) const TYPE: &str = "dpop+jwt";
 /// The longest `jti`, in bytes.
 const MAX_JTI: usize = 256;
 const TIME: usize = 8;
@@ -70,7 +72,7 @@ pub fn check(
     let jwt = Jwt::parse(proof).map_err(|_| invalid("the DPoP proof is malformed"))?;
     // RFC 9449 §4.3, in its order.
     let header = jwt.header();
-    if !header.is_of_type("dpop+jwt") || !ALGORITHMS.contains(&header.alg) {
+    if !header.is_of_type(TYPE) || !ALGORITHMS.contains(&header.alg) {
         return Err(invalid("the DPoP proof has the wrong type or algorithm"));
     }
     let key = header.jwk.as_ref().map(PublicKey::from_jwk);

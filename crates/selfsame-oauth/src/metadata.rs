@@ -36,6 +36,9 @@ pub struct ServerMetadata {
     /// Whether each authorization response names the server (RFC 9207 §3).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub authorization_response_iss_parameter_supported: bool,
+    /// The algorithms of proofs of possession; without any, the server binds no tokens to keys (RFC 9449 §5.1).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dpop_signing_alg_values_supported: Vec<String>,
     /// Whether a pre-authorized code may be redeemed without a `client_id` (OpenID4VCI 1.0 §12.3).
     #[serde(
         rename = "pre-authorized_grant_anonymous_access_supported",
@@ -60,6 +63,7 @@ impl ServerMetadata {
             ],
             code_challenge_methods_supported: Vec::new(),
             authorization_response_iss_parameter_supported: false,
+            dpop_signing_alg_values_supported: Vec::new(),
             anonymous_access_supported: true,
         }
     }

@@ -15,6 +15,10 @@ use crate::{
 
 /// The grant type of the pre-authorized code.
 pub const PRE_AUTHORIZED_CODE: &str = "urn:ietf:params:oauth:grant-type:pre-authorized_code";
+/// The type of tokens that are used without a proof (RFC 6750).
+const BEARER: &str = "bearer";
+/// The type of tokens that are bound to a key (RFC 9449 §5).
+const BOUND: &str = "dpop";
 /// The longest code or transaction code that is accepted, in bytes.
 const MAX_CODE: usize = 512;
 
@@ -112,7 +116,7 @@ pub struct TokenResponse {
     /// The access token for the credential endpoint.
     #[serde(with = "secret")]
     pub access_token: SecretString,
-    /// Always `Bearer`.
+    /// `Bearer`, or `DPoP` for a token that is bound to a key.
     pub token_type: String,
     /// The token's lifetime, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -127,13 +131,19 @@ impl TokenResponse {
     pub fn parse(body: &[u8]) -> Result<Self, TokenResponseError> {
         let response: Self = json::parse_as(body, &Limits::default())?;
         // RFC 6749 §7.1: a client must not use a token of a type it does not understand.
-        if !response.token_type.eq_ignore_ascii_case("bearer") {
+        let is_bearer = response.token_type.eq_ignore_ascii_case(BEARER);
+        if !is_bearer && !response.is_bound() {
             return Err(TokenResponseError::Type);
         }
         if response.access_token.expose().is_empty() {
             return Err(TokenResponseError::Empty);
         }
         Ok(response)
+    }
+
+    /// Whether the token is used with proofs of possession of the key that it is bound to (RFC 9449 §5).
+    pub fn is_bound(&self) -> bool {
+        self.token_type.eq_ignore_ascii_case(BOUND)
     }
 }
 
@@ -143,8 +153,8 @@ pub enum TokenResponseError {
     /// The body is not the expected JSON.
     #[error("the token response is malformed")]
     Json(#[from] JsonError),
-    /// The token type is not `Bearer`.
-    #[error("the token type is not Bearer")]
+    /// The token type is neither `Bearer` nor `DPoP`.
+    #[error("the token type is neither Bearer nor DPoP")]
     Type,
     /// The access token is empty.
     #[error("the access token is empty")]
@@ -222,9 +232,19 @@ mod tests {
     }
 
     #[test]
+    fn a_token_is_bound_to_a_key_if_its_type_says_so() {
+        let is_bound = |kind: &str| {
+            let body = format!(r#"{{"access_token":"t","token_type":"{kind}"}}"#);
+            TokenResponse::parse(body.as_bytes()).unwrap().is_bound()
+        };
+        assert!(is_bound("DPoP") && is_bound("dpop"));
+        assert!(!is_bound("Bearer"));
+    }
+
+    #[test]
     fn a_response_of_another_token_type_is_refused() {
         assert!(matches!(
-            TokenResponse::parse(br#"{"access_token":"t","token_type":"DPoP"}"#),
+            TokenResponse::parse(br#"{"access_token":"t","token_type":"mac"}"#),
             Err(TokenResponseError::Type)
         ));
         assert!(matches!(

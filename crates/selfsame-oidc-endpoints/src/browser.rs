@@ -51,10 +51,15 @@ struct ShownCode<'a> {
 /// What a person gives to prove who they are.
 #[derive(Deserialize)]
 pub struct AttemptBody {
-    /// The identifier that the person typed in.
+    /// The identifier that the person typed in; absent if a challenge tells who they are.
+    #[serde(default = "nobody")]
     identifier: SecretString,
     /// The challenges.
     challenges: Vec<ChallengeBody>,
+}
+
+fn nobody() -> SecretString {
+    SecretString::from("")
 }
 
 /// One challenge.
@@ -156,7 +161,13 @@ pub async fn sign_in(here: ProviderHere, Path(id): Path<String>, headers: Header
         let prefix = here.root.trim_end_matches("oidc/");
         return Ok(found(&format!("{prefix}sign-in/{id}")));
     }
-    json(&here.provider.view(&here.visitor(id, &headers)).await?)
+    let mut view = here.provider.view(&here.visitor(id, &headers)).await?;
+    if here.is_own_host {
+        // Passkeys are of the instance's own origin.
+        view.factors
+            .retain(|all| !all.contains(&FactorKind::Passkey));
+    }
+    json(&view)
 }
 
 /// Has a one-time password sent.

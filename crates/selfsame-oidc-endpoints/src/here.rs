@@ -37,7 +37,7 @@ impl ProviderHere {
     /// This provider, called by a request with these extensions. What its paths begin with names the organisation.
     ///
     /// # Errors
-    /// `Internal` for a request of nobody.
+    /// `Internal` for a request without a client.
     pub fn of(
         provider: SignIns,
         prefix: String,
@@ -135,7 +135,7 @@ pub(crate) fn after<'h>(headers: &'h HeaderMap, scheme: &str) -> Option<&'h str>
     selfsame_http::extract::after(headers.get(AUTHORIZATION)?, scheme)
 }
 
-/// The header `DPoP`; two of them are none that can be used (RFC 9449 §4.3).
+/// The header `DPoP`; two of them are refused (RFC 9449 §4.3).
 pub(crate) fn proof(headers: &HeaderMap) -> Option<&str> {
     let mut all = headers.get_all(DPOP).iter();
     let first = all.next()?.to_str().ok()?;

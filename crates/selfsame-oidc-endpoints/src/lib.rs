@@ -4,6 +4,7 @@
 //! a request means, which is a use case's; the pages of a sign-in; who may call an address.
 
 pub mod browser;
+mod elsewhere;
 mod form_post;
 mod here;
 pub mod operator;

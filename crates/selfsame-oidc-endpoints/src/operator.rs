@@ -1,13 +1,14 @@
 //! What an organisation's operators do with its provider: clients, initial tokens, keys.
 
 use selfsame_crypto::SecretString;
-use selfsame_driver::paging::Paging;
+use selfsame_driver::paging::{Listing, Paging};
 use selfsame_http::error::Handled;
 use selfsame_http::extract::{Json, Path, Query};
 use selfsame_http::response::{created, done, json};
 use selfsame_oauth::secret;
 use selfsame_oidc::{ClientRegistration, Preset};
 use selfsame_sign_in::clients::WantedClient;
+use selfsame_sign_in::past::PastSignIn;
 use selfsame_sign_in::registering::WantedInitialToken;
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +67,7 @@ pub async fn register(here: ProviderHere, Json(body): Json<NewClientBody>) -> Ha
         registration: body.registration,
         preset: body.preset,
         reads_tokens: body.resource_server,
+        fetches_logo: true,
     });
     created(&made.await?)
 }
@@ -97,6 +99,27 @@ pub async fn clients(here: ProviderHere, Query(paging): Query<Paging>) -> Handle
 )]
 pub async fn client(here: ProviderHere, Path(id): Path<String>) -> Handled {
     json(&here.provider.client(&id).await?)
+}
+
+/// The sign-ins of a client in the last seven days, newest first.
+#[utoipa::path(
+    get,
+    path = "/api/sign-in/clients/{client_id}/sign-ins",
+    tag = "sign-in",
+    operation_id = "sign_in_list_past",
+    params(
+        ("client_id" = String, Path, description = "The client's identifier."),
+        ("after" = Option<String>, Query, description = "The `next` of the page before."),
+        ("limit" = Option<usize>, Query, description = "The most sign-ins of a page: 50 by default, at most 200.")
+    ),
+    responses((status = 200, description = "When, who, how, and what came of it; the cursor of the next page.", body = Listing<PastSignIn>))
+)]
+pub async fn past(
+    here: ProviderHere,
+    Path(id): Path<String>,
+    Query(paging): Query<Paging>,
+) -> Handled {
+    json(&here.provider.past(&id, &paging).await?)
 }
 
 /// Gives a client a new secret.

@@ -4,7 +4,7 @@ use axum::extract::FromRequestParts;
 use selfsame_http::route::{Route, delete, described, get, post, put, tagged};
 
 use crate::here::ProviderHere;
-use crate::{browser, operator, provider, registration, wallet_rules};
+use crate::{browser, elsewhere, operator, provider, registration, wallet_rules};
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -150,6 +150,7 @@ where
         described(operator::__path_register, operator::register),
         described(operator::__path_clients, operator::clients),
         described(operator::__path_client, operator::client),
+        described(operator::__path_past, operator::past),
         described(operator::__path_remove, operator::remove),
         described(operator::__path_new_secret, operator::new_secret),
         described(operator::__path_initial_token, operator::initial_token),
@@ -198,6 +199,22 @@ where
                     "The one-time password, where codes are shown on the screen for trying out.",
                 )
                 .by(GUIDE),
+            post("/oidc/sign-in/{id}/wallet", elsewhere::ask_wallet)
+                .named("sign_in_ask_wallet")
+                .gives(
+                    JSON,
+                    "Asks a wallet for a credential; the answer has the links for it.",
+                )
+                .by(GUIDE)
+                .takes(JSON),
+            post("/oidc/sign-in/{id}/passkey", elsewhere::ask_passkey)
+                .named("sign_in_ask_passkey")
+                .gives(
+                    JSON,
+                    "The options with which the browser asks for a passkey.",
+                )
+                .by(GUIDE)
+                .takes(JSON),
             post("/oidc/sign-in/{id}/authentication", browser::authenticate)
                 .named("sign_in_authenticate")
                 .gives(JSON, "Checks what the person gives to prove who they are.")

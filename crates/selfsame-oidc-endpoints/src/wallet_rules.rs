@@ -43,7 +43,7 @@ pub async fn set_rules(here: ProviderHere, Json(rules): Json<Value>) -> Handled 
     path = "/api/sign-in/wallet",
     tag = "sign-in",
     operation_id = "sign_in_remove_wallet_rules",
-    responses((status = 204, description = "Nobody signs in with a credential any more."))
+    responses((status = 204, description = "Sign-in with a credential is switched off."))
 )]
 pub async fn remove_rules(here: ProviderHere) -> Handled {
     let tenant = &here.provider.place().tenant;

@@ -43,7 +43,7 @@ const OF_SCOPES: [(&str, &[&str]); 4] = [
     ("phone", &["phone_number", "phone_number_verified"]),
 ];
 
-/// Claims of the token itself, which nobody agrees to.
+/// Claims of the token itself, which need no consent.
 const OF_TOKENS: [&str; 14] = [
     "sub",
     "iss",

@@ -69,7 +69,7 @@ pub struct AuthorizationRequest {
 /// An authorization request that is refused.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum RequestRefusal {
-    /// The person is told, because nobody knows where the response should go (RFC 6749 §4.1.2.1).
+    /// The person is told, because the response has no trusted address to go to (RFC 6749 §4.1.2.1).
     Shown(Error),
     /// The client is told.
     Returned(Box<ReturnedError>),

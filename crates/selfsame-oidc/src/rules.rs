@@ -13,6 +13,8 @@ pub enum Preset {
     Strict,
     /// FAPI 2.0 Security Profile.
     Fapi2,
+    /// Wallets, which have no secret: requests are pushed, and tokens are bound to a key (OpenID4VCI 1.0 §13.10).
+    Wallets,
     /// The tolerances of clients of eSignet 1.4.
     LegacyEsignet,
 }
@@ -103,6 +105,7 @@ impl ProviderRules {
         match preset {
             Preset::Strict => Self::strict(),
             Preset::Fapi2 => Self::fapi2(),
+            Preset::Wallets => Self::wallets(),
             Preset::LegacyEsignet => Self::legacy_esignet(),
         }
     }
@@ -140,6 +143,15 @@ impl ProviderRules {
             issuer_is_audience: true,
             // §5.3.2.1: refresh tokens are not rotated; they are bound to the client's key.
             rotates_refresh_tokens: false,
+            ..Self::strict()
+        }
+    }
+
+    fn wallets() -> Self {
+        Self {
+            requires_par: true,
+            requires_dpop: true,
+            requires_dpop_nonce: true,
             ..Self::strict()
         }
     }

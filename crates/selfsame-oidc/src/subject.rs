@@ -6,7 +6,7 @@ use selfsame_crypto::seal::SealingKey;
 use crate::relying_party::SubjectRule;
 
 /// The subject of a person for a client: a keyed hash of the person's handle, and of the sector if the subject is
-/// pairwise. Without the key nobody can tell which subjects belong together.
+/// pairwise. Only the holder of the key can tell which subjects belong together.
 #[must_use]
 pub fn subject(rule: &SubjectRule, handle: &str, key: &SealingKey) -> String {
     let (purpose, sector) = match rule {

@@ -84,10 +84,13 @@ async fn of_verifier(
         hsm_key: None,
     };
     let Some(pair) = section.read()? else {
-        if told.client_id_prefix == ClientIdPrefix::X509SanDns {
-            return Err(section.lacking("client_id_prefix = \"x509_san_dns\""));
-        }
-        return Ok(None);
+        return match told.client_id_prefix {
+            ClientIdPrefix::X509SanDns => {
+                Err(section.lacking("client_id_prefix = \"x509_san_dns\""))
+            }
+            ClientIdPrefix::X509Hash => Err(section.lacking("client_id_prefix = \"x509_hash\"")),
+            _ => Ok(None),
+        };
     };
     let host = organisation.base.domain();
     let Some(name) = host.filter(|host| pair.chain.has_dns_name(host)) else {

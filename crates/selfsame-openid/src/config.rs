@@ -7,10 +7,13 @@ use selfsame_credential::Format;
 use selfsame_crypto::SecretString;
 use selfsame_did::Did;
 use selfsame_driver::{Error, Result};
+use selfsame_openid4vc::wire::credential::WantedEncryption;
 use selfsame_openid4vc::wire::request::ClientId;
+use selfsame_openid4vc::wire::transaction::TransactionType;
 use serde::{Deserialize, Serialize};
 use url::Url;
-use utoipa::ToSchema;
+
+pub use crate::view::words::{ClientIdPrefix, ResponseMode};
 
 /// The settings of the issuer and the verifier.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +58,8 @@ pub struct IssuerConfig {
     /// The key of the certificate, PKCS#8 in PEM; in a settings file, the path to it.
     #[serde(skip_serializing)]
     pub certificate_key: Option<SecretString>,
+    /// The country that the certificates of its mobile documents name (ISO 3166-1 alpha-2).
+    pub country: String,
     /// The formats that it issues. The first one is used unless an offer names another.
     pub formats: Vec<Format>,
     /// Maximum copies, each with its own key, that a wallet may request with one access token, at once or one by one.
@@ -63,6 +68,10 @@ pub struct IssuerConfig {
     pub round_times_to: u64,
     /// How long a verifier may use a status list without asking again, in seconds.
     pub status_ttl: u64,
+    /// Whether wallets may or must encrypt credential requests, and have the responses encrypted.
+    pub encryption: WantedEncryption,
+    /// Whether wallets are to say what became of credentials.
+    pub notifications: bool,
     /// The types that people get by signing in at the provider here: for each claim of the credential, the name of the
     /// person's claim that it is made from.
     pub by_sign_in: BTreeMap<String, BTreeMap<String, String>>,
@@ -81,10 +90,14 @@ impl Default for IssuerConfig {
             identify_by: IdentifyBy::Did,
             certificate: None,
             certificate_key: None,
+            // Utopia, whose documents are examples (ISO/IEC 18013-5 Annex D).
+            country: "UT".to_owned(),
             formats: Format::ALL.to_vec(),
             batch_size: 10,
             round_times_to: 3600,
             status_ttl: 60,
+            encryption: WantedEncryption::Off,
+            notifications: false,
             by_sign_in: BTreeMap::new(),
         }
     }
@@ -109,6 +122,10 @@ impl IssuerConfig {
         }
         if let Some(wrong) = self.did.as_deref().filter(|did| Did::parse(did).is_err()) {
             return Err(Error::bad_request("issuer-did-no-did").with("did", wrong));
+        }
+        let is_country = |code: &str| code.bytes().all(|byte| byte.is_ascii_uppercase());
+        if self.country.len() != 2 || !is_country(&self.country) {
+            return Err(Error::bad_request("issuer-country").with("country", &self.country));
         }
         if self.formats.is_empty() {
             return Err(Error::bad_request("formats-empty"));
@@ -157,8 +174,10 @@ pub struct VerifierConfig {
     pub client_id_prefix: ClientIdPrefix,
     /// The DID that its requests name with `decentralized_identifier`.
     pub client_did: NamedDid,
-    /// The certificate chain for `x509_san_dns`, PEM, the leaf first; in a settings file, the path to it. The leaf must
-    /// be for the origin's host.
+    /// How wallets post their answers by default. A request may name another way.
+    pub response_mode: ResponseMode,
+    /// The certificate chain for `x509_san_dns` and `x509_hash`, PEM, the leaf first; in a settings file, the path to
+    /// it. The leaf must be for the origin's host.
     pub certificate: Option<String>,
     /// The key of the certificate, PKCS#8 in PEM; in a settings file, the path to it.
     #[serde(skip_serializing)]
@@ -171,6 +190,8 @@ pub struct VerifierConfig {
     pub max_keys_age: Option<u64>,
     /// How long a request can be answered, in seconds.
     pub request_lifetime: u64,
+    /// The types of transactions that its requests can ask people to agree to, besides the ready ones.
+    pub transaction_types: Vec<TransactionType>,
 }
 
 impl Default for VerifierConfig {
@@ -180,12 +201,14 @@ impl Default for VerifierConfig {
             did_method: None,
             client_id_prefix: ClientIdPrefix::DecentralizedIdentifier,
             client_did: NamedDid::Portable,
+            response_mode: ResponseMode::DirectPost,
             certificate: None,
             certificate_key: None,
             max_status_age: 5,
             max_status_signed_age: None,
             max_keys_age: None,
             request_lifetime: 600,
+            transaction_types: Vec::new(),
         }
     }
 }
@@ -208,31 +231,6 @@ impl VerifierConfig {
                 .with("maximum", &Self::LIFETIME_MAX));
         }
         Ok(())
-    }
-}
-
-/// How a verifier identifies itself (OpenID4VP 1.0 §5.9.3).
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ClientIdPrefix {
-    /// By the address that the answer is sent to.
-    RedirectUri,
-    /// By its DID.
-    DecentralizedIdentifier,
-    /// By the host of its certificate.
-    X509SanDns,
-}
-
-impl ClientIdPrefix {
-    /// The prefix with this name, if it is supported.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "redirect_uri" => Some(Self::RedirectUri),
-            "decentralized_identifier" => Some(Self::DecentralizedIdentifier),
-            "x509_san_dns" => Some(Self::X509SanDns),
-            _ => None,
-        }
     }
 }
 
@@ -329,11 +327,15 @@ mod tests {
             ClientIdPrefix::RedirectUri,
             ClientIdPrefix::DecentralizedIdentifier,
             ClientIdPrefix::X509SanDns,
+            ClientIdPrefix::X509Hash,
         ] {
             let name = serde_json::to_value(prefix).unwrap();
-            assert_eq!(ClientIdPrefix::named(name.as_str().unwrap()), Some(prefix));
+            assert_eq!(
+                serde_json::from_value::<ClientIdPrefix>(name).unwrap(),
+                prefix
+            );
         }
-        assert_eq!(ClientIdPrefix::named("zzz"), None);
+        assert!(serde_json::from_value::<ClientIdPrefix>("zzz".into()).is_err());
     }
 
     #[test]
@@ -347,6 +349,7 @@ mod tests {
         for right in [
             "decentralized_identifier:did:web:shop.example",
             "x509_san_dns:shop.example",
+            "x509_hash:ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0",
         ] {
             assert!(check(right).is_ok(), "{right}");
         }
@@ -354,6 +357,8 @@ mod tests {
             "did:web:shop.example",
             "redirect_uri:https://shop.example/",
             "x509_san_dns:",
+            "x509_hash:ungWv48Bz",
+            "openid_federation:https://shop.example",
             "",
         ] {
             let refused = check(wrong).unwrap_err();
@@ -366,9 +371,10 @@ mod tests {
         let schema = <ClientIdPrefix as utoipa::PartialSchema>::schema();
         let schema = serde_json::to_value(schema).unwrap();
         let described: Vec<String> = serde_json::from_value(schema["enum"].clone()).unwrap();
-        assert_eq!(described.len(), 3);
+        assert_eq!(described.len(), 4);
         for prefix in described {
-            assert!(ClientIdPrefix::named(&prefix).is_some(), "{prefix}");
+            let read = serde_json::from_value::<ClientIdPrefix>(prefix.as_str().into());
+            assert!(read.is_ok(), "{prefix}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
+use async_trait::async_trait;
 use selfsame_core::Shared;
 use selfsame_core::certificate::Certificate;
 use selfsame_core::identity::Identity;
@@ -9,9 +10,11 @@ use selfsame_core::organisation::look::OrganisationLook;
 use selfsame_core::organisation::{
     Organisation, OrganisationName, OrganisationRecord, Organisations,
 };
+use selfsame_crypto::time::UnixTime;
+use selfsame_document_signer::{CertifiedSigner, DocumentSigners, SignerFacts};
 use selfsame_driver::Result;
 use selfsame_store::Batch;
-use selfsame_types::{OwnTypes, Owner, TypeSet, Types};
+use selfsame_types::{CredentialType, OwnTypes, Owner, TypeSet, Types};
 
 use crate::config::RolesConfig;
 
@@ -27,10 +30,14 @@ pub struct Context {
     pub(crate) issuer_certificate: Option<Certificate>,
     /// The verifier's certificate, if it has one.
     pub(crate) verifier_certificate: Option<Certificate>,
+    /// Its authority and document signer, for mobile documents.
+    pub(crate) documents: DocumentSigners,
     /// The issuer of the same organisation; set once it exists.
     pub(crate) own_issuer: OnceLock<OwnIssuer>,
     /// Makes the entries of the instance's own acts; set once the audit trail exists.
     pub(crate) own_acts: Arc<OnceLock<Box<OwnActEntry>>>,
+    /// What was proven for applications; set once the instance is put together.
+    pub(crate) proofs: Arc<OnceLock<Box<dyn HeldProofs>>>,
     /// What can change of the organisation.
     pub(crate) facts: RwLock<OrganisationFacts>,
 }
@@ -50,6 +57,21 @@ pub struct OwnAct {
 
 /// Makes the writes by which the audit trail gets an act.
 pub type OwnActEntry = dyn Fn(OwnAct) -> Result<Batch> + Send + Sync;
+
+/// What was proven for applications.
+#[async_trait]
+pub trait HeldProofs: Send + Sync {
+    /// Judges again what was proven for an application.
+    ///
+    /// # Errors
+    /// `Forbidden` once it no longer meets what the type needs.
+    async fn judge(
+        &self,
+        organisation: &OrganisationName,
+        application: &str,
+        one: &CredentialType,
+    ) -> Result<()>;
+}
 
 /// The issuer of an organisation, as its verifier knows it.
 pub(crate) struct OwnIssuer {
@@ -120,6 +142,16 @@ impl Context {
 
     fn facts(&self) -> RwLockReadGuard<'_, OrganisationFacts> {
         self.facts.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its document signer, for documents that are valid until this time.
+    pub(crate) async fn document_signer(&self, until: UnixTime) -> Result<CertifiedSigner> {
+        let facts = SignerFacts {
+            country: &self.config.issuer.country,
+            title: &self.title(),
+            contact: self.organisation.base.as_str(),
+        };
+        self.documents.signer(&facts, until).await
     }
 
     /// The credential types that are issued and requested here.

@@ -1,25 +1,30 @@
 //! The issuer: offers, issues and revokes credentials.
 
 mod anchors;
+mod awaited;
 mod by_sign_in;
 mod erasure;
 mod list_faces;
 pub mod lists;
 mod memory;
 mod metadata;
+mod notified;
 mod offers;
 mod protocol;
+mod proven;
 mod register;
 mod signing;
 mod statuses;
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use selfsame_credential::mdoc::certificate::to_pem;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_did::Did;
-use selfsame_driver::Result;
 use selfsame_driver::paging::{Listing, Paging};
+use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::issuer::{EnforcedMetadata, IssuerSettings};
+use selfsame_openid4vc::wire::credential::EndpointEncryption;
 use selfsame_store::TenantId;
 use selfsame_types::{OwnTypes, TypeSet};
 use serde::{Deserialize, Serialize};
@@ -29,7 +34,8 @@ use crate::context::Context;
 use crate::delegations::Delegations;
 use crate::issuer::lists::Lists;
 use crate::issuer::memory::DocumentsId;
-use crate::issuer::metadata::{MadeDocuments, display};
+use crate::issuer::metadata::{IssuerFace, MadeDocuments, display};
+use crate::refusal::refusal;
 use crate::view::issuer::{Delegation, NewDelegation};
 use selfsame_core::Shared;
 use selfsame_core::identity::Identity;
@@ -43,7 +49,9 @@ pub(crate) use lists::ANCHORED;
 pub(crate) use memory::IssuerMemory;
 pub use metadata::Published;
 pub(crate) use offers::OFFER;
+pub use offers::{OfferDesk, OfferDrafts};
 pub(crate) use protocol::GRANT;
+pub use proven::ProvenOffer;
 pub use statuses::{ChangedStatus, StatusChanges};
 
 /// The issuer of one instance.
@@ -83,9 +91,20 @@ impl CurrentParts<'_> {
         look: &OrganisationLook,
         types: &TypeSet,
     ) -> Result<MadeDocuments> {
-        let display = display(self.context, title, look)?;
+        let face = IssuerFace {
+            display: display(self.context, title, look)?,
+            encryption: self.encryption()?,
+        };
         let listed: Vec<_> = types.listed(self.shared.clock.now()).cloned().collect();
-        MadeDocuments::new(self.context, display, self.identity, &listed)
+        MadeDocuments::new(self.context, face, self.identity, &listed)
+    }
+
+    /// How its credential endpoint encrypts messages. Each organisation has a key of its own.
+    fn encryption(&self) -> Result<Option<EndpointEncryption>> {
+        let Context { organisation, .. } = self.context;
+        let own = self.key.derive(organisation.identifier.as_bytes());
+        let wanted = self.context.config.issuer.encryption;
+        EndpointEncryption::new(wanted, &own).map_err(refusal)
     }
 }
 
@@ -97,8 +116,9 @@ impl Current {
         let settings = IssuerSettings {
             metadata: EnforcedMetadata::of(&made.issuer),
             key: parts.key.clone(),
+            encryption: parts.encryption()?,
             nonce_lifetime: 300,
-            token_lifetime: 600,
+            token_lifetime: 300,
             proof_age: 300,
             leeway: 60,
             round_times_to: parts.context.config.issuer.round_times_to,
@@ -128,6 +148,9 @@ struct CredentialSubject {
     kept: Map<String, Value>,
     label: Option<String>,
     offer: String,
+    /// The application whose proof must still hold when the credential is issued.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    application: Option<String>,
 }
 
 impl Issuer {
@@ -185,6 +208,16 @@ impl Issuer {
         let published = Arc::new(made.published()?);
         documents.hold(current.documents, published.clone());
         Ok(published)
+    }
+
+    /// The certificate (PEM) of the authority of its mobile documents.
+    ///
+    /// # Errors
+    /// `NotFound` before the first document was issued; the store's.
+    pub async fn authority(&self) -> Result<String> {
+        let authority = self.context.documents.authority().await?;
+        let authority = authority.ok_or_else(|| Error::not_found("authority-unmade"))?;
+        Ok(to_pem(&authority))
     }
 
     /// Its identifier.

@@ -12,7 +12,17 @@ mod refusal;
 mod roles;
 pub mod saved;
 pub mod verifier;
-pub mod view;
 
-pub use context::{OwnAct, OwnActEntry};
+pub use context::{HeldProofs, OwnAct, OwnActEntry};
 pub use roles::{OrganisationRoles, Roles};
+
+/// What the roles take and return.
+pub mod view {
+    pub use selfsame_openid_view::{issuer, uses, verifier, words};
+
+    /// Saved requests: as they are listed, opened, and seen by visitors.
+    pub mod saved {
+        pub use selfsame_openid_view::saved::VisitorsRequest;
+        pub use selfsame_types::asked::listed::{RequestOpening, SavedRequest};
+    }
+}

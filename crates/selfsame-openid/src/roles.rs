@@ -16,6 +16,7 @@ use selfsame_core::machine::Machine as _;
 use selfsame_core::organisation::look::{LogoFile, LookView, OrganisationLook};
 use selfsame_core::organisation::{HostedOrganisation, Organisation, Organisations, erased, wish};
 use selfsame_core::{Correspondent, Shared};
+use selfsame_document_signer::DocumentSigners;
 use selfsame_driver::{Error, Result, ShortLived};
 use selfsame_store::{Batch, Leased, Store, TenantId};
 use selfsame_types::Types;
@@ -23,7 +24,7 @@ use tokio::sync::{OnceCell, watch};
 
 use crate::certificate::Certificates;
 use crate::config::{RoleSet, RolesConfig};
-use crate::context::{Context, OrganisationFacts, OwnActEntry, OwnIssuer};
+use crate::context::{Context, HeldProofs, OrganisationFacts, OwnActEntry, OwnIssuer};
 use crate::issuer::{Issuer, IssuerMemory, anchor};
 use crate::verifier::{RequestCache, Verifier};
 use open::{OpenOrganisation, OpenOrganisations};
@@ -58,6 +59,7 @@ pub struct Roles {
     organisations: Organisations,
     types: Arc<Types>,
     own_acts: Arc<OnceLock<Box<OwnActEntry>>>,
+    proofs: Arc<OnceLock<Box<dyn HeldProofs>>>,
     certificates: Certificates,
     open: OpenOrganisations,
     memory: RoleMemory,
@@ -85,18 +87,17 @@ impl Roles {
         let keys = &shared.keys;
         let certificates = Certificates::open(&mut config, wanted, &organisation, keys).await?;
         certificates.report(&shared.trust.now().anchors, shared.clock.now());
-        let issuing = &config.issuer;
-        let samples = issuing.samples.then_some(issuing.vct_base.as_str());
-        let types = Arc::new(Types::new(shared.store.clone(), samples));
-        let own_acts: Arc<OnceLock<Box<OwnActEntry>>> = Arc::default();
+        let types = types_of(shared, &config);
         let context = Arc::new(Context {
             types: types.clone(),
             config: Arc::new(config.clone()),
             organisation: organisation.clone(),
             issuer_certificate: certificates.issuer.clone(),
             verifier_certificate: certificates.verifier.clone(),
+            documents: documents(shared, &organisation),
             own_issuer: OnceLock::new(),
-            own_acts: own_acts.clone(),
+            own_acts: Arc::default(),
+            proofs: Arc::default(),
             facts: RwLock::new(OrganisationFacts {
                 title: config.issuer.name.as_str().into(),
                 samples: true,
@@ -105,23 +106,19 @@ impl Roles {
             }),
         });
         let memory = RoleMemory::default();
-        let issuer = match wanted.issuer {
-            true => {
-                let wish = issuers_wish(&organisation, &config);
-                let identity = Arc::new(Identity::open(shared, &wish).await?);
-                Some(memory.issuer(shared, &context, identity).await?)
-            }
-            false => None,
-        };
-        let verifier = match wanted.verifier {
-            true => {
-                let url = organisation.url("verifier")?;
-                let wish = verifiers_wish(&organisation, url.as_str(), &config);
-                let identity = Arc::new(Identity::open(shared, &wish).await?);
-                Some(memory.verifier(shared, &context, identity))
-            }
-            false => None,
-        };
+        let mut issuer = None;
+        if wanted.issuer {
+            let wish = issuers_wish(&organisation, &config);
+            let identity = Arc::new(Identity::open(shared, &wish).await?);
+            issuer = Some(memory.issuer(shared, &context, identity).await?);
+        }
+        let mut verifier = None;
+        if wanted.verifier {
+            let url = organisation.url("verifier")?;
+            let wish = verifiers_wish(&organisation, url.as_str(), &config);
+            let identity = Arc::new(Identity::open(shared, &wish).await?);
+            verifier = Some(memory.verifier(shared, &context, identity));
+        }
         // What belongs to the first organisation alone.
         config.issuer.did = None;
         config.issuer.certificate = None;
@@ -131,7 +128,8 @@ impl Roles {
             dids: Dids::new(shared.clone()),
             organisations: organisations.clone(),
             types,
-            own_acts,
+            own_acts: context.own_acts.clone(),
+            proofs: context.proofs.clone(),
             certificates,
             shared: shared.clone(),
             wanted,
@@ -226,11 +224,13 @@ impl Roles {
         let context = Arc::new(Context {
             types: self.types.clone(),
             config: self.config.clone(),
+            documents: documents(shared, &organisation),
             organisation,
             issuer_certificate: None,
             verifier_certificate: None,
             own_issuer: OnceLock::new(),
             own_acts: self.own_acts.clone(),
+            proofs: self.proofs.clone(),
             facts: RwLock::new(OrganisationFacts::of(&hosted.record)),
         });
         let verifier = self.memory.verifier(shared, &context, identity.clone());
@@ -283,6 +283,12 @@ impl Roles {
         let _ = self.own_acts.set(entry);
     }
 
+    /// Has what was proven for applications judged by this, before their credentials are issued.
+    pub fn judge_applications(&self, proofs: Box<dyn HeldProofs>) {
+        // The first one stays.
+        let _ = self.proofs.set(proofs);
+    }
+
     /// Starts the background tasks, which end when `stopping` becomes true.
     pub fn start(self: &Arc<Self>, stopping: watch::Receiver<bool>) {
         if self.wanted.issuer {
@@ -310,6 +316,24 @@ impl Roles {
         let open = self.opened(&hosted.ok_or_else(absent)?).await?;
         Ok(open.verifier.clone())
     }
+}
+
+/// The credential types, with the samples if they are wanted.
+fn types_of(shared: &Shared, config: &RolesConfig) -> Arc<Types> {
+    let issuer = &config.issuer;
+    let samples = issuer.samples.then_some(issuer.vct_base.as_str());
+    Arc::new(Types::new(shared.store.clone(), samples))
+}
+
+/// The authority and the document signer of an organisation, which are made at their first use.
+fn documents(shared: &Shared, organisation: &Organisation) -> DocumentSigners {
+    let (store, keys) = (shared.store.clone(), shared.keys.clone());
+    DocumentSigners::new(
+        store,
+        keys,
+        shared.clock.clone(),
+        organisation.issuer.clone(),
+    )
 }
 
 /// The machine of requests, whatever organisation made them.

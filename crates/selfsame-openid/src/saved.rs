@@ -6,7 +6,6 @@
 pub mod check;
 pub mod compile;
 pub mod preview;
-mod query_types;
 pub mod shown;
 
 pub use selfsame_types::asked::{definition, file};

@@ -35,6 +35,7 @@ use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, is_portable};
 use selfsame_core::machine::{At, FlowOrigin};
 use selfsame_core::organisation::trust::{OrganisationTrust, TrustInAll};
+use selfsame_core::trust::Trusted;
 use selfsame_driver::record::RecordCache;
 
 use spending::Spending;
@@ -216,6 +217,7 @@ impl Verifier {
             trusted_issuers: Trust::Listed(all.issuers),
             issuer_types: all.types,
             trust_anchors: trusted.anchors.clone(),
+            authorities: self.authorities(&trusted),
             // A list fetched for this verification may be a second old by the clock.
             max_status_age: Some(max_status_age.max(1)),
             max_status_signed_age: config.verifier.max_status_signed_age,
@@ -224,6 +226,22 @@ impl Verifier {
             accept_did_issuers: true,
             ..Policy::default()
         }
+    }
+
+    /// Reads whom it trusts, before it verifies.
+    async fn read_trust(&self) -> Result<()> {
+        self.trust.now().await?;
+        self.context.documents.authority().await?;
+        Ok(())
+    }
+
+    /// The authorities of mobile documents that it trusts: those of the instance, and that of its own organisation.
+    fn authorities(&self, trusted: &Trusted) -> Vec<Vec<u8>> {
+        let own = match self.context.own_issuers().is_empty() {
+            true => None,
+            false => self.context.documents.latest_authority(),
+        };
+        trusted.authorities.iter().cloned().chain(own).collect()
     }
 
     /// The policy for the answer to this request.

@@ -23,7 +23,7 @@ use crate::{error::Error, wire::request::Request};
 pub enum PresentationState {
     /// The request is authentic and waits for the person's decision.
     #[serde(rename = "asked/1")]
-    Asked(AwaitingConsent),
+    Asked(Box<AwaitingConsent>),
     /// The presentations are being sent.
     #[serde(rename = "answering/1")]
     Answering(Answering),

@@ -18,7 +18,10 @@ use selfsame_crypto::{ctx::Ctx, seal::SealingKey, time::UnixTime};
 use selfsame_oauth::{TokenRequest, TokenResponse};
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Error, wire::credential::CredentialResponse};
+use crate::{
+    error::Error,
+    wire::credential::{CredentialResponse, EndpointEncryption},
+};
 
 pub use enforced::{EnforcedConfiguration, EnforcedMetadata, EnforcedProofs};
 
@@ -29,9 +32,11 @@ pub struct IssuerSettings {
     pub metadata: EnforcedMetadata,
     /// The key that authenticates nonces and transaction codes.
     pub key: SealingKey,
+    /// How the credential endpoint encrypts messages; `None` if it does not.
+    pub encryption: Option<EndpointEncryption>,
     /// Lifetime of a nonce, in seconds.
     pub nonce_lifetime: u64,
-    /// Lifetime of an access token, in seconds.
+    /// Lifetime of an access token, in seconds: 300 at most, since it is bound to no key (OpenID4VCI 1.0 §13.10).
     pub token_lifetime: u64,
     /// Maximum age of a proof's `iat`, in seconds.
     pub proof_age: u64,
@@ -63,6 +68,16 @@ pub enum IssuanceState {
     /// An access token was issued.
     #[serde(rename = "granted/1")]
     Granted(Granted),
+}
+
+impl IssuanceState {
+    /// The access token, if it is one.
+    pub fn granted(&self) -> Option<&Granted> {
+        match self {
+            Self::Granted(granted) => Some(granted),
+            Self::Offered(_) | Self::Closed(_) => None,
+        }
+    }
 }
 
 /// An offer whose code can be redeemed.

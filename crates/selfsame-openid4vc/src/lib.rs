@@ -13,13 +13,13 @@
 )]
 
 pub mod dcql;
-pub mod error;
+pub mod formats;
 pub mod holder;
 pub mod issuer;
-pub mod transport;
 pub mod verifier;
 pub mod wallet;
 pub mod wire;
 
 pub use error::{CredentialCode, Error, Lacking, PresentationCode};
+pub use selfsame_openid4vc_messages::{error, transport};
 pub use transport::Transport;

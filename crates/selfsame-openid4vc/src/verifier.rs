@@ -19,8 +19,10 @@ use crate::{
     error::Error,
     wire::{
         client_metadata::ClientMetadata,
+        encryption::EncryptionKey,
         request::RequestUriMethod,
-        response::{AuthorizationResponse, Receipt, VpToken},
+        response::{AuthorizationResponse, PostedResponse, Receipt, VpToken},
+        transaction::AskedTransaction,
     },
 };
 
@@ -119,8 +121,25 @@ pub struct Asked {
     /// Why it asks, for the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
+    /// What the person is to agree to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transaction_data: Vec<AskedTransaction>,
+    /// The key that the answer must be encrypted to, until the request is answered (OpenID4VP 1.0 §8.3). It is of this
+    /// request alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encryption: Option<Box<EncryptionKey>>,
     /// The time at which the request expires.
     pub expires: UnixTime,
+}
+
+impl Asked {
+    /// The request once it is answered: its key is not needed any more, and is not kept.
+    fn closed(&self) -> Self {
+        Self {
+            encryption: None,
+            ..self.clone()
+        }
+    }
 }
 
 /// The result of verifying an answer.
@@ -263,6 +282,21 @@ impl VerificationState {
             | Self::Fetched(Fetched { asked, .. })
             | Self::Declined(Declined { asked, .. }) => asked,
             Self::Answered(answered) => &answered.asked,
+        }
+    }
+
+    /// What a wallet posted as the answer to this request, decrypted if the request asks for that.
+    ///
+    /// # Errors
+    /// `invalid_request` if the request is answered, or if it was not posted as the request asks.
+    pub fn opened(&self, posted: &PostedResponse) -> Result<AuthorizationResponse, Error> {
+        match self {
+            Self::Created(Created { asked }) | Self::Fetched(Fetched { asked, .. }) => {
+                posted.opened(asked.encryption.as_deref())
+            }
+            Self::Answered(_) | Self::Declined(_) => {
+                Err(Error::invalid_request("the request has been answered"))
+            }
         }
     }
 

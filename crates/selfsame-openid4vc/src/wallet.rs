@@ -6,11 +6,14 @@
 //! at once.
 
 pub mod credential;
+pub mod deferred;
 pub mod metadata;
 mod nonce;
-pub mod offer;
 mod proof;
 pub mod token;
+
+pub use selfsame_openid4vc_messages::http_answer::HttpAnswer;
+pub use selfsame_openid4vc_messages::{offer_link as offer, planned_encryption as encryption};
 
 use selfsame_credential::{
     Format,
@@ -21,8 +24,13 @@ use selfsame_oauth::secret;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use self::deferred::Deferred;
+use self::encryption::PlannedEncryption;
 pub use self::token::{Accept, begin, kinds_of_keys};
-use crate::{error::Error, wire::credential::WantedCredential};
+use crate::{
+    error::Error,
+    wire::{credential::WantedCredential, encryption::EncryptionKey},
+};
 
 /// How many nonces the wallet fetches for one credential before it gives up.
 const MAX_NONCES: u32 = 3;
@@ -39,6 +47,9 @@ pub enum ReceivingState {
     /// A credential request is being sent.
     #[serde(rename = "requesting/1")]
     Requesting(Requesting),
+    /// The issuer prepares a credential.
+    #[serde(rename = "deferred/1")]
+    Deferred(Deferred),
     /// All credentials have been received.
     #[serde(rename = "received/1")]
     Received(Received),
@@ -54,6 +65,9 @@ pub struct Redeeming {
     pub plan: CredentialPlan,
     /// Whether a transaction code was sent with it.
     pub with_tx_code: bool,
+    /// Whether a proof of possession was sent with it.
+    #[serde(default)]
+    pub with_proof: bool,
     /// A nonce that was fetched in advance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce: Option<String>,
@@ -104,6 +118,15 @@ pub struct CredentialPlan {
     pub credential_endpoint: Url,
     /// Its nonce endpoint, if it has one.
     pub nonce_endpoint: Option<Url>,
+    /// Its deferred credential endpoint, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deferred_endpoint: Option<Url>,
+    /// Its notification endpoint, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notification_endpoint: Option<Url>,
+    /// How requests and responses are encrypted; `None` if they are not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encryption: Option<Box<PlannedEncryption>>,
     /// The credentials to request.
     pub asks: Vec<Ask>,
 }
@@ -145,12 +168,30 @@ pub struct RequestsProgress {
     /// The access token.
     #[serde(with = "secret")]
     pub token: SecretString,
+    /// Whether the token is bound to the key that was proven with the code (RFC 9449 §7).
+    #[serde(default)]
+    pub is_bound: bool,
     /// How the credential request names each ask, in the same order.
     pub wanted: Vec<WantedCredential>,
     /// How many nonces were fetched for the current ask.
     pub nonces: u32,
+    /// The key that the response to the current request is encrypted to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_key: Option<Box<EncryptionKey>>,
     /// The credentials received so far.
     pub credentials: Vec<ReceivedCredential>,
+    /// The names of the responses received so far, for notifications.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub named: Vec<NamedResponse>,
+}
+
+/// A credential response that the issuer wants to hear of (OpenID4VCI 1.0 §11).
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct NamedResponse {
+    /// The issuer's name for it.
+    pub notification_id: String,
+    /// The configuration of its credentials.
+    pub configuration_id: String,
 }
 
 /// A credential that arrived.
@@ -176,7 +217,7 @@ impl ReceivingState {
     pub const fn answered<'a>(&self, answer: HttpAnswer<'a>) -> Input<'a> {
         match self {
             Self::Proving(_) => Input::Nonce(answer),
-            Self::Requesting(_) => Input::Credential(answer),
+            Self::Requesting(_) | Self::Deferred(_) => Input::Credential(answer),
             Self::Redeeming(_) | Self::Received(_) | Self::Failed(_) => Input::Token(answer),
         }
     }
@@ -192,6 +233,16 @@ impl ReceivingState {
             .first()
             .is_some_and(|ask| !ask.bindings.is_empty());
         plan.nonce_endpoint.as_ref().filter(|_| is_bound)
+    }
+
+    /// The progress of the credential requests, while there is any.
+    pub const fn progress(&self) -> Option<&RequestsProgress> {
+        match self {
+            Self::Proving(Proving { progress })
+            | Self::Requesting(Requesting { progress })
+            | Self::Deferred(Deferred { progress, .. }) => Some(progress),
+            Self::Redeeming(_) | Self::Received(_) | Self::Failed(_) => None,
+        }
     }
 
     /// Takes the nonce endpoint's answer before the code is redeemed. An unusable answer is ignored: the wallet then
@@ -216,17 +267,6 @@ pub enum Input<'a> {
     Unreachable(&'a str),
 }
 
-/// An HTTP answer.
-#[derive(Clone, Copy, Debug)]
-pub struct HttpAnswer<'a> {
-    /// The status code.
-    pub status: u16,
-    /// The content type.
-    pub content_type: Option<&'a str>,
-    /// The body.
-    pub body: &'a [u8],
-}
-
 /// A call to the issuer, to be stored together with the new state.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum WalletCall {
@@ -247,11 +287,33 @@ pub enum WalletCall {
     RequestCredential {
         /// The credential endpoint.
         url: Url,
-        /// The bearer token.
+        /// The access token.
         #[serde(with = "secret")]
         token: SecretString,
-        /// The JSON body.
+        /// Whether a proof of possession goes with the token.
+        #[serde(default)]
+        is_bound: bool,
+        /// The body: JSON, or a JWE.
         body: String,
+        /// Whether the body is a JWE (`application/jwt`).
+        #[serde(default)]
+        encrypted: bool,
+    },
+    /// Post to the deferred credential endpoint, to see whether the credential is ready; may be repeated.
+    RequestDeferred {
+        /// The deferred credential endpoint.
+        url: Url,
+        /// The access token.
+        #[serde(with = "secret")]
+        token: SecretString,
+        /// Whether a proof of possession goes with the token.
+        is_bound: bool,
+        /// The body: JSON, or a JWE.
+        body: String,
+        /// Whether the body is a JWE.
+        encrypted: bool,
+        /// Seconds to wait before.
+        after: u32,
     },
 }
 
@@ -264,6 +326,8 @@ pub struct WalletNext {
     pub call: Option<WalletCall>,
     /// The credentials received, to be kept.
     pub received: Vec<ReceivedCredential>,
+    /// The responses that the issuer wants to hear of.
+    pub named: Vec<NamedResponse>,
 }
 
 impl WalletNext {
@@ -273,15 +337,21 @@ impl WalletNext {
             state,
             call: Some(call),
             received: Vec::new(),
+            named: Vec::new(),
         }
     }
 
     /// A last state.
-    fn ended(state: ReceivingState, received: Vec<ReceivedCredential>) -> Self {
+    fn ended(
+        state: ReceivingState,
+        received: Vec<ReceivedCredential>,
+        named: Vec<NamedResponse>,
+    ) -> Self {
         Self {
             state,
             call: None,
             received,
+            named,
         }
     }
 }
@@ -301,8 +371,19 @@ pub fn step(
         (ReceivingState::Proving(proving), Input::Nonce(answer)) => {
             nonce::fetched(proving, *answer, evidence, ctx)
         }
+        (ReceivingState::Requesting(requesting), Input::Credential(answer))
+            if answer.status == deferred::ACCEPTED =>
+        {
+            deferred::begun(requesting.progress.clone(), *answer, ctx)
+        }
         (ReceivingState::Requesting(requesting), Input::Credential(answer)) => {
             credential::answered(requesting, *answer, evidence, ctx)
+        }
+        (ReceivingState::Deferred(waiting), Input::Credential(answer)) => {
+            deferred::looked(waiting, *answer, evidence, ctx)
+        }
+        (ReceivingState::Deferred(waiting), Input::Unreachable(_)) => {
+            deferred::unreachable(waiting, ctx)
         }
         (
             ReceivingState::Redeeming(_)
@@ -335,14 +416,17 @@ fn ask(
 ) -> Result<Step<WalletNext>, Error> {
     let Some(current) = progress.plan.asks.first() else {
         let RequestsProgress {
-            plan, credentials, ..
+            plan,
+            credentials,
+            named,
+            ..
         } = progress;
         let received = Received {
             issuer: plan.issuer,
             credentials: credentials.clone(),
         };
         let state = ReceivingState::Received(received);
-        return Ok(Step::Done(WalletNext::ended(state, credentials)));
+        return Ok(Step::Done(WalletNext::ended(state, credentials, named)));
     };
     match &progress.plan.nonce_endpoint {
         Some(url) if !current.bindings.is_empty() => {
@@ -360,13 +444,10 @@ fn failed(
     reason: String,
     advice: &str,
 ) -> WalletNext {
-    let credentials = match state {
-        ReceivingState::Proving(Proving { progress })
-        | ReceivingState::Requesting(Requesting { progress }) => progress.credentials.clone(),
-        ReceivingState::Redeeming(_) | ReceivingState::Received(_) | ReceivingState::Failed(_) => {
-            Vec::new()
-        }
-    };
+    let progress = state.progress();
+    let credentials = progress.map(|progress| progress.credentials.clone());
+    let credentials = credentials.unwrap_or_default();
+    let named = progress.map(|progress| progress.named.clone());
     let failed = Failed {
         code,
         reason,
@@ -374,5 +455,6 @@ fn failed(
         credentials: credentials.clone(),
     };
     // Credentials that arrived before belong to the person, even if the rest failed.
-    WalletNext::ended(ReceivingState::Failed(failed), credentials)
+    let state = ReceivingState::Failed(failed);
+    WalletNext::ended(state, credentials, named.unwrap_or_default())
 }

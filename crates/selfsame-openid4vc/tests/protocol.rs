@@ -2,12 +2,16 @@
 
 #[path = "protocol/arbitrary.rs"]
 mod arbitrary;
+#[path = "protocol/encrypted.rs"]
+mod encrypted;
 #[path = "protocol/holder.rs"]
 mod holder;
 #[path = "protocol/issuer.rs"]
 mod issuer;
 #[path = "protocol/metadata.rs"]
 mod metadata;
+#[path = "protocol/transactions.rs"]
+mod transactions;
 #[path = "protocol/verifier.rs"]
 mod verifier;
 #[path = "protocol/wallet.rs"]

@@ -1,5 +1,7 @@
 //! The issuer's pages: types, a form made of claims, offers, and what was issued.
 
+mod application;
+mod get;
 mod issued;
 mod new;
 
@@ -16,8 +18,10 @@ use crate::{Frame, WrongFields, qr, wallet};
 
 use issued::IssuedRow;
 
+pub use application::{ApplicationPage, ApplyPage};
+pub use get::GetPage;
 pub use issued::IssuedPage;
-pub use new::{NewOfferPage, OfferForm, offer_of};
+pub use new::{NewOfferPage, OfferForm, applied_claims, offer_of};
 
 /// The types, and what was issued, offered and delegated.
 #[derive(Template)]

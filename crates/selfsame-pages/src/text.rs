@@ -15,6 +15,21 @@ pub fn has_technical(lines: &[ClaimLine]) -> bool {
     lines.iter().any(|line| line.technical)
 }
 
+/// A text that others chose, within a picture or an attribute of one.
+pub fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            other => safe.push(other),
+        }
+    }
+    safe
+}
+
 /// A reason as a complete sentence.
 pub fn sentence(reason: &str) -> String {
     let reason = reason.replace('`', "");
@@ -36,6 +51,8 @@ pub fn bare_name(client_id: &str) -> &str {
     let prefixes = [
         "decentralized_identifier:",
         "x509_san_dns:",
+        "x509_hash:",
+        "verifier_attestation:",
         "redirect_uri:",
     ];
     let bare = |prefix: &&str| client_id.strip_prefix(*prefix);

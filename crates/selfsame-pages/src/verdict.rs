@@ -148,7 +148,8 @@ pub fn count(rules: &[RuleLine]) -> String {
 
 /// The claims of a presentation as lines, without technical members; in the order of our own types and with their labels.
 pub fn shown(verdict: &CredentialVerdict, types: &TypeSet) -> Option<Vec<ClaimLine>> {
-    const TECHNICAL: [&str; 17] = [
+    const TECHNICAL: [&str; 18] = [
+        "docType",
         "iss",
         "iat",
         "nbf",
@@ -171,18 +172,25 @@ pub fn shown(verdict: &CredentialVerdict, types: &TypeSet) -> Option<Vec<ClaimLi
         return None;
     };
     let claims = all.get("vc").and_then(Value::as_object).unwrap_or(all);
-    let known = type_of(claims, types).map_or(&[][..], |one| &one.claims);
-    let claims = claims
-        .get("credentialSubject")
-        .and_then(Value::as_object)
-        .unwrap_or(claims);
-    let mut lines = Vec::new();
+    let of_type = type_of(claims, types);
+    let known = of_type.map_or(&[][..], |one| &one.claims);
+    let subject = claims.get("credentialSubject").and_then(Value::as_object);
+    let is_document = subject.is_none() && claims.contains_key("docType");
+    let claims = subject.unwrap_or(claims);
+    let mut further = Further {
+        known,
+        lines: Vec::new(),
+    };
+    if is_document {
+        further.document(claims, of_type);
+        let lines = further.lines;
+        return (!lines.is_empty()).then_some(lines);
+    }
     for claim in known {
         if let Some(value) = at(claims, &claim.path) {
-            lines.push(line_of(claim, value));
+            further.lines.push(line_of(claim, value));
         }
     }
-    let mut further = Further { known, lines };
     for (name, value) in claims {
         if !TECHNICAL.contains(&name.as_str()) {
             further.collect(&mut vec![name.clone()], value);
@@ -206,9 +214,11 @@ fn line_of(claim: &TypeClaim, value: &Value) -> ClaimLine {
 
 /// The type that a credential is of, if it is one of ours.
 fn type_of<'t>(claims: &Map<String, Value>, types: &'t TypeSet) -> Option<&'t CredentialType> {
-    let found = match claims.get("vct").and_then(Value::as_str) {
-        Some(vct) => types.like_vct(vct),
-        None => {
+    let text = |name| claims.get(name).and_then(Value::as_str);
+    let found = match (text("vct"), text("docType")) {
+        (Some(vct), _) => types.like_vct(vct),
+        (None, Some(doctype)) => types.by_doctype(doctype),
+        (None, None) => {
             let names = claims.get("type").and_then(Value::as_array)?;
             let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
             types.by_w3c_types(&names)
@@ -254,6 +264,36 @@ struct Further<'a> {
 }
 
 impl Further<'_> {
+    /// The elements of a mobile document by namespace: those of a known type in its words, others in their own and with
+    /// their namespace.
+    fn document(&mut self, claims: &Map<String, Value>, of_type: Option<&CredentialType>) {
+        let namespaces = || {
+            let all = claims.iter();
+            all.filter_map(|(name, value)| Some((name, value.as_object()?)))
+        };
+        let in_it = |namespace: &str, element: &str| {
+            let one = of_type?;
+            let mut own = one.claims.iter().filter(|claim| claim.path == [element]);
+            own.find(|claim| one.namespace_of(claim) == namespace)
+        };
+        for claim in self.known {
+            let namespace = of_type.map_or("", |one| one.namespace_of(claim));
+            let elements = claims.get(namespace).and_then(Value::as_object);
+            if let Some(value) = elements.and_then(|elements| at(elements, &claim.path)) {
+                self.lines.push(line_of(claim, value));
+            }
+        }
+        for (namespace, elements) in namespaces() {
+            let others = elements
+                .iter()
+                .filter(|(element, _)| in_it(namespace, element).is_none());
+            for (element, value) in others {
+                let label = format!("{} ({namespace})", words(element));
+                self.lines.push(ClaimLine::of(&label, value, &[]));
+            }
+        }
+    }
+
     fn collect(&mut self, path: &mut Vec<String>, value: &Value) {
         if self.known.iter().any(|claim| claim.path == *path) {
             return;

@@ -3,13 +3,14 @@
 pub mod history;
 pub mod keys;
 pub mod offer;
+pub mod path;
 pub mod request;
 pub mod sign_in;
 
 use askama::Template;
 use selfsame_credential::Format;
 use selfsame_driver::paging::Listing;
-use selfsame_wallet::view::{Card, CardSummary, Display};
+use selfsame_wallet::view::{Card, CardSummary, Display, PreparedCredential};
 use url::Url;
 
 use crate::Frame;
@@ -68,14 +69,19 @@ pub struct WalletPage {
     done: Option<&'static str>,
     /// The cards that no verifier accepts.
     over: Vec<CardFace>,
+    /// The credentials that their issuers still prepare.
+    preparing: Vec<PreparedCredential>,
     cards: Vec<CardFace>,
     next: Option<String>,
+    sought: String,
 }
 
 /// Where and when the cards are shown.
 pub struct CardsShown<'a> {
     /// The action after which they are shown.
     pub done: Option<&'a str>,
+    /// The words that they are searched for.
+    pub sought: &'a str,
     /// The origin of the instance.
     pub own: &'a Url,
 }
@@ -83,7 +89,7 @@ pub struct CardsShown<'a> {
 impl WalletPage {
     /// The page with these cards.
     pub fn of(frame: Frame, cards: Listing<CardSummary>, at: &CardsShown<'_>) -> Self {
-        let CardsShown { done, own } = at;
+        let CardsShown { done, sought, own } = at;
         let faces = cards.items.iter().map(|card| CardFace::of(card, own));
         let (over, good) = faces.partition(|face: &CardFace| face.over.is_some());
         Self {
@@ -95,9 +101,17 @@ impl WalletPage {
                 _ => None,
             },
             over,
+            preparing: Vec::new(),
             cards: good,
             next: cards.next,
+            sought: (*sought).to_owned(),
         }
+    }
+
+    /// With the credentials that their issuers still prepare.
+    #[must_use]
+    pub fn preparing(self, preparing: Vec<PreparedCredential>) -> Self {
+        Self { preparing, ..self }
     }
 }
 
@@ -163,10 +177,44 @@ mod tests {
         };
         let shown = CardsShown {
             done: None,
+            sought: "",
             own: &own,
         };
         let page = WalletPage::of(Frame::of_visitor(), cards, &shown);
         page.render().unwrap()
+    }
+
+    #[test]
+    fn a_card_that_is_being_prepared_is_shown_with_the_time_of_the_next_look() {
+        let own = Url::parse("http://localhost:7380").unwrap();
+        let shown = CardsShown {
+            done: None,
+            sought: "",
+            own: &own,
+        };
+        let cards = Listing {
+            items: Vec::new(),
+            next: None,
+        };
+        let preparing = PreparedCredential {
+            issuer: "https://issuer.example".to_owned(),
+            display: Display {
+                title: "Criminal <record>".to_owned(),
+                color: None,
+                text_color: None,
+                logo: None,
+                icon: None,
+            },
+            next_look: "2026-01-02T03:04:05Z".to_owned(),
+        };
+        let page = WalletPage::of(Frame::of_visitor(), cards, &shown).preparing(vec![preparing]);
+        let page = page.render().unwrap();
+        assert!(page.contains("Still being prepared"), "{page}");
+        assert!(
+            page.contains("2026-01-02T03:04:05Z") && page.contains("issuer.example"),
+            "{page}"
+        );
+        assert!(!page.contains("<record>"), "{page}");
     }
 
     #[test]

@@ -50,6 +50,9 @@ fn describe(event_type: EventType) -> &'static str {
     match event_type {
         EventType::OfferCreated => "An offer was created.",
         EventType::CredentialIssued => "A holder accepted an offer, and the credential was issued.",
+        EventType::CredentialAccepted => "A wallet said that it keeps a credential.",
+        EventType::CredentialDeleted => "A wallet said that the person did not want a credential.",
+        EventType::CredentialFailed => "A wallet said that it could not keep a credential.",
         EventType::CredentialStatusChanged => "A credential was suspended, reinstated or revoked.",
         EventType::VerificationChanged => "A request was opened, answered or judged.",
         EventType::RegistryAnchored => "The registry accepted a transaction.",

@@ -1,7 +1,7 @@
 //! Attestation objects: the passkey that an authenticator has created (§6.5.4).
 
 use crate::authenticator::AuthenticatorData;
-use crate::cbor::Item;
+use crate::cbor;
 use crate::error::PasskeyError;
 
 /// Longest name of a format of attestation, in bytes (§8.1).
@@ -24,17 +24,20 @@ impl AttestationObject {
     /// Those of [`AuthenticatorData::read`].
     pub fn read(bytes: &[u8]) -> Result<Self, PasskeyError> {
         let malformed = PasskeyError::Malformed("attestation object");
-        let object = Item::only(bytes)?;
-        let format = object.named("fmt")?.text()?;
-        let statement = object.named("attStmt")?.entries()?;
+        let object = cbor::only(bytes)?;
+        let format = cbor::named(&object, "fmt")?.text().ok_or(malformed)?;
+        let statement = cbor::pairs(cbor::named(&object, "attStmt")?)?;
         let is_name =
             format.len() <= FORMAT_MAX && format.bytes().all(|byte| byte.is_ascii_graphic());
-        if object.entries()?.len() != 3 || !is_name || (format == "none" && !statement.is_empty()) {
+        if cbor::pairs(&object)?.len() != 3
+            || !is_name
+            || (format == "none" && !statement.is_empty())
+        {
             return Err(malformed);
         }
         Ok(Self {
             format: format.to_owned(),
-            data: AuthenticatorData::read(object.named("authData")?.bytes()?)?,
+            data: AuthenticatorData::read(cbor::bytes(cbor::named(&object, "authData")?)?)?,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Authenticator data: what an authenticator says of itself and of the ceremony (§6.1).
 
-use crate::cbor::Item;
+use crate::cbor;
 use crate::cose::CoseKey;
 use crate::error::PasskeyError;
 
@@ -96,8 +96,8 @@ impl AuthenticatorData {
         // Extensions were not asked for, so their outputs are read over.
         let rest = match flags.has(AuthenticatorFlags::EXTENSIONS) {
             true => {
-                let (outputs, rest) = Item::first(rest)?;
-                outputs.entries()?;
+                let (outputs, rest) = cbor::first(rest)?;
+                cbor::pairs(&outputs)?;
                 rest
             }
             false => rest,
@@ -124,7 +124,7 @@ impl AttestedCredential {
         if id.is_empty() || id.len() > ID_MAX {
             return Err(malformed);
         }
-        let (key, rest) = Item::first(rest)?;
+        let (key, rest) = cbor::first(rest)?;
         let attested = Self {
             aaguid: *aaguid,
             id: id.to_vec(),

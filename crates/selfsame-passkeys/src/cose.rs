@@ -1,25 +1,20 @@
 //! Public keys as authenticators give them: COSE keys (RFC 9052 §7) of the algorithms that are offered.
 
+use selfsame_cbor::Cbor;
+use selfsame_cbor::cose::{CoseCurve, CosePublic};
 use selfsame_crypto::{Algorithm, Jwk, JwkParams, KeyType, PublicKey};
 use serde::{Deserialize, Serialize};
 
-use crate::cbor::Item;
+use crate::cbor;
 use crate::error::PasskeyError;
 use crate::signature;
 
-/// The labels of a COSE key (RFC 9053 §7, RFC 8230 §4).
+/// The labels and the type of an RSA key (RFC 9052 §7.1, RFC 8230 §4).
 const KTY: i64 = 1;
 const ALG: i64 = 3;
-const CRV_OR_N: i64 = -1;
-const X_OR_E: i64 = -2;
-const Y: i64 = -3;
-/// The key types (IANA, COSE Key Types).
-const OKP: i64 = 1;
-const EC2: i64 = 2;
+const N: i64 = -1;
+const E: i64 = -2;
 const RSA: i64 = 3;
-/// The curves (IANA, COSE Elliptic Curves).
-const P256: i64 = 1;
-const ED25519: i64 = 6;
 
 /// An algorithm of passkeys.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -98,42 +93,47 @@ pub struct CoseKey {
 impl CoseKey {
     /// The key of this map. It has `alg`, and no other parameter than those of its type (§6.5.1.1); a curve belongs to
     /// each algorithm, and points are uncompressed (§5.8.5).
-    pub fn of(map: &Item<'_>) -> Result<Self, PasskeyError> {
-        let number = |label| map.labelled(label)?.number().ok_or(MALFORMED);
+    pub fn of(map: &Cbor<'_>) -> Result<Self, PasskeyError> {
+        let value = |label| map.labelled(label).ok_or(MALFORMED);
+        let number = |label| value(label)?.int().ok_or(MALFORMED);
         let algorithm = PasskeyAlgorithm::try_from(number(ALG)?)?;
-        let bytes = |label| map.labelled(label)?.bytes();
-        let curve = |kty, crv| match number(KTY)? == kty && number(CRV_OR_N)? == crv {
-            true => Ok(()),
-            false => Err(MALFORMED),
-        };
         let (members, key) = match algorithm {
             PasskeyAlgorithm::EdDsa => {
-                curve(OKP, ED25519)?;
-                (4, PublicKey::from_raw(KeyType::Ed25519, bytes(X_OR_E)?))
+                let key = on_curve(map, CoseCurve::Ed25519)?;
+                (4, PublicKey::from_raw(KeyType::Ed25519, key.x))
             }
             PasskeyAlgorithm::Es256 => {
-                curve(EC2, P256)?;
+                let key = on_curve(map, CoseCurve::P256)?;
                 let params = JwkParams::Ec {
                     crv: "P-256".to_owned(),
-                    x: bytes(X_OR_E)?.to_vec(),
-                    y: bytes(Y)?.to_vec(),
+                    x: key.x.to_vec(),
+                    y: key.y.to_vec(),
                 };
                 (5, PublicKey::from_jwk(&Jwk::from(params)))
             }
             PasskeyAlgorithm::Rs256 if number(KTY)? == RSA => {
                 let params = JwkParams::Rsa {
-                    n: bytes(CRV_OR_N)?.to_vec(),
-                    e: bytes(X_OR_E)?.to_vec(),
+                    n: cbor::bytes(value(N)?)?.to_vec(),
+                    e: cbor::bytes(value(E)?)?.to_vec(),
                 };
                 (4, PublicKey::from_jwk(&Jwk::from(params)))
             }
             PasskeyAlgorithm::Rs256 => return Err(MALFORMED),
         };
         let key = key.map_err(|_| MALFORMED)?;
-        match map.entries()?.len() == members && key.is_point() {
+        match cbor::pairs(map)?.len() == members && key.is_point() {
             true => Ok(Self { algorithm, key }),
             false => Err(MALFORMED),
         }
+    }
+}
+
+/// The key of this map, if it is one of this curve.
+fn on_curve<'b>(map: &Cbor<'b>, curve: CoseCurve) -> Result<CosePublic<'b>, PasskeyError> {
+    let key = CosePublic::read(map).map_err(|_| MALFORMED)?;
+    match key.curve == curve {
+        true => Ok(key),
+        false => Err(MALFORMED),
     }
 }
 

@@ -18,7 +18,7 @@ pub enum PasskeyError {
     /// The passkey was made for another relying party (§7.1 step 14).
     #[error("the passkey belongs to another site")]
     OtherParty,
-    /// Nobody touched the authenticator (§7.1 step 15).
+    /// The authenticator did not see the user's touch (§7.1 step 15).
     #[error("the authenticator reports no person")]
     NotPresent,
     /// The authenticator did not verify who is there, for example by PIN or fingerprint (§7.1 step 16).

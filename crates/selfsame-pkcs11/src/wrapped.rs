@@ -1,4 +1,4 @@
-//! A master key that a key of a token encrypts. Without the token, nobody can read it.
+//! A master key that a key of a token encrypts. Only with the token can it be read.
 
 use selfsame_crypto::seal::{SealingKey, random_seed};
 use selfsame_crypto::{Secret, encoding};

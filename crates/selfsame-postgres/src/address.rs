@@ -43,6 +43,12 @@ struct Own {
 }
 
 impl Address {
+    /// The schema of the records.
+    #[must_use]
+    pub fn schema(&self) -> &str {
+        &self.schema
+    }
+
     /// Parses a URL, `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE&schema=NAME`.
     ///
     /// Without `sslmode`, a server on this machine is called without TLS, and any other with TLS and a certificate that

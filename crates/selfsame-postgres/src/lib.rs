@@ -33,4 +33,5 @@ pub use backend::{Company, Postgres};
 pub use census::RowCount;
 pub use checking::ClosedDatabase;
 pub use moving::tenant_rows;
+pub use pool::pool;
 pub use restoring::{RestoreError, restore};

@@ -44,7 +44,10 @@ pub(crate) const LONG: &str =
     "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 
 /// Makes a pool of at most this many connections. Nothing is connected yet.
-pub(crate) fn pool(address: &Address, size: usize) -> Result<Pool> {
+///
+/// # Errors
+/// If the certificates that the address names can't be read.
+pub fn pool(address: &Address, size: usize) -> Result<Pool> {
     let manage = ManagerConfig {
         recycling_method: RecyclingMethod::Fast,
     };

@@ -12,7 +12,6 @@
     )
 )]
 
-pub mod cbor;
 pub mod checkpoint;
 pub mod client;
 pub mod entries;
@@ -27,3 +26,4 @@ pub mod validators;
 pub mod witness;
 
 pub use error::ProofError;
+pub use selfsame_cbor::deterministic as cbor;

@@ -52,7 +52,7 @@ impl Acceptance {
     /// Reads a kept acceptance.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is malformed.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
         Self::from_cbor(bytes)
     }

@@ -178,7 +178,7 @@ impl SampleService {
         })
     }
 
-    /// A response that gives the browser a visit with a new name: one that somebody else chose is of no use to them.
+    /// A response that gives the browser a visit with a new name: an attacker who chose a name cannot use the visit.
     fn visiting(&self, mut response: Response, state: VisitState) -> Response {
         let token = encoding::base64url_encode(&random_seed());
         self.0.visits.put(&token, state, self.0.clock.now());

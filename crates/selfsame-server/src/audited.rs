@@ -17,7 +17,7 @@ use crate::peer::Peer;
 use crate::server::Server;
 
 /// Addresses that show claims which people have presented.
-const CLAIMS: [&str; 8] = [
+const CLAIMS: [&str; 11] = [
     "/api/export",
     "/api/organisations/{name}/export",
     "/organisation/export",
@@ -25,6 +25,9 @@ const CLAIMS: [&str; 8] = [
     "/api/verifier/requests/{id}",
     "/verifier/view/{id}",
     "/verifier/view/{id}/result",
+    "/api/issuer/applications",
+    "/api/issuer/applications/{id}",
+    "/issuer/applications/{id}/form",
     "/agent/proofs/{id}",
 ];
 /// Addresses whose acts are written elsewhere: the registry's log has each transaction, the sign-out writes its own.
@@ -35,7 +38,9 @@ const OF_CREDENTIALS: [&str; 2] = [
     "/issuer/issued/{credential}/status",
 ];
 /// Forms that are drawn again with what was typed, and then change nothing.
-const DRAWN_AGAIN: [&str; 6] = [
+const DRAWN_AGAIN: [&str; 8] = [
+    "POST /issuer/issued",
+    "POST /issuer/lists",
     "POST /agent/issue",
     "POST /agent/ask",
     "POST /types/new",

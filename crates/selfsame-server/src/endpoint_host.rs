@@ -6,13 +6,14 @@ use async_trait::async_trait;
 use axum::extract::FromRef;
 use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_app::OrganisationRoles;
+use selfsame_book_ui::Books;
 use selfsame_core::dids::Dids;
 use selfsame_core::newcomer::{Newcomer, Registered};
 use selfsame_core::resolver::Linked;
 use selfsame_did::method::cheqd::resource::WantedResource;
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_driver::Result;
-use selfsame_endpoints::{CredentialResponse, EndpointHost, Instance, PresentedToken};
+use selfsame_endpoints::{CredentialAnswer, EndpointHost, Instance, RemoteWallets, WithToken};
 use selfsame_ledger::Registry;
 
 use crate::server::Server;
@@ -20,6 +21,12 @@ use crate::server::Server;
 impl FromRef<Server> for Instance {
     fn from_ref(server: &Server) -> Self {
         Self::of(Arc::new(server.clone()))
+    }
+}
+
+impl FromRef<Server> for Books {
+    fn from_ref(server: &Server) -> Self {
+        server.app().books().clone()
     }
 }
 
@@ -57,17 +64,20 @@ impl EndpointHost for Server {
         self.app().operator().is_token(token)
     }
 
-    async fn credential(
-        &self,
-        roles: &OrganisationRoles,
-        presented: &PresentedToken<'_>,
-        body: &[u8],
-    ) -> Result<CredentialResponse> {
-        self.app().credential(roles, presented, body).await
+    async fn credential(&self, of: WithToken<'_>) -> Result<CredentialAnswer> {
+        self.app().credential(of.roles, of.presented, of.body).await
+    }
+
+    async fn notified(&self, of: WithToken<'_>) -> Result<()> {
+        self.app().notified(of.roles, of.presented, of.body).await
     }
 
     async fn dpop_nonce(&self, roles: &OrganisationRoles) -> Result<String> {
         self.app().dpop_nonce(roles).await
+    }
+
+    fn remote_wallets(&self) -> RemoteWallets {
+        self.app().remote_wallets()
     }
 
     async fn register(&self, newcomer: &Newcomer<'_>) -> Result<Registered> {

@@ -3,18 +3,23 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use http::{Extensions, Method};
-use selfsame_app::{Access, App, OrganisationRoles};
-use selfsame_endpoints::RolesHere;
+use selfsame_app::{Access, App, OrganisationRoles, StatusActor};
 use selfsame_endpoints::called::{Called, prefix};
+use selfsame_endpoints::{ActiveRolesHere, RolesHere};
+use selfsame_issuer_ui::{IssuerHere, StatusDesk};
 use selfsame_oidc_endpoints::ProviderHere;
 use selfsame_openid::issuer::Issuer;
 use selfsame_openid::verifier::Verifier;
+use selfsame_openid::view::issuer::NewStatuses;
 use selfsame_webhooks::WebhookOwner;
 
 use crate::error::{Handled, Problem};
+use crate::extract::Working;
+use crate::peer::Peer;
 use crate::server::Server;
 
 /// The server, on behalf of the organisation whose address was called.
@@ -94,6 +99,63 @@ impl FromRequestParts<Server> for RolesHere {
     async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
         let here = Here::from_request_parts(parts, server).await?;
         Ok(Self(here.roles))
+    }
+}
+
+impl FromRequestParts<Server> for ActiveRolesHere {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
+        // Whatever the method is, what is asked for is to act.
+        let here = Here::of(server, &parts.extensions, &Method::POST).await?;
+        Ok(Self(here.roles))
+    }
+}
+
+impl FromRequestParts<Server> for IssuerHere {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
+        let roles = Here::from_request_parts(parts, server).await?.roles;
+        let work = Working::from_request_parts(parts, server).await.ok();
+        let from = parts.extensions.get::<Peer>().map(|peer| peer.address());
+        let desk = work.map(|work| -> Arc<dyn StatusDesk> {
+            Arc::new(StatusWork {
+                server: server.clone(),
+                work,
+                from: from.map(|from| from.to_string()).unwrap_or_default(),
+            })
+        });
+        let issuing = &server.app().config().issuer;
+        Ok(Self {
+            applications: server.app().applications(&roles),
+            lists: server.app().issuing_lists().clone(),
+            statuses: desk,
+            formats: issuing.formats.clone(),
+            has_samples: issuing.samples,
+            by_sign_in: issuing.by_sign_in.keys().cloned().collect(),
+            roles,
+        })
+    }
+}
+
+/// Changes statuses for the sender of a request.
+struct StatusWork {
+    server: Server,
+    work: Working,
+    from: String,
+}
+
+#[async_trait]
+impl StatusDesk for StatusWork {
+    async fn change(&self, issuer: &Issuer, new: &NewStatuses) -> Handled<()> {
+        let by = StatusActor {
+            authority: &self.work.authority,
+            organisation: &self.work.organisation,
+            from: &self.from,
+        };
+        self.server.app().change_statuses(issuer, by, new).await?;
+        Ok(())
     }
 }
 

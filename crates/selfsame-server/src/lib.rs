@@ -33,10 +33,11 @@ pub use nodes::Nodes;
 pub use selfsame_http::limits::{Budget, ConnectionLimits};
 pub use selfsame_http::origin::{Origin, OriginError};
 pub use selfsame_http::peer::{Proxies, ProxyError};
+pub use selfsame_http::pulse::Pulse;
 pub use selfsame_http::serve::further::FurtherListener;
 pub use selfsame_http::serve::nodes::NodePeer;
 pub use selfsame_http::tls::{SelfMade, ShownEnd, Tls, TlsError, TlsHost};
-pub use settings::{ServerLimits, ServerSettings};
+pub use settings::{AdminListener, ServerLimits, ServerSettings};
 pub use start::serve;
 
 // What nearly every handler names.

@@ -8,9 +8,12 @@ mod pages;
 use axum::{Router, routing};
 use selfsame_agent_ui::routes as agent;
 use selfsame_app::config::Roles;
+use selfsame_book_ui::routes as book;
 use selfsame_endpoints::routes as endpoints;
 use selfsame_endpoints::tails::TAILS_MAX;
 use selfsame_esignet::routes as esignet;
+use selfsame_http::origin::Origin;
+use selfsame_issuer_ui::routes as issuer;
 use selfsame_oidc_endpoints::routes as provider;
 use selfsame_operators::Area;
 use selfsame_sign_in_ui::routes as sign_in;
@@ -58,11 +61,12 @@ fn of_every_instance() -> Vec<Routes> {
     let page = |area, routes| Routes::of(Audience::Operator, routes).needing(area);
     vec![
         Routes::of(Audience::Supervisor, api::supervisor()),
+        Routes::of(Audience::Supervisor, api::metrics()).administering(),
         Routes::of(Audience::Public, pages::public()),
         Routes::of(Audience::Public, pages::files()).at_each_host(),
         Routes::of(Audience::Stream, pages::public_streams()),
-        Routes::of(Audience::Doorway, pages::operator_door()),
-        Routes::of(Audience::Doorway, sign_in::door("/operator")),
+        Routes::of(Audience::Doorway, pages::operator_door()).administering(),
+        Routes::of(Audience::Doorway, sign_in::door("/operator")).administering(),
         Routes::of(Audience::Operator, pages::operator()),
         Routes::of(Audience::Operator, sign_in::account("/operator")),
         pages_of(Area::People, pages::people()),
@@ -105,11 +109,18 @@ fn of_every_instance() -> Vec<Routes> {
 fn of_issuers() -> Vec<Routes> {
     let of = |audience, routes| Routes::of(audience, routes).of_organisations();
     vec![
-        of(Audience::Operator, pages::issuer()).needing(Area::Issuer),
+        of(Audience::Operator, issuer::pages()).needing(Area::Issuer),
+        of(Audience::Operator, issuer::files())
+            .needing(Area::Issuer)
+            .receiving(issuer::FORM_MAX),
+        of(Audience::OperatorStream, issuer::fetched()).needing(Area::Issuer),
+        api_of(Area::Issuer, issuer::portions()).receiving(UPLOAD_MAX),
+        of(Audience::Public, issuer::paths()),
         of(Audience::Operator, pages::types())
             .needing(Area::Types)
             .receiving(UPLOAD_MAX),
         api_of(Area::Issuer, api::issuer()),
+        api_of(Area::Issuer, issuer::programs()),
         api_of(Area::Issuer, api::bulk()).receiving(UPLOAD_MAX),
         api_of(Area::Types, api::types()),
         of(Audience::OperatorStream, api::issuer_streams()).needing(Area::Issuer),
@@ -119,6 +130,11 @@ fn of_issuers() -> Vec<Routes> {
             .along(Lane::Lists)
             .outliving(),
         of(Audience::PublicApi, endpoints::type_documents()).outliving(),
+        of(Audience::Public, book::pages()),
+        of(Audience::PublicApi, book::reads()),
+        of(Audience::Public, book::proof_pages()).receiving(book::LINK_MAX),
+        of(Audience::PublicApi, book::proofs()).receiving(book::LINK_MAX),
+        api_of(Area::Issuer, book::keeping()).receiving(book::LOAD_MAX),
     ]
 }
 
@@ -150,12 +166,14 @@ fn of_wallets() -> Vec<Routes> {
         of(Audience::Doorway, sign_in::provider()).along(Lane::SignIns),
         api_of(Area::Settings, provider::operators()),
         pages_of(Area::Settings, sign_in::clients()),
+        of(Audience::Protocol, endpoints::remote_wallets()),
         of(Audience::PublicApi, esignet::documents()),
         of(Audience::Protocol, esignet::interface()).along(Lane::SignIns),
         Routes::of(Audience::Protocol, esignet::mock_identity_system()).along(Lane::SignIns),
         Routes::of(Audience::Doorway, sign_in::wallet_door()),
         Routes::of(Audience::Person, pages::wallet()),
         Routes::of(Audience::Person, sign_in::wallet()),
+        Routes::of(Audience::Person, sign_in::recovery()).receiving(sign_in::COPY_FORM_MAX),
         Routes::of(Audience::Person, sign_in::account("/wallet")),
         Routes::of(Audience::DoorwayApi, api::wallet_door()),
         Routes::of(Audience::PersonApi, api::wallet()),
@@ -187,7 +205,15 @@ pub fn supervised(server: &Server) -> Router {
         .with_state(server.clone())
 }
 
-/// The routes with all their layers.
+/// The routes of the main listener with all their layers: all, unless those who work for organisations have a listener of
+/// their own.
 pub fn build(server: &Server) -> Router {
-    group::assemble(groups(&server.app().config().roles), server)
+    let mut groups = groups(&server.app().config().roles);
+    groups.retain(|group| server.admin_origin().is_none() || !group.is_administering());
+    group::assemble(groups, server, server.origin())
+}
+
+/// The routes of the listener of `[admin]`: all, at its origin.
+pub fn administration(server: &Server, origin: &Origin) -> Router {
+    group::assemble(groups(&server.app().config().roles), server, origin)
 }

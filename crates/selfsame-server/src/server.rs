@@ -35,26 +35,33 @@ pub struct Server(Arc<ServerParts>);
 struct ServerParts {
     app: Arc<App>,
     origin: Origin,
-    limits: ServerLimits,
+    settings: ServedSettings,
     bodies: Bodies,
     registrations: Rates,
     visits: Rates,
-    backups: Option<Backups>,
     cookies: Names,
     figures: Figures,
-    pulse: Pulse,
-    open_registration: bool,
     stopping: watch::Sender<bool>,
+}
+
+/// What a server is told besides its application.
+#[derive(Default)]
+pub(crate) struct ServedSettings {
+    /// Where those who work for organisations call it, if that is elsewhere.
+    pub admin_origin: Option<Origin>,
+    /// All limits.
+    pub limits: ServerLimits,
+    /// Where backups are written.
+    pub backups: Option<Backups>,
+    /// Whether anyone may register DIDs.
+    pub open_registration: bool,
+    /// The heartbeats of its event loops.
+    pub pulse: Pulse,
 }
 
 impl Server {
     /// A server for this application.
-    pub(crate) fn new(
-        app: Arc<App>,
-        limits: ServerLimits,
-        backups: Option<Backups>,
-        open_registration: bool,
-    ) -> Result<Self, OriginError> {
+    pub(crate) fn new(app: Arc<App>, settings: ServedSettings) -> Result<Self, OriginError> {
         let origin = Origin::of(&app.config().origin)?;
         let figures = Figures::install();
         figures::describe();
@@ -62,14 +69,11 @@ impl Server {
             app,
             cookies: Names::of(&origin),
             origin,
-            bodies: Bodies::new(&limits.connections),
+            bodies: Bodies::new(&settings.limits.connections),
             registrations: Rates::default(),
             visits: Rates::default(),
-            limits,
-            backups,
+            settings,
             figures,
-            pulse: Pulse::default(),
-            open_registration,
             stopping: watch::Sender::new(false),
         })))
     }
@@ -100,15 +104,29 @@ impl Server {
 
     /// Whether anyone may register DIDs.
     pub(crate) fn open_registration(&self) -> bool {
-        self.0.open_registration
+        self.0.settings.open_registration
     }
 
     pub(crate) fn origin(&self) -> &Origin {
         &self.0.origin
     }
 
+    /// Where those who work for organisations call it, if that is elsewhere.
+    pub(crate) fn admin_origin(&self) -> Option<&Origin> {
+        self.0.settings.admin_origin.as_ref()
+    }
+
+    /// A link for those who work for organisations, to where they call the server.
+    pub(crate) fn administered(&self, link: String) -> String {
+        let own = link.strip_prefix(self.origin().as_str());
+        match (self.admin_origin(), own) {
+            (Some(admin), Some(path)) => format!("{}{path}", admin.as_str()),
+            _ => link,
+        }
+    }
+
     pub(crate) fn limits(&self) -> &ServerLimits {
-        &self.0.limits
+        &self.0.settings.limits
     }
 
     /// The memory for the bodies of requests.
@@ -142,7 +160,7 @@ impl Server {
 
     /// Where backups of the instance are written.
     pub(crate) fn backups(&self) -> Option<&Backups> {
-        self.0.backups.as_ref()
+        self.0.settings.backups.as_ref()
     }
 
     pub(crate) fn cookies(&self) -> &Names {
@@ -155,7 +173,7 @@ impl Server {
 
     /// Detects event loops that have stopped turning.
     pub(crate) fn pulse(&self) -> &Pulse {
-        &self.0.pulse
+        &self.0.settings.pulse
     }
 
     /// Set it to `true` to stop the server.

@@ -1,6 +1,8 @@
 //! The server's settings: its certificate, its second listener.
 
 use selfsame_app::backup::Backups;
+use selfsame_http::origin::Origin;
+use selfsame_http::pulse::Pulse;
 use selfsame_http::serve::further::FurtherListener;
 use selfsame_http::tls::Tls;
 
@@ -9,7 +11,7 @@ use crate::nodes::Nodes;
 pub use selfsame_http::limits::ServerLimits;
 
 /// The server's settings, beside the application's own configuration.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct ServerSettings {
     /// The certificate, if this server ends TLS.
     pub tls: Option<Tls>,
@@ -19,6 +21,8 @@ pub struct ServerSettings {
     pub further: Vec<FurtherListener>,
     /// A listener for health checks, on a thread of its own; the main listener serves the same checks.
     pub health: Option<std::net::TcpListener>,
+    /// A listener for those who work for organisations; the main listener then serves nothing of theirs.
+    pub admin: Option<AdminListener>,
     /// Whether to serve plain http to other machines.
     pub plain_anywhere: bool,
     /// All limits.
@@ -27,4 +31,15 @@ pub struct ServerSettings {
     pub backups: Option<Backups>,
     /// Whether anyone may register DIDs at `/register`; otherwise only the operator.
     pub open_registration: bool,
+    /// The heartbeats of the event loops.
+    pub pulse: Pulse,
+}
+
+/// A listener for those who work for organisations, and for the metrics.
+#[derive(Debug)]
+pub struct AdminListener {
+    /// The listener.
+    pub listener: tokio::net::TcpListener,
+    /// Where they call it.
+    pub origin: Origin,
 }

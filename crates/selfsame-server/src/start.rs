@@ -7,12 +7,13 @@ use std::sync::Arc;
 use selfsame_app::App;
 use selfsame_http::serve::{self, Door, HttpService, Listening, health};
 use selfsame_http::shares::Shares;
+use selfsame_http::tls::Tls;
 use tokio::net::TcpListener;
 
 use crate::nodes::{Nodes, TlsGate};
 use crate::router;
-use crate::server::Server;
-use crate::settings::ServerSettings;
+use crate::server::{ServedSettings, Server};
+use crate::settings::{AdminListener, ServerSettings};
 
 /// Serves the application on `listener` until `stop` is done and open requests have ended.
 ///
@@ -33,8 +34,17 @@ pub async fn serve(
         plain_anywhere,
         backups,
         open_registration,
+        admin,
+        pulse,
     } = settings;
-    let server = Server::new(app, limits, backups, open_registration).map_err(io::Error::other)?;
+    let served = ServedSettings {
+        admin_origin: admin.as_ref().map(|admin| admin.origin.clone()),
+        limits,
+        backups,
+        open_registration,
+        pulse,
+    };
+    let server = Server::new(app, served).map_err(io::Error::other)?;
     let listen = listener.local_addr()?;
     let origin = server.origin();
     match plain_anywhere {
@@ -42,23 +52,9 @@ pub async fn serve(
         false => origin.can_be_served(listen, tls.is_some()),
     }
     .map_err(io::Error::other)?;
-    let door = Door::of(tls.as_ref(), origin);
-    let service = HttpService {
-        router: router::build(&server),
-        door,
-        limits: server.limits().connections.clone(),
-        shares: Shares::default(),
-        requests: Shares::default(),
-        pulse: server.pulse().clone(),
-        stopping: server.stop().clone(),
-    };
+    let service = public(&server, tls.as_ref());
     if let Some(listener) = watched {
-        let health = health::Health {
-            router: router::supervised(&server),
-            pulse: server.pulse().clone(),
-            stopping: server.stop().subscribe(),
-        };
-        health::start(listener, health)?;
+        health::start(listener, supervised(&server))?;
     }
     let upkeep = tokio::spawn(server.figures().clone().keep_up());
     let nodes = nodes.map(|Nodes { listener, acceptor }| Listening {
@@ -72,10 +68,41 @@ pub async fn serve(
         .into_iter()
         .map(|one| one.beside(&service))
         .collect();
+    let admin = admin.map(|AdminListener { listener, origin }| Listening {
+        listener,
+        service: HttpService {
+            router: router::administration(&server, &origin),
+            door: Door::of(tls.as_ref(), &origin),
+            ..service.clone()
+        },
+    });
     let mut all = vec![Listening { listener, service }];
+    all.extend(admin);
     all.extend(nodes);
     all.extend(further);
     let served = serve::serve_all(all, stop).await;
     upkeep.abort();
     served
+}
+
+/// What the main listener serves.
+fn public(server: &Server, tls: Option<&Tls>) -> HttpService {
+    HttpService {
+        router: router::build(server),
+        door: Door::of(tls, server.origin()),
+        limits: server.limits().connections.clone(),
+        shares: Shares::default(),
+        requests: Shares::default(),
+        pulse: server.pulse().clone(),
+        stopping: server.stop().clone(),
+    }
+}
+
+/// What the listener for supervisors serves.
+fn supervised(server: &Server) -> health::Health {
+    health::Health {
+        router: router::supervised(server),
+        pulse: server.pulse().clone(),
+        stopping: server.stop().subscribe(),
+    }
 }

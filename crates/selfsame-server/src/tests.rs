@@ -1,18 +1,24 @@
 //! The routes as their callers meet them, without a socket.
 
+mod administration;
 mod agent_pages;
+mod applications;
 mod asking;
 mod audit;
+mod books;
+mod bound_tokens;
 mod browsing;
 mod by_sign_in;
 mod crowds;
 mod description;
 mod doors;
 mod erasure;
+mod esignet;
 mod exports;
 mod hosts;
 mod instance;
 mod issuing;
+mod lists;
 mod looks;
 mod nodes;
 mod organisation_pages;
@@ -21,6 +27,8 @@ mod pages;
 mod paging;
 mod passkeys;
 mod people;
+mod recovery;
+mod remote_wallets;
 mod resolving;
 mod rights;
 mod saved;

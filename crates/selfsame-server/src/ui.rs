@@ -2,9 +2,7 @@
 
 pub mod ask;
 pub mod audit;
-mod correction;
 pub mod home;
-pub mod issuer;
 pub mod operator;
 pub mod organisations;
 pub mod people;
@@ -24,6 +22,7 @@ use http::request::Parts;
 use selfsame_app::App;
 use selfsame_core::organisation::OrganisationName;
 use selfsame_endpoints::called::{self, Called};
+use selfsame_http::correction;
 pub use selfsame_http::listing::ListPosition;
 use selfsame_http::origin::CalledOrigin;
 use selfsame_ledger::config::RegistryConfig;

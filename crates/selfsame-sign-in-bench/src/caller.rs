@@ -164,7 +164,7 @@ pub fn refused(what: &str, why: &str) -> Error {
 /// The text of a member.
 ///
 /// # Errors
-/// If there is none.
+/// If it is missing.
 pub fn member(value: &Value, name: &str) -> Result<String, Error> {
     let text = value.get(name).and_then(Value::as_str);
     text.map(str::to_owned)

@@ -142,7 +142,7 @@ pub async fn at_rate(
     round.of(users, || ()).await
 }
 
-/// So many sign-ins at once. They arrive over a time, so that the connections are made one after another.
+/// A number of sign-ins at once. They arrive over a time, so that the connections are made one after another.
 pub async fn at_once(
     at: &LoadedProvider<EsignetProvider>,
     count: usize,

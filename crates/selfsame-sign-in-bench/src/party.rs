@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::clock::wall_clock;
 
-/// Where people are sent back. Nobody goes there.
+/// Where people are sent back. No server listens there.
 pub const REDIRECT_URI: &str = "https://rp.example/callback";
 /// How long an assertion is valid, in seconds, as in the study's plan.
 const ASSERTION_S: u64 = 60;

@@ -36,7 +36,7 @@ pub struct BenchPeople {
 }
 
 impl BenchPeople {
-    /// So many people.
+    /// This number of people.
     pub fn new(count: usize) -> Self {
         Self {
             count: count.max(1),

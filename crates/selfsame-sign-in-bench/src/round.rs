@@ -27,7 +27,7 @@ pub struct WalkedSignIn {
     pub failed: Option<Error>,
 }
 
-/// The result of one round of sign-ins with so many calls each.
+/// The result of one round of sign-ins with this number of calls each.
 pub struct SignInRound<const CALLS: usize> {
     /// The times of each call, in milliseconds.
     pub calls: [Sample; CALLS],

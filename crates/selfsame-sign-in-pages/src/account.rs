@@ -1,4 +1,6 @@
-//! The account of a person: its passkeys.
+//! The account of a person: its passkeys, and recovery words.
+
+pub mod recovery;
 
 use askama::Template;
 use selfsame_catalogue::when;
@@ -122,7 +124,7 @@ mod tests {
             ..content(&[])
         };
         let page = none.render().unwrap();
-        assert!(!page.contains("<form") && page.contains("domain name"));
+        assert!(!page.contains("/account/passkeys\"") && page.contains("domain name"));
     }
 
     #[test]

@@ -64,6 +64,51 @@ pub struct ClientContent {
     pub issuer: String,
     /// Its registration, as JSON.
     pub registration: String,
+    /// Its logo, as a `data:` URI.
+    pub logo: Option<String>,
+    /// Whether it has a logo that could not be had.
+    pub lacks_logo: bool,
+    /// Its sign-ins of the last days, newest first.
+    pub sign_ins: Vec<EndedSignIn>,
+    /// The cursor of the older ones.
+    pub older: Option<String>,
+}
+
+/// A sign-in that is over.
+pub struct EndedSignIn {
+    /// When it ended, as RFC 3339.
+    pub at: String,
+    /// Whether the person declined.
+    pub is_declined: bool,
+    /// The subject that the service knows the person by.
+    pub subject: String,
+    /// The class of the authentication.
+    pub acr: Option<String>,
+    /// How the person proved who they are.
+    pub amr: Vec<String>,
+}
+
+impl EndedSignIn {
+    /// When it ended, for people.
+    fn at(&self) -> String {
+        when::short(&self.at)
+    }
+
+    /// How the person proved who they are, in words as far as there are any (RFC 8176 §2).
+    fn ways(&self) -> String {
+        let ways = self.amr.iter().map(|method| match method.as_str() {
+            "pwd" => "password",
+            "otp" => "one-time password",
+            "pin" => "PIN",
+            "pop" => "key or credential",
+            "hwk" => "passkey",
+            "bio" => "biometrics",
+            "kba" => "questions",
+            "fed" => "another provider",
+            other => other,
+        });
+        ways.collect::<Vec<_>>().join(", ")
+    }
 }
 
 impl ListedClient {
@@ -122,6 +167,10 @@ mod tests {
             has_secret,
             issuer: "https://id.example/oidc".to_owned(),
             registration: "{}".to_owned(),
+            logo: None,
+            lacks_logo: false,
+            sign_ins: Vec::new(),
+            older: None,
         };
         let made = page(Some("s3cret"), true).render().unwrap();
         assert!(made.contains("s3cret") && made.contains("You will not see it again"));
@@ -133,5 +182,43 @@ mod tests {
                 .unwrap()
                 .contains("/clients/c%2F1/secret")
         );
+    }
+
+    #[test]
+    fn sign_ins_are_listed_with_how_people_proved_who_they_are() {
+        let page = |sign_ins, older: Option<&str>| ClientContent {
+            root: "/clients".to_owned(),
+            form: "token".to_owned(),
+            client: listed(),
+            secret: None,
+            has_secret: false,
+            issuer: "https://id.example/oidc".to_owned(),
+            registration: "{}".to_owned(),
+            logo: None,
+            lacks_logo: false,
+            sign_ins,
+            older: older.map(str::to_owned),
+        };
+        let none = page(Vec::new(), None).render().unwrap();
+        assert!(none.contains("There were no sign-ins"), "{none}");
+        let one = |is_declined| EndedSignIn {
+            at: "2026-01-02T03:04:05Z".to_owned(),
+            is_declined,
+            subject: "<i>".to_owned(),
+            acr: Some("phr".to_owned()),
+            amr: vec!["pwd".to_owned(), "otp".to_owned()],
+        };
+        let some = page(vec![one(false), one(true)], Some("a/b"))
+            .render()
+            .unwrap();
+        for part in [
+            "password, one-time password",
+            "Signed in",
+            "Declined",
+            "&#60;i&#62;",
+            "/clients/c%2F1?after=a%2Fb",
+        ] {
+            assert!(some.contains(part), "{part}: {some}");
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use askama::Template;
 
+use crate::account::ListedPasskey;
 use crate::frame::SignInFrame;
+use crate::said::Saying;
 use crate::ways::WayKind;
 
 /// The page of a person's sessions.
@@ -15,6 +17,8 @@ pub struct SessionsPage {
     pub root: String,
     /// The sessions, the browser's own first.
     pub sessions: Vec<ListedSession>,
+    /// Whether the person has an account here, which can have passkeys.
+    pub has_account: bool,
 }
 
 /// A session in the list.
@@ -40,6 +44,8 @@ pub struct AgreementsPage {
     pub root: String,
     /// What the person agreed to, by client.
     pub agreements: Vec<ListedAgreement>,
+    /// Whether the person has an account here, which can have passkeys.
+    pub has_account: bool,
 }
 
 /// What a person agreed to for a client.
@@ -57,6 +63,40 @@ pub struct ListedAgreement {
     pub since: String,
     /// When it ends.
     pub until: Option<String>,
+}
+
+/// The page of a person's passkeys.
+#[derive(Template)]
+#[template(path = "passkeys.html")]
+pub struct PasskeysPage {
+    /// What stands around it.
+    pub frame: SignInFrame,
+    /// What the paths of these pages begin with.
+    pub root: String,
+    /// The address of the account.
+    pub account: String,
+    /// The passkeys, in the order in which they were added.
+    pub passkeys: Vec<ListedPasskey>,
+    /// Whether browsers can create passkeys at this address.
+    pub can_add: bool,
+    /// The name that was typed.
+    pub name: String,
+    /// What the person can correct.
+    pub problem: Option<Saying>,
+}
+
+/// The page on which a browser creates a passkey.
+#[derive(Template)]
+#[template(path = "create_passkey.html")]
+pub struct CreatePasskeyPage {
+    /// What stands around it.
+    pub frame: SignInFrame,
+    /// What the paths of these pages begin with.
+    pub root: String,
+    /// The name of the passkey.
+    pub name: String,
+    /// What the browser is asked, as JSON.
+    pub options: String,
 }
 
 impl SessionsPage {

@@ -21,7 +21,7 @@ pub struct Saying {
 }
 
 impl PageLanguage {
-    /// The message with this key. One that the language lacks is said in English, and one that nobody has as its key.
+    /// The message with this key. One that the language lacks is said in English, and an unknown one as its key.
     #[must_use]
     pub fn say(&'static self, key: &str) -> Saying {
         Saying {

@@ -1,9 +1,12 @@
 //! Every page with invented data, for tests and for those who design or translate the pages.
 
+use crate::account::ListedPasskey;
 use crate::code::{AwaitedCode, CodePage};
 use crate::ended::{BlockedPage, ClientLink, SignInErrorPage};
 use crate::frame::{PageFiles, PageOrganisation, SignInFrame};
-use crate::kept::{AgreementsPage, ListedAgreement, ListedSession, SessionsPage};
+use crate::kept::{
+    AgreementsPage, CreatePasskeyPage, ListedAgreement, ListedSession, PasskeysPage, SessionsPage,
+};
 use crate::language::PageLanguage;
 use crate::sample::{LearnedClaim, LearnedPerson, SampleServicePage};
 use crate::{
@@ -53,6 +56,9 @@ pub fn all(language: &'static PageLanguage, files: &PageFiles) -> Vec<SamplePage
         page("error", &error(frame())),
         page("sessions", &sessions(frame())),
         page("agreements", &agreements(frame())),
+        page("passkeys", &passkeys(frame())),
+        page("passkeys-wrong", &wrong_password(frame())),
+        page("create-passkey", &create_passkey(frame())),
         page("sample", &sample(frame(), false)),
         page("sample-in", &sample(frame(), true)),
     ];
@@ -230,6 +236,7 @@ fn sessions(frame: SignInFrame) -> SessionsPage {
             session("1", WayKind::Passkey, true),
             session("2", WayKind::Code, false),
         ],
+        has_account: true,
     }
 }
 
@@ -245,6 +252,43 @@ fn agreements(frame: SignInFrame) -> AgreementsPage {
             since: "2026-03-01T08:15:00Z".to_owned(),
             until: Some("2027-03-01T08:15:00Z".to_owned()),
         }],
+        has_account: true,
+    }
+}
+
+fn passkeys(frame: SignInFrame) -> PasskeysPage {
+    PasskeysPage {
+        frame,
+        root: ROOT.to_owned(),
+        account: "maja@example.org".to_owned(),
+        passkeys: vec![ListedPasskey {
+            id: "1".to_owned(),
+            name: "Phone".to_owned(),
+            added: "2026-03-01T08:15:00Z".to_owned(),
+            used: Some("2026-03-02T09:30:00Z".to_owned()),
+            is_copied: false,
+        }],
+        can_add: true,
+        name: String::new(),
+        problem: None,
+    }
+}
+
+fn wrong_password(frame: SignInFrame) -> PasskeysPage {
+    PasskeysPage {
+        problem: Some(frame.say("wrong-challenge")),
+        passkeys: Vec::new(),
+        name: "Phone".to_owned(),
+        ..passkeys(frame)
+    }
+}
+
+fn create_passkey(frame: SignInFrame) -> CreatePasskeyPage {
+    CreatePasskeyPage {
+        frame,
+        root: ROOT.to_owned(),
+        name: "Phone".to_owned(),
+        options: "{\"challenge\":\"AAAA\"}".to_owned(),
     }
 }
 
@@ -284,7 +328,7 @@ mod tests {
 
     #[test]
     fn every_page_is_written_whole_in_every_language() {
-        assert_eq!(every().count(), 18 * PageLanguage::all().len());
+        assert_eq!(every().count(), 21 * PageLanguage::all().len());
         for (language, SamplePage { name, html }) in every() {
             let about = format!("{name} in {}", language.name());
             let (tag, direction) = (language.tag(), language.direction());

@@ -99,7 +99,7 @@ async fn has_app(at: &AtSeat) -> Handled<Option<bool>> {
     }
 }
 
-fn listed(passkey: PasskeyView) -> ListedPasskey {
+pub(crate) fn listed(passkey: PasskeyView) -> ListedPasskey {
     ListedPasskey {
         id: passkey.id,
         name: passkey.name,
@@ -111,26 +111,30 @@ fn listed(passkey: PasskeyView) -> ListedPasskey {
 
 /// The page shown again with what the person can correct; any other problem is returned.
 pub(crate) async fn again(at: &AtSeat, frame: Frame, form: &Form, problem: Problem) -> Handled {
-    let status = problem.status();
-    let can_be_corrected = [
-        StatusCode::BAD_REQUEST,
-        StatusCode::UNAUTHORIZED,
-        StatusCode::CONFLICT,
-    ];
-    if !can_be_corrected.contains(&status) {
-        return Err(problem);
-    }
-    let told = match status {
-        StatusCode::UNAUTHORIZED => "Wrong password.".to_owned(),
-        _ => sentences(&problem),
-    };
+    let told = correctable(problem)?;
     let content = AccountContent {
         name: form.one("name").unwrap_or_default().to_owned(),
-        problem: Some(told),
+        problem: Some(told.text),
         ..content(at, &frame).await?
     };
-    let page = framed(frame, ACCOUNT, &content, true)?;
-    Ok((status, page).into_response())
+    shown_again(frame, ACCOUNT, &content, told.status)
+}
+
+/// What a person can correct, as sentences.
+pub(crate) struct Correctable {
+    pub status: StatusCode,
+    pub text: String,
+}
+
+/// What the person can correct; any other problem is returned.
+pub(crate) fn correctable(problem: Problem) -> Handled<Correctable> {
+    let status = problem.status();
+    let text = match status {
+        StatusCode::UNAUTHORIZED => "Wrong password.".to_owned(),
+        StatusCode::BAD_REQUEST | StatusCode::CONFLICT => sentences(&problem),
+        _ => return Err(problem),
+    };
+    Ok(Correctable { status, text })
 }
 
 /// What is wrong and what can be done, as sentences.
@@ -147,6 +151,17 @@ fn sentences(problem: &Problem) -> String {
 
 pub(crate) fn shown(frame: Frame, title: &str, content: &impl Template) -> Handled {
     Ok(framed(frame, title, content, false)?.into_response())
+}
+
+/// The page with what the person can correct.
+pub(crate) fn shown_again(
+    frame: Frame,
+    title: &str,
+    content: &impl Template,
+    status: StatusCode,
+) -> Handled {
+    let page = framed(frame, title, content, true)?;
+    Ok((status, page).into_response())
 }
 
 fn framed(

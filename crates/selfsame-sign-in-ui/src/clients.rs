@@ -11,8 +11,11 @@ use selfsame_oidc::{ClientRegistration, Preset};
 use selfsame_oidc_endpoints::ProviderHere;
 use selfsame_pages::Frame;
 use selfsame_sign_in::clients::WantedClient;
+use selfsame_sign_in::past::{PastSignIn, SignInOutcome};
 use selfsame_sign_in::registering::ClientInformation;
-use selfsame_sign_in_pages::clients::{ClientContent, ClientsContent, ListedClient, TypedClient};
+use selfsame_sign_in_pages::clients::{
+    ClientContent, ClientsContent, EndedSignIn, ListedClient, TypedClient,
+};
 use url::Url;
 
 use crate::account::shown;
@@ -31,7 +34,7 @@ pub async fn list(here: ProviderHere, frame: Frame, Query(paging): Query<Paging>
 pub async fn create(here: ProviderHere, frame: Frame, form: Form) -> Handled {
     let typed = typed(&form);
     match here.provider.register(wanted(&typed)).await {
-        Ok(made) => secret_page(&here, frame, &made),
+        Ok(made) => secret_page(&here, frame, &made).await,
         Err(error) => {
             let problem = Problem::from(error);
             if problem.status() != StatusCode::BAD_REQUEST {
@@ -49,9 +52,14 @@ pub async fn create(here: ProviderHere, frame: Frame, form: Form) -> Handled {
 }
 
 /// One service.
-pub async fn page(here: ProviderHere, frame: Frame, Path(id): Path<String>) -> Handled {
+pub async fn page(
+    here: ProviderHere,
+    frame: Frame,
+    Path(id): Path<String>,
+    Query(paging): Query<Paging>,
+) -> Handled {
     let client = here.provider.client(&id).await?;
-    one(&here, frame, &client)
+    one(&here, frame, &client, &paging).await
 }
 
 /// Makes a new secret, and shows it.
@@ -61,7 +69,7 @@ pub async fn new_secret(here: ProviderHere, frame: Frame, Path(id): Path<String>
         client_secret: Some(secret),
         ..here.provider.client(&id).await?
     };
-    one(&here, frame, &client)
+    one(&here, frame, &client, &Paging::default()).await
 }
 
 /// Removes a service.
@@ -70,27 +78,46 @@ pub async fn remove(here: ProviderHere, frame: Frame, Path(id): Path<String>) ->
     Ok(Redirect::to(&root(&frame)).into_response())
 }
 
-fn secret_page(here: &ProviderHere, frame: Frame, made: &ClientInformation) -> Handled {
-    let page: Response = one(here, frame, made)?;
+async fn secret_page(here: &ProviderHere, frame: Frame, made: &ClientInformation) -> Handled {
+    let page: Response = one(here, frame, made, &Paging::default()).await?;
     Ok((StatusCode::CREATED, page).into_response())
 }
 
-fn one(here: &ProviderHere, frame: Frame, client: &ClientInformation) -> Handled {
+async fn one(
+    here: &ProviderHere,
+    frame: Frame,
+    client: &ClientInformation,
+    paging: &Paging,
+) -> Handled {
+    let past = here.provider.past(&client.client_id, paging).await?;
     let registration = &client.registration;
-    let method = registration.token_endpoint_auth_method.as_deref();
-    let secret = client.client_secret.as_ref();
     let written = serde_json::to_string_pretty(registration).map_err(Error::internal)?;
     let content = ClientContent {
         root: root(&frame),
         form: frame.form.clone(),
         client: listed(client),
-        secret: secret.map(|secret| secret.expose().to_owned()),
-        // RFC 7591 §2: the default is client_secret_basic.
-        has_secret: method.is_none_or(|method| WITH_SECRET.contains(&method)),
+        secret: secret(client),
+        has_secret: has_secret(registration),
         issuer: here.provider.place().issuer().to_owned(),
         registration: written,
+        logo: client.logo.clone(),
+        lacks_logo: client.logo.is_none() && registration.logo_uri.is_some(),
+        sign_ins: past.items.iter().map(ended).collect(),
+        older: past.next,
     };
     shown(frame, TITLE, &content)
+}
+
+/// The secret that was just made.
+fn secret(client: &ClientInformation) -> Option<String> {
+    let secret = client.client_secret.as_ref()?;
+    Some(secret.expose().to_owned())
+}
+
+/// Whether a service authenticates with a secret. RFC 7591 §2: the default is client_secret_basic.
+fn has_secret(registration: &ClientRegistration) -> bool {
+    let method = registration.token_endpoint_auth_method.as_deref();
+    method.is_none_or(|method| WITH_SECRET.contains(&method))
 }
 
 async fn content(here: &ProviderHere, frame: &Frame, paging: &Paging) -> Handled<ClientsContent> {
@@ -120,6 +147,16 @@ fn listed(client: &ClientInformation) -> ListedClient {
         name: registration.client_name.clone().unwrap_or_default(),
         hosts,
         made: UnixTime(client.client_id_issued_at).rfc3339(),
+    }
+}
+
+fn ended(past: &PastSignIn) -> EndedSignIn {
+    EndedSignIn {
+        at: past.at.clone(),
+        is_declined: past.outcome == SignInOutcome::Declined,
+        subject: past.subject.clone(),
+        acr: past.acr.clone(),
+        amr: past.amr.clone(),
     }
 }
 
@@ -155,5 +192,6 @@ fn wanted(typed: &TypedClient) -> WantedClient {
         },
         preset: Preset::default(),
         reads_tokens: false,
+        fetches_logo: true,
     }
 }

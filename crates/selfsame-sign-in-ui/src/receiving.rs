@@ -6,13 +6,14 @@ use axum::extract::RawQuery;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_accounts::Person;
 use selfsame_driver::Error;
+use selfsame_driver::paging::{Listing, Paging};
 use selfsame_http::error::Handled;
-use selfsame_http::extract::Json;
-use selfsame_http::listing::Items;
+use selfsame_http::extract::{Json, Query};
+use selfsame_http::listing::{Items, Page};
 use selfsame_http::response::json;
 use selfsame_wallet::Wallet;
 use selfsame_wallet::view::sent::SignInReturn;
-use selfsame_wallet::view::{AcceptOffer, CardSummary, SignInForOffer};
+use selfsame_wallet::view::{AcceptOffer, CardSummary, PreparedCredential, SignInForOffer};
 
 /// The wallet of the person who calls.
 pub struct OwnWallet {
@@ -49,6 +50,20 @@ pub async fn begin(own: OwnWallet, Json(accept): Json<AcceptOffer>) -> Handled {
 pub async fn finish(own: OwnWallet, Json(back): Json<SignInReturn>) -> Handled {
     let items = own.wallet.received(&own.person, &back.response).await?;
     json(&Items { items })
+}
+
+/// The credentials of accepted offers that their issuers still prepare, newest first. A page can have fewer entries than
+/// asked for, and a next page.
+#[utoipa::path(
+    get,
+    path = "/api/wallet/offers/preparing",
+    operation_id = "wallet_list_preparing",
+    tag = "wallet",
+    params(Page),
+    responses((status = 200, body = Listing<PreparedCredential>))
+)]
+pub async fn preparing(own: OwnWallet, Query(paging): Query<Paging>) -> Handled {
+    json(&own.wallet.prepared(&own.person, &paging).await?)
 }
 
 /// Takes the response of the authorization server with the person's browser.

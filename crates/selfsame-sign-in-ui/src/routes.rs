@@ -9,7 +9,11 @@ use selfsame_pages::Frame;
 use crate::door::{AtDoor, AtSeat};
 use crate::receiving::OwnWallet;
 use crate::wallet_browser::WalletBrowser;
-use crate::{account, authenticator, clients, passkeys, provider, receiving, wallet};
+use crate::{
+    account, authenticator, clients, leaving, passkeys, provider, receiving, recovering, wallet,
+};
+
+pub use crate::recovering::COPY_FORM_MAX;
 
 /// Creating a wallet and signing in to it.
 pub fn wallet_door<S>() -> Vec<Route<S>>
@@ -47,14 +51,34 @@ where
     S: Clone + Send + Sync + 'static,
     WalletBrowser: FromRequestParts<S>,
     OwnWallet: FromRequestParts<S>,
+    AtSeat: FromRequestParts<S>,
+    Frame: FromRequestParts<S>,
 {
     vec![
+        get("/wallet/account/everything", leaving::everything),
+        post("/wallet/account/delete", leaving::leave_page),
         post("/wallet/sign-out", wallet::sign_out),
         get("/wallet/received", receiving::page).abroad(),
     ]
 }
 
-/// Signing in for an offer, for a person's programs.
+/// Recovery words, a copy under them, and restoring from it. Bodies have up to [`COPY_FORM_MAX`] bytes.
+pub fn recovery<S>() -> Vec<Route<S>>
+where
+    S: Clone + Send + Sync + 'static,
+    OwnWallet: FromRequestParts<S>,
+    AtSeat: FromRequestParts<S>,
+    Frame: FromRequestParts<S>,
+{
+    vec![
+        get("/wallet/recovery", recovering::page),
+        post("/wallet/recovery/words", recovering::words),
+        post("/wallet/recovery/copy", recovering::copy),
+        post("/wallet/recovery/restore", recovering::restore),
+    ]
+}
+
+/// Signing in for an offer, taking everything along and leaving, for a person's programs.
 pub fn receiving<S>() -> Vec<Route<S>>
 where
     S: Clone + Send + Sync + 'static,
@@ -63,6 +87,9 @@ where
     vec![
         described(receiving::__path_begin, receiving::begin).abroad(),
         described(receiving::__path_finish, receiving::finish).abroad(),
+        described(receiving::__path_preparing, receiving::preparing),
+        described(leaving::__path_everything, leaving::everything),
+        described(leaving::__path_leave, leaving::leave),
     ]
 }
 
@@ -98,6 +125,7 @@ where
     S: Clone + Send + Sync + 'static,
     ProviderHere: FromRequestParts<S, Rejection = Problem>,
     Frame: FromRequestParts<S, Rejection = Problem>,
+    AtDoor: FromRequestParts<S>,
 {
     vec![
         get("/sign-in/{id}", provider::page),
@@ -116,6 +144,11 @@ where
         get("/signed-in/sessions", provider::sessions),
         post("/signed-in/sessions/end-others", provider::end_others),
         post("/signed-in/sessions/{id}/end", provider::end_session),
+        get("/signed-in/passkeys", provider::passkeys),
+        post("/signed-in/passkeys", provider::begin_passkey),
+        post("/signed-in/passkeys/add", provider::add_passkey),
+        post("/signed-in/passkeys/{id}/name", provider::rename_passkey),
+        post("/signed-in/passkeys/{id}/remove", provider::remove_passkey),
         get("/signed-in/agreements", provider::agreements),
         post("/signed-in/agreements/{id}/end", provider::take_back),
     ]

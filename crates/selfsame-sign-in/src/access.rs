@@ -282,7 +282,8 @@ impl SignIns {
             return Err(invalid());
         }
         let (store, tenant) = (&self.shared().store, &self.place.tenant);
-        spend_now(store, tenant, &[proven.spent]).await?;
+        let spent = spend_now(store, tenant, &[proven.spent]).await;
+        spent.map_err(replayed_at_resource)?;
         Ok(valid)
     }
 
@@ -386,6 +387,17 @@ fn at_resource(error: Error) -> Error {
     Error {
         kind: selfsame_driver::ErrorKind::Unauthenticated,
         ..error
+    }
+}
+
+/// RFC 9449 §7.1: a proof that was used before is refused as a proof, since the client does not authenticate here.
+fn replayed_at_resource(error: Error) -> Error {
+    match error.code == Some(Code::InvalidClient.as_str()) {
+        true => at_resource(refuse(
+            Code::InvalidDpopProof,
+            "the DPoP proof was used before",
+        )),
+        false => error,
     }
 }
 

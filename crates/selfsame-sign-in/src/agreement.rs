@@ -9,6 +9,7 @@ use selfsame_store::Put;
 
 use crate::consent::{ConsentQuestion, ConsentRecord};
 use crate::landing::declined;
+use crate::past::{self, SignInOutcome};
 use crate::record::{AgreedTo, CodedSignIn, HandedCode, SignInRecord, SignInState, elsewhere};
 use crate::service::SignIns;
 use crate::sign_in::{OpenSignIn, SignInVisitor, question};
@@ -52,9 +53,11 @@ impl SignIns {
                 (agreed, Some(consent.put(&proven.person.handle, end)?))
             }
         };
+        let (client_id, outcome) = (&open.client.party.id, SignInOutcome::SignedIn);
         let input = AgreedInput {
             agreed,
             remembered,
+            past: past::put(self.shared(), client_id, &proven.person, outcome)?,
             lifetime: lifetimes.code,
         };
         let request = record.request.clone();
@@ -72,11 +75,24 @@ impl SignIns {
     pub async fn decline(&self, visitor: &SignInVisitor) -> Result<Landing> {
         let open = self.open(visitor).await?;
         let request = open.record.request.clone();
-        let ending = self.step(|record, (), round| match &record.state {
-            SignInState::Asked(_) | SignInState::Proven(_) => Ok(Next::deleted(round, ())),
+        let (client_id, outcome) = (&open.client.party.id, SignInOutcome::Declined);
+        let past = match &open.record.state {
+            SignInState::Proven(proven) => Some(past::put(
+                self.shared(),
+                client_id,
+                &proven.person,
+                outcome,
+            )?),
+            _ => None,
+        };
+        let ending = self.step(|record, past: &Option<Put>, round| match &record.state {
+            SignInState::Asked(_) | SignInState::Proven(_) => {
+                let next = Next::deleted(round, ());
+                Ok(past.iter().cloned().fold(next, Next::put))
+            }
             _ => Err(elsewhere()),
         });
-        self.drive(&ending, open, ()).await?;
+        self.drive(&ending, open, past).await?;
         Ok(self.with_error(&request, declined()))
     }
 }
@@ -84,6 +100,8 @@ impl SignIns {
 struct AgreedInput {
     agreed: AgreedTo,
     remembered: Option<Put>,
+    /// The sign-in, as it is listed.
+    past: Put,
     /// The lifetime of the code, in seconds.
     lifetime: u64,
 }
@@ -131,7 +149,7 @@ fn code_step(
         code: sha256(secret.expose().as_bytes()),
     }));
     record.expires = round.ctx.now().plus(input.lifetime);
-    let next = Next::written(round, secret);
+    let next = Next::written(round, secret).put(input.past.clone());
     Ok(match &input.remembered {
         Some(consent) => next.put(consent.clone()),
         None => next,

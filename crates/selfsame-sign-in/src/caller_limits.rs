@@ -11,7 +11,7 @@ pub const CALLS_EACH: u64 = 6_000;
 const WINDOW: u64 = 600;
 /// One-time passwords for one identifier, from anywhere.
 const SENDS_EACH: u64 = 20;
-/// Wrong attempts about one identifier from one network: nobody locks a person out from elsewhere.
+/// Wrong attempts about one identifier from one network: a caller cannot lock out a person who is elsewhere.
 const WRONG_EACH: u64 = 15;
 
 /// What was counted lately.

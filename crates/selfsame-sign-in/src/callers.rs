@@ -94,7 +94,7 @@ impl SignIns {
     }
 }
 
-/// Whether a challenge is to identify the person: a passkey or a presentation, which nobody guesses. Counted together,
+/// Whether a challenge is to identify the person: a passkey or a presentation, which cannot be guessed. Counted together,
 /// all people of one network would share their wrong attempts.
 fn names_nobody(identifier: &SecretString) -> bool {
     identifier.expose().trim().is_empty()

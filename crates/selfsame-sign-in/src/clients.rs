@@ -34,6 +34,9 @@ struct ClientRecord {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     reads_tokens: bool,
     made: UnixTime,
+    /// The logo that was fetched for it, as a `data:` URI.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    logo: Option<String>,
 }
 
 /// A client as it was found.
@@ -50,6 +53,8 @@ pub struct FoundClient {
     pub preset: Preset,
     /// Whether it may ask about the tokens of all clients.
     pub reads_tokens: bool,
+    /// The logo that was fetched for it, as a `data:` URI.
+    pub(crate) held_logo: Option<String>,
     secret: Option<[u8; 32]>,
     manager: Option<[u8; 32]>,
     version: u64,
@@ -65,6 +70,8 @@ pub struct RegisteredClient {
     pub manager: SecretString,
     /// Its registration.
     pub registration: ClientRegistration,
+    /// The logo that was fetched for it, as a `data:` URI.
+    pub logo: Option<String>,
     /// When.
     pub made: UnixTime,
 }
@@ -79,6 +86,16 @@ pub struct WantedClient {
     pub preset: Preset,
     /// Whether it is a resource server, which may ask about the tokens of all clients.
     pub reads_tokens: bool,
+    /// Whether its logo is fetched: not for callers who are not known, as each call would make one to elsewhere.
+    pub fetches_logo: bool,
+}
+
+/// A client's registration that is to be replaced.
+pub struct ChangedClient {
+    /// The registration.
+    pub registration: ClientRegistration,
+    /// As [`WantedClient::fetches_logo`], if the address of the logo is another one.
+    pub fetches_logo: bool,
 }
 
 /// The clients of one organisation.
@@ -126,6 +143,7 @@ impl FoundClient {
             made: record.made,
             preset: record.preset,
             reads_tokens: record.reads_tokens,
+            held_logo: record.logo,
             secret: record.secret,
             manager: record.manager,
             version,
@@ -153,7 +171,11 @@ impl Clients<'_> {
     ///
     /// # Errors
     /// `invalid_client_metadata` or `invalid_redirect_uri`; `Conflict` if the identifier is taken.
-    pub async fn register(&self, wanted: WantedClient) -> Result<RegisteredClient> {
+    pub async fn register(
+        &self,
+        wanted: WantedClient,
+        logo: Option<String>,
+    ) -> Result<RegisteredClient> {
         let ctx = self.shared.clock.ctx();
         let drawn = || ctx.token("oidc/client_id");
         let client_id = wanted.client_id.unwrap_or_else(drawn);
@@ -174,6 +196,7 @@ impl Clients<'_> {
             manager: Some(hash(&manager)),
             reads_tokens: wanted.reads_tokens,
             made: ctx.now(),
+            logo,
         };
         let put = Put::new(CLIENT, &client_id, encode(&record)?);
         let batch = Batch::new(self.tenant.clone()).expect(CLIENT, &client_id, Expect::Absent);
@@ -185,6 +208,7 @@ impl Clients<'_> {
                     secret,
                     manager,
                     registration: record.registration,
+                    logo: record.logo,
                     made: record.made,
                 })
             }
@@ -239,7 +263,12 @@ impl Clients<'_> {
     ///
     /// # Errors
     /// `invalid_client_metadata` or `invalid_redirect_uri`; `Conflict` if it was changed meanwhile.
-    pub async fn change(&self, old: &FoundClient, to: ClientRegistration) -> Result<()> {
+    pub async fn change(
+        &self,
+        old: &FoundClient,
+        to: ClientRegistration,
+        logo: Option<String>,
+    ) -> Result<()> {
         let party = RelyingParty::parse(&old.party.id, &to, &old.rules).map_err(refusal)?;
         if party.method.has_secret() && old.secret.is_none() {
             let reason = "a client without a secret can't change to a method with one";
@@ -252,6 +281,7 @@ impl Clients<'_> {
             manager: old.manager,
             reads_tokens: old.reads_tokens,
             made: old.made,
+            logo,
         };
         self.write(old, &record).await
     }
@@ -272,6 +302,7 @@ impl Clients<'_> {
             manager: old.manager,
             reads_tokens: old.reads_tokens,
             made: old.made,
+            logo: old.held_logo.clone(),
         };
         self.write(old, &record).await?;
         Ok(secret)

@@ -1,5 +1,5 @@
 //! The credentials that people get by signing in (OpenID4VCI 1.0 §5): a scope for each type, and the claims that a
-//! credential of it is made from. Whoever agrees to the scope has to agree to these claims.
+//! credential of it is made from. A person who agrees to the scope has to agree to these claims.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -35,6 +35,12 @@ pub trait IdentitySystem: Send + Sync {
         false
     }
 
+    /// The address of the account of this instance that a token of an authentication stands for; `None` if others keep
+    /// the person's account.
+    fn account(&self, _token: &SecretString) -> Option<String> {
+        None
+    }
+
     /// Asks for a factor that the person gives elsewhere than on a page. Nothing is asked anew while the person can still
     /// answer.
     ///
@@ -115,7 +121,7 @@ pub trait WaySettings: Send + Sync {
     /// `BadRequest` for settings that can't work; the store's.
     async fn set(&self, tenant: &TenantId, settings: Value) -> selfsame_driver::Result<Value>;
 
-    /// Removes them; nobody signs in this way any more.
+    /// Removes them; sign-in by this way ends.
     ///
     /// # Errors
     /// The store's.
@@ -317,7 +323,7 @@ pub struct IdentityFault {
 /// The kinds of faults.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum IdentityFaultKind {
-    /// Nobody has the identifier. People are told the same as for `WrongChallenge`.
+    /// The identifier is unknown. People are told the same as for `WrongChallenge`.
     UnknownPerson,
     /// A challenge or a token is wrong.
     WrongChallenge,

@@ -10,7 +10,7 @@ use crate::consent::{CONSENT, ConsentRecord, consent_id};
 use crate::record::{PERSON_TAG, SIGN_IN, SignInRecord, SignInState};
 use crate::service::SignIns;
 use crate::session::{ProviderSession, SIGN_IN_SESSION, session_id};
-use crate::view::{AgreementView, SessionView};
+use crate::view::{AgreementView, SessionAccount, SessionView};
 
 impl SignIns {
     /// The sessions of the person of this session.
@@ -30,6 +30,20 @@ impl SignIns {
             })
         });
         shown.collect()
+    }
+
+    /// The account of this instance that the person of this session has; `None` if others keep their account.
+    ///
+    /// # Errors
+    /// `Unauthenticated` without a session.
+    pub async fn own_account(&self, token: &SecretString) -> Result<Option<SessionAccount>> {
+        let own = self.own_session(token).await?;
+        let email = self.service.parts.system.account(&own.token);
+        Ok(email.map(|email| SessionAccount {
+            email,
+            handle: own.handle,
+            session: session_id(token),
+        }))
     }
 
     /// Ends a session of the person of this session.

@@ -1,7 +1,7 @@
 //! The record of a sign-in, from the client's request to the last of its tokens. A code and its tokens name the record,
 //! so whatever is used a second time finds what it gave.
 
-use selfsame_core::machine::{FlowOrigin, FlowStage};
+use selfsame_core::machine::{FlowOrigin, FlowResult, FlowStage};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::hash::{ct_eq, sha256};
@@ -226,6 +226,17 @@ impl SignInRecord {
         }
     }
 
+    /// How it ended, for figures; a sign-in that is granted counts as made.
+    pub fn result(&self) -> Option<FlowResult> {
+        let result = match &self.state {
+            SignInState::Asked(_) | SignInState::Proven(_) | SignInState::Coded(_) => return None,
+            SignInState::Granted(_) => "made",
+            SignInState::Ended => "declined",
+        };
+        let flow = "sign-in";
+        Some(FlowResult { flow, result })
+    }
+
     /// What was tried.
     ///
     /// # Errors
@@ -254,7 +265,7 @@ pub(crate) fn elsewhere() -> Error {
     Error::new(selfsame_driver::ErrorKind::Conflict, "sign-in-elsewhere")
 }
 
-/// The id of the record of a sign-in. The database shows ids; nobody goes on with a sign-in by them.
+/// The id of the record of a sign-in. The database shows ids; a sign-in cannot be continued by them.
 pub(crate) fn record_id(sign_in: &str) -> String {
     base64url_encode(&sha256(sign_in.as_bytes()))
 }

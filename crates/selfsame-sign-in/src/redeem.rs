@@ -1,7 +1,7 @@
 //! Redeems a code (RFC 6749 §4.1.3). A code that comes a second time ends what it gave (§4.1.2).
 
 use async_trait::async_trait;
-use selfsame_core::machine::{At, FlowStage, Machine, Next, Round};
+use selfsame_core::machine::{At, FlowResult, FlowStage, Machine, Next, Round};
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::hash::sha256;
@@ -97,7 +97,7 @@ impl RedeemingCode<'_> {
         }
     }
 
-    /// Whether the redemption is by whoever made the request.
+    /// Whether the redemption is by the client that made the request.
     fn fits(&self, record: &SignInRecord) -> Result<()> {
         let refused = |reason| Err(refuse(Code::InvalidGrant, reason));
         let request = &record.request;
@@ -210,6 +210,10 @@ impl Machine for RedeemingCode<'_> {
         Some(record.stage())
     }
 
+    fn result(&self, record: &SignInRecord) -> Option<FlowResult> {
+        record.result()
+    }
+
     /// Asks the identity system for the claims, once: its token may count once.
     async fn prepare(
         &self,
@@ -293,7 +297,7 @@ impl Machine for RedeemingCode<'_> {
 }
 
 impl SignIns {
-    /// A step whose tokens are signed. It is taken before the commit, so that nobody's code is used up without them.
+    /// A step whose tokens are signed. It is taken before the commit, so that no code is used up without them.
     pub(crate) async fn signed(
         &self,
         call: &TokenCall,

@@ -38,7 +38,7 @@ pub(crate) fn fault(fault: &IdentityFault) -> Error {
         IdentityFaultKind::WrongChallenge if code == Some(APP_NEEDED) => {
             Error::new(ErrorKind::Unauthenticated, "totp-needed")
         }
-        // One sentence for both, so that nobody learns who is known.
+        // One sentence for both, so that it does not reveal who is known.
         IdentityFaultKind::UnknownPerson | IdentityFaultKind::WrongChallenge => {
             Error::new(ErrorKind::Unauthenticated, "identity-not-proven")
         }

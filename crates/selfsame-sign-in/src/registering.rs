@@ -13,12 +13,12 @@ use selfsame_driver::paging::{Listing, Paging};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_oauth::{Code, secret};
-use selfsame_oidc::ClientRegistration;
+use selfsame_oidc::{ClientRegistration, ProviderRules, RelyingParty};
 use selfsame_store::{Batch, Put};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::clients::{FoundClient, RegisteredClient, WantedClient};
+use crate::clients::{ChangedClient, FoundClient, RegisteredClient, WantedClient};
 use crate::refusal::refuse;
 use crate::service::SignIns;
 
@@ -62,6 +62,9 @@ pub struct ClientInformation {
     pub registration_access_token: Option<SecretString>,
     /// Where it is changed.
     pub registration_client_uri: Url,
+    /// The logo that pages show, as a `data:` URI.
+    #[serde(skip)]
+    pub logo: Option<String>,
     /// The registration.
     #[serde(flatten)]
     pub registration: ClientRegistration,
@@ -73,7 +76,11 @@ impl SignIns {
     /// # Errors
     /// `invalid_client_metadata` or `invalid_redirect_uri`; `Conflict` if the identifier is taken.
     pub async fn register(&self, wanted: WantedClient) -> Result<ClientInformation> {
-        let made = self.clients().register(wanted).await?;
+        let logo = match wanted.fetches_logo && self.is_possible(&wanted) {
+            true => self.fetched_logo(&wanted.registration).await,
+            false => None,
+        };
+        let made = self.clients().register(wanted, logo).await?;
         self.information(made)
     }
 
@@ -109,8 +116,32 @@ impl SignIns {
             registration,
             preset: self.service.parts.preset,
             reads_tokens: false,
+            fetches_logo: true,
         })
         .await
+    }
+
+    /// Whether a registration is one that can be kept: nothing is fetched for another one.
+    fn is_possible(&self, wanted: &WantedClient) -> bool {
+        let rules = ProviderRules::of(wanted.preset);
+        let id = wanted.client_id.as_deref().unwrap_or_default();
+        RelyingParty::parse(id, &wanted.registration, &rules).is_ok()
+    }
+
+    /// Replaces a registration. Its logo is fetched if its address is another one.
+    async fn replace(&self, old: &FoundClient, changed: ChangedClient) -> Result<()> {
+        let ChangedClient {
+            registration,
+            fetches_logo,
+        } = changed;
+        let is_same = registration.logo_uri == old.registration.logo_uri;
+        let is_kept = RelyingParty::parse(&old.party.id, &registration, &old.rules).is_ok();
+        let logo = match (is_same, fetches_logo && is_kept) {
+            (true, _) => old.held_logo.clone(),
+            (false, true) => self.fetched_logo(&registration).await,
+            (false, false) => None,
+        };
+        self.clients().change(old, registration, logo).await
     }
 
     /// Uses an initial token once. Tokens are few, so a lost race is a refusal.
@@ -187,7 +218,11 @@ impl SignIns {
         let found = self.managed(client_id, token).await?;
         let registration = parse(body)?;
         self.check_sector(&registration).await?;
-        self.clients().change(&found, registration).await?;
+        let changed = ChangedClient {
+            registration,
+            fetches_logo: true,
+        };
+        self.replace(&found, changed).await?;
         self.own_registration(client_id, token).await
     }
 
@@ -226,6 +261,7 @@ impl SignIns {
             client_secret_expires_at: made.secret.as_ref().map(|_| 0),
             client_secret: made.secret,
             registration_access_token: Some(made.manager),
+            logo: made.logo,
             registration: without_credentials(made.registration),
         })
     }
@@ -239,11 +275,12 @@ impl SignIns {
             client_secret: None,
             client_secret_expires_at: None,
             registration_access_token: None,
+            logo: found.logo().map(str::to_owned),
             registration: without_credentials(found.registration.clone()),
         })
     }
 
-    async fn known(&self, client_id: &str) -> Result<Arc<FoundClient>> {
+    pub(crate) async fn known(&self, client_id: &str) -> Result<Arc<FoundClient>> {
         let found = self.clients().find(client_id).await?;
         found.ok_or_else(|| Error::new(ErrorKind::NotFound, "client-unknown"))
     }
@@ -272,9 +309,9 @@ impl SignIns {
     ///
     /// # Errors
     /// `NotFound`; `invalid_client_metadata` or `invalid_redirect_uri`; `Conflict` if it was changed meanwhile.
-    pub async fn change_client(&self, client_id: &str, to: ClientRegistration) -> Result<()> {
+    pub async fn change_client(&self, client_id: &str, to: ChangedClient) -> Result<()> {
         let found = self.known(client_id).await?;
-        self.clients().change(&found, to).await
+        self.replace(&found, to).await
     }
 
     /// Gives a client a new secret, for the operator. The old one ends at once.

@@ -36,7 +36,7 @@ pub(crate) struct ProviderSession {
     pub sid: String,
 }
 
-/// The id of the record of a session. The database shows ids; nobody uses a session by them.
+/// The id of the record of a session. The database shows ids; a session cannot be used by them.
 pub(crate) fn session_id(token: &SecretString) -> String {
     base64url_encode(&sha256(token.expose().as_bytes()))
 }

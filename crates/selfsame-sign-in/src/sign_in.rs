@@ -87,7 +87,7 @@ impl SignIns {
         self.shown(&visitor.sign_in, &open).await
     }
 
-    /// Has a one-time password sent. For an identifier that nobody has, none is, and the answer is of the same form.
+    /// Has a one-time password sent. For an unknown identifier, no password is sent, and the answer is of the same form.
     ///
     /// # Errors
     /// `TooMany` after as many as the visitor's limits allow; `Conflict` once the person has proved who they are; those
@@ -123,7 +123,7 @@ impl SignIns {
             self.drive(&uncounted, open, ()).await?;
         }
         match sent {
-            // Nobody learns here whom the identity system knows.
+            // The answer does not reveal whom the identity system knows.
             Err(error) if error.kind == IdentityFaultKind::UnknownPerson => {
                 self.as_if_sent(&order).await
             }
@@ -322,7 +322,7 @@ impl SignIns {
         let (record, version) = found.ok_or_else(over)?;
         let given = visitor.browser.as_ref();
         let given = given.map(|secret| sha256(secret.expose().as_bytes()));
-        // A sign-in that began in a browser goes on there alone: its address is of no use to anybody else.
+        // A sign-in that began in a browser goes on there alone: another browser cannot use its address.
         let is_here = match (&record.browser, given) {
             (None, _) => true,
             (Some(kept), Some(given)) => ct_eq(kept, &given),
@@ -355,6 +355,7 @@ impl SignIns {
                 client_id: party.id.clone(),
                 names: party.names.clone(),
                 logo_uri: party.logo_uri.clone(),
+                logo: open.client.logo().map(str::to_owned),
                 policy_uri: party.policy_uri.clone(),
                 tos_uri: party.tos_uri.clone(),
             },

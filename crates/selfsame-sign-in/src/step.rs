@@ -1,6 +1,6 @@
 //! Steps of a sign-in that need nothing gathered: each is a function of the record and an input.
 
-use selfsame_core::machine::{FlowStage, Machine, Next, Round};
+use selfsame_core::machine::{FlowResult, FlowStage, Machine, Next, Round};
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::RecordCache;
@@ -46,6 +46,10 @@ impl<I: Send + Sync, R: Send> Machine for SignInStep<'_, I, R> {
 
     fn flow(&self, record: &SignInRecord) -> Option<FlowStage> {
         Some(record.stage())
+    }
+
+    fn result(&self, record: &SignInRecord) -> Option<FlowResult> {
+        record.result()
     }
 
     fn absent(&self, _: &I) -> Result<R> {

@@ -1,4 +1,4 @@
-//! The answer about a one-time password for an identifier that nobody has. It is of the form that a person's has, and
+//! The answer about a one-time password for an unknown identifier. It is of the form that a person's has, and
 //! always the same for one identifier, so that it says nothing about who is known.
 
 use selfsame_crypto::hash::sha256;

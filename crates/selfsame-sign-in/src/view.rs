@@ -42,8 +42,11 @@ pub struct AskingClientView {
     pub client_id: String,
     /// Its name by language; the key of the default is empty.
     pub names: BTreeMap<String, String>,
-    /// Its logo.
+    /// The address of its logo, as it is registered.
     pub logo_uri: Option<Url>,
+    /// The logo that pages show, as a `data:` URI.
+    #[serde(skip)]
+    pub logo: Option<String>,
     /// Its privacy policy.
     pub policy_uri: Option<Url>,
     /// Its terms of service.
@@ -131,6 +134,17 @@ pub struct SessionView {
     pub at: UnixTime,
     /// The factors that were checked.
     pub factors: Vec<FactorKind>,
+}
+
+/// The account of the person of a session.
+#[derive(Clone, Debug)]
+pub struct SessionAccount {
+    /// Its e-mail address.
+    pub email: String,
+    /// The identity system's handle of the person who signed in. The account may have passed to another person since.
+    pub handle: String,
+    /// The name of the session, which is no secret.
+    pub session: String,
 }
 
 /// What a person agreed to with a client.

@@ -17,6 +17,7 @@
 
 mod bits;
 pub mod bitstring;
+pub mod cwt_list;
 mod inflate;
 mod inflated;
 mod list;

@@ -6,14 +6,19 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use selfsame_crypto::{PublicKey, SignatureError, encoding::base64url_decode, jws, time::UnixTime};
+use selfsame_crypto::{
+    PublicKey, SignatureError,
+    encoding::{base64url_decode, base64url_encode},
+    jws,
+    time::UnixTime,
+};
 
 use super::{
     MAX_TOKEN_BYTES, Purpose, StatusError, Value,
     bits::{self, Order, Width},
-    bitstring,
+    bitstring, cwt_list,
     inflated::Inflated,
-    list_claims::{ListKind, Times},
+    list_claims::{ListClaims, ListKind, Times},
     reference::{Mechanism, Reference},
     token_list,
 };
@@ -30,18 +35,38 @@ pub struct List {
     pub(super) bytes: Inflated,
     pub(super) issuer: Option<String>,
     pub(super) times: Times,
-    pub(super) token: jws::Compact,
+    signed: SignedForm,
     /// The digest of the key that was found to have signed it.
     pub(super) judged: OnceLock<[u8; 32]>,
     /// Memory that is reserved as long as the list is kept.
     _held: Option<Arc<dyn Any + Send + Sync>>,
 }
 
+/// The form in which a list was signed.
+#[derive(Clone)]
+enum SignedForm {
+    /// As a JWT, whose payload was read and is not kept.
+    Jwt(Box<jws::Compact>),
+    /// As a CWT.
+    Cwt(Box<SignedCwt>),
+}
+
+/// A CWT as it was received, and its headers in the words of JOSE.
+#[derive(Clone)]
+struct SignedCwt {
+    header: jws::Header,
+    body: Vec<u8>,
+}
+
 impl List {
     /// The memory that it takes, in bytes: its inflated bits as they are held, and its token.
     pub fn weight(&self) -> usize {
-        let token = self.token.weight().saturating_add(self.uri.len());
-        self.bytes.weight().saturating_add(token)
+        let signed = match &self.signed {
+            SignedForm::Jwt(token) => token.weight(),
+            SignedForm::Cwt(signed) => signed.body.len().saturating_mul(2),
+        };
+        let signed = signed.saturating_add(self.uri.len());
+        self.bytes.weight().saturating_add(signed)
     }
 
     /// Parses the response from `uri`, at the verifier's time `now`.
@@ -51,7 +76,10 @@ impl List {
         body: &[u8],
         now: UnixTime,
     ) -> Result<Self, StatusError> {
-        let (list, typ) = Self::read(uri, body)?;
+        let (list, typ) = match cwt_list::is_like(body) {
+            true => (Self::read_cwt(uri, body)?, cwt_list::TYP),
+            false => Self::read(uri, body)?,
+        };
         if content_type.is_some_and(|content_type| !names(content_type, typ)) {
             return Err(StatusError::WrongType);
         }
@@ -61,22 +89,36 @@ impl List {
 
     /// Whether [`List::parse`] would read this very list from a response, without reading it again.
     pub fn is_read_from(&self, content_type: Option<&str>, body: &[u8], now: UnixTime) -> bool {
-        let typ = match self.kind {
-            ListKind::Token(_) => token_list::TYP,
-            ListKind::Bitstring(_) => bitstring::TYP,
+        let (typ, is_same) = match (&self.signed, &self.kind) {
+            (SignedForm::Cwt(signed), _) => (cwt_list::TYP, signed.body == body),
+            (SignedForm::Jwt(token), ListKind::Token(_)) => (token_list::TYP, is_text(token, body)),
+            (SignedForm::Jwt(token), ListKind::Bitstring(_)) => {
+                (bitstring::TYP, is_text(token, body))
+            }
         };
-        let signed = body.strip_prefix(self.token.signing_input());
-        let signature = signed.and_then(|rest| rest.strip_prefix(b"."));
-        let signature = signature.and_then(|text| str::from_utf8(text).ok());
-        let signature = signature.and_then(|text| base64url_decode(text).ok());
-        signature.is_some_and(|signature| signature == self.token.signature())
+        is_same
             && content_type.is_none_or(|content_type| names(content_type, typ))
             && self.is_current(now, SKEW).is_ok()
     }
 
-    /// Reads a list that was parsed before, whatever the time is.
-    pub fn reread(uri: &str, token: &str) -> Result<Self, StatusError> {
-        Self::read(uri, token.as_bytes()).map(|(list, _)| list)
+    /// The signed list as text: the JWT, or the CWT in base64url.
+    pub fn to_text(&self) -> String {
+        match &self.signed {
+            SignedForm::Jwt(token) => {
+                let signed = String::from_utf8_lossy(token.signing_input());
+                format!("{signed}.{}", base64url_encode(token.signature()))
+            }
+            SignedForm::Cwt(signed) => base64url_encode(&signed.body),
+        }
+    }
+
+    /// Reads a list that was parsed before ([`List::to_text`]), whatever the time is.
+    pub fn reread(uri: &str, text: &str) -> Result<Self, StatusError> {
+        if text.contains('.') {
+            return Self::read(uri, text.as_bytes()).map(|(list, _)| list);
+        }
+        let body = base64url_decode(text).map_err(|_| StatusError::NotAToken("not base64url"))?;
+        Self::read_cwt(uri, &body)
     }
 
     /// The list, and the type of its token.
@@ -104,17 +146,30 @@ impl List {
         };
         // The list is kept, and has read all that the payload says.
         token.payload = Vec::new();
-        let list = Self {
+        Ok((Self::new(uri, read, SignedForm::Jwt(Box::new(token))), typ))
+    }
+
+    fn read_cwt(uri: &str, body: &[u8]) -> Result<Self, StatusError> {
+        let read = cwt_list::read(uri, body)?;
+        let signed = SignedCwt {
+            header: read.header,
+            body: body.to_vec(),
+        };
+        let signed = SignedForm::Cwt(Box::new(signed));
+        Ok(Self::new(uri, read.claims, signed))
+    }
+
+    fn new(uri: &str, read: ListClaims, signed: SignedForm) -> Self {
+        Self {
             uri: uri.to_owned(),
             kind: read.kind,
             bytes: read.bytes.into(),
             issuer: read.issuer,
             times: read.times,
-            token,
+            signed,
             judged: OnceLock::new(),
             _held: None,
-        };
-        Ok((list, typ))
+        }
     }
 
     /// The list with something that is kept as long as the list: the reservation of its memory.
@@ -137,9 +192,17 @@ impl List {
         self.issuer.as_deref()
     }
 
-    /// The signed token, for its header and its signature. Its payload was read and is not kept.
-    pub fn token(&self) -> &jws::Compact {
-        &self.token
+    /// The header of its token; that of a CWT in the words of JOSE.
+    pub fn header(&self) -> &jws::Header {
+        match &self.signed {
+            SignedForm::Jwt(token) => &token.header,
+            SignedForm::Cwt(signed) => &signed.header,
+        }
+    }
+
+    /// Whether it is a JWT.
+    pub fn is_jwt(&self) -> bool {
+        matches!(self.signed, SignedForm::Jwt(_))
     }
 
     /// Whether a key was found to have signed it.
@@ -154,7 +217,10 @@ impl List {
         if self.judged.get() == Some(&digest) {
             return Ok(());
         }
-        self.token.verify(key)?;
+        match &self.signed {
+            SignedForm::Jwt(token) => token.verify(key)?,
+            SignedForm::Cwt(signed) => cwt_list::verify(&signed.body, key)?,
+        }
         // A second key with a valid signature is not remembered.
         let _ = self.judged.set(digest);
         Ok(())
@@ -278,6 +344,15 @@ impl fmt::Debug for List {
             .field("times", &self.times)
             .finish_non_exhaustive()
     }
+}
+
+/// Whether this is the text of a token.
+fn is_text(token: &jws::Compact, body: &[u8]) -> bool {
+    let signed = body.strip_prefix(token.signing_input());
+    let signature = signed.and_then(|rest| rest.strip_prefix(b"."));
+    let signature = signature.and_then(|text| str::from_utf8(text).ok());
+    let signature = signature.and_then(|text| base64url_decode(text).ok());
+    signature.is_some_and(|signature| signature == token.signature())
 }
 
 /// Whether a `Content-Type` is `application/<typ>`, whatever its parameters.

@@ -155,9 +155,9 @@ fn the_signature_can_be_judged_by_the_token_that_is_kept() {
     let unsigned = token_list::encode(&bits, &terms(&header())).unwrap();
     let signature = key.sign(unsigned.signing_input()).unwrap();
     let list = parse(&unsigned.finish(&signature)).unwrap();
-    assert!(list.token().verify(key.public()).is_ok());
+    assert!(list.verify(key.public()).is_ok());
     let other = PrivateKey::generate(KeyType::Ed25519).unwrap();
-    assert!(list.token().verify(other.public()).is_err());
+    assert!(list.verify(other.public()).is_err());
 }
 
 #[test]

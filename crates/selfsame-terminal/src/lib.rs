@@ -1,7 +1,7 @@
 //! The kernel of the commands: how they end, print, log, stop, and open the data that they are pointed to.
 //!
 //! Owns: exit codes and the report of an error, standard output and standard error, QR codes, the log, the progress of long
-//! work, the signals that stop a command, addresses on the command line, the options for the master key, and the opening of the records in a
+//! work, the signals that stop a command, what systemd is told, addresses on the command line, the options for the master key, and the opening of the records in a
 //! directory. Does not own: which commands there are, what they do, and an instance.
 
 pub mod address;
@@ -15,3 +15,4 @@ pub mod pkcs12;
 pub mod progress;
 pub mod qr;
 pub mod records;
+pub mod systemd;

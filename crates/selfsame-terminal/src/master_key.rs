@@ -1,4 +1,5 @@
-//! Where the master key comes from: a file, a passphrase, or by default a file beside the data, which protects nothing.
+//! Where the master key comes from: a file, a passphrase, a credential of systemd, or by default a file beside the data,
+//! which protects nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use selfsame_pkcs11::{KeyQuery, Token, TokenUri, WrappedKey};
 use selfsame_store::backend::STORE_FILE;
 
 use crate::exit::Failure;
-use crate::output;
+use crate::{output, systemd};
 
 const WHAT_IT_IS: &str = "a master key is 64 hexadecimal digits: openssl rand -hex 32";
 
@@ -62,7 +63,7 @@ impl Custody {
 /// Options that name the source of the master key.
 #[derive(Args, Default)]
 pub struct MasterKey {
-    /// The file with the master key.
+    /// The file with the master key; default: the credential `master-key` of systemd, if the service has one.
     #[arg(long)]
     pub master_key_file: Option<PathBuf>,
     /// The passphrase that the master key is derived from; only from the environment.
@@ -76,6 +77,16 @@ pub struct MasterKey {
 }
 
 impl MasterKey {
+    /// With these sources of a settings file, if neither an option nor the environment names one.
+    pub fn unless_named(&mut self, file: Option<PathBuf>, hsm: Option<TokenUri>) {
+        let is_named = self.master_key_file.is_some()
+            || self.passphrase.is_some()
+            || self.master_key_pkcs11.is_some();
+        if !is_named {
+            (self.master_key_file, self.master_key_pkcs11) = (file, hsm);
+        }
+    }
+
     /// Where the master key of these data is kept, or will be kept.
     ///
     /// # Errors
@@ -105,7 +116,7 @@ impl MasterKey {
                 }
                 Ok(Custody::Passphrase(SecretString::from(passphrase.clone())))
             }
-            (None, None) => Ok(Custody::BesideTheData),
+            (None, None) => Ok(systemd::master_key().map_or(Custody::BesideTheData, Custody::File)),
         }
     }
 }
@@ -186,7 +197,7 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
                         "{}: the master key of these data is missing",
                         file.display()
                     ))
-                    .hint("put the file back, or name the key's source: --master-key-file or SELFSAME_PASSPHRASE"));
+                    .hint("put the file back, or name the key's source: --master-key-file, SELFSAME_PASSPHRASE, or the credential master-key of systemd"));
                 }
                 private_file::write(&file, encoding::hex_encode(&random_seed()).as_bytes())?;
             }

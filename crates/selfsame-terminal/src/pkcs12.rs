@@ -121,7 +121,7 @@ fn element(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// A PEM text (RFC 7468). Nothing of it stays in memory elsewhere.
-fn pem(label: &str, der: &[u8]) -> String {
+pub fn pem(label: &str, der: &[u8]) -> String {
     let base64 = SecretString::new(encoding::base64_encode(der));
     let mut text =
         String::with_capacity(base64.expose().len().saturating_mul(2).saturating_add(128));

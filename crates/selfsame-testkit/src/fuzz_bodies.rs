@@ -4,12 +4,16 @@
 //! A violated property panics. The same functions run under libFuzzer (`fuzz/`) and, for a short time, as a test.
 
 mod anoncreds;
+mod anoncreds_w3c;
 mod aries;
 mod askar;
+mod cbor;
 mod credential;
+mod data_integrity;
 mod did;
 mod didcomm;
 mod dif;
+mod esignet;
 mod moving;
 mod mutate;
 mod passkeys;
@@ -18,21 +22,28 @@ mod proof;
 mod registry;
 mod revocation;
 mod seeds;
+mod sheets;
+mod shown;
 mod sign_in;
 mod staple;
 mod tls;
 mod token;
 mod trace;
 mod types;
+mod webvh;
 mod witness;
 
 pub use anoncreds::{anoncreds, presentation};
+pub use anoncreds_w3c::anoncreds_w3c;
 pub use aries::{aries_message, aries_v2_message};
 pub use askar::{askar_key, askar_text};
+pub use cbor::{cbor, cose, mdoc};
 pub use credential::{dcql, status_list};
+pub use data_integrity::data_integrity;
 pub use did::{did_document, did_url, registrar_answer, resolver_answer};
 pub use didcomm::{didcomm_envelope, didcomm_message};
 pub use dif::presentation_definition;
+pub use esignet::esignet_envelope;
 pub use moving::moved_tenant;
 pub use mutate::Mutator;
 pub use passkeys::{attestation_object, authenticator_data, client_data};
@@ -40,12 +51,15 @@ pub use pkcs11::pkcs11_uri;
 pub use proof::{checkpoint, read, registry_log};
 pub use registry::{genesis, transaction};
 pub use revocation::{revocation, tails_file};
+pub use sheets::table;
+pub use shown::explain;
 pub use sign_in::{authorization_request, dpop_proof, request_object};
 pub use staple::tls_staple;
 pub use tls::{tls_connection, tls_machines, tls_message};
 pub use token::{jwt, sd_jwt};
 pub use trace::traceparent;
 pub use types::{type_file, type_import};
+pub use webvh::did_log;
 pub use witness::witness;
 
 /// The properties of one parser, with its name and inputs to start from.
@@ -60,11 +74,26 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 40] = [
+pub const TARGETS: [Target; 49] = [
+    Target {
+        name: "explain",
+        body: explain,
+        seeds: seeds::explain,
+    },
+    Target {
+        name: "esignet_envelope",
+        body: esignet_envelope,
+        seeds: esignet::seeds,
+    },
     Target {
         name: "jwt",
         body: jwt,
         seeds: seeds::jwt,
+    },
+    Target {
+        name: "table",
+        body: table,
+        seeds: seeds::table,
     },
     Target {
         name: "traceparent",
@@ -87,6 +116,26 @@ pub const TARGETS: [Target; 40] = [
         seeds: passkeys::data_seeds,
     },
     Target {
+        name: "cbor",
+        body: cbor,
+        seeds: cbor::cbor_seeds,
+    },
+    Target {
+        name: "cose",
+        body: cose,
+        seeds: cbor::cose_seeds,
+    },
+    Target {
+        name: "mdoc",
+        body: mdoc,
+        seeds: cbor::mdoc_seeds,
+    },
+    Target {
+        name: "data_integrity",
+        body: data_integrity,
+        seeds: data_integrity::seeds,
+    },
+    Target {
         name: "client_data",
         body: client_data,
         seeds: passkeys::client_seeds,
@@ -105,6 +154,11 @@ pub const TARGETS: [Target; 40] = [
         name: "did_document",
         body: did_document,
         seeds: seeds::did_document,
+    },
+    Target {
+        name: "did_log",
+        body: did_log,
+        seeds: webvh::seeds,
     },
     Target {
         name: "resolver_answer",
@@ -160,6 +214,11 @@ pub const TARGETS: [Target; 40] = [
         name: "anoncreds",
         body: anoncreds,
         seeds: anoncreds::seeds,
+    },
+    Target {
+        name: "anoncreds_w3c",
+        body: anoncreds_w3c,
+        seeds: anoncreds_w3c::seeds,
     },
     Target {
         name: "presentation",

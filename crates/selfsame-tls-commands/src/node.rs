@@ -285,6 +285,7 @@ impl World {
             net,
             ledger: None,
             hsm: None,
+            book_index: None,
         };
         Ok(async move { Ok(App::open(config, parts).await?.0) })
     }

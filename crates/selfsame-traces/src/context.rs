@@ -107,7 +107,7 @@ fn read(text: &str) -> Option<TraceContext> {
     })
 }
 
-/// The number of exactly so many hexadecimal digits, in lower case (§3.2.2).
+/// The number of exactly this number of hexadecimal digits, in lower case (§3.2.2).
 fn digits(text: &str, length: usize) -> Option<u128> {
     let are_digits = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     let fits = text.len() == length && are_digits;

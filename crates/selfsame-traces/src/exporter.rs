@@ -69,7 +69,7 @@ impl Exporter {
         F: Future<Output = Delivered>,
     {
         let stops = async {
-            // An error means that nobody is left who could say so.
+            // An error means that the exporter has ended.
             let _ = stopping.wait_for(|stops| *stops).await;
         };
         let is_stopped = tokio::select! {

@@ -50,7 +50,7 @@ pub fn continued(flow: Option<TraceContext>, name: &'static str) -> TraceSpan {
 }
 
 fn beside_present(flow: TraceContext, name: &'static str) -> TraceSpan {
-    // What nobody asked for in a request is not part of a flow.
+    // Work outside of a request is not part of a flow.
     let Some(node) = with_present(Arc::clone) else {
         return TraceSpan(None);
     };

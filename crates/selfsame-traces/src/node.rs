@@ -15,7 +15,7 @@ const LINKS_MAX: usize = 4;
 /// A span. It ends when it is dropped.
 pub(crate) struct SpanNode {
     pub(crate) context: TraceContext,
-    /// Whether the trace begins with the request that is answered here: nobody else knows of it.
+    /// Whether the trace begins with the request that is answered here: no other process knows of it.
     pub(crate) begins_here: bool,
     /// `None` in a trace that is not recorded: then the context alone goes on.
     pub(crate) live: Option<LiveSpan>,

@@ -1,8 +1,11 @@
 //! Checks of a type's file. Every refusal names its place, such as `claims[2].pattern`, and says what to do.
 
+mod book;
 mod claims;
 mod compact;
+mod mdoc;
 mod names;
+pub(crate) mod prerequisites;
 
 use oxilangtag::LanguageTag;
 use selfsame_credential::Format;
@@ -105,7 +108,10 @@ pub fn check(definition: &TypeDefinition) -> Checked {
     check_card(&definition.card, &mut found);
     claims::check(definition, &mut found);
     compact::check(definition, &mut found);
+    mdoc::check(definition, &mut found);
+    prerequisites::check(definition, &mut found);
     check_paths(definition, &mut found);
+    book::check(definition, &mut found);
     if definition.formats.anoncreds {
         for reason in anoncreds_refusals(definition) {
             found.refuse(reason);

@@ -167,6 +167,8 @@ impl TypeForm {
             ("`extends`", base.extends.is_some()),
             ("`doctype`", base.doctype.is_some()),
             ("`requests`", !base.requests.is_empty()),
+            ("`prerequisites`", base.prerequisites.is_some()),
+            ("`book`", base.book.is_some()),
             (
                 "the card’s background image",
                 base.card.background.is_some(),

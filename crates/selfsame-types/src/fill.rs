@@ -112,25 +112,17 @@ impl TypeDefinition {
     }
 }
 
-/// The path to a claim within a credential of this format.
+/// The path to a claim within a credential of this format, which is not a mobile document.
 ///
 /// # Errors
 /// `Internal` for an empty path.
-pub fn claim_path(path: &[String], format: Format) -> Result<ClaimPath> {
+pub(crate) fn claim_path(path: &[String], format: Format) -> Result<ClaimPath> {
     let within = format.describe().subject_claim;
     ClaimPath::of_names(within.into_iter().chain(path.iter().map(String::as_str)))
         .map_err(Error::internal)
 }
 
 impl TypeClaim {
-    /// Its path within a credential of this format.
-    ///
-    /// # Errors
-    /// `Internal` for an empty path, which a checked type does not have.
-    pub fn path_in(&self, format: Format) -> Result<ClaimPath> {
-        claim_path(&self.path, format)
-    }
-
     /// Its example, or a value of its kind that fits it.
     #[must_use]
     pub fn sample(&self) -> Value {

@@ -1,6 +1,8 @@
 //! A type's claims as form fields, and back. The claims within an object are fields of their own; those of an object
 //! in a list are the fields of an entry.
 
+pub mod application;
+
 use selfsame_driver::{Error, Reason, Result};
 use serde_json::{Map, Number, Value};
 
@@ -74,6 +76,8 @@ pub enum FormContent<'a> {
     Empty,
     /// The examples of the type.
     Examples,
+    /// These claims.
+    Claims(&'a Map<String, Value>),
     /// What was sent, right or wrong.
     Sent(&'a dyn SentForm),
 }
@@ -85,6 +89,7 @@ pub enum FormContent<'a> {
 pub fn of(one: &TypeDefinition, content: FormContent<'_>) -> Result<Vec<FormField>> {
     let examples = match content {
         FormContent::Examples => one.fill(&Map::new(), true)?,
+        FormContent::Claims(claims) => claims.clone(),
         FormContent::Empty | FormContent::Sent(_) => Map::new(),
     };
     let filled = Filled {
@@ -92,7 +97,7 @@ pub fn of(one: &TypeDefinition, content: FormContent<'_>) -> Result<Vec<FormFiel
         values: &examples,
         sent: match content {
             FormContent::Sent(form) => Some(form),
-            FormContent::Empty | FormContent::Examples => None,
+            FormContent::Empty | FormContent::Examples | FormContent::Claims(_) => None,
         },
     };
     Ok(fields(&one.claims, &filled))

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub const ANONCREDS: &str = "anoncreds";
 
 /// The formats that a type names: those issued over OpenID4VCI, and AnonCreds, which is published to the registry. A
-/// type that names none is issued in all formats for people.
+/// type that names none is issued in all formats for people that every type can have.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<&'static str>")]
 pub struct TypeFormats {
@@ -28,14 +28,14 @@ impl TypeFormats {
     #[must_use]
     pub fn includes(&self, format: Format) -> bool {
         match self.is_empty() {
-            true => !format.describe().is_for_machines,
+            true => Format::of_any_type().any(|known| known == format),
             false => self.issued.contains(&format),
         }
     }
 
-    /// The formats in which credentials are issued: those named, or all for people if none is.
+    /// The formats in which credentials are issued: those named, or all that need not be named if none is.
     pub fn offered(&self) -> impl Iterator<Item = Format> {
-        let all = self.is_empty().then(Format::of_people);
+        let all = self.is_empty().then(Format::of_any_type);
         let all = all.into_iter().flatten();
         all.chain(self.issued.iter().copied())
     }
@@ -94,8 +94,8 @@ mod tests {
     fn a_type_that_names_none_is_issued_in_all_formats_for_people() {
         let none = read(json!([])).unwrap();
         assert!(!none.anoncreds);
-        assert!(none.offered().eq(Format::of_people()));
-        assert!(!none.includes(Format::Cwt));
+        assert!(none.offered().eq(Format::of_any_type()));
+        assert!(!none.includes(Format::Cwt) && !none.includes(Format::MsoMdoc));
     }
 
     #[test]
@@ -115,9 +115,9 @@ mod tests {
 
     #[test]
     fn an_unknown_format_is_refused_with_those_that_are_known() {
-        let refused = read(json!(["mso_mdoc"])).unwrap_err();
+        let refused = read(json!(["ldp_vc"])).unwrap_err();
         assert!(
-            refused.contains("mso_mdoc") && refused.contains("vc+jwt, anoncreds"),
+            refused.contains("ldp_vc") && refused.contains("mso_mdoc, anoncreds"),
             "{refused}"
         );
     }

@@ -11,7 +11,7 @@ mod date;
 mod derived;
 pub mod editor;
 pub mod file;
-mod fill;
+pub mod fill;
 pub mod form;
 mod formats;
 pub mod image;
@@ -23,7 +23,6 @@ mod records;
 pub mod samples;
 
 pub use check::{Checked, check};
-pub use fill::split;
 pub use image::Picture;
 pub use model::{ClaimKind, CredentialType, TypeClaim, TypeDefinition};
 pub use records::{DocumentKind, OwnTypes, Owner, PUBLISHED, TypeSet, TypeSummary, Types};

@@ -3,8 +3,10 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use selfsame_book::BookMapping;
 use selfsame_credential::Format;
 use selfsame_driver::Reason;
+use selfsame_prerequisites::Prerequisites;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -44,11 +46,13 @@ pub struct TypeDefinition {
     /// The SD-JWT VC type that it extends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extends: Option<Extends>,
-    /// Its document type in ISO mdoc. It is kept for that format, which is not issued yet.
+    /// Its document type in ISO mdoc, such as `org.iso.18013.5.1.mDL`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doctype: Option<String>,
-    /// The formats it is issued in, and `anoncreds`, which is published to the registry. Default: all that the issuer
-    /// issues over OpenID4VCI, but none for machines.
+    /// The namespace of its claims in ISO mdoc. Default: the document type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// Its formats, and `anoncreds`, which is published to the registry. Default: the usual ones of the issuer.
     #[serde(default, skip_serializing_if = "TypeFormats::is_empty")]
     #[schema(value_type = Vec<String>)]
     pub formats: TypeFormats,
@@ -72,6 +76,14 @@ pub struct TypeDefinition {
     /// The requests that verifiers typically make.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<TypicalRequest>,
+    /// The proven credentials that a new one needs, and what fills its claims from them (docs/prerequisites.md).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub prerequisites: Option<Box<Prerequisites>>,
+    /// How its credentials appear in a credential book; without it, they do not (docs/book.md).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub book: Option<Box<BookMapping>>,
 }
 
 /// The type that a type extends (SD-JWT VC, Type Metadata).
@@ -163,11 +175,14 @@ pub struct TypeClaim {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(no_recursion)]
     pub claims: Vec<TypeClaim>,
+    /// Its namespace in ISO mdoc. Default: that of the type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
     /// What each element of a list is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(no_recursion)]
     pub of: Option<Box<TypeClaim>>,
-    /// How it follows from another claim; nobody fills it in then.
+    /// How it follows from another claim; the clerk does not fill it in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub derived: Option<Derived>,
     /// A realistic value about an obviously invented person. Default: one made from the kind.
@@ -340,6 +355,7 @@ impl TypeDefinition {
             w3c_types: Vec::new(),
             extends: None,
             doctype: None,
+            namespace: None,
             formats: TypeFormats::default(),
             validity_days: a_year(),
             revocable: true,
@@ -348,6 +364,8 @@ impl TypeDefinition {
             card: Card::default(),
             claims: Vec::new(),
             requests: Vec::new(),
+            prerequisites: None,
+            book: None,
         }
     }
 
@@ -447,6 +465,7 @@ impl TypeClaim {
             integer: false,
             values: Vec::new(),
             claims: Vec::new(),
+            namespace: None,
             of: None,
             derived: None,
             example: None,

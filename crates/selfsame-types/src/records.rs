@@ -1,6 +1,7 @@
 //! The types of an organisation as records: drafts, which change, and published versions, which do not.
 
 mod definitions;
+mod needed;
 mod set;
 mod stored;
 mod summary;
@@ -11,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
+use selfsame_prerequisites::Day;
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Record, Store, TenantId};
 use url::Url;
 
@@ -19,6 +21,7 @@ use crate::image::{CARD_IMAGE_BYTES_MAX, Picture, pictogram, picture};
 use crate::model::{Addresses, CredentialType, NewVersion, TypeDefinition, TypeState};
 use crate::project::Documents;
 use definitions::Definitions;
+use needed::check_needed;
 use set::SetMember;
 use stored::{DRAFT, HEAD, HEAD_ID, HeadEntry, TypesHead, VERSION, VersionRecord, record_id};
 
@@ -295,7 +298,7 @@ impl OwnTypes<'_> {
 
     async fn save_draft(&self, definition: &TypeDefinition, replace: bool) -> Result<TypeSummary> {
         check(definition).result()?;
-        self.check_new(&*self.all().await?, definition)?;
+        self.check_new(&*self.all().await?, definition, None)?;
         let id = &definition.id;
         let exists = self
             .types
@@ -354,7 +357,7 @@ impl OwnTypes<'_> {
         let draft = draft.ok_or_else(|| no_draft(id))?;
         let definition: TypeDefinition = decode(&draft.value)?;
         check(&definition).result()?;
-        self.check_new(&*self.all().await?, &definition)?;
+        self.check_new(&*self.all().await?, &definition, Some(now))?;
         let found = self.types.head(self.owner.tenant).await?;
         let expected = found
             .as_ref()
@@ -468,13 +471,19 @@ impl OwnTypes<'_> {
         })
     }
 
-    /// Checks what a definition alone does not show: the ids of samples, and chains of extended types.
-    fn check_new(&self, set: &TypeSet, definition: &TypeDefinition) -> Result<()> {
+    /// Checks what a definition alone does not show: the ids of samples, chains of extended types, and needed types.
+    fn check_new(
+        &self,
+        set: &TypeSet,
+        definition: &TypeDefinition,
+        published: Option<UnixTime>,
+    ) -> Result<()> {
         if self.types.samples.newest(&definition.id).is_some() {
             return Err(
                 Error::new(ErrorKind::Conflict, "type-id-taken").with("type", &definition.id)
             );
         }
+        check_needed(set, definition, published.map(Day::of))?;
         let Some(extends) = &definition.extends else {
             return Ok(());
         };

@@ -2,11 +2,13 @@
 
 mod delivery;
 mod looking;
-mod opening;
+mod remarks;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::opening::RequestOpener;
+use crate::refusal::refusal;
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::encoding;
 use selfsame_driver::record::{decode, encode};
@@ -16,6 +18,7 @@ use selfsame_openid4vc::holder::selection::{by_policy, explicit};
 use selfsame_openid4vc::holder::{
     self, AwaitingConsent, Choice as Chosen, Input, PresentationState,
 };
+use selfsame_openid4vc::wire::transaction::AskedTransaction;
 use selfsame_store::{Page, Put, Tag};
 use selfsame_types::{Owner, TypeSet};
 use url::Url;
@@ -23,8 +26,10 @@ use url::Url;
 use crate::Wallet;
 use crate::cards::CARD;
 use crate::quota::Shelf;
-use crate::refusal::refusal;
-use crate::view::{AnswerRequest, Answered, Asker, Person, RequestPreview, ShareSet};
+use crate::view::{
+    AnswerRequest, Answered, Asker, Person, RequestPreview, ShareSet, TransactionFact,
+    TransactionText,
+};
 use delivery::SharedContent;
 use looking::{CARDS_MAX, Fitting, shown, types_of};
 use selfsame_core::gather::Freshness;
@@ -74,12 +79,30 @@ impl Wallet {
             id,
             verifier: self.asker(&asked).await?,
             purpose: asked.request.purpose.as_deref().map(readable),
+            transactions: self.transactions_of(&asked)?,
             answerable: offer.is_answerable,
             shares: offer.shares,
             sets: selection.sets.iter().map(ShareSet::of).collect(),
             missing: self.missing(person, &asked, selection).await?,
-            remarks: opening::remarks(&asked),
+            remarks: remarks::remarks(&asked),
         })
+    }
+
+    /// The transactions of a request, as the person reads them.
+    fn transactions_of(&self, asked: &AwaitingConsent) -> Result<Vec<TransactionText>> {
+        let all = asked.request.transaction_data.iter();
+        let text = |one: &AskedTransaction| {
+            let shown = one.lines(&self.transactions).map_err(refusal)?;
+            let lines = shown.lines.into_iter().map(|line| TransactionFact {
+                label: line.label,
+                value: readable(&line.value),
+            });
+            Ok(TransactionText {
+                title: shown.title,
+                lines: lines.collect(),
+            })
+        };
+        all.map(text).collect()
     }
 
     /// Stores a previewed request, so that the answer is to the request that the person saw.
@@ -107,6 +130,10 @@ impl Wallet {
         }
         let opened = self.asked(person, &answer.request).await?;
         let asked = &opened.asked;
+        // A person agrees only to a transaction that they were shown.
+        if is_link(&answer.request) && !asked.request.transaction_data.is_empty() {
+            return Err(Error::bad_request("transaction-without-preview"));
+        }
         let fitting = match answer.cards.is_empty() {
             true => self.fitting(person, asked, 1).await?,
             false => self.named(person, asked, &answer.cards).await?,
@@ -141,7 +168,7 @@ impl Wallet {
             .collect();
         let shown = shown(&fitting, &matches);
         let ctx = self.shared.clock.ctx();
-        let state = PresentationState::Asked(asked.clone());
+        let state = PresentationState::Asked(Box::new(asked.clone()));
         let freshness = Freshness { max_status_age: 0 };
         let next = self
             .shared
@@ -158,7 +185,7 @@ impl Wallet {
     /// If the request is invalid or can't be fetched.
     pub async fn decline_request(&self, person: &Person, link: &str) -> Result<Answered> {
         let opened = self.asked(person, link).await?;
-        let state = PresentationState::Asked(opened.asked.clone());
+        let state = PresentationState::Asked(Box::new(opened.asked.clone()));
         let ctx = self.shared.clock.ctx();
         let next = match holder::step(&state, Input::Decline, &Default::default(), &ctx)
             .map_err(refusal)?
@@ -173,7 +200,7 @@ impl Wallet {
     /// The request: a previewed one, or one fetched and authenticated now.
     async fn asked(&self, person: &Person, link: &str) -> Result<Opened> {
         if is_link(link) {
-            let asked = self.opened(person, link).await?;
+            let asked = self.opener(person).open(link).await?;
             let noted = None;
             return Ok(Opened { asked, noted });
         }
@@ -189,6 +216,15 @@ impl Wallet {
             version: record.version,
         });
         Ok(Opened { asked, noted })
+    }
+
+    fn opener<'a>(&'a self, person: &'a Person) -> RequestOpener<'a> {
+        RequestOpener {
+            shared: &self.shared,
+            tenant: &person.tenant,
+            transport: &self.transport,
+            transactions: &self.transactions,
+        }
     }
 
     /// The cards the wallet lacks, in words for the person alone (OpenID4VP 1.0 §15.4.1).

@@ -1,6 +1,7 @@
 //! Cards: the credentials a person holds, how they look, and their current status.
 
 mod lines;
+pub(crate) mod search;
 mod standing;
 pub(crate) mod tags;
 pub(crate) mod upgrade;
@@ -489,7 +490,8 @@ fn is_pictogram(text: &str) -> bool {
     !text.is_empty() && text.chars().count() <= 8 && !text.chars().any(is_letter)
 }
 
-fn short(text: &str) -> String {
+/// A text of an issuer, as it is shown.
+pub(crate) fn short(text: &str) -> String {
     readable(text)
         .chars()
         .filter(|c| !c.is_control())

@@ -1,11 +1,14 @@
 //! Carries credentials from one wallet to another: the export of all cards, and taking them in.
 
+mod copy;
 mod export;
 mod import;
 
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{SecretString, encoding};
 use selfsame_driver::{Error, Result};
+
+pub use copy::{BegunCopy, CopyPart, RefusedLine, RestoredCopy};
 
 /// What the keys of credentials are sealed for, followed by the key of the credential.
 const SEALED_FOR: &str = "selfsame wallet holder key v1 ";

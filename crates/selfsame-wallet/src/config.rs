@@ -1,6 +1,7 @@
 //! Settings of a wallet for many people: who may create one, and how much it keeps.
 
 use selfsame_driver::Bound;
+use selfsame_openid4vc::wire::transaction::TransactionType;
 use serde::{Deserialize, Serialize};
 
 pub use selfsame_accounts::Registration;
@@ -19,6 +20,10 @@ pub struct WalletConfig {
     pub bytes_max: Bound,
     /// The identifier of the wallet at authorization servers, where people sign in to get credentials.
     pub client_id: String,
+    /// The types of transactions that people can agree to by presenting a card, besides the ready ones.
+    pub transaction_types: Vec<TransactionType>,
+    /// Whether organisations keep rows of Indy wallets of the type "remote" here.
+    pub remote_wallets: bool,
 }
 
 impl Default for WalletConfig {
@@ -29,6 +34,8 @@ impl Default for WalletConfig {
             cards_max: Bound::of(1000),
             bytes_max: Bound::of(64 << 20),
             client_id: "selfsame-wallet".to_owned(),
+            transaction_types: Vec::new(),
+            remote_wallets: false,
         }
     }
 }

@@ -6,6 +6,7 @@ use selfsame_did::Did;
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Reason, Result};
+use selfsame_openid_view::uses::CredentialUse;
 use selfsame_store::Put;
 use url::Url;
 
@@ -112,7 +113,7 @@ impl Wallet {
         for entry in &mut listed.items {
             let places = entry.one_use.iter().filter_map(OneUse::place);
             entry.used = places
-                .filter_map(|place| seen.get(&place).cloned())
+                .filter_map(|place| seen.get(&place).map(CredentialUse::of))
                 .collect();
         }
         Ok(listed)

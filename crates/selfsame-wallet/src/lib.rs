@@ -7,10 +7,14 @@ mod answer;
 mod cards;
 mod carry;
 pub mod config;
+mod everything;
 mod history;
 mod keys;
 mod known;
+mod leaving;
 mod logo;
+mod opening;
+mod path;
 mod quota;
 mod receive;
 mod refusal;
@@ -25,16 +29,21 @@ use selfsame_core::organisation::Organisation;
 use selfsame_core::{Correspondent, Shared};
 use selfsame_net::{Cache, CacheSettings};
 use selfsame_openid4vc::Transport;
+use selfsame_openid4vc::wire::transaction::{TransactionType, known_types};
 use selfsame_types::Types;
 
 use answer::Answering;
+pub use cards::search::{CardOrder, WhichCards};
 use cards::upgrade::Retagged;
+pub use carry::{BegunCopy, CopyPart, RefusedLine, RestoredCopy};
 use config::WalletConfig;
 use known::{KnownIssuer, RecentIssuers};
 use quota::Quotas;
-use receive::Receiving;
-use trust::transport;
+use receive::{NotifyingIssuer, Receiving};
 
+pub use everything::{HeldPart, HeldSection};
+pub use opening::{RequestOpener, transport};
+pub use refusal::refusal;
 pub use selfsame_accounts::{KNOWN_SECONDS, Whence};
 pub use trust::OwnParties;
 
@@ -60,12 +69,14 @@ pub struct Wallet {
     organisation: Organisation,
     quotas: Quotas,
     client_id: String,
+    transactions: Vec<TransactionType>,
     accounts: Accounts,
     transport: Transport,
     issuers: Cache<String, KnownIssuer>,
     recent: RecentIssuers,
     receiving: Arc<Receiving>,
     answering: Arc<Answering>,
+    notifying: Arc<NotifyingIssuer>,
     retagged: Retagged,
 }
 
@@ -103,8 +114,10 @@ impl Wallet {
             }),
             receiving: Arc::new(Receiving::new(shared.clone())),
             answering: Arc::new(Answering::new()),
+            notifying: Arc::new(NotifyingIssuer::new(shared.clone())),
             retagged: Retagged::default(),
             client_id: config.client_id.clone(),
+            transactions: known_types(&config.transaction_types),
             quotas: Quotas::new(shared.clone(), config),
             transport: transport(&shared),
             issuers: Cache::new(known, KnownIssuer::weight),
@@ -124,7 +137,11 @@ impl Wallet {
 
     /// The machines that get answers to calls.
     #[must_use]
-    pub fn correspondents(&self) -> [Arc<dyn Correspondent>; 2] {
-        [self.receiving.clone(), self.answering.clone()]
+    pub fn correspondents(&self) -> [Arc<dyn Correspondent>; 3] {
+        [
+            self.receiving.clone(),
+            self.answering.clone(),
+            self.notifying.clone(),
+        ]
     }
 }

@@ -3,15 +3,20 @@
 mod by_sign_in;
 pub(crate) mod flow;
 mod judge;
+mod notifying;
+mod possession;
 
 use std::collections::BTreeMap;
 use std::iter;
 use std::sync::Arc;
 
 use selfsame_crypto::{KeyType, SecretString, time::UnixTime};
+use selfsame_driver::paging::{Listing, Paging, listing, page};
+use selfsame_driver::record::decode;
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_net::{Authorization, Body, Call, Fresh, Method, NetError, Request, Response};
 use selfsame_oauth::ServerMetadata;
+use selfsame_oauth::client::possession::kind_of_key;
 use selfsame_openid4vc::wallet::metadata::AuthorizationServer;
 use selfsame_openid4vc::wallet::offer::OfferSource;
 use selfsame_openid4vc::wallet::{self, Binding};
@@ -25,14 +30,17 @@ use crate::history::KEPT;
 use crate::known::{KnownIssuer, OfferingIssuer};
 use crate::refusal::refusal;
 use crate::view::{
-    AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
+    AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, PreparedCredential,
+    TxCodePrompt,
 };
 use crate::{ISSUER_REST, Wallet};
 use flow::{Flow, FlowEnd};
+use possession::PossessedKey;
 use selfsame_core::Recency;
 use selfsame_core::view::readable;
 
 pub(crate) use flow::Receiving;
+pub(crate) use notifying::NotifyingIssuer;
 
 const COPIES_MAX: usize = 20;
 /// Maximum age in seconds of an issuer's documents when a code is redeemed: if an endpoint has moved since, the code
@@ -45,6 +53,8 @@ struct OfferToAccept {
     known: Arc<OfferingIssuer>,
     /// The form that redeems the code of a sign-in; `None` for the code of the offer.
     redemption: Option<SecretString>,
+    /// The key that the code of the sign-in is bound to.
+    possessed: Option<PossessedKey>,
 }
 
 impl OfferToAccept {
@@ -54,6 +64,7 @@ impl OfferToAccept {
             offer,
             known,
             redemption: None,
+            possessed: None,
         }
     }
 }
@@ -124,6 +135,29 @@ impl Wallet {
             .await
     }
 
+    /// The credentials of accepted offers that their issuers still prepare, the newest first. A page can have fewer
+    /// entries than asked for, and a next page: other offers that are in progress are left out.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn prepared(
+        &self,
+        person: &Person,
+        paging: &Paging,
+    ) -> Result<Listing<PreparedCredential>> {
+        let store = &self.shared.store;
+        let records = store
+            .list(&person.tenant, flow::FLOW, &page(paging))
+            .await?;
+        let listed = listing(&records, paging, |record| {
+            Ok(decode::<Flow>(&record.value)?.prepared())
+        })?;
+        Ok(Listing {
+            items: listed.items.into_iter().flatten().collect(),
+            next: listed.next,
+        })
+    }
+
     /// Accepts an offer for a machine, whose keys are this instance's.
     ///
     /// # Errors
@@ -149,6 +183,7 @@ impl Wallet {
             offer,
             known,
             redemption,
+            possessed,
         } = to_accept;
         let key = issuer_key(&offer);
         let copies = accept.copies.unwrap_or(1);
@@ -169,6 +204,10 @@ impl Wallet {
                 (bindings, batch, true)
             }
         };
+        let (possessed, batch) = match possessed {
+            Some(possessed) => self.still_possessed(person, possessed, batch).await?,
+            None => self.possessed_at(person, &known.server, batch)?,
+        };
         let tx_code = accept.tx_code.clone().map(SecretString::from);
         let begun = wallet::begin(&wallet::Accept {
             offer: &offer,
@@ -176,6 +215,7 @@ impl Wallet {
             server: &known.server,
             tx_code: tx_code.as_ref(),
             bindings: &bindings,
+            with_proof: possessed.is_some(),
             redemption: redemption.as_ref(),
         })
         .map_err(refusal)?;
@@ -185,7 +225,8 @@ impl Wallet {
         let now = self.shared.clock.now();
         let flow = Flow::new(offer.credential_issuer, begun.state, now)
             .showing(looks)
-            .with_keys(keys.map(|binding| binding.key).collect());
+            .with_keys(keys.map(|binding| binding.key).collect())
+            .possessing(possessed);
         let entry = begun.call.map(|call| flow::entry(&id, &flow, call, now));
         let batch = entry.transpose()?.into_iter().fold(batch, Batch::enqueue);
         let put = flow.put(&id)?;
@@ -202,6 +243,32 @@ impl Wallet {
             self.issuers.forget(&key);
         }
         end.cards()
+    }
+
+    /// The key of a code, which is kept for the access token.
+    async fn still_possessed(
+        &self,
+        person: &Person,
+        possessed: PossessedKey,
+        batch: Batch,
+    ) -> Result<(Option<PossessedKey>, Batch)> {
+        let keys = &self.shared.keys;
+        let batch = keys.keep(&person.tenant, &possessed.key, batch).await?;
+        Ok((Some(possessed), batch))
+    }
+
+    /// A fresh key for the access token, if the server binds tokens to keys.
+    fn possessed_at(
+        &self,
+        person: &Person,
+        server: &ServerMetadata,
+        batch: Batch,
+    ) -> Result<(Option<PossessedKey>, Batch)> {
+        let Some(kind) = kind_of_key(server) else {
+            return Ok((None, batch));
+        };
+        let (_, key, batch) = self.shared.keys.create(&person.tenant, kind, batch)?;
+        Ok((Some(PossessedKey::new(key)), batch))
     }
 
     async fn offer(&self, link: &str) -> Result<CredentialOffer> {
@@ -463,6 +530,9 @@ fn offered(offer: &CredentialOffer, issuer: &IssuerMetadata) -> Vec<OfferedCrede
 fn types_of(configuration: &Configuration) -> Vec<String> {
     match (&configuration.vct, &configuration.credential_definition) {
         (Some(vct), _) => vec![vct.clone()],
+        (None, None) if configuration.doctype.is_some() => {
+            configuration.doctype.iter().cloned().collect()
+        }
         (None, Some(definition)) => definition.types.clone(),
         (None, None) => Vec::new(),
     }

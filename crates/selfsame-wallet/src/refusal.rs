@@ -4,7 +4,8 @@ use selfsame_driver::{Error, ErrorKind, Reason};
 use selfsame_openid4vc::Error as Protocol;
 
 /// Converts the refusal, and logs it.
-pub(crate) fn refusal(error: Protocol) -> Error {
+#[must_use]
+pub fn refusal(error: Protocol) -> Error {
     let kind = match &error {
         Protocol::State(_) | Protocol::Setup(_) => return Error::internal(error),
         Protocol::Counterpart { .. } => ErrorKind::Upstream,

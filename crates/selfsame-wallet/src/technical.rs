@@ -1,6 +1,7 @@
 //! Recognises the values in a credential that reveal nothing about a person: the members that every credential has,
 //! with the values they should have. A wallet shows everything else before it presents the credential.
 
+use selfsame_credential::format::Profile;
 use selfsame_credential::path::Segment;
 use selfsame_credential::{Held, single_use};
 use selfsame_crypto::encoding::{base64_decode, base64url_decode};
@@ -44,6 +45,8 @@ const JWT: [&str; 14] = [
     "_sd_alg",
     single_use::CLAIM,
 ];
+/// The type of an mdoc, beside the namespaces of its elements.
+const DOC_TYPE: &str = "docType";
 /// Members of a credential of the W3C that say nothing about its subject (VCDM 2.0 §4).
 const W3C: [&str; 11] = [
     "@context",
@@ -117,6 +120,8 @@ impl<'a> Technical<'a> {
             (CredentialPart::Beside, ["jti"]) => self.held.claims().get("id") == Some(value),
             (CredentialPart::Beside, [name]) => is_single && self.is_registered(name, value),
             (CredentialPart::Beside, _) => false,
+            // The verifier has named the type; all else is an element in a namespace.
+            (CredentialPart::Claims, names) if self.is_mdoc() => names == [DOC_TYPE] && is_single,
             (CredentialPart::Claims, names) if self.is_at_the_top() => match names {
                 [single_use::CLAIM, "digest"] => is_single && text.is_some_and(is_digest),
                 ["vct#integrity"] => is_single && text.is_some_and(is_integrity),
@@ -138,9 +143,14 @@ impl<'a> Technical<'a> {
         match part {
             CredentialPart::Header => true,
             CredentialPart::Beside => JWT.contains(&first),
+            CredentialPart::Claims if self.is_mdoc() => first == DOC_TYPE,
             CredentialPart::Claims if self.is_at_the_top() => JWT.contains(&first),
             CredentialPart::Claims => W3C.contains(&first),
         }
+    }
+
+    fn is_mdoc(&self) -> bool {
+        self.held.format.describe().profile == Profile::Mdoc
     }
 
     /// Whether the claims about the subject stand beside those of the JWT.

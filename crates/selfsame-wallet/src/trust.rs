@@ -1,8 +1,5 @@
 //! Whom a wallet shows as trusted, and which addresses it calls.
 
-use selfsame_core::Shared;
-use selfsame_openid4vc::Transport;
-
 use crate::Wallet;
 
 /// The names of the issuer and the verifier of a wallet's own instance, which it trusts without a setting.
@@ -28,10 +25,4 @@ impl Wallet {
         let mut all = trusted.verifiers.iter().chain(&self.own.verifier);
         all.any(|trusted| trusted == client_id)
     }
-}
-
-/// Which URLs of other parties are allowed: https, and plain http for this instance's own and trusted origins.
-pub(crate) fn transport(shared: &Shared) -> Transport {
-    let own = std::iter::once(&shared.config.origin);
-    Transport::with_plain_origins(own.chain(&shared.config.trust.origins))
 }

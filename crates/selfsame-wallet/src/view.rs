@@ -2,7 +2,9 @@
 //! these types.
 
 pub mod carried;
+pub mod export_file;
 mod named;
+pub mod path;
 pub mod sent;
 mod table;
 pub mod words;
@@ -13,10 +15,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use selfsame_core::view::words::{FormatName, KeyKind};
-use selfsame_core::view::{CredentialUse, readable};
+use selfsame_core::view::readable;
+use selfsame_core::view::words::KeyKind;
+use selfsame_openid_view::uses::CredentialUse;
+use selfsame_openid_view::words::FormatName;
 
-use words::{AnswerPolicy, CardStatus, ClientIdPrefix, HistoryKind, TxCodeInput};
+use words::{AnswerPolicy, AskerPrefix, CardStatus, HistoryKind, TxCodeInput};
 
 pub use named::{NamedValue, NamedValues};
 pub use selfsame_accounts::{Invitation, NewSession, Person};
@@ -67,6 +71,17 @@ pub struct CardSummary {
     pub status: Option<String>,
 }
 
+/// A credential that its issuer still prepares (OpenID4VCI 1.0 §9).
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct PreparedCredential {
+    /// Its issuer.
+    pub issuer: String,
+    /// How to show it.
+    pub display: Display,
+    /// When the issuer is next asked for it, RFC 3339.
+    pub next_look: String,
+}
+
 /// A credential in the wallet.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Card {
@@ -103,7 +118,17 @@ pub struct ClaimLine {
     /// Whether it belongs to the protocol and is no claim.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub technical: bool,
+    /// Whether the verifier says that it means to keep it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub kept: bool,
 }
+
+/// How the values of claims begin that are pictures.
+const PICTURES: [&str; 3] = [
+    "data:image/jpeg;base64,",
+    "data:image/png;base64,",
+    "data:image/webp;base64,",
+];
 
 impl ClaimLine {
     /// The line of this value, with the labels of its members in their order.
@@ -122,6 +147,7 @@ impl ClaimLine {
             words: None,
             table: table.filter(|table| !table.is_wide()),
             technical: false,
+            kept: false,
         }
     }
 
@@ -134,6 +160,19 @@ impl ClaimLine {
             table: shown.table,
             ..self
         }
+    }
+
+    /// Its value as a `data:` URL, if it is a picture that every browser shows.
+    #[must_use]
+    pub fn picture(&self) -> Option<&str> {
+        let encoded = PICTURES
+            .iter()
+            .find_map(|start| self.value.strip_prefix(start));
+        let is_one = encoded.is_some_and(|text| {
+            text.bytes()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, b'+' | b'/' | b'='))
+        });
+        is_one.then_some(self.value.as_str())
     }
 
     /// Its value in the issuer's words, followed by the value itself, which is what others receive.
@@ -233,6 +272,9 @@ pub struct RequestPreview {
     /// Why it asks, by its own words.
     #[serde(default)]
     pub purpose: Option<String>,
+    /// What the person agrees to by answering, such as a payment.
+    #[serde(default)]
+    pub transactions: Vec<TransactionText>,
     /// Whether the wallet can answer; what is missing may be optional, or one of several alternatives.
     pub answerable: bool,
     /// What could be shared: an entry for each query that the wallet has cards for; empty if it can't answer.
@@ -246,13 +288,31 @@ pub struct RequestPreview {
     pub remarks: Vec<String>,
 }
 
+/// What a person agrees to by answering.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct TransactionText {
+    /// What it is, such as "Payment".
+    pub title: String,
+    /// What it says.
+    pub lines: Vec<TransactionFact>,
+}
+
+/// A line of a transaction.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct TransactionFact {
+    /// What the value is.
+    pub label: String,
+    /// The value.
+    pub value: String,
+}
+
 /// The verifier that asks, and how its identity is known.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Asker {
     /// The client identifier with its prefix.
     pub client_id: String,
     /// How it identifies itself; `redirect_uri` proves nothing.
-    #[schema(value_type = ClientIdPrefix)]
+    #[schema(value_type = AskerPrefix)]
     pub prefix: String,
     /// Its name for itself; only `trusted` vouches for it.
     #[serde(default)]

@@ -16,6 +16,15 @@ pub enum EventType {
     /// A credential was suspended, reinstated or revoked; `id` is the issued credential's.
     #[serde(rename = "credential.status_changed")]
     CredentialStatusChanged,
+    /// A wallet said that it keeps a credential; `id` is the issued credential's.
+    #[serde(rename = "credential.accepted")]
+    CredentialAccepted,
+    /// A wallet said that the person did not want a credential; `id` is the issued credential's.
+    #[serde(rename = "credential.deleted")]
+    CredentialDeleted,
+    /// A wallet said that it could not keep a credential; `id` is the issued credential's.
+    #[serde(rename = "credential.failed")]
+    CredentialFailed,
     /// The state of a verifier's request changed; `id` is the request's.
     #[serde(rename = "verification.changed")]
     VerificationChanged,
@@ -35,10 +44,13 @@ pub enum EventType {
 
 impl EventType {
     /// The types that an endpoint can ask for.
-    pub const ASKED_FOR: [Self; 5] = [
+    pub const ASKED_FOR: [Self; 8] = [
         Self::OfferCreated,
         Self::CredentialIssued,
         Self::CredentialStatusChanged,
+        Self::CredentialAccepted,
+        Self::CredentialDeleted,
+        Self::CredentialFailed,
         Self::VerificationChanged,
         Self::RegistryAnchored,
     ];
@@ -50,6 +62,9 @@ impl EventType {
             Self::OfferCreated => "offer.created",
             Self::CredentialIssued => "credential.issued",
             Self::CredentialStatusChanged => "credential.status_changed",
+            Self::CredentialAccepted => "credential.accepted",
+            Self::CredentialDeleted => "credential.deleted",
+            Self::CredentialFailed => "credential.failed",
             Self::VerificationChanged => "verification.changed",
             Self::RegistryAnchored => "registry.anchored",
             Self::AgentNotice => "agent.notice",
@@ -77,6 +92,9 @@ impl EventType {
             EventKind::Verification => Self::VerificationChanged,
             EventKind::Anchored => Self::RegistryAnchored,
             EventKind::AgentNotice => Self::AgentNotice,
+            EventKind::WalletAccepted => Self::CredentialAccepted,
+            EventKind::WalletDeleted => Self::CredentialDeleted,
+            EventKind::WalletFailed => Self::CredentialFailed,
             EventKind::Received | EventKind::Presented | EventKind::EnvelopeQueued => return None,
         })
     }

@@ -7,6 +7,7 @@ use selfsame_app::tls::{Gatherer, NodeConnector, Reuse};
 use selfsame_net::Net;
 use selfsame_server::Nodes;
 use selfsame_terminal::exit::Failure;
+use selfsame_terminal::systemd::Reloading;
 use selfsame_tls::{ClientConfig, ServerConfig};
 use selfsame_tls_commands::node;
 use selfsame_tls_commands::peers::{Own, OwnCertificate, Resuming};
@@ -56,6 +57,7 @@ impl TlsSettings {
         let settings = Arc::clone(self);
         tokio::spawn(async move {
             while hangup.recv().await.is_some() {
+                let _reloading = Reloading::begin().await;
                 let Some(next) = node::reloaded(settings.as_node(&resuming).await) else {
                     continue;
                 };

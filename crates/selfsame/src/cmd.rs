@@ -4,22 +4,27 @@ mod askar;
 mod backup;
 mod bench;
 mod check;
+mod config;
 mod demo;
+mod explain;
 mod hsm;
 pub mod registry;
 mod restore;
 mod shell;
 mod size;
+mod study;
 mod tenant;
 mod up;
 
 use clap::{Parser, Subcommand};
 use selfsame_anoncreds_commands::AnonCreds;
 use selfsame_api_commands::ApiCommand;
+use selfsame_certificate_commands::CertificateCommand;
+use selfsame_settings::ConfigCommand;
 use selfsame_terminal::exit::End;
 use selfsame_tls_commands::Tls;
 
-use crate::settings::HOOKS;
+use crate::settings::{HOOKS, Settings};
 
 /// Issue, hold, present, verify and revoke verifiable credentials.
 ///
@@ -53,6 +58,13 @@ enum Verb {
     Restore(restore::Restore),
     /// Move an organisation, with all its records and keys, to another instance or another back end.
     Tenant(Box<tenant::Tenant>),
+    /// Explain what is in a file or a link, and what is wrong with it, offline.
+    #[command(alias = "show")]
+    Explain(explain::ExplainFile),
+    /// Make and explain the certificates of mobile documents.
+    Certificate(CertificateCommand),
+    /// Check a settings file, before an instance is started with it.
+    Config(ConfigCommand),
     /// Check a data directory for damage, while nothing runs on it.
     Check(check::Check),
     /// Run the steps of AnonCreds one by one, with messages in files or pipes.
@@ -68,7 +80,9 @@ enum Verb {
     Manual(shell::Manual),
     /// Run benchmarks.
     Bench(bench::Bench),
-    /// Work out cores, memory and storage for the sign-ins of so many people.
+    /// Run the five published studies again on this machine, and draw one report.
+    Study(Box<study::StudyCommand>),
+    /// Work out cores, memory and storage for the sign-ins of a number of people.
     Size(size::Size),
 }
 
@@ -84,6 +98,9 @@ impl Cli {
             Verb::Backup(backup) => backup.run().await,
             Verb::Restore(restore) => restore.run().await,
             Verb::Tenant(tenant) => tenant.run().await,
+            Verb::Explain(explained) => explained.run(),
+            Verb::Certificate(certificate) => certificate.run(),
+            Verb::Config(config) => config.run::<Settings>(config::failures),
             Verb::Check(check) => check.run().await,
             Verb::AnonCreds(step) => step.run(),
             Verb::Askar(askar) => askar.run().await,
@@ -91,6 +108,7 @@ impl Cli {
             Verb::Completions(completions) => completions.run(),
             Verb::Manual(manual) => manual.run(),
             Verb::Bench(bench) => bench.run().await,
+            Verb::Study(study) => study.run().await,
             Verb::Size(size) => size.run(),
         }
     }

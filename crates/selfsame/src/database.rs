@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
+use selfsame_book_index::PostgresIndex;
 use selfsame_ledger::check::StoreNotes;
 use selfsame_network::checkup::Records;
 use selfsame_postgres::{Address, ClosedDatabase, Company, Postgres, RestoreError, RowCount};
@@ -152,6 +153,15 @@ impl Database {
             Ok(Store::open(Arc::new(backend), vault).await?)
         };
         opened.await.map_err(|failed| self.unusable(failed))
+    }
+
+    /// The search index of credential books in this database. Nothing is connected yet.
+    ///
+    /// # Errors
+    /// If the certificates that the address names can't be read.
+    pub fn book_index(&self) -> Result<PostgresIndex, Failure> {
+        let index = PostgresIndex::new(&self.address, self.connections);
+        index.map_err(|error| Failure::environment(error.to_string()).hint(REACH))
     }
 
     /// Writes the rows of a copy to the database, all or none, and counts them.

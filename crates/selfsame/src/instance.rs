@@ -1,5 +1,7 @@
 //! Builds an instance from its data directory and settings, runs it, and stops it.
 
+mod administration;
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +12,7 @@ use selfsame_app::backup::Backups;
 use selfsame_app::config::{Config, Roles};
 use selfsame_app::traces::TracesConfig;
 use selfsame_app::{App, Parts};
+use selfsame_book_index::{BookIndex, SqliteIndex};
 use selfsame_catalogue::english;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_crypto::{KeyHandle, SecretString};
@@ -23,7 +26,8 @@ use selfsame_ledger::config::{
 use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_postgres::Company;
-use selfsame_server::{Origin, OriginError, ServerLimits, ServerSettings, Tls};
+use selfsame_server::{Origin, OriginError, Pulse, ServerLimits, ServerSettings, Tls};
+use selfsame_settings::{AdminSettings, Pkcs11Settings};
 use selfsame_store::{Store, TenantId};
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::master_key::Custody;
@@ -38,8 +42,9 @@ use crate::listening::{bind, bind_beside, bind_health};
 use crate::operator_token::{Keeping, OperatorToken};
 use crate::private_directory;
 use crate::serving::Serving;
-use crate::settings::{Pkcs11Settings, TlsSettings};
+use crate::settings::TlsSettings;
 use crate::trusting::Trusting;
+use crate::watchdog;
 use selfsame_api_commands::Client;
 
 const ITS_ORIGIN: &str = "set --origin to the instance's public https URL; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a reverse proxy";
@@ -47,6 +52,9 @@ const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tl
 const PLAIN: &str = "listen on loopback (--listen 127.0.0.1:7380), or serve https; in a container that only this machine can reach: --allow-plain-http";
 const WITH_HTTPS: &str = "write --origin with https, or leave out the certificate";
 const BARE: &str = "write --origin as https://issuer.example/";
+
+/// The directory of the search indexes of credential books, in the data directory.
+const BOOKS: &str = "books";
 
 /// The settings of an instance.
 pub struct Launch {
@@ -108,6 +116,8 @@ pub struct Launch {
     pub token: OperatorToken,
     /// A second listener for health checks, besides `listen`.
     pub health: Option<SocketAddr>,
+    /// The listener for those who work for organisations.
+    pub admin: AdminSettings,
     /// Whether plain http is served to other machines.
     pub plain_anywhere: bool,
     /// Limits for all clients together, and for one address.
@@ -138,6 +148,8 @@ struct CallingOut<'a> {
 pub struct Running {
     /// Its base URL.
     pub origin: Url,
+    /// Where those who work for organisations call it, if that is elsewhere.
+    pub admin: Option<Url>,
     /// A new operator's token that was not written to a file, to be printed once.
     pub untold_token: Option<SecretString>,
     /// The file that the operator's token is kept in.
@@ -187,6 +199,7 @@ impl Launch {
             nodes: None,
             token: OperatorToken::default(),
             health: None,
+            admin: AdminSettings::default(),
             plain_anywhere: false,
             limits: ServerLimits::default(),
             shares_address: false,
@@ -209,12 +222,28 @@ impl Launch {
         Ok(launch)
     }
 
-    /// Tells the instance who knows people, unless it has no accounts and nobody else does.
+    /// Tells the instance who knows people, unless it has neither accounts nor another identity system.
     fn name_people(&self, app: &App) -> Result<(), Failure> {
         match self.roles.wallet || self.sign_in.people != People::Accounts {
             true => Ok(app.know_people(&self.sign_in)?),
             false => Ok(()),
         }
+    }
+
+    /// Starts its node of a network of validators, if it is one.
+    async fn validating(&self, store: &Store) -> Result<Option<Arc<Node>>, Failure> {
+        Ok(match &self.node {
+            Some(validating) => Some(validating.start(&self.data, store).await?),
+            None => None,
+        })
+    }
+
+    /// Reads on SIGHUP what can change while it runs: whom it trusts, and the certificates for further hosts.
+    async fn watch_files(&self, tls: Option<&Tls>, app: &Arc<App>) -> Result<(), Failure> {
+        if let Some(trusting) = &self.trusting {
+            trusting.renew_on_hangup(app)?;
+        }
+        self.tls_hosts.watch(tls, app).await
     }
 
     /// Starts it: opens the data, binds, serves.
@@ -223,11 +252,12 @@ impl Launch {
     /// What prevents it from starting, and what to do about it.
     pub async fn start(self) -> Result<Running, Failure> {
         private_directory::take(&self.data)?;
-        let listener = self.bind().await?;
+        let listener = self.bind(self.listen).await?;
         let bound = listener.local_addr()?;
         let health = self.health.map(bind_health).transpose()?;
         let agents = BoundAgent::bind_all(&self.agents, self.shares_address).await?;
         let origin = self.public_origin(bound)?;
+        let admin = self.bind_admin(&origin).await?;
         // First, because this locks the data: a second process must not replace the certificate of a running one.
         let store = self.records().await?;
         let (tls, roots) = self.certificates(&store, &origin).await?;
@@ -239,10 +269,7 @@ impl Launch {
         let custody = self.custody.words();
         let net = parts.net.clone();
         let config = self.config(origin.clone(), &agents);
-        let node = match &self.node {
-            Some(validating) => Some(validating.start(&self.data, &parts.store).await?),
-            None => None,
-        };
+        let node = self.validating(&parts.store).await?;
         let keeping = self.keeping();
         keeping.renew(&parts.store).await?;
         let (app, new_token) = match &node {
@@ -250,10 +277,7 @@ impl Launch {
             None => App::open(config, parts).await?,
         };
         self.name_people(&app)?;
-        if let Some(trusting) = &self.trusting {
-            trusting.renew_on_hangup(&app)?;
-        }
-        self.tls_hosts.watch(tls.as_ref(), &app).await?;
+        self.watch_files(tls.as_ref(), &app).await?;
         let untold_token = keeping.keep(new_token, app.operator())?;
         let nodes = match &self.nodes {
             Some(settings) => settings.open(&app, &net).await?,
@@ -261,6 +285,10 @@ impl Launch {
         };
         let addresses = agents.iter().map(|agent| agent.at.clone()).collect();
         let further = BoundAgent::serve_all(agents, &app);
+        let pulse = Pulse::default();
+        watchdog::start(pulse.clone(), health.is_none())?;
+        let admin_origin = admin.as_ref().map(|admin| admin.url.clone());
+        let admin = admin.map(|admin| admin.listener);
         let settings = ServerSettings {
             tls,
             nodes,
@@ -270,16 +298,14 @@ impl Launch {
             limits: self.limits,
             backups: Some(backups(&self.data)),
             open_registration: self.open_registration,
+            admin,
+            pulse,
         };
-        let serving = Serving::start(|stopped| {
-            let stopped = async {
-                let _ = stopped.await;
-            };
-            selfsame_server::serve(listener, app.clone(), settings, stopped)
-        });
+        let serving = serving(listener, app.clone(), settings);
         app.start().await?;
         Ok(Running {
             origin,
+            admin: admin_origin,
             untold_token,
             token_file: keeping.file,
             custody,
@@ -311,10 +337,10 @@ impl Launch {
         Ok((tls, roots))
     }
 
-    async fn bind(&self) -> Result<TcpListener, Failure> {
+    async fn bind(&self, at: SocketAddr) -> Result<TcpListener, Failure> {
         match self.shares_address {
-            true => bind_beside(self.listen),
-            false => bind(self.listen).await,
+            true => bind_beside(at),
+            false => bind(at).await,
         }
     }
 
@@ -382,6 +408,14 @@ impl Launch {
         .map_err(|error| Failure::ours(error.to_string()))
     }
 
+    /// The search index of credential books: where the records are.
+    fn book_index(&self) -> Result<Arc<dyn BookIndex>, Failure> {
+        Ok(match &self.database {
+            Some(database) => Arc::new(database.book_index()?),
+            None => Arc::new(SqliteIndex::new(self.data.join(BOOKS))),
+        })
+    }
+
     fn parts(
         &self,
         store: Store,
@@ -416,6 +450,7 @@ impl Launch {
             net,
             ledger,
             hsm,
+            book_index: Some(self.book_index()?),
         })
     }
 
@@ -479,7 +514,8 @@ impl Running {
     /// A client that acts as the operator.
     pub fn operator(&self) -> Result<Client, Failure> {
         let token = Some(self.app.operator().pass());
-        Client::new(self.origin.clone(), token, self.roots.clone())
+        let origin = self.admin.as_ref().unwrap_or(&self.origin);
+        Client::new(origin.clone(), token, self.roots.clone())
     }
 
     /// A link that signs in the operator's browser.
@@ -487,7 +523,13 @@ impl Running {
     /// # Errors
     /// If it can't be stored.
     pub async fn sign_in_link(&self) -> Result<String, Failure> {
-        Ok(self.app.operator().link().await?.url)
+        let link = self.app.operator().link().await?.url;
+        Ok(
+            match (&self.admin, link.strip_prefix(self.origin.as_str())) {
+                (Some(admin), Some(path)) => format!("{admin}{path}"),
+                _ => link,
+            },
+        )
     }
 
     /// Whether only a few verifiers can verify what its issuer issues.
@@ -512,6 +554,16 @@ impl Running {
         }
         ended
     }
+}
+
+/// Serves until it is told to stop.
+fn serving(listener: TcpListener, app: Arc<App>, settings: ServerSettings) -> Serving {
+    Serving::start(|stopped| {
+        let stopped = async {
+            let _ = stopped.await;
+        };
+        selfsame_server::serve(listener, app, settings, stopped)
+    })
 }
 
 /// Where backups are written, and the files of the master key that are kept with them.

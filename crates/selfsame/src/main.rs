@@ -8,12 +8,12 @@ mod instance;
 mod kept;
 mod listening;
 mod operator_token;
-mod scenario;
 mod serving;
 mod settings;
 mod tls;
 mod traces;
 mod trusting;
+mod watchdog;
 
 use std::process::ExitCode;
 

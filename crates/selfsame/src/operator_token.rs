@@ -30,6 +30,11 @@ pub struct OperatorToken {
 }
 
 impl OperatorToken {
+    /// With this file, if no other is named.
+    pub fn unless_named(&mut self, file: PathBuf) {
+        self.operator_token_file.get_or_insert(file);
+    }
+
     /// For one of several processes: the file of all of them, if no other is named. One process alone makes a new token.
     pub fn share(&mut self, file: PathBuf, is_first: bool) {
         self.operator_token_file.get_or_insert(file);

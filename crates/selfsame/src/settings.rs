@@ -1,23 +1,19 @@
 //! The settings file, and the certificate and key files that it names.
 
-mod certified;
 mod limits;
-mod pkcs11;
 
-use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use selfsame_acapy::AgentSection;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
-use selfsame_crypto::SecretString;
-use selfsame_driver::Reason;
 use selfsame_identity::config::SignInConfig;
-use selfsame_ledger::config::{
-    Pin, RegistryNode, RegistryWitness, STANDSTILL, WitnessQuorum, witness_key,
-};
 use selfsame_network::files::trust_root;
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
+use selfsame_settings::files::{self, beside};
+use selfsame_settings::{
+    AdminSettings, InstanceSettings, Pkcs11Settings, RegistrySettings, certified,
+};
 use selfsame_terminal::exit::Failure;
 use selfsame_tls_commands::peers::PeerRules;
 use selfsame_tls_commands::{Hooks, NamedRegistry, ResolutionSettings};
@@ -26,23 +22,19 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::database::DatabaseSettings;
+use crate::private_directory;
 use crate::traces::TracesSettings;
-use crate::{private_directory, private_file};
 
 pub use limits::LimitSettings;
-pub use pkcs11::Pkcs11Settings;
-
-/// Maximum size of a settings file, or of a certificate file that it names, in bytes.
-const FILE_MAX: u64 = 1_000_000;
-/// The beginning of a PEM text, which a setting may hold in place of a path.
-const PEM: &str = "-----BEGIN ";
-/// The end of the first line of a private key in PEM, for every type of key.
-const PRIVATE_KEY: &str = "PRIVATE KEY-----";
 
 /// The settings in the file.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
+    /// `[instance]`.
+    pub instance: InstanceSettings,
+    /// `[admin]`.
+    pub admin: AdminSettings,
     /// `[issuer]`.
     pub issuer: IssuerConfig,
     /// `[verifier]`.
@@ -147,155 +139,6 @@ pub struct ReachSettings {
     pub server: PeerRules,
 }
 
-/// The registry that runs here, or one elsewhere.
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct RegistrySettings {
-    /// Whether anyone may register DIDs at `/register` of the registry that runs here; otherwise only the operator.
-    pub open_registration: bool,
-    /// Its nodes: the first that responds is used.
-    nodes: Vec<NodeSettings>,
-    /// The network that the nodes must be of: its name, as in its DIDs.
-    network: Option<String>,
-    /// The path of the trust root that verifies the network; better than the name alone if the validators have changed.
-    trust_root: Option<PathBuf>,
-    /// How long, in seconds, its last checkpoint is used while it makes no new block; a day by default.
-    standstill_s: Option<u64>,
-    /// The witnesses to which the registry that runs here sends its checkpoints; for a registry elsewhere, the
-    /// witnesses whose cosignatures count.
-    witnesses: Vec<WitnessSettings>,
-    /// How many of the witnesses must have cosigned the checkpoints of a registry elsewhere.
-    witnesses_needed: Option<usize>,
-}
-
-/// A witness: one whose cosignatures count, or one to request cosignatures from.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum WitnessSettings {
-    /// The witness's key.
-    Key(String),
-    /// The witness's key and submission prefix.
-    At(WitnessAt),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WitnessAt {
-    key: String,
-    url: Url,
-}
-
-/// A node of a registry elsewhere.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct NodeSettings {
-    /// Its base URL.
-    url: Url,
-    /// The path of the file with its operator's token.
-    token_file: PathBuf,
-}
-
-impl RegistrySettings {
-    /// How long, in seconds, a network that makes no new block is read.
-    pub fn standstill(&self) -> u64 {
-        self.standstill_s.unwrap_or(STANDSTILL)
-    }
-
-    /// Checks, where no nodes are named, that no settings for a registry elsewhere are present.
-    ///
-    /// # Errors
-    /// If the standstill, the network or the trust root is set: otherwise a new registry would start instead.
-    pub fn without_nodes(&self) -> Result<(), Failure> {
-        let of_readers = [
-            ("standstill_s", self.standstill_s.is_some()),
-            ("network", self.network.is_some()),
-            ("trust_root", self.trust_root.is_some()),
-        ];
-        match of_readers.iter().find(|(_, is_set)| *is_set) {
-            Some((name, _)) => Err(Failure::environment(format!(
-                "[registry] {name} applies only to a registry in another process"
-            ))
-            .hint("leave it out, or name the registry's nodes too ([[registry.nodes]])")),
-            None => Ok(()),
-        }
-    }
-
-    /// The witnesses to which the registry that runs here sends its checkpoints.
-    ///
-    /// # Errors
-    /// If a witness has no address or an invalid key, or if settings for readers are present.
-    pub fn shown_to(&self) -> Result<Vec<RegistryWitness>, Failure> {
-        if self.witnesses_needed.is_some() {
-            let what = "[registry] witnesses_needed applies only to a registry in another process";
-            return Err(
-                Failure::environment(what).hint("leave it out, or name the registry's nodes too")
-            );
-        }
-        let witnesses = self.witnesses.iter().map(|witness| match witness {
-            WitnessSettings::At(WitnessAt { key, url }) => Ok(RegistryWitness {
-                key: witness_key(key)?,
-                url: url.clone(),
-            }),
-            WitnessSettings::Key(key) => Err(Failure::environment(format!(
-                "[registry] witnesses: {key} has no URL"
-            ))
-            .hint("witnesses = [{ key = \"name+id+key\", url = \"https://…\" }]")),
-        });
-        witnesses.collect()
-    }
-
-    /// The witnesses that must have cosigned the checkpoints of a registry elsewhere.
-    ///
-    /// # Errors
-    /// If a key is invalid or has an address, or if the number required is impossible.
-    pub fn quorum(&self) -> Result<WitnessQuorum, Failure> {
-        let keys = self.witnesses.iter().map(|witness| match witness {
-            WitnessSettings::Key(key) => Ok(witness_key(key)?),
-            WitnessSettings::At(WitnessAt { url, .. }) => Err(Failure::environment(format!(
-                "[registry] witnesses: {url} is not used, since the registry runs in another process"
-            ))
-            .hint("witnesses = [\"name+id+key\"], and witnesses_needed = how many of them")),
-        });
-        let keys: Vec<_> = keys.collect::<Result<_, Failure>>()?;
-        Ok(WitnessQuorum::new(keys, self.witnesses_needed)?)
-    }
-
-    /// The nodes with their tokens.
-    ///
-    /// # Errors
-    /// If a token can't be read.
-    pub fn nodes(&self) -> Result<Vec<RegistryNode>, Failure> {
-        let nodes = self.nodes.iter().map(|node| {
-            Ok(RegistryNode {
-                origin: node.url.clone(),
-                token: registry_token(&node.token_file)?,
-            })
-        });
-        nodes.collect()
-    }
-
-    /// The pinned network.
-    ///
-    /// # Errors
-    /// If the trust root can't be read, or contradicts the network's name.
-    pub fn pin(&self) -> Result<Option<Pin>, Failure> {
-        let Some(file) = &self.trust_root else {
-            return Ok(self.network.clone().map(Pin::Network));
-        };
-        let root = trust_root(file)?;
-        match &self.network {
-            Some(name) if root.origin != format!("selfsame/{name}") => {
-                Err(Failure::environment(format!(
-                    "{}: this is the trust root of {}, but [registry] network is {name}",
-                    file.display(),
-                    root.origin
-                )))
-            }
-            _ => Ok(Some(Pin::Trust(root))),
-        }
-    }
-}
-
 /// What the program does with files for the TLS commands.
 pub const HOOKS: Hooks = Hooks {
     read_settings: |path| Ok(Settings::read(path)?.resolution()),
@@ -324,15 +167,16 @@ impl Settings {
     /// # Errors
     /// If it or a file that it names can't be read.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        let text = text(path)?;
-        no_key(path, &text)?;
+        let text = files::text(path)?;
+        files::no_key(path, &text)?;
         let mut settings: Self = toml::from_str(&text)
             .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
         let directory = path.parent().unwrap_or(Path::new(""));
-        let certificates = settings.trust.certificates.iter_mut();
-        for certificate in certificates {
-            if let Some(file) = file(directory, certificate) {
-                *certificate = self::text(&file)?;
+        let trust = &mut settings.trust;
+        let certificates = trust.certificates.iter_mut();
+        for certificate in certificates.chain(&mut trust.authorities) {
+            if let Some(file) = files::file(directory, certificate) {
+                *certificate = files::text(&file)?;
             }
         }
         let (issuer, verifier) = (&mut settings.issuer, &mut settings.verifier);
@@ -346,13 +190,8 @@ impl Settings {
             &mut verifier.certificate,
             &mut verifier.certificate_key,
         )?;
-        let nodes = settings.registry.nodes.iter_mut();
-        for file in nodes
-            .map(|node| &mut node.token_file)
-            .chain(&mut settings.registry.trust_root)
-        {
-            *file = beside(directory, file)?;
-        }
+        settings.registry.relative_to(directory)?;
+        settings.instance.relative_to(directory)?;
         if let Some(file) = &mut settings.traces.headers_file {
             *file = beside(directory, file)?;
         }
@@ -377,82 +216,13 @@ impl Settings {
     }
 }
 
-/// The file that a setting names, unless the setting is the certificate itself.
-fn file(directory: &Path, setting: &str) -> Option<PathBuf> {
-    (!setting.trim_start().starts_with(PEM)).then(|| directory.join(setting))
-}
-
-/// A file relative to the settings' directory.
-/// A value that is the content instead of a path is refused, and not shown.
-fn beside(directory: &Path, file: &Path) -> Result<PathBuf, Failure> {
-    match is_content(file) {
-        true => Err(Failure::environment(
-            "a setting contains a certificate or a key instead of the path of a file",
-        )
-        .hint("save it in a separate file, and set the path of that file")),
-        false => Ok(directory.join(file)),
-    }
-}
-
-/// Whether this is a PEM text where a path is expected: an error must not show it.
-pub fn is_content(path: &Path) -> bool {
-    path.to_string_lossy().contains(PEM)
-}
-
-/// Refuses settings that contain a private key, before the parser could show the line in an error.
-fn no_key(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut lines = (1_usize..).zip(text.lines());
-    match lines.find(|(_, line)| line.contains(PRIVATE_KEY)) {
-        Some((number, _)) => Err(Failure::environment(format!(
-            "{}: line {number} contains a private key",
-            path.display()
-        ))
-        .hint("save it in a separate file (chmod 600), and set the path of that file")),
-        None => Ok(()),
-    }
-}
-
-fn text(path: &Path) -> Result<String, Failure> {
-    String::from_utf8(bytes(path)?).map_err(|error| unreadable(path, &error))
-}
-
-/// Reads a file up to the maximum size, since a device or a log may be named by mistake.
-fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    let read = || {
-        let mut bytes = Vec::new();
-        let mut file = std::fs::File::open(path)?.take(FILE_MAX.saturating_add(1));
-        file.read_to_end(&mut bytes)?;
-        match u64::try_from(bytes.len()) {
-            Ok(length) if length <= FILE_MAX => Ok(bytes),
-            _ => Err(std::io::Error::other("the file is too large")),
-        }
-    };
-    read().map_err(|error| unreadable(path, &error))
-}
-
-fn unreadable(path: &Path, error: &dyn std::error::Error) -> Failure {
-    Failure::environment(format!("{}: {error}", path.display()))
-        .hint("the settings file (--config) and the files that it names must exist")
-}
-
-/// The token of a registry's operator, for an instance that writes to that registry.
-///
-/// # Errors
-/// If the file can't be read, is empty, or is readable by others.
-pub fn registry_token(file: &Path) -> Result<SecretString, Failure> {
-    Ok(private_file::read(
-        file,
-        Reason::text(
-            "the registry writes the file operator-token at its first start, into its data directory or its node's folder; name the file with --registry-token-file, or as token_file under [[registry.nodes]]",
-        ),
-    )?)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt as _;
+
+    use selfsame_driver::private_file;
 
     use super::*;
 
@@ -551,101 +321,6 @@ mod tests {
         assert!(read.check(&TrustConfig::default()).is_ok());
     }
 
-    #[test]
-    fn a_registry_elsewhere_has_nodes_with_tokens_and_one_network() {
-        use selfsame_crypto::{KeyType, PrivateKey};
-        use selfsame_proof::validators::{Validator, ValidatorSet};
-
-        let nodes = "[[registry.nodes]]\nurl = \"https://a.example/\"\ntoken_file = \"token\"\n";
-        let (directory, settings) = settings(nodes);
-        let registry = settings.ok().unwrap().registry;
-        assert!(registry.nodes().is_err());
-        private_file::write(&directory.path().join("token"), b"secret\n").unwrap();
-        let read = registry.nodes().unwrap();
-        assert_eq!(read[0].token.expose(), "secret");
-        assert!(registry.pin().unwrap().is_none());
-
-        let set = ValidatorSet::new(vec![Validator {
-            name: "a".to_owned(),
-            key: PrivateKey::generate(KeyType::Ed25519)
-                .unwrap()
-                .public()
-                .clone(),
-            power: 1,
-            consensus: None,
-        }]);
-        let root = selfsame_proof::read::TrustRoot::of_genesis("selfsame/here", set.unwrap());
-        let pinned = |network: &str| RegistrySettings {
-            network: Some(network.to_owned()),
-            trust_root: Some(directory.path().join("root")),
-            ..RegistrySettings::default()
-        };
-        assert!(pinned("here").pin().is_err());
-        std::fs::write(directory.path().join("root"), root.to_bytes()).unwrap();
-        assert!(matches!(pinned("here").pin(), Ok(Some(Pin::Trust(read))) if read == root));
-        assert!(pinned("there").pin().is_err());
-    }
-
-    #[test]
-    fn witnesses_are_shown_to_by_address_and_asked_for_by_number() {
-        use selfsame_crypto::{KeyType, PrivateKey};
-        use selfsame_proof::note::VerifierKey;
-
-        let private = PrivateKey::generate(KeyType::Ed25519).unwrap();
-        let key = VerifierKey::witness("example.com/w1", private.public()).unwrap();
-        let key = key.to_string();
-        let read = |text: &str| {
-            settings(&format!("[registry]\n{text}"))
-                .1
-                .ok()
-                .unwrap()
-                .registry
-        };
-        let at = format!("witnesses = [{{ key = \"{key}\", url = \"https://w.example/\" }}]\n");
-        let shown = read(&at).shown_to().unwrap();
-        assert_eq!((shown.len(), shown[0].key.to_string()), (1, key.clone()));
-        assert_eq!(shown[0].url.as_str(), "https://w.example/");
-        let asked = format!("witnesses = [\"{key}\"]\nwitnesses_needed = 1\n");
-        let quorum = read(&asked).quorum().unwrap();
-        assert_eq!((quorum.keys().len(), quorum.needed()), (1, 1));
-        assert!(read("").shown_to().unwrap().is_empty());
-        assert_eq!(read("").quorum().unwrap().needed(), 0);
-        assert!(read("").without_nodes().is_ok());
-        for of_readers in [
-            "standstill_s = 60\n",
-            "network = \"abc\"\n",
-            "trust_root = \"trust-root\"\n",
-        ] {
-            assert!(read(of_readers).without_nodes().is_err(), "{of_readers}");
-        }
-        // Settings for the other case, and impossible numbers.
-        let wrong_keys = at.replace("w1+", "w2+");
-        let refused = [
-            read(&asked).shown_to().err(),
-            read(&wrong_keys).shown_to().err(),
-        ];
-        assert!(refused.iter().all(Option::is_some));
-        for text in [
-            at.clone(),
-            asked.replace("= 1", "= 0"),
-            asked.replace("= 1", "= 2"),
-            format!("witnesses = [\"{key}\"]\n"),
-            "witnesses_needed = 1\n".to_owned(),
-            "witnesses = [\"w\"]\nwitnesses_needed = 1\n".to_owned(),
-        ] {
-            assert!(read(&text).quorum().is_err(), "{text}");
-        }
-        let (_directory, more) = settings(&format!("[registry]\n{}", at.replace("url", "uri")));
-        assert!(more.is_err());
-    }
-
-    #[test]
-    fn only_the_operator_registers_by_default() {
-        let read = |text| settings(text).1.ok().unwrap().registry;
-        assert!(!read("").open_registration);
-        assert!(read("[registry]\nopen_registration = true\n").open_registration);
-    }
-
     /// The names that the parser lists as expected here.
     fn known(text: &str) -> BTreeSet<String> {
         let (_directory, read) = settings(text);
@@ -732,7 +407,7 @@ mod tests {
             )
         };
         assert_eq!(shown(&read), shown(&default));
-        assert!(!read.registry.open_registration && read.registry.nodes.is_empty());
+        assert!(!read.registry.open_registration && read.registry.nodes().unwrap().is_empty());
     }
 
     #[test]

@@ -10,14 +10,16 @@ use selfsame_crypto::x509;
 use selfsame_driver::Reason;
 use selfsame_driver::clock::Clock;
 use selfsame_server::{Tls, TlsError};
+use selfsame_settings::InstanceSettings;
+use selfsame_settings::files::is_content;
 use selfsame_store::{Batch, Put, Store, TenantId};
 use selfsame_terminal::exit::Failure;
+use selfsame_terminal::systemd::Reloading;
 use selfsame_terminal::{output, pkcs12};
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
 use crate::private_file;
-use crate::settings::is_content;
 
 pub use hosts::{HostCertificates, faults};
 
@@ -48,6 +50,16 @@ impl Certificate {
     /// Whether the listener may serve plain http to other machines.
     pub fn plain_anywhere(&self) -> bool {
         self.allow_plain_http
+    }
+
+    /// With the settings of the file where no option says how TLS is served.
+    pub fn unless_named(&mut self, file: &InstanceSettings) {
+        if self.tls_certificate.is_none() && !self.tls_self_made {
+            self.tls_certificate.clone_from(&file.tls_certificate);
+            self.tls_key.clone_from(&file.tls_key);
+            self.tls_self_made = file.tls_self_made;
+        }
+        self.allow_plain_http |= file.allow_plain_http;
     }
 
     /// TLS for the listener.
@@ -111,6 +123,7 @@ pub fn renew_on_hangup(
     tokio::spawn(async move {
         let mut last = given.as_ref().map(|(_, shown)| shown.clone());
         while hangup.recv().await.is_some() {
+            let _reloading = Reloading::begin().await;
             let (Some((CertificateSource::Given { certificates, key }, shown)), Some(last)) =
                 (&given, &mut last)
             else {
@@ -197,7 +210,11 @@ async fn keep_key(store: &Store, key: &[u8]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn read(certificates: &Path, key: &Path) -> Result<Tls, Failure> {
+/// The certificate in these files.
+///
+/// # Errors
+/// If a file can't be read, or holds no certificate.
+pub fn read(certificates: &Path, key: &Path) -> Result<Tls, Failure> {
     let content = |file: &Path| {
         if is_content(file) {
             let what = "the option contains a certificate or a key instead of the path of a file";

@@ -7,6 +7,7 @@ use selfsame_app::App;
 use selfsame_core::config::TrustConfig;
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::output;
+use selfsame_terminal::systemd::Reloading;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
@@ -33,6 +34,7 @@ impl Trusting {
         let (trusting, app) = (self.clone(), app.clone());
         tokio::spawn(async move {
             while hangup.recv().await.is_some() {
+                let _reloading = Reloading::begin().await;
                 match trusting.renew(&app) {
                     Ok(said) => output::complain(&said),
                     Err(failure) => output::complain(&format!(

@@ -25,6 +25,11 @@ fn the_short_run_prints_every_figure_that_the_documentation_names() {
 }
 
 #[test]
+fn so_does_the_short_run_of_life() {
+    assert_eq!(printed("life"), documented("life"));
+}
+
+#[test]
 fn so_does_the_short_run_of_organisations() {
     assert_eq!(printed("organisations"), documented("organisations"));
 }
@@ -67,6 +72,17 @@ fn so_does_the_short_run_of_sign_ins_and_sizes_follow_from_its_figures() {
     let plan: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(plan["sign_ins_s"], 111.1);
     assert!(plan["providers"]["cores"].as_u64() > Some(1), "{plan}");
+}
+
+#[test]
+fn so_does_the_short_run_of_the_wallet_with_files_and_with_postgresql() {
+    let records = ["--records", "1500"].map(OsStr::new);
+    assert_eq!(printed_with("wallet", &records), documented("wallet"));
+    let server = Server::start(&[]);
+    let database = server.fresh();
+    let arguments = ["--database", &database, "--records", "1500"].map(OsStr::new);
+    assert_eq!(printed_with("wallet", &arguments), documented("wallet"));
+    server.execute(&database, NOTHING_LEFT);
 }
 
 #[test]
@@ -181,6 +197,10 @@ fn names(report: &Value) -> BTreeSet<String> {
         .collect()
 }
 
+/// The parts of a credential's life in `life`, and the processes that are killed.
+const LIVES: [&str; 4] = ["issuance", "presentations", "revocation", "whole"];
+const ROLES: [&str; 4] = ["registry", "issuer", "wallet", "verifier"];
+
 /// The calls of the scenario of `aries`.
 const STEPS: [&str; 14] = [
     "01_issuer_invitation",
@@ -243,8 +263,11 @@ fn numbered(name: &str, count: &str) -> String {
 }
 
 fn stepped(name: &str) -> Vec<String> {
-    match name.strip_suffix("_STEP") {
-        Some(before) => STEPS.map(|step| format!("{before}_{step}")).into(),
-        None => vec![name.to_owned()],
+    let ends: [(&str, &[&str]); 3] = [("_STEP", &STEPS), ("_PART", &LIVES), ("_PROCESS", &ROLES)];
+    for (place, ends) in ends {
+        if let Some(before) = name.strip_suffix(place) {
+            return ends.iter().map(|end| format!("{before}_{end}")).collect();
+        }
     }
+    vec![name.to_owned()]
 }

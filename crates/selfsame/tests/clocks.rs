@@ -66,6 +66,7 @@ async fn replica(database: &str, origin: &Url, ahead: u64) -> Replica {
         net: Net::new(settings).unwrap(),
         ledger: None,
         hsm: None,
+        book_index: None,
     };
     let (app, _) = App::open(config(origin), parts).await.unwrap();
     app.clock().set_ahead(ahead);

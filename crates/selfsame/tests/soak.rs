@@ -66,6 +66,7 @@ async fn instance() -> (Arc<App>, Store) {
         net: Net::new(settings).unwrap(),
         ledger: Some(Arc::new(MemoryLedger::new()) as Arc<dyn LedgerStore>),
         hsm: None,
+        book_index: None,
     };
     let (app, _) = App::open(config, parts).await.unwrap();
     clock.set(app.clock().clone()).unwrap();

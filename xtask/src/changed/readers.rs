@@ -63,6 +63,7 @@ pub const ROWS: &[Row] = &[
             "selfsame-postgres/unit",
             "selfsame-postgres/certificates",
             "selfsame-postgres/checks",
+            "selfsame-book-index/conformance",
             "selfsame-postgres/conformance",
             "selfsame-postgres/copies",
             "selfsame-postgres/erasure",
@@ -80,6 +81,12 @@ pub const ROWS: &[Row] = &[
             "selfsame/sign_in",
         ]),
         SHARED,
+    ),
+    // What operators install.
+    row(
+        "deploy/",
+        These(&["selfsame/e2e", "xtask/unit"]),
+        "packages are made of it, and tests check its settings",
     ),
     // Documents.
     row("LICENSE", These(&[]), DOCUMENT),
@@ -137,7 +144,21 @@ pub const ROWS: &[Row] = &[
         "its examples are run",
     ),
     row("docs/resolution.md", These(&["selfsame/unit"]), COMPARED),
-    row("docs/settings.md", These(&["selfsame/unit"]), COMPARED),
+    row(
+        "docs/reasons.md",
+        These(&["selfsame-catalogue/unit"]),
+        COMPARED,
+    ),
+    row(
+        "docs/troubleshooting.md",
+        These(&["selfsame-catalogue/unit"]),
+        COMPARED,
+    ),
+    row(
+        "docs/settings.md",
+        These(&["selfsame/unit", "selfsame-settings/unit"]),
+        COMPARED,
+    ),
     row(
         "docs/tls-library.md",
         These(&["selfsame-tls-io/doc"]),
@@ -153,6 +174,7 @@ pub const ROWS: &[Row] = &[
         "vectors/anoncreds/",
         These(&[
             "selfsame/anoncreds",
+            "selfsame-anoncreds-w3c",
             "selfsame-anoncreds/samples",
             "selfsame-anoncreds/unit",
             "selfsame-registry/registry",
@@ -185,6 +207,15 @@ pub const ROWS: &[Row] = &[
         VECTORS,
     ),
     row(
+        "vectors/data-integrity/",
+        These(&[
+            "selfsame-data-integrity/crossed",
+            "selfsame-data-integrity/unit",
+            "selfsame-testkit",
+        ]),
+        VECTORS,
+    ),
+    row(
         "vectors/dcql/",
         These(&["selfsame-openid4vc/dcql_vectors", "selfsame-testkit"]),
         VECTORS,
@@ -210,6 +241,16 @@ pub const ROWS: &[Row] = &[
         VECTORS,
     ),
     row(
+        "vectors/mdoc/",
+        These(&[
+            "selfsame/explain",
+            "selfsame-mdoc/unit",
+            "selfsame-show/unit",
+            "selfsame-testkit",
+        ]),
+        VECTORS,
+    ),
+    row(
         "vectors/openid4vc/",
         These(&["selfsame-openid4vc/vectors"]),
         VECTORS,
@@ -221,7 +262,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "vectors/sd-jwt/",
-        These(&["selfsame-credential/sd_jwt_vectors"]),
+        These(&["selfsame-credential/sd_jwt_vectors", "selfsame-show/unit"]),
         VECTORS,
     ),
     row(
@@ -233,6 +274,7 @@ pub const ROWS: &[Row] = &[
         "vectors/tls/",
         These(&[
             "selfsame-credential/unit",
+            "selfsame-show/unit",
             "selfsame-tls/unit",
             "selfsame-testkit",
         ]),
@@ -240,7 +282,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "vectors/vc-jwt/",
-        These(&["selfsame-credential/vc_jwt_vectors"]),
+        These(&["selfsame-credential/vc_jwt_vectors", "selfsame-show/unit"]),
         VECTORS,
     ),
     row(
@@ -286,6 +328,17 @@ pub const ROWS: &[Row] = &[
         "crates/selfsame-bignum/proptest-regressions/",
         These(&["selfsame-bignum/unit"]),
         "cases that failed once",
+    ),
+    row(
+        "crates/selfsame-anoncreds/tests/oracle/",
+        These(&[
+            "selfsame-anoncreds-w3c/cross",
+            "selfsame-anoncreds-w3c/samples",
+            "selfsame-anoncreds/cross",
+            "selfsame-anoncreds/samples",
+            "selfsame-anoncreds/unit",
+        ]),
+        SHARED,
     ),
     row(
         "crates/selfsame-anoncreds/tests/cross/dice.rs",
@@ -359,6 +412,16 @@ pub const ROWS: &[Row] = &[
     row(
         "crates/selfsame-didcomm/tests/peers/requirements.txt",
         These(&["selfsame-didcomm/peers", "xtask/unit"]),
+        PINNED,
+    ),
+    row(
+        "crates/selfsame-mdoc/tests/python/requirements.txt",
+        These(&["selfsame-mdoc/documents", "xtask/unit"]),
+        PINNED,
+    ),
+    row(
+        "crates/selfsame-webvh/tests/python/requirements.txt",
+        These(&["selfsame-webvh/logs", "xtask/unit"]),
         PINNED,
     ),
     row(

@@ -18,6 +18,8 @@ pub struct Element {
     pub value: String,
     /// Where that is.
     pub text: Range<usize>,
+    /// Where the whole element is.
+    pub all: Range<usize>,
     pub children: Vec<Element>,
 }
 
@@ -75,6 +77,7 @@ fn read(text: &str, node: Node<'_, '_>, levels: usize) -> Result<Element, String
         attributes: attributes.collect(),
         value: node.text().unwrap_or_default().to_owned(),
         text: place(text, node),
+        all: node.range(),
         children: children?,
     })
 }

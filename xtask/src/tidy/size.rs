@@ -133,8 +133,10 @@ fn is_handler(source: &Source, is_async: bool) -> bool {
     let handlers = [
         "crates/selfsame-acapy/src/operations/",
         "crates/selfsame-agent-ui/src/",
+        "crates/selfsame-book-ui/src/",
         "crates/selfsame-endpoints/src/",
         "crates/selfsame-esignet/src/",
+        "crates/selfsame-issuer-ui/src/",
         "crates/selfsame-server/src/api",
         "crates/selfsame-server/src/ui",
         "crates/selfsame-sign-in-ui/src/",

@@ -270,7 +270,7 @@ impl ListPart {
 /// Waits until a connection is ready, as long as the settings say.
 ///
 /// # Errors
-/// 404 if there is none; 403 if it is not ready in time.
+/// 404 if it does not exist; 403 if it is not ready in time.
 pub async fn ready(call: &OperationCall, id: &str) -> OperationResult<ConnectionView> {
     let until = Instant::now() + call.admin.settings().terms.connection_wait;
     let mut pause = FIRST_PAUSE;

@@ -125,13 +125,13 @@ impl ReportBody {
     }
 }
 
-/// What is in a body for each format, such as `indy`. Formats that nobody here knows are left out if there is another.
+/// What is in a body for each format, such as `indy`. Unknown formats are left out if there is another.
 pub type ByFormat = BTreeMap<String, Value>;
 
 /// Those of a known format.
 ///
 /// # Errors
-/// 400 if there is none.
+/// 400 if the body has no such part.
 pub fn known(mut formats: ByFormat) -> OperationResult<Vec<InFormat>> {
     let known = FORMATS.iter().filter_map(|format| {
         let value = formats.remove(format.name)?;
@@ -155,7 +155,7 @@ pub struct InFormat {
 /// What bodies have as filters of credential definitions.
 ///
 /// # Errors
-/// 400 if there is none in a known format, or one is malformed.
+/// 400 if no format is known, or one is malformed.
 pub fn filters(formats: ByFormat) -> OperationResult<Vec<NamedFilter>> {
     let filter = |one: InFormat| {
         let filter = (one.format.read_filter)(&to_bytes(&one.value));

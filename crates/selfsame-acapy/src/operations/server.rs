@@ -59,7 +59,7 @@ pub async fn shutdown(_call: OperationCall) -> OperationResult {
     Err(Problem::new(StatusCode::FORBIDDEN, "agent-shutdown-refused").into())
 }
 
-/// The protocols' modules. There are none to load.
+/// The protocols' modules. Selfsame loads no modules.
 pub async fn plugins(_call: OperationCall) -> OperationResult {
     told(&json!({ "result": [] }))
 }

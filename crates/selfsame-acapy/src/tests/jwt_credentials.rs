@@ -10,18 +10,9 @@ use super::world::{Agent, World};
 
 const TYPE: &str = "allergies";
 
-/// A clinic, which has the samples and trusts itself, a patient who answers by itself, and a hospital that trusts nobody.
+/// A clinic, which has the samples and trusts itself, a patient who answers by itself, and a hospital without trusted issuers.
 async fn world() -> World {
-    World::with(&["main", "patient", "hospital"], |settings| {
-        let is_patient = settings.organisation == "patient";
-        let terms = &mut settings.terms.settings;
-        terms.auto_respond_credential_offer = is_patient;
-        terms.auto_store_credential = is_patient;
-        terms.auto_respond_presentation_request = is_patient;
-        terms.auto_verify_presentation = true;
-        terms.preserve_exchange_records = true;
-    })
-    .await
+    World::of_holder("patient", &["main", "patient", "hospital"]).await
 }
 
 /// The clinic's exchange of a credential in this format that the patient has kept.

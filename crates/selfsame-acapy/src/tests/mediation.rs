@@ -110,7 +110,7 @@ fn forward(routing: &VerKey, to: &VerKey, envelope: &Value) -> Vec<u8> {
     v1::pack(&plaintext, routing, None, &Clock::default().ctx()).unwrap()
 }
 
-/// An envelope for this key from nobody.
+/// An anonymous envelope for this key.
 fn letter(to: &PublicKey) -> Value {
     let plaintext = br#"{"@type":"https://didcomm.org/x/1.0/y","@id":"1"}"#;
     let sealed = v1::pack(

@@ -9,7 +9,7 @@ use super::world::{Agent, KEY, World};
 use crate::operation::{AdminOperation, OperationAudience};
 use crate::operations;
 
-/// A request without a key; identifiers in the path are none that exists.
+/// A request without a key; the identifiers in the path do not exist.
 fn bare(method: &Method, path: &str) -> http::request::Builder {
     let path: Vec<_> = path
         .split('/')

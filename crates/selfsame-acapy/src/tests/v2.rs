@@ -10,16 +10,7 @@ const CREATE: &str = "/out-of-band/create-invitation?auto_accept=true";
 const RECEIVE: &str = "/out-of-band/receive-invitation?auto_accept=true";
 
 async fn world() -> World {
-    World::with(&["clinic", "holder"], |settings| {
-        let is_holder = settings.organisation == "holder";
-        let terms = &mut settings.terms.settings;
-        terms.auto_respond_credential_offer = is_holder;
-        terms.auto_store_credential = is_holder;
-        terms.auto_respond_presentation_request = is_holder;
-        terms.auto_verify_presentation = true;
-        terms.preserve_exchange_records = true;
-    })
-    .await
+    World::of_holder("holder", &["clinic", "holder"]).await
 }
 
 fn text(value: &Value) -> &str {

@@ -67,6 +67,21 @@ impl World {
         Self::heard(names, &[], change).await
     }
 
+    /// An instance with an agent for each of these organisations, of which the holder takes what is offered and answers
+    /// requests by itself. The others verify by themselves, and exchanges stay.
+    pub async fn of_holder(holder: &str, names: &[&str]) -> Self {
+        Self::with(names, |settings| {
+            let is_holder = settings.organisation == holder;
+            let settings = &mut settings.terms.settings;
+            settings.auto_respond_credential_offer = is_holder;
+            settings.auto_store_credential = is_holder;
+            settings.auto_respond_presentation_request = is_holder;
+            settings.auto_verify_presentation = true;
+            settings.preserve_exchange_records = true;
+        })
+        .await
+    }
+
     /// Such an instance, whose agents have these controllers.
     pub async fn heard(
         names: &[&str],
@@ -207,6 +222,7 @@ async fn open(
         net: net.unwrap(),
         ledger: Some(ledger),
         hsm: None,
+        book_index: None,
     };
     App::open(config, parts).await.unwrap().0
 }

@@ -166,7 +166,7 @@ fn said<C: Course>(exchange: &Exchange<C>, kind: C::Kind) -> Value {
     payload.map_or(Value::Null, |payload| message(exchange, kind, payload))
 }
 
-/// What the message attaches: version 1.0 has one attachment. Null if there is none.
+/// What the message attaches: version 1.0 has one attachment. Null if it attaches nothing.
 fn artefact<C: Course>(exchange: &Exchange<C>, kind: C::Kind) -> Value {
     let mut attached = exchange.message(kind).into_iter().flat_map(known);
     let bytes = attached.next().map(|one| one.bytes).unwrap_or_default();

@@ -30,9 +30,9 @@ impl Agents {
         let _ = self.beside.set(protocol);
     }
 
-    /// Has the attachments of this format made too.
-    pub fn set_format(&self, format: std::sync::Arc<dyn BesideFormat>) {
-        self.parts.set_format(format);
+    /// Has the attachments of these formats made too.
+    pub fn set_formats(&self, formats: Vec<std::sync::Arc<dyn BesideFormat>>) {
+        self.parts.set_formats(formats);
     }
 
     /// Whether somebody hears of the states of this tenant's records.

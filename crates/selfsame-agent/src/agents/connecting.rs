@@ -94,7 +94,7 @@ impl Agents {
     /// Takes an invitation of connections 1.0 that was received.
     ///
     /// # Errors
-    /// `BadRequest` if it is none, or leads to no endpoint with keys; the store's.
+    /// `BadRequest` if it is not valid, or leads to no endpoint with keys; the store's.
     pub async fn receive_invitation(
         &self,
         tenant: &TenantId,
@@ -134,7 +134,7 @@ impl Agents {
     /// Goes on with a connection: sends the request as the invited side, the response as the inviting one.
     ///
     /// # Errors
-    /// `NotFound` if there is none; `Conflict` if its state does not allow it.
+    /// `NotFound` if it does not exist; `Conflict` if its state does not allow it.
     pub async fn accept_connection(&self, tenant: &TenantId, id: &str) -> Result<ConnectionView> {
         self.accept_connection_as(tenant, id, OwnSide::default())
             .await
@@ -158,7 +158,7 @@ impl Agents {
     /// A connection.
     ///
     /// # Errors
-    /// `NotFound` if there is none.
+    /// `NotFound` if it does not exist.
     pub async fn connection(&self, tenant: &TenantId, id: &str) -> Result<ConnectionView> {
         let store = &self.parts.shared.store;
         let records = self.connections.records();

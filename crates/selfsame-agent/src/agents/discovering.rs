@@ -86,7 +86,7 @@ impl Agents {
     /// A question.
     ///
     /// # Errors
-    /// `NotFound` if there is none.
+    /// `NotFound` if it does not exist.
     pub async fn discovery_record(&self, tenant: &TenantId, id: &str) -> Result<DiscoveryView> {
         let store = &self.parts.shared.store;
         let records = self.discovery.records();

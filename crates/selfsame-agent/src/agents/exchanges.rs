@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selfsame_agent_view::exchange::Depth;
-use selfsame_agent_view::seen::{ExchangeSight, SeenExchange};
+use selfsame_agent_view::seen::{ExchangeSight, SeenExchange, role_name};
 use selfsame_anoncreds_wallet::single_use::{HandleAct, UsedUp};
 use selfsame_aries::advance::Outset;
 use selfsame_aries::exchange::Course as _;
@@ -96,7 +96,7 @@ pub struct IssuingStanding {
 }
 
 impl Exchanges<'_, IssuingProtocol> {
-    /// How an issuing stands; `None` if there is none.
+    /// How an issuing stands; `None` if it does not exist.
     ///
     /// # Errors
     /// The store's.
@@ -207,7 +207,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
     /// Takes a step of an exchange.
     ///
     /// # Errors
-    /// `NotFound` if there is none; `Conflict` if its state does not allow it; those of what is made for it.
+    /// `NotFound` if it does not exist; `Conflict` if its state does not allow it; those of what is made for it.
     pub async fn act(&self, tenant: &TenantId, id: &str, what: P::What) -> Result<Value> {
         let (entry, version) = self.found(tenant, id).await?;
         let connection = entry.connection_id().map(str::to_owned);
@@ -230,7 +230,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
     /// An exchange.
     ///
     /// # Errors
-    /// `NotFound` if there is none.
+    /// `NotFound` if it does not exist.
     pub async fn one(&self, tenant: &TenantId, id: &str) -> Result<Value> {
         let (entry, version) = self.found(tenant, id).await?;
         let shown = entry.shown(Depth::Messages);
@@ -276,7 +276,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
     /// An exchange with its messages, for pages.
     ///
     /// # Errors
-    /// `NotFound` if there is none.
+    /// `NotFound` if it does not exist.
     pub async fn seen(&self, tenant: &TenantId, id: &str) -> Result<SeenExchange> {
         let (entry, version) = self.found(tenant, id).await?;
         let exchange = entry.exchange.as_ref();
@@ -349,7 +349,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
     /// Removes an exchange.
     ///
     /// # Errors
-    /// `NotFound` if there is none.
+    /// `NotFound` if it does not exist.
     pub async fn remove(&self, tenant: &TenantId, id: &str) -> Result<()> {
         self.found(tenant, id).await?;
         let batch = self.removing(Batch::new(tenant.clone()), id);
@@ -359,9 +359,7 @@ impl<P: ExchangeProtocol> Exchanges<'_, P> {
 
     /// Whether an exchange is among them.
     fn has(&self, entry: &P::Entry) -> bool {
-        let standing = entry.standing();
-        let is_meant = |major| standing.is_some_and(|standing| standing.major == major);
-        self.major.is_none_or(is_meant)
+        self.major.is_none() || self.major == entry.major()
     }
 
     /// The next page of those that an index finds.
@@ -398,14 +396,14 @@ impl ExchangeFilter {
     }
 
     fn fits<C: KeptCourse>(&self, entry: &ExchangeEntry<C>) -> bool {
-        let Some(standing) = entry.standing().filter(|_| !entry.is_ended) else {
+        let Some(exchange) = entry.exchange.as_ref().filter(|_| !entry.is_ended) else {
             return false;
         };
         let wanted =
             |wanted: &Option<String>, is: Option<&str>| wanted.is_none() || wanted.as_deref() == is;
         wanted(&self.connection_id, entry.connection_id())
             && wanted(&self.thread_id, Some(entry.thread_id()))
-            && wanted(&self.role, Some(&standing.role))
-            && wanted(&self.state, Some(standing.state))
+            && wanted(&self.role, Some(&role_name(exchange.role)))
+            && wanted(&self.state, Some(C::state(exchange)))
     }
 }

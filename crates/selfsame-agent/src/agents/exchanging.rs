@@ -84,7 +84,7 @@ impl Agents {
     /// invitations. A request whose document is not signed by its own key is refused.
     ///
     /// # Errors
-    /// `BadRequest` if it is none; the refusal of the protocol.
+    /// `BadRequest` if it is not valid; the refusal of the protocol.
     pub async fn receive_connection_request(
         &self,
         tenant: &TenantId,
@@ -114,7 +114,7 @@ impl Agents {
     /// Refuses a connection: the inviting side the request, the invited side the invitation or the response.
     ///
     /// # Errors
-    /// `NotFound` if there is none; `Conflict` if its state does not allow it.
+    /// `NotFound` if it does not exist; `Conflict` if its state does not allow it.
     pub async fn reject_connection(
         &self,
         tenant: &TenantId,

@@ -51,7 +51,7 @@ impl Agents {
     /// Takes an invitation of out-of-band that was received.
     ///
     /// # Errors
-    /// `BadRequest` if it is none, or offers nothing that is spoken here; the store's, and those of the answer.
+    /// `BadRequest` if it is not valid, or offers nothing that is spoken here; the store's, and those of the answer.
     pub async fn receive_oob_invitation(
         &self,
         tenant: &TenantId,

@@ -127,7 +127,7 @@ impl Agents {
     /// An invitation that was made or received, as it is shown to who is invited.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the store's.
+    /// `NotFound` if it does not exist; the store's.
     pub async fn oob_invitation(&self, tenant: &TenantId, id: &str) -> Result<OobInvitationView> {
         let (entry, version) = self.oob_entry(tenant, id).await?;
         let link = linked(&entry, &self.parts.terms(tenant).endpoint)?;
@@ -156,7 +156,7 @@ impl Agents {
     /// An invitation.
     ///
     /// # Errors
-    /// `NotFound` if there is none.
+    /// `NotFound` if it does not exist.
     pub async fn oob_record(&self, tenant: &TenantId, id: &str) -> Result<OobView> {
         let (entry, version) = self.oob_entry(tenant, id).await?;
         let view = entry.view(id);
@@ -167,7 +167,7 @@ impl Agents {
     /// Removes an invitation, by its own identifier, with the connection that waits for an answer to it.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the store's.
+    /// `NotFound` if it does not exist; the store's.
     pub async fn remove_oob_invitation(
         &self,
         tenant: &TenantId,
@@ -209,7 +209,7 @@ impl Agents {
         found.ok_or_else(oob_absent)
     }
 
-    /// The record with this identifier, with its version; `None` if there is none.
+    /// The record with this identifier, with its version; `None` if it does not exist.
     pub(super) async fn oob_found(
         &self,
         tenant: &TenantId,

@@ -82,7 +82,7 @@ impl Agents {
     /// Where both sides of a connection get their messages.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the store's.
+    /// `NotFound` if it does not exist; the store's.
     pub async fn connection_endpoints(
         &self,
         tenant: &TenantId,
@@ -100,7 +100,7 @@ impl Agents {
     /// Removes a connection, with what was noted of it.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the store's.
+    /// `NotFound` if it does not exist; the store's.
     pub async fn remove_connection(&self, tenant: &TenantId, id: &str) -> Result<()> {
         let entry = self.connection_entry(tenant, id).await?;
         let mediation = &self.parts.mediation;
@@ -117,7 +117,7 @@ impl Agents {
     /// What the controller noted of a connection.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the store's.
+    /// `NotFound` if it does not exist; the store's.
     pub async fn connection_metadata(
         &self,
         tenant: &TenantId,
@@ -134,7 +134,7 @@ impl Agents {
     /// Notes something of a connection, beside what was noted before.
     ///
     /// # Errors
-    /// `NotFound` if there is none; `Conflict` if it is noted at the same time; the store's.
+    /// `NotFound` if it does not exist; `Conflict` if it is noted at the same time; the store's.
     pub async fn note_connection(
         &self,
         tenant: &TenantId,

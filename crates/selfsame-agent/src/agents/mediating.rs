@@ -107,7 +107,7 @@ impl Agents {
     /// Grants or denies a mediation, and tells the peer.
     ///
     /// # Errors
-    /// `NotFound` if there is none; `Conflict` if its state does not allow it.
+    /// `NotFound` if it does not exist; `Conflict` if its state does not allow it.
     pub async fn decide_mediation(
         &self,
         tenant: &TenantId,

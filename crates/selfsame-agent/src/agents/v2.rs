@@ -27,7 +27,7 @@ impl Agents {
             return Err(unreadable(why));
         }
         let Some(found) = Box::pin(self.met(inbound, v2)).await? else {
-            // A forward comes from nobody in particular.
+            // A forward is anonymous.
             return self.take_next(inbound).await;
         };
         let entry = &found.entry;

@@ -13,7 +13,7 @@ use selfsame_aries::issue_credential::{
 };
 use selfsame_aries::notification::ProblemReport;
 use selfsame_aries::wire::Incoming;
-use selfsame_core::machine::At;
+use selfsame_core::machine::{At, FlowResult};
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Result;
@@ -27,6 +27,7 @@ use super::{
 };
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
 use crate::parts::AgentParts;
+use selfsame_mediation::beside::KeptBeside;
 use selfsame_mediation::destination::settling::LastSent;
 use selfsame_mediation::notice::{Told, Untold};
 
@@ -146,7 +147,7 @@ pub enum IssueMade {
     Offer(MadeOffer),
     Request(MadeRequest),
     Credential(MadeCredential),
-    Stored(KeptCredential),
+    Stored(KeptBeside),
     Nothing(Unmade),
 }
 
@@ -168,13 +169,6 @@ pub struct MadeCredential {
     pub cred_rev_id: Option<u32>,
     pub id: Option<String>,
     pub format: String,
-    pub writes: Batch,
-}
-
-pub struct KeptCredential {
-    pub id: String,
-    pub rev_reg_id: Option<String>,
-    pub cred_rev_id: Option<u32>,
     pub writes: Batch,
 }
 
@@ -214,6 +208,10 @@ impl AgentProtocol for IssuingProtocol {
 
     fn untold(entry: &mut IssueEntry) -> &mut Untold {
         &mut entry.untold
+    }
+
+    fn result(entry: &IssueEntry) -> Option<FlowResult> {
+        entry.result()
     }
 
     fn is_ended(entry: &IssueEntry) -> bool {
@@ -264,10 +262,6 @@ impl KeptCourse for IssueCredential {
 
     fn is_spent(exchange: &CredentialExchange) -> bool {
         exchange.extra.auto_remove && exchange.state == IssueState::Done
-    }
-
-    fn state(exchange: &CredentialExchange) -> &'static str {
-        shown::credential_state(exchange)
     }
 
     fn shown(id: &str, exchange: &CredentialExchange, of: ShownAs<'_, Self>) -> Value {

@@ -15,7 +15,7 @@ use selfsame_aries::present_proof::{
     ProofState, step,
 };
 use selfsame_aries::wire::Incoming;
-use selfsame_core::machine::At;
+use selfsame_core::machine::{At, FlowResult};
 use selfsame_credential::evidence::Step;
 use selfsame_driver::Result;
 use selfsame_store::Tag;
@@ -128,6 +128,10 @@ impl AgentProtocol for ProvingProtocol {
         &mut entry.untold
     }
 
+    fn result(entry: &ProofEntry) -> Option<FlowResult> {
+        entry.result()
+    }
+
     fn is_ended(entry: &ProofEntry) -> bool {
         entry.is_ended
     }
@@ -171,10 +175,6 @@ impl KeptCourse for PresentProof {
 
     fn is_spent(exchange: &PresentationExchange) -> bool {
         exchange.extra.auto_remove && exchange.state == ProofState::Done
-    }
-
-    fn state(exchange: &PresentationExchange) -> &'static str {
-        shown::presentation_state(exchange)
     }
 
     fn shown(id: &str, exchange: &PresentationExchange, of: ShownAs<'_, Self>) -> Value {

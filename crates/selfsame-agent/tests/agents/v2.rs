@@ -465,7 +465,7 @@ async fn a_message_of_no_connection_and_no_invitation_is_refused() {
         let refused = is_refused(&clinic, foreign.packed(&did, &message)).await;
         assert_eq!(refused.kind, ErrorKind::NotFound);
     }
-    // Nobody in particular begins no connection.
+    // An anonymous sender begins no connection.
     message.thread.pthid = Some(invitation);
     message.from = None;
     let refused = is_refused(&clinic, foreign.packed(&did, &message)).await;

@@ -20,7 +20,7 @@ pub(crate) const PUBLICATION: &str = "anoncreds_publication";
 pub(crate) const DEFINITION: &str = "anoncreds_definition";
 /// The kind of the records of their private keys. The value is the key's JSON.
 pub(crate) const PRIVATE_KEY: &str = "anoncreds_private_key";
-/// The tag of a definition if nobody chose one.
+/// The tag of a definition if the controller chose no other.
 pub(crate) const DEFAULT_TAG: &str = "default";
 
 /// The publication of a schema, of a credential definition, or of both.

@@ -52,6 +52,15 @@ pub struct CredentialDefinitionView {
     pub succeeded_by: Option<String>,
 }
 
+/// Who published a credential definition, and of which schema.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DefinitionOrigin {
+    /// Its issuer.
+    pub issuer_id: String,
+    /// The identifier of its schema.
+    pub schema_id: String,
+}
+
 impl SchemaView {
     pub(crate) fn of(id: &str, known: &KnownSchema) -> Self {
         let schema = &known.schema;
@@ -99,6 +108,18 @@ impl AnonCreds {
             schema_seq_no: schema.map(|schema| schema.seq_no),
             valid_until: found.valid_until.map(|until| until.0),
             succeeded_by: found.succeeded_by.map(|next| next.definition),
+        })
+    }
+
+    /// The origin of a credential definition of any issuer.
+    ///
+    /// # Errors
+    /// `BadRequest` if the registry does not have it; the registry's.
+    pub async fn definition_origin(&self, id: &str) -> Result<DefinitionOrigin> {
+        let known = self.known_definition(id).await?;
+        Ok(DefinitionOrigin {
+            issuer_id: known.definition.issuer_id.to_string(),
+            schema_id: known.definition.schema_id.to_string(),
         })
     }
 

@@ -109,7 +109,7 @@ impl AnonCreds {
     /// The issuance of an exchange.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the store's.
+    /// `NotFound` if it does not exist; the store's.
     pub async fn issuance_of(&self, tenant: &TenantId, exchange: &str) -> Result<IssuanceView> {
         let tag = Tag::hashed("exchange", exchange);
         self.found_issuance(tenant, &tag).await
@@ -118,7 +118,7 @@ impl AnonCreds {
     /// The issuance at a place of a registry.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the store's.
+    /// `NotFound` if it does not exist; the store's.
     pub async fn issuance_at(
         &self,
         tenant: &TenantId,

@@ -68,7 +68,7 @@ impl AnonCreds {
     /// The registry in which the next credential of a definition gets its place, if one is published.
     ///
     /// # Errors
-    /// `NotFound` if there is none; the store's.
+    /// `NotFound` if it does not exist; the store's.
     pub async fn active_registry(
         &self,
         tenant: &TenantId,

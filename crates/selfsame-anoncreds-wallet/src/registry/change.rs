@@ -82,7 +82,12 @@ impl RegistryRecord {
             RegistryInput::Change(RegistryChange::Endorsed(endorsed)) => {
                 return self.endorsed(endorsed, now);
             }
-            RegistryInput::Change(change) => self.decided(change)?,
+            RegistryInput::Change(change) => {
+                self.decided(change)?;
+                if !self.queued.is_empty() {
+                    self.unwritten_since.get_or_insert(now);
+                }
+            }
             RegistryInput::Heard(CallAnswer::Finished) => {
                 if self.stage == RegistryStage::Preparing {
                     return Ok(Following::Making);
@@ -228,6 +233,7 @@ impl RegistryRecord {
         } else if let Some(sent) = self.writing.take() {
             self.accumulator = sent.after;
             self.revoked.extend(sent.revoked);
+            self.unwritten_since = (!self.queued.is_empty()).then_some(now);
             self.entries = self.entries.saturating_add(1);
             self.changed = receipt.time;
         }

@@ -39,7 +39,7 @@ pub(crate) struct Registries {
     records: RecordCache<RegistryRecord>,
     /// One registry is made at a time, so that other computations find a free core.
     turn: Semaphore,
-    /// Tells whether somebody hears of a tenant's registries; unset if nobody does.
+    /// Tells whether somebody hears of a tenant's registries; unset if there is no such service.
     hearing: OnceLock<RegistryHearing>,
 }
 
@@ -216,6 +216,7 @@ impl Machine for Registries {
         round: &Round<'_>,
     ) -> Result<Step<Next<()>>> {
         let before = record.stage.clone();
+        let unwritten_since = record.unwritten_since;
         let was_again = matches!(step.input, RegistryInput::Change(RegistryChange::Again));
         let following = record.changed(&step.input, step.seen.as_ref(), step.now)?;
         let next = match (following, &step.made) {
@@ -250,6 +251,10 @@ impl Machine for Registries {
         let next = match &step.input {
             RegistryInput::Heard(CallAnswer::Accepted(receipt)) => {
                 tracing::info!(registry = record.id, seq_no = receipt.seq_no, "published");
+                if let Some(since) = unwritten_since {
+                    let waited = step.now.seconds_since(since) as f64;
+                    metrics::histogram!("selfsame_revocation_seconds").record(waited);
+                }
                 next.tell(EventKind::Anchored, receipt.seq_no.to_string())
             }
             _ => next,

@@ -22,7 +22,7 @@ use crate::publication::Publication;
 pub(crate) const REGISTRY: &str = "anoncreds_registry";
 /// The kind of the records of their private keys. The value is the key's JSON.
 pub(crate) const REGISTRY_KEY: &str = "anoncreds_registry_key";
-/// Places of a registry if nobody chose a number.
+/// Places of a registry if the controller chose no number.
 const DEFAULT_SIZE: u32 = 1_000;
 
 /// How far a revocation registry is.
@@ -80,6 +80,9 @@ pub(crate) struct RegistryRecord {
     pub pending: BTreeSet<u32>,
     /// Places to revoke with the next transaction.
     pub queued: BTreeSet<u32>,
+    /// Since when the oldest of these, or of those in the transaction, waits for the ledger.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unwritten_since: Option<UnixTime>,
     /// The transaction that the ledger has not answered.
     pub writing: Option<SentEntry>,
     /// Why the last transaction was refused; it is made anew.
@@ -129,6 +132,7 @@ impl RegistryRecord {
             revoked: BTreeSet::new(),
             pending: BTreeSet::new(),
             queued: BTreeSet::new(),
+            unwritten_since: None,
             writing: None,
             refused: None,
             endorser: publication.endorser.clone(),

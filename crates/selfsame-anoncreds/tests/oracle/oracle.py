@@ -121,25 +121,47 @@ def state(a):
         load("RevocationStatusList", a.get("old_list"))).to_json()
 
 
-def present(a):
+def chosen(a, kind):
     chosen = wheel.PresentCredentials()
     for c in a["credentials"]:
-        credential = load("Credential", c["credential"])
+        credential = load(kind, c["credential"])
         more = {"timestamp": c.get("timestamp"), "rev_state": load("CredentialRevocationState", c.get("state"))}
         for referent, reveal in c.get("attributes", []):
             chosen.add_attributes(credential, referent, reveal=reveal, **more)
         chosen.add_predicates(credential, *c.get("predicates", []), **more)
+    return chosen
+
+
+def present(a):
     return wheel.Presentation.create(
-        load("PresentationRequest", a["request"]), chosen, a.get("self_attested"), a["link_secret"],
+        load("PresentationRequest", a["request"]), chosen(a, "Credential"), a.get("self_attested"), a["link_secret"],
         load_all("Schema", a["schemas"]), load_all("CredentialDefinition", a["cred_defs"])).to_json()
 
 
-def verify(a):
+def present_w3c(a):
+    return wheel.W3cPresentation.create(
+        load("PresentationRequest", a["request"]), chosen(a, "W3cCredential"), a["link_secret"],
+        load_all("Schema", a["schemas"]), load_all("CredentialDefinition", a["cred_defs"])).to_json()
+
+
+def verify(a, kind="Presentation"):
     overrides = [wheel.NonrevokedIntervalOverride(*o) for o in a.get("overrides", [])]
-    return load("Presentation", a["presentation"]).verify(
+    return load(kind, a["presentation"]).verify(
         load("PresentationRequest", a["request"]), load_all("Schema", a["schemas"]),
         load_all("CredentialDefinition", a["cred_defs"]), load_all("RevocationRegistryDefinition", a.get("registries")),
         [load("RevocationStatusList", text) for text in a.get("lists") or []], overrides)
+
+
+def verify_w3c(a):
+    return verify(a, "W3cPresentation")
+
+
+def to_w3c(a):
+    return load("Credential", a["credential"]).to_w3c(a["issuer_id"]).to_json()
+
+
+def from_w3c(a):
+    return load("W3cCredential", a["credential"]).to_legacy().to_json()
 
 
 def encode(a):
@@ -224,7 +246,8 @@ def version(_):
 
 CALLS = {call.__name__: call for call in (
     schema, credential_definition, offer, link_secret, nonce, request, registry, status_list, update_status_list,
-    issue, process, state, present, verify, encode, parse, safe_prime_start, safe_prime_from, version)}
+    issue, process, state, present, verify, present_w3c, verify_w3c, to_w3c, from_w3c, encode, parse, safe_prime_start,
+    safe_prime_from, version)}
 
 
 def run(line):

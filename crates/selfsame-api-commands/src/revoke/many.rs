@@ -62,8 +62,9 @@ impl StatusFile<'_> {
         let progress = Progress::new(self.json);
         let mut outcome = Outcome::default();
         let mut portion = Vec::new();
-        for line in lines_of(path, ID_MAX)? {
-            let line = line.map_err(|error| unreadable(path, &error))?;
+        let mut lines = lines_of(path, ID_MAX)?;
+        let failed = |error: std::io::Error| unreadable(path, &error);
+        while let Some(line) = lines.next_line().map_err(failed)? {
             match line.text {
                 Ok(id) if id.trim().is_empty() => {}
                 Ok(id) => portion.push(ListedId {

@@ -2,20 +2,21 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use selfsame_crypto::SecretString;
 use selfsame_driver::paging::Listing;
-use selfsame_driver::{Reason, private_file};
+use selfsame_driver::private_file;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 use selfsame_terminal::progress::Progress;
 use selfsame_wallet::view::carried::{CarriedCredential, WalletExport};
+use selfsame_wallet::view::export_file::{ExportEnd, ExportHead, ExportSecret, LINE_MAX, NewHead};
 use serde_json::json;
 
 use super::WalletOwner;
-use super::file::{ExportEnd, ExportHead, LINE_MAX, NewHead};
+use super::words::SecretFiles;
 use crate::client::{Client, segment};
 
 /// Credentials of one request.
@@ -27,18 +28,17 @@ pub struct ExportWallet {
     /// The file to write. One that an earlier export has begun is completed; one that is complete gets the cards that were
     /// added since.
     file: PathBuf,
-    /// The file that holds the passphrase under which the keys of the cards are sealed.
-    #[arg(long, value_name = "FILE", required_unless_present = "without_keys")]
-    passphrase_file: Option<PathBuf>,
+    #[command(flatten)]
+    secret: SecretFiles,
     /// Leave the keys in the wallet. Cards that are bound to a key can then be shown only there.
-    #[arg(long, conflicts_with = "passphrase_file")]
+    #[arg(long, conflicts_with_all = ["passphrase_file", "words_file"], required_unless_present_any = ["passphrase_file", "words_file"])]
     without_keys: bool,
     #[command(flatten)]
     owner: WalletOwner,
 }
 
 /// A file that is written.
-struct Output {
+struct ExportFile {
     file: BufWriter<File>,
     /// The key that the instance seals keys with, in base64url.
     sealing_key: Option<SecretString>,
@@ -59,8 +59,8 @@ struct BegunFile {
 
 impl ExportWallet {
     pub(super) async fn run(self) -> End {
-        let passphrase = passphrase(self.passphrase_file.as_deref())?;
-        let mut output = self.output(passphrase.as_ref())?;
+        let secret = self.secret.secret()?;
+        let mut output = self.output(secret.as_ref())?;
         let client = self.owner.wallet().await?.for_long_texts();
         let begun: WalletExport = client
             .post(
@@ -101,7 +101,7 @@ impl ExportWallet {
         &self,
         client: &Client,
         id: &str,
-        output: &mut Output,
+        output: &mut ExportFile,
         progress: &Progress,
     ) -> Result<(), Failure> {
         let first = format!("/api/wallet/exports/{}?limit={PORTION}", segment(id));
@@ -123,7 +123,7 @@ impl ExportWallet {
         }
     }
 
-    fn line(&self, output: &mut Output, value: &serde_json::Value) -> Result<(), Failure> {
+    fn line(&self, output: &mut ExportFile, value: &serde_json::Value) -> Result<(), Failure> {
         let line = writeln!(output.file, "{value}");
         line.map_err(|error| self.failed(&error))
     }
@@ -138,29 +138,29 @@ impl ExportWallet {
     }
 
     /// The file, with a new head, or as an earlier export has left it.
-    fn output(&self, passphrase: Option<&SecretString>) -> Result<Output, Failure> {
+    fn output(&self, secret: Option<&ExportSecret>) -> Result<ExportFile, Failure> {
         let begun = match File::open(&self.file) {
             Ok(file) => self.begun(file)?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(self.failed(&error)),
         };
         match begun {
-            Some(begun) => self.continued(begun, passphrase),
-            None => self.new_file(passphrase),
+            Some(begun) => self.continued(begun, secret),
+            None => self.new_file(secret),
         }
     }
 
-    fn new_file(&self, passphrase: Option<&SecretString>) -> Result<Output, Failure> {
-        let (head, sealing_key) = match passphrase {
-            Some(passphrase) => {
-                let NewHead { head, sealing_key } = ExportHead::under(passphrase)?;
+    fn new_file(&self, secret: Option<&ExportSecret>) -> Result<ExportFile, Failure> {
+        let (head, sealing_key) = match secret {
+            Some(secret) => {
+                let NewHead { head, sealing_key } = ExportHead::under(secret)?;
                 (head, Some(sealing_key))
             }
             None => (ExportHead::without_keys(), None),
         };
         private_file::write(&self.file, format!("{}\n", json!(head)).as_bytes())?;
         let file = self.appended(None)?;
-        Ok(Output {
+        Ok(ExportFile {
             file,
             sealing_key,
             count: 0,
@@ -171,19 +171,19 @@ impl ExportWallet {
     fn continued(
         &self,
         begun: BegunFile,
-        passphrase: Option<&SecretString>,
-    ) -> Result<Output, Failure> {
-        let sealing_key = match (begun.head.has_keys(), passphrase) {
-            (true, Some(passphrase)) => Some(begun.head.sealing_key(passphrase)?),
+        secret: Option<&ExportSecret>,
+    ) -> Result<ExportFile, Failure> {
+        let sealing_key = match (begun.head.has_keys(), secret) {
+            (true, Some(secret)) => Some(begun.head.sealing_key(secret)?),
             (false, None) => None,
             (true, None) => {
-                return Err(self.unlike("the file has keys", "name its passphrase"));
+                return Err(self.unlike("the file has keys", "name its passphrase or its words"));
             }
             (false, Some(_)) => {
                 return Err(self.unlike("the file has no keys", "add --without-keys"));
             }
         };
-        Ok(Output {
+        Ok(ExportFile {
             file: self.appended(Some(begun.bytes))?,
             sealing_key,
             count: begun.count,
@@ -214,12 +214,13 @@ impl ExportWallet {
             let read = limited.read_until(b'\n', &mut line);
             let read = read.map_err(|error| self.failed(&error))?;
             if line.pop() != Some(b'\n') {
-                // The last line was cut off, or there is none.
+                // The last line was cut off, or the file is empty.
                 return Ok(begun);
             }
             let Some(known) = &mut begun else {
                 let head = ExportHead::read(&String::from_utf8_lossy(&line));
-                let head = head.map_err(|failure| failure.at(&self.file.display().to_string()))?;
+                let head = head
+                    .map_err(|error| Failure::from(error).at(&self.file.display().to_string()))?;
                 begun = Some(BegunFile {
                     head,
                     bytes: read as u64,
@@ -241,12 +242,3 @@ impl ExportWallet {
 
 /// Bytes of the longest line that an export has written.
 const LONGEST: u64 = 4 * LINE_MAX as u64;
-
-/// The passphrase in a file, if one is named.
-pub(super) fn passphrase(file: Option<&Path>) -> Result<Option<SecretString>, Failure> {
-    let Some(file) = file else {
-        return Ok(None);
-    };
-    let hint = Reason::text("name the file that holds the passphrase with --passphrase-file");
-    Ok(Some(private_file::read(file, hint)?))
-}

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,12 +13,12 @@ use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 use selfsame_terminal::progress::Progress;
 use selfsame_wallet::view::carried::{CarriedCredential, CarriedCredentials, TakenState};
+use selfsame_wallet::view::export_file::{ExportEnd, ExportHead, LINE_MAX};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::WalletOwner;
-use super::export::passphrase;
-use super::file::{ExportEnd, ExportHead, LINE_MAX};
+use super::words::SecretFiles;
 use crate::client::Client;
 use crate::lines::{Lines, NumberedLine, unreadable};
 
@@ -30,9 +30,8 @@ const PORTION_BYTES: usize = 200 << 10;
 pub struct ImportWallet {
     /// The file that `selfsame wallet export` has written.
     file: PathBuf,
-    /// The file that holds the passphrase of the export.
-    #[arg(long, value_name = "FILE")]
-    passphrase_file: Option<PathBuf>,
+    #[command(flatten)]
+    secret: SecretFiles,
     #[command(flatten)]
     owner: WalletOwner,
 }
@@ -104,8 +103,8 @@ impl ImportWallet {
             bytes: 0,
             outcome: ImportOutcome::default(),
         };
-        while let Some(line) = lines.next() {
-            let line = line.map_err(|error| unreadable(&self.file, &error))?;
+        let failed = |error: io::Error| unreadable(&self.file, &error);
+        while let Some(line) = lines.next_line().map_err(failed)? {
             importing.take(line).await?;
             progress.seen(lines.bytes());
         }
@@ -129,18 +128,23 @@ impl ImportWallet {
         &self,
         lines: &mut Lines<BufReader<File>>,
     ) -> Result<Option<SecretString>, Failure> {
-        let first = lines.next().transpose();
+        let first = lines.next_line();
         let first = first.map_err(|error| unreadable(&self.file, &error))?;
         let text = first.and_then(|line| line.text.ok()).unwrap_or_default();
         let named = |failure: Failure| failure.at(&self.file.display().to_string());
-        let head = ExportHead::read(&text).map_err(named)?;
-        let passphrase = passphrase(self.passphrase_file.as_deref())?;
-        match (head.has_keys(), &passphrase) {
-            (true, Some(passphrase)) => head.sealing_key(passphrase).map(Some).map_err(named),
-            (true, None) => Err(
-                named(Failure::environment("the keys in this file are sealed"))
-                    .hint("name the file with the passphrase of the export with --passphrase-file"),
-            ),
+        let head = ExportHead::read(&text).map_err(|error| named(error.into()))?;
+        let secret = self.secret.secret()?;
+        match (head.has_keys(), &secret) {
+            (true, Some(secret)) => {
+                let key = head.sealing_key(secret);
+                key.map(Some).map_err(|error| named(error.into()))
+            }
+            (true, None) => Err(named(Failure::environment(
+                "the keys in this file are sealed",
+            ))
+            .hint(
+                "name the file with the passphrase of the export with --passphrase-file, or that with its recovery words with --words-file",
+            )),
             (false, _) => Ok(None),
         }
     }

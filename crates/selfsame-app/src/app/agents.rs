@@ -1,4 +1,4 @@
-//! The Aries agents of an instance: each is an organisation's, which is created at the start if there is none.
+//! The Aries agents of an instance: each is an organisation's, which is created at the start if it does not exist.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use selfsame_core::dids::Author;
 use selfsame_core::identity::Identity;
 use selfsame_core::organisation::view::NewOrganisation;
 use selfsame_core::organisation::{HostedOrganisation, OrganisationName};
-use selfsame_dif::DifFormat;
+use selfsame_dif::{DifFormat, IntegrityFormat};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_mediation::terms::MediationTerms;
 use selfsame_openid::Roles;
@@ -50,8 +50,10 @@ pub(super) fn agents(
     };
     let first = config.agents.first().map(|agent| agent.terms.clone());
     let agents = Agents::new(anoncreds.clone(), first.unwrap_or_else(common), hearing);
-    let dif = DifFormat::new(anoncreds.shared().clone(), roles);
-    agents.set_format(Arc::new(dif));
+    agents.set_formats(vec![
+        Arc::new(DifFormat::new(anoncreds.clone(), roles)),
+        Arc::new(IntegrityFormat::new(anoncreds.clone())),
+    ]);
     agents
 }
 
@@ -77,7 +79,7 @@ impl App {
     /// The credentials that are JWTs, as its agents attach them.
     #[must_use]
     pub fn dif(&self) -> DifFormat {
-        DifFormat::new(self.shared.clone(), &self.roles)
+        DifFormat::new(self.anoncreds().clone(), &self.roles)
     }
 
     /// The tenant of the agent that the settings give an organisation.
@@ -194,7 +196,7 @@ impl App {
         self.hosted(&name, &agent.terms.label).await?.tenant()
     }
 
-    /// The organisation with this name, which is created if there is none.
+    /// The organisation with this name, which is created if it does not exist.
     async fn hosted(&self, name: &OrganisationName, title: &str) -> Result<HostedOrganisation> {
         if let Some(found) = self.organisations().find(name).await? {
             return Ok(found);

@@ -1,4 +1,5 @@
-//! The erasure of organisations: ordered here, and carried out by a duty of the worker, portion by portion.
+//! The erasure of organisations: ordered here, and carried out by a duty of the worker, portion by portion. That of people who
+//! have left is completed here.
 
 use selfsame_audit::{Act, AuditResult, AuditedActor};
 use selfsame_core::organisation::view::{ErasureForecast, ErasureOrder, OrganisationView};
@@ -17,6 +18,14 @@ const PORTIONS: usize = 8;
 const PEOPLE: usize = 100;
 
 impl App {
+    /// Destroys what is left of people who have deleted their accounts, if an earlier process was stopped meanwhile.
+    pub(super) async fn finish_leaving(&self) -> Result<()> {
+        match &self.wallet {
+            Some(wallet) => wallet.finish_leaving().await,
+            None => Ok(()),
+        }
+    }
+
     /// Erases an organisation. From now on only what others need to verify is served; the rest is removed by a duty.
     ///
     /// # Errors
@@ -104,7 +113,12 @@ impl App {
                 let tenant = hosted.tenant()?;
                 self.remove_webhooks(&tenant).await?;
                 let no_route = forget_routes(&self.shared.store, &tenant).await?;
-                Ok(people == 0 && no_route && self.roles.remove_personal(hosted).await?)
+                let is_done = people == 0 && no_route && self.roles.remove_personal(hosted).await?;
+                if is_done {
+                    // Its records are gone, so that nothing brings the entries back.
+                    self.books.forget(&tenant).await?;
+                }
+                Ok(is_done)
             }
             ErasureWork::Close => Ok(true),
             ErasureWork::Destroy => self.roles.destroy(hosted).await,

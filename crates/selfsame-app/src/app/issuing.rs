@@ -1,12 +1,17 @@
-//! The credential endpoint: the issuer's own tokens, and those of the provider of the same organisation.
+//! The credential endpoint: the issuer's own tokens, and those of the provider of the same organisation; applications;
+//! lists of people who all get an offer.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use selfsame_applications::Applications;
+use selfsame_core::Shared;
 use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_openid::OrganisationRoles;
+use selfsame_issuing_lists::IssuingLists;
 use selfsame_openid::issuer::TokenBySignIn;
-use selfsame_openid4vc::wire::credential::CredentialResponse;
+use selfsame_openid::{OrganisationRoles, Roles};
+use selfsame_openid4vc::wire::credential::CredentialAnswer;
 use selfsame_sign_in::CredentialScopes;
 use selfsame_sign_in::access::PresentedToken;
 
@@ -15,6 +20,14 @@ use crate::config::Config;
 
 /// What separates the parts of a JWT. The provider's access tokens are JWTs, the issuer's are not.
 const PART: char = '.';
+
+/// An access token of an endpoint of the issuer.
+enum AcceptedToken<'t> {
+    /// One that the issuer gave.
+    Own(&'t str),
+    /// One that the provider gave, and that is valid.
+    BySignIn(Box<TokenBySignIn>),
+}
 
 impl App {
     /// Issues credentials of an organisation for an access token.
@@ -26,8 +39,37 @@ impl App {
         roles: &OrganisationRoles,
         presented: &PresentedToken<'_>,
         body: &[u8],
-    ) -> Result<CredentialResponse> {
+    ) -> Result<CredentialAnswer> {
         let issuer = roles.issuer()?;
+        match self.accepted(roles, presented).await? {
+            AcceptedToken::Own(token) => issuer.credential(token, body).await,
+            AcceptedToken::BySignIn(by) => issuer.credential_by_sign_in(&by, body).await,
+        }
+    }
+
+    /// Takes what a wallet says of the credentials that it got from an organisation.
+    ///
+    /// # Errors
+    /// OpenID4VCI 1.0 §11.3, RFC 6750 §3.1 or RFC 9449 §7.1, with the code.
+    pub async fn notified(
+        &self,
+        roles: &OrganisationRoles,
+        presented: &PresentedToken<'_>,
+        body: &[u8],
+    ) -> Result<()> {
+        let issuer = roles.issuer()?;
+        match self.accepted(roles, presented).await? {
+            AcceptedToken::Own(token) => issuer.notified(token, body).await,
+            AcceptedToken::BySignIn(by) => issuer.notified_by_sign_in(&by, body).await,
+        }
+    }
+
+    /// Whose access token was presented. One of the issuer's own is looked up later.
+    async fn accepted<'t>(
+        &self,
+        roles: &OrganisationRoles,
+        presented: &PresentedToken<'t>,
+    ) -> Result<AcceptedToken<'t>> {
         if self.config.issuer.by_sign_in.is_empty() || !presented.token.contains(PART) {
             // RFC 9449 §7.1: a token that is bound to no key does not come with the scheme DPoP.
             return match presented.is_dpop {
@@ -35,12 +77,12 @@ impl App {
                     Error::new(ErrorKind::Unauthenticated, "access-token-unknown")
                         .with_code("invalid_token"),
                 ),
-                false => issuer.credential(presented.token, body).await,
+                false => Ok(AcceptedToken::Own(presented.token)),
             };
         }
         let sign_ins = self.sign_ins(&roles.organisation)?;
         let holder = sign_ins.holder_of(presented).await?;
-        let by = TokenBySignIn {
+        Ok(AcceptedToken::BySignIn(Box::new(TokenBySignIn {
             token: SecretString::from(presented.token.to_owned()),
             client_id: holder.client_id,
             scope: holder.scope,
@@ -48,14 +90,32 @@ impl App {
             issuer_state: holder.issuer_state,
             claims: holder.claims,
             expires: holder.expires,
-        };
-        issuer.credential_by_sign_in(&by, body).await
+        })))
+    }
+
+    /// The applications of an organisation for credentials that need others.
+    #[must_use]
+    pub fn applications(&self, roles: &Arc<OrganisationRoles>) -> Applications {
+        Applications::new(self.shared.clone(), roles.clone())
+    }
+
+    /// The lists of people who all get an offer, of every organisation.
+    #[must_use]
+    pub fn issuing_lists(&self) -> &IssuingLists {
+        &self.lists
+    }
+
+    /// Works on lists until the instance stops.
+    pub(super) fn start_lists(&self) {
+        if self.config.roles.issuer {
+            tokio::spawn(self.lists.clone().work(self.stopping.subscribe()));
+        }
     }
 
     /// A nonce for the next proofs of possession at the credential endpoint of an organisation (RFC 9449 §9).
     ///
     /// # Errors
-    /// `NotFound` if nobody signs in here; the store's.
+    /// `NotFound` if the instance has no OpenID provider; the store's.
     pub async fn dpop_nonce(&self, roles: &OrganisationRoles) -> Result<String> {
         self.sign_ins(&roles.organisation)?.next_nonce().await
     }
@@ -74,6 +134,12 @@ impl App {
         });
         of_type.collect()
     }
+}
+
+/// The lists of an instance.
+pub(super) fn lists(config: &Config, shared: &Arc<Shared>, roles: &Arc<Roles>) -> IssuingLists {
+    let wallet = config.roles.wallet.then(|| config.origin.clone());
+    IssuingLists::new(shared.clone(), roles.clone()).with_wallet(wallet)
 }
 
 /// Checks that people can sign in where credentials are issued to them for it.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use selfsame_applications::ProofJudge;
 use selfsame_core::Shared;
 use selfsame_core::config::SharedConfig;
 use selfsame_driver::clock::Clock;
@@ -78,7 +79,7 @@ pub(super) async fn registry(
 }
 
 /// The roles of its organisations, as far as the configuration gives it them.
-pub(super) async fn roles(config: &Config, shared: &Arc<Shared>) -> Result<Roles> {
+pub(super) async fn roles(config: &Config, shared: &Arc<Shared>) -> Result<Arc<Roles>> {
     let settings = RolesConfig {
         issuer: config.issuer.clone(),
         verifier: config.verifier.clone(),
@@ -87,7 +88,9 @@ pub(super) async fn roles(config: &Config, shared: &Arc<Shared>) -> Result<Roles
         issuer: config.roles.issuer,
         verifier: config.roles.verifier,
     };
-    Roles::open(shared, wanted, settings).await
+    let roles = Arc::new(Roles::open(shared, wanted, settings).await?);
+    roles.judge_applications(Box::new(ProofJudge::new(shared.clone(), &roles)));
+    Ok(roles)
 }
 
 /// The wallet, if the instance keeps people's credentials.

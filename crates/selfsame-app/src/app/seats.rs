@@ -49,6 +49,14 @@ impl RefusedSignIns {
     }
 }
 
+/// Who sends a call that manages clients by eSignet's interface.
+pub struct ManagerOfClients {
+    /// The operator or the API key; `None` for somebody else.
+    pub actor: Option<AuditedActor>,
+    /// Whether they may.
+    pub may: bool,
+}
+
 /// An actor as the trail names them.
 #[must_use]
 pub fn audited(actor: &Actor) -> AuditedActor {

@@ -20,13 +20,14 @@ use selfsame_identity::totp::Authenticators;
 use selfsame_identity::upstream::{Upstream, UpstreamConfig};
 use selfsame_net::mail::{MailServer, MailSettings};
 use selfsame_oidc::{AcrTable, Preset};
-use selfsame_operators::Area;
+use selfsame_operators::{Area, Authority};
 use selfsame_sign_in::identity::{IdentitySystem, OtpChannel, WaySettings};
 use selfsame_sign_in::{CALLS_EACH, SignInParts, SignInService, SignIns};
 use selfsame_wallet::Wallet;
 
 use super::App;
 use super::presenting::VerifierDesk;
+use super::seats::{ManagerOfClients, audited};
 
 /// Where eSignet's interface is, below an organisation's base.
 const ESIGNET: &str = "v1/esignet";
@@ -73,6 +74,10 @@ impl App {
     /// `BadRequest` for settings that can't work.
     pub fn know_people(&self, config: &SignInConfig) -> Result<()> {
         let people = self.assemble(config)?;
+        if let Some(section) = &config.mail {
+            // Offers are mailed by the server that mails one-time passwords.
+            self.lists.mail_by(Arc::new(mail_server(section)?));
+        }
         let late = |_| Error::internal("it was settled before who knows people");
         self.people.set(people).map_err(late)
     }
@@ -103,25 +108,28 @@ impl App {
         })
     }
 
-    /// Whether the sender of this bearer token manages clients of eSignet's interface: the operator, a program with an API
-    /// key and the right to change the organisation's settings, or anyone with the tolerances of older versions.
+    /// Who manages clients by eSignet's interface with this bearer token. The operator may, a program with an API key and
+    /// the right to change the organisation's settings, and anyone with the tolerances of older versions.
     ///
     /// # Errors
     /// The store's.
-    pub async fn may_manage_clients(
+    pub async fn manager_of_clients(
         &self,
         organisation: &Organisation,
         token: Option<&str>,
-    ) -> Result<bool> {
-        let Some(token) = token else {
-            return Ok(self.people()?.preset == Preset::LegacyEsignet);
+    ) -> Result<ManagerOfClients> {
+        let authority = match token {
+            Some(token) if self.operator.is_token(token) => Some(Authority::token()),
+            Some(token) => self.operators.of_key(token).await?,
+            None => None,
         };
-        if self.operator.is_token(token) || self.people()?.preset == Preset::LegacyEsignet {
-            return Ok(true);
-        }
-        let authority = self.operators.of_key(token).await?;
         let right = Area::Settings.write();
-        Ok(authority.is_some_and(|authority| authority.may(&organisation.name, right)))
+        let has_right = |authority: &Authority| authority.may(&organisation.name, right);
+        let is_open = self.people()?.preset == Preset::LegacyEsignet;
+        Ok(ManagerOfClients {
+            may: is_open || authority.as_ref().is_some_and(has_right),
+            actor: authority.map(|authority| audited(&authority.actor)),
+        })
     }
 
     /// The mock identity system.
@@ -267,6 +275,7 @@ impl App {
             client_secret: secret(&section.client_secret_file)?,
             redirect_uri,
             scope: scope.unwrap_or_else(|| "openid profile email".to_owned()),
+            userinfo_alg: section.userinfo_signed_response_alg,
         };
         let (net, store) = (shared.net.clone(), shared.store.clone());
         Ok(Upstream::new(config, net, store, shared.clock.clone()))

@@ -1,6 +1,7 @@
 //! The status of an instance.
 
 use selfsame_driver::Result;
+use selfsame_ledger::view::{Misbehaviour, WitnessFigures};
 
 use super::App;
 use crate::view::instance::InstanceStatus;
@@ -57,5 +58,20 @@ impl App {
             outbox_waiting: outbox.pending,
             outbox_dead: outbox.dead,
         })
+    }
+
+    /// Figures of the witnesses of the registry that runs here, since the start.
+    #[must_use]
+    pub fn witnesses(&self) -> Vec<WitnessFigures> {
+        let registry = self.registry.as_ref();
+        registry.map_or_else(Vec::new, |registry| registry.witnesses())
+    }
+
+    /// Protocol violations by validators of the network that this process is a node of.
+    #[must_use]
+    pub fn misbehaviour(&self) -> Vec<Misbehaviour> {
+        let registry = self.registry.as_ref();
+        let health = registry.and_then(|registry| registry.health().ok().flatten());
+        health.map_or_else(Vec::new, |health| health.misbehaviour)
     }
 }

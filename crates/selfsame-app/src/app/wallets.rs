@@ -224,7 +224,7 @@ impl App {
     /// Changes a sub-wallet.
     ///
     /// # Errors
-    /// `NotFound` if there is none; `Conflict` if it changes at the same time.
+    /// `NotFound` if it does not exist; `Conflict` if it changes at the same time.
     pub async fn change_wallet(
         &self,
         found: FoundWallet,
@@ -256,7 +256,7 @@ impl App {
     /// Removes a sub-wallet and erases its organisation with all its keys.
     ///
     /// # Errors
-    /// `NotFound` if there is none; those of the erasure.
+    /// `NotFound` if it does not exist; those of the erasure.
     pub async fn remove_wallet(&self, found: &FoundWallet) -> Result<()> {
         let name = OrganisationName::parse(&found.wallet.organisation)?;
         let order = ErasureOrder {

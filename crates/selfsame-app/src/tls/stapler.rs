@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_crypto::encoding::base64url_encode;
 use selfsame_did::Did;
 use selfsame_driver::{Error, Result};
 use selfsame_ledger::{MachineRules, Registry};
@@ -64,9 +63,10 @@ impl Stapler {
             let Ok(list) = self.shared.status_list(uri, freshness).await.value else {
                 continue;
             };
-            let token = list.token();
-            let signature = base64url_encode(token.signature());
-            let text = [token.signing_input(), b".", signature.as_bytes()].concat();
+            if !list.is_jwt() {
+                continue;
+            }
+            let text = list.to_text().into_bytes();
             match staple::status_list(uri, &text) {
                 Some(list) => made.push(list),
                 None => tracing::debug!(uri, "the status list is too long to be stapled"),

@@ -105,7 +105,7 @@ pub fn document(did: &str) -> Value {
     })
 }
 
-fn config(resolver: ResolverConfig) -> Config {
+pub fn config(resolver: ResolverConfig) -> Config {
     Config {
         origin: "http://127.0.0.1:9/".parse().unwrap(),
         roles: Roles {
@@ -125,11 +125,12 @@ fn config(resolver: ResolverConfig) -> Config {
     }
 }
 
-async fn open(config: &Config, store: &Store) -> Arc<App> {
+pub async fn open(config: &Config, store: &Store) -> Arc<App> {
     let settings = Settings {
         own_origins: config
             .resolver
             .addresses()
+            .chain(&config.trust.origins)
             .map(|url| url.origin())
             .collect(),
         native_roots: false,
@@ -140,6 +141,7 @@ async fn open(config: &Config, store: &Store) -> Arc<App> {
         net: Net::new(settings).unwrap(),
         ledger: None,
         hsm: None,
+        book_index: None,
     };
     App::open(config.clone(), parts).await.unwrap().0
 }

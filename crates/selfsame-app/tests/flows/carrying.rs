@@ -196,3 +196,39 @@ async fn a_session_alone_exports_nothing_and_without_a_sealing_key_no_key_leaves
     let holder = listed.items[0].holder.as_ref().unwrap();
     assert_eq!((&holder.sealed, holder.own), (&None, false));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_under_words_restores_the_cards_elsewhere_and_no_other_words_open_it() {
+    let site = Site::start().await;
+    let (app, from) = holder(&site, "immunization").await;
+    let wallet = app.wallet().unwrap();
+    let words = wallet.new_recovery_words();
+    let here = from_here();
+    let begun = wallet.begin_copy(&from, words.clone(), password(), &here);
+    let begun = begun.await.unwrap();
+    let part = wallet.copy_part(&from, &begun.export, None).await.unwrap();
+    assert_eq!((part.count, part.next), (1, None));
+    let file = format!("{}\n{}{{\"end\":1}}\n", begun.head, part.lines);
+
+    let elsewhere = WalletHost::new(&site).open().await;
+    let to = person(&elsewhere).await;
+    let wallet = elsewhere.wallet().unwrap();
+    let others = wallet.new_recovery_words();
+    let refused = wallet.restore(&to, others, file.as_bytes()).await;
+    assert_eq!(refused.unwrap_err().reason.id(), "export-secret-wrong");
+    let restored = wallet.restore(&to, words.clone(), file.as_bytes()).await;
+    let restored = restored.unwrap();
+    assert_eq!((restored.stored, restored.known), (1, 0));
+    assert!(restored.is_complete && restored.refused.is_empty());
+    let request = newest(&asked(&site, "immunization").await);
+    wallet.answer_request(&to, &request).await.unwrap();
+
+    let cut = file.replace("{\"end\":1}\n", "{\"credential\":");
+    let again = wallet.restore(&to, words, cut.as_bytes()).await.unwrap();
+    assert_eq!(
+        (again.stored, again.known, again.is_complete),
+        (0, 1, false)
+    );
+    let refused: Vec<usize> = again.refused.iter().map(|one| one.line).collect();
+    assert_eq!(refused, [3]);
+}

@@ -1,13 +1,20 @@
 //! Whole flows over HTTP on loopback: what is stored, what is refused, and the state after a fault at any point.
 
 mod accounts;
+mod agreeing;
+mod applying;
 mod asking;
 mod backend;
 mod carrying;
+mod documents;
+mod finding;
 mod issuing;
+mod listing;
 mod machines;
 mod naming;
 mod network;
+mod notifying;
+mod preparing;
 mod receiving;
 mod routes;
 mod signing_in;

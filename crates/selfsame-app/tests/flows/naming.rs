@@ -37,7 +37,7 @@ async fn what_is_for_one_use_names_the_registrys_did_and_all_else_one_that_anybo
     );
     let names = issuer.identity().names();
     assert_eq!(clinic.app.status().await.unwrap().issuer_dids, names);
-    for format in Format::of_people() {
+    for format in Format::of_any_type() {
         for kind in ["immunization", "prescription"] {
             let (card, issued) = taken(&clinic, &person, (kind, format)).await;
             let shown = wallet.card(&person, &card).await.unwrap();

@@ -481,7 +481,7 @@ async fn what_this_wallet_cannot_take_is_refused_with_what_it_lacks() {
     let published = metadata(&site).await;
     let by_ps256 = json!({"jwt": {"proof_signing_alg_values_supported": ["PS256"]}});
     for (member, value, code) in [
-        ("format", json!("mso_mdoc"), "unsupported_credential_format"),
+        ("format", json!("ldp_vc"), "unsupported_credential_format"),
         ("proof_types_supported", by_ps256, "unsupported_key"),
     ] {
         let app = WalletHost::new(&site).open().await;
@@ -820,4 +820,22 @@ async fn a_code_goes_to_no_server_that_does_not_redeem_such_codes() {
         "{error:?}"
     );
     assert_eq!(belongings(&app, &person).await.1.len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_binds_no_token_all_the_same_gets_a_bearer_token_and_no_key_is_left() {
+    let site = Site::start().await;
+    let host = WalletHost::new(&site);
+    let app = host.open().await;
+    let person = person(&app).await;
+    let published = site.app.main().issuer().unwrap().published().await.unwrap();
+    let mut server: Value = serde_json::from_slice(&published.server).unwrap();
+    server["dpop_signing_alg_values_supported"] = json!(["ES256"]);
+    site.faults.give(SERVER, &server, 2);
+    let offer = site.offer("immunization").await;
+    let wallet = app.wallet().unwrap();
+    let cards = wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+    assert_eq!(cards.len(), 1);
+    // That of the card.
+    assert_eq!(host.keys(&person).await, 1);
 }

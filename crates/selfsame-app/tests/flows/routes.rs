@@ -10,6 +10,8 @@ use selfsame_did::{Did, Options};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_ledger::parse_transaction;
 use selfsame_openid::issuer::lists::ListFace;
+use selfsame_openid4vc::wire::credential::CredentialAnswer;
+use selfsame_openid4vc::wire::encryption::MEDIA_TYPE;
 use serde::Serialize;
 
 type Reply = http::Response<Full<Bytes>>;
@@ -100,7 +102,14 @@ async fn posted(app: &App, path: &str, (bearer, body): (&str, &[u8])) -> Result<
         "issuer/token" => json(&app.main().issuer()?.token(body).await?),
         "registry/transactions" => json(&app.registry()?.submit(&parse_transaction(body)?).await?),
         "issuer/nonce" => json(&app.main().issuer()?.nonce()),
-        "issuer/credential" => json(&app.main().issuer()?.credential(bearer, body).await?),
+        "issuer/credential" => match app.main().issuer()?.credential(bearer, body).await? {
+            CredentialAnswer::Plain(response) => json(&response),
+            CredentialAnswer::Encrypted(token) => Ok(reply(MEDIA_TYPE, token.into_bytes())),
+        },
+        "issuer/notification" => {
+            app.main().issuer()?.notified(bearer, body).await?;
+            Ok(reply(JSON, Vec::new()))
+        }
         other => {
             let id = other.strip_prefix("verifier/responses/");
             let id = id.ok_or_else(|| Error::not_found("address-unknown"))?;

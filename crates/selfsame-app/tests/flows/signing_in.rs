@@ -77,6 +77,7 @@ impl Scene {
             registration: serde_json::from_value(registration).unwrap(),
             preset: Preset::Strict,
             reads_tokens: false,
+            fetches_logo: true,
         });
         Self {
             client: client.await.unwrap(),

@@ -159,10 +159,6 @@ async fn a_query_for_formats_that_are_not_known_is_the_callers_to_mend() {
     };
     let sd_jwt = json!({"id": "a", "format": "dc+sd-jwt", "meta": {"vct_values": ["urn:x"]}});
     for (format, meta) in [
-        (
-            "mso_mdoc",
-            json!({"doctype_value": "org.iso.18013.5.1.mDL"}),
-        ),
         ("ldp_vc", json!({"type_values": [["x"]]})),
         ("vc+sd-jwt", json!({"vct_values": ["urn:x"]})),
         ("foo", json!({})),

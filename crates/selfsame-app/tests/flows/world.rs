@@ -22,6 +22,7 @@ use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_openid::view::issuer::{NewOffer, Offer};
+use selfsame_openid4vc::wire::credential::WantedEncryption;
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Put, Store, TenantId, Vault};
 use selfsame_wallet::config::WalletConfig;
@@ -36,6 +37,8 @@ use crate::backend::Slow;
 use crate::routes;
 
 const BACKLOG: u32 = 1024;
+/// Where a wallet looks for what takes its time.
+pub const DEFERRED: &str = "/issuer/deferred";
 
 /// What a server does to a request instead of answering it normally.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -52,6 +55,10 @@ pub enum Fault {
     HangBefore,
     /// Processes it, then does not answer.
     HangAfter,
+    /// Processes it and keeps the answer for a later look; answers with this JSON, as one that takes its time.
+    Defer(&'static str),
+    /// Answers a look for what was kept with this status and JSON.
+    Look(u16, &'static str),
     /// Answers with a credential that its issuer did not sign.
     Forge,
     /// Answers with credentials signed with a self-made certificate for this issuer.
@@ -72,6 +79,8 @@ pub struct Faults {
     coming: Mutex<VecDeque<(String, Fault)>>,
     pub met: Counter,
     pub bodies: Mutex<Vec<(Option<String>, Vec<u8>)>>,
+    /// The answer that a look gets.
+    kept: Mutex<Option<Reply>>,
 }
 
 /// A semaphore that begins without permits.
@@ -150,6 +159,24 @@ impl Site {
             ..verifying()
         };
         Self::of(issuer, verifier).await
+    }
+
+    /// A site whose credential endpoint encrypts messages.
+    pub async fn encrypting(encryption: WantedEncryption) -> Self {
+        let issuer = IssuerConfig {
+            encryption,
+            ..issuing_by(DidMethod::of(&selfsame_did::key::METHOD))
+        };
+        Self::of(issuer, verifying()).await
+    }
+
+    /// A site that wants to hear what became of credentials.
+    pub async fn notified() -> Self {
+        let issuer = IssuerConfig {
+            notifications: true,
+            ..issuing_by(DidMethod::of(&selfsame_did::key::METHOD))
+        };
+        Self::of(issuer, verifying()).await
     }
 
     async fn of(issuer: IssuerConfig, verifier: VerifierConfig) -> Self {
@@ -342,6 +369,7 @@ pub async fn open_with(
         net: Net::new(settings).unwrap(),
         ledger,
         hsm: None,
+        book_index: None,
     };
     let (app, _) = App::open(config, parts).await.unwrap();
     clock.set(app.clock().clone()).unwrap();
@@ -554,6 +582,16 @@ async fn answered(
             let never: Result<Reply, Infallible> = std::future::pending().await;
             never.map_err(|never| match never {})
         }
+        (Some(Fault::Defer(text)), Some(reply)) => {
+            *faults.kept.lock().unwrap() = Some(reply);
+            Ok(later(202, text))
+        }
+        (Some(Fault::Look(code, text)), _) => Ok(later(code, text)),
+        (None, _) if path == DEFERRED => {
+            let kept = faults.kept.lock().unwrap().take();
+            let spent = r#"{"error":"invalid_transaction_id"}"#;
+            Ok(kept.unwrap_or_else(|| later(400, spent)))
+        }
         (Some(Fault::Forge), Some(reply)) => Ok(altered_credentials(reply, forged).await),
         (Some(Fault::CertifyAs(name)), Some(reply)) => {
             Ok(altered_credentials(reply, |raw| self_certified(raw, name)).await)
@@ -572,6 +610,12 @@ async fn answered(
 fn status(code: u16) -> Reply {
     let reply = http::Response::builder().status(code);
     reply.body(Full::default()).unwrap()
+}
+
+fn later(code: u16, text: &'static str) -> Reply {
+    let mut reply = given(text, "no-store");
+    *reply.status_mut() = http::StatusCode::from_u16(code).unwrap();
+    reply
 }
 
 fn given(text: &'static str, kept: &str) -> Reply {

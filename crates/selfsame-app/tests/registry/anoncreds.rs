@@ -438,6 +438,7 @@ async fn an_issuer_without_a_did_of_the_registry_is_told_what_to_do_and_the_draf
             net: Net::new(Settings::default()).unwrap(),
             ledger: Some(world.ledger.clone()),
             hsm: None,
+            book_index: None,
         };
         let app = App::open(config, parts).await.unwrap().0;
         let types = issuer(&app).types();

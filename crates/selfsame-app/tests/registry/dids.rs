@@ -43,6 +43,7 @@ pub async fn opened(
         net: Net::new(Settings::default()).unwrap(),
         ledger: Some(ledger),
         hsm: None,
+        book_index: None,
     };
     Ok(App::open(config(roles), parts).await?.0)
 }

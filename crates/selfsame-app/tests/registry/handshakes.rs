@@ -114,6 +114,7 @@ async fn gatherer(node: &PaperNode) -> Gatherer {
         .unwrap(),
         ledger: None,
         hsm: None,
+        book_index: None,
     };
     let (app, _) = App::open(config, parts).await.unwrap();
     Gatherer::new(&app, Reuse::default())

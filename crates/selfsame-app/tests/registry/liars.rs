@@ -119,6 +119,7 @@ impl Liar {
             net: net.unwrap(),
             ledger: None,
             hsm: None,
+            book_index: None,
         };
         App::open(config, parts).await.unwrap().0
     }

@@ -57,7 +57,7 @@ pub(super) fn read(message: &mut Message) {
     let text = |name: &str| message.body.get(name).and_then(Value::as_str);
     let explain = text("comment").map(|comment| filled(comment, message.body.get("args")));
     let report = ProblemReport {
-        code: text("code").filter(|code| *code != UNNAMED).map(rfc_code),
+        code: text("code").map(rfc_code).filter(|code| code != UNNAMED),
         explain,
     };
     message.kind = MessageType::new("report-problem", Semver::new(1, 0), NAME);
@@ -83,13 +83,12 @@ fn v2_code(code: &str) -> String {
     format!("e.p.{words}")
 }
 
-/// What an error of the protocol is called is the code of the RFC; other codes stay.
+/// What an error of the protocol is called is the code of the RFC, however often its scope is repeated, so that a code
+/// that was written once more is read as the same one; other codes stay.
 fn rfc_code(code: &str) -> String {
+    let code = code.trim_start_matches("e.p.");
     let known = CODES.iter().find(|[_, v2]| *v2 == code);
-    match known {
-        Some([rfc, _]) => (*rfc).to_owned(),
-        None => code.strip_prefix("e.p.").unwrap_or(code).to_owned(),
-    }
+    known.map_or(code, |[rfc, _]| rfc).to_owned()
 }
 
 /// The text with its values in place of `{1}`, `{2}` and so on.

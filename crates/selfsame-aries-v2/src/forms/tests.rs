@@ -51,6 +51,29 @@ fn the_examples_of_the_rfcs_say_the_same_after_a_way_over_version_2() {
 }
 
 #[test]
+fn a_code_of_a_report_is_the_same_after_a_second_way() {
+    for code in [
+        "e.p",
+        "e.p.",
+        "e.p.e.p",
+        "E.P",
+        "e.p.e.p.e.p.late",
+        "e.p.E.M.msg.unsupported",
+        "e.p.e.m.msg.unsupported",
+        "e.p.Request not accepted",
+        "w.m.slow",
+    ] {
+        let report = of_v2(json!({
+            "type": "https://didcomm.org/report-problem/2.0/problem-report", "id": "1",
+            "pthid": "2", "body": { "code": code },
+        }));
+        let crossed = |message: &Message| read(&sent(&write(message).unwrap())).unwrap();
+        let once = crossed(&read(&report).unwrap());
+        assert_eq!(crossed(&once), once, "{code}");
+    }
+}
+
+#[test]
 fn a_preview_has_a_body_and_attachments_say_their_format() {
     let offer = of_v2(json!({
         "type": "https://didcomm.org/issue-credential/3.0/offer-credential",

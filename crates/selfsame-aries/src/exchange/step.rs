@@ -14,7 +14,7 @@ use super::{Speech, Spoken};
 pub enum ExchangeInput<C: Course> {
     /// A message came.
     Received(Incoming<Speech<C>>),
-    /// The controller sends a message. Its attachments were made by whoever knows the format.
+    /// The controller sends a message. The caller made its attachments, since it knows the format.
     Send(Speech<C>),
 }
 

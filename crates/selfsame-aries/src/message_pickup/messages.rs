@@ -19,7 +19,7 @@ const MESSAGE_MAX: usize = 1024 * 1024;
 pub enum PickupMessage {
     /// `status-request`.
     StatusRequest {
-        /// The key that is asked about; all, if there is none.
+        /// The key that is asked about; without it, all.
         recipient_key: Option<String>,
     },
     /// `status`.
@@ -28,7 +28,7 @@ pub enum PickupMessage {
     DeliveryRequest {
         /// How many messages.
         limit: u32,
-        /// The key whose messages are wanted; all, if there is none.
+        /// The key whose messages are wanted; without it, all.
         recipient_key: Option<String>,
     },
     /// `delivery`.

@@ -42,7 +42,7 @@ pub enum UrlProblem {
 /// followed first.
 ///
 /// # Errors
-/// If it is none.
+/// If it is malformed.
 pub fn read_invitation(text: &str) -> Result<InvitationText, UrlProblem> {
     let message = read_message(text)?;
     if message.kind.is("connections", "invitation") {
@@ -58,7 +58,7 @@ pub fn read_invitation(text: &str) -> Result<InvitationText, UrlProblem> {
 /// Reads the message in such a text, whatever it says.
 ///
 /// # Errors
-/// If there is none.
+/// If it is missing.
 pub fn read_message(text: &str) -> Result<Message, UrlProblem> {
     let text = text.trim();
     if text.len() > TEXT_MAX {

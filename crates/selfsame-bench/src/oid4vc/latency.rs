@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::resolver::FakeResolver;
-use super::{Oid4vcBench, Stage};
+use super::{Oid4vcBench, Stage, users};
 use crate::Error;
 use crate::flow;
 use crate::report::Figure;
@@ -24,7 +24,7 @@ pub async fn measure(bench: &mut Oid4vcBench<'_>) -> Result<(), Error> {
     for (method, study_issue, study_verify) in STUDY {
         let (issue, verify, note) = if method == "cheqd" {
             let resolver = FakeResolver::start().await?;
-            let stage = resolver.stage(bench).await?;
+            let stage = resolver.stage(bench, "latency-cheqd").await?;
             let (issue, verify) = repeat(bench, stage, method, flow::STUDY_FORMAT).await?;
             let note = format!(
                 "resolver's delay {} ms, asked {} times",
@@ -58,6 +58,13 @@ pub async fn measure(bench: &mut Oid4vcBench<'_>) -> Result<(), Error> {
     push(bench, "latency_ms_sd_jwt_issue", &issue, None, None);
     push(bench, "latency_ms_sd_jwt_verify", &verify, None, None);
     Ok(())
+}
+
+/// Measures 1 to 40 users whose issuer has the DID of a ledger, behind a resolver that is late.
+pub async fn measure_users(bench: &mut Oid4vcBench<'_>) -> Result<(), Error> {
+    let resolver = FakeResolver::start().await?;
+    let mut stage = resolver.stage(bench, "users-cheqd").await?;
+    users::measure(bench, &mut stage, users::LEDGER).await
 }
 
 #[expect(clippy::disallowed_methods, reason = "latency is what is measured")]

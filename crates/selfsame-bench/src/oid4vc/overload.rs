@@ -17,6 +17,7 @@ const STUDY_HALTS: f64 = 110.0;
 pub async fn measure(bench: &mut Oid4vcBench<'_>, stage: &mut Stage) -> Result<(), Error> {
     let each = bench.plan.requests_each;
     let mut failed_at_1000 = 0;
+    let mut first_failure = None;
     for users in USERS {
         stage.people(users, bench.progress).await?;
         for flow in [Flow::Issue, Flow::Verify] {
@@ -30,7 +31,9 @@ pub async fn measure(bench: &mut Oid4vcBench<'_>, stage: &mut Stage) -> Result<(
             let name = |what: &str| format!("{what}_{users}_{}", flow.name());
             let mut median = Figure::new(name("p50_ms"), burst.times.median(), "ms");
             if let Some(why) = &burst.why {
-                median = median.note(format!("{} failed, first: {why}", burst.failed));
+                let note = format!("{} failed, first: {why}", burst.failed);
+                first_failure.get_or_insert((users, note.clone()));
+                median = median.note(note);
             }
             bench.figures.push(median);
             bench.figures.push(Figure::new(
@@ -49,7 +52,10 @@ pub async fn measure(bench: &mut Oid4vcBench<'_>, stage: &mut Stage) -> Result<(
     bench.figures.push(
         Figure::new("rss_mb_1000", stage.server.usage().peak_mb, "MB").bar(Bar::AtMost(150.0)),
     );
-    until_failure(bench, stage).await?;
+    match first_failure {
+        Some((users, note)) => push_first_failure(bench, users, note),
+        None => until_failure(bench, stage).await?,
+    }
     recovery(bench, stage).await
 }
 
@@ -83,12 +89,16 @@ async fn until_failure(bench: &mut Oid4vcBench<'_>, stage: &mut Stage) -> Result
         }
         note = format!("none failed with {users} at once, the most that were tried");
     }
+    push_first_failure(bench, users, note);
+    Ok(())
+}
+
+fn push_first_failure(bench: &mut Oid4vcBench<'_>, users: usize, note: String) {
     bench.figures.push(
         Figure::new("first_failure_users", users as f64, "users")
             .study(STUDY_HALTS)
             .note(note),
     );
-    Ok(())
 }
 
 /// Measures the time until pairs are as fast as before the overload, without a restart.

@@ -47,8 +47,8 @@ impl FakeResolver {
     }
 
     /// A server whose issuer has a DID on a ledger. This resolver serves its document, with the issuer's key.
-    pub async fn stage(&self, bench: &Oid4vcBench<'_>) -> Result<Stage, Error> {
-        let data = bench.scratch.join("latency-cheqd");
+    pub async fn stage(&self, bench: &Oid4vcBench<'_>, name: &str) -> Result<Stage, Error> {
+        let data = bench.scratch.join(name);
         let settings = format!("[issuer]\ndid = \"{DID}\"\n");
         let more = [
             "--foreign-resolver".to_owned(),

@@ -14,6 +14,8 @@ use crate::report::{Bar, Figure};
 
 /// Rows in one request: as many as it may have.
 const ROWS: usize = 1_000;
+/// Bytes of a file in one request.
+const PORTION: usize = 512 * 1024;
 /// How long the last message may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -41,6 +43,7 @@ pub async fn measure(
     let rows = rate(requests * ROWS, began.elapsed());
     bench.push(Figure::new("bulk_rows_s", rows, "rows/s").bar(Bar::AtLeast(5_000.0)));
 
+    file(bench, &site).await?;
     let endpoint = json!({"url": receiver.address(), "types": ["offer.created"]});
     let token = &site.server.operator;
     site.client.post("/api/webhooks", token, &endpoint).await?;
@@ -91,6 +94,47 @@ async fn receiver(confirmed: Confirmed) -> std::io::Result<FakeServer> {
         }
     })
     .await
+}
+
+/// Measures a file of CSV, from its first byte to its last offer.
+#[expect(clippy::disallowed_methods, reason = "time is what is measured")]
+async fn file(bench: &mut OrganisationsBench<'_>, site: &Site) -> Result<(), Error> {
+    let rows = bench.plan.file_rows;
+    let mut file = "reference,given_name,family_name,born,number,department\n".to_owned();
+    for number in 0..rows {
+        file.push_str(&format!(
+            "{number},Maja,Musterfrau {number},1984-01-26,E-{number:06},Radiology\n"
+        ));
+    }
+    bench.progress.begin("offers of a file", rows as u64);
+    let token = &site.server.operator;
+    let began = Instant::now();
+    let new = json!({"type": TYPE, "kind": "csv"});
+    let path = "/api/issuer/lists";
+    let mut list = site.client.post(path, token, &new).await?;
+    let path = format!("{path}/{}", list["id"].as_str().unwrap_or_default());
+    let mut from = 0;
+    for portion in file.as_bytes().chunks(PORTION) {
+        let at = format!("{path}/file?from={from}");
+        site.client.post_bytes(&at, token, portion).await?;
+        from += portion.len();
+    }
+    let at = format!("{path}/issue");
+    list = site.client.post(&at, token, &json!({})).await?;
+    while list["state"] == "offering" {
+        if began.elapsed() > PATIENCE {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        list = site.client.get(&path, token).await?;
+    }
+    if list["offered"] != json!(rows) {
+        let (what, why) = (path, format!("it ended as {list}"));
+        return Err(Error::Call { what, why });
+    }
+    let rate = rate(rows, began.elapsed());
+    bench.push(Figure::new("bulk_file_rows_s", rate, "rows/s").bar(Bar::AtLeast(3_000.0)));
+    Ok(())
 }
 
 /// One request for as many offers as it may have.

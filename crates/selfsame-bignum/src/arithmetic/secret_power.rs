@@ -59,6 +59,8 @@ fn factors<'a>(terms: &[SecretTerm<'a>]) -> Vec<SecretFactor<'a>> {
     for term in terms {
         let bits = term.exponent.bits();
         match term.base {
+            // The power is one. A table has no column for it.
+            _ if bits == 0 => {}
             Base::Fixed(fixed) if bits > fixed.capacity() => {
                 let capacity = fixed.capacity();
                 factors.push(SecretFactor::new(term.base, term.exponent, 0..capacity));

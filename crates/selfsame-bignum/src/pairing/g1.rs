@@ -7,6 +7,8 @@ use super::group::Point;
 use super::scalar::Scalar;
 use super::wire;
 
+const HIGH: &str = "a coordinate is not below the modulus";
+
 /// A point of G1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct G1(pub(super) Point<Fp>);
@@ -81,6 +83,26 @@ impl G1 {
             *byte = value;
         }
         bytes
+    }
+
+    /// Reads the bytes of [`Self::to_bytes`].
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for other bytes, for a point that is not on the curve, and for the point at infinity.
+    pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Result<Self, Error> {
+        let (form, rest) = bytes.split_at(1);
+        let numbers = rest.as_chunks::<32>().0;
+        let number = |at: usize| Fp::from_be_bytes(numbers.get(at)?);
+        let (Some(x), Some(y)) = (number(0), number(1)) else {
+            return Err(wire::refuse(wire::G1, HIGH));
+        };
+        let zeros = rest.get(64..).unwrap_or_default();
+        let is_padded = form == [4] && zeros.iter().all(|byte| *byte == 0);
+        let point = Self(Point::affine(x, y));
+        match is_padded && point.0.is_on_curve() {
+            true => Ok(point),
+            false => Err(wire::refuse(wire::G1, "it is not on the curve")),
+        }
     }
 
     /// The text of published data: three numbers in Montgomery form. We write z = 1, or 0 for infinity.

@@ -99,6 +99,19 @@ impl G2 {
         bytes
     }
 
+    /// Reads the bytes of [`Self::to_bytes`].
+    pub(super) fn from_bytes_or_identity(bytes: &[u8; Self::BYTES]) -> Result<Self, Error> {
+        if *bytes == Self::identity().to_bytes() {
+            return Ok(Self::identity());
+        }
+        let [x, y] = coordinates(&read_numbers(bytes)?);
+        let point = Point::affine(x, y);
+        match point.is_on_curve() {
+            true => Self(point).in_group(),
+            false => Err(NOT_ON_CURVE),
+        }
+    }
+
     /// The text of published data: six numbers in Montgomery form. We write z = 1, or 0 for infinity.
     pub(crate) fn to_text(self) -> String {
         if self.is_identity() {

@@ -63,7 +63,6 @@ impl<M: Prime> Residue<M> {
     }
 
     /// The residue of big-endian bytes; `None` if the number is not below P.
-    #[cfg(test)]
     pub(super) fn from_be_bytes(bytes: &[u8; 32]) -> Option<Self> {
         let number = limbs_from_be_bytes(bytes);
         let canonical = subtract(&number, &M::P).1;

@@ -22,6 +22,11 @@ impl Prime for GroupOrder {
     ];
 }
 
+const NOT_BELOW: Error = Error::Malformed {
+    what: wire::SCALAR,
+    why: "it is not below the order",
+};
+
 /// An integer modulo the group order; constant time, wiped when dropped.
 #[derive(Clone)]
 pub struct Scalar(Residue<GroupOrder>);
@@ -77,8 +82,17 @@ impl Scalar {
     }
 
     /// 32 big-endian bytes.
-    pub(crate) fn to_be_bytes(&self) -> [u8; 32] {
+    pub fn to_be_bytes(&self) -> [u8; 32] {
         self.0.to_be_bytes()
+    }
+
+    /// Reads 32 big-endian bytes.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for a number that is not below the order.
+    pub fn from_be_bytes(bytes: &[u8; 32]) -> Result<Self, Error> {
+        let number = Residue::from_be_bytes(bytes);
+        number.map(Self).ok_or(NOT_BELOW)
     }
 
     /// A public integer modulo the order; variable time.
@@ -141,7 +155,7 @@ impl Scalar {
     pub(crate) fn from_text(text: &str) -> Result<Self, Error> {
         let (limbs, high) = wire::read_hexadecimal(text, wire::SCALAR)?;
         if high != 0 || !subtract(&limbs, &GroupOrder::P).1 {
-            return Err(wire::refuse(wire::SCALAR, "it is not below the order"));
+            return Err(NOT_BELOW);
         }
         Ok(Self(Residue::new(limbs)))
     }

@@ -4,6 +4,7 @@
 mod cheqd;
 mod selfsame;
 mod web;
+mod webvh;
 
 use selfsame_crypto::PublicKey;
 use selfsame_crypto::encoding::hex_encode;
@@ -30,14 +31,17 @@ pub(super) enum Keeping {
     OfKey(OfKey),
     /// Their documents are hosted here.
     Web,
+    /// Their logs are hosted here.
+    Webvh,
     /// They are anchored in the registry.
     Selfsame,
     /// A registrar writes them.
     Cheqd,
 }
 
-const TABLE: [(Method, Keeping); 3] = [
+const TABLE: [(Method, Keeping); 4] = [
     (selfsame_did::web::METHOD, Keeping::Web),
+    (selfsame_did::method::webvh::METHOD, Keeping::Webvh),
     (selfsame_did::selfsame::METHOD, Keeping::Selfsame),
     (selfsame_did::method::cheqd::METHOD, Keeping::Cheqd),
 ];
@@ -71,6 +75,7 @@ impl Dids {
                 self.shared.store.commit(put(batch, &record)?).await?;
                 Ok(record)
             }
+            Keeping::Webvh => self.create_webvh(new).await,
             Keeping::Selfsame => self.create_selfsame(new).await,
             Keeping::Cheqd => self.create_cheqd(new).await,
         }
@@ -90,6 +95,7 @@ impl Dids {
                 self.shared.resolver.forget(&after.did);
                 Ok(after)
             }
+            Keeping::Webvh => self.change_webvh(batch, before, after).await,
             Keeping::Selfsame => self.change_selfsame(batch, before, after).await,
             Keeping::Cheqd => self.change_cheqd(batch, before, after).await,
         }
@@ -98,8 +104,9 @@ impl Dids {
     /// The present document of a DID; null if the DID is deactivated or does not resolve.
     pub(super) async fn present(&self, record: &DidRecord) -> Result<Value> {
         let document = match Keeping::named(record.did.method())? {
-            Keeping::Web | Keeping::Cheqd if record.deactivated => None,
+            Keeping::Web | Keeping::Webvh | Keeping::Cheqd if record.deactivated => None,
             Keeping::Web => Some(record.hosted()?),
+            Keeping::Webvh => Some(selfsame_webvh::with_web(record.hosted()?)),
             // The instance wrote this document itself, so it needs no other party's answer.
             Keeping::Cheqd => Some(record.draft()?.document().clone()),
             Keeping::OfKey(_) | Keeping::Selfsame => {
@@ -143,7 +150,8 @@ impl Shared {
                 let network = self.own_registry()?.network().await?;
                 Ok(selfsame_did::selfsame::create(&network, public))
             }
-            Keeping::Cheqd => Err(Error::bad_request("did-of-registrar")),
+            // These are more than one key: `DidMethod` does not have them.
+            Keeping::Cheqd | Keeping::Webvh => Err(Error::bad_request("did-of-registrar")),
         }
     }
 }

@@ -125,6 +125,8 @@ mod tests {
             cache_max_age: None,
             etag: None,
             retry_after: None,
+            challenge: None,
+            dpop_nonce: None,
             body: token.finish(&[0; 64]).into_bytes().into(),
         }
     }

@@ -2,15 +2,16 @@
 
 use std::fmt;
 
-use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_net::{Authorization, Body, NetError, Response};
+use selfsame_net::{Body, NetError, Response};
+use selfsame_oauth::client::possession::usable_nonce;
 use selfsame_oauth::secret;
 use selfsame_registry::{Receipt, Transaction};
-use selfsame_store::{Leased, NewOutbox};
+use selfsame_store::{Leased, NewOutbox, TenantId};
 use selfsame_traces::TraceContext;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -33,7 +34,7 @@ pub struct CallEntry {
     pub machine: String,
     /// The id of the record that gets the answer.
     pub record: String,
-    /// The span that wrote it, if its trace is recorded: whoever carries the call out goes on with that trace.
+    /// The span that wrote it, if its trace is recorded: the transport that carries the call out goes on with that trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceContext>,
 }
@@ -61,8 +62,20 @@ pub struct HttpCall {
     pub bearer: Option<SecretString>,
     /// Whether it may be sent again although it may have arrived.
     pub is_repeatable: bool,
+    /// The key whose possession a proof shows. The token goes with it, by the scheme of bound tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof: Option<CallProof>,
     /// A POST without a body that is made first. Its answer, if there is one, comes along.
     pub first: Option<Url>,
+}
+
+/// What the proof of possession of a call is made with.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct CallProof {
+    /// The key.
+    pub key: KeyHandle,
+    /// The nonce that the server gave last.
+    pub nonce: Option<String>,
 }
 
 /// The body of an HTTP request.
@@ -134,6 +147,9 @@ pub struct Arrived {
     pub content_type: Option<String>,
     /// The body as text.
     pub body: String,
+    /// The server's nonce for the next proof of possession, if the answer has one (RFC 9449 §8).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dpop_nonce: Option<String>,
 }
 
 /// What came of an attempt.
@@ -160,6 +176,7 @@ impl HttpCall {
             body,
             bearer: None,
             is_repeatable: false,
+            proof: None,
             first: None,
         }
     }
@@ -263,6 +280,7 @@ impl Arrived {
             status: 202,
             content_type: None,
             body: String::new(),
+            dpop_nonce: None,
         }
     }
 
@@ -272,26 +290,35 @@ impl Arrived {
             content_type: response.content_type.clone(),
             // A body that is not UTF-8 is not JSON either, and is refused as such.
             body: String::from_utf8_lossy(&response.body).into_owned(),
+            dpop_nonce: usable_nonce(response.dpop_nonce.as_deref()).map(str::to_owned),
         }
     }
 }
 
 impl Shared {
-    /// Makes an HTTP request that was put off `attempts` times.
-    pub(super) async fn called(&self, call: &HttpCall, attempts: u32) -> Called {
+    /// Makes an HTTP request of a tenant that was put off `attempts` times.
+    ///
+    /// # Errors
+    /// If the request needs a proof and its key can't sign.
+    pub(super) async fn called(
+        &self,
+        tenant: &TenantId,
+        call: &HttpCall,
+        attempts: u32,
+    ) -> Result<Called> {
         let mut first = None;
         if let Some(url) = &call.first {
             let ahead = HttpCall {
                 is_repeatable: true,
                 ..HttpCall::post(url.clone(), HttpBody::Empty)
             };
-            match self.posted(&ahead, attempts).await {
+            match self.posted(tenant, &ahead, attempts).await? {
                 Posted::Answered(arrived) => first = Some(arrived),
-                Posted::Later(seconds) => return Called::Later(seconds),
+                Posted::Later(seconds) => return Ok(Called::Later(seconds)),
                 Posted::Failed(_) => {}
             }
         }
-        match self.posted(call, attempts).await {
+        Ok(match self.posted(tenant, call, attempts).await? {
             Posted::Answered(response) => Called::Answered(CallAnswer::Http { response, first }),
             Posted::Later(seconds) => Called::Later(seconds),
             Posted::Failed(error) => {
@@ -300,30 +327,25 @@ impl Shared {
                     reason: error.public_reason(),
                 })
             }
-        }
+        })
     }
 
-    async fn posted(&self, call: &HttpCall, attempts: u32) -> Posted {
-        let authorization = match &call.bearer {
-            Some(token) => Authorization::Bearer(token.clone()),
-            None => Authorization::None,
-        };
+    async fn posted(&self, tenant: &TenantId, call: &HttpCall, attempts: u32) -> Result<Posted> {
         if let ("ws" | "wss", HttpBody::Envelope { bytes, .. }) = (call.url.scheme(), &call.body) {
             let sent = self.net.send_on_socket(&call.url, bytes.clone()).await;
-            return match sent {
+            return Ok(match sent {
                 Ok(()) => Posted::Answered(Arrived::taken()),
                 Err(error) => call.failed(error, attempts),
-            };
+            });
         }
-        let posted = self.net.post(&call.url, call.body.body(), authorization);
-        match posted.await {
+        Ok(match self.sent(tenant, call).await? {
             Ok(response) if attempts < CALLS_MAX && call.is_put_off(response.status) => {
                 let wait = 1_u64 << attempts;
                 Posted::Later(response.retry_after.unwrap_or(wait).clamp(wait, WAIT_MAX))
             }
             Ok(response) => Posted::Answered(Arrived::of(&response)),
             Err(error) => call.failed(error, attempts),
-        }
+        })
     }
 
     /// Submits a transaction to the registry.
@@ -352,7 +374,7 @@ enum Posted {
 }
 
 impl HttpBody {
-    fn body(&self) -> Body {
+    pub(super) fn body(&self) -> Body {
         match self {
             Self::Empty => Body::Empty,
             Self::Form(form) => Body::Form(form.clone()),

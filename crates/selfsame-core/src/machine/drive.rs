@@ -12,8 +12,8 @@ use selfsame_traces::{Attribute, SpanEnd, SpanKind};
 use super::call::{Call, CallEntry, Called};
 use super::outbox::buried;
 use super::{At, Calling, Fate, Machine, Next, Round, Settlement};
-use crate::events::Event;
 use crate::shared::{Correspondent, Shared};
+use selfsame_driver::record::events::Event;
 
 /// A step that lost a race is taken again on the new record; more races than this are not accidental.
 const RACES_MAX: usize = 4;
@@ -22,6 +22,8 @@ const RACES_MAX: usize = 4;
 pub struct Driven<R> {
     pub reply: R,
     pub committed: Committed,
+    /// The call that is made next, if it is made at once.
+    next: Option<OutboxId>,
 }
 
 /// What came of a call that was tried at once.
@@ -108,7 +110,12 @@ impl Shared {
             let Some(read) = read else {
                 let reply = machine.absent(&input)?;
                 let committed = Committed::default();
-                return Ok(Driven { reply, committed });
+                let next = None;
+                return Ok(Driven {
+                    reply,
+                    committed,
+                    next,
+                });
             };
             let turn = Turn { at, held: None };
             if let Some(driven) = self.take(machine, turn, read, &mut input).await? {
@@ -152,7 +159,7 @@ impl Shared {
             let Some(driven) = self.carried_early(machine, id).await?.flatten() else {
                 return Ok(None);
             };
-            next = driven.committed.outbox.first().copied();
+            next = driven.next;
             reply = Some(driven.reply);
         }
         Ok(reply)
@@ -272,7 +279,7 @@ impl Shared {
         attempts: u32,
     ) -> Result<Called> {
         Ok(match call {
-            Call::Http(call) => self.called(call, attempts).await,
+            Call::Http(call) => self.called(at.tenant, call, attempts).await?,
             Call::Registry(transaction) => Called::Answered(self.submitted(transaction).await?),
             Call::Dialogue => Called::Answered(machine.converse(at).await?),
         })
@@ -315,6 +322,7 @@ impl Shared {
         input: &mut M::Input,
     ) -> Result<Option<Driven<M::Reply>>> {
         let Turn { at, held } = turn;
+        let had_ended = machine.result(&read.record).is_some();
         machine.prepare(at, &read.record, input).await?;
         let ctx = self.clock.ctx();
         let freshness = machine.freshness(&read.record, input);
@@ -341,13 +349,20 @@ impl Shared {
             TurnEnd::Committed(committed) => committed,
             TurnEnd::Conflict(kind) => return machine.conflict(&kind).map_or(Ok(None), Err),
         };
+        if let (false, Some(result)) = (had_ended, machine.result(&read.record)) {
+            result.count();
+        }
         if next.record == Fate::Written
             && let Some(version) = committed.versions.first()
         {
             machine.records().keep(*version, read.record);
         }
-        let reply = next.reply;
-        Ok(Some(Driven { reply, committed }))
+        let first = committed.outbox.first().copied();
+        Ok(Some(Driven {
+            reply: next.reply,
+            committed,
+            next: first.filter(|_| !next.leaves_calls),
+        }))
     }
 
     /// Commits what a turn gave, and tells the events. It knows no machine, so it is compiled once.
@@ -461,8 +476,7 @@ impl<M: Calling> Correspondent for M {
     async fn carry_out(self: Arc<Self>, shared: &Arc<Shared>, leased: &Leased) -> Result<()> {
         if let Some(driven) = shared.carry(&*self, leased).await? {
             // This entry is settled; if the next one fails, that has already been put off.
-            let next = driven.committed.outbox.first().copied();
-            drop(shared.go_on(&self, next).await);
+            drop(shared.go_on(&self, driven.next).await);
         }
         Ok(())
     }

@@ -23,6 +23,24 @@ pub struct FlowStage {
     pub origin: Option<FlowOrigin>,
 }
 
+/// How a flow ended, for figures.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FlowResult {
+    /// What kind of flow it is, such as `presentation`.
+    pub flow: &'static str,
+    /// How it ended, such as `valid`.
+    pub result: &'static str,
+}
+
+impl FlowResult {
+    /// Counts it in the metrics.
+    pub(super) fn count(self) {
+        let Self { flow, result } = self;
+        metrics::counter!("selfsame_flows_ended_total", "flow" => flow, "result" => result)
+            .increment(1);
+    }
+}
+
 impl FlowOrigin {
     /// A flow that begins now, with the present span.
     #[must_use]

@@ -1,5 +1,6 @@
 //! The driver, driven by a toy protocol against a host on loopback.
 
+mod proven;
 mod toy;
 mod traced;
 

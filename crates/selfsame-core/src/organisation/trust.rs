@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use selfsame_credential::verdict::can_name_issuer;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_driver::record::{decode, encode};
@@ -12,7 +13,6 @@ use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::config::TrustConfig;
 use crate::shared::Shared;
 use crate::trust::Trusted;
 use crate::view::readable;
@@ -210,7 +210,7 @@ impl TrustInAll {
 
 fn checked(new: &NewTrustedIssuer, added: String) -> Result<TrustedIssuer> {
     let issuer = new.issuer.trim();
-    if issuer.len() > IDENTIFIER_MAX || !TrustConfig::is_issuer(issuer) {
+    if issuer.len() > IDENTIFIER_MAX || !can_name_issuer(issuer) {
         return Err(Error::bad_request("trust-issuer-malformed"));
     }
     let name = new.name.trim();

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{AsOf, Did, Resolution};
 use serde::{Deserialize, Serialize};
@@ -186,11 +185,9 @@ impl From<SavedResolution> for Resolution {
 
 impl From<&List> for SavedList {
     fn from(list: &List) -> Self {
-        let token = list.token();
-        let signed = String::from_utf8_lossy(token.signing_input());
         Self {
             uri: list.uri().to_owned(),
-            token: format!("{signed}.{}", base64url_encode(token.signature())),
+            token: list.to_text(),
         }
     }
 }

@@ -13,7 +13,7 @@ fn every_format_reads_back_from_its_name() {
             serde_json::Value::from(format.as_str())
         );
     }
-    assert_eq!("mso_mdoc".parse::<Format>(), Err(UnknownFormat));
+    assert_eq!("ldp_vc".parse::<Format>(), Err(UnknownFormat));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     evidence::Need,
+    path::ClaimPath,
     rules::{Binding, Court},
     sd_jwt::{ProcessError, SdJwt, SdJwtError, Withheld},
     status::{Reference, StatusError},
@@ -56,6 +57,8 @@ pub enum Profile {
     SdJwtVc,
     /// W3C Verifiable Credentials (§A.1, §B.1).
     W3c,
+    /// ISO mdoc (§A.2, §B.2): a document type, elements by namespace, algorithms as COSE numbers.
+    Mdoc,
     /// Compact credentials, our own: types as W3C's, algorithms as COSE numbers. OpenID4VP has no query for them.
     Compact,
 }
@@ -69,6 +72,8 @@ pub enum StatusForm {
     ClaimAndMember,
     /// In the claim `status`, and the list is signed by the issuer's DID.
     ClaimByDid,
+    /// In the security object of an mdoc, and the list is signed by the document signer (Token Status List §6.3).
+    SecurityObject,
     /// In `credentialStatus`, an object for each purpose (Bitstring Status List §2.1).
     Member,
 }
@@ -93,6 +98,10 @@ pub(crate) trait CredentialView: fmt::Debug + Send + Sync {
     }
     /// The SD-JWT, if it is one.
     fn sd_jwt(&self) -> Option<&SdJwt> {
+        None
+    }
+    /// The credential with these claims alone and what is always disclosed; `None` if claims can't be withheld.
+    fn disclosing(&self, _: &[ClaimPath]) -> Option<String> {
         None
     }
     /// The header of the issuer's JWT.
@@ -138,6 +147,9 @@ pub enum HeldError {
     /// It is not a compact credential.
     #[error("the text is not a compact credential in base64url")]
     Compact,
+    /// It is not a mobile document.
+    #[error("the text is not an ISO mdoc (IssuerSigned) in base64url")]
+    Mdoc,
     /// A time in it is not written as specified.
     #[error("a time in the credential is not written as specified")]
     Time,

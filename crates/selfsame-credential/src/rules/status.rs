@@ -145,7 +145,7 @@ fn missing(claimed: &Claimed<'_>, evidence: &Evidence) -> Option<Need> {
 /// The stated signer of a list: its own issuer or, if it names none, the credential's.
 fn claimed_of<'a>(list: &'a List, credential: &Claimed<'a>) -> Claimed<'a> {
     Claimed {
-        header: &list.token().header,
+        header: list.header(),
         id: list.issuer().or(credential.id),
         ..*credential
     }
@@ -264,7 +264,7 @@ fn is_genuine(
     };
     let anchored = identity.is_anchored(court.policy, court.now);
     let entitled = identity.is(issuer) || identity.is_listed(court.policy);
-    let accepted = court.policy.accepts(list.token().header.alg);
+    let accepted = court.policy.accepts(list.header().alg);
     match anchored && entitled && accepted && list.verify(signed.key()).is_ok() {
         true => Ok(()),
         false => Err(
@@ -276,7 +276,7 @@ fn is_genuine(
 
 /// Why a list is too old: by its own `exp` and `ttl`, or by the policy's limits since it was fetched and since it was
 /// signed. A host that serves an old list was still asked just now: only the signature's time reveals that.
-fn stale(list: &List, fetched: UnixTime, court: &Court<'_>) -> Option<&'static str> {
+pub(crate) fn stale(list: &List, fetched: UnixTime, court: &Court<'_>) -> Option<&'static str> {
     let (now, policy) = (court.now, court.policy);
     let within = |since: UnixTime, limit: u64| {
         now.seconds_since(since) <= limit.saturating_add(policy.leeway)

@@ -16,8 +16,8 @@ use super::*;
 use crate::{
     evidence::{Fetched, SignatureRequest, Unavailable},
     format::{
-        cwt::tests as compact, cwt::verify as cwt, sd_jwt_vc::verify as sd_jwt_vc,
-        w3c::verify as w3c,
+        cwt::tests as compact, cwt::verify as cwt, mso_mdoc::tests as mso_mdoc,
+        sd_jwt_vc::verify as sd_jwt_vc, w3c::verify as w3c,
     },
     testing::{NOW, Party},
     verdict::{Outcome, Rule, Trust},
@@ -30,6 +30,7 @@ fn binding() -> Binding {
     Binding {
         audience: AUDIENCE.to_owned(),
         nonce: NONCE.to_owned(),
+        session: None,
     }
 }
 
@@ -198,6 +199,7 @@ fn what_comes_together_shares_one_budget_however_often_it_is_looked_at() {
                         .finish(&[0; 64])
                 }
                 Format::VcJwt | Format::Toy => heavy(number).0,
+                Format::MsoMdoc => mso_mdoc::heavy(number),
                 Format::Cwt => compact::heavy(u64::try_from(number).unwrap()),
             })
             .collect();

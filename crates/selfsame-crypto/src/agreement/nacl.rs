@@ -1,5 +1,5 @@
 //! The boxes of NaCl, as libsodium writes them: encryption from one X25519 key to another (`crypto_box_easy`), and from
-//! nobody to one (`crypto_box_seal`). XSalsa20 with Poly1305.
+//! an anonymous sender to one recipient (`crypto_box_seal`). XSalsa20 with Poly1305.
 
 use blake2::digest::consts::U24;
 use blake2::{Blake2b, Digest as _};

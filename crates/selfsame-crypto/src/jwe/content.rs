@@ -116,7 +116,7 @@ impl ContentEncryption {
         }
     }
 
-    /// Decrypts. All that does not fit is one error, so that nobody learns from it.
+    /// Decrypts. All failures are one error, so that an attacker learns nothing from it.
     pub(super) fn decrypt(self, key: &[u8], of: &Encrypted<'_>) -> Result<Secret, JweError> {
         let fits = key.len() == self.key_len()
             && of.iv.len() == self.iv_len()

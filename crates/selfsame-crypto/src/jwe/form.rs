@@ -82,7 +82,7 @@ impl Jwe {
     /// # Errors
     /// As [`Jwe::parse`].
     pub fn from_members(mut members: Map<String, Value>) -> Result<Self, JweError> {
-        // What is not protected anybody can change on the way, and additional data nobody here would read.
+        // An attacker can change what is not protected, and no code here reads additional data.
         for name in ["unprotected", "aad"] {
             if members.contains_key(name) {
                 return Err(JweError::Unsupported(name));

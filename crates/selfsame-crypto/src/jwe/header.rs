@@ -38,9 +38,9 @@ pub struct JweHeader {
     pub enc: ContentEncryption,
     /// The ephemeral key.
     pub epk: AgreementKey,
-    /// Information about the sender, decoded; empty if there is none.
+    /// Information about the sender, decoded; empty if the header has none.
     pub apu: Vec<u8>,
-    /// Information about the recipients, decoded; empty if there is none.
+    /// Information about the recipients, decoded; empty if the header has none.
     pub apv: Vec<u8>,
     /// The identifier of the recipient's key.
     pub kid: Option<String>,
@@ -80,7 +80,7 @@ impl KeyManagement {
         matches!(self, Self::Ecdh1PuA128Kw | Self::Ecdh1PuA256Kw)
     }
 
-    /// The length of the key that wraps the content's key, in bytes; `None` if there is none.
+    /// The length of the key that wraps the content's key, in bytes; `None` if it does not exist.
     pub(super) const fn wrapping_len(self) -> Option<usize> {
         match self {
             Self::EcdhEs => None,

@@ -5,7 +5,7 @@ use webpki::{Cert, VerifiedPath};
 use crate::der;
 
 const BOOLEAN: u8 = 0x01;
-const OBJECT_IDENTIFIER: u8 = 0x06;
+pub(super) const OBJECT_IDENTIFIER: u8 = 0x06;
 const OCTET_STRING: u8 = 0x04;
 const EXTENSIONS: u8 = 0xa3;
 /// id-ce-keyUsage, 2.5.29.15.

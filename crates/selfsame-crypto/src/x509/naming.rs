@@ -2,10 +2,9 @@
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 
-use super::key_usage::extension;
+use super::key_usage::{OBJECT_IDENTIFIER, extension};
 use crate::der;
 
-const OBJECT_IDENTIFIER: u8 = 0x06;
 const SET: u8 = 0x31;
 const UTF8_STRING: u8 = 0x0c;
 const PRINTABLE_STRING: u8 = 0x13;
@@ -57,7 +56,7 @@ pub fn named(certificate: &[u8]) -> Option<SubjectNames> {
 }
 
 /// Name ::= SEQUENCE OF SET OF SEQUENCE { type, value }.
-fn attributes(mut sets: &[u8]) -> Option<Vec<(&'static str, String)>> {
+pub(super) fn attributes(mut sets: &[u8]) -> Option<Vec<(&'static str, String)>> {
     let mut read = Vec::new();
     while !sets.is_empty() && read.len() < MAX_NAMES {
         let (mut set, after) = der::take(sets, SET)?;

@@ -1,15 +1,16 @@
 //! did:peer: identifiers that peers give each other (Peer DID Method Specification). The number after `peer:` says how
-//! the identifier is made: 1 is the hash of a document, 2 has keys and services, 4 has a document, or its hash alone.
+//! the identifier is made: 0 has one key, as a did:key has, 1 is the hash of a document, 2 has keys and services, 4 has a document, or its hash alone.
 
 mod document;
 mod elements;
 mod stored;
 
+use selfsame_crypto::PublicKey;
 use selfsame_crypto::encoding::multibase_base58_encode;
 use selfsame_crypto::hash::sha256;
 
 use crate::did::Did;
-use crate::document::Representation;
+use crate::document::{Document, Relationship, Representation, VerificationMethod};
 use crate::resolution::{Resolution, ResolutionError};
 
 use super::{Method, Origin, done};
@@ -55,10 +56,11 @@ pub enum PeerError {
 /// The document of a did:peer that contains it.
 ///
 /// # Errors
-/// `NotFound` for one that has only the hash of its document; `InvalidDid` for what is none.
+/// `NotFound` for one that has only the hash of its document; `InvalidDid` for any other text.
 pub fn resolve(did: &Did, representation: Representation) -> Result<Resolution, ResolutionError> {
     let id = did.method_id();
     let document = match (did.method() == METHOD.name, id.as_bytes().first()) {
+        (true, Some(b'0')) => inception(did)?,
         (true, Some(b'2')) => elements::resolve(did)?,
         (true, Some(b'4')) if id.contains(':') => document::resolve(did)?,
         (true, Some(b'1' | b'3' | b'4')) if is_hash(id.get(1..).unwrap_or_default()) => {
@@ -67,6 +69,26 @@ pub fn resolve(did: &Did, representation: Representation) -> Result<Resolution, 
         _ => return Err(ResolutionError::InvalidDid),
     };
     Ok(Resolution::found(document, representation))
+}
+
+/// The did:peer of one key, the inception key (Peer DID Method Specification, "Generation Method", 0).
+pub fn create_with_key(key: &PublicKey) -> Did {
+    Did::made(METHOD.name, format_args!("0{}", key.to_multikey()))
+}
+
+/// The document of such a DID: that of the did:key of the same key, under its own name.
+fn inception(did: &Did) -> Result<Document, ResolutionError> {
+    let multikey = did.method_id().get(1..).unwrap_or_default();
+    let key = PublicKey::from_multikey(multikey).map_err(super::key::error)?;
+    if key.to_multikey() != multikey {
+        return Err(ResolutionError::InvalidDid);
+    }
+    let id = did.with_fragment(multikey);
+    let id = id.map_err(|_| ResolutionError::InvalidDid)?;
+    let mut document = Document::new(did.clone());
+    let method = VerificationMethod::suited(id, &key);
+    document.add(method, &Relationship::SIGNING);
+    Ok(document)
 }
 
 /// The multihash of SHA-256 in base58.

@@ -21,7 +21,7 @@ struct PackingSender {
     key: AgreementPrivate,
 }
 
-/// Encrypts a plaintext to these Ed25519 keys, from `sender` or from nobody. All keys and nonces come from the
+/// Encrypts a plaintext to these Ed25519 keys, from `sender` or anonymously. All keys and nonces come from the
 /// randomness of the step and from all that is encrypted: another plaintext or another recipient gives others.
 ///
 /// # Errors

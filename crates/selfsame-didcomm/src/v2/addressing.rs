@@ -35,7 +35,7 @@ pub(super) fn member(bytes: &[u8]) -> serde_json::Value {
 /// The sender's key of an authenticated envelope; `None` if the sender is anonymous.
 ///
 /// # Errors
-/// If the algorithm is none of DIDComm's, or `apv`, `apu` and `skid` do not agree.
+/// If DIDComm does not define the algorithm, or `apv`, `apu` and `skid` do not agree.
 pub(super) fn sender(jwe: &Jwe) -> Result<Option<DidUrl>, Error> {
     let header = &jwe.header;
     if header.apv != apv(jwe.kids()) {
@@ -66,7 +66,7 @@ pub(super) fn key(text: &str, what: &'static str) -> Result<DidUrl, Error> {
     }
 }
 
-/// Whether the plaintext says the same of the parties as the layers around it.
+/// Whether the plaintext names the same parties as the layers around it.
 ///
 /// # Errors
 /// If it does not.

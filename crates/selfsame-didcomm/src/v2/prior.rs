@@ -41,7 +41,7 @@ pub fn draft_rotation(
 }
 
 /// Verifies the message's `from_prior`: a key that authenticates the prior DID signed that the sender is now the
-/// message's `from`, or nobody. `None` if the message has none.
+/// message's `from`, or empty. `None` if the message has none.
 ///
 /// # Errors
 /// `Unresolved` if the prior DID's document is missing; otherwise why it is refused.

@@ -27,7 +27,7 @@ struct KeptCounts<K> {
 }
 
 impl<K: Eq + Hash> RecentCounts<K> {
-    /// Each may do something `most` times within a window of so many seconds.
+    /// Each may do something `most` times within a window of this number of seconds.
     #[must_use]
     pub fn new(most: u64, window: u64) -> Self {
         let kept = KeptCounts {

@@ -31,7 +31,7 @@ pub fn endorsed_text(endorsed: &Transaction) -> Result<String, Problem> {
 /// The transaction of a text that an author has sent.
 ///
 /// # Errors
-/// If it is none, or the text says something else of it.
+/// If it is malformed, or the text says something else of it.
 pub fn authored_of(text: &str) -> Result<AuthoredTransaction, Problem> {
     let members = members(text)?;
     let read = AuthoredTransaction::from_bytes(&bytes(&members)?).map_err(|_| malformed())?;
@@ -42,7 +42,7 @@ pub fn authored_of(text: &str) -> Result<AuthoredTransaction, Problem> {
 /// The transaction of a text that an endorser has sent back.
 ///
 /// # Errors
-/// If it is none, or the text says something else of it.
+/// If it is malformed, or the text says something else of it.
 pub fn endorsed_of(text: &str) -> Result<Transaction, Problem> {
     let members = members(text)?;
     let read = Transaction::from_bytes(&bytes(&members)?).map_err(|_| malformed())?;

@@ -11,8 +11,9 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, COOKIE, RETRY_AFTER, SET_COOKIE}
 use http::request::Parts;
 use http::{Method, Request};
 use http_body_util::BodyExt as _;
+use selfsame_audit::{Act, AuditedActor, Trail};
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, SharedConfig, TrustConfig};
-use selfsame_core::organisation::Organisation;
+use selfsame_core::organisation::{Organisation, OrganisationName};
 use selfsame_core::{Resources, Shared};
 use selfsame_crypto::PrivateKey;
 use selfsame_crypto::jws::Unsigned;
@@ -33,7 +34,10 @@ use serde_json::{Value, json};
 use tower::ServiceExt as _;
 use url::Url;
 
-use crate::{EsignetDoor, EsignetHere, EsignetSettings, MockDoor, details_hash, envelope, routes};
+use crate::{
+    ClientManager, EsignetDoor, EsignetHere, EsignetSettings, MockDoor, details_hash, envelope,
+    is_managing, routes,
+};
 
 /// The redirect URI of the plan.
 pub(crate) const REDIRECT: &str = "https://healthservices.example/userprofile";
@@ -77,6 +81,7 @@ pub(crate) struct Answered {
 struct State {
     provider: EsignetDoor,
     may_manage: bool,
+    trail: Trail,
     mock: MockDoor,
 }
 
@@ -91,11 +96,24 @@ impl FromRequestParts<State> for MockDoor {
 impl FromRequestParts<State> for EsignetHere {
     type Rejection = Infallible;
 
-    async fn from_request_parts(_: &mut Parts, state: &State) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, state: &State) -> Result<Self, Infallible> {
+        let act = Act {
+            organisation: OrganisationName::main(),
+            actor: AuditedActor::unknown(),
+            act: "act".to_owned(),
+            object: None,
+            detail: None,
+            from: None,
+        };
         Ok(Self {
             door: state.provider.clone(),
             from: Some([192, 0, 2, 1].into()),
-            may_manage: state.may_manage,
+            manager: is_managing(parts).then(|| ClientManager {
+                may: state.may_manage,
+                is_known: false,
+                act,
+                trail: state.trail.clone(),
+            }),
         })
     }
 }
@@ -146,6 +164,7 @@ impl World {
         let state = State {
             provider,
             may_manage,
+            trail: Trail::new(shared.store.clone(), clock.clone()),
             mock: MockDoor {
                 mock: mock.clone(),
                 clock: clock.clone(),

@@ -34,7 +34,8 @@ pub fn foreign_host(origin: &Origin, request: &Request) -> Option<Response> {
         return Some(Redirect::permanent(&format!("{}{rest}", origin.as_str())).into_response());
     }
     tracing::warn!(reason = "foreign host", "request refused");
-    let problem = Problem::new(StatusCode::MISDIRECTED_REQUEST, "host-unknown");
+    let problem = Problem::new(StatusCode::MISDIRECTED_REQUEST, "host-unknown")
+        .with("origin", origin.as_str());
     Some(write(Face::Api, problem.into_response()))
 }
 

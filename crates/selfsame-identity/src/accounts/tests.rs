@@ -242,7 +242,7 @@ async fn an_authenticator_app_is_wanted_once_it_is_confirmed_and_each_step_count
 #[tokio::test]
 async fn while_the_mail_server_is_away_no_code_is_counted_and_a_password_still_works() {
     let world = World::new().await;
-    // A port that nobody listens on any more.
+    // A port without a listener.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);

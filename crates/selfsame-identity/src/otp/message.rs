@@ -13,7 +13,7 @@ const TEXTS: [MessageTexts; 5] = [
     MessageTexts {
         language: "en",
         subject: "Your code to sign in",
-        body: "{code} is your code to sign in. It is valid for {minutes} minutes. Give it to nobody.",
+        body: "{code} is your code to sign in. It is valid for {minutes} minutes. Do not give it to anyone.",
     },
     MessageTexts {
         language: "fr",

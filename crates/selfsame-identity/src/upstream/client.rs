@@ -1,18 +1,25 @@
 //! A client of an OpenID provider: where it sends browsers, and what it gets for what they bring back.
 
-use selfsame_crypto::jws::Compact;
-use selfsame_crypto::{SecretString, hash, json};
+use std::sync::Arc;
+
+use selfsame_crypto::{Algorithm, SecretString};
 use selfsame_driver::clock::Clock;
 use selfsame_driver::{Error, Result};
-use selfsame_net::{Authorization, Body, Call, Method, Net, Request, Response};
-use selfsame_oauth::pkce::{CodeChallenge, S256};
+use selfsame_net::{Authorization, Body, Call, Method, Net, Request};
+use selfsame_oauth::Form;
+use selfsame_oauth::client::authorization::{RequestedCode, ResponseFault, address};
+use selfsame_oauth::jwt::Jwt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use url::{Url, form_urlencoded};
+use url::Url;
 
-use super::id_token::{ExpectedToken, judge};
-use super::metadata::{self, MetadataCache};
+use super::id_token::{self, ExpectedToken};
+use super::metadata::{self, MetadataCache, ProviderMetadata};
+use super::userinfo::{self, ReadUserinfo};
 use super::{UpstreamAnswer, refused};
+
+/// The media type of forms.
+const FORM: &str = "application/x-www-form-urlencoded";
 
 /// What we are at the provider.
 #[derive(Clone, Debug)]
@@ -27,6 +34,9 @@ pub struct UpstreamConfig {
     pub redirect_uri: Url,
     /// The scopes that are asked for, `openid` among them.
     pub scope: String,
+    /// The only algorithm of userinfo, which then is always signed; without one it may be signed or not (OpenID Connect
+    /// Dynamic Client Registration §2, `userinfo_signed_response_alg`).
+    pub userinfo_alg: Option<Algorithm>,
 }
 
 /// A client of the authorization code flow with PKCE. It keeps nothing of a sign-in.
@@ -40,15 +50,14 @@ pub struct ProviderClient {
 /// What is kept of a sign-in while the browser is at the provider.
 #[derive(Clone, Deserialize, Serialize)]
 pub struct BegunAtProvider {
-    state: String,
+    requested: RequestedCode,
     nonce: String,
-    verifier: String,
 }
 
 impl BegunAtProvider {
     /// The state that the provider sends back.
     pub(super) fn state(&self) -> &str {
-        &self.state
+        self.requested.state.expose()
     }
 }
 
@@ -100,23 +109,21 @@ impl ProviderClient {
     pub async fn begin(&self) -> Result<SentBrowser> {
         let known = self.metadata.get(&self.net, &self.config.issuer).await;
         let known = known.map_err(|_| Error::upstream("upstream-provider-away"))?;
+        let endpoint = known.authorization_endpoint();
+        let endpoint = endpoint.map_err(|_| Error::upstream("upstream-provider-away"))?;
         let ctx = self.clock.ctx();
+        let UpstreamConfig {
+            client_id,
+            redirect_uri,
+            scope,
+            ..
+        } = &self.config;
         let begun = BegunAtProvider {
-            state: ctx.token("state"),
+            requested: RequestedCode::new(&known.server, client_id, redirect_uri, &ctx),
             nonce: ctx.token("nonce"),
-            verifier: ctx.token("code verifier"),
         };
-        let challenge = CodeChallenge::of(&begun.verifier).to_text();
-        let mut url = known.authorization_endpoint.clone();
-        url.query_pairs_mut()
-            .append_pair("response_type", "code")
-            .append_pair("client_id", &self.config.client_id)
-            .append_pair("redirect_uri", self.config.redirect_uri.as_str())
-            .append_pair("scope", &self.config.scope)
-            .append_pair("state", &begun.state)
-            .append_pair("nonce", &begun.nonce)
-            .append_pair("code_challenge", &challenge)
-            .append_pair("code_challenge_method", S256);
+        let further = vec![("scope", scope.clone()), ("nonce", begun.nonce.clone())];
+        let url = address(endpoint, &begun.requested.parameters(further));
         Ok(SentBrowser { url, begun })
     }
 
@@ -130,35 +137,39 @@ impl ProviderClient {
         begun: &BegunAtProvider,
         query: &str,
     ) -> UpstreamAnswer<RedeemedCode> {
-        let code = code_of(query, begun, &self.config.issuer)?;
+        let code = code_of(query, &begun.requested)?;
         let known = self.metadata.get(&self.net, &self.config.issuer).await?;
-        let form = [
-            ("grant_type", "authorization_code"),
-            ("code", &code),
-            ("redirect_uri", self.config.redirect_uri.as_str()),
-            ("client_id", &self.config.client_id),
-            ("client_secret", self.config.client_secret.expose()),
-            ("code_verifier", &begun.verifier),
-        ];
-        let form = form.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let body = Body::Form(form.to_vec());
-        let net = &self.net;
-        let answer = net.post(&known.token_endpoint, body, Authorization::None);
-        let answer = answer.await.map_err(|error| metadata::away(&error))?;
+        // The code goes to the provider that gave it alone.
+        if known.server.issuer != begun.requested.issuer {
+            return Err(refused("the provider has another name than it had before"));
+        }
+        let secret = [("client_secret", self.config.client_secret.expose())];
+        let form = begun.requested.redemption(&code, &secret);
+        let body = Body::Bytes {
+            content_type: FORM.to_owned(),
+            bytes: form.expose().as_bytes().to_vec(),
+        };
+        let endpoint = known.token_endpoint()?;
+        let answer = self.net.post(endpoint, body, Authorization::None).await;
+        let answer = answer.map_err(|error| metadata::away(&error))?;
         if !answer.is_success() {
             return Err(refused("the provider redeems no such code"));
         }
         let answer: TokenAnswer =
             serde_json::from_slice(&answer.body).map_err(|_| refused("there is no ID token"))?;
         let expected = ExpectedToken {
-            issuer: known.issuer.as_str(),
+            issuer: &known.server.issuer,
             client_id: &self.config.client_id,
             nonce: &begun.nonce,
             now: self.clock.now(),
         };
-        let keys = self.metadata.keys(net, &known, &answer.id_token).await?;
+        let token =
+            Jwt::parse(&answer.id_token).map_err(|_| refused("the ID token is malformed"))?;
+        let allowed = algorithms(&known.id_token_signing_alg_values_supported);
+        self.verify(&token, &known, &allowed).await?;
+        id_token::check(&token, &expected)?;
         Ok(RedeemedCode {
-            claims: judge(&answer.id_token, &keys, &expected)?,
+            claims: token.into_claims(),
             id_token: answer.id_token,
             access_token: answer.access_token,
         })
@@ -166,11 +177,12 @@ impl ProviderClient {
 
     /// The claims at the userinfo endpoint; none if the provider has no such endpoint or gave no access token.
     ///
-    /// A JWT there is read without its signature: like JSON it comes from the provider itself, over the connection to
-    /// the address that its metadata name (OpenID Connect Core §5.3.2).
+    /// A token there counts as an ID token does: by a key of the provider, for this client (OpenID Connect Core §5.3.2,
+    /// §5.3.4). JSON comes from the provider itself, over the connection to the address that its metadata name.
     ///
     /// # Errors
-    /// `WrongChallenge` for claims of another person; `Unavailable` or `TooLate` if the provider does not answer.
+    /// `WrongChallenge` for claims of another person, by another issuer or for another client, and for claims without
+    /// the signature that was registered; `Unavailable` or `TooLate` if the provider does not answer.
     pub async fn userinfo(&self, redeemed: &RedeemedCode) -> UpstreamAnswer<Map<String, Value>> {
         let known = self.metadata.get(&self.net, &self.config.issuer).await?;
         let (Some(url), Some(token)) = (&known.userinfo_endpoint, &redeemed.access_token) else {
@@ -185,12 +197,33 @@ impl ProviderClient {
         };
         let answer = self.net.call(call).await;
         let answer = answer.map_err(|error| metadata::away(&error))?;
-        let claims = claims_of(&answer)?;
+        let claims = match (userinfo::read(&answer)?, self.config.userinfo_alg) {
+            (ReadUserinfo::Plain(claims), None) => claims,
+            (ReadUserinfo::Plain(_), Some(_)) => return Err(refused("userinfo is not signed")),
+            (ReadUserinfo::Signed(signed), registered) => {
+                let supported = &known.userinfo_signing_alg_values_supported;
+                let allowed = registered.map_or_else(|| algorithms(supported), |one| vec![one]);
+                self.verify(&signed, &known, &allowed).await?;
+                userinfo::claims(*signed, &known.server.issuer, &self.config.client_id)?
+            }
+        };
         // §5.3.2: claims of another subject are not used.
         match claims.get("sub") == redeemed.claims.get("sub") {
             true => Ok(claims),
             false => Err(refused("userinfo is of another person")),
         }
+    }
+
+    /// Verifies the signature of a token by the provider's keys.
+    async fn verify(
+        &self,
+        token: &Jwt,
+        known: &Arc<ProviderMetadata>,
+        allowed: &[Algorithm],
+    ) -> UpstreamAnswer<()> {
+        let keys = self.metadata.keys(&self.net, known, token).await?;
+        let verified = token.verify_with(&keys, allowed);
+        verified.map_err(|_| refused("a token has no valid signature of the provider"))
     }
 
     /// Where a browser is sent to sign out at the provider (OpenID Connect RP-Initiated Logout §2).
@@ -209,46 +242,24 @@ impl ProviderClient {
     }
 }
 
-fn claims_of(answer: &Response) -> UpstreamAnswer<Map<String, Value>> {
-    if !answer.is_success() {
-        return Err(refused("userinfo is refused"));
-    }
-    let malformed = || refused("userinfo is malformed");
-    let body = std::str::from_utf8(&answer.body).map_err(|_| malformed())?;
-    let read = match answer.media_type().as_deref() {
-        Some("application/jwt") => {
-            let signed = Compact::parse(body).map_err(|_| malformed())?;
-            signed.claims()
-        }
-        _ => json::parse(body.as_bytes(), &json::Limits::default()),
-    };
-    match read {
-        Ok(Value::Object(claims)) => Ok(claims),
-        _ => Err(malformed()),
-    }
+/// The code that a browser brought back, if it is from this sign-in and this provider.
+fn code_of(query: &str, requested: &RequestedCode) -> UpstreamAnswer<SecretString> {
+    let response = Form::of_query(query).map_err(|_| refused("the answer is malformed"))?;
+    requested.code(response).map_err(|fault| {
+        refused(match fault {
+            ResponseFault::Malformed => "the answer is malformed",
+            ResponseFault::OtherRequest => "the state is not that of this sign-in",
+            ResponseFault::OtherServer => "the answer is from another provider",
+            ResponseFault::Refused { .. } => "the person did not sign in there",
+        })
+    })
 }
 
-/// The code that a browser brought back, if it is from this sign-in and this provider.
-fn code_of(query: &str, begun: &BegunAtProvider, issuer: &Url) -> UpstreamAnswer<String> {
-    let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
-    let pairs: Vec<(String, String)> = pairs.collect();
-    let one = |name: &str| {
-        let mut found = pairs.iter().filter(|(one, _)| one == name);
-        found
-            .next()
-            .map(|(_, value)| value)
-            .filter(|_| found.next().is_none())
+/// The algorithms with these names, as far as they are known; all of them where a provider names none.
+fn algorithms(named: &[String]) -> Vec<Algorithm> {
+    let all = Algorithm::ALL.into_iter();
+    let is_named = |one: &Algorithm| {
+        named.is_empty() || one.names().any(|name| named.iter().any(|one| one == name))
     };
-    let state =
-        one("state").is_some_and(|state| hash::ct_eq(state.as_bytes(), begun.state.as_bytes()));
-    if !state {
-        return Err(refused("the state is not that of this sign-in"));
-    }
-    // RFC 9207 §2.4: against mix-up of providers.
-    if one("iss").is_some_and(|named| !metadata::is_issuer(named, issuer)) {
-        return Err(refused("the answer is from another provider"));
-    }
-    let code = one("code").filter(|code| !code.is_empty());
-    code.cloned()
-        .ok_or_else(|| refused("the person did not sign in there"))
+    all.filter(is_named).collect()
 }

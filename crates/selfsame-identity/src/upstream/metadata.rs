@@ -3,36 +3,45 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use selfsame_crypto::json::{self, Limits};
-use selfsame_crypto::jws::Compact;
-use selfsame_crypto::{Jwk, PublicKey};
 use selfsame_net::{Net, NetError, Request};
+use selfsame_oauth::jwt::{Jwt, VerificationKeys};
+use selfsame_oauth::metadata::ServerMetadata;
 use selfsame_sign_in::identity::{IdentityFault, IdentityFaultKind};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use url::Url;
 
-use super::{UpstreamAnswer, refused};
-
-/// Keys of one provider.
-const KEYS_MAX: usize = 32;
+use super::UpstreamAnswer;
 
 /// The metadata that we need (OpenID Connect Discovery §3).
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct ProviderMetadata {
-    pub issuer: String,
-    pub authorization_endpoint: Url,
-    pub token_endpoint: Url,
+    /// What every authorization server says of itself.
+    #[serde(flatten)]
+    pub server: ServerMetadata,
     pub userinfo_endpoint: Option<Url>,
     pub end_session_endpoint: Option<Url>,
     jwks_uri: Url,
+    /// What ID tokens are signed with; empty if the provider does not say it.
+    #[serde(default)]
+    pub id_token_signing_alg_values_supported: Vec<String>,
+    /// What userinfo is signed with; empty if the provider does not say it.
+    #[serde(default)]
+    pub userinfo_signing_alg_values_supported: Vec<String>,
 }
 
-/// A key of the provider.
-#[derive(Clone, Debug)]
-pub(super) struct ProviderKey {
-    pub jwk: Jwk,
-    pub key: PublicKey,
+impl ProviderMetadata {
+    /// Where browsers are sent.
+    pub(super) fn authorization_endpoint(&self) -> UpstreamAnswer<&Url> {
+        let endpoint = self.server.authorization_endpoint.as_ref();
+        endpoint.ok_or_else(|| against("the metadata have no authorization endpoint"))
+    }
+
+    /// Where codes are redeemed.
+    pub(super) fn token_endpoint(&self) -> UpstreamAnswer<&Url> {
+        let endpoint = self.server.token_endpoint.as_ref();
+        endpoint.ok_or_else(|| against("the metadata have no token endpoint"))
+    }
 }
 
 /// What was fetched. The metadata are those of the start of the process; keys are fetched anew for a name that is not
@@ -40,12 +49,7 @@ pub(super) struct ProviderKey {
 #[derive(Default)]
 pub(super) struct MetadataCache {
     metadata: Mutex<Option<Arc<ProviderMetadata>>>,
-    keys: Mutex<Arc<Vec<ProviderKey>>>,
-}
-
-#[derive(Deserialize)]
-struct KeySet {
-    keys: Vec<Value>,
+    keys: Mutex<Arc<VerificationKeys>>,
 }
 
 impl MetadataCache {
@@ -65,7 +69,7 @@ impl MetadataCache {
             .map_err(|_| against("the issuer is no address"))?;
         let fetched: ProviderMetadata = fetch(net, &url).await?;
         // OpenID Connect Discovery §4.3.
-        if !is_issuer(&fetched.issuer, issuer) {
+        if !is_issuer(&fetched.server.issuer, issuer) {
             return Err(against("the metadata are of another issuer"));
         }
         let fetched = Arc::new(fetched);
@@ -78,42 +82,33 @@ impl MetadataCache {
         known.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The keys among which that of this ID token is.
+    /// The keys among which the one of this token is.
     pub(super) async fn keys(
         &self,
         net: &Net,
         metadata: &ProviderMetadata,
-        id_token: &str,
-    ) -> UpstreamAnswer<Arc<Vec<ProviderKey>>> {
-        let signed = Compact::parse(id_token).map_err(|_| refused("the ID token is no JWS"))?;
+        token: &Jwt,
+    ) -> UpstreamAnswer<Arc<VerificationKeys>> {
         let known = self.known();
-        let is_it =
-            |key: &ProviderKey| signed.header.kid.is_some() && key.jwk.kid == signed.header.kid;
-        if known.iter().any(is_it) {
+        let named = &token.header().kid;
+        if named.is_some() && known.keys().iter().any(|key| key.kid == *named) {
             return Ok(known);
         }
-        let fetched: KeySet = fetch(net, &metadata.jwks_uri).await?;
-        let keys = fetched.keys.iter().take(KEYS_MAX).filter_map(key);
-        let keys = Arc::new(keys.collect::<Vec<_>>());
+        let fetched: VerificationKeys = fetch(net, &metadata.jwks_uri).await?;
+        let keys = Arc::new(fetched);
         *self.keys.lock().unwrap_or_else(PoisonError::into_inner) = keys.clone();
         Ok(keys)
     }
 
-    fn known(&self) -> Arc<Vec<ProviderKey>> {
+    fn known(&self) -> Arc<VerificationKeys> {
         let keys = self.keys.lock();
         keys.unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// A key that signatures can be verified with; others are passed over (RFC 7517 §5).
-fn key(value: &Value) -> Option<ProviderKey> {
-    let jwk = Jwk::from_value(value).ok()?;
-    let key = PublicKey::from_jwk(&jwk).ok()?;
-    Some(ProviderKey { jwk, key })
-}
-
-/// Whether a text is this issuer's identifier. A URL without a path may be written with and without its slash.
-pub(super) fn is_issuer(named: &str, issuer: &Url) -> bool {
+/// Whether metadata are of the issuer that the operator named, whose URL without a path may be written with and without
+/// its slash. From then on the name in the metadata is the issuer's, character by character.
+fn is_issuer(named: &str, issuer: &Url) -> bool {
     let bare = |text: &str| text.trim_end_matches('/').to_owned();
     bare(named) == bare(issuer.as_str())
 }

@@ -300,6 +300,8 @@ mod tests {
             cache_max_age: None,
             etag: None,
             retry_after: Some(7),
+            challenge: None,
+            dpop_nonce: None,
             body: body.to_owned().into(),
         }
     }

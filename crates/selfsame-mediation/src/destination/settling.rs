@@ -52,7 +52,7 @@ fn digest(call: &Call) -> Option<String> {
     }
 }
 
-/// What becomes of a delivery after so many attempts: it is done if the peer took the message, and put off a few times if
+/// What becomes of a delivery after this number of attempts: it is done if the peer took the message, and put off a few times if
 /// the peer answered with an error.
 pub fn settlement(answer: &CallAnswer, attempts: u32) -> Settlement {
     let (reason, is_busy) = match answer {

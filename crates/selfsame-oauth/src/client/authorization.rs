@@ -117,17 +117,18 @@ impl RequestedCode {
         }
     }
 
-    /// The form that redeems the code at the token endpoint.
+    /// The form that redeems the code at the token endpoint, with these parameters in addition: those by which the client
+    /// authenticates (RFC 6749 §2.3.1).
     #[must_use]
-    pub fn redemption(&self, code: &SecretString) -> SecretString {
-        let parameters = [
+    pub fn redemption(&self, code: &SecretString, further: &[(&str, &str)]) -> SecretString {
+        let own = [
             ("grant_type", GrantType::AuthorizationCode.as_str()),
             ("code", code.expose()),
             ("redirect_uri", &self.redirect_uri),
             ("client_id", &self.client_id),
             ("code_verifier", self.verifier.expose()),
         ];
-        form::encode(&parameters).into()
+        form::encode(&[&own, further].concat()).into()
     }
 }
 
@@ -189,7 +190,7 @@ mod tests {
         let method = request.take("code_challenge_method");
         let challenge = CodeChallenge::parse(&challenge, method.as_deref()).unwrap();
         let code = answered(&requested, &[]).unwrap();
-        let form = requested.redemption(&code);
+        let form = requested.redemption(&code, &[]);
         let form = Form::parse(form.expose().as_bytes()).unwrap();
         let Grant::AuthorizationCode(CodeRedemption {
             code,

@@ -13,13 +13,14 @@ use selfsame_driver::{Error, Result};
 use selfsame_oauth::{AuthorizationDetail, ScopeSet};
 use selfsame_openid4vc::error::CredentialCode;
 use selfsame_openid4vc::issuer::{Granted, IssuanceState, credential, offer, token};
-use selfsame_openid4vc::wire::credential::{CredentialRequest, CredentialResponse};
+use selfsame_openid4vc::wire::credential::CredentialAnswer;
 use selfsame_store::{Batch, Expect, Page, Put, Record, StoreError, Tag};
-use selfsame_types::{CredentialType, split};
+use selfsame_types::CredentialType;
+use selfsame_types::fill::split;
 use serde_json::{Map, Value};
 
 use super::offers::{OFFER, OfferRecord, STATE_TAG};
-use super::protocol::{GRANT, GrantRecord};
+use super::protocol::{GRANT, GrantRecord, read};
 use super::{CredentialSubject, Current, Issuer};
 use crate::refusal::refusal;
 use crate::view::issuer::NewOffer;
@@ -46,6 +47,12 @@ pub struct TokenBySignIn {
     pub expires: UnixTime,
 }
 
+/// The id of a grant's record. A token may be for several credentials, and a record is for the data of one.
+fn grant_id(by: &TokenBySignIn, configuration: &str) -> String {
+    let parts = [by.token.expose().as_bytes(), configuration.as_bytes()];
+    base64url_encode(&sha256_parts(&parts))
+}
+
 /// A configuration, and the type and the format that it is of.
 type IssuedKind<'c> = (String, &'c CredentialType, Format);
 
@@ -59,29 +66,44 @@ impl Issuer {
         &self,
         by: &TokenBySignIn,
         body: &[u8],
-    ) -> Result<CredentialResponse> {
-        let request = CredentialRequest::parse(body).map_err(refusal)?;
+    ) -> Result<CredentialAnswer> {
         let current = self.current().await?;
+        let request = read(body, &current)?;
         let granted = self.granted(by, &current);
         let wanted = credential::configuration_of(&granted, &request, &current.settings);
         let wanted = wanted.map_err(refusal)?.to_owned();
-        // A token may be for several credentials, and a grant's record is for the data of one.
-        let parts = [by.token.expose().as_bytes(), wanted.as_bytes()];
-        let id = base64url_encode(&sha256_parts(&parts));
+        let id = grant_id(by, &wanted);
         let grant = GrantRecord {
             state: IssuanceState::Granted(granted),
             subject: self.subject(by, &current, &wanted)?,
             origin: Some(FlowOrigin::new(self.shared.clock.now())),
+            awaited: Vec::new(),
         };
         self.write_grant(&id, by, grant).await?;
-        self.issue(&id, &request, current).await
+        let response = self.issue(&id, &request, current).await?;
+        let ctx = self.shared.clock.ctx();
+        CredentialAnswer::of(response, &request, &ctx).map_err(refusal)
+    }
+
+    /// Whether its metadata name the provider of its organisation as an authorization server.
+    #[must_use]
+    pub fn names_provider(&self) -> bool {
+        !self.context.config.issuer.by_sign_in.is_empty()
+    }
+
+    /// The ids of the records that a token may have.
+    pub(super) async fn grants_of(&self, by: &TokenBySignIn) -> Result<Vec<String>> {
+        let granted = self.granted(by, &*self.current().await?);
+        let named = granted.credentials.keys();
+        Ok(named.map(|wanted| grant_id(by, wanted)).collect())
     }
 
     /// What people get by signing in.
     fn kinds<'c>(&'c self, current: &'c Current) -> impl Iterator<Item = IssuedKind<'c>> {
         let issuing = &self.context.config.issuer;
         let listed = current.types.listed(self.shared.clock.now());
-        let listed = listed.filter(|one| issuing.by_sign_in.contains_key(&one.id));
+        let is_given = |id| issuing.by_sign_in.contains_key(id);
+        let listed = listed.filter(move |one| is_given(&one.id) && one.prerequisites.is_none());
         listed.flat_map(|one| {
             let formats = issuing.formats.iter().copied();
             let formats = formats.filter(|format| one.is_issued_as(*format));
@@ -136,6 +158,7 @@ impl Issuer {
             claims,
             label: None,
             offer: String::new(),
+            application: None,
         })
     }
 
@@ -179,10 +202,10 @@ impl Issuer {
         found.into_iter().next().map(read).transpose()
     }
 
-    /// The provider that the people sign in at whom an offer is for; `None` if nobody signs in for it.
+    /// The provider that the people sign in at whom an offer is for; `None` for an offer without sign-in.
     ///
     /// # Errors
-    /// `BadRequest` for a type that nobody gets by signing in, and for an offer with claims or a transaction code.
+    /// `BadRequest` for a type that is not issued by sign-in, and for an offer with claims or a transaction code.
     pub(super) fn sign_in_of(
         &self,
         new: &NewOffer,

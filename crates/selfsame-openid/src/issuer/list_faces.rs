@@ -2,7 +2,7 @@
 
 use selfsame_credential::Format;
 use selfsame_credential::format::Profile;
-use selfsame_credential::status::{bitstring, token_list};
+use selfsame_credential::status::{bitstring, cwt_list, token_list};
 use serde::{Deserialize, Serialize};
 
 use crate::view::issuer::CredentialStatus;
@@ -25,6 +25,10 @@ pub enum ListFace {
     Registry,
     /// Token Status List, signed as W3C and compact credentials are.
     TokenOfW3c,
+    /// Token Status List, signed by the document signer.
+    Document,
+    /// The same as a CWT, which is served at the same address.
+    DocumentCwt,
     /// Bitstring Status List of revocations.
     Revocation,
     /// Bitstring Status List of suspensions.
@@ -39,6 +43,8 @@ impl ListFace {
             None => Some(Self::Token),
             Some("registry") => Some(Self::Registry),
             Some("token") => Some(Self::TokenOfW3c),
+            Some("mdoc") => Some(Self::Document),
+            Some("mdoc+cwt") => Some(Self::DocumentCwt),
             Some("revocation") => Some(Self::Revocation),
             Some("suspension") => Some(Self::Suspension),
             Some(_) => None,
@@ -49,6 +55,7 @@ impl ListFace {
     pub(super) fn format(self) -> Format {
         match self {
             Self::Token | Self::Registry => Format::of_profile(Profile::SdJwtVc),
+            Self::Document | Self::DocumentCwt => Format::of_profile(Profile::Mdoc),
             Self::TokenOfW3c | Self::Revocation | Self::Suspension => {
                 Format::of_profile(Profile::W3c)
             }
@@ -57,7 +64,10 @@ impl ListFace {
 
     pub(super) fn content_type(self) -> &'static str {
         match self {
-            Self::Token | Self::Registry | Self::TokenOfW3c => token_list::MEDIA_TYPE,
+            Self::Token | Self::Registry | Self::TokenOfW3c | Self::Document => {
+                token_list::MEDIA_TYPE
+            }
+            Self::DocumentCwt => cwt_list::MEDIA_TYPE,
             Self::Revocation | Self::Suspension => bitstring::MEDIA_TYPE,
         }
     }
@@ -67,11 +77,9 @@ impl ListFace {
         match (self, status) {
             (Self::Suspension, CredentialStatus::Revoked) => None,
             (_, CredentialStatus::Revoked) => Some(1),
-            (Self::Token | Self::Registry | Self::TokenOfW3c, CredentialStatus::Suspended) => {
-                Some(2)
-            }
             (Self::Suspension, CredentialStatus::Suspended) => Some(1),
             (Self::Revocation, CredentialStatus::Suspended) | (_, CredentialStatus::Valid) => None,
+            (_, CredentialStatus::Suspended) => Some(2),
         }
     }
 }

@@ -6,7 +6,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use selfsame_credential::Signer;
 use selfsame_credential::format::StatusForm;
+use selfsame_credential::status::cwt_list::{CwtListDraft, CwtTerms};
 use selfsame_credential::status::{
     Bits, Permutation, Purpose, Reference, Terms, Width, bitstring, token_list,
 };
@@ -154,6 +156,10 @@ impl Lists {
                 claim: Some(token(self.token_face(kind))),
                 member: None,
             },
+            StatusForm::SecurityObject => Status {
+                claim: Some(token(ListFace::Document)),
+                member: None,
+            },
             StatusForm::ClaimByDid => Status {
                 claim: Some(token(ListFace::TokenOfW3c)),
                 member: None,
@@ -185,6 +191,7 @@ impl Lists {
         match (kind.format.describe().status, self.token_face(kind)) {
             (StatusForm::Claim, ListFace::Registry) => &[ListFace::Registry],
             (StatusForm::Claim, _) => &[ListFace::Token],
+            (StatusForm::SecurityObject, _) => &[ListFace::Document, ListFace::DocumentCwt],
             (StatusForm::ClaimByDid, _) => &[ListFace::TokenOfW3c],
             (StatusForm::ClaimAndMember, _) => &[ListFace::TokenOfW3c, ListFace::Revocation],
             (StatusForm::Member, _) => &[ListFace::Revocation, ListFace::Suspension],
@@ -195,6 +202,7 @@ impl Lists {
     pub(super) fn uri_for(&self, list: u64, kind: CredentialKind) -> String {
         let face = match kind.format.describe().status {
             StatusForm::Claim => self.token_face(kind),
+            StatusForm::SecurityObject => ListFace::Document,
             StatusForm::ClaimByDid => ListFace::TokenOfW3c,
             StatusForm::ClaimAndMember | StatusForm::Member => ListFace::Token,
         };
@@ -209,6 +217,7 @@ impl Lists {
             ListFace::Token => format!("{base}status/{list}"),
             ListFace::Registry => format!("{base}status/{list}/registry"),
             ListFace::TokenOfW3c => format!("{base}status/{list}/token"),
+            ListFace::Document | ListFace::DocumentCwt => format!("{base}status/{list}/mdoc"),
             ListFace::Revocation => format!("{base}status/{list}/revocation"),
             ListFace::Suspension => format!("{base}status/{list}/suspension"),
         }
@@ -246,12 +255,9 @@ impl Lists {
         }
         let now = self.shared.clock.now();
         let (token, changes) = self.signed(list, face, now).await?;
-        let etag = format!(
-            "\"{}\"",
-            encoding::base64url_encode(&hash::sha256(token.as_bytes()))
-        );
+        let etag = format!("\"{}\"", encoding::base64url_encode(&hash::sha256(&token)));
         let ready = ServedList {
-            body: token.into_bytes().into(),
+            body: token.into(),
             content_type: face.content_type(),
             etag,
             max_age: COALESCED_SECONDS,
@@ -320,51 +326,64 @@ impl Lists {
     }
 
     /// Signs the list as it is now; also returns the number of changes included, to notice a change during signing.
-    async fn signed(&self, list: u64, face: ListFace, now: UnixTime) -> Result<(String, u64)> {
+    async fn signed(&self, list: u64, face: ListFace, now: UnixTime) -> Result<(Vec<u8>, u64)> {
         let changes = self.changes(list);
         let bits = self.bits(list, face)?;
         let uri = self.uri(list, face);
+        let end = now.plus(self.ttl().saturating_mul(10));
         let Signatory { issuer, signer } = match face {
             ListFace::Registry => signing::by_own_did(&self.identity),
+            ListFace::Document | ListFace::DocumentCwt => Signatory {
+                issuer: self.context.organisation.identifier.clone(),
+                signer: self.context.document_signer(end).await?.signer,
+            },
             _ => signatory(
                 &self.context,
                 &self.identity,
                 CredentialKind::of(face.format()),
             ),
         };
+        if face == ListFace::DocumentCwt {
+            let terms = CwtTerms {
+                uri: &uri,
+                issued_at: now,
+                expires_at: Some(end),
+                ttl: Some(self.ttl()),
+                algorithm: signer.algorithm,
+                chain: signer.x5c.clone(),
+            };
+            let draft = CwtListDraft::new(&bits, terms).map_err(Error::internal)?;
+            let signature = self.signature(&signer, &draft.signing_bytes()).await?;
+            return Ok((draft.finish(&signature), changes));
+        }
         let header = signing::header(&signer);
         let terms = Terms {
             uri: &uri,
             issuer: &issuer,
             header: &header,
             issued_at: now,
-            expires_at: Some(now.plus(self.ttl().saturating_mul(10))),
+            expires_at: Some(end),
             ttl: Some(self.ttl()),
         };
         let unsigned: jws::Unsigned = match face {
-            ListFace::Token | ListFace::Registry | ListFace::TokenOfW3c => {
-                token_list::encode(&bits, &terms)
-            }
             ListFace::Revocation => bitstring::encode(&bits, Purpose::Revocation, &terms),
             ListFace::Suspension => bitstring::encode(&bits, Purpose::Suspension, &terms),
+            _ => token_list::encode(&bits, &terms),
         }
         .map_err(Error::internal)?;
-        let signature = self
-            .shared
-            .keys
-            .sign(
-                self.identity.tenant(),
-                &signer.key,
-                unsigned.signing_input(),
-            )
-            .await?;
-        Ok((unsigned.finish(&signature), changes))
+        let signature = self.signature(&signer, unsigned.signing_input()).await?;
+        Ok((unsigned.finish(&signature).into_bytes(), changes))
+    }
+
+    async fn signature(&self, signer: &Signer, bytes: &[u8]) -> Result<Vec<u8>> {
+        let keys = &self.shared.keys;
+        keys.sign(self.identity.tenant(), &signer.key, bytes).await
     }
 
     fn bits(&self, list: u64, face: ListFace) -> Result<Bits> {
         let width = match face {
-            ListFace::Token | ListFace::Registry | ListFace::TokenOfW3c => Width::Two,
             ListFace::Revocation | ListFace::Suspension => Width::One,
+            _ => Width::Two,
         };
         let mut bits = Bits::new(width, SIZE).map_err(Error::internal)?;
         let withdrawn = locked(&self.withdrawn);

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use selfsame_core::identity::Identity;
 use selfsame_core::organisation::look::OrganisationLook;
 use selfsame_credential::Format;
+use selfsame_credential::format::Profile;
 use selfsame_crypto::{Algorithm, json};
 use selfsame_did::method::{METHODS, Method};
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
 use selfsame_oauth::ServerMetadata;
 use selfsame_openid4vc::issuer::metadata::{IssuerDescription, Offering, build, server};
-use selfsame_openid4vc::wire::metadata::{Display, Image, IssuerMetadata};
+use selfsame_openid4vc::wire::credential::EndpointEncryption;
+use selfsame_openid4vc::wire::metadata::{COSE_KEY, Display, Image, IssuerMetadata, JWK};
 use selfsame_types::CredentialType;
 use selfsame_types::color::readable_on;
 use selfsame_types::project::credential_metadata;
@@ -32,6 +34,12 @@ pub struct Published {
     pub jwt_vc_issuer: Arc<[u8]>,
 }
 
+/// How an issuer shows itself, and how its credential endpoint encrypts messages.
+pub(super) struct IssuerFace {
+    pub display: Display,
+    pub encryption: Option<EndpointEncryption>,
+}
+
 /// The documents before they are encoded.
 pub(super) struct MadeDocuments {
     pub issuer: IssuerMetadata,
@@ -48,13 +56,13 @@ impl Published {
 }
 
 impl MadeDocuments {
-    /// The documents of this configuration, this display of the issuer, and these types.
+    /// The documents of this configuration, this face of the issuer, and these types.
     ///
     /// # Errors
     /// If they break a rule of the specification.
     pub fn new(
         context: &Context,
-        display: Display,
+        face: IssuerFace,
         identity: &Identity,
         types: &[Arc<CredentialType>],
     ) -> Result<Self> {
@@ -67,8 +75,14 @@ impl MadeDocuments {
             token_endpoint: endpoint("issuer/token")?,
             nonce_endpoint: endpoint("issuer/nonce")?,
             credential_endpoint: endpoint("issuer/credential")?,
+            deferred_credential_endpoint: None,
+            notification_endpoint: match config.notifications {
+                true => Some(endpoint("issuer/notification")?),
+                false => None,
+            },
             batch_size: u32::try_from(config.batch_size).unwrap_or(1),
-            display: vec![display],
+            encryption: face.encryption,
+            display: vec![face.display],
             credentials: offerings(context, identity, types)?,
         };
         let key = published_key(context, identity);
@@ -133,17 +147,22 @@ fn offerings(
 
 fn offering(context: &Context, one: &CredentialType, format: Format) -> Result<Offering> {
     let addresses = one.addresses(&context.organisation.base)?;
-    let algorithms = vec![Algorithm::Es256, Algorithm::EdDsa];
+    let is_mdoc = format.describe().profile == Profile::Mdoc;
+    let mut algorithms = vec![Algorithm::Es256];
+    // Document signers and devices have keys on P-256.
+    algorithms.extend((!is_mdoc).then_some(Algorithm::EdDsa));
     // A W3C credential names its subject by a DID, so these come first: some wallets use the first they know.
     let dids = METHODS
         .iter()
         .filter(|method| format.describe().binds_to_did && method.origin.is_resolved_here());
     let mut binding_methods: Vec<String> = dids.map(Method::scheme).collect();
-    binding_methods.push("jwk".to_owned());
+    let bare = if is_mdoc { COSE_KEY } else { JWK };
+    binding_methods.push(bare.to_owned());
     let by_sign_in = context.config.issuer.by_sign_in.contains_key(&one.id);
     Ok(Offering {
         format,
         scope: by_sign_in.then(|| one.id.clone()),
+        doctype: one.doctype.clone(),
         vct: Some(one.vct.clone()),
         types: one.w3c_types(),
         issuer: None,

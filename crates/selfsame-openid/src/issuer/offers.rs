@@ -1,6 +1,9 @@
 //! Creates offers, and reports their state.
 
+use std::sync::Arc;
+
 use selfsame_credential::Format;
+use selfsame_credential::format::Profile;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{SecretString, encoding};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
@@ -9,9 +12,10 @@ use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_openid4vc::issuer::{Closed, Closure, IssuanceState, offer};
 use selfsame_openid4vc::wire::offer::{CredentialOffer, by_reference};
 use selfsame_store::{Batch, Expect, Put, Record, Tag};
-use selfsame_types::{CredentialType, split};
+use selfsame_types::CredentialType;
+use selfsame_types::fill::split;
 use serde::{Deserialize, Serialize};
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use super::{CredentialSubject, Current, Issuer};
 use crate::refusal::refusal;
@@ -47,17 +51,56 @@ pub(super) struct OfferRecord {
 }
 
 /// An offer that can be committed.
-struct DraftOffer {
-    id: String,
-    record: OfferRecord,
+pub(super) struct DraftOffer {
+    pub id: String,
+    pub record: OfferRecord,
     tx_code: Option<SecretString>,
     put: Put,
 }
 
 impl DraftOffer {
-    fn written_in(&self, batch: Batch) -> Batch {
+    pub fn written_in(&self, batch: Batch) -> Batch {
         let batch = batch.expect(OFFER, &self.id, Expect::Absent);
         batch.put(self.put.clone())
+    }
+}
+
+/// Offers that were judged and can be committed with other records.
+#[derive(Default)]
+pub struct OfferDrafts(Vec<DraftOffer>);
+
+impl OfferDrafts {
+    /// Adds the offers to a batch for the issuer's records.
+    #[must_use]
+    pub fn written_in(&self, batch: Batch) -> Batch {
+        let drafts = self.0.iter();
+        drafts.fold(batch, |batch, draft| draft.written_in(batch))
+    }
+
+    /// What is told of them.
+    #[must_use]
+    pub fn events(&self) -> Vec<Event> {
+        let drafts = self.0.iter();
+        drafts
+            .map(|draft| Event::new(EventKind::Offered, &draft.id))
+            .collect()
+    }
+}
+
+/// Judges offers.
+pub struct OfferDesk {
+    issuer: Arc<Issuer>,
+    current: Arc<Current>,
+}
+
+impl OfferDesk {
+    /// Judges an offer, and adds it to those that can be committed.
+    ///
+    /// # Errors
+    /// As [`Issuer::create_offer`].
+    pub fn draft(&self, new: &NewOffer, into: &mut OfferDrafts) -> Result<()> {
+        into.0.push(self.issuer.draft(&self.current, new, None)?);
+        Ok(())
     }
 }
 
@@ -68,7 +111,7 @@ impl Issuer {
     /// `BadRequest` or `NotFound` if the credential asked for cannot be issued.
     pub async fn create_offer(&self, new: &NewOffer) -> Result<Offer> {
         let current = self.current().await?;
-        let draft = self.draft(&current, new)?;
+        let draft = self.draft(&current, new, None)?;
         let event = Event::new(EventKind::Offered, &draft.id);
         let batch = draft.written_in(Batch::new(self.tenant().clone()));
         let committed = self.shared.events.commit(batch, event).await?;
@@ -84,15 +127,36 @@ impl Issuer {
     /// [`NewOffers::ROWS_MAX`].
     pub async fn create_offers(&self, new: NewOffers) -> Result<Vec<Offer>> {
         let current = self.current().await?;
-        let drafts = self.drafts(&current, new)?;
-        let mut batch = Batch::new(self.tenant().clone());
-        let mut events = Vec::with_capacity(drafts.len());
-        for draft in &drafts {
-            batch = draft.written_in(batch);
-            events.push(Event::new(EventKind::Offered, &draft.id));
-        }
-        self.shared.events.commit_all(batch, &events).await?;
-        drafts.iter().map(|draft| self.shown_once(draft)).collect()
+        let drafts = OfferDrafts(self.drafts(&current, new)?);
+        let batch = drafts.written_in(Batch::new(self.tenant().clone()));
+        self.shared
+            .events
+            .commit_all(batch, &drafts.events())
+            .await?;
+        self.shown(&drafts)
+    }
+
+    /// Judges offers by the types as they are now, one by one; nothing is written.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn desk(self: &Arc<Self>) -> Result<OfferDesk> {
+        Ok(OfferDesk {
+            current: self.current().await?,
+            issuer: self.clone(),
+        })
+    }
+
+    /// New offers with their transaction codes, which are shown this once.
+    ///
+    /// # Errors
+    /// `Internal` if an offer has no link.
+    pub fn shown(&self, drafts: &OfferDrafts) -> Result<Vec<Offer>> {
+        drafts
+            .0
+            .iter()
+            .map(|draft| self.shown_once(draft))
+            .collect()
     }
 
     fn drafts(&self, current: &Current, new: NewOffers) -> Result<Vec<DraftOffer>> {
@@ -120,7 +184,7 @@ impl Issuer {
             by_sign_in: false,
         });
         let drafts = (1_usize..).zip(rows).map(|(number, row)| {
-            let drafted = self.draft(current, &row);
+            let drafted = self.draft(current, &row, None);
             drafted.map_err(|error| Error {
                 reason: Reason::new("offer-row-refused")
                     .with("row", &number)
@@ -131,20 +195,23 @@ impl Issuer {
         drafts.collect()
     }
 
-    fn draft(&self, current: &Current, new: &NewOffer) -> Result<DraftOffer> {
+    pub(super) fn draft(
+        &self,
+        current: &Current,
+        new: &NewOffer,
+        application: Option<&str>,
+    ) -> Result<DraftOffer> {
         let one = current.types.find(&new.type_id)?;
+        if one.prerequisites.is_some() != application.is_some() {
+            return Err(Error::bad_request("offer-needs-proof").with("type", &one.id));
+        }
         let format = self.format(new.format.as_deref(), one)?;
         let sign_in = self.sign_in_of(new, one)?;
-        let mut claims = match sign_in {
-            Some(_) => Map::new(),
-            None => one.fill(&new.claims, new.examples)?,
+        let (claims, kept) = match sign_in {
+            Some(_) => (Map::new(), Map::new()),
+            None => filled(one, new, format)?,
         };
-        let kept = split(one, &mut claims);
-        let uses = new.uses.unwrap_or(1);
-        let lifetime = new.expires_in.unwrap_or(3600);
-        if !(1..=USES_MAX).contains(&uses) || !(1..=LIFETIME_MAX).contains(&lifetime) {
-            return Err(Error::bad_request("offer-limits"));
-        }
+        let (uses, lifetime) = limits(new)?;
         let ctx = self.shared.clock.ctx();
         let id = encoding::base64url_encode(&ctx.random::<16>("offer/id"));
         let made = offer::create(
@@ -177,6 +244,7 @@ impl Issuer {
                 kept,
                 label: new.label.clone(),
                 offer: id.clone(),
+                application: application.map(str::to_owned),
             },
             by_reference: new.by_reference,
             accepted: None,
@@ -199,7 +267,7 @@ impl Issuer {
     }
 
     /// A new offer with its transaction code, which is shown this once.
-    fn shown_once(&self, draft: &DraftOffer) -> Result<Offer> {
+    pub(super) fn shown_once(&self, draft: &DraftOffer) -> Result<Offer> {
         let tx_code = draft.tx_code.as_ref();
         Ok(Offer {
             tx_code: tx_code.map(|code| code.expose().to_owned()),
@@ -296,5 +364,29 @@ impl Issuer {
             accepted: record.accepted.map(UnixTime::rfc3339),
             label: record.subject.label.clone(),
         })
+    }
+}
+
+/// The claims of a new offer, and those that the issuer keeps.
+fn filled(
+    one: &CredentialType,
+    new: &NewOffer,
+    format: Format,
+) -> Result<(Map<String, Value>, Map<String, Value>)> {
+    let mut claims = one.fill(&new.claims, new.examples)?;
+    let kept = split(one, &mut claims);
+    if format.describe().profile == Profile::Mdoc {
+        // The maker of the offer is told of a value that no element can have.
+        one.elements(&claims)?;
+    }
+    Ok((claims, kept))
+}
+
+/// How often an offer can be accepted, and for how many seconds.
+fn limits(new: &NewOffer) -> Result<(u32, u64)> {
+    let (uses, lifetime) = (new.uses.unwrap_or(1), new.expires_in.unwrap_or(3600));
+    match (1..=USES_MAX).contains(&uses) && (1..=LIFETIME_MAX).contains(&lifetime) {
+        true => Ok((uses, lifetime)),
+        false => Err(Error::bad_request("offer-limits")),
     }
 }

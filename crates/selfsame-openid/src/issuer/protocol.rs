@@ -6,19 +6,22 @@ use async_trait::async_trait;
 use selfsame_credential::evidence::Step;
 use selfsame_credential::format::Profile;
 use selfsame_credential::{ClaimPath, Format, single_use};
-use selfsame_crypto::{SecretString, encoding};
+use selfsame_crypto::{SecretString, encoding, time::UnixTime};
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_oauth::{Code, TokenRequest, TokenResponse};
 use selfsame_openid4vc::error::CredentialCode;
 use selfsame_openid4vc::issuer::credential::CredentialAsked;
-use selfsame_openid4vc::issuer::{self, Granted, IssuanceState, credential, nonce, offer, token};
-use selfsame_openid4vc::wire::credential::{CredentialRequest, CredentialResponse};
+use selfsame_openid4vc::issuer::{self, IssuanceState, credential, nonce, offer, token};
+use selfsame_openid4vc::wire::credential::{
+    CredentialAnswer, CredentialRequest, CredentialResponse,
+};
 use selfsame_openid4vc::wire::nonce::NonceResponse;
 use selfsame_store::{Expect, Page, Put, Tag};
 use selfsame_types::CredentialType;
 use serde::{Deserialize, Serialize};
 
+use super::awaited::AwaitedNotification;
 use super::list_faces::ListPlace;
 use super::offers::{OFFER, OfferRecord};
 use super::signing::{CredentialKind, Signatory, signatory};
@@ -37,6 +40,9 @@ pub(super) struct GrantRecord {
     pub subject: CredentialSubject,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<FlowOrigin>,
+    /// The responses that the wallet is to tell of.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub awaited: Vec<AwaitedNotification>,
 }
 
 impl Issuer {
@@ -80,11 +86,11 @@ impl Issuer {
     /// Whether a proof of this credential request names its key by a DID that must be resolved at another host.
     #[must_use]
     pub fn asks_others(&self, body: &[u8]) -> bool {
-        let Ok(request) = CredentialRequest::parse(body) else {
+        let current = self.latest();
+        let Ok(request) = read(body, &current) else {
             return false;
         };
         let now = self.shared.clock.now();
-        let current = self.latest();
         let mut dids = credential::dids_named(&request, &current.settings);
         dids.any(|did| self.shared.resolver.asks_others(&did, now))
     }
@@ -93,12 +99,26 @@ impl Issuer {
     ///
     /// # Errors
     /// OpenID4VCI 1.0 §8.3.1 or RFC 6750 §3.1, with the code.
-    pub async fn credential(&self, access_token: &str, body: &[u8]) -> Result<CredentialResponse> {
-        let request = CredentialRequest::parse(body).map_err(refusal)?;
+    pub async fn credential(&self, access_token: &str, body: &[u8]) -> Result<CredentialAnswer> {
+        let request = read(body, &*self.current().await?)?;
+        let response = self.credential_here(access_token, &request).await?;
+        let ctx = self.shared.clock.ctx();
+        CredentialAnswer::of(response, &request, &ctx).map_err(refusal)
+    }
+
+    /// What a request of this process gets, which crosses no wire and is not encrypted.
+    ///
+    /// # Errors
+    /// As [`Issuer::credential`].
+    pub async fn credential_here(
+        &self,
+        access_token: &str,
+        request: &CredentialRequest,
+    ) -> Result<CredentialResponse> {
+        let current = self.current().await?;
         let token = SecretString::from(access_token.to_owned());
         let id = encoding::base64url_encode(&token::token_hash(&token));
-        let current = self.current().await?;
-        self.issue(&id, &request, current).await
+        self.issue(&id, request, current).await
     }
 
     /// Issues what a request asks for with the grant of this id.
@@ -121,17 +141,48 @@ impl Issuer {
         Ok(issued.response)
     }
 
+    /// By whom a credential of this kind is signed, and until when it can be valid.
+    async fn signing(&self, one: &CredentialType, kind: CredentialKind) -> Result<Signing> {
+        let days = one.validity_days.saturating_mul(24 * 3600);
+        let end = self.shared.clock.now().plus(days);
+        if kind.format.describe().profile != Profile::Mdoc {
+            let signatory = signatory(&self.context, &self.identity, kind);
+            return Ok(Signing {
+                kind,
+                signatory,
+                end,
+            });
+        }
+        let certified = self.context.document_signer(end).await?;
+        let signatory = Signatory {
+            issuer: self.identifier(),
+            signer: certified.signer,
+        };
+        // A document is not valid after the certificate of its signer has ended.
+        let end = end.min(certified.not_after);
+        Ok(Signing {
+            kind,
+            signatory,
+            end,
+        })
+    }
+
     fn content(
         &self,
         one: &CredentialType,
-        kind: CredentialKind,
+        signing: Signing,
         subject: &CredentialSubject,
         places: &[ListPlace],
     ) -> Result<credential::CredentialContent> {
-        let Signatory { issuer, signer } = signatory(&self.context, &self.identity, kind);
+        let Signing {
+            kind,
+            signatory: Signatory { issuer, signer },
+            end,
+        } = signing;
         // Where claims are disclosed one by one, they stand at the top of the credential.
         let mut disclosable = one.disclosable()?;
-        let is_sd_jwt = kind.format.describe().profile == Profile::SdJwtVc;
+        let profile = kind.format.describe().profile;
+        let is_sd_jwt = profile == Profile::SdJwtVc;
         let ctx = self.shared.clock.ctx();
         let now = ctx.now();
         let mut claims = subject.claims.clone();
@@ -145,7 +196,10 @@ impl Issuer {
             claims.extend(own.map(|(name, value)| (name.to_owned(), value)));
             disclosable.push(ClaimPath::of_names([single_use::HANDLE]).map_err(Error::internal)?);
         }
-        let end = now.plus(one.validity_days.saturating_mul(24 * 3600));
+        let namespaces = match profile {
+            Profile::Mdoc => one.elements(&claims)?,
+            _ => Vec::new(),
+        };
         Ok(credential::CredentialContent {
             issuer,
             signer,
@@ -153,6 +207,7 @@ impl Issuer {
             claims,
             disclosable,
             decoys: 2,
+            namespaces,
             // The terms of the samples have no vocabulary of their own.
             contexts: match &one.served {
                 Some(served) => vec![served.addresses.context()],
@@ -173,6 +228,13 @@ impl Issuer {
                 .collect(),
         })
     }
+}
+
+/// By whom a credential is signed, and its end.
+struct Signing {
+    kind: CredentialKind,
+    signatory: Signatory,
+    end: UnixTime,
 }
 
 /// The machine that redeems an offer's code.
@@ -220,6 +282,7 @@ impl Machine for Redeeming<'_> {
             state: IssuanceState::Granted(*granted),
             subject: offer.subject.clone(),
             origin: offer.origin,
+            awaited: Vec::new(),
         };
         let put = Put::new(GRANT, id, encode(&grant)?).expires(expires);
         let response = *response;
@@ -289,19 +352,24 @@ impl Machine for Issuing<'_> {
             .current
             .types
             .version(&subject.type_id, subject.version)?;
+        if let Some(application) = &subject.application {
+            issuer.still_proven(application, one).await?;
+        }
         let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
         let kind = match one.single_use {
             true => CredentialKind::for_one_use(&issuer.context, &issuer.identity, format),
             false => CredentialKind::of(format),
         };
-        let granted = granted(&grant.state)?;
+        let offered = || Error::internal("a grant's record holds an offer");
+        let granted = grant.state.granted().ok_or_else(offered)?;
         let (settings, copies) = (&self.current.settings, !kind.has_handle);
         let needed = credential::entries_needed(granted, self.request, settings, copies);
         let needed = needed.map_err(refusal)?;
         while allotted.places.len() < needed {
             allotted.places.push(issuer.lists.place().await?);
         }
-        let content = issuer.content(one, kind, subject, &allotted.places)?;
+        let signing = issuer.signing(one, kind).await?;
+        let content = issuer.content(one, signing, subject, &allotted.places)?;
         allotted.content = Some(content);
         Ok(())
     }
@@ -328,8 +396,12 @@ impl Machine for Issuing<'_> {
         let puts = placed.map(|(_, place)| self.issuer.issued_put(&grant.subject, content, place));
         let puts: Vec<Put> = puts.collect::<Result<_>>()?;
         let ids: Vec<String> = puts.iter().map(|put| put.id.clone()).collect();
+        let name = self.issuer.name_for(round.at.id, self.request);
         let issued = IssuedResponse {
-            response: issuance.response,
+            response: CredentialResponse {
+                notification_id: name.clone(),
+                ..issuance.response
+            },
             ids: ids.clone(),
             type_id: grant.subject.type_id.clone(),
             format: grant.subject.format.clone(),
@@ -338,6 +410,8 @@ impl Machine for Issuing<'_> {
             return Ok(Step::Done(Next::unchanged(round, issued)));
         }
         grant.state = issuance.state;
+        let awaited = name.map(|name| AwaitedNotification::new(name, ids.clone()));
+        grant.awaited.extend(awaited);
         let mut next = Next::written(round, issued);
         for nonce in issuance.spent {
             next.batch = next
@@ -355,28 +429,21 @@ impl Machine for Issuing<'_> {
     }
 
     fn conflict(&self, kind: &str) -> Option<Error> {
-        (kind == NONCE).then(replayed)
+        let code = CredentialCode::InvalidNonce.as_str();
+        (kind == NONCE).then(|| Error::bad_request("nonce-used").with_code(code))
     }
 }
 
-fn granted(state: &IssuanceState) -> Result<&Granted> {
-    match state {
-        IssuanceState::Granted(granted) => Ok(granted),
-        IssuanceState::Offered(_) | IssuanceState::Closed(_) => {
-            Err(Error::internal("a grant's record holds an offer"))
-        }
-    }
+/// A credential request as it was posted, decrypted if it is encrypted.
+pub(super) fn read(body: &[u8], current: &Current) -> Result<CredentialRequest> {
+    CredentialRequest::read(body, current.settings.encryption.as_ref()).map_err(refusal)
 }
 
 fn spent() -> Error {
     Error::bad_request("code-unknown").with_code(Code::InvalidGrant.as_str())
 }
 
-fn invalid_token() -> Error {
+pub(super) fn invalid_token() -> Error {
     let code = Code::InvalidToken.as_str();
     Error::new(ErrorKind::Unauthenticated, "access-token-unknown").with_code(code)
-}
-
-fn replayed() -> Error {
-    Error::bad_request("nonce-used").with_code(CredentialCode::InvalidNonce.as_str())
 }

@@ -1,5 +1,6 @@
 //! The register of issued credentials, and changes of their status.
 
+use selfsame_book::text::words;
 use selfsame_credential::single_use::{self, Reference};
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::paging::{Listing, Paging, listing, page};
@@ -14,11 +15,14 @@ use super::list_faces::{ListFace, ListPlace};
 use super::signing::CredentialKind;
 use super::{CredentialSubject, Issuer};
 use crate::view::issuer::{CredentialStatus, IssuedCredential};
+use crate::view::uses::CredentialUse;
 use selfsame_core::events::{Event, EventKind};
 use selfsame_core::registry::UseKey;
 
 /// The kind of the records of issued credentials.
 pub(super) const ISSUED: &str = "issued";
+/// The words of a reference by which its credential is found.
+const WORDS_MAX: usize = 8;
 /// If the status changes this often during one request, other requests are changing it at the same time.
 const RACES_MAX: usize = 8;
 
@@ -63,6 +67,8 @@ impl IssuedRecord {
 
     fn tags(&self) -> Vec<Tag> {
         let mut tags = vec![Tag::hashed("offer", self.offer.clone())];
+        let reference = words(self.label.as_deref().unwrap_or_default());
+        tags.extend(reference.into_iter().take(WORDS_MAX).map(of_word));
         if self.status != CredentialStatus::Valid {
             // This tag finds the credentials to rebuild the lists from at the start.
             tags.push(Tag::hashed("withdrawn", "yes"));
@@ -107,11 +113,33 @@ impl Issuer {
         offer: Option<&str>,
         paging: &Paging,
     ) -> Result<Listing<IssuedCredential>> {
+        let tag = offer.map(|offer| Tag::hashed("offer", offer));
+        self.issued_under(tag.as_ref(), paging).await
+    }
+
+    /// The issued credentials with this word in their reference, newest first.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn issued_by_word(
+        &self,
+        word: &str,
+        paging: &Paging,
+    ) -> Result<Listing<IssuedCredential>> {
+        let tag = of_word(word.to_owned());
+        self.issued_under(Some(&tag), paging).await
+    }
+
+    async fn issued_under(
+        &self,
+        tag: Option<&Tag>,
+        paging: &Paging,
+    ) -> Result<Listing<IssuedCredential>> {
         let store = &self.shared.store;
         let page = page(paging);
-        let records = match offer.map(|offer| Tag::hashed("offer", offer)) {
+        let records = match tag {
             None => store.list(self.tenant(), ISSUED, &page).await?,
-            Some(tag) => store.find(self.tenant(), ISSUED, &tag, &page).await?,
+            Some(tag) => store.find(self.tenant(), ISSUED, tag, &page).await?,
         };
         let mut listed = listing(&records, paging, |record| {
             let issued: IssuedRecord = decode(&record.value)?;
@@ -133,7 +161,7 @@ impl Issuer {
         let keys = shown.iter().filter_map(|(_, digest)| key(*digest));
         let seen = self.shared.uses_seen(keys.collect()).await;
         for (shown, digest) in shown {
-            shown.used = key(*digest).and_then(|key| seen.get(&key).cloned());
+            shown.used = key(*digest).and_then(|key| seen.get(&key).map(CredentialUse::of));
         }
     }
 
@@ -262,6 +290,11 @@ impl Issuer {
             used: None,
         }
     }
+}
+
+/// The tag of the credentials whose reference has this word.
+fn of_word(word: String) -> Tag {
+    Tag::hashed("word", word)
 }
 
 fn use_digest(claims: &Map<String, Value>) -> Option<[u8; 32]> {

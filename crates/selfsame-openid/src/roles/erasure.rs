@@ -12,9 +12,10 @@ use crate::issuer::{self, ValidIssued};
 const PORTION: usize = 250;
 /// The kinds of records that stay while verifiers can check what an erased organisation issued; a kind that is not
 /// listed here is erased. Registrations are calls to the registry that are under way.
-const KEPT: [&str; 8] = [
+const KEPT: [&str; 9] = [
     keys::KIND,
     IDENTITY,
+    selfsame_document_signer::KIND,
     "registration",
     PUBLISHED[0],
     PUBLISHED[1],

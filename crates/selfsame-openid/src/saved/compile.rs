@@ -9,12 +9,11 @@ use selfsame_credential::Format;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_driver::{Error, Reason};
 use selfsame_openid4vc::dcql::DcqlQuery;
+use selfsame_types::asked::check::many;
 use selfsame_types::asked::definition::{AskedAlternative, AskedQuestion, RequestDefinition};
 use selfsame_types::project::dcql;
 use selfsame_types::{CredentialType, TypeClaim, TypeSet};
 use serde_json::{Value, json};
-
-use super::query_types;
 
 /// Maximum number of questions; as many as a query has credential sets.
 pub const QUESTIONS_MAX: usize = 32;
@@ -137,8 +136,9 @@ impl<'a> QueryParts<'a> {
         if formats.len() < one.formats.len() {
             return Err(Reason::new("type-value-twice").with("place", &at("formats")));
         }
+        let usual = [found.usual_format()];
         let formats = match one.formats.as_slice() {
-            [] => &[Format::DEFAULT],
+            [] => usual.as_slice(),
             named => named,
         };
         let mut ids = Vec::new();
@@ -212,14 +212,13 @@ fn issuers(
     query: &DcqlQuery,
     types: &TypeSet,
 ) -> Result<BTreeMap<String, Vec<String>>, Vec<Reason>> {
-    let asked = query_types::of_query(query);
+    let asked = query.type_names();
     let mut by_type: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut refusals = Vec::new();
     for (name, issuers) in &definition.policy.trusted_issuers {
         let mut meant = vec![name.clone()];
         if let Some(known) = types.newest(name) {
-            meant.push(known.vct.clone());
-            meant.extend(known.w3c_types().pop());
+            meant.extend(known.query_names());
         }
         meant.retain(|name| asked.contains(name.as_str()));
         if meant.is_empty() {
@@ -234,11 +233,4 @@ fn issuers(
         true => Ok(by_type),
         false => Err(refusals),
     }
-}
-
-/// A list is longer than it may be.
-pub(super) fn many(place: &str, maximum: usize) -> Reason {
-    Reason::new("type-many")
-        .with("place", place)
-        .with("maximum", &maximum)
 }

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
+use selfsame_credential::format::Profile;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_credential::{ClaimPath, Format};
 use selfsame_driver::Reason;
 use selfsame_openid4vc::dcql::{
     Candidate, CredentialQuery, Match, Mismatch, QueryMatches, Selection, select,
 };
-use selfsame_types::{CredentialType, TypeClaim, TypeSet, split};
+use selfsame_types::fill::{at, split};
+use selfsame_types::{CredentialType, TypeClaim, TypeSet};
 use serde_json::{Map, Value, json};
 
 use super::compile::CompiledRequest;
-use super::query_types;
 use super::shown::{AskedClaim, AskedCredential, AskedSet, RequestCheck};
 
 /// Maximum number of characters of an example.
@@ -28,10 +29,10 @@ pub(super) struct SampleCard {
 /// What this request would show a holder, and which sample cards answer it.
 #[must_use]
 pub fn preview(compiled: &CompiledRequest, types: &TypeSet) -> RequestCheck {
-    let names = query_types::of_query(&compiled.query);
+    let names = compiled.query.type_names();
     let is_asked = |one: &CredentialType| {
-        let narrow = one.w3c_types().pop();
-        names.contains(one.vct.as_str()) || narrow.is_some_and(|name| names.contains(&*name))
+        let own = one.query_names();
+        own.iter().any(|name| names.contains(name.as_str()))
     };
     // Only cards of the types that are asked for: a verifier can have hundreds of types.
     let cards = sample_cards(types, is_asked);
@@ -95,6 +96,15 @@ pub(super) fn sample_cards(
 
 /// What a query sees of a credential: an SD-JWT VC's processed payload, or a W3C credential.
 fn credential(one: &CredentialType, format: Format, filled: &Map<String, Value>) -> Value {
+    if format.describe().profile == Profile::Mdoc {
+        let mut claims = json!({"docType": one.doctype});
+        for claim in one.claims.iter().filter(|claim| claim.is_in_credential()) {
+            if let (Some(value), [name]) = (at(filled, &claim.path), claim.path.as_slice()) {
+                claims[one.namespace_of(claim)][name] = value.clone();
+            }
+        }
+        return claims;
+    }
     let Some(subject) = format.describe().subject_claim else {
         let mut claims = filled.clone();
         claims.insert("vct".to_owned(), json!(one.vct));
@@ -108,13 +118,9 @@ fn credential(one: &CredentialType, format: Format, filled: &Map<String, Value>)
 
 impl SampleCard {
     pub fn candidate(&self) -> Candidate<'_> {
-        let types = match self.format.describe().subject_claim {
-            None => vec![self.one.vct.clone()],
-            Some(_) => self.one.w3c_types(),
-        };
         Candidate {
             format: self.format,
-            types,
+            types: self.one.types_in(self.format),
             claims: &self.claims,
             withheld: None,
             holder_bound: true,
@@ -125,7 +131,7 @@ impl SampleCard {
     /// What leaves the wallet: what is asked for, and what everyone sees.
     fn leaving(&self, chosen: &Match<usize>) -> Vec<AskedClaim> {
         let leaves = |claim: &&TypeClaim| {
-            let path = claim.path_in(self.format).ok();
+            let path = self.one.path_in(&claim.path, self.format).ok();
             let is_asked = path.is_some_and(|path| chosen.reveal.iter().any(|at| meets(at, &path)));
             claim.is_in_credential() && (chosen.whole || is_asked || !claim.is_selective(false))
         };
@@ -178,7 +184,7 @@ impl Asked<'_> {
             .filter_map(|chosen| Some((chosen, self.cards.get(chosen.id)?)));
         let cards: Vec<_> = cards.collect();
         let first = cards.first();
-        let names = query_types::of_credential(self.query);
+        let names = self.query.type_names();
         let issuers = names
             .iter()
             .filter_map(|name| compiled.issuers.get(*name))
@@ -201,10 +207,8 @@ impl Asked<'_> {
 
     fn title(&self, names: &[&str]) -> String {
         let is_it = |one: &&Arc<CredentialType>| {
-            let narrow = one.w3c_types().pop();
-            names
-                .iter()
-                .any(|name| *name == one.vct || narrow.as_deref() == Some(*name))
+            let own = one.query_names();
+            names.iter().any(|name| own.iter().any(|own| own == name))
         };
         match self.types.issued().find(is_it) {
             Some(one) => one.name().to_owned(),
@@ -224,11 +228,10 @@ impl Asked<'_> {
 
     /// Whether there are sample cards of its type, in whatever format.
     fn is_known(&self) -> bool {
-        let names = query_types::of_credential(self.query);
+        let names = self.query.type_names();
         let is_it = |card: &SampleCard| {
-            let narrow = card.one.w3c_types().pop();
-            let is_named = |name: &&str| **name == card.one.vct || narrow.as_deref() == Some(*name);
-            names.iter().any(is_named)
+            let own = card.one.query_names();
+            names.iter().any(|name| own.iter().any(|own| own == name))
         };
         self.cards.iter().any(is_it)
     }

@@ -1,7 +1,7 @@
 //! What the check of a saved request finds.
 
-use selfsame_core::view::words::FormatName;
 use selfsame_driver::{Reason, Reasons};
+use selfsame_openid_view::words::FormatName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;

@@ -7,9 +7,10 @@ use selfsame_openid4vc::dcql::select;
 use selfsame_types::TypeSet;
 use serde_json::{Value, json};
 
-use super::check::{checked, is_name};
+use super::check::checked;
 use super::compile::{CompiledRequest, compile};
 use super::preview::{preview, sample_cards};
+use selfsame_types::asked::check::is_name;
 use selfsame_types::asked::definition::{
     AskedAlternative, AskedQuestion, RequestDefinition, RequestPolicy,
 };

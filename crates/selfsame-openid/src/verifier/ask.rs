@@ -4,28 +4,30 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use selfsame_credential::Format;
-use selfsame_credential::format::Profile;
 use selfsame_credential::single_use::HANDLE;
-use selfsame_crypto::{Algorithm, encoding, hash};
+use selfsame_crypto::{encoding, hash};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_openid4vc::dcql::{CredentialSet, DcqlQuery};
+use selfsame_openid4vc::dcql::DcqlQuery;
+use selfsame_openid4vc::formats::formats;
 use selfsame_openid4vc::verifier::VerificationState;
 use selfsame_openid4vc::verifier::request::{self, NewRequest as Draft};
-use selfsame_openid4vc::wire::client_metadata::{ClientMetadata, VpFormat};
+use selfsame_openid4vc::wire::client_metadata::ClientMetadata;
 use selfsame_openid4vc::wire::request::{ClientId, RequestUriMethod};
 use selfsame_store::{Batch, Put};
 use selfsame_types::TypeSet;
 use selfsame_types::model::text_of;
 use selfsame_types::project::dcql;
+use serde::de::DeserializeOwned;
 
 use super::{RequestRecord, VERIFICATION, Verifier, unknown_format};
-use crate::config::ClientIdPrefix;
+use crate::config::{ClientIdPrefix, ResponseMode};
 use crate::refusal::refusal;
 use crate::saved::compile::may_be_asked;
 use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
 use selfsame_core::below;
+use selfsame_core::certificate::Certificate;
 use selfsame_core::events::{Event, EventKind};
 use selfsame_core::machine::FlowOrigin;
 
@@ -176,6 +178,12 @@ impl Verifier {
             }
             (false, _) => None,
         };
+        let config = &self.context.config.verifier;
+        let mode = new.response_mode.as_deref();
+        let mode = named(mode, config.response_mode)
+            .ok_or_else(|| Error::bad_request("response-mode-unknown"))?;
+        let said = new.transaction_data.as_deref().unwrap_or_default();
+        let transactions = request::transactions(said, &wanted.query, &config.transaction_types);
         Ok(Draft {
             client,
             response_uri,
@@ -188,7 +196,9 @@ impl Verifier {
                 ..formats()
             },
             purpose: wanted.purpose.clone(),
-            lifetime: self.context.config.verifier.request_lifetime,
+            transaction_data: transactions.map_err(refusal)?,
+            encrypted: mode == ResponseMode::DirectPostJwt,
+            lifetime: config.request_lifetime,
         })
     }
 
@@ -251,16 +261,12 @@ impl Verifier {
         let wrong = |error: selfsame_openid4vc::dcql::DcqlError| {
             Error::bad_request("rule-broken").with("detail", &error)
         };
+        let titled = |title: &str| new.purpose.clone().unwrap_or_else(|| title.to_owned());
         match (&new.dcql_query, &new.type_id) {
             (Some(query), None) => {
                 let query = DcqlQuery::parse(query).map_err(wrong)?;
                 can_be_checked(&query)?;
-                Ok((
-                    query,
-                    new.purpose
-                        .clone()
-                        .unwrap_or_else(|| "Custom query".to_owned()),
-                ))
+                Ok((query, titled("Custom query")))
             }
             (None, Some(id)) => {
                 let one = types.find(id)?;
@@ -269,7 +275,7 @@ impl Verifier {
                     Some(name) => Format::of_people()
                         .find(|format| format.as_str() == name)
                         .ok_or_else(unknown_format)?,
-                    None => Format::DEFAULT,
+                    None => one.usual_format(),
                 };
                 let claims = new.claims.as_ref().unwrap_or(&typical.claims);
                 if let Some(unknown) = claims.iter().find(|path| !may_be_asked(one, format, path)) {
@@ -286,37 +292,44 @@ impl Verifier {
                     claims.push(handle);
                 }
                 let query = dcql(one, format, &claims)?;
-                let title = new
-                    .purpose
-                    .clone()
-                    .unwrap_or_else(|| text_of(&typical.title).to_owned());
+                let title = titled(text_of(&typical.title));
                 Ok((DcqlQuery::parse(&query).map_err(wrong)?, title))
             }
             _ => Err(Error::bad_request("query-ambiguous")),
         }
     }
 
+    fn certificate(&self) -> Result<&Certificate> {
+        let certificate = self.context.verifier_certificate.as_ref();
+        certificate.ok_or_else(|| Error::bad_request("verifier-certificate-absent"))
+    }
+
     fn client(&self, new: &NewRequest, response_uri: &url::Url) -> Result<ClientId> {
-        let prefix = match &new.client_id_prefix {
-            None => self.context.config.verifier.client_id_prefix,
-            Some(name) => ClientIdPrefix::named(name)
-                .ok_or_else(|| Error::bad_request("client-prefix-unsupported"))?,
-        };
-        match prefix {
+        let configured = self.context.config.verifier.client_id_prefix;
+        let prefix = new.client_id_prefix.as_deref();
+        let unknown = || Error::bad_request("client-prefix-unsupported");
+        match named(prefix, configured).ok_or_else(unknown)? {
             ClientIdPrefix::RedirectUri => Ok(ClientId::RedirectUri(response_uri.clone())),
             ClientIdPrefix::DecentralizedIdentifier => {
                 Ok(ClientId::DecentralizedIdentifier(self.client_did()))
             }
             ClientIdPrefix::X509SanDns => {
-                let certificate = self
-                    .context
-                    .verifier_certificate
-                    .as_ref()
-                    .ok_or_else(|| Error::bad_request("verifier-certificate-absent"))?;
-                Ok(ClientId::X509SanDns(certificate.name.clone()))
+                Ok(ClientId::X509SanDns(self.certificate()?.name.clone()))
+            }
+            ClientIdPrefix::X509Hash => {
+                let leaf = self.certificate()?.signer.x5c.first();
+                Ok(ClientId::X509Hash(hash::sha256(
+                    leaf.map_or(&[][..], Vec::as_slice),
+                )))
             }
         }
     }
+}
+
+/// What a request names, if it is known; without a name, what is configured.
+fn named<T: DeserializeOwned>(name: Option<&str>, configured: T) -> Option<T> {
+    let read = |name: &str| serde_json::from_value(name.into()).ok();
+    name.map_or(Some(configured), read)
 }
 
 /// How the request object is fetched; one that is part of the link is not fetched.
@@ -330,72 +343,8 @@ fn request_uri_method(new: &NewRequest, is_fetched: bool) -> Result<RequestUriMe
 
 /// Refuses a query if no answer to it could be verified: every way to meet a requirement has an unsupported format.
 pub(super) fn can_be_checked(query: &DcqlQuery) -> Result<()> {
-    let is_known = |id: &String| {
-        let credential = query.credential(id);
-        credential.is_some_and(|credential| credential.known_format().is_some())
-    };
-    let can_be_met = |set: &CredentialSet| set.options.iter().any(|ids| ids.iter().all(is_known));
-    let sets = query.requirements();
-    // If nothing is required, some optional set must be possible to answer.
-    let mut required = sets.iter().filter(|set| set.required).peekable();
-    let is_possible = match required.peek() {
-        Some(_) => required.all(can_be_met),
-        None => sets.iter().any(can_be_met),
-    };
-    if is_possible {
-        return Ok(());
-    }
-    Err(unknown_format().with_code("vp_formats_not_supported"))
-}
-
-/// The formats that this verifier can verify.
-fn formats() -> ClientMetadata {
-    // OpenID4VP 1.0 B.3.4 asks for fully specified names (RFC 9864); `EdDSA` is for wallets that know only that name.
-    let listed = [
-        Algorithm::Es256,
-        Algorithm::EdDsa,
-        Algorithm::Es256k,
-        Algorithm::Es384,
-    ];
-    let names = listed.into_iter().flat_map(Algorithm::names);
-    let names: Vec<String> = names.map(str::to_owned).collect();
-    let algorithms = || Some(names.clone());
-    let sd_jwt = VpFormat {
-        sd_jwt_alg_values: algorithms(),
-        kb_jwt_alg_values: algorithms(),
-        ..VpFormat::default()
-    };
-    let w3c = VpFormat {
-        alg_values: algorithms(),
-        ..VpFormat::default()
-    };
-    let supported = |format: Format| match format.describe().profile {
-        Profile::SdJwtVc => (format.to_string(), sd_jwt.clone()),
-        Profile::W3c | Profile::Compact => (format.to_string(), w3c.clone()),
-    };
-    ClientMetadata {
-        vp_formats_supported: Format::of_people().map(supported).collect(),
-        ..ClientMetadata::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_listed_is_fully_specified_or_stands_beside_what_is() {
-        for (format, listed) in formats().vp_formats_supported {
-            let lists = [
-                listed.alg_values,
-                listed.sd_jwt_alg_values,
-                listed.kb_jwt_alg_values,
-            ];
-            for names in lists.into_iter().flatten() {
-                let expected = ["ES256", "Ed25519", "EdDSA", "ES256K", "ES384"];
-                assert_eq!(names, expected, "{format}");
-                assert!(names.iter().all(|name| name.parse::<Algorithm>().is_ok()));
-            }
-        }
+    match query.can_be_checked() {
+        true => Ok(()),
+        false => Err(unknown_format().with_code("vp_formats_not_supported")),
     }
 }

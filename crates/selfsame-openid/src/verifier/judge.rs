@@ -21,7 +21,7 @@ impl Verifier {
     /// # Errors
     /// `NotFound`; `Conflict` if there is no answer yet.
     pub async fn recheck(&self, id: &str) -> Result<VerificationStatus> {
-        self.trust.now().await?;
+        self.read_trust().await?;
         let driven = self
             .shared
             .drive(&Rechecking(self), self.at(id), ())
@@ -74,7 +74,7 @@ impl Verifier {
             Error::bad_request("credential-malformed").with("detail", &malformed)
         })?;
         let max_status_age = self.context.config.verifier.max_status_age;
-        self.trust.now().await?;
+        self.read_trust().await?;
         let policy = self.policy(max_status_age);
         let now = self.shared.clock.now();
         let freshness = Freshness { max_status_age };

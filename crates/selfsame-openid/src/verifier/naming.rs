@@ -70,9 +70,10 @@ impl KnownNames {
 
     fn credential(&self, claims: &Map<String, Value>) -> NamedCredential {
         let issuer = issuer(claims);
-        let (kind, known) = match text(claims, "vct") {
-            Some(vct) => (vct, self.types.like_vct(vct)),
-            None => {
+        let (kind, known) = match (text(claims, "vct"), text(claims, "docType")) {
+            (Some(vct), _) => (vct, self.types.like_vct(vct)),
+            (None, Some(doctype)) => (doctype, self.types.by_doctype(doctype)),
+            (None, None) => {
                 let types = w3c_types(claims);
                 let kind = types.last().copied().unwrap_or_default();
                 (kind, self.types.by_w3c_types(&types))

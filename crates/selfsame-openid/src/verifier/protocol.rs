@@ -9,7 +9,7 @@ use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_openid4vc::verifier::{self, Input, Reply, VerificationState, request};
 use selfsame_openid4vc::wire::request::ClientId;
-use selfsame_openid4vc::wire::response::{AuthorizationResponse, Receipt};
+use selfsame_openid4vc::wire::response::{AuthorizationResponse, PostedResponse, Receipt};
 
 use super::judge::log_refusal;
 use super::{RequestRecord, VERIFICATION, Verifier, unknown};
@@ -18,7 +18,7 @@ use crate::view::verifier::VerificationStatus;
 use selfsame_core::events::EventKind;
 use selfsame_core::gather::Freshness;
 use selfsame_core::identity::kid_of;
-use selfsame_core::machine::{At, FlowStage, Machine, Next, Round};
+use selfsame_core::machine::{At, FlowResult, FlowStage, Machine, Next, Round};
 use selfsame_driver::record::RecordCache;
 
 impl Verifier {
@@ -52,8 +52,11 @@ impl Verifier {
             )
         };
         let _place = self.judging.enter(id).ok_or_else(crowded)?;
-        let response = AuthorizationResponse::parse(body).map_err(refusal)?;
-        self.trust.now().await?;
+        let posted = PostedResponse::parse(body).map_err(refusal)?;
+        let (kept, version) = self.record(id).await?;
+        let response = kept.state.opened(&posted).map_err(refusal)?;
+        self.records.keep(version, kept);
+        self.read_trust().await?;
         let driven = self
             .shared
             .drive(&Responding(self), self.at(id), response)
@@ -89,7 +92,9 @@ impl Verifier {
     fn signer(&self, state: &VerificationState) -> Signer {
         let client = ClientId::parse(&state.asked().client_id);
         let kid = match (client, &self.context.verifier_certificate) {
-            (Ok(ClientId::X509SanDns(_)), Some(certificate)) => return certificate.signer.clone(),
+            (Ok(ClientId::X509SanDns(_) | ClientId::X509Hash(_)), Some(certificate)) => {
+                return certificate.signer.clone();
+            }
             (Ok(ClientId::DecentralizedIdentifier(did)), _) if did != *self.identity.did() => {
                 kid_of(&did)
             }
@@ -109,6 +114,17 @@ impl RequestRecord {
         };
         Some(FlowStage { state, origin })
     }
+}
+
+/// How a request ended, for figures.
+fn result(state: &VerificationState) -> Option<FlowResult> {
+    let result = match state {
+        VerificationState::Created(_) | VerificationState::Fetched(_) => return None,
+        VerificationState::Answered(answered) => answered.judged.outcome.as_str(),
+        VerificationState::Declined(_) => "declined",
+    };
+    let flow = "presentation";
+    Some(FlowResult { flow, result })
 }
 
 /// The machine that gives out a request object.
@@ -177,6 +193,10 @@ impl Machine for Responding<'_> {
 
     fn flow(&self, kept: &RequestRecord) -> Option<FlowStage> {
         kept.stage()
+    }
+
+    fn result(&self, kept: &RequestRecord) -> Option<FlowResult> {
+        result(&kept.state)
     }
 
     fn freshness(&self, kept: &RequestRecord, _: &AuthorizationResponse) -> Freshness {

@@ -267,6 +267,14 @@ impl Verifier {
         self.open(definition, occasion).await
     }
 
+    /// Asks for what a definition describes, which need not be saved.
+    ///
+    /// # Errors
+    /// `BadRequest` for a definition that is refused.
+    pub async fn ask_once(&self, definition: RequestDefinition) -> Result<VerificationRequest> {
+        self.open(definition, Occasion::default()).await
+    }
+
     /// A saved request for a visitor of its link.
     ///
     /// # Errors

@@ -197,7 +197,7 @@ impl Verifier {
         id: &str,
         by: Option<&str>,
     ) -> Result<VerificationStatus> {
-        self.trust.now().await?;
+        self.read_trust().await?;
         let wanted = WantedRevocation {
             by: by.map(str::to_owned),
             order: None,

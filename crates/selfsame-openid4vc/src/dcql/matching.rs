@@ -7,7 +7,7 @@ use selfsame_credential::{ClaimPath, Format, path::Segment, sd_jwt::Withheld};
 use selfsame_crypto::encoding;
 use serde_json::Value;
 
-use super::query::{ClaimQuery, CredentialQuery, Meta, TrustedAuthority};
+use super::query::{ClaimQuery, CredentialQuery, DcqlQuery, Meta, TrustedAuthority};
 
 /// Maximum number of places in one credential that are revealed to one query.
 const MAX_REVEALED: usize = 4_096;
@@ -86,7 +86,8 @@ fn has_type(meta: &Meta, types: &[String]) -> bool {
         Meta::W3c { type_values } => type_values
             .iter()
             .any(|wanted| wanted.iter().all(|wanted| has_w3c_type(wanted, types))),
-        Meta::Mdoc { .. } | Meta::Other(_) => false,
+        Meta::Mdoc { doctype_value } => types.contains(doctype_value),
+        Meta::Other(_) => false,
     }
 }
 
@@ -269,5 +270,28 @@ impl<'a> FoundElement<'a> {
             }
             _ => None,
         }
+    }
+}
+
+impl CredentialQuery {
+    /// The types it asks for: each `vct`, and of each list of W3C types the narrowest one.
+    pub fn type_names(&self) -> Vec<&str> {
+        match &self.meta {
+            Meta::SdJwtVc { vct_values } => vct_values.iter().map(String::as_str).collect(),
+            Meta::W3c { type_values } => type_values
+                .iter()
+                .filter_map(|list| narrowest_type(list))
+                .collect(),
+            Meta::Mdoc { doctype_value } => vec![doctype_value],
+            Meta::Other(_) => Vec::new(),
+        }
+    }
+}
+
+impl DcqlQuery {
+    /// The types it asks for.
+    pub fn type_names(&self) -> BTreeSet<&str> {
+        let queries = self.credentials().iter();
+        queries.flat_map(CredentialQuery::type_names).collect()
     }
 }

@@ -109,11 +109,6 @@ fn credential(at: &QueryReader, ids: &mut BTreeSet<String>) -> Result<Credential
 fn meta(at: &QueryReader, format: &str) -> Result<Meta, DcqlError> {
     at.object()?;
     let profile = match format {
-        "mso_mdoc" => {
-            return Ok(Meta::Mdoc {
-                doctype_value: at.required("doctype_value")?.string()?,
-            });
-        }
         "ldp_vc" => Some(Profile::W3c),
         name => name
             .parse::<Format>()
@@ -131,6 +126,9 @@ fn meta(at: &QueryReader, format: &str) -> Result<Meta, DcqlError> {
                 .iter()
                 .map(|types| types.strings(MAX_VALUES))
                 .collect::<Result<_, _>>()?,
+        }),
+        Some(Profile::Mdoc) => Ok(Meta::Mdoc {
+            doctype_value: at.required("doctype_value")?.string()?,
         }),
         // No query asks for what only machines have.
         Some(Profile::Compact) | None => Ok(Meta::Other(at.value().clone())),
@@ -164,6 +162,11 @@ fn claims(
         claims.push(ClaimQuery {
             id,
             path: path(&element.required("path")?, meta)?,
+            // §B.2.4: other formats have no such member.
+            intent_to_retain: match meta {
+                Meta::Mdoc { .. } => flag(&element, "intent_to_retain", false)?,
+                _ => false,
+            },
             values: match element.member("values")? {
                 None => Vec::new(),
                 Some(values) => values

@@ -39,6 +39,23 @@ impl DcqlQuery {
             required: true,
         }]
     }
+
+    /// Whether an answer to it could be verified: unless every way to meet a requirement has a format that this crate
+    /// does not know. If nothing is required, some optional set must be possible to answer.
+    pub fn can_be_checked(&self) -> bool {
+        let is_known = |id: &String| {
+            let credential = self.credential(id);
+            credential.is_some_and(|credential| credential.known_format().is_some())
+        };
+        let can_be_met =
+            |set: &CredentialSet| set.options.iter().any(|ids| ids.iter().all(is_known));
+        let sets = self.requirements();
+        let mut required = sets.iter().filter(|set| set.required).peekable();
+        match required.peek() {
+            Some(_) => required.all(can_be_met),
+            None => sets.iter().any(can_be_met),
+        }
+    }
 }
 
 /// A request for a presentation of one kind of credential (OpenID4VP 1.0 §6.1).
@@ -71,6 +88,12 @@ impl CredentialQuery {
     /// The format, if this crate supports it.
     pub fn known_format(&self) -> Option<Format> {
         self.format.parse().ok()
+    }
+
+    /// Whether the verifier means to keep what is at this place.
+    pub fn is_kept(&self, place: &ClaimPath) -> bool {
+        let mut kept = self.claims.iter().filter(|claim| claim.intent_to_retain);
+        kept.any(|claim| place.begins_with(&claim.path))
     }
 
     /// The accepted combinations of claims, the verifier's preferred one first (OpenID4VP 1.0 §6.4.1). Without
@@ -132,6 +155,9 @@ pub struct ClaimQuery {
     pub id: Option<String>,
     /// The path of the claim in the credential.
     pub path: ClaimPath,
+    /// Whether the verifier means to keep the element of an mdoc (OpenID4VP 1.0 §B.2.4).
+    #[serde(skip_serializing_if = "is_false")]
+    pub intent_to_retain: bool,
     /// The accepted values; empty if any value is accepted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<ClaimValue>,

@@ -6,7 +6,7 @@ use selfsame_credential::ClaimPath;
 
 use super::{
     matching::{self, Candidate, Mismatch},
-    query::DcqlQuery,
+    query::{CredentialQuery, DcqlQuery},
 };
 
 /// The answers that a wallet could give.
@@ -43,6 +43,8 @@ pub struct Match<Id> {
     /// The requested places, each with everything below it. They contain no wildcards; claims that are always disclosed
     /// are listed too.
     pub reveal: Vec<ClaimPath>,
+    /// Of these places, those that the verifier means to keep (OpenID4VP 1.0 §B.2.4).
+    pub kept: Vec<ClaimPath>,
     /// Whether the format has no selective disclosure, so that every claim leaves the wallet whatever is requested.
     pub whole: bool,
 }
@@ -75,6 +77,7 @@ pub fn select<Id: Clone>(query: &DcqlQuery, held: &[(Id, Candidate<'_>)]) -> Sel
                     Ok(chosen) => found.matches.push(Match {
                         id: id.clone(),
                         claim_set: chosen.claim_set,
+                        kept: kept(credential, &chosen.reveal),
                         reveal: chosen.reveal,
                         whole: !candidate.format.describe().discloses_selectively,
                     }),
@@ -104,6 +107,11 @@ pub fn select<Id: Clone>(query: &DcqlQuery, held: &[(Id, Candidate<'_>)]) -> Sel
         })
         .collect();
     Selection { queries, sets }
+}
+
+fn kept(query: &CredentialQuery, reveal: &[ClaimPath]) -> Vec<ClaimPath> {
+    let kept = reveal.iter().filter(|place| query.is_kept(place));
+    kept.cloned().collect()
 }
 
 impl SetMatches {

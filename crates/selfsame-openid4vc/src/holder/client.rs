@@ -8,8 +8,17 @@ use selfsame_crypto::{
     x509::{Chain, X509Error},
 };
 use selfsame_did::{Did, DidUrl, Relationship};
+use serde_json::Value;
 
-use crate::{error::Error, transport::Transport, wire::request::ClientId};
+use crate::{
+    error::Error,
+    transport::Transport,
+    wire::{
+        request::ClientId,
+        transaction::TransactionType,
+        verifier_attestation::{self, VerifierAttestation},
+    },
+};
 
 /// Tolerated clock difference, in seconds.
 pub(super) const LEEWAY: u64 = 60;
@@ -21,6 +30,8 @@ pub struct WalletTrust<'a> {
     pub transport: &'a Transport,
     /// Trusted roots for verifiers' certificates, DER.
     pub anchors: &'a [Vec<u8>],
+    /// The types of transactions that people can be shown.
+    pub transactions: &'a [TransactionType],
 }
 
 pub(super) fn authenticate(
@@ -39,7 +50,24 @@ pub(super) fn authenticate(
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(key) => key,
         },
-        ClientId::X509SanDns(name) => key_of_certificate(name, object, trust, now)?,
+        ClientId::X509SanDns(name) => {
+            let chain = chain(object, trust, now)?;
+            if !chain.has_dns_name(name) {
+                let reason = format!("the verifier's certificate is not for the name {name}");
+                return Err(Error::invalid_request(reason));
+            }
+            chain.leaf_public_key().clone()
+        }
+        ClientId::X509Hash(hash) => {
+            let chain = chain(object, trust, now)?;
+            if chain.leaf_sha256() != *hash {
+                let reason =
+                    "the verifier's certificate has another hash than the client identifier";
+                return Err(Error::invalid_request(reason));
+            }
+            chain.leaf_public_key().clone()
+        }
+        ClientId::VerifierAttestation(name) => attested(name, object, trust, now)?.key,
     };
     object
         .verify(&key)
@@ -77,13 +105,37 @@ fn key_of_did(did: &Did, object: &Compact, evidence: &Evidence) -> Result<Step<P
         .map_err(|_| refuse("the request object's kid is not a signing key of the verifier's DID"))
 }
 
-// The chain must lead to a trusted root, and its leaf must be for the client's DNS name.
-fn key_of_certificate(
+/// The attestation of a verifier, in the header of its request object (§5.9.3, §12).
+fn attested(
     name: &str,
     object: &Compact,
     trust: &WalletTrust<'_>,
     now: UnixTime,
-) -> Result<PublicKey, Error> {
+) -> Result<VerifierAttestation, Error> {
+    let refuse = Error::invalid_request;
+    let text = object.header.other.get(verifier_attestation::HEADER);
+    let text = text.and_then(Value::as_str);
+    let text =
+        text.ok_or_else(|| refuse("the request object's header has no attestation (jwt)"))?;
+    let attestation = VerifierAttestation::verify(text, name, trust.anchors, now)?;
+    let claims = object.claims().unwrap_or_default();
+    let address = claims.get("response_uri").and_then(Value::as_str);
+    match attestation.allows(address.unwrap_or_default()) {
+        true => Ok(attestation),
+        false => Err(refuse(
+            "the verifier's attestation does not list the address that the answer goes to",
+        )),
+    }
+}
+
+/// The DNS name that the certificate of a request object states; the chain was verified.
+pub(super) fn certified_name(object: &Compact) -> Option<String> {
+    let chain = Chain::parse(object.header.x5c.as_deref()?).ok()?;
+    chain.dns_name()
+}
+
+// The chain must lead to a trusted root.
+fn chain(object: &Compact, trust: &WalletTrust<'_>, now: UnixTime) -> Result<Chain, Error> {
     let refuse = |reason: &str| Error::invalid_request(reason);
     // The reason is shown to the person; in most cases the verifier is the one that can act on it.
     let because = |what: &str, why: X509Error| Error::invalid_request(format!("{what}: {why}"));
@@ -97,9 +149,5 @@ fn key_of_certificate(
     chain
         .verify(trust.anchors, now)
         .map_err(|error| because("the verifier's certificate is not trusted here", error))?;
-    if !chain.has_dns_name(name) {
-        let reason = format!("the verifier's certificate is not for the name {name}");
-        return Err(Error::invalid_request(reason));
-    }
-    Ok(chain.leaf_public_key().clone())
+    Ok(chain)
 }

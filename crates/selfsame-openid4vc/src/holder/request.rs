@@ -1,21 +1,25 @@
 //! Opens a request: reads the link, says how to fetch the request object, and authenticates it (OpenID4VP 1.0 §5).
 
 use selfsame_credential::evidence::{Evidence, Step};
-use selfsame_crypto::{ctx::Ctx, json, jws::Compact, time::UnixTime};
+use selfsame_crypto::{
+    Algorithm, ctx::Ctx, encoding::base64url_encode, json, jws::Compact, time::UnixTime,
+};
 use selfsame_oauth::Form;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use url::Url;
 
 pub use super::client::WalletTrust;
 use super::{Audience, AwaitingConsent, Verifier, client};
 use crate::{
     error::Error,
+    formats::formats,
     transport::Transport,
     wire::{
+        encryption::{ALG, enc_values},
         media_type,
         request::{
-            ClientId, MEDIA_TYPE, Parameters, RefusedRequest, Request, RequestUriMethod, SCHEME,
-            STATIC_AUDIENCE, TYP,
+            ClientId, DIRECT_POST, DIRECT_POST_JWT, MEDIA_TYPE, Parameters, RefusedRequest,
+            Request, RequestUriMethod, SCHEME, STATIC_AUDIENCE, TYP,
         },
     },
 };
@@ -24,6 +28,13 @@ use crate::{
 const MAX_LINK: usize = 256 * 1024;
 /// Maximum length of a request object, in bytes.
 const MAX_OBJECT: usize = 256 * 1024;
+/// The signature algorithms of request objects.
+const SIGNING: [Algorithm; 4] = [
+    Algorithm::Es256,
+    Algorithm::EdDsa,
+    Algorithm::Es256k,
+    Algorithm::Es384,
+];
 const TRY_AGAIN: &str =
     "Open the link again later; if that does not help, ask the verifier for a new one.";
 
@@ -77,7 +88,8 @@ pub struct ReceivedObject<'a> {
 }
 
 /// Reads the link that a person scanned or followed.
-pub fn open(link: &str, transport: &Transport) -> Result<Invocation, Box<RefusedRequest>> {
+pub fn open(link: &str, trust: &WalletTrust<'_>) -> Result<Invocation, Box<RefusedRequest>> {
+    let transport = trust.transport;
     let (client_id, mut form) = parameters(link, transport).map_err(unanswered)?;
     // RFC 9101 §5: a link has either `request` or `request_uri`; then only the request object's parameters count.
     match (form.take("request"), form.take("request_uri")) {
@@ -89,7 +101,7 @@ pub fn open(link: &str, transport: &Transport) -> Result<Invocation, Box<Refused
             Ok(Invocation::Object { client_id, object })
         }
         (None, Some(text)) => reference(client_id, &text, &form, transport).map_err(unanswered),
-        (None, None) => plain(&client_id, form, transport),
+        (None, None) => plain(&client_id, form, trust),
     }
 }
 
@@ -152,7 +164,7 @@ fn reference(
 fn plain(
     client_id: &str,
     mut form: Form,
-    transport: &Transport,
+    trust: &WalletTrust<'_>,
 ) -> Result<Invocation, Box<RefusedRequest>> {
     if form.has("request_uri_method") {
         let reason = "request_uri_method is present without request_uri";
@@ -164,7 +176,7 @@ fn plain(
         return Err(unanswered(Error::invalid_request(reason)));
     }
     let parameters = Parameters::of_form(&mut form).map_err(unanswered)?;
-    let request = check(parameters, &client, transport)?;
+    let request = check(parameters, &client, trust)?;
     Ok(Invocation::Plain(Box::new(asked(request, &client, None))))
 }
 
@@ -181,9 +193,12 @@ impl Invocation {
         };
         let wallet_nonce =
             (*method == RequestUriMethod::Post).then(|| ctx.token("holder/wallet_nonce"));
-        let form = wallet_nonce
-            .as_ref()
-            .map(|nonce| vec![("wallet_nonce".to_owned(), nonce.clone())]);
+        let form = wallet_nonce.as_ref().map(|nonce| {
+            vec![
+                ("wallet_nonce".to_owned(), nonce.clone()),
+                ("wallet_metadata".to_owned(), wallet_metadata().to_string()),
+            ]
+        });
         Some(Fetch {
             url: request_uri.clone(),
             form,
@@ -191,6 +206,21 @@ impl Invocation {
             wallet_nonce,
         })
     }
+}
+
+/// What this wallet supports (§5.10, §10.1). It has no `jwks`, which would ask for an encrypted request, and no `issuer`,
+/// so that the audience of the request object stays the constant of static discovery.
+pub fn wallet_metadata() -> Value {
+    let algorithms: Vec<&str> = SIGNING.into_iter().flat_map(Algorithm::names).collect();
+    json!({
+        "vp_formats_supported": formats().vp_formats_supported,
+        "client_id_prefixes_supported": ClientId::PREFIXES,
+        "request_object_signing_alg_values_supported": algorithms,
+        "response_types_supported": ["vp_token"],
+        "response_modes_supported": [DIRECT_POST, DIRECT_POST_JWT],
+        "authorization_encryption_alg_values_supported": [ALG],
+        "authorization_encryption_enc_values_supported": enc_values(),
+    })
 }
 
 /// Reads the fetched request object: any status other than 200 ends the request (OpenID4VP 1.0 §5.10.2).
@@ -241,8 +271,13 @@ pub fn authenticate(
         Step::Done(()) => {}
     }
     let (parameters, audience) = claims(&object, received, now).map_err(unanswered)?;
-    let request = check(parameters, &client, trust.transport)?;
-    Ok(Step::Done(asked(request, &client, audience)))
+    let request = check(parameters, &client, trust)?;
+    let mut asked = asked(request, &client, audience);
+    // A hash tells people nothing.
+    if let (ClientId::X509Hash(_), Some(name)) = (&client, client::certified_name(&object)) {
+        asked.verifier.name = name;
+    }
+    Ok(Step::Done(asked))
 }
 
 /// The parameters of a request object, and its audience if that is not the specification's value.
@@ -320,10 +355,23 @@ fn check_time(claims: &Map<String, Value>, now: UnixTime) -> Result<(), Error> {
 fn check(
     parameters: Parameters,
     client: &ClientId,
-    transport: &Transport,
+    trust: &WalletTrust<'_>,
 ) -> Result<Request, Box<RefusedRequest>> {
-    let allowed = |url: &Url| transport.allows(url);
+    let allowed = |url: &Url| trust.transport.allows(url);
     let mut outcome = Request::check(parameters, client);
+    // §8.4: what cannot be shown is not agreed to.
+    let unknown = outcome.as_ref().ok().and_then(|request| {
+        let mut transactions = request.transaction_data.iter();
+        let error = transactions.find_map(|one| one.lines(trust.transactions).err())?;
+        Some(Box::new(RefusedRequest {
+            error,
+            response_uri: Some(request.response_uri.clone()),
+            state: request.state.clone(),
+        }))
+    });
+    if let Some(refused) = unknown {
+        outcome = Err(refused);
+    }
     if let Err(refused) = &mut outcome
         && !refused.response_uri.as_ref().is_some_and(allowed)
     {
@@ -346,7 +394,8 @@ fn asked(request: Request, client: &ClientId, audience: Option<Audience>) -> Awa
             .unwrap_or_default()
             .to_owned(),
         ClientId::DecentralizedIdentifier(did) => did.as_str().to_owned(),
-        ClientId::X509SanDns(name) => name.clone(),
+        ClientId::X509SanDns(name) | ClientId::VerifierAttestation(name) => name.clone(),
+        ClientId::X509Hash(hash) => base64url_encode(hash),
     };
     let verifier = Verifier {
         prefix: client.prefix().to_owned(),

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use selfsame_credential::{
     Held, Signer,
     evidence::{Evidence, Step},
-    format::{Profile, sd_jwt_vc::KeyBindingClaims, w3c::Present},
+    format::{Profile, mso_mdoc::MdocPresent, sd_jwt_vc::KeyBindingClaims, w3c::Present},
+    mdoc::transcript::{RedirectHandover, SessionTranscript},
 };
 use selfsame_crypto::{Algorithm, ctx::Ctx, json};
 use selfsame_did::DidUrl;
 use selfsame_oauth::ErrorBody;
-use serde_json::Map;
+use serde_json::{Map, Value};
 use url::Url;
 
 use super::{
@@ -21,10 +22,11 @@ use crate::{
     dcql::CredentialQuery,
     error::{Error, PresentationCode},
     wire::{
-        encryption::ResponseEncryption,
+        client_metadata::VpFormat,
         limits,
         request::{RefusedRequest, Request},
-        response::{AuthorizationResponse, Receipt, VpResponse, VpToken},
+        response::{AuthorizationResponse, Receipt, VpResponse, VpToken, encryption_to},
+        transaction,
     },
 };
 
@@ -40,6 +42,13 @@ pub(super) fn present(
     ctx: &Ctx,
 ) -> Result<Step<HolderNext>, Error> {
     let queries = queries(asked, choices)?;
+    let presented: Vec<&str> = choices.iter().map(|choice| choice.query_id).collect();
+    let mut transactions = asked.request.transaction_data.iter();
+    if transactions.any(|one| one.authorised_by(&presented).is_none()) {
+        return Err(Error::Choice(
+            "none of the chosen credentials can authorise the transaction",
+        ));
+    }
     let mut vp_token: VpToken = BTreeMap::new();
     let mut needs = Vec::new();
     for (choice, query) in choices.iter().zip(queries) {
@@ -47,6 +56,7 @@ pub(super) fn present(
             request: &asked.request,
             query,
             choice,
+            presented: &presented,
         };
         match one.presentation(evidence, ctx)? {
             Step::Needs(more) => needs.extend(more),
@@ -199,7 +209,7 @@ fn post(request: &Request, answer: VpResponse, ctx: &Ctx) -> Result<Delivery, Er
     };
     let form = match request.encrypted {
         false => response.parameters(),
-        true => ResponseEncryption::of(&request.metadata)?.parameters(&response, ctx)?,
+        true => response.encrypted(&encryption_to(&request.metadata)?, ctx)?,
     };
     Ok(Delivery {
         url: request.response_uri.clone(),
@@ -212,6 +222,8 @@ struct One<'a> {
     request: &'a Request,
     query: &'a CredentialQuery,
     choice: &'a Choice<'a>,
+    /// The queries that are answered.
+    presented: &'a [&'a str],
 }
 
 impl One<'_> {
@@ -236,6 +248,10 @@ impl One<'_> {
             (Profile::SdJwtVc, key) => self.sd_jwt(key, evidence, ctx),
             (Profile::W3c, Some(key)) => self.w3c(key, evidence, ctx),
             (Profile::W3c, None) => Ok(Step::Done(held.raw.clone())),
+            (Profile::Mdoc, Some(key)) => self.mdoc(key, evidence),
+            (Profile::Mdoc, None) => Err(Error::Choice(
+                "an mdoc is presented with the proof of its key, and the request asks for none",
+            )),
             (Profile::Compact, _) => Err(Error::Choice(
                 "a compact credential is presented in TLS handshakes, not to a verifier",
             )),
@@ -259,11 +275,42 @@ impl One<'_> {
             audience: self.request.client_id.clone(),
             nonce: self.request.nonce.clone(),
             issued_at: ctx.now(),
-            further: Map::new(),
+            further: self.transactions(),
         };
         Ok(presentation
             .bind(&claims, key.key.clone(), key.algorithm)
             .step(evidence))
+    }
+
+    /// A response with one document (Appendix B.2), bound to the request and to the key that the answer is encrypted to.
+    fn mdoc(&self, key: &HolderKey, evidence: &Evidence) -> Result<Step<String>, Error> {
+        let request = self.request;
+        let encryption = request.encrypted.then(|| encryption_to(&request.metadata));
+        let transcript = SessionTranscript::of_redirect(&RedirectHandover {
+            client_id: &request.client_id,
+            nonce: &request.nonce,
+            thumbprint: encryption.transpose()?.map(|to| to.thumbprint),
+            response_uri: request
+                .response_uri_text
+                .as_deref()
+                .unwrap_or(request.response_uri.as_str()),
+        });
+        let present = MdocPresent {
+            credential: &self.choice.held.raw,
+            reveal: self.choice.reveal,
+            transcript: &transcript,
+            key: &key.key,
+            algorithm: key.algorithm,
+        };
+        let step = present.step(evidence);
+        step.map_err(|error| Error::Setup(error.to_string()))
+    }
+
+    /// What the key binding says of the transactions that this presentation authorises (Appendix B.3.3.1).
+    fn transactions(&self) -> Map<String, Value> {
+        let all = self.request.transaction_data.iter();
+        let own = all.filter(|one| one.authorised_by(self.presented) == Some(&*self.query.id));
+        transaction::binding(&own.collect::<Vec<_>>())
     }
 
     fn w3c(&self, key: &HolderKey, evidence: &Evidence, ctx: &Ctx) -> Result<Step<String>, Error> {
@@ -307,6 +354,7 @@ pub fn can_be_checked(
         refuse("the verifier requests a format that its metadata does not support")
     })?;
     let (issuers, holders) = match held.format.describe().profile {
+        Profile::Mdoc => return check_numbers(format, held, key),
         Profile::SdJwtVc => (&format.sd_jwt_alg_values, &format.kb_jwt_alg_values),
         Profile::W3c | Profile::Compact => (&format.alg_values, &format.alg_values),
     };
@@ -319,6 +367,26 @@ pub fn can_be_checked(
     }
     match key {
         Some(key) if !checks(holders, key.algorithm) => {
+            Err(refuse("the verifier cannot check signatures of this key"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// As [`can_be_checked`], for an mdoc, whose algorithms are COSE numbers (Appendix B.2.2).
+fn check_numbers(format: &VpFormat, held: &Held, key: Option<&HolderKey>) -> Result<(), Error> {
+    let refuse = |reason| Error::presentation(PresentationCode::VpFormatsNotSupported, reason);
+    let checks = |listed: &Option<Vec<i64>>, algorithm: Algorithm| {
+        let is_it = |number: &i64| algorithm.cose_numbers().contains(number);
+        listed
+            .as_ref()
+            .is_none_or(|numbers| numbers.iter().any(is_it))
+    };
+    if !checks(&format.issuerauth_alg_values, held.header().alg) {
+        return Err(refuse("the verifier cannot check the issuer's signature"));
+    }
+    match key {
+        Some(key) if !checks(&format.deviceauth_alg_values, key.algorithm) => {
             Err(refuse("the verifier cannot check signatures of this key"))
         }
         _ => Ok(()),

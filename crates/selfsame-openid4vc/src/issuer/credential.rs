@@ -6,8 +6,10 @@ use selfsame_credential::{
     format::{
         Profile,
         cwt::{self, CoseDraft, CoseStatus, CoseSubject, CoseVc},
+        mso_mdoc::MdocIssue,
         sd_jwt_vc, w3c,
     },
+    mdoc::issue::IssuedNamespace,
     sd_jwt::DigestAlgorithm,
     signer::{Signer, Unsigned},
     status::Reference,
@@ -43,6 +45,8 @@ pub struct CredentialContent {
     pub disclosable: Vec<ClaimPath>,
     /// How many decoy digests hide the number of an SD-JWT VC's claims.
     pub decoys: usize,
+    /// The elements of an mdoc by namespace, which stand in place of the claims.
+    pub namespaces: Vec<IssuedNamespace>,
     /// The JSON-LD contexts of a W3C credential besides its model's own.
     pub contexts: Vec<String>,
     /// The address of the JSON Schema of a W3C credential (VCDM 2.0 §4.11).
@@ -313,6 +317,8 @@ enum CredentialDraft {
     SdJwt(Box<sd_jwt_vc::Draft>),
     Jwt(Box<Unsigned>),
     Compact(Box<CoseDraft>),
+    /// Each signature is made in a step of its own.
+    Signed(Step<String>),
 }
 
 fn sign(
@@ -341,7 +347,8 @@ fn sign(
             position,
             status: statuses.get(position),
         };
-        let signed = match draft(call, &one, ctx)? {
+        let signed = match draft(call, &one, evidence, ctx)? {
+            CredentialDraft::Signed(step) => step,
             CredentialDraft::SdJwt(draft) => draft.step(evidence),
             CredentialDraft::Jwt(unsigned) => unsigned.step(evidence),
             CredentialDraft::Compact(draft) => {
@@ -367,11 +374,17 @@ struct One<'a> {
     status: Option<&'a Status>,
 }
 
-fn draft(call: &CredentialCall<'_>, one: &One<'_>, ctx: &Ctx) -> Result<CredentialDraft, Error> {
+fn draft(
+    call: &CredentialCall<'_>,
+    one: &One<'_>,
+    evidence: &Evidence,
+    ctx: &Ctx,
+) -> Result<CredentialDraft, Error> {
     let format = one.configuration.format;
     match format.describe().profile {
         Profile::SdJwtVc => sd_jwt(call, one, ctx),
         Profile::W3c => w3c(call, one, format, ctx.now()),
+        Profile::Mdoc => mdoc(call, one, evidence, ctx),
         Profile::Compact => compact(call, one, ctx.now()),
     }
 }
@@ -448,6 +461,40 @@ fn w3c(
         .draft()
         .map_err(|error| Error::Setup(error.to_string()))?;
     Ok(CredentialDraft::Jwt(Box::new(draft)))
+}
+
+/// A document is always bound, since a presentation of it is by its holder's key.
+fn mdoc(
+    call: &CredentialCall<'_>,
+    one: &One<'_>,
+    evidence: &Evidence,
+    ctx: &Ctx,
+) -> Result<CredentialDraft, Error> {
+    let content = call.content;
+    let setup = |reason: &str| Error::Setup(reason.to_owned());
+    let holder = one
+        .holder
+        .ok_or_else(|| setup("an mdoc needs a proof of a key"))?;
+    let end = content
+        .expires
+        .ok_or_else(|| setup("an mdoc needs an end"))?;
+    let doctype = one.configuration.types.first();
+    let status = one.status.and_then(|status| status.claim.as_ref());
+    let status = status.map(Reference::in_status).transpose();
+    let issue = MdocIssue {
+        doc_type: doctype.ok_or_else(|| setup("an mdoc needs a document type"))?,
+        namespaces: &content.namespaces,
+        holder: &holder.key,
+        valid_from: ctx.now().rounded_down(call.settings.round_times_to),
+        valid_until: call.settings.stated_end(end, ctx.now()),
+        status: status.map_err(|_| setup("an mdoc needs a place in a Token Status List"))?,
+        decoys: content.decoys,
+        signer: &content.signer,
+        label: &format!("issuer/credential/{}", one.position),
+    };
+    let step = issue.step(evidence, ctx);
+    step.map(CredentialDraft::Signed)
+        .map_err(|error| setup(&error.to_string()))
 }
 
 /// A compact credential is always bound, since the proof of a handshake is by its subject's key.

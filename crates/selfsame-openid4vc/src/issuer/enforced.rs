@@ -30,7 +30,7 @@ pub struct EnforcedConfiguration {
     pub format: Format,
     /// The type of an SD-JWT VC.
     pub vct: Option<Arc<str>>,
-    /// The types of a W3C credential.
+    /// The types of a W3C credential, or the document type of an mdoc.
     pub types: Arc<[String]>,
     /// How a key must be proven; `None` for a credential without holder binding.
     pub proofs: Option<Arc<EnforcedProofs>>,
@@ -76,9 +76,11 @@ impl EnforcedConfiguration {
     fn of(id: &str, configuration: &Configuration) -> Option<Self> {
         let format = configuration.known_format()?;
         let definition = configuration.credential_definition.as_ref();
-        let types = definition.map_or_else(Arc::default, |definition| {
-            definition.types.as_slice().into()
-        });
+        let types = match (definition, &configuration.doctype) {
+            (Some(definition), _) => definition.types.as_slice().into(),
+            (None, Some(doctype)) => [doctype.clone()].into(),
+            (None, None) => Arc::default(),
+        };
         Some(Self {
             id: id.into(),
             format,

@@ -6,14 +6,18 @@ use selfsame_credential::Format;
 use selfsame_credential::format::{Profile, cwt};
 use selfsame_crypto::Algorithm;
 use selfsame_oauth::ServerMetadata;
-use serde_json::Value;
+use serde_json::{Value, json};
 use url::Url;
 
 use crate::{
     error::Error,
-    wire::metadata::{
-        Batch, Configuration, ConfigurationEntry, CredentialDefinition, CredentialMetadata,
-        Display, IssuerMetadata, JWT, ProofType,
+    wire::{
+        credential::EndpointEncryption,
+        encryption::{ALG, enc_values},
+        metadata::{
+            Batch, Configuration, ConfigurationEntry, CredentialDefinition, CredentialMetadata,
+            Display, IssuerMetadata, JWT, ProofType, RequestEncryption, ResponseEncryption,
+        },
     },
 };
 
@@ -30,6 +34,12 @@ pub struct IssuerDescription {
     pub nonce_endpoint: Url,
     /// The credential endpoint.
     pub credential_endpoint: Url,
+    /// The deferred credential endpoint, if a credential may take its time.
+    pub deferred_credential_endpoint: Option<Url>,
+    /// The notification endpoint, if wallets are to say what became of credentials.
+    pub notification_endpoint: Option<Url>,
+    /// How the credential endpoint encrypts messages; `None` if it does not.
+    pub encryption: Option<EndpointEncryption>,
     /// Maximum number of proofs in one request.
     pub batch_size: u32,
     /// The issuer's name and appearance, one entry per language.
@@ -47,6 +57,8 @@ pub struct Offering {
     pub scope: Option<String>,
     /// The type of an SD-JWT VC.
     pub vct: Option<String>,
+    /// The document type of an mdoc.
+    pub doctype: Option<String>,
     /// The types of a W3C or compact credential.
     pub types: Vec<String>,
     /// The DID of the issuer, for a format whose credentials do not name it.
@@ -82,8 +94,14 @@ pub fn build(description: &IssuerDescription) -> Result<IssuerMetadata, Error> {
             .map(|server| vec![description.identifier.clone(), server.clone()]),
         credential_endpoint: description.credential_endpoint.clone(),
         nonce_endpoint: Some(description.nonce_endpoint.clone()),
-        credential_request_encryption: None,
-        credential_response_encryption: None,
+        deferred_credential_endpoint: description.deferred_credential_endpoint.clone(),
+        notification_endpoint: description.notification_endpoint.clone(),
+        credential_request_encryption: description
+            .encryption
+            .as_ref()
+            .map(request_encryption)
+            .transpose()?,
+        credential_response_encryption: description.encryption.as_ref().map(response_encryption),
         batch_credential_issuance: (description.batch_size > 1).then_some(Batch {
             batch_size: description.batch_size,
         }),
@@ -96,6 +114,22 @@ pub fn build(description: &IssuerDescription) -> Result<IssuerMetadata, Error> {
     Ok(metadata)
 }
 
+fn request_encryption(encryption: &EndpointEncryption) -> Result<Box<RequestEncryption>, Error> {
+    Ok(Box::new(RequestEncryption {
+        jwks: json!({"keys": [encryption.key.jwk()?]}),
+        enc_values_supported: enc_values(),
+        encryption_required: encryption.required,
+    }))
+}
+
+fn response_encryption(encryption: &EndpointEncryption) -> Box<ResponseEncryption> {
+    Box::new(ResponseEncryption {
+        alg_values_supported: vec![ALG.to_owned()],
+        enc_values_supported: enc_values(),
+        encryption_required: encryption.required,
+    })
+}
+
 /// The metadata of the authorization server that is part of the issuer.
 pub fn server(description: &IssuerDescription) -> ServerMetadata {
     ServerMetadata::pre_authorized(&description.identifier, description.token_endpoint.clone())
@@ -106,6 +140,10 @@ fn configuration(offering: &Offering) -> Configuration {
     // Credentials use one name per algorithm in their headers, so that name is listed. Proofs may use any name of their
     // algorithm, so every name is listed.
     let signed = match profile {
+        Profile::Mdoc => {
+            let numbers = offering.signing_algorithms.iter();
+            listed(numbers.flat_map(|one| one.cose_numbers()).copied())
+        }
         Profile::Compact => listed(cwt::numbers(&offering.signing_algorithms)),
         Profile::SdJwtVc | Profile::W3c => {
             listed(offering.signing_algorithms.iter().map(|one| one.as_str()))
@@ -119,14 +157,16 @@ fn configuration(offering: &Offering) -> Configuration {
         key_attestations_required: None,
     };
     let has_vct = profile == Profile::SdJwtVc;
+    let is_mdoc = profile == Profile::Mdoc;
     Configuration {
         format: offering.format.as_str().to_owned(),
         scope: offering.scope.clone(),
         credential_signing_alg_values_supported: Some(signed),
         cryptographic_binding_methods_supported: bound.then(|| offering.binding_methods.clone()),
         proof_types_supported: bound.then(|| BTreeMap::from([(JWT.to_owned(), proof)])),
+        doctype: offering.doctype.clone().filter(|_| is_mdoc),
         vct: offering.vct.clone().filter(|_| has_vct),
-        credential_definition: (!has_vct).then(|| CredentialDefinition {
+        credential_definition: (!has_vct && !is_mdoc).then(|| CredentialDefinition {
             types: offering.types.clone(),
         }),
         credential_metadata: (offering.metadata != CredentialMetadata::default())

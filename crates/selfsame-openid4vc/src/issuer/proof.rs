@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::{EnforcedProofs, Granted, IssuerSettings, nonce};
 use crate::error::{CredentialCode, Error};
 use crate::wire::credential::PROOF_TYP;
+use crate::wire::metadata::{COSE_KEY, JWK};
 
 /// Maximum length of a proof, in bytes.
 const MAX_PROOF: usize = 64 * 1024;
@@ -130,11 +131,13 @@ fn check_header(accepted: &EnforcedProofs, proof: &Compact) -> Result<NamedKey, 
         }
         _ => return Err(invalid("a proof must have exactly one of kid, jwk and x5c")),
     };
-    let method = match &named {
-        NamedKey::Key(_) => "jwk".to_owned(),
-        NamedKey::Did(url) => format!("did:{}", url.did.method()),
+    let lists = |method: &str| accepted.methods.iter().any(|listed| **listed == *method);
+    let is_listed = match &named {
+        // The key of a proof is a JWK; in an mdoc it becomes a COSE key.
+        NamedKey::Key(_) => lists(JWK) || lists(COSE_KEY),
+        NamedKey::Did(url) => lists(&format!("did:{}", url.did.method())),
     };
-    if !accepted.methods.iter().any(|listed| **listed == *method) {
+    if !is_listed {
         return Err(invalid(
             "the metadata does not list the way in which a proof names its key",
         ));

@@ -4,7 +4,7 @@ use selfsame_credential::{
     evidence::{Evidence, Need, SignatureRequest, Step},
     signer::Signer,
 };
-use selfsame_crypto::{ctx::Ctx, encoding::base64_encode, jws::Unsigned};
+use selfsame_crypto::{ctx::Ctx, encoding::base64_encode, json, jws::Unsigned};
 use selfsame_oauth::{Form, form};
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -15,7 +15,13 @@ use crate::{
     error::Error,
     wire::{
         client_metadata::ClientMetadata,
-        request::{ClientId, Parameters, Request, RequestUriMethod, SCHEME, STATIC_AUDIENCE, TYP},
+        encryption::{EncryptionKey, enc_values},
+        limits,
+        request::{
+            ClientId, DIRECT_POST, DIRECT_POST_JWT, Parameters, Request, RequestUriMethod, SCHEME,
+            STATIC_AUDIENCE, TYP,
+        },
+        transaction::{AskedTransaction, TransactionType, known_types},
     },
 };
 
@@ -41,6 +47,10 @@ pub struct NewRequest {
     pub metadata: ClientMetadata,
     /// Why it asks, for the person.
     pub purpose: Option<String>,
+    /// What the person is to agree to.
+    pub transaction_data: Vec<AskedTransaction>,
+    /// Whether the answer must be encrypted (`direct_post.jwt`).
+    pub encrypted: bool,
     /// How long an answer is accepted, in seconds.
     pub lifetime: u64,
 }
@@ -53,6 +63,15 @@ pub fn create(new: NewRequest, ctx: &Ctx) -> Result<Created, Error> {
             "a request has a request_uri if, and only if, it can be signed",
         ));
     }
+    let mut metadata = new.metadata;
+    let encryption = match new.encrypted {
+        true => Some(EncryptionKey::new(ctx, "verifier/encryption")?),
+        false => None,
+    };
+    if let Some(key) = &encryption {
+        metadata.jwks = Some(Box::new(json!({"keys": [key.jwk()?]})));
+        metadata.encrypted_response_enc_values_supported = Some(enc_values().into());
+    }
     let asked = Asked {
         client_id: new.client.to_string(),
         response_uri: new.response_uri,
@@ -62,14 +81,41 @@ pub fn create(new: NewRequest, ctx: &Ctx) -> Result<Created, Error> {
         nonce: ctx.token("verifier/nonce"),
         state: ctx.token("verifier/state"),
         query: new.query,
-        metadata: new.metadata,
+        metadata,
         purpose: new.purpose,
+        transaction_data: new.transaction_data,
+        encryption: encryption.map(Box::new),
         expires: ctx.now().plus(new.lifetime),
     };
     // Checks the request by the rules a wallet applies, so that an invalid one is never sent.
     Request::check(parameters(&asked)?, &new.client)
         .map_err(|refused| Error::Setup(refused.error.to_string()))?;
     Ok(Created { asked })
+}
+
+/// The transactions of a request that say this; without `credential_ids` each credential query can authorise it.
+///
+/// # Errors
+/// `invalid_transaction_data` for what a wallet with the ready types and these could not show.
+pub fn transactions(
+    said: &[Value],
+    query: &DcqlQuery,
+    further: &[TransactionType],
+) -> Result<Vec<AskedTransaction>, Error> {
+    let types = known_types(further);
+    let ids = query.credentials().iter();
+    let ids: Vec<&str> = ids.map(|one| one.id.as_str()).collect();
+    let read = |said: &Value| {
+        let mut said = said.clone();
+        if let Some(members) = said.as_object_mut() {
+            let ids = || json!(ids);
+            members.entry("credential_ids").or_insert_with(ids);
+        }
+        let transaction = AskedTransaction::of(&said)?;
+        transaction.lines(&types)?;
+        Ok(transaction)
+    };
+    said.iter().map(read).collect()
 }
 
 /// The link that opens a wallet; `wallet` is the wallet's URL, or `None` for the scheme `openid4vp`.
@@ -98,10 +144,19 @@ pub fn link(asked: &Asked, wallet: Option<&Url>) -> Result<String, Error> {
     })
 }
 
-/// The nonce in the form that a wallet posts to fetch the request object; unknown parameters are ignored.
+/// The nonce in the form that a wallet posts to fetch the request object; unknown parameters are ignored. The request is
+/// the same for every wallet, so that the metadata of the wallet has to be well-formed, and nothing more.
 pub fn wallet_nonce(body: &[u8]) -> Result<Option<String>, Error> {
     let mut form = Form::parse(body)
         .map_err(|error| Error::invalid_request(format!("the form can't be read: {error}")))?;
+    if let Some(metadata) = form.take("wallet_metadata") {
+        let read = json::parse(metadata.as_bytes(), &limits());
+        if !read.is_ok_and(|read| read.is_object()) {
+            return Err(Error::invalid_request(
+                "wallet_metadata is not a JSON object",
+            ));
+        }
+    }
     match form.take("wallet_nonce") {
         Some(nonce) if nonce.len() > MAX_WALLET_NONCE => {
             Err(Error::invalid_request("wallet_nonce is too long"))
@@ -169,13 +224,21 @@ fn parameters(asked: &Asked) -> Result<Parameters, Error> {
     Ok(Parameters {
         client_id: Some(asked.client_id.clone()),
         response_type: Some("vp_token".to_owned()),
-        response_mode: Some("direct_post".to_owned()),
+        // A request that was answered has lost its key, but not the key's public half.
+        response_mode: Some(match asked.metadata.jwks.is_some() {
+            true => DIRECT_POST_JWT.to_owned(),
+            false => DIRECT_POST.to_owned(),
+        }),
         response_uri: Some(asked.response_uri.to_string()),
         nonce: Some(asked.nonce.clone()),
         state: Some(asked.state.clone()),
         dcql_query: Some(serde_json::to_value(&asked.query).map_err(unserialisable)?),
         client_metadata: Some(serde_json::to_value(&asked.metadata).map_err(unserialisable)?),
         purpose: asked.purpose.clone().map(Value::String),
+        transaction_data: match asked.transaction_data.as_slice() {
+            [] => None,
+            all => Some(all.iter().map(|one| Value::from(&*one.raw)).collect()),
+        },
         ..Parameters::default()
     })
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use selfsame_credential::{
     Format, Held,
     evidence::{Evidence, Need, Step},
-    sd_jwt::Withheld,
+    format::Profile,
+    mdoc::transcript::{RedirectHandover, SessionTranscript},
+    sd_jwt::{SdJwt, Withheld, key_binding::KeyBinding},
     verdict::{Outcome, Policy, Rule, Verdict},
     verify::{Binding, Budget, Examination, Malformed, Presented, is_by_a_trusted_issuer},
 };
@@ -25,7 +27,11 @@ use super::{
 use crate::{
     dcql::{self, Candidate, CredentialQuery},
     error::Error,
-    wire::response::{AuthorizationResponse, Receipt, VpResponse, VpToken},
+    wire::{
+        encryption::EncryptionKey,
+        response::{AuthorizationResponse, Receipt, VpResponse, VpToken},
+        transaction::{self, AskedTransaction},
+    },
 };
 
 /// Maximum number of answers that do not count. Anyone who sees a request can send one, so the first such answer leaves
@@ -68,7 +74,7 @@ pub(super) fn take(
     }
     let (receipt, response_code) = receipt(asked, ctx);
     let answered = AnsweredRequest {
-        asked: asked.clone(),
+        asked: asked.closed(),
         vp_token: presentations.clone(),
         at: ctx.now(),
         judged,
@@ -141,7 +147,7 @@ fn refuse(open: &Fetched, judged: Judged, vp_token: &VpToken, ctx: &Ctx) -> Veri
         })
     } else {
         VerificationState::Answered(Box::new(AnsweredRequest {
-            asked: open.asked.clone(),
+            asked: open.asked.closed(),
             vp_token: vp_token.clone(),
             at: ctx.now(),
             judged,
@@ -152,7 +158,8 @@ fn refuse(open: &Fetched, judged: Judged, vp_token: &VpToken, ctx: &Ctx) -> Veri
 }
 
 /// The rules whose details would reveal which issuers this verifier trusts.
-const TRUST_RULES: [&str; 3] = [
+const TRUST_RULES: [&str; 4] = [
+    "signer_certificate",
     "issuer_trusted",
     "issuer_trusted_for_request",
     "certificate_chain",
@@ -185,7 +192,7 @@ fn why(judged: &Judged) -> String {
 fn decline(asked: &Asked, error: &str, ctx: &Ctx) -> VerifierNext {
     let (receipt, response_code) = receipt(asked, ctx);
     let declined = Declined {
-        asked: asked.clone(),
+        asked: asked.closed(),
         error: error.to_owned(),
         at: ctx.now(),
         response_code,
@@ -245,10 +252,10 @@ fn items<'a>(
             ));
         }
         let bound = query.require_cryptographic_holder_binding;
-        let binding = bound.then(|| Binding {
-            audience: asked.client_id.clone(),
-            nonce: asked.nonce.clone(),
-        });
+        let binding = match bound {
+            true => Some(binding(asked)?),
+            false => None,
+        };
         // Appendix B.1.3.1, B.3.4: a wallet may prove holder binding even if it is not required. RFC 9901 §7.3: the
         // proof's presence does not decide whether it is checked.
         let read = |raw: &String| match bound {
@@ -265,6 +272,22 @@ fn items<'a>(
         }));
     }
     Ok(items)
+}
+
+/// The values that proofs are bound to (Appendix B.1.3.2, B.2.6, B.3.6).
+fn binding(asked: &Asked) -> Result<Binding, Error> {
+    let key = asked.encryption.as_deref().map(EncryptionKey::thumbprint);
+    let session = SessionTranscript::of_redirect(&RedirectHandover {
+        client_id: &asked.client_id,
+        nonce: &asked.nonce,
+        thumbprint: key.transpose()?,
+        response_uri: asked.response_uri.as_str(),
+    });
+    Ok(Binding {
+        audience: asked.client_id.clone(),
+        nonce: asked.nonce.clone(),
+        session: Some(session),
+    })
 }
 
 impl PresentationItem<'_> {
@@ -313,7 +336,10 @@ impl PresentationItem<'_> {
         let held = Held::parse(bare.as_ref().unwrap_or(&self.raw), self.format).ok();
         let x5c = held.as_ref().and_then(|held| held.header().x5c.as_deref());
         let chain = x5c.and_then(|x5c| Chain::parse(x5c).ok());
-        let anchors = &bench.policy.trust_anchors;
+        let anchors = match self.format.describe().profile {
+            Profile::Mdoc => &bench.policy.authorities,
+            _ => &bench.policy.trust_anchors,
+        };
         let path = chain.and_then(|chain| chain.path(anchors, bench.now).ok());
         dcql::authority_keys(&path.unwrap_or_default())
     }
@@ -398,6 +424,7 @@ impl Basis<'_> {
             let matches = candidate
                 .as_ref()
                 .is_some_and(|candidate| match_query(item, candidate, &mut verdict));
+            let matches = matches && match_transactions(asked, shown, item, &mut verdict);
             let counts = verdict.outcome == Outcome::Valid;
             let counting = candidate.clone().filter(|_| counts);
             valid.entry(id.clone()).or_default().push(counting);
@@ -409,7 +436,13 @@ impl Basis<'_> {
                 claims: claims.filter(|_| matches).cloned(),
             });
         }
-        let (outcome, reason) = conclude(asked, &valid, &genuine, &credentials);
+        let (mut outcome, mut reason) = conclude(asked, &valid, &genuine, &credentials);
+        let presented = presented(shown);
+        let mut transactions = asked.transaction_data.iter();
+        if transactions.any(|one| one.authorised_by(&presented).is_none()) {
+            outcome = Outcome::Invalid;
+            reason = Some("no presentation authorises the transaction".to_owned());
+        }
         Judged {
             outcome,
             reason,
@@ -471,6 +504,49 @@ fn match_query(
         verdict.outcome = Outcome::Invalid;
     }
     mismatch.is_none()
+}
+
+/// The credential queries that are answered.
+fn presented<'a>(shown: &[ReadItem<'a>]) -> Vec<&'a str> {
+    shown.iter().map(|one| &*one.item.query.id).collect()
+}
+
+const TRANSACTION_DATA: (&str, &str) = ("transaction_data", "OpenID4VP §8.4, B.3.3.1");
+
+/// Whether a genuine presentation authorises the transactions that it is to authorise; if not, it is not accepted.
+fn match_transactions(
+    asked: &Asked,
+    shown: &[ReadItem<'_>],
+    item: &PresentationItem<'_>,
+    verdict: &mut Verdict,
+) -> bool {
+    let presented = presented(shown);
+    let all = asked.transaction_data.iter();
+    let own = all.filter(|one| one.authorised_by(&presented) == Some(&*item.query.id));
+    let own: Vec<&AskedTransaction> = own.collect();
+    if own.is_empty() {
+        return true;
+    }
+    let read = SdJwt::parse(&item.raw).ok();
+    let claims = read.as_ref().and_then(SdJwt::key_binding);
+    let claims = claims.map(KeyBinding::claims);
+    let is_bound =
+        |one: &&AskedTransaction| claims.is_some_and(|claims| transaction::is_bound(one, claims));
+    // What was proven when the answer came is left out when it is verified again.
+    let passed = item.proven || own.iter().all(is_bound);
+    verdict.rules.push(Rule {
+        name: TRANSACTION_DATA.0.into(),
+        passed: Some(passed),
+        detail: match passed {
+            true => String::new(),
+            false => "the key binding does not state the hash of the transaction".to_owned(),
+        },
+        paragraph: TRANSACTION_DATA.1.into(),
+    });
+    if !passed {
+        verdict.outcome = Outcome::Invalid;
+    }
+    passed
 }
 
 const fn gravity(outcome: Outcome) -> u8 {

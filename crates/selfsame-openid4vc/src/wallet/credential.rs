@@ -8,7 +8,7 @@ use selfsame_credential::{
     w3c::{Model, VcJwt},
 };
 use selfsame_crypto::{
-    Jwk, PublicKey,
+    Jwk, PublicKey, Secret,
     ctx::Ctx,
     json::{self, Limits},
 };
@@ -16,16 +16,18 @@ use selfsame_did::{DidUrl, jwk};
 use selfsame_oauth::ErrorBody;
 
 use super::{
-    Ask, Binding, HttpAnswer, MAX_NONCES, ReceivedCredential, ReceivingState, Requesting,
-    RequestsProgress, WalletNext, ask, failed,
+    Ask, Binding, HttpAnswer, MAX_NONCES, NamedResponse, ReceivedCredential, ReceivingState,
+    Requesting, RequestsProgress, WalletNext, ask, encryption, failed,
 };
 use crate::{
     error::Error,
-    wire::{credential::CredentialResponse, limits},
+    wire::{credential::CredentialResponse, encryption::EncryptionKey, limits},
 };
 
 /// Maximum size of a response, in bytes; one response can contain many copies.
 const MAX_RESPONSE: usize = 1 << 20;
+/// Maximum size of an encrypted response, in bytes: that of its content in base64url, and its header.
+const MAX_ENCRYPTED: usize = MAX_RESPONSE / 3 * 4 + 16 * 1024;
 const TELL: &str = "Tell the issuer; the credential was not stored.";
 
 pub(super) fn answered(
@@ -34,18 +36,24 @@ pub(super) fn answered(
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Result<Step<WalletNext>, Error> {
-    let mut progress = requesting.progress.clone();
     match answer.status {
-        200 => {}
-        202 => {
-            let reason = "The issuer wants to deliver the credential later, which this wallet does not support.";
-            return Err(Error::counterpart(
-                reason,
-                "Ask the issuer when it can be issued immediately.",
-            ));
-        }
-        _ => return refused(requesting, answer, evidence, ctx),
+        200 => arrived(requesting.progress.clone(), answer, evidence, ctx),
+        _ => refused(requesting, answer, evidence, ctx),
     }
+}
+
+/// The body of an answer, decrypted.
+pub(super) fn body(answer: HttpAnswer<'_>, key: Option<&EncryptionKey>) -> Result<Secret, Error> {
+    encryption::opened(answer, key, MAX_ENCRYPTED)
+}
+
+/// Takes an answer with credentials.
+pub(super) fn arrived(
+    mut progress: RequestsProgress,
+    answer: HttpAnswer<'_>,
+    evidence: &Evidence,
+    ctx: &Ctx,
+) -> Result<Step<WalletNext>, Error> {
     let Some(current) = progress.plan.asks.first() else {
         return Err(Error::State("there is no credential left to request"));
     };
@@ -53,9 +61,24 @@ pub(super) fn answered(
         max_bytes: MAX_RESPONSE,
         ..limits()
     };
-    let response: CredentialResponse = json::parse_as(answer.body, &limits)
+    let key = progress.response_key.take();
+    let body = body(answer, key.as_deref())?;
+    let response: CredentialResponse = json::parse_as(body.expose(), &limits)
         .map_err(|_| Error::counterpart("the issuer's answer cannot be read", TELL))?;
-    let received = take(current, response)?;
+    let named = response.notification_id.clone().map(|id| NamedResponse {
+        notification_id: id,
+        configuration_id: current.configuration_id.clone(),
+    });
+    let received = take(current, response);
+    progress.named.extend(named);
+    let received = match received {
+        Ok(received) => received,
+        Err(Error::Counterpart { reason, advice }) => {
+            let state = ReceivingState::Requesting(Requesting { progress });
+            return Ok(Step::Done(failed(&state, None, reason, advice)));
+        }
+        Err(other) => return Err(other),
+    };
     progress.credentials.extend(received);
     progress.plan.asks.remove(0);
     if !progress.wanted.is_empty() {
@@ -175,7 +198,7 @@ fn inspect(raw: &str, format: Format) -> Option<Seen> {
             subject: credential.subject().map(str::to_owned),
         });
     }
-    if format.describe().profile == Profile::Compact {
+    if matches!(format.describe().profile, Profile::Compact | Profile::Mdoc) {
         let held = Held::parse(raw, format).ok()?;
         return Some(Seen {
             types: held.types().into_iter().map(str::to_owned).collect(),

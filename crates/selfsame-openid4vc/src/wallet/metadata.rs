@@ -66,6 +66,8 @@ pub fn read_issuer(
     let endpoints = [
         Some(&metadata.credential_endpoint),
         metadata.nonce_endpoint.as_ref(),
+        metadata.deferred_credential_endpoint.as_ref(),
+        metadata.notification_endpoint.as_ref(),
     ];
     if endpoints
         .into_iter()
@@ -74,16 +76,7 @@ pub fn read_issuer(
     {
         return Err(bad("an endpoint of the issuer is not an https address"));
     }
-    let requires = |encryption: Option<crate::wire::metadata::Encryption>| {
-        encryption.is_some_and(|encryption| encryption.encryption_required)
-    };
-    if requires(metadata.credential_request_encryption)
-        || requires(metadata.credential_response_encryption)
-    {
-        return Err(bad(
-            "the issuer requires encryption, which this wallet does not support",
-        ));
-    }
+    metadata.encryption().map_err(bad)?;
     Ok(metadata)
 }
 

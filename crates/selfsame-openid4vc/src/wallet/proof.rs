@@ -13,7 +13,7 @@ use crate::{
     error::{Error, Lacking},
     wire::{
         credential::{CredentialRequest, PROOF_TYP},
-        metadata::{Configuration, ProofType},
+        metadata::{COSE_KEY, Configuration, JWK, ProofType},
     },
 };
 
@@ -24,8 +24,8 @@ const KINDS: [Algorithm; 2] = [Algorithm::Es256, Algorithm::EdDsa];
 
 /// The methods by which a bare key gets a DID, preferred first.
 const OF_A_KEY: [Method; 2] = [jwk::METHOD, did_key::METHOD];
-/// The binding method of a bare key (OpenID4VCI 1.0 §12.2.4).
-const BARE_KEY: &str = "jwk";
+/// The binding methods of a bare key (OpenID4VCI 1.0 §12.2.4).
+const BARE_KEY: [&str; 2] = [JWK, COSE_KEY];
 
 /// The type of key to create for this configuration; `None` if it accepts no proofs, or only of unsupported algorithms.
 pub(super) fn kind_of_key(configuration: &Configuration) -> Option<KeyType> {
@@ -87,7 +87,9 @@ fn named(configuration: &Configuration, format: Format, key: &Binding) -> Option
     let methods = configuration
         .cryptographic_binding_methods_supported
         .as_deref()?;
-    let bare = methods.iter().any(|method| method == BARE_KEY);
+    let bare = methods
+        .iter()
+        .any(|method| BARE_KEY.contains(&method.as_str()));
     let by_did = key.kid.as_ref().is_some_and(|kid| {
         DidUrl::parse(kid).is_ok_and(|url| methods.contains(&format!("did:{}", url.did.method())))
     });
@@ -120,7 +122,7 @@ fn with_own_did(methods: &[String], key: &Binding) -> Option<Binding> {
 
 /// Drafts the proofs for the current ask and, once they are signed, its credential request.
 pub(super) fn request(
-    progress: RequestsProgress,
+    mut progress: RequestsProgress,
     nonce: Option<&str>,
     evidence: &Evidence,
     ctx: &Ctx,
@@ -145,15 +147,27 @@ pub(super) fn request(
     if !needs.is_empty() {
         return Ok(Step::Needs(needs));
     }
+    let planned = progress.plan.encryption.as_deref();
+    let response_key = match planned {
+        Some(planned) => planned.response_key(ctx)?,
+        None => None,
+    };
     let request = CredentialRequest {
         wanted: wanted.clone(),
         proofs: (!proofs.is_empty()).then_some(proofs),
+        response_encryption: response_key.as_ref().map(|key| key.parameters.clone()),
     };
     let call = WalletCall::RequestCredential {
         url: progress.plan.credential_endpoint.clone(),
         token: progress.token.clone(),
-        body: request.to_json(),
+        is_bound: progress.is_bound,
+        encrypted: planned.is_some(),
+        body: match planned {
+            Some(planned) => planned.sealed(&request.to_json(), ctx)?,
+            None => request.to_json(),
+        },
     };
+    progress.response_key = response_key.map(|one| Box::new(one.key));
     let state = ReceivingState::Requesting(Requesting { progress });
     Ok(Step::Done(WalletNext::calling(state, call)))
 }

@@ -39,6 +39,8 @@ pub struct Accept<'a> {
     pub tx_code: Option<&'a SecretString>,
     /// The keys to bind to, preferred first; no more of them are used than the issuer accepts.
     pub bindings: &'a [Binding],
+    /// Whether the code is redeemed with a proof of possession of a key (RFC 9449 §5).
+    pub with_proof: bool,
     /// The form that redeems the code of a sign-in; `None` for the code of the offer.
     pub redemption: Option<&'a SecretString>,
 }
@@ -72,11 +74,15 @@ pub fn begin(accept: &Accept<'_>) -> Result<WalletNext, Error> {
         issuer: accept.issuer.credential_issuer.clone(),
         credential_endpoint: accept.issuer.credential_endpoint.clone(),
         nonce_endpoint: accept.issuer.nonce_endpoint.clone(),
+        deferred_endpoint: accept.issuer.deferred_credential_endpoint.clone(),
+        notification_endpoint: accept.issuer.notification_endpoint.clone(),
+        encryption: accept.issuer.encryption().map_err(bad)?.map(Box::new),
         asks: asks.collect::<Result<_, _>>()?,
     };
     let redeeming = Redeeming {
         plan,
         with_tx_code: accept.tx_code.is_some(),
+        with_proof: accept.with_proof,
         nonce: None,
     };
     let state = ReceivingState::Redeeming(redeeming);
@@ -89,7 +95,7 @@ fn pre_authorized(accept: &Accept<'_>) -> Result<SecretString, Error> {
     let grant = accept.offer.pre_authorized_code();
     let grant = grant.ok_or(Error::Unsupported {
         lacking: Lacking::Grant,
-        reason: "the offer has no pre-authorized code, and nobody has signed in for it",
+        reason: "the offer has no pre-authorized code, and no person has signed in for it",
         advice: ASK_AGAIN,
     })?;
     check_tx_code(grant.tx_code.as_ref(), accept.tx_code)?;
@@ -162,6 +168,7 @@ fn wanted(accept: &Accept<'_>, id: &str) -> Result<Ask, Error> {
 fn types(configuration: &Configuration, format: Format) -> Vec<String> {
     match format.describe().profile {
         Profile::SdJwtVc => configuration.vct.iter().cloned().collect(),
+        Profile::Mdoc => configuration.doctype.iter().cloned().collect(),
         Profile::W3c | Profile::Compact => configuration
             .credential_definition
             .as_ref()
@@ -181,13 +188,20 @@ pub(super) fn redeemed(
     }
     let response = TokenResponse::parse(answer.body)
         .map_err(|error| Error::counterpart(error.to_string(), ASK_AGAIN))?;
+    if response.is_bound() && !redeeming.with_proof {
+        let reason = "the access token is bound to a key that was not proven";
+        return Err(Error::counterpart(reason, ASK_AGAIN));
+    }
     let wanted = redeeming.plan.asks.iter().map(|ask| name(ask, &response));
     let progress = RequestsProgress {
         plan: redeeming.plan.clone(),
         wanted: wanted.collect::<Result<_, _>>()?,
+        is_bound: response.is_bound(),
         token: response.access_token,
         nonces: 0,
+        response_key: None,
         credentials: Vec::new(),
+        named: Vec::new(),
     };
     match &redeeming.nonce {
         Some(nonce) => nonce::proven(progress, nonce, evidence, ctx),

@@ -8,10 +8,17 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use url::Url;
 
+use selfsame_openid4vc_messages::planned_encryption::PlannedEncryption;
+pub use selfsame_openid4vc_messages::planned_encryption::{RequestEncryption, ResponseEncryption};
+
 /// The name of the metadata document below `/.well-known/`.
 pub const WELL_KNOWN: &str = "openid-credential-issuer";
 /// The only proof type that we create and accept.
 pub const JWT: &str = "jwt";
+/// The binding methods of a bare key (§12.2.4): as a JWK, and as a COSE key, as in an mdoc.
+pub const JWK: &str = "jwk";
+/// See [`JWK`].
+pub const COSE_KEY: &str = "cose_key";
 
 /// Metadata of a credential issuer. Members we do not use are ignored.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -26,12 +33,18 @@ pub struct IssuerMetadata {
     /// The nonce endpoint; `None` if proofs need no nonce.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonce_endpoint: Option<Url>,
-    /// Whether credential requests can or must be encrypted.
-    #[serde(default, skip_serializing)]
-    pub credential_request_encryption: Option<Encryption>,
-    /// Whether credential responses can or must be encrypted.
-    #[serde(default, skip_serializing)]
-    pub credential_response_encryption: Option<Encryption>,
+    /// The deferred credential endpoint; `None` if the issuer issues at once or not at all (§9).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deferred_credential_endpoint: Option<Url>,
+    /// The notification endpoint, if wallets are to say what became of credentials (§11).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notification_endpoint: Option<Url>,
+    /// How credential requests can or must be encrypted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credential_request_encryption: Option<Box<RequestEncryption>>,
+    /// How credential responses can or must be encrypted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credential_response_encryption: Option<Box<ResponseEncryption>>,
     /// The limits of a batch; if absent, a request may have one proof.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch_credential_issuance: Option<Batch>,
@@ -40,13 +53,6 @@ pub struct IssuerMetadata {
     pub display: Vec<Display>,
     /// The credential configurations by identifier.
     pub credential_configurations_supported: BTreeMap<String, ConfigurationEntry>,
-}
-
-/// The part of the encryption parameters that a wallet without encryption needs.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Encryption {
-    /// Whether encryption is required.
-    pub encryption_required: bool,
 }
 
 /// The limits of a batch.
@@ -85,12 +91,15 @@ pub struct Configuration {
     /// The signature algorithms that the issuer uses: JOSE names, or COSE numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential_signing_alg_values_supported: Option<Vec<Value>>,
-    /// The binding methods: `jwk`, or `did:` with a method name.
+    /// The binding methods: `jwk`, `cose_key`, or `did:` with a method name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cryptographic_binding_methods_supported: Option<Vec<String>>,
     /// The proof types that the issuer accepts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof_types_supported: Option<BTreeMap<String, ProofType>>,
+    /// The document type of an mdoc.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doctype: Option<String>,
     /// The type (`vct`) of an SD-JWT VC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vct: Option<String>,
@@ -240,6 +249,14 @@ pub enum MetadataProblem {
 }
 
 impl IssuerMetadata {
+    /// How requests to this issuer are encrypted, and responses.
+    pub(crate) fn encryption(&self) -> Result<Option<PlannedEncryption>, &'static str> {
+        PlannedEncryption::of(
+            self.credential_request_encryption.as_deref(),
+            self.credential_response_encryption.as_deref(),
+        )
+    }
+
     /// The configuration with this identifier, if it can be read.
     pub fn configuration(&self, id: &str) -> Option<&Configuration> {
         match self.credential_configurations_supported.get(id)? {
@@ -321,6 +338,7 @@ impl Configuration {
 
     fn check_type(&self) -> Result<(), MetadataProblem> {
         let present = match self.known_format().map(|format| format.describe().profile) {
+            Some(Profile::Mdoc) => self.doctype.as_ref().is_some_and(|one| !one.is_empty()),
             Some(Profile::SdJwtVc) => self.vct.as_ref().is_some_and(|vct| !vct.is_empty()),
             Some(Profile::W3c | Profile::Compact) => self
                 .credential_definition

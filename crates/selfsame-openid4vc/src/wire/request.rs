@@ -1,5 +1,7 @@
 //! Authorization requests for presentations (OpenID4VP 1.0 §5).
 
+use selfsame_credential::format::Profile;
+use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_did::Did;
 use selfsame_oauth::Form;
 use serde::{Deserialize, Serialize};
@@ -7,16 +9,17 @@ use serde_json::Value;
 use url::Url;
 
 use super::client_metadata::{ClientMetadata, PURPOSE_MAX, said};
-use super::encryption::ResponseEncryption;
+use super::response::encryption_to;
+use super::transaction::{self, AskedTransaction};
 use crate::{
     dcql::DcqlQuery,
     error::{Error, PresentationCode},
 };
 
 /// Response mode: the answer is posted as a form.
-const DIRECT_POST: &str = "direct_post";
+pub const DIRECT_POST: &str = "direct_post";
 /// Response mode: the answer is encrypted to the verifier and posted as a form (OpenID4VP 1.0 §8.3.1).
-const DIRECT_POST_JWT: &str = "direct_post.jwt";
+pub const DIRECT_POST_JWT: &str = "direct_post.jwt";
 /// The URI scheme that opens a wallet with a request.
 pub const SCHEME: &str = "openid4vp";
 /// `typ` of a request object (RFC 9101 §10.8).
@@ -37,9 +40,22 @@ pub enum ClientId {
     DecentralizedIdentifier(Did),
     /// A verifier with a certificate for a DNS name.
     X509SanDns(String),
+    /// A verifier with the certificate of this SHA-256 hash.
+    X509Hash([u8; 32]),
+    /// A verifier whose key somebody attests; the identifier is the `sub` of the attestation.
+    VerifierAttestation(String),
 }
 
 impl ClientId {
+    /// The prefixes of the identifiers that this crate knows.
+    pub const PREFIXES: [&str; 5] = [
+        "redirect_uri",
+        "decentralized_identifier",
+        "x509_san_dns",
+        "x509_hash",
+        "verifier_attestation",
+    ];
+
     /// Parses a client identifier; an unknown or missing prefix is refused (OpenID4VP 1.0 §5.9.2, §8.5).
     pub fn parse(text: &str) -> Result<Self, Error> {
         let refuse = Error::invalid_request;
@@ -55,6 +71,19 @@ impl ClientId {
                 .map_err(|_| refuse("the client identifier is not a DID")),
             "x509_san_dns" if is_dns_name(original) => Ok(Self::X509SanDns(original.to_owned())),
             "x509_san_dns" => Err(refuse("the client identifier is not a DNS name")),
+            "x509_hash" => base64url_decode(original)
+                .ok()
+                .and_then(|hash| hash.try_into().ok())
+                .map(Self::X509Hash)
+                .ok_or_else(|| refuse("the client identifier is not a SHA-256 hash in base64url")),
+            "verifier_attestation" if is_short(original) => {
+                Ok(Self::VerifierAttestation(original.to_owned()))
+            }
+            "openid_federation" => Err(refuse(
+                "verifiers that identify themselves by OpenID Federation (openid_federation) are not supported",
+            )),
+            // §5.9.3: only a platform may put this prefix in front.
+            "origin" => Err(refuse("the client identifier prefix origin is reserved")),
             _ => Err(refuse("the client identifier prefix is not supported")),
         }
     }
@@ -65,6 +94,8 @@ impl ClientId {
             Self::RedirectUri(_) => "redirect_uri",
             Self::DecentralizedIdentifier(_) => "decentralized_identifier",
             Self::X509SanDns(_) => "x509_san_dns",
+            Self::X509Hash(_) => "x509_hash",
+            Self::VerifierAttestation(_) => "verifier_attestation",
         }
     }
 
@@ -76,13 +107,23 @@ impl ClientId {
 
 impl std::fmt::Display for ClientId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let hash;
         let original = match self {
             Self::RedirectUri(url) => url.as_str(),
             Self::DecentralizedIdentifier(did) => did.as_str(),
-            Self::X509SanDns(name) => name,
+            Self::X509SanDns(name) | Self::VerifierAttestation(name) => name,
+            Self::X509Hash(bytes) => {
+                hash = base64url_encode(bytes);
+                &hash
+            }
         };
         write!(f, "{}:{original}", self.prefix())
     }
+}
+
+/// Whether a text can be the subject of an attestation: one line of bounded length.
+fn is_short(text: &str) -> bool {
+    !text.is_empty() && text.len() <= MAX_VALUE && !text.chars().any(char::is_control)
 }
 
 fn is_dns_name(text: &str) -> bool {
@@ -157,7 +198,7 @@ pub struct Parameters {
     /// Why the verifier asks; of our profile (`docs/request-profile.md`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<Value>,
-    /// Not supported.
+    /// What the person is to agree to: an array of JSON objects, each in base64url.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_data: Option<Value>,
     /// The wallet's nonce, repeated.
@@ -178,7 +219,7 @@ impl Parameters {
         };
         let dcql_query = json("dcql_query")?;
         let client_metadata = json("client_metadata")?;
-        let transaction_data = form.take("transaction_data").map(Value::String);
+        let transaction_data = json("transaction_data")?;
         Ok(Self {
             client_id: form.take("client_id"),
             response_type: form.take("response_type"),
@@ -219,6 +260,9 @@ pub struct Request {
     pub client_id: String,
     /// The URL to post the answer to.
     pub response_uri: Url,
+    /// The response URI as the verifier wrote it, if that differs: an mdoc is bound to the text (§B.2.6.1).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_uri_text: Option<String>,
     /// The nonce that binds presentations to the request.
     pub nonce: String,
     /// The value that the answer must repeat.
@@ -230,6 +274,9 @@ pub struct Request {
     /// Whether the answer is encrypted (`direct_post.jwt`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub encrypted: bool,
+    /// What the person is to agree to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transaction_data: Vec<AskedTransaction>,
     /// Why the verifier asks, by its own words: one line of bounded length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<String>,
@@ -271,21 +318,22 @@ impl Request {
         }
         match parameters.response_type.as_deref() {
             Some("vp_token") => {}
-            Some(_) => {
-                return Err(Error::presentation(
-                    PresentationCode::UnsupportedResponseType,
-                    "the response type is not vp_token",
-                ));
+            Some(other) => {
+                let asks_id_token = other.split(' ').any(|one| one == "id_token");
+                let reason = match asks_id_token {
+                    true => "an ID token of the wallet itself (SIOPv2) is not supported",
+                    false => "the response type is not vp_token",
+                };
+                let code = PresentationCode::UnsupportedResponseType;
+                return Err(Error::presentation(code, reason));
             }
             None => return Err(refuse("response_type is missing")),
         }
-        if parameters.transaction_data.is_some() {
-            return Err(Error::presentation(
-                PresentationCode::InvalidTransactionData,
-                "transaction data is not supported by this wallet",
-            ));
-        }
         let query = query(&parameters)?;
+        let transaction_data = match &parameters.transaction_data {
+            Some(value) => transactions(value, &query)?,
+            None => Vec::new(),
+        };
         let nonce = parameters.nonce.ok_or_else(|| refuse("nonce is missing"))?;
         if nonce.len() > MAX_VALUE || !super::is_url_safe(&nonce) {
             return Err(refuse(
@@ -315,21 +363,51 @@ impl Request {
         };
         let encrypted = parameters.response_mode.as_deref() == Some(DIRECT_POST_JWT);
         if encrypted {
-            ResponseEncryption::of(&metadata)?;
+            encryption_to(&metadata)?;
         }
         Ok(Self {
             client_id: parameters.client_id.unwrap_or_else(|| client.to_string()),
+            response_uri_text: respelled(parameters.response_uri, &response_uri),
             response_uri,
             nonce,
             state: parameters.state,
             query,
             metadata: Box::new(metadata),
             encrypted,
+            transaction_data,
             purpose: parameters
                 .purpose
                 .and_then(|value| said(&value, PURPOSE_MAX)),
         })
     }
+}
+
+/// The address as the request spells it, if that is not how it is written once it is read.
+fn respelled(text: Option<String>, read: &Url) -> Option<String> {
+    text.filter(|text| text != read.as_str())
+}
+
+// §8.4: each transaction names credential queries of the request, which ask for a proof of the holder; B.3.3 says how an
+// SD-JWT VC binds it.
+fn transactions(value: &Value, query: &DcqlQuery) -> Result<Vec<AskedTransaction>, Error> {
+    let refuse = |reason| Error::presentation(PresentationCode::InvalidTransactionData, reason);
+    let all = transaction::read(value)?;
+    for id in all.iter().flat_map(|one| &one.said.credential_ids) {
+        let named = query.credential(id);
+        let named = named.ok_or_else(|| refuse("a transaction names a query that is not there"))?;
+        if !named.require_cryptographic_holder_binding {
+            return Err(refuse(
+                "a transaction names a credential query without holder binding",
+            ));
+        }
+        let profile = named.known_format().map(|format| format.describe().profile);
+        if profile != Some(Profile::SdJwtVc) {
+            return Err(refuse(
+                "a transaction can be bound to SD-JWT VCs only, not to an mdoc or a W3C credential",
+            ));
+        }
+    }
+    Ok(all)
 }
 
 fn query(parameters: &Parameters) -> Result<DcqlQuery, Error> {
@@ -366,12 +444,12 @@ fn response_uri(parameters: &Parameters, client: &ClientId) -> Result<Url, Error
     let refuse = Error::invalid_request;
     match parameters.response_mode.as_deref() {
         Some(DIRECT_POST | DIRECT_POST_JWT) => {}
-        Some(_) => return Err(refuse("the response mode is not supported")),
-        None => {
+        Some("fragment") | None => {
             return Err(refuse(
-                "response_mode is missing, and its default is not supported",
+                "an answer in the fragment of a redirect (response_mode fragment, the default) is not supported",
             ));
         }
+        Some(_) => return Err(refuse("the response mode is not supported")),
     }
     let named = match parameters.response_uri.as_deref() {
         Some(text) => Some(Url::parse(text).map_err(|_| refuse("response_uri is not a URL"))?),
@@ -394,7 +472,13 @@ fn response_uri(parameters: &Parameters, client: &ClientId) -> Result<Url, Error
             }
             named
         }
-        (Some(named), ClientId::DecentralizedIdentifier(_)) => named,
+        // §12: an attestation can name the addresses; they are compared once it is verified.
+        (
+            Some(named),
+            ClientId::DecentralizedIdentifier(_)
+            | ClientId::X509Hash(_)
+            | ClientId::VerifierAttestation(_),
+        ) => named,
         (None, _) => return Err(refuse("response_uri is missing")),
     };
     if response_uri.fragment().is_some() {

@@ -18,7 +18,11 @@ use selfsame_openid4vc::{
     verifier::request::wallet_nonce,
     wallet::{self, Accept, HttpAnswer, Input, ReceivingState},
     wire::{
-        credential::CredentialRequest, offer::CredentialOffer, response::AuthorizationResponse,
+        credential::{CredentialRequest, EndpointEncryption},
+        encryption::EncryptionKey,
+        notification::NotificationRequest,
+        offer::CredentialOffer,
+        response::{AuthorizationResponse, PostedResponse},
     },
 };
 use serde_json::json;
@@ -95,7 +99,12 @@ proptest! {
         let _ = ServerMetadata::parse(&bytes, ISSUER);
         let _ = CredentialRequest::parse(&bytes);
         let _ = CredentialOffer::parse(&bytes);
+        let _ = NotificationRequest::parse(&bytes);
         let _ = AuthorizationResponse::parse(&bytes);
+        let key = EncryptionKey::new(&ctx(1), "any").unwrap();
+        let _ = PostedResponse::parse(&bytes).map(|posted| posted.opened(Some(&key)));
+        let endpoint = EndpointEncryption { key, required: false };
+        let _ = CredentialRequest::read(&bytes, Some(&endpoint));
         let _ = wallet_nonce(&bytes);
         let _ = read(200, Some("application/oauth-authz-req+jwt"), &bytes);
         let _ = wallet::offer::read(&bytes, Some("application/json"));
@@ -105,8 +114,10 @@ proptest! {
     fn links_of_any_text_are_read_or_refused(text in text()) {
         let _ = wallet::offer::locate(&text, &transport());
         let _ = wallet::offer::locate(&format!("openid-credential-offer://?{text}"), &transport());
-        let _ = open(&text, &transport());
-        let _ = open(&format!("openid4vp://?client_id=x509_san_dns:a&{text}"), &transport());
+        let transport = transport();
+        let trust = WalletTrust { transport: &transport, anchors: &[], transactions: &[] };
+        let _ = open(&text, &trust);
+        let _ = open(&format!("openid4vp://?client_id=x509_san_dns:a&{text}"), &trust);
     }
 
     #[test]
@@ -148,7 +159,7 @@ proptest! {
         let bad = garbled(&good, at, with.chars().next().unwrap());
         let client_id = format!("decentralized_identifier:{}", verifier.party.did);
         let transport = transport();
-        let trust = WalletTrust { transport: &transport, anchors: &[] };
+        let trust = WalletTrust { transport: &transport, anchors: &[], transactions: &[] };
         let received = ReceivedObject { client_id: &client_id, object: &bad, request_uri: None, wallet_nonce: None };
         let read = Driver::new(&[]).run(|evidence| authenticate(&received, &trust, evidence, NOW));
         assert_eq!(read.is_ok(), bad == good);
@@ -165,6 +176,7 @@ proptest! {
             server: &issuer.server(),
             tx_code: None,
             bindings: &[holder.binding()],
+            with_proof: false,
             redemption: None,
         }).unwrap();
         let token = json!({"access_token": "t", "token_type": "Bearer"}).to_string();

@@ -1,7 +1,11 @@
 //! Tests of the wallet presenting credentials: opening requests and answering them.
 
 use selfsame_credential::{ClaimPath, Evidence, Format, Held, Need, Step};
-use selfsame_crypto::{KeyType, PrivateKey, encoding::base64_encode};
+use selfsame_crypto::{
+    KeyType, PrivateKey,
+    encoding::{base64_encode, base64url_encode},
+    hash::sha256,
+};
 use selfsame_did::{
     Did, DidUrl, Document, DocumentMetadata, Relationship, Representation, Resolution,
     VerificationMethod,
@@ -21,6 +25,7 @@ use selfsame_openid4vc::{
     wire::{
         request::{RefusedRequest, RequestUriMethod},
         response::{AuthorizationResponse, VpResponse, VpToken},
+        transaction::ready_types,
     },
 };
 use serde_json::{Value, json};
@@ -83,6 +88,15 @@ fn present(
     asked: &AwaitingConsent,
     cards: &[(&str, &Card)],
 ) -> Result<AuthorizationResponse, Error> {
+    let form = delivered_form(asked, cards)?;
+    Ok(AuthorizationResponse::parse(form::encode(&form).as_bytes()).unwrap())
+}
+
+/// The form in which a wallet delivers its answer.
+pub fn delivered_form(
+    asked: &AwaitingConsent,
+    cards: &[(&str, &Card)],
+) -> Result<Vec<(String, String)>, Error> {
     let keys: Vec<HolderKey> = cards.iter().map(|(_, card)| card.key()).collect();
     let reveals: Vec<Vec<ClaimPath>> = cards
         .iter()
@@ -99,13 +113,13 @@ fn present(
         })
         .collect();
     let parties: Vec<&Party> = cards.iter().map(|(_, card)| &card.holder).collect();
-    let state = stored(&PresentationState::Asked(asked.clone()));
+    let state = stored(&PresentationState::Asked(Box::new(asked.clone())));
     let next = Driver::new(&parties)
         .run(|evidence| holder::step(&state, Input::Present(&choices), evidence, &ctx(60)))?;
     assert!(matches!(next.state, PresentationState::Answering(_)));
-    let Delivery { url, form } = &next.delivery.unwrap();
-    assert_eq!(*url, asked.request.response_uri);
-    Ok(AuthorizationResponse::parse(form::encode(form).as_bytes()).unwrap())
+    let Delivery { url, form } = next.delivery.unwrap();
+    assert_eq!(url, asked.request.response_uri);
+    Ok(form)
 }
 
 fn reveal(asked: &AwaitingConsent, query: &str, card: &Card) -> Vec<ClaimPath> {
@@ -119,7 +133,7 @@ fn reveal(asked: &AwaitingConsent, query: &str, card: &Card) -> Vec<ClaimPath> {
     found.map(|found| found.reveal.clone()).unwrap_or_default()
 }
 
-fn opened(object: &str, client_id: &str) -> Result<AwaitingConsent, Box<RefusedRequest>> {
+pub fn opened(object: &str, client_id: &str) -> Result<AwaitingConsent, Box<RefusedRequest>> {
     opens(
         &ReceivedObject {
             client_id,
@@ -139,6 +153,7 @@ fn opens(
     let trust = WalletTrust {
         transport: &transport,
         anchors,
+        transactions: &ready_types(),
     };
     Driver::new(&[]).run(|evidence| authenticate(received, &trust, evidence, NOW))
 }
@@ -170,7 +185,16 @@ fn plain_link(changes: Value) -> String {
 }
 
 fn opens_link(link: &str) -> Result<Invocation, Box<RefusedRequest>> {
-    open(link, &transport())
+    opens_link_over(link, &transport())
+}
+
+fn opens_link_over(link: &str, transport: &Transport) -> Result<Invocation, Box<RefusedRequest>> {
+    let trust = WalletTrust {
+        transport,
+        anchors: &[],
+        transactions: &ready_types(),
+    };
+    open(link, &trust)
 }
 
 #[test]
@@ -249,7 +273,6 @@ fn a_client_identifier_of_an_unknown_prefix_or_none_is_refused() {
     for client_id in [
         "verifier-7",
         "x509_hash:abc",
-        "verifier_attestation:x",
         "openid_federation:https://v.example",
         "origin:https://v.example",
         "did:web:v.example",
@@ -358,7 +381,7 @@ fn a_link_that_points_to_a_place_without_tls_is_refused() {
     let result = opens_link(&plain_link(faulty)).unwrap_err();
     assert_eq!(result.response_uri, None);
     let own = Transport::with_plain_origins([&url("http://verifier.example")]);
-    assert!(open(&plain, &own).is_ok());
+    assert!(opens_link_over(&plain, &own).is_ok());
 }
 
 #[test]
@@ -380,8 +403,7 @@ fn a_link_that_repeats_a_parameter_or_has_another_scheme_is_refused() {
 #[test]
 fn parameters_that_break_a_rule_are_refused_with_its_code() {
     let scope = json!({"scope": "vaccination", "dcql_query": null});
-    let mdoc =
-        json!({"credentials": [{"id": "a", "format": "mso_mdoc", "meta": {"doctype_value": "x"}}]});
+    let mdoc = json!({"credentials": [{"id": "a", "format": "vc+sd-jwt-of-another-time", "meta": {"doctype_value": "x"}}]});
     let mut unbound = query_sd_jwt();
     unbound["credentials"][0]["require_cryptographic_holder_binding"] = json!(false);
     for (changes, code) in [
@@ -475,7 +497,7 @@ fn an_answer_by_direct_post_jwt_is_encrypted_to_the_verifiers_key_whole() {
         let Ok(Invocation::Plain(asked)) = opens_link(&link) else {
             panic!("it is opened")
         };
-        let state = stored(&PresentationState::Asked(*asked));
+        let state = stored(&PresentationState::Asked(asked));
         let next = holder::step(&state, Input::Decline, &Evidence::default(), &ctx(60));
         let Ok(Step::Done(next)) = next else {
             panic!("it is declined")
@@ -662,6 +684,7 @@ fn a_verifier_whose_did_is_deactivated_or_unknown_is_refused() {
         let trust = WalletTrust {
             transport: &transport,
             anchors: &[],
+            transactions: &[],
         };
         let client_id = client_id(&verifier);
         let received = ReceivedObject {
@@ -700,6 +723,7 @@ fn a_verifier_is_not_known_by_what_a_document_borrows_from_another_did() {
         let trust = WalletTrust {
             transport: &transport,
             anchors: &[],
+            transactions: &[],
         };
         let received = ReceivedObject {
             client_id: &client_id(&verifier),
@@ -996,6 +1020,180 @@ fn a_request_object_with_a_trusted_certificate_for_its_name_is_authentic() {
     );
 }
 
+/// The request object of a verifier that identifies itself by the hash of this certificate.
+fn hashed_object(verifier: &Verifier, hashed: &[u8], sent: &[u8]) -> (String, String) {
+    let client_id = format!("x509_hash:{}", base64url_encode(&sha256(hashed)));
+    let header = json!({"kid": null, "x5c": [base64_encode(sent)]});
+    let object = object(verifier, header, json!({"client_id": client_id}));
+    (client_id, object)
+}
+
+#[test]
+fn a_request_object_with_a_trusted_certificate_of_its_hash_is_authentic() {
+    let authority = Authority::new();
+    let (verifier, certificate) = authority.certify("shop.example");
+    let (client_id, object) = hashed_object(&verifier, &certificate, &certificate);
+    let received = ReceivedObject {
+        client_id: &client_id,
+        object: &object,
+        request_uri: None,
+        wallet_nonce: None,
+    };
+    let asked = opens(&received, std::slice::from_ref(&authority.der)).unwrap();
+    // The name of the certificate is shown; the audience stays the whole identifier.
+    assert_eq!(
+        (asked.verifier.name.as_str(), asked.verifier.authenticated),
+        ("shop.example", true)
+    );
+    assert_eq!(asked.request.client_id, client_id);
+    assert_eq!(refused(opens(&received, &[])), "invalid_request");
+}
+
+#[test]
+fn a_certificate_of_another_hash_is_refused() {
+    let authority = Authority::new();
+    let (verifier, certificate) = authority.certify("shop.example");
+    let (_, other) = authority.certify("shop.example");
+    let (client_id, object) = hashed_object(&verifier, &other, &certificate);
+    let received = ReceivedObject {
+        client_id: &client_id,
+        object: &object,
+        request_uri: None,
+        wallet_nonce: None,
+    };
+    assert_eq!(
+        refused(opens(&received, std::slice::from_ref(&authority.der))),
+        "invalid_request"
+    );
+}
+
+/// Opens the request object of a verifier with this attestation, by an attester of this authority.
+fn opens_attested(
+    authority: &Authority,
+    header: &Value,
+    claims: Value,
+) -> Result<AwaitingConsent, Box<RefusedRequest>> {
+    let verifier = Verifier::new();
+    let (attester, certificate) = authority.certify("attester.example");
+    let attested = json!({
+        "iss": "https://attester.example", "sub": "shop", "exp": NOW.0 + 3600,
+        "cnf": {"jwk": verifier.party.key.public().to_jwk()},
+    });
+    let attesting = json!({
+        "typ": "verifier-attestation+jwt", "alg": attester.party.key.algorithm().as_str(),
+        "x5c": [base64_encode(&certificate)],
+    });
+    let attestation = attester
+        .party
+        .token(&with(&attesting, header.clone()), &with(&attested, claims));
+    let client_id = "verifier_attestation:shop";
+    let header = json!({"kid": null, "jwt": attestation});
+    let object = object(&verifier, header, json!({"client_id": client_id}));
+    let received = ReceivedObject {
+        client_id,
+        object: &object,
+        request_uri: None,
+        wallet_nonce: None,
+    };
+    opens(&received, std::slice::from_ref(&authority.der))
+}
+
+#[test]
+fn a_request_object_signed_by_a_key_that_is_attested_is_authentic() {
+    let authority = Authority::new();
+    let address = "https://verifier.example/responses/1";
+    for claims in [
+        json!({}),
+        json!({"redirect_uris": ["https://a.example/", address]}),
+    ] {
+        let asked = opens_attested(&authority, &json!({}), claims).unwrap();
+        assert_eq!(
+            (asked.verifier.name.as_str(), asked.verifier.authenticated),
+            ("shop", true)
+        );
+        assert_eq!(asked.request.client_id, "verifier_attestation:shop");
+    }
+}
+
+#[test]
+fn an_attestation_that_is_old_foreign_or_for_something_else_is_refused() {
+    let authority = Authority::new();
+    let other = Party::new(KeyType::P256);
+    for claims in [
+        json!({"sub": "other"}),
+        json!({"sub": null}),
+        json!({"iss": null}),
+        json!({"exp": null}),
+        json!({"exp": NOW.0 - 3600}),
+        json!({"nbf": NOW.0 + 3600}),
+        json!({"cnf": null}),
+        json!({"cnf": {"jwk": other.key.public().to_jwk()}}),
+        json!({"redirect_uris": ["https://verifier.example/responses/12"]}),
+        json!({"redirect_uris": []}),
+        json!({"redirect_uris": "https://verifier.example/responses/1"}),
+    ] {
+        let refused = refused(opens_attested(&authority, &json!({}), claims.clone()));
+        assert_eq!(refused, "invalid_request", "{claims}");
+    }
+    for header in [json!({"typ": "jwt"}), json!({"x5c": null})] {
+        let refused = refused(opens_attested(&authority, &header, json!({})));
+        assert_eq!(refused, "invalid_request", "{header}");
+    }
+    // Another authority's attester.
+    let mut foreign = Authority::new();
+    foreign.der = authority.der;
+    assert_eq!(
+        refused(opens_attested(&foreign, &json!({}), json!({}))),
+        "invalid_request"
+    );
+}
+
+#[test]
+fn a_wallet_says_what_it_supports_and_asks_for_no_encrypted_request() {
+    let invocation = Invocation::Reference {
+        client_id: "x509_hash:x".to_owned(),
+        request_uri: url("https://verifier.example/requests/1"),
+        method: RequestUriMethod::Post,
+    };
+    let form = invocation.fetch(&ctx(1)).unwrap().form.unwrap();
+    let (_, metadata) = form
+        .iter()
+        .find(|(name, _)| name == "wallet_metadata")
+        .unwrap();
+    let metadata: Value = serde_json::from_str(metadata).unwrap();
+    assert!(metadata["vp_formats_supported"]["dc+sd-jwt"].is_object());
+    let prefixes = metadata["client_id_prefixes_supported"].as_array().unwrap();
+    assert!(prefixes.contains(&json!("x509_hash")));
+    for absent in ["jwks", "issuer"] {
+        assert_eq!(metadata.get(absent), None);
+    }
+    // Our own verifier reads it.
+    let body = form::encode(&form);
+    let nonce = selfsame_openid4vc::verifier::request::wallet_nonce(body.as_bytes());
+    assert!(nonce.unwrap().is_some());
+}
+
+#[test]
+fn what_is_not_supported_is_refused_by_its_name() {
+    let reason = |changes: Value| {
+        let refused = opens_link(&plain_link(changes)).unwrap_err();
+        refused.error.detail().to_owned()
+    };
+    for (changes, name) in [
+        (
+            json!({"client_id": "openid_federation:https://v.example"}),
+            "openid_federation",
+        ),
+        (json!({"client_id": "origin:https://v.example"}), "reserved"),
+        (json!({"response_type": "vp_token id_token"}), "SIOPv2"),
+        (json!({"response_mode": "fragment"}), "fragment"),
+        (json!({"response_mode": null}), "fragment"),
+    ] {
+        let told = reason(changes.clone());
+        assert!(told.contains(name), "{changes}: {told}");
+    }
+}
+
 #[test]
 fn a_certificate_of_an_unknown_root_is_refused() {
     let authority = Authority::new();
@@ -1182,7 +1380,7 @@ fn a_bare_credential_is_presented_where_no_holder_binding_is_asked_for() {
 
 #[test]
 fn a_credential_without_its_key_is_not_presented_where_binding_is_asked_for() {
-    let asked = PresentationState::Asked(asked(&query_sd_jwt()));
+    let asked = PresentationState::Asked(Box::new(asked(&query_sd_jwt())));
     let card = Card::new(&Issuer::new(), SD_JWT);
     let choice = Choice {
         query_id: "vaccination",
@@ -1270,7 +1468,7 @@ fn a_credential_whose_issuers_signature_the_verifier_cannot_check_is_not_sent() 
 #[test]
 fn a_person_who_declines_sends_access_denied_and_nothing_else() {
     let asked = asked(&query_sd_jwt());
-    let state = PresentationState::Asked(asked.clone());
+    let state = PresentationState::Asked(Box::new(asked.clone()));
     let step = holder::step(&state, Input::Decline, &Evidence::default(), &ctx(1)).unwrap();
     let Step::Done(HolderNext { state, delivery }) = step else {
         panic!()
@@ -1527,6 +1725,7 @@ fn a_signed_request_needs_the_verifiers_did_and_nothing_else() {
     let trust = WalletTrust {
         transport: &transport,
         anchors: &[],
+        transactions: &[],
     };
     let client_id = client_id(&verifier);
     let received = ReceivedObject {

@@ -118,7 +118,7 @@ fn metadata_has_the_required_members_and_no_unknown_ones() {
 fn a_wallet_reads_metadata_and_ignores_what_it_does_not_know() {
     let document = with(
         &document(),
-        json!({"brand_new": {"x": 1}, "notification_endpoint": "https://a.example"}),
+        json!({"brand_new": {"x": 1}, "signed_metadata": "x"}),
     );
     let metadata = reads(&document).unwrap();
     assert_eq!(metadata, build(&description()).unwrap());
@@ -146,7 +146,7 @@ fn what_is_offered_must_be_described_and_described_well() {
 fn a_configuration_of_an_unknown_format_does_not_make_the_metadata_invalid() {
     let mut document = document();
     document["credential_configurations_supported"]["other"] = json!({"doctype": 7});
-    let mdoc = json!({"format": "mso_mdoc", "doctype": "x", "credential_signing_alg_values_supported": [-7]});
+    let mdoc = json!({"format": "mso_other", "doctype": "x", "credential_signing_alg_values_supported": [-7]});
     document["credential_configurations_supported"]["mdoc"] = mdoc;
     let metadata = reads(&document).unwrap();
     assert!(metadata.configuration("other").is_none());
@@ -309,7 +309,7 @@ fn descriptions_of_claims_that_repeat_or_contradict_each_other_are_refused() {
 }
 
 #[test]
-fn an_issuer_that_insists_on_encryption_is_refused_and_one_that_offers_it_is_not() {
+fn an_issuer_that_insists_on_encryption_unknown_here_is_refused_and_one_that_offers_it_is_not() {
     for name in [
         "credential_request_encryption",
         "credential_response_encryption",

@@ -49,6 +49,8 @@ impl Verifier {
             query: DcqlQuery::parse(query).unwrap(),
             metadata: metadata(),
             purpose: None,
+            transaction_data: Vec::new(),
+            encrypted: false,
             lifetime: 300,
         }
     }
@@ -260,6 +262,22 @@ fn a_request_that_must_be_signed_has_a_place_to_be_fetched_from() {
     plain.request_uri = Some(url("https://verifier.example/requests/1"));
     for new in [signed, plain] {
         assert!(matches!(create(new, &ctx(1)), Err(Error::Setup(_))));
+    }
+}
+
+#[test]
+fn metadata_of_a_wallet_that_is_malformed_is_refused() {
+    let post = |metadata: &str| {
+        let form = [("wallet_nonce", "n"), ("wallet_metadata", metadata)];
+        wallet_nonce(selfsame_oauth::form::encode(&form).as_bytes())
+    };
+    assert!(post(r#"{"vp_formats_supported":{},"unknown":1}"#).is_ok());
+    for bad in ["[]", "x", r#"{"a":1,"a":2}"#] {
+        assert_eq!(
+            post(bad).unwrap_err().code(),
+            Some("invalid_request"),
+            "{bad}"
+        );
     }
 }
 

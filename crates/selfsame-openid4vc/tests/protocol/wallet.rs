@@ -10,7 +10,10 @@ use selfsame_openid4vc::{
         self, Accept, Binding, Failed, HttpAnswer, Input, Received, ReceivingState, WalletCall,
         begin,
     },
-    wire::{credential::CredentialRequest, offer::CredentialOffer},
+    wire::{
+        credential::{CredentialAnswer, CredentialRequest, WantedEncryption},
+        offer::CredentialOffer,
+    },
 };
 use serde_json::{Value, json};
 
@@ -48,6 +51,7 @@ impl<'a> Wallet<'a> {
             server: &issuer.server(),
             tx_code: is_coded.then_some(&code),
             bindings,
+            with_proof: false,
             redemption: None,
         })?;
         Ok(Self {
@@ -86,6 +90,23 @@ impl<'a> Wallet<'a> {
             &Input::Credential(answer(status, body.to_string().as_bytes())),
             &ctx(12),
         );
+    }
+
+    /// Takes the issuer's answer to a credential request.
+    fn answered(&mut self, answer: &CredentialAnswer) {
+        match answer {
+            CredentialAnswer::Plain(response) => {
+                self.credential(200, &serde_json::to_value(response).unwrap());
+            }
+            CredentialAnswer::Encrypted(token) => {
+                let answer = HttpAnswer {
+                    status: 200,
+                    content_type: Some("application/jwt; charset=utf-8"),
+                    body: token.as_bytes(),
+                };
+                self.take(&Input::Credential(answer), &ctx(12));
+            }
+        }
     }
 
     /// The wallet after the token endpoint and the nonce endpoint have answered.
@@ -166,15 +187,80 @@ fn exchange(
             WalletCall::RequestCredential { url, body, .. } => {
                 calls.push("credential");
                 assert_eq!(url.as_str(), "https://issuer.example/tenant/credential");
-                let request = CredentialRequest::parse(body.as_bytes()).unwrap();
+                let encryption = issuer.settings.encryption.as_ref();
+                let request = CredentialRequest::read(body.as_bytes(), encryption).unwrap();
                 let state = granted.take().unwrap();
                 let (next, issuance) = issuer.credential(&state, &request, &ctx(seed)).unwrap();
                 granted = Some(next);
-                wallet.credential(200, &serde_json::to_value(credentials(&issuance)).unwrap());
+                let answer = CredentialAnswer::of(credentials(&issuance), &request, &ctx(seed));
+                wallet.answered(&answer.unwrap());
             }
+            WalletCall::RequestDeferred { .. } => panic!("the issuer defers nothing"),
         }
     }
     panic!("the exchange never ends: {calls:?}");
+}
+
+// ---- encryption
+
+#[test]
+fn a_credential_is_requested_and_sent_encrypted_where_the_issuer_encrypts() {
+    for wanted in [WantedEncryption::Allowed, WantedEncryption::Required] {
+        let issuer = Issuer::encrypting(wanted);
+        let holder = Party::new(KeyType::P256);
+        let made = issuer.offer(SD_JWT);
+        let mut wallet = Wallet::accepts(&issuer, &made.offer, &holder);
+        exchange(&issuer, made, &mut wallet);
+        assert_eq!(wallet.received().credentials.len(), 1);
+    }
+    // Neither the request nor the response is readable on the way.
+    let issuer = Issuer::encrypting(WantedEncryption::Allowed);
+    let holder = Party::new(KeyType::P256);
+    let wallet = Wallet::requesting(&issuer, &holder);
+    let Some(WalletCall::RequestCredential {
+        body, encrypted, ..
+    }) = &wallet.call
+    else {
+        panic!("{:?}", wallet.call)
+    };
+    assert!(*encrypted && !body.starts_with('{'));
+    let request = CredentialRequest::read(body.as_bytes(), issuer.settings.encryption.as_ref());
+    assert!(request.unwrap().response_encryption.is_some());
+}
+
+#[test]
+fn an_answer_whose_encryption_was_removed_or_that_is_for_another_key_is_not_taken() {
+    let issuer = Issuer::encrypting(WantedEncryption::Allowed);
+    let holder = Party::new(KeyType::P256);
+    let plain = json!({"credentials": [{"credential": "x"}]});
+    let mut wallet = Wallet::requesting(&issuer, &holder);
+    wallet.credential(200, &plain);
+    assert!(wallet.failed().reason.contains("did not encrypt"));
+    // An answer that was made for another request of the same wallet.
+    let other = Wallet::requesting(&issuer, &holder);
+    let Some(WalletCall::RequestCredential { body, .. }) = &other.call else {
+        panic!("{:?}", other.call)
+    };
+    let request = CredentialRequest::read(body.as_bytes(), issuer.settings.encryption.as_ref());
+    let mut request = request.unwrap();
+    let foreign = Issuer::encrypting(WantedEncryption::Allowed).metadata;
+    let foreign = foreign.credential_request_encryption.unwrap().jwks["keys"][0].clone();
+    request.response_encryption.as_mut().unwrap().jwk = foreign;
+    let answer = CredentialAnswer::of(Default::default(), &request, &ctx(13)).unwrap();
+    let mut wallet = Wallet::requesting(&issuer, &holder);
+    wallet.answered(&answer);
+    assert!(wallet.failed().reason.contains("cannot be decrypted"));
+    // Encryption where the request asked for none.
+    let mut wallet = Wallet::requesting(&Issuer::new(), &holder);
+    wallet.answered(&answer);
+    assert!(wallet.failed().reason.contains("asked for a plain one"));
+    // An error is never encrypted.
+    let mut wallet = Wallet::requesting(&issuer, &holder);
+    wallet.credential(400, &error("credential_request_denied"));
+    assert_eq!(
+        wallet.failed().code.as_deref(),
+        Some("credential_request_denied")
+    );
 }
 
 // ---- the whole way
@@ -494,6 +580,7 @@ fn a_transaction_code_is_sent_if_and_only_if_it_is_asked_for() {
             server: &issuer.server(),
             tx_code,
             bindings: &[holder.binding()],
+            with_proof: false,
             redemption: None,
         })
     };
@@ -650,6 +737,46 @@ fn a_token_that_is_not_good_for_what_was_offered_is_not_used() {
     wallet.failed();
 }
 
+#[test]
+fn a_token_that_is_bound_to_a_key_that_was_not_proven_is_not_used() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let mut bound = token();
+    bound["token_type"] = json!("DPoP");
+    for with_proof in [false, true] {
+        let made = issuer.offer(SD_JWT);
+        let begun = begin(&Accept {
+            offer: &made.offer,
+            issuer: &issuer.metadata,
+            server: &issuer.server(),
+            tx_code: None,
+            bindings: &[holder.binding()],
+            with_proof,
+            redemption: None,
+        });
+        let begun = begun.unwrap();
+        let mut wallet = Wallet {
+            holders: vec![&holder],
+            state: begun.state,
+            call: begun.call,
+            kept: begun.received,
+        };
+        wallet.token(200, &bound);
+        if with_proof {
+            wallet.nonce("n");
+            let call = wallet.call.as_ref();
+            let is_bound = matches!(
+                call,
+                Some(WalletCall::RequestCredential { is_bound: true, .. })
+            );
+            assert!(is_bound, "{call:?}");
+        } else {
+            assert!(wallet.call.is_none() && wallet.kept.is_empty());
+            assert!(wallet.failed().reason.contains("not proven"));
+        }
+    }
+}
+
 // ---- issuers that misbehave
 
 #[test]
@@ -795,6 +922,7 @@ fn fewer_credentials_than_keys_are_taken_each_for_its_key() {
         server: &issuer.server(),
         tx_code: None,
         bindings: &bindings,
+        with_proof: false,
         redemption: None,
     })
     .unwrap();
@@ -821,13 +949,131 @@ fn fewer_credentials_than_keys_are_taken_each_for_its_key() {
     assert_eq!(received.credentials[0].key, Some(holder.handle()));
 }
 
+/// An issuer that delivers later.
+fn preparing() -> Issuer {
+    let mut issuer = Issuer::new();
+    let url = "https://issuer.example/tenant/deferred".parse().unwrap();
+    issuer.metadata.deferred_credential_endpoint = Some(url);
+    issuer
+}
+
+/// The seconds until the next look, and the transaction that it is for.
+fn next_look(wallet: &Wallet<'_>) -> (u32, String) {
+    match &wallet.call {
+        Some(WalletCall::RequestDeferred {
+            url, body, after, ..
+        }) => {
+            assert_eq!(url.path(), "/tenant/deferred");
+            let body: Value = serde_json::from_str(body).unwrap();
+            let transaction = body["transaction_id"].as_str().unwrap();
+            (*after, transaction.to_owned())
+        }
+        other => panic!("no look: {other:?}"),
+    }
+}
+
+fn deferral(interval: u32) -> Value {
+    json!({"transaction_id": "8xLOxBtZp8", "interval": interval, "unknown": 1})
+}
+
 #[test]
-fn an_issuer_that_wants_to_deliver_later_is_refused_with_advice() {
-    let issuer = Issuer::new();
+fn a_credential_that_takes_its_time_is_looked_for_until_it_is_ready() {
+    let issuer = preparing();
     let holder = Party::new(KeyType::P256);
     let mut wallet = Wallet::requesting(&issuer, &holder);
-    wallet.credential(202, &json!({"transaction_id": "x", "interval": 5}));
-    assert!(wallet.failed().reason.contains("later"));
+    wallet.credential(202, &deferral(5));
+    let transaction = "8xLOxBtZp8".to_owned();
+    assert_eq!(next_look(&wallet), (5, transaction.clone()));
+    wallet.credential(202, &deferral(60));
+    assert_eq!(next_look(&wallet), (60, transaction.clone()));
+    // What is no decision of the issuer's changes nothing.
+    for status in [429, 500, 503] {
+        wallet.credential(status, &json!({}));
+        assert_eq!(next_look(&wallet), (60, transaction.clone()));
+    }
+    wallet.credential(400, &error("issuance_pending"));
+    wallet.take(&Input::Unreachable("it is away"), &ctx(13));
+    assert_eq!(next_look(&wallet), (60, transaction));
+    let given = issuer.ask(SD_JWT, &[issuer.proof(&holder)]).unwrap();
+    let given = json!({"credentials": [{"credential": given[0]}], "notification_id": "n"});
+    wallet.credential(200, &given);
+    assert_eq!(wallet.received().credentials.len(), 1);
+}
+
+#[test]
+fn a_deferral_without_a_place_or_a_time_to_look_again_is_a_failure() {
+    let holder = Party::new(KeyType::P256);
+    let mut wallet = Wallet::requesting(&Issuer::new(), &holder);
+    wallet.credential(202, &deferral(5));
+    assert!(wallet.failed().reason.contains("delivers nothing later"));
+    for bad in [
+        json!({"transaction_id": "x"}),
+        json!({"interval": 5}),
+        json!({"transaction_id": "x", "interval": 0}),
+    ] {
+        let mut wallet = Wallet::requesting(&preparing(), &holder);
+        wallet.credential(202, &bad);
+        assert!(wallet.failed().reason.contains("until when"), "{bad}");
+    }
+}
+
+#[test]
+fn an_issuer_that_refuses_later_or_forgets_ends_the_looking() {
+    let holder = Party::new(KeyType::P256);
+    for (status, code) in [
+        (400, "credential_request_denied"),
+        (400, "invalid_transaction_id"),
+        (401, "invalid_token"),
+    ] {
+        let mut wallet = Wallet::requesting(&preparing(), &holder);
+        wallet.credential(202, &deferral(5));
+        wallet.credential(status, &error(code));
+        assert_eq!(wallet.failed().code.as_deref(), Some(code));
+        assert!(wallet.call.is_none());
+    }
+    let mut wallet = Wallet::requesting(&preparing(), &holder);
+    wallet.credential(202, &deferral(5));
+    wallet.credential(202, &json!({"transaction_id": "other", "interval": 5}));
+    assert!(wallet.failed().reason.contains("mixes up"));
+}
+
+#[test]
+fn each_look_has_a_key_of_its_own_for_the_answer() {
+    let mut issuer = Issuer::encrypting(WantedEncryption::Required);
+    issuer.metadata.deferred_credential_endpoint =
+        preparing().metadata.deferred_credential_endpoint;
+    let holder = Party::new(KeyType::P256);
+    let wallet = Wallet::requesting(&issuer, &holder);
+    let Some(WalletCall::RequestCredential { body, .. }) = &wallet.call else {
+        panic!("{:?}", wallet.call)
+    };
+    let encryption = issuer.settings.encryption.as_ref();
+    let request = CredentialRequest::read(body.as_bytes(), encryption).unwrap();
+    let to = request.response_encryption.unwrap().to().unwrap();
+    let sealed = to
+        .seal(deferral(5).to_string().as_bytes(), &ctx(14))
+        .unwrap();
+    let mut wallet = wallet;
+    let deferred = HttpAnswer {
+        status: 202,
+        content_type: Some("application/jwt"),
+        body: sealed.as_bytes(),
+    };
+    wallet.take(&Input::Credential(deferred), &ctx(15));
+    let Some(WalletCall::RequestDeferred {
+        body, encrypted, ..
+    }) = &wallet.call
+    else {
+        panic!("{:?}", wallet.call)
+    };
+    assert!(*encrypted && !body.starts_with('{'));
+    // The key of the first answer opens no later one.
+    let again = HttpAnswer {
+        body: sealed.as_bytes(),
+        ..deferred
+    };
+    wallet.take(&Input::Credential(again), &ctx(16));
+    assert!(wallet.failed().reason.contains("cannot be decrypted"));
 }
 
 #[test]

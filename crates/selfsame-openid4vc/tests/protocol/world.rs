@@ -23,7 +23,10 @@ use selfsame_openid4vc::{
     },
     wallet::Binding,
     wire::{
-        credential::{CredentialRequest, CredentialResponse, WantedCredential},
+        credential::{
+            CredentialRequest, CredentialResponse, EndpointEncryption, WantedCredential,
+            WantedEncryption,
+        },
         metadata::{ClaimDescription, CredentialMetadata, Display, IssuerMetadata},
         offer::CredentialOffer,
     },
@@ -202,6 +205,7 @@ fn offering(format: Format) -> Offering {
     Offering {
         format,
         scope: None,
+        doctype: None,
         vct: (!of_w3c).then(|| VCT.to_owned()),
         types: vec![
             "VerifiableCredential".to_owned(),
@@ -240,6 +244,9 @@ pub fn description() -> IssuerDescription {
         token_endpoint: url("https://issuer.example/tenant/token"),
         nonce_endpoint: url("https://issuer.example/tenant/nonce"),
         credential_endpoint: url("https://issuer.example/tenant/credential"),
+        deferred_credential_endpoint: None,
+        notification_endpoint: None,
+        encryption: None,
         batch_size: 3,
         display: vec![display("The issuer")],
         credentials: BTreeMap::from([
@@ -267,6 +274,7 @@ impl Issuer {
         let settings = IssuerSettings {
             metadata: EnforcedMetadata::of(&metadata),
             key: SealingKey::from_bytes([9; 32]),
+            encryption: None,
             nonce_lifetime: 300,
             token_lifetime: 600,
             proof_age: 300,
@@ -282,6 +290,7 @@ impl Issuer {
                 .map(|name| ClaimPath::of_names([name]).unwrap())
                 .to_vec(),
             decoys: 2,
+            namespaces: Vec::new(),
             contexts: Vec::new(),
             schema: None,
             expires: Some(NOW.plus(86_400)),
@@ -294,6 +303,19 @@ impl Issuer {
             settings,
             content,
         }
+    }
+
+    /// An issuer whose credential endpoint encrypts messages.
+    pub fn encrypting(wanted: WantedEncryption) -> Self {
+        let mut issuer = Self::new();
+        let encryption = EndpointEncryption::new(wanted, &issuer.settings.key).unwrap();
+        let description = IssuerDescription {
+            encryption: encryption.clone(),
+            ..description()
+        };
+        issuer.publish(issuer::metadata::build(&description).unwrap());
+        issuer.settings.encryption = encryption;
+        issuer
     }
 
     /// Publishes other metadata, and enforces it.
@@ -426,6 +448,7 @@ pub fn request(configuration_id: &str, proofs: &[String]) -> CredentialRequest {
     CredentialRequest {
         wanted: WantedCredential::CredentialConfigurationId(configuration_id.to_owned()),
         proofs: (!proofs.is_empty()).then(|| proofs.to_vec()),
+        response_encryption: None,
     }
 }
 

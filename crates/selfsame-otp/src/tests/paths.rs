@@ -138,7 +138,7 @@ impl Node {
         }
     }
 
-    /// No code got more guesses than it may, and nobody more codes and guesses than the limits say.
+    /// No code got more guesses than it may, and no person more codes and guesses than the limits say.
     fn check_bounds(&self) {
         let passed = self.now - 1_000_000;
         let codes = self.model.codes.iter();

@@ -6,8 +6,26 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 /// Forms and views of pages, and the operation of the API that does the same.
-pub const SAME: [(&str, &str); 42] = [
+pub const SAME: [(&str, &str); 48] = [
+    ("POST /issuer/lists", "POST /api/issuer/lists"),
+    (
+        "POST /issuer/lists/{id}/issue",
+        "POST /api/issuer/lists/{id}/issue",
+    ),
+    (
+        "POST /issuer/lists/{id}/cancel",
+        "POST /api/issuer/lists/{id}/cancel",
+    ),
+    (
+        "POST /issuer/issued/status",
+        "POST /api/issuer/credentials/status",
+    ),
     ("POST /issuer/new", "POST /api/issuer/offers"),
+    ("POST /issuer/applications", "POST /api/issuer/applications"),
+    (
+        "POST /issuer/applications/{id}",
+        "POST /api/issuer/applications/{id}/offer",
+    ),
     (
         "POST /issuer/issued/{credential}/status",
         "PUT /api/issuer/credentials/{id}/status",
@@ -102,7 +120,11 @@ pub const SAME: [(&str, &str); 42] = [
     ),
 ];
 /// Acts that the API does not have.
-pub const OWN: [(&str, &str); 31] = [
+pub const OWN: [(&str, &str); 32] = [
+    (
+        "POST /issuer/issued",
+        "Asks whether the statuses of several credentials shall change",
+    ),
     (
         "POST /agent/issue",
         "Offers a credential to a peer of the agent",

@@ -1,8 +1,8 @@
 //! An issued credential: its line in the list, and its page, which asks before its status changes.
 
 use askama::Template;
-use selfsame_core::view::CredentialUse;
 use selfsame_openid::view::issuer::{CredentialStatus, IssuedCredential};
+use selfsame_openid::view::uses::CredentialUse;
 use selfsame_types::TypeSet;
 
 use crate::Frame;

@@ -8,9 +8,16 @@ use selfsame_credential::Format;
 use selfsame_driver::{Error, Reason, Result, Value};
 use selfsame_openid::view::issuer::NewOffer;
 use selfsame_types::CredentialType;
+use selfsame_types::form::application::ShownApplication;
 use selfsame_types::form::{self, FieldEntry, FormContent, FormField, SentForm};
+use serde_json::Map;
 
 use crate::{Frame, WrongField, WrongFields};
+
+/// The field that says that the person signs in.
+const BY_SIGN_IN: &str = "by_sign_in";
+/// The field for the number of people in the form without claims.
+const USES_THERE: &str = "sign-in-uses";
 
 /// The form for an offer of one type.
 #[derive(Template)]
@@ -21,8 +28,21 @@ pub struct NewOfferPage {
     fields: Vec<FormField>,
     formats: Vec<(&'static str, &'static str)>,
     has_samples: bool,
+    has_sign_in: bool,
     options: OfferOptions,
     wrong: WrongFields,
+    /// The id of the application that the offer is made from.
+    application: Option<String>,
+    /// The titles of what was proven for it.
+    proven: Vec<String>,
+    /// The locked claims.
+    locked: Vec<FilledLine>,
+}
+
+/// A claim that is filled in.
+struct FilledLine {
+    label: String,
+    value: String,
 }
 
 /// What the form of an offer can be filled with.
@@ -32,6 +52,8 @@ pub struct OfferForm<'a> {
     pub formats: &'a [Format],
     /// Whether it may be filled with the examples of the type.
     pub has_samples: bool,
+    /// Whether people get the type by signing in.
+    pub has_sign_in: bool,
     /// What it shows.
     pub content: FormContent<'a>,
 }
@@ -43,6 +65,8 @@ struct OfferOptions {
     label: String,
     tx_code: bool,
     by_reference: bool,
+    /// Whether they are those of the form without claims.
+    by_sign_in: bool,
 }
 
 impl OfferOptions {
@@ -54,6 +78,7 @@ impl OfferOptions {
                 label: String::new(),
                 tx_code: false,
                 by_reference: true,
+                by_sign_in: false,
             };
         };
         let text = |name: &str| form.one(name).unwrap_or_default().to_owned();
@@ -63,8 +88,23 @@ impl OfferOptions {
             label: text("label"),
             tx_code: is_ticked(form, "tx_code"),
             by_reference: is_ticked(form, "by_reference"),
+            by_sign_in: is_ticked(form, BY_SIGN_IN),
         }
     }
+}
+
+/// What a form of an application says of the claims that it shows.
+///
+/// # Errors
+/// `BadRequest` for a field that can't be read.
+pub fn applied_claims(
+    one: &CredentialType,
+    application: &ShownApplication,
+    form: &dyn SentForm,
+) -> Result<Map<String, serde_json::Value>> {
+    let mut shown = one.claims.clone();
+    shown.retain(|claim| !application.locked.contains(&claim.path));
+    form::read(&shown, form)
 }
 
 /// The offer of this type that a form describes.
@@ -73,14 +113,20 @@ impl OfferOptions {
 /// `BadRequest` for a field that can't be read.
 pub fn offer_of(one: &CredentialType, form: &dyn SentForm) -> Result<NewOffer> {
     let uses = form.one("uses").map(str::parse).transpose();
+    let by_sign_in = is_ticked(form, BY_SIGN_IN);
+    let claims = match by_sign_in {
+        // They are made from what is known of the person.
+        true => Map::new(),
+        false => form::read(&one.claims, form)?,
+    };
     Ok(NewOffer {
         type_id: one.id.clone(),
         format: form.one("format").map(str::to_owned),
-        claims: form::read(&one.claims, form)?,
+        claims,
         examples: false,
         uses: uses.map_err(|_| Error::bad_request("uses-malformed"))?,
-        tx_code: is_ticked(form, "tx_code"),
-        by_sign_in: false,
+        tx_code: is_ticked(form, "tx_code") && !by_sign_in,
+        by_sign_in,
         by_reference: is_ticked(form, "by_reference"),
         expires_in: None,
         label: form.one("label").map(str::to_owned),
@@ -104,15 +150,64 @@ impl NewOfferPage {
             fields: form::of(&one, form.content)?,
             formats: formats.map(described).collect(),
             has_samples: form.has_samples,
+            has_sign_in: form.has_sign_in,
             options: OfferOptions::of(form.content),
             wrong: WrongFields::default(),
+            application: None,
+            proven: Vec::new(),
+            locked: Vec::new(),
             one,
+        })
+    }
+
+    /// The form of an application that was proven: without the locked claims.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub fn applied(
+        frame: Frame,
+        one: Arc<CredentialType>,
+        application: &ShownApplication,
+        content: FormContent<'_>,
+    ) -> Result<Self> {
+        let form = OfferForm {
+            formats: &[],
+            has_samples: false,
+            has_sign_in: false,
+            content,
+        };
+        let is_locked = |field: &FormField| {
+            let names = application.locked.iter().map(|path| path.join("/"));
+            let mut names = names.map(|name| format!("claim.{name}"));
+            names.any(|name| field.name == name)
+        };
+        let filled = form::of(&one, FormContent::Claims(&application.claims))?;
+        let lines = filled
+            .into_iter()
+            .filter(is_locked)
+            .map(|field| FilledLine {
+                label: field.label,
+                value: field.value,
+            });
+        let proven = application.needs.iter().filter(|need| need.is_proven);
+        let page = Self::of(frame, one, &form)?;
+        Ok(Self {
+            fields: page
+                .fields
+                .into_iter()
+                .filter(|field| !is_locked(field))
+                .collect(),
+            application: Some(application.id.clone()),
+            proven: proven.map(|need| need.title.clone()).collect(),
+            locked: lines.collect(),
+            ..page
         })
     }
 
     /// The form with what is wrong, beside its field if it is about one.
     pub fn refused(self, reason: &Reason) -> Self {
         let field = match reason.id() {
+            "uses-malformed" | "offer-limits" if self.options.by_sign_in => USES_THERE.to_owned(),
             "uses-malformed" | "offer-limits" => "uses".to_owned(),
             "format-not-issued" => "format".to_owned(),
             _ => field_of(reason, &self.fields).unwrap_or_default(),
@@ -183,6 +278,7 @@ mod tests {
         let form = OfferForm {
             formats: &Format::ALL,
             has_samples,
+            has_sign_in: false,
             content,
         };
         NewOfferPage::of(Frame::of_visitor(), one, &form).unwrap()
@@ -236,5 +332,39 @@ mod tests {
             above.contains(r#"<p class="notice is-bad" role="alert""#),
             "{above}"
         );
+    }
+
+    #[test]
+    fn a_type_that_people_get_by_signing_in_has_a_form_without_claims() {
+        let types = TypeSet::of_samples("urn:selfsame:credential:");
+        let one = types.find("immunization").unwrap().clone();
+        let page = |content| {
+            let form = OfferForm {
+                formats: &Format::ALL,
+                has_samples: false,
+                has_sign_in: true,
+                content,
+            };
+            NewOfferPage::of(Frame::of_visitor(), one.clone(), &form).unwrap()
+        };
+        let shown = page(FormContent::Empty).render().unwrap();
+        assert!(
+            shown.contains(r#"name="by_sign_in" value="true""#),
+            "{shown}"
+        );
+        let typed = Typed(BTreeMap::from([
+            ("by_sign_in", "true"),
+            ("by_reference", "true"),
+            ("uses", "0"),
+            ("label", "Room 4"),
+            ("tx_code", "true"),
+        ]));
+        let new = offer_of(&one, &typed).unwrap();
+        assert!(new.by_sign_in && new.claims.is_empty() && !new.tx_code);
+        assert_eq!(new.label.as_deref(), Some("Room 4"));
+        let wrong = page(FormContent::Sent(&typed)).refused(&Reason::new("offer-limits"));
+        let wrong = wrong.render().unwrap();
+        assert!(wrong.contains(r#"id="sign-in-uses-problem""#), "{wrong}");
+        assert_eq!(wrong.matches("Room 4").count(), 1, "{wrong}");
     }
 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use selfsame_ledger::view::browse::{BlockView, InclusionView, ValidatorsView};
 
 use super::short_hash;
+use crate::text::escaped;
 
 /// The newest blocks as bars, the newest on the right; the height is the number of transactions.
 pub fn blocks(blocks: &[BlockView]) -> String {
@@ -140,20 +141,6 @@ pub fn quorum(view: &ValidatorsView) -> String {
     }
     svg.push_str(r#"<path class="mark" d="M640 0V48"/><text class="way-name" x="640" y="67" text-anchor="middle">two thirds</text></svg>"#);
     svg
-}
-
-/// Escapes a validator's name, which its steward chooses.
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            other => safe.push(other),
-        }
-    }
-    safe
 }
 
 #[cfg(test)]

@@ -22,8 +22,15 @@ use RuleSubject::{Form, Holder, Issuer, Question, Status, Time};
 /// A rule, its subject, and what it says in words.
 type RuleWords = (&'static str, RuleSubject, &'static str);
 
-const RULES: [RuleWords; 44] = [
+const RULES: [RuleWords; 56] = [
     ("well_formed", Form, "It can be read"),
+    ("readable", Form, "It can be read"),
+    (
+        "security_object",
+        Form,
+        "What its issuer signed can be read",
+    ),
+    ("digests", Form, "No element was changed"),
     ("type_header", Form, "Its header says what it is"),
     ("digest_algorithm", Form, "Its digests are of a known kind"),
     ("digests_unique", Form, "No digest occurs twice"),
@@ -58,6 +65,26 @@ const RULES: [RuleWords; 44] = [
     ),
     ("issuer_claim", Issuer, "It names its issuer"),
     ("algorithm", Issuer, "It is signed in an accepted way"),
+    (
+        "signer_certificate",
+        Issuer,
+        "Its signer is one of a trusted authority",
+    ),
+    (
+        "algorithm_accepted",
+        Issuer,
+        "It is signed in an accepted way",
+    ),
+    (
+        "signed_while_certificate_valid",
+        Issuer,
+        "It was signed while its signer’s certificate was valid",
+    ),
+    (
+        "issuing_country",
+        Issuer,
+        "Its country is that of its signer",
+    ),
     ("issuer_key", Issuer, "The key is its issuer’s"),
     (
         "keys_as_of",
@@ -75,6 +102,27 @@ const RULES: [RuleWords; 44] = [
         "issuer_trusted_for_request",
         Issuer,
         "Its issuer is one of those that the request names",
+    ),
+    (
+        "device_algorithm_accepted",
+        Holder,
+        "The proof is made in an accepted way",
+    ),
+    (
+        "device_proof",
+        Holder,
+        "Its holder proves that it is theirs, for this request",
+    ),
+    (
+        "device_authorized",
+        Holder,
+        "The holder may state what the holder adds",
+    ),
+    ("doc_type", Question, "It is of one type throughout"),
+    (
+        "elements_presented",
+        Question,
+        "What was asked for is there",
     ),
     ("key_binding", Holder, "Its holder proves that it is theirs"),
     (
@@ -297,7 +345,7 @@ mod tests {
 
     #[test]
     fn each_rule_of_a_credential_has_its_words_and_each_word_its_rule() {
-        let laws = laws("selfsame-credential");
+        let laws = [laws("selfsame-credential"), laws("selfsame-mdoc")].concat();
         assert!(laws.len() > 40, "{laws:?}");
         for law in &laws {
             assert!(of(law).is_some(), "{law} has no words");

@@ -56,6 +56,8 @@ pub struct TypedRequest {
     pub spend: bool,
     /// Whether the wallet is in this browser.
     pub same_device: bool,
+    /// Whether the wallet encrypts its answer.
+    pub encrypted: bool,
 }
 
 impl TypedRequest {
@@ -71,6 +73,7 @@ impl TypedRequest {
             purpose: text("purpose"),
             spend: is_ticked("spend"),
             same_device: is_ticked("same_device"),
+            encrypted: is_ticked("encrypted"),
         }
     }
 
@@ -89,6 +92,7 @@ impl TypedRequest {
             claims: Some(paths.collect()),
             client_id_prefix: text(&self.prefix),
             same_device: self.same_device,
+            response_mode: self.encrypted.then(|| "direct_post.jwt".to_owned()),
             purpose: text(&self.purpose),
             // Empty for the configured age.
             max_status_age: age.map_err(|_| Error::bad_request("status-age-malformed"))?,
@@ -118,6 +122,7 @@ impl NewRequestPage {
             purpose: title.clone(),
             spend: one.single_use && requester.can_spend,
             same_device: false,
+            encrypted: false,
         };
         let formats = Format::of_people().map(|format| (format.as_str(), format.describe().title));
         let page = Self {
@@ -216,6 +221,7 @@ mod tests {
             purpose: "Counter <7>".to_owned(),
             spend: true,
             same_device: true,
+            encrypted: true,
         };
         let page = form_of("prescription", true);
         let page = page.refused(typed, &Reason::new("credential-not-single-use"));
@@ -228,6 +234,7 @@ mod tests {
             r#"value="60" selected"#,
             "Counter &#60;7&#62;",
             r#"name="same_device" value="true" checked"#,
+            r#"name="encrypted" value="true" checked"#,
             r#"id="spend-problem""#,
         ] {
             assert!(page.contains(kept), "{kept}: {page}");

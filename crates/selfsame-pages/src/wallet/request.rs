@@ -239,6 +239,10 @@ fn identified(prefix: &str) -> &'static str {
     match prefix {
         "decentralized_identifier" => "a signature with the key of its DID",
         "x509_san_dns" => "a signature with the key of a certificate for that host",
+        "x509_hash" => "a signature with the key of its certificate",
+        "verifier_attestation" => {
+            "a signature with a key that somebody attests whom this wallet trusts"
+        }
         _ => "a signature",
     }
 }

@@ -228,6 +228,13 @@ impl Server {
         String::from_utf8(answer).unwrap().trim().to_owned()
     }
 
+    /// Waits for a query that is cut off.
+    pub fn held(&self, query: &str) {
+        let base = format!("postgres://postgres@127.0.0.1:{}/postgres", self.port);
+        let cut = psql(&base).args(["-Atc", query]).output().unwrap();
+        assert!(!cut.status.success(), "the query came to its end");
+    }
+
     /// The directory of the server, with its data and its log.
     pub fn directory(&self) -> &Path {
         self.directory.path()

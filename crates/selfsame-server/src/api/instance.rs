@@ -41,5 +41,7 @@ pub async fn link(State(server): State<Server>, work: Working) -> Handled {
     if work.authority.actor != Actor::Token {
         return Err(Problem::new(StatusCode::FORBIDDEN, "operator-token-alone"));
     }
-    json(&server.app().operator().link().await?)
+    let mut link = server.app().operator().link().await?;
+    link.url = server.administered(link.url);
+    json(&link)
 }

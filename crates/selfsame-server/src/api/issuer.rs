@@ -146,16 +146,12 @@ fn offer_states(server: Here, watch: OfferWatch) -> impl Stream<Item = Event> + 
     })
 }
 
-/// The issued credentials, newest first; their claims are not kept.
+/// The issued credentials, newest first; their claims are not kept. With a filter, a page can have fewer entries than asked
+/// for, and a next page.
 #[utoipa::path(get, path = "/api/issuer/credentials", operation_id = "issuer_list_credentials", tag = "issuer", params(WhichCredentials), responses((status = 200, body = Listing<IssuedCredential>)))]
 pub async fn credentials(server: Here, Query(which): Query<WhichCredentials>) -> Handled {
-    let WhichCredentials {
-        offer,
-        after,
-        limit,
-    } = which;
-    let (issuer, paging) = (server.issuer()?, Paging { after, limit });
-    json(&issuer.issued(offer.as_deref(), &paging).await?)
+    let lists = server.app().issuing_lists();
+    json(&lists.issued(server.roles(), &which).await?)
 }
 
 /// One issued credential.

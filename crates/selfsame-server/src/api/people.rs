@@ -33,7 +33,9 @@ pub async fn invite(
 ) -> Handled {
     let operators = server.app().operators();
     let invited = operators.invite(&work.authority, &work.organisation, &new.roles);
-    created(&invited.await?)
+    let mut invited = invited.await?;
+    invited.link = server.administered(invited.link);
+    created(&invited)
 }
 
 /// Gives a person roles in place of the present ones.

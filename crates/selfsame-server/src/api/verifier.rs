@@ -7,12 +7,12 @@ use axum::response::sse::Event;
 use futures_util::{Stream, StreamExt as _, stream};
 use http::HeaderMap;
 use selfsame_core::events::EventReader;
-use selfsame_core::view::words::FormatName;
 use selfsame_driver::paging::{Listing, Paging};
 use selfsame_openid::verifier::expiry;
 use selfsame_openid::view::verifier::{
     CredentialVerdict, NewRequest, RequestState, VerificationRequest, VerificationStatus,
 };
+use selfsame_openid::view::words::FormatName;
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::{IntoParams, ToSchema};

@@ -281,15 +281,22 @@ pub fn supervisor() -> Vec<Route> {
                     TEXT,
                     "Whether the instance is ready to serve requests; 503 if not.",
                 ),
-            get("/metrics", supervision::metrics)
-                .named("supervision_metrics")
-                .gives(
-                    TEXT,
-                    "Metrics, for the operator and for this machine; 401 for others.",
-                )
-                .by("Prometheus text format 0.0.4"),
         ],
     )
+}
+
+/// The address of the metrics.
+pub fn metrics() -> Vec<Route> {
+    vec![
+        get("/metrics", supervision::metrics)
+            .named("supervision_metrics")
+            .gives(
+                TEXT,
+                "Metrics, for the operator and for this machine; 401 for others.",
+            )
+            .tag("supervision")
+            .by("Prometheus text format 0.0.4"),
+    ]
 }
 
 /// The description of all addresses for programs.

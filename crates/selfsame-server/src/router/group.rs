@@ -16,6 +16,7 @@ use selfsame_http::middleware::budget::{Gate, Passage};
 use selfsame_http::middleware::turns::Turns;
 use selfsame_http::middleware::{around, door};
 use selfsame_http::negotiation::takes_json_alone;
+use selfsame_http::origin::Origin;
 use selfsame_http::route::Abroad;
 use selfsame_http::shares::Shares;
 use selfsame_operators::{Area, Needed};
@@ -46,6 +47,8 @@ pub struct Routes {
     body_max: usize,
     /// Whether any right in the organisation is enough to read them.
     read_with_any: bool,
+    /// Whether those who work for organisations alone need them.
+    administers: bool,
 }
 
 /// Addresses with a gate of their own, so that other requests of their audience cannot delay them.
@@ -77,6 +80,7 @@ impl Routes {
             area: None,
             body_max: audience.body_max(),
             read_with_any: false,
+            administers: audience.works_here(),
         }
     }
 
@@ -97,6 +101,17 @@ impl Routes {
     pub fn read_by_all_who_work_here(mut self) -> Self {
         self.read_with_any = true;
         self
+    }
+
+    /// Serves them at the listener of `[admin]` alone, if there is one.
+    pub fn administering(mut self) -> Self {
+        self.administers = true;
+        self
+    }
+
+    /// Whether the listener of `[admin]` alone serves them, if there is one.
+    pub fn is_administering(&self) -> bool {
+        self.administers
     }
 
     /// What one of its addresses needs.
@@ -235,24 +250,19 @@ impl Gates {
 }
 
 /// The groups as one router with all layers.
-pub fn assemble(groups: Vec<Routes>, server: &Server) -> Router {
+pub fn assemble(groups: Vec<Routes>, server: &Server, origin: &Origin) -> Router {
     let gates = Gates::of(server);
     let mut router = Router::new();
     for group in groups {
-        router = router.merge(guarded(group, &gates, server));
+        router = router.merge(guarded(group, &gates, PlacedServer { server, origin }));
     }
-    let origin = Arc::new(server.origin().clone());
     let router = router
         .fallback(nowhere)
-        .layer(from_fn_with_state(origin, around))
+        .layer(from_fn_with_state(Arc::new(origin.clone()), around))
         .with_state(server.clone());
     // Layers of a router see a request after it was routed, so what finds the organisation is around the whole.
     let organisations = server.app().organisations().clone();
-    Router::new().fallback_service(Addressed::new(
-        router,
-        server.origin().clone(),
-        organisations,
-    ))
+    Router::new().fallback_service(Addressed::new(router, origin.clone(), organisations))
 }
 
 /// The checks in front of a group of addresses.
@@ -262,6 +272,8 @@ struct Guard {
     forms: Vec<String>,
     admission: Admission,
     server: Server,
+    /// Where they are served.
+    origin: Origin,
     of_organisations: bool,
     at_hosts: bool,
     outlives: bool,
@@ -344,7 +356,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
             return there;
         }
         if *audience != Audience::Protocol
-            && let Some(refusal) = door::foreign_origin(server.origin(), &request)
+            && let Some(refusal) = door::foreign_origin(&guard.origin, &request)
         {
             return refusal.into_response();
         }
@@ -395,7 +407,15 @@ fn way_back(path: &str) -> Option<(&'static str, &'static str)> {
     }
 }
 
-fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
+/// A server, and the origin at which it is called.
+#[derive(Clone, Copy)]
+struct PlacedServer<'a> {
+    server: &'a Server,
+    origin: &'a Origin,
+}
+
+fn guarded(group: Routes, gates: &Gates, placed: PlacedServer<'_>) -> Router<Server> {
+    let PlacedServer { server, origin } = placed;
     let Routes {
         audience,
         routes,
@@ -406,6 +426,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
         area,
         body_max,
         read_with_any,
+        administers: _,
     } = group;
     let forms = forms(&routes);
     let turns = match lane {
@@ -447,6 +468,7 @@ fn guarded(group: Routes, gates: &Gates, server: &Server) -> Router<Server> {
         forms,
         admission,
         server: server.clone(),
+        origin: origin.clone(),
         of_organisations,
         at_hosts,
         outlives,

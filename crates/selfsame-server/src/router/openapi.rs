@@ -34,6 +34,7 @@ use crate::error::Handled;
         (name = "organisations", description = "The organisations that the instance hosts beside its first one."),
         (name = "people", description = "The people who work for an organisation, their roles, and API keys."),
         (name = "audit", description = "The audit trail of an organisation: who did what, when, from where."),
+        (name = "book", description = "The credential book: a public register of credentials about others, as OrgBook's API shows it, and its entries."),
         (name = "types", description = "Credential types: drafts, versions, and the documents of each version."),
         (name = "webhooks", description = "Events sent to other programs, and their deliveries."),
         (name = "registry", description = "Read, verify and write the verifiable registry."),
@@ -43,12 +44,13 @@ use crate::error::Handled;
         (name = "sign-in", description = "OpenID Connect: applications have people sign in here. Includes an organisation's clients."),
         (name = "esignet", description = "Sign-in as eSignet's clients and user interface call it. Served if the settings say so."),
         (name = "mock-identity-system", description = "The mock identity system, at the addresses of MOSIP's. Served if the settings say so."),
+        (name = "remote-wallet", description = "Rows of Indy wallets of the type `remote`, at the addresses of TheOrgBook's key-value service of 2018. Served if the settings say so; takes an API key as `Authorization: Token`."),
         (name = "resolution", description = "Resolve DIDs; the DID documents that are hosted here."),
         (name = "tails", description = "The tails files of AnonCreds revocation registries, at the addresses of indy-tails-server, and the proofs of issuers' keys."),
         (name = "von-network", description = "The addresses of a von-network, for tools that know them."),
         (name = "supervision", description = "Health, metrics, and this description."),
     ),
-    components(schemas(ProblemDetails, ProtocolError))
+    components(schemas(ProblemDetails, ProtocolError, selfsame_wallet::CardOrder))
 )]
 struct DocumentDescription;
 

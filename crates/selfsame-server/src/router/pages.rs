@@ -10,8 +10,8 @@ use crate::assets;
 use crate::extract::Query;
 use crate::server::Server;
 use crate::ui::{
-    Frame, ask, audit, home, issuer, operator, organisations, people, reference, registry,
-    resolver, saved, trust, types, verifier, wallet, webhooks,
+    Frame, ask, audit, home, operator, organisations, people, reference, registry, resolver, saved,
+    trust, types, verifier, wallet, webhooks,
 };
 
 /// Pages for anyone.
@@ -77,23 +77,6 @@ pub fn operator_door() -> Vec<Route> {
         post("/operator/sign-in", operator::sign_in),
         get("/operator/invited", operator::invited::page),
         post("/operator/invited", operator::invited::accept),
-    ]
-}
-
-/// The issuer's pages.
-pub fn issuer() -> Vec<Route> {
-    vec![
-        get("/issuer", issuer::page),
-        get("/issuer/new/{type}", issuer::new),
-        post("/issuer/new", issuer::create),
-        get("/issuer/view/{offer}", issuer::offer),
-        get("/issuer/issued/{credential}", issuer::issued),
-        post("/issuer/issued/{credential}/status", issuer::set_status),
-        post("/issuer/delegations", issuer::delegate),
-        post(
-            "/issuer/delegations/{id}/withdraw",
-            issuer::withdraw_delegation,
-        ),
     ]
 }
 
@@ -250,6 +233,7 @@ pub fn wallet() -> Vec<Route> {
         post("/wallet/offer", wallet::offer::accept).abroad(),
         get("/wallet/request", wallet::request::page).abroad(),
         post("/wallet/request", wallet::request::answer).abroad(),
+        get("/wallet/path", wallet::path).abroad(),
         get("/wallet/history", wallet::history::page),
         get("/wallet/keys", wallet::keys::page),
         post("/wallet/keys", wallet::keys::create_key),

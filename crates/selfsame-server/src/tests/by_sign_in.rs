@@ -18,15 +18,20 @@ use crate::{ServerLimits, ServerSettings, serve};
 const OFFER_GRANT: &str = "urn:ietf:params:oauth:grant-type:pre-authorized_code";
 
 /// An instance that issues staff passes to people who sign in, and a person with a wallet there.
-struct Desk {
-    instance: Instance,
-    origin: Url,
+pub(super) struct Desk {
+    pub instance: Instance,
+    pub origin: Url,
     /// The person's token at their wallet.
-    person: String,
+    pub person: String,
 }
 
 impl Desk {
-    async fn open() -> Self {
+    pub async fn open() -> Self {
+        Self::of_wallets("strict").await
+    }
+
+    /// An instance whose provider has this preset for its wallets.
+    pub async fn of_wallets(preset: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let origin: Url = format!("http://{address}/").parse().unwrap();
@@ -50,25 +55,28 @@ impl Desk {
         let never = std::future::pending::<()>();
         let settings = ServerSettings::default();
         tokio::spawn(serve(listener, app.clone(), settings, never));
-        let instance = Instance::of((app, token), ServerLimits::default(), false);
+        let instance = Instance {
+            host: address.to_string(),
+            ..Instance::of((app, token), ServerLimits::default(), false)
+        };
         let mut desk = Self {
             instance,
             origin,
             person: String::new(),
         };
-        desk.furnish().await;
+        desk.furnish(preset).await;
         desk
     }
 
     /// Publishes the type, registers the wallet as a client, and makes the person known.
-    async fn furnish(&mut self) {
+    async fn furnish(&mut self, preset: &str) {
         let staff = json!({"id": "staff", "title": {"en": "Staff pass"}, "claims": [
             {"path": ["name"], "kind": "text", "required": true},
             {"path": ["mail"], "kind": "text", "disclosed": "selectively"}]});
         self.operator("/api/types", &staff).await;
         self.operator("/api/types/staff/publish", &json!({})).await;
         let client = json!({"client_id": "selfsame-wallet", "client_name": "A wallet",
-            "token_endpoint_auth_method": "none",
+            "token_endpoint_auth_method": "none", "preset": preset,
             "redirect_uris": [self.origin.join("wallet/received").unwrap()]});
         self.operator("/api/sign-in/clients", &client).await;
         let now = self.instance.app.clock().now().rfc3339();
@@ -84,28 +92,28 @@ impl Desk {
         self.person = made["token"].as_str().unwrap().to_owned();
     }
 
-    async fn call(&self, call: Call) -> Answered {
+    pub async fn call(&self, call: Call) -> Answered {
         let host = self.origin.authority();
         self.instance.call(call.host(host)).await
     }
 
-    async fn operator(&self, path: &str, body: &Value) -> Value {
+    pub async fn operator(&self, path: &str, body: &Value) -> Value {
         let sent = post(path).bearer(&self.instance.token);
         read(&self.call(sent.json(&body.to_string())).await)
     }
 
-    async fn wallet(&self, path: &str, body: &Value) -> Answered {
+    pub async fn wallet(&self, path: &str, body: &Value) -> Answered {
         let sent = post(path).bearer(&self.person);
         self.call(sent.json(&body.to_string())).await
     }
 
-    async fn offer(&self) -> Value {
+    pub async fn offer(&self) -> Value {
         let new = json!({"type": "staff", "by_sign_in": true, "label": "for Maja"});
         self.operator("/api/issuer/offers", &new).await
     }
 
     /// Where the person signs in for an offer.
-    async fn begin(&self, offer: &Value) -> Url {
+    pub async fn begin(&self, offer: &Value) -> Url {
         let accept = json!({"offer": offer["uri"]});
         let begun = self.wallet("/api/wallet/offers/sign-in", &accept).await;
         let begun = read(&begun);
@@ -113,7 +121,7 @@ impl Desk {
     }
 
     /// The person signs in at an address and agrees; where that leads.
-    async fn sign_in(&self, url: &Url) -> Url {
+    pub async fn sign_in(&self, url: &Url) -> Url {
         let path = &url[url::Position::BeforePath..];
         let begun = self.call(get(path)).await;
         assert_eq!(begun.status, StatusCode::SEE_OTHER, "{}", begun.body);
@@ -140,13 +148,13 @@ impl Desk {
         back
     }
 
-    async fn come_back(&self, back: &Url) -> Answered {
+    pub async fn come_back(&self, back: &Url) -> Answered {
         self.wallet("/api/wallet/offers/received", &json!({"response": back}))
             .await
     }
 }
 
-fn read(answer: &Answered) -> Value {
+pub(super) fn read(answer: &Answered) -> Value {
     let status = answer.status;
     assert!(status.is_success(), "{status} {}", answer.body);
     serde_json::from_str(&answer.body).unwrap_or_default()
@@ -293,4 +301,34 @@ async fn the_issuer_names_the_provider_and_the_scope_of_what_it_issues() {
     let with_scope: Vec<_> = all.filter(|(_, one)| one["scope"] == "staff").collect();
     assert!(!with_scope.is_empty());
     assert!(with_scope.iter().all(|(id, _)| id.starts_with("staff_1_")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clerk_makes_an_offer_on_the_page_for_which_the_person_signs_in() {
+    let desk = Desk::open().await;
+    let cookie = desk.instance.operator_cookie().await;
+    let other = desk.call(get("/issuer/new/immunization").cookie(&cookie));
+    assert!(!other.await.body.contains("by_sign_in"));
+    let page = desk.call(get("/issuer/new/staff").cookie(&cookie)).await;
+    assert!(
+        page.body.contains("Or the person signs in"),
+        "{}",
+        page.body
+    );
+    let token = page.form_token();
+    let fields = [
+        ("form_token", token.as_str()),
+        ("type", "staff"),
+        ("by_sign_in", "true"),
+        ("by_reference", "true"),
+        ("uses", "1"),
+        ("label", "for Maja"),
+    ];
+    let made = post("/issuer/new").cookie(&cookie).form(form(&fields));
+    let made = desk.call(made).await;
+    assert_eq!(made.status, StatusCode::SEE_OTHER, "{}", made.body);
+    let offers = get("/api/issuer/offers").bearer(&desk.instance.token);
+    let offers = read(&desk.call(offers).await);
+    let begun = desk.begin(&offers["items"][0]).await;
+    assert!(begun.path().starts_with("/oidc/authorize"), "{begun}");
 }

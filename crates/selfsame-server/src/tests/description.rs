@@ -6,6 +6,10 @@ use std::path::PathBuf;
 use http::StatusCode;
 use selfsame_app::view::instance::{CopyMade, InstanceStatus, MasterKeyStatus, SignInLink};
 use selfsame_audit::{AuditEntry, ChainAnchor};
+use selfsame_book_role::{LoadedEntry, NewCredentials, QuickLoad};
+use selfsame_book_view::{
+    EntryErasure, EntryProof, IndexRebuild, ProvenEntry, Tombstone, VerifiedEntry, v1, v2, v4,
+};
 use selfsame_core::organisation::look::{LookChange, LookView};
 use selfsame_core::organisation::trust::{NewTrustedIssuer, TrustedIssuer};
 use selfsame_core::organisation::view::{
@@ -13,8 +17,10 @@ use selfsame_core::organisation::view::{
 };
 use selfsame_core::view::{InstanceDid, NewDid};
 use selfsame_driver::paging::Listing;
+use selfsame_endpoints::remote_wallet::{RowMembers, RowsToken, ShownRow, SignInMembers};
 use selfsame_http::route::openapi::Example;
 use selfsame_identity::presentation::PresentationRules;
+use selfsame_issuing_view::{IssuingList, ListResult, NewIssuingList};
 use selfsame_ledger::view::{NodeHealth, RegistryClock, RegistryEntry, RegistryStatus};
 use selfsame_oidc_endpoints::operator::{NewClientBody, NewInitialTokenBody};
 use selfsame_openid::saved::definition::RequestDefinition;
@@ -30,6 +36,7 @@ use selfsame_operators::view::{
     AuthorityView, CreatedKey, KeyView, NewKey, NewOperatorInvitation, OperatorInvitation,
     PersonView, RolesChange,
 };
+use selfsame_types::form::application::{FilledApplication, NewApplication, ShownApplication};
 use selfsame_types::import::ImportedType;
 use selfsame_types::{TypeDefinition, TypeSummary};
 use selfsame_wallet::view::carried::{
@@ -38,7 +45,7 @@ use selfsame_wallet::view::carried::{
 use selfsame_wallet::view::sent;
 use selfsame_wallet::view::{
     AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
-    KeyInfo, NewSession, OfferPreview, RequestPreview, SignInForOffer,
+    KeyInfo, NewSession, OfferPreview, PreparedCredential, RequestPreview, SignInForOffer,
 };
 use selfsame_webhooks::{
     CreatedEndpoint, EndpointChange, EndpointView, EventReplay, NewEndpoint, Replayed,
@@ -201,6 +208,8 @@ fn each_example_is_a_body_of_its_type() {
     webhooks_examples(&mut examples);
     peoples_examples(&mut examples);
     others_examples(&mut examples);
+    books_examples(&mut examples);
+    remote_wallets_examples(&mut examples);
     let left = examples
         .0
         .iter()
@@ -222,10 +231,82 @@ fn issuers_examples(examples: &mut Checked) {
     examples.response::<IssuedCredential>("issuer_set_status");
     examples.request::<NewStatuses>("issuer_set_statuses");
     examples.response::<Listed<IssuedCredential>>("issuer_set_statuses");
+    examples.request::<NewApplication>("issuer_begin_application");
+    examples.response::<ShownApplication>("issuer_begin_application");
+    examples.response::<Listing<ShownApplication>>("issuer_list_applications");
+    examples.response::<ShownApplication>("issuer_get_application");
+    examples.request::<FilledApplication>("issuer_offer_application");
+    examples.response::<Offer>("issuer_offer_application");
+    lists_examples(examples);
     examples.request::<NewDelegation>("issuer_create_delegation");
     examples.response::<Delegation>("issuer_create_delegation");
     examples.response::<Listing<Delegation>>("issuer_list_delegations");
     examples.response::<Delegation>("issuer_withdraw_delegation");
+}
+
+fn lists_examples(examples: &mut Checked) {
+    examples.request::<NewIssuingList>("issuer_begin_list");
+    for name in ["begin", "get", "send", "check", "issue", "cancel"] {
+        examples.response::<IssuingList>(&format!("issuer_{name}_list"));
+    }
+    examples.response::<Listing<IssuingList>>("issuer_list_lists");
+    examples.response::<Listing<ListResult>>("issuer_list_results");
+}
+
+fn books_examples(examples: &mut Checked) {
+    examples.response::<v4::ResultPage<v4::FoundTopic>>("book_search_topics");
+    examples.response::<v4::FacetedSearch>("book_count_facets");
+    examples.response::<v4::Suggestions>("book_autocomplete");
+    examples.response::<Vec<v4::FuzzyTopic>>("book_search_fuzzily");
+    examples.response::<v4::ShownTopic>("book_get_topic");
+    examples.response::<Vec<v4::ShownSet>>("book_list_sets");
+    examples.response::<v4::ShownCredential>("book_get_credential");
+    examples.response::<VerifiedEntry>("book_verify_credential");
+    examples.request::<EntryProof>("book_prove_credential");
+    examples.response::<ProvenEntry>("book_prove_credential");
+    examples.response::<v4::ResultPage<v4::ShownType>>("book_list_types");
+    examples.request::<NewCredentials>("book_enter_credentials");
+    examples.request::<QuickLoad>("book_quick_load");
+    for name in ["book_enter_credentials", "book_quick_load"] {
+        examples.response::<Listed<LoadedEntry>>(name);
+    }
+    examples.request::<EntryErasure>("book_erase_entry");
+    examples.response::<Tombstone>("book_erase_entry");
+    older_books_examples(examples);
+    for name in ["book_rebuild_index", "book_show_rebuild"] {
+        examples.response::<IndexRebuild>(name);
+    }
+}
+
+fn older_books_examples(examples: &mut Checked) {
+    examples.response::<Vec<v1::VerifiableOrg>>("book_v1_list_organisations");
+    examples.response::<v1::VerifiableOrg>("book_v1_get_organisation");
+    examples.response::<Vec<v1::VerifiableClaim>>("book_v1_list_claims");
+    examples.response::<Vec<v1::OrgLocation>>("book_v1_list_locations");
+    examples.response::<Vec<v1::DoingBusinessAs>>("book_v1_list_assumed_names");
+    examples.response::<v2::VerifySuccess>("book_v1_verify_claim");
+    examples.response::<v4::FacetedSearch>("book_v2_count_facets");
+    for name in ["get_formatted_topic", "find_formatted_topic"] {
+        examples.response::<v2::NamedTopic>(&format!("book_v2_{name}"));
+    }
+    for name in ["", "active_", "historical_"] {
+        let name = format!("book_v2_list_{name}credentials");
+        examples.response::<Vec<v2::ExpandedCredential>>(&name);
+    }
+    examples.response::<v2::ExpandedCredential>("book_v2_get_formatted_credential");
+    examples.response::<v4::ShownTopic>("book_v2_get_topic");
+    examples.response::<Vec<v4::ShownSet>>("book_v2_list_sets");
+    examples.response::<Vec<v4::ShownTopic>>("book_v3_find_by_attribute");
+    for version in ["v2", "v3"] {
+        let named = |what: &str| format!("book_{version}_{what}");
+        examples.response::<v4::ResultPage<v4::FoundTopic>>(&named("search_topics"));
+        examples.response::<v4::Suggestions>(&named("autocomplete"));
+        examples.response::<v4::ShownTopic>(&named("find_topic"));
+        examples.response::<v4::ShownCredential>(&named("get_credential"));
+        examples.response::<v4::ShownCredential>(&named("get_latest_credential"));
+        examples.response::<v2::VerifySuccess>(&named("verify_credential"));
+        examples.response::<v4::ResultPage<v4::ShownType>>(&named("list_types"));
+    }
 }
 
 fn providers_examples(examples: &mut Checked) {
@@ -239,6 +320,7 @@ fn providers_examples(examples: &mut Checked) {
         "sign_in_register_client",
         "sign_in_get_client",
         "sign_in_list_clients",
+        "sign_in_list_past",
         "sign_in_renew_client_secret",
         "sign_in_make_initial_token",
     ] {
@@ -273,6 +355,7 @@ fn verifiers_examples(examples: &mut Checked) {
 fn wallets_examples(examples: &mut Checked) {
     examples.request::<sent::NewAccount>("wallet_register");
     examples.response::<NewSession>("wallet_register");
+    examples.request::<Value>("wallet_delete_account");
     examples.request::<sent::Credentials>("wallet_sign_in");
     examples.response::<NewSession>("wallet_sign_in");
     examples.request::<sent::NewInvitation>("wallet_create_invitation");
@@ -291,6 +374,7 @@ fn wallets_examples(examples: &mut Checked) {
     examples.response::<Answered>("wallet_answer_request");
     examples.request::<sent::RequestLink>("wallet_decline_request");
     examples.response::<Answered>("wallet_decline_request");
+    examples.response::<Listing<PreparedCredential>>("wallet_list_preparing");
     examples.response::<Listing<CardSummary>>("wallet_list_cards");
     examples.response::<Card>("wallet_get_card");
     examples.request::<NewWalletExport>("wallet_begin_export");
@@ -359,6 +443,20 @@ fn webhooks_examples(examples: &mut Checked) {
     examples.response::<Replayed>("webhooks_replay");
     examples.response::<Listing<WebhookDelivery>>("webhooks_deliveries");
     examples.response::<WebhookDelivery>("webhooks_resend");
+}
+
+fn remote_wallets_examples(examples: &mut Checked) {
+    examples.request::<SignInMembers>("remote_wallet_sign_in");
+    examples.response::<RowsToken>("remote_wallet_sign_in");
+    for name in ["create", "replace", "change"] {
+        examples.request::<RowMembers>(&format!("remote_wallet_{name}"));
+    }
+    for name in ["create", "show", "replace", "change"] {
+        examples.response::<ShownRow>(&format!("remote_wallet_{name}"));
+    }
+    for name in ["list", "find"] {
+        examples.response::<Vec<ShownRow>>(&format!("remote_wallet_{name}"));
+    }
 }
 
 fn others_examples(examples: &mut Checked) {

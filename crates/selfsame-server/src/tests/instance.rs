@@ -25,7 +25,7 @@ use tokio::net::TcpListener;
 use tower::ServiceExt as _;
 
 use crate::peer::Peer;
-use crate::server::Server;
+use crate::server::{ServedSettings, Server};
 use crate::{ServerLimits, ServerSettings, router, serve};
 
 pub const HOST_NAME: &str = "127.0.0.1:7380";
@@ -139,7 +139,7 @@ impl Instance {
         Self::of(opened, ServerLimits::default(), false)
     }
 
-    /// An instance with an agent for each of these organisations, which nobody can reach.
+    /// An instance with an agent for each of these organisations, which cannot be reached from outside.
     pub async fn with_agents(organisations: &[&str]) -> Self {
         let endpoint: url::Url = "http://127.0.0.1:9/".parse().unwrap();
         let agent = |name: &&str| AgentConfig {
@@ -172,7 +172,17 @@ impl Instance {
     }
 
     pub fn of((app, token): (Arc<App>, String), limits: ServerLimits, open: bool) -> Self {
-        let server = Server::new(app.clone(), limits, None, open).unwrap();
+        let settings = ServedSettings {
+            limits,
+            open_registration: open,
+            ..ServedSettings::default()
+        };
+        Self::served((app, token), settings)
+    }
+
+    /// An instance with these settings, called at its main listener.
+    pub fn served((app, token): (Arc<App>, String), settings: ServedSettings) -> Self {
+        let server = Server::new(app.clone(), settings).unwrap();
         Self {
             app,
             router: router::build(&server),
@@ -214,7 +224,8 @@ impl Instance {
     pub async fn operator_cookie(&self) -> String {
         let answer = self.call(get(&self.sign_in_link().await)).await;
         assert_eq!(answer.status, StatusCode::OK);
-        answer.cookie("selfsame-operator-7380")
+        let port = self.host.rsplit(':').next().unwrap();
+        answer.cookie(&format!("selfsame-operator-{port}"))
     }
 
     /// The cookie of a person's browser, registered by the page's own form.
@@ -315,6 +326,7 @@ pub async fn opened(config: Config) -> (Arc<App>, String) {
             net,
             ledger,
             hsm: None,
+            book_index: None,
         },
     )
     .await

@@ -3,10 +3,12 @@
 use http::StatusCode;
 use selfsame_crypto::{KeyType, PrivateKey, jws};
 use selfsame_driver::paging::Paging;
+use selfsame_endpoints::CredentialAnswer;
 use selfsame_openid::view::issuer::{CredentialStatus, NewOffer};
 use serde_json::{Value, json};
 
 use super::instance::{Answered, Instance, call, form, get, post};
+use super::pages::check;
 
 /// An instance with a credential of Ada Lovelace, and the operator's browser.
 struct IssuersDesk {
@@ -54,8 +56,8 @@ impl Instance {
         self.issue_many(new, 1).await;
     }
 
-    /// Issues so many credentials of an offer to one wallet.
-    async fn issue_many(&self, new: Value, count: usize) {
+    /// Issues this number of credentials of an offer to one wallet.
+    pub async fn issue_many(&self, new: Value, count: usize) -> Vec<String> {
         let issuer = self.app.main().issuer().unwrap();
         let new: NewOffer = serde_json::from_value(new).unwrap();
         let link = issuer.create_offer(&new).await.unwrap().uri;
@@ -85,7 +87,11 @@ impl Instance {
         });
         let (token, body) = (token.access_token.expose(), body.to_string());
         let issued = issuer.credential(token, body.as_bytes());
-        issued.await.unwrap();
+        let CredentialAnswer::Plain(issued) = issued.await.unwrap() else {
+            panic!("no encryption was asked for");
+        };
+        let issued = issued.credentials;
+        issued.into_iter().map(|one| one.credential).collect()
     }
 
     /// The ids of all issued credentials.
@@ -288,4 +294,63 @@ async fn a_delegation_says_what_is_wrong_with_it_in_its_form() {
     ] {
         assert!(refused.body.contains(said), "{said}: {}", refused.body);
     }
+}
+
+#[tokio::test]
+async fn credentials_are_found_by_words_of_their_reference_and_by_status() {
+    let desk = IssuersDesk::open().await;
+    for label in ["Zoë Müller, E-0017", "Grace Hopper", "Grace Kelly"] {
+        desk.instance.issue(label).await;
+    }
+    let found = async |query: &str| {
+        let asked = get(&format!("/api/issuer/credentials?{query}"));
+        let answer = desk.instance.call(asked.bearer(&desk.instance.token)).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+        let listed: Value = serde_json::from_str(&answer.body).unwrap();
+        let labels = listed["items"].as_array().unwrap().iter();
+        let labels: Vec<String> = labels
+            .map(|one| one["label"].as_str().unwrap().to_owned())
+            .collect();
+        labels.join(" | ")
+    };
+    assert_eq!(found("q=zoe+0017").await, "Zoë Müller, E-0017");
+    assert_eq!(found("q=GRACE").await, "Grace Kelly | Grace Hopper");
+    assert_eq!(found("q=grace+hopper").await, "Grace Hopper");
+    assert_eq!(found("q=nobody").await, "");
+    assert_eq!(found("q=grace&type=machine").await, "");
+    let path = format!("/issuer/issued/{}/status", desk.id);
+    desk.sends(&path, &[("status", "suspended")]).await;
+    assert_eq!(found("status=suspended").await, "Ada Lovelace");
+    assert_eq!(found("status=valid&q=ada").await, "");
+}
+
+#[tokio::test]
+async fn several_credentials_are_revoked_on_the_page_after_a_question_that_names_them() {
+    let desk = IssuersDesk::open().await;
+    desk.instance.issue("Grace Hopper").await;
+    let page = desk.sees("/issuer/issued?q=grace").await;
+    check("/issuer/issued", &page.body);
+    assert!(page.body.contains("Grace Hopper") && !page.body.contains("Ada"));
+    let ids = desk.instance.issued_ids().await;
+    let chosen = [("id", &*ids[0]), ("id", &*ids[1]), ("status", "revoked")];
+    let asked = desk.sends("/issuer/issued", &chosen).await;
+    check("POST /issuer/issued", &asked.body);
+    for told in [
+        "Revoke 2 credentials?",
+        "Ada Lovelace",
+        "Grace Hopper",
+        "undone",
+    ] {
+        assert!(asked.body.contains(told), "{told}: {}", asked.body);
+    }
+    let status = desk.instance.status_of(&ids[0]).await;
+    assert_eq!(status, CredentialStatus::Valid, "nothing before the answer");
+    let done = desk.sends("/issuer/issued/status", &chosen).await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.body);
+    for id in &ids {
+        let status = desk.instance.status_of(id).await;
+        assert_eq!(status, CredentialStatus::Revoked);
+    }
+    let none = desk.sends("/issuer/issued", &[("status", "revoked")]).await;
+    assert_eq!(none.status, StatusCode::SEE_OTHER);
 }

@@ -57,12 +57,13 @@ fn lists() -> Vec<List> {
     all.map(list).collect()
 }
 
-/// An instance, a person's token for their wallet, and a webhook.
+/// An instance, a person's token for their wallet, a webhook, and an issuing list.
 struct Host {
     instance: Instance,
     person: String,
     webhook: String,
     export: String,
+    issuing: String,
 }
 
 impl Host {
@@ -82,20 +83,32 @@ impl Host {
         let made: Value = serde_json::from_str(&made.body).unwrap();
         let webhook = made["id"].as_str().unwrap_or_default().to_owned();
         assert!(!webhook.is_empty(), "{made}");
+        let new = json!({"type": "immunization", "kind": "csv"}).to_string();
+        let made = post("/api/issuer/lists").bearer(&instance.token).json(&new);
+        let made = instance.call(made).await;
+        let made: Value = serde_json::from_str(&made.body).unwrap();
+        let issuing = made["id"].as_str().unwrap_or_default().to_owned();
+        assert!(!issuing.is_empty(), "{made}");
+        let new = json!({"client_id": "rp", "redirect_uris": ["https://rp.example/cb"]});
+        let made = post("/api/sign-in/clients").bearer(&instance.token);
+        let made = instance.call(made.json(&new.to_string())).await;
+        assert_eq!(made.status, StatusCode::CREATED, "{}", made.body);
         Self {
             instance,
             person,
             webhook,
             export,
+            issuing,
         }
     }
 
     async fn asks(&self, list: &List, query: &str) -> Answered {
         let id = match list.is_of_wallet {
             true => &self.export,
+            false if list.path.starts_with("/api/issuer/lists/") => &self.issuing,
             false => &self.webhook,
         };
-        let path = list.path.replace("{id}", id);
+        let path = list.path.replace("{id}", id).replace("{client_id}", "rp");
         let needed = match list.path.as_str() {
             "/api/registry/history" => {
                 let did = self

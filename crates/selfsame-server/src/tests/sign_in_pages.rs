@@ -91,6 +91,16 @@ impl<'i> AtSignIn<'i> {
         answer
     }
 
+    /// Takes a step as a program does, by JSON, and returns the answer.
+    pub async fn step(&mut self, step: &str, body: &Value) -> Answered {
+        let (prefix, id) = self.page.split_once("/sign-in/").unwrap();
+        let call = post(&format!("{prefix}/oidc/sign-in/{id}{step}"));
+        let call = call.cookie(&self.cookies.join("; "));
+        let answer = self.instance.call(call.json(&body.to_string())).await;
+        self.keep(&answer);
+        answer
+    }
+
     pub async fn prove(&mut self, password: &str) -> Answered {
         let fields = [("identifier", PERSON), ("password", password)];
         self.send("/proof", &fields).await

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use http::StatusCode;
 use selfsame_core::config::ResolverConfig;
+use selfsame_crypto::Algorithm;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::seal::random_seed;
 use selfsame_identity::config::{SignInConfig, UpstreamSection};
@@ -44,7 +45,8 @@ impl Scene {
         let client = json!({
             "redirect_uris": [format!("{ORIGIN}/oidc/upstream")],
             "client_name": "Our own provider",
-            "token_endpoint_auth_method": "client_secret_post"
+            "token_endpoint_auth_method": "client_secret_post",
+            "userinfo_signed_response_alg": "ES256"
         });
         let made = post("/o/acme/api/sign-in/clients").bearer(&theirs.token);
         let made = theirs.call(made.json(&client.to_string())).await;
@@ -62,6 +64,7 @@ impl Scene {
                 client_id: client["client_id"].as_str().unwrap().to_owned(),
                 client_secret_file: secret.clone(),
                 scope: None,
+                userinfo_signed_response_alg: Some(Algorithm::Es256),
             }),
             ..SignInConfig::default()
         };

@@ -187,6 +187,63 @@ async fn a_wallet_on_the_same_device_leads_back_to_the_browser_that_asked() {
     assert_eq!(proven.header("location"), page, "{}", proven.body);
 }
 
+fn read(answer: &Answered) -> Value {
+    assert!(answer.status.is_success(), "{}", answer.body);
+    serde_json::from_str(&answer.body).unwrap()
+}
+
+fn challenge(value: &str) -> Value {
+    json!({"challenges": [{"factor": "presentation", "value": value}]})
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_asks_a_wallet_elsewhere_and_signs_the_person_in_once_it_has_answered() {
+    let scene = Scene::new().await;
+    let mut at = AtSignIn::begun(&scene.instance, "", &[]).await;
+    let asked = read(&at.step("/wallet", &json!({})).await);
+    assert_eq!(asked["credentials"], json!(["Immunization record"]));
+    assert_eq!(asked["answered"], false);
+    assert_eq!(asked, read(&at.step("/wallet", &json!({})).await));
+    let id = asked["id"].as_str().unwrap();
+    let early = at.step("/authentication", &challenge(id)).await;
+    assert!(early.status.is_client_error(), "{}", early.body);
+    let given = scene.answer(asked["elsewhere"].as_str().unwrap()).await;
+    assert!(given.delivered, "{}", scene.requests().await);
+    let answered = read(&at.step("/wallet", &json!({})).await);
+    assert_eq!(answered["answered"], true);
+    // In another browser's sign-in the answer is worth nothing.
+    let mut other = AtSignIn::begun(&scene.instance, "", &[]).await;
+    read(&other.step("/wallet", &json!({})).await);
+    let stolen = other.step("/authentication", &challenge(id)).await;
+    assert!(stolen.status.is_client_error(), "{}", stolen.body);
+    let proven = read(&at.step("/authentication", &challenge(id)).await);
+    assert_eq!(proven["stage"], "consent");
+    let late = at.step("/wallet", &json!({})).await;
+    assert_eq!(late.status, StatusCode::CONFLICT, "{}", late.body);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wallet_on_the_same_device_leads_to_the_page_of_the_program_that_asked() {
+    let scene = Scene::new().await;
+    let mut at = AtSignIn::begun(&scene.instance, "", &[WALLET_ALONE]).await;
+    for page in ["https://evil.example/", "//evil.example", "../ui", ""] {
+        let refused = at.step("/wallet", &json!({"page": page})).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{page}");
+    }
+    let asked = read(&at.step("/wallet", &json!({"page": "ui/wallet"})).await);
+    let link = asked["here"].as_str().unwrap();
+    let back = scene.answer(link).await.redirect_uri.unwrap();
+    let start = format!("http://{}/ui/wallet/", scene.instance.host);
+    let (id, code) = back.strip_prefix(&start).unwrap().split_once('?').unwrap();
+    let code = code.strip_prefix("response_code=").unwrap();
+    let wrong = challenge(&format!("{id}.wrong"));
+    let wrong = at.step("/authentication", &wrong).await;
+    assert!(wrong.status.is_client_error(), "{}", wrong.body);
+    let right = challenge(&format!("{id}.{code}"));
+    let right = at.step("/authentication", &right).await;
+    assert_eq!(read(&right)["stage"], "consent");
+}
+
 #[tokio::test]
 async fn the_rules_are_set_read_and_removed_and_wrong_ones_are_refused() {
     let instance = Instance::start().await;

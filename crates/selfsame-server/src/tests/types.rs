@@ -69,7 +69,7 @@ async fn a_type_is_created_shown_published_and_retired_by_api() {
         .call(get("/api/types").bearer(&instance.token))
         .await;
     let listed: Value = serde_json::from_str(&listed.body).unwrap();
-    assert_eq!(listed["items"].as_array().unwrap().len(), 8);
+    assert_eq!(listed["items"].as_array().unwrap().len(), 11);
 }
 
 #[tokio::test]

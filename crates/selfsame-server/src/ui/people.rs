@@ -48,7 +48,8 @@ pub async fn invite(
     let operators = server.app().operators();
     let made = operators.invite(&work.authority, &work.organisation, &roles);
     match made.await {
-        Ok(invitation) => {
+        Ok(mut invitation) => {
+            invitation.link = server.administered(invitation.link);
             let title = super::title(&server, &work.organisation).await?;
             super::html(&InvitationPage::of(frame, title, &roles, invitation))
         }

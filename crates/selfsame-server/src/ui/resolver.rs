@@ -25,10 +25,7 @@ pub async fn page(
     Query(asked): Query<AskedVersion>,
 ) -> Handled {
     let did = did.trim().to_owned();
-    let asked = AskedVersion {
-        version_id: filled(asked.version_id),
-        version_time: filled(asked.version_time),
-    };
+    let asked = asked.without_empty();
     let result = match did.as_str() {
         "" => None,
         did => Some(ShownResolution::of(
@@ -42,11 +39,4 @@ pub async fn page(
         version_time: asked.version_time.unwrap_or_default(),
         result,
     })
-}
-
-/// Treats a form field that was left empty as absent.
-fn filled(field: Option<String>) -> Option<String> {
-    field
-        .map(|text| text.trim().to_owned())
-        .filter(|text| !text.is_empty())
 }

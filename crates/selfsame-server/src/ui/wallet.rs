@@ -6,12 +6,16 @@ pub mod offer;
 pub mod request;
 
 use axum::extract::State;
-use axum::response::{IntoResponse as _, Redirect};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use selfsame_driver::paging::Paging;
 use selfsame_http::origin::Origin;
+use selfsame_pages::wallet::path::PathPage;
 use selfsame_pages::wallet::{CardPage, CardsShown, WalletPage, link};
+use selfsame_wallet::WhichCards;
 use serde::Deserialize;
 
 use super::Frame;
+use super::correction::refused;
 use crate::error::{Handled, Problem};
 use crate::extract::{Form, Owner, Path, Query};
 use crate::server::Server;
@@ -26,6 +30,7 @@ pub struct WalletPosition {
     #[serde(default, deserialize_with = "selfsame_driver::paging::at_least_one")]
     limit: Option<usize>,
     done: Option<String>,
+    q: Option<String>,
 }
 
 /// The cards.
@@ -35,16 +40,21 @@ pub async fn page(
     Owner(person): Owner,
     Query(at): Query<WalletPosition>,
 ) -> Handled {
-    let paging = selfsame_driver::paging::Paging {
+    let which = WhichCards {
+        q: at.q,
         after: at.after,
         limit: at.limit,
+        ..WhichCards::default()
     };
-    let listed = server.wallet()?.cards(&person, &paging).await?;
+    let wallet = server.wallet()?;
+    let listed = wallet.find_cards(&person, &which).await?;
+    let preparing = wallet.prepared(&person, &Paging::default()).await?.items;
     let shown = CardsShown {
         done: at.done.as_deref(),
+        sought: which.q.as_deref().unwrap_or_default(),
         own: &server.app().config().origin,
     };
-    super::html(&WalletPage::of(frame, listed, &shown))
+    super::html(&WalletPage::of(frame, listed, &shown).preparing(preparing))
 }
 
 /// One card with its claims.
@@ -56,6 +66,33 @@ pub async fn card(
 ) -> Handled {
     let card = server.wallet()?.card(&person, &id).await?;
     super::html(&CardPage::of(frame, card, &server.app().config().origin))
+}
+
+/// The address of a credential that a person wants.
+#[derive(Deserialize)]
+pub struct PathQuery {
+    to: Option<String>,
+}
+
+/// The way to a credential, across issuers.
+pub async fn path(
+    State(server): State<Server>,
+    frame: Frame,
+    Owner(person): Owner,
+    Query(asked): Query<PathQuery>,
+) -> Handled {
+    let Some(to) = asked.to else {
+        return super::html(&PathPage::empty(frame));
+    };
+    match server.wallet()?.path(&person, to.trim()).await {
+        Ok(path) => super::html(&PathPage::of(frame, path)),
+        Err(error) => {
+            let problem = Problem::from(error);
+            let told = problem.told().text;
+            let page = super::html(&PathPage::refused(frame, &to, told))?;
+            Ok(refused(&problem, page))
+        }
+    }
 }
 
 /// Checks the status of the cards, which the list then shows.
@@ -89,11 +126,19 @@ pub async fn open(State(server): State<Server>, form: Form) -> Handled {
         "openid4vp" => "/wallet/request",
         _ if uri.contains("credential_offer") => "/wallet/offer",
         _ if uri.contains("request_uri") || uri.contains("dcql_query") => "/wallet/request",
+        "https" | "http" if uri.contains("/get/") => return Ok(way(uri)),
         _ => {
             return Err(Problem::bad_request("link-unknown"));
         }
     };
     Ok(Redirect::to(&link(page, uri)).into_response())
+}
+
+/// Leads to the way to the credential that is got at this address.
+fn way(address: &str) -> Response {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    let query = query.append_pair("to", address).finish();
+    Redirect::to(&format!("/wallet/path?{query}")).into_response()
 }
 
 /// The link inside one of this wallet's own addresses: people copy these from the address bar.

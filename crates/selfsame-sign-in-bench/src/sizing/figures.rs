@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// The figures that come with the program: the report of a run, with its `date`; `null` if there are none.
+/// The figures that come with the program: the report of a run, with its `date`; `null` before the first measurement.
 const BUILT_IN: &str = include_str!("../../figures.json");
 
 /// Why figures can't be used.
@@ -68,7 +68,7 @@ impl SizeFigures {
     /// The figures that come with the program.
     ///
     /// # Errors
-    /// If there are none.
+    /// If they are missing.
     pub fn built_in() -> Result<Self, FiguresError> {
         match BUILT_IN.trim() {
             "null" => Err(FiguresError::NotBuiltIn),

@@ -8,7 +8,7 @@ use selfsame_oidc_endpoints::browser::landed;
 use selfsame_sign_in::view::{Landing, PersonsAgreement, SignInView};
 use selfsame_sign_in_pages::{ConsentClient, ConsentPage, OfferedChoice};
 
-use super::call::{SignInCall, led, logo, named};
+use super::call::{SignInCall, led, named};
 use super::refusal::refused;
 
 /// Takes what a person agrees to, or that they decline, and leads back to the client.
@@ -65,7 +65,7 @@ pub(super) fn asked(call: &SignInCall, view: &SignInView) -> ConsentPage {
         frame: call.frame(language, call.address()),
         client: ConsentClient {
             name: named(client, language),
-            logo: logo(client),
+            logo: client.logo.clone(),
             purpose: None,
             site: site(&view.redirect_uri),
             policy: client.policy_uri.as_ref().map(ToString::to_string),

@@ -165,10 +165,3 @@ pub fn named(client: &AskingClientView, language: &PageLanguage) -> String {
     let mut names = named.filter_map(|tag| client.names.get(tag));
     names.next().unwrap_or(&client.client_id).clone()
 }
-
-/// The logo of a client, if its registration has the image itself: pages load nothing from elsewhere.
-pub fn logo(client: &AskingClientView) -> Option<String> {
-    let logo = client.logo_uri.as_ref();
-    let own = logo.filter(|logo| logo.scheme() == "data");
-    own.map(ToString::to_string)
-}

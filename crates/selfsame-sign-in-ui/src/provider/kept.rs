@@ -15,12 +15,15 @@ const ROOT: &str = "signed-in";
 
 /// The sessions.
 pub async fn sessions(call: SignInCall) -> Handled {
-    let all = call.here.provider.sessions(&session(&call)?).await?;
+    let session = session(&call)?;
+    let all = call.here.provider.sessions(&session).await?;
+    let has_account = has_account(&call, &session).await?;
     let (language, root) = (call.language(&[]), root(&call));
     shown(&SessionsPage {
         frame: call.frame(language, format!("{root}/sessions")),
         root,
         sessions: all.iter().map(listed).collect(),
+        has_account,
     })
 }
 
@@ -44,12 +47,15 @@ pub async fn end_others(call: SignInCall) -> Handled {
 
 /// What the person agreed to.
 pub async fn agreements(call: SignInCall) -> Handled {
-    let all = call.here.provider.agreements(&session(&call)?).await?;
+    let session = session(&call)?;
+    let all = call.here.provider.agreements(&session).await?;
+    let has_account = has_account(&call, &session).await?;
     let (language, root) = (call.language(&[]), root(&call));
     shown(&AgreementsPage {
         frame: call.frame(language, format!("{root}/agreements")),
         root,
         agreements: all.iter().map(|one| agreed(one, language)).collect(),
+        has_account,
     })
 }
 
@@ -60,13 +66,18 @@ pub async fn take_back(call: SignInCall) -> Handled {
     led(&format!("{}/agreements", root(&call)))
 }
 
+/// Whether the person has an account here, which can have passkeys.
+async fn has_account(call: &SignInCall, session: &SecretString) -> Handled<bool> {
+    Ok(call.here.provider.own_account(session).await?.is_some())
+}
+
 /// The session of the browser.
-fn session(call: &SignInCall) -> Handled<SecretString> {
+pub(super) fn session(call: &SignInCall) -> Handled<SecretString> {
     let session = call.here.browser(call.headers()).session;
     Ok(session.ok_or(Error::new(ErrorKind::Unauthenticated, "session-over"))?)
 }
 
-fn root(call: &SignInCall) -> String {
+pub(super) fn root(call: &SignInCall) -> String {
     format!("{}{ROOT}", call.here.root.trim_end_matches("oidc/"))
 }
 

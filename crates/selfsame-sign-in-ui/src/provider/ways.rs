@@ -6,7 +6,7 @@ use selfsame_sign_in::view::{SignInStage, SignInView};
 use selfsame_sign_in_pages::{CodeChannels, OtherWay, Saying, TypedWay, WayKind, WaysPage};
 
 use super::agreeing;
-use super::call::{SignInCall, led, logo, named, shown};
+use super::call::{SignInCall, led, named, shown};
 use super::elsewhere::ElsewhereWay;
 use super::refusal::refused;
 
@@ -146,7 +146,7 @@ pub(super) fn asked(call: &SignInCall, view: &SignInView, problem: Option<TypedE
     WaysPage {
         frame: call.frame(language, format!("{}?way={}", call.address(), way.name())),
         client: named(&view.client, language),
-        logo: logo(&view.client),
+        logo: view.client.logo.clone(),
         identifier,
         way: way.typed(),
         others: others

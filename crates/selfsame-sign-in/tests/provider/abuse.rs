@@ -77,6 +77,7 @@ async fn a_code_of_one_client_is_nothing_in_the_hands_of_another() {
             registration,
             preset: Preset::Strict,
             reads_tokens: false,
+            fetches_logo: true,
         });
     let other = other.await.unwrap();
     let own = (world.client_id.clone(), world.secret.clone());
@@ -217,6 +218,7 @@ async fn keys_at_an_address_that_points_inward_are_never_fetched() {
         registration: registration.unwrap(),
         preset: Preset::Strict,
         reads_tokens: false,
+        fetches_logo: true,
     });
     made.await.unwrap();
     let mut world = World::new(json!({"token_endpoint_auth_method": "private_key_jwt"})).await;

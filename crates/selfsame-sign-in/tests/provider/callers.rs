@@ -53,7 +53,7 @@ async fn guesses_about_a_person_are_counted_over_sign_ins_and_for_one_network() 
         panic!("{paused:?}");
     };
     assert!(retry_after <= 600, "{retry_after}");
-    // Nobody locks a person out from elsewhere, and the pause ends.
+    // A caller cannot lock out a person who is elsewhere, and the pause ends.
     guess(&world, "203.0.113.2", "111111").await.unwrap();
     world.shared.clock.advance(1_200);
     guess(&world, "203.0.113.1", "111111").await.unwrap();

@@ -35,7 +35,7 @@ async fn a_token_that_is_bound_opens_nothing_without_its_key() {
     let proof = world.proof(&of);
     world.userinfo_with(token, Some(&proof)).await.unwrap();
     let replayed = world.userinfo_with(token, Some(&proof)).await;
-    assert_eq!(code(replayed), Some("invalid_client"));
+    assert_eq!(code(replayed), Some("invalid_dpop_proof"));
     let mut thief = World::new(json!({})).await;
     thief.provider = world.provider.clone();
     let forged = thief.proof(&of);

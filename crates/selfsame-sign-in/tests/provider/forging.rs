@@ -225,7 +225,11 @@ async fn a_client_that_is_switched_off_begins_nothing_and_its_tokens_open_nothin
     registration
         .other
         .insert("status".to_owned(), json!("INACTIVE"));
-    let change = world.provider.change_client(&world.client_id, registration);
+    let changed = selfsame_sign_in::clients::ChangedClient {
+        registration,
+        fetches_logo: false,
+    };
+    let change = world.provider.change_client(&world.client_id, changed);
     change.await.unwrap();
     assert_eq!(code(world.begin(&[]).await), Some("invalid_client"));
     assert_eq!(code(world.redeem(&given).await), Some("invalid_client"));

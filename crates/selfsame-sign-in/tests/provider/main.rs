@@ -7,6 +7,8 @@ mod dpop;
 mod flows;
 mod forging;
 mod leaving;
+mod logos;
+mod past;
 mod pushing;
 mod refreshing;
 mod registering;

@@ -105,6 +105,7 @@ async fn a_client_asks_about_its_own_tokens_and_a_resource_server_about_all() {
             registration: ClientRegistration::web(URI),
             preset: Preset::Strict,
             reads_tokens,
+            fetches_logo: false,
         });
         let other = other.await.unwrap();
         (world.client_id, world.secret) = (other.client_id, other.client_secret);

@@ -34,6 +34,7 @@ use selfsame_sign_in::{
 };
 use selfsame_store::{Memory, Store, Vault};
 use serde_json::{Map, Value, json};
+use url::Origin;
 
 use crate::credentials::credentials;
 
@@ -152,12 +153,22 @@ pub struct World {
 }
 
 pub async fn provider(system: OnePerson, preset: Preset) -> (Arc<Shared>, SignIns) {
+    let shared = shared(Vec::new()).await;
+    let provider = provider_on(&shared, system, preset);
+    (shared, provider)
+}
+
+/// An instance that may call these origins on this machine.
+pub async fn shared(own_origins: Vec<Origin>) -> Arc<Shared> {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
-    let store = Store::open(Arc::new(Memory::default()), vault)
-        .await
-        .unwrap();
+    let clock = Clock::default();
+    let now = clock.clone();
+    let now = Arc::new(move || now.now());
+    let store = Store::open_with_clock(Arc::new(Memory::default()), vault, now);
+    let store = store.await.unwrap();
     let settings = Settings {
         native_roots: false,
+        own_origins,
         ..Settings::default()
     };
     let config = SharedConfig {
@@ -170,12 +181,10 @@ pub async fn provider(system: OnePerson, preset: Preset) -> (Arc<Shared>, SignIn
         keys: Keys::new(store.clone()),
         store,
         net: Net::new(settings).unwrap(),
-        clock: Clock::default(),
+        clock,
         registry: None,
     };
-    let shared = Arc::new(Shared::new(config, resources).unwrap());
-    let provider = provider_on(&shared, system, preset);
-    (shared, provider)
+    Arc::new(Shared::new(config, resources).unwrap())
 }
 
 /// The provider of another process on the same records.
@@ -225,6 +234,7 @@ impl World {
                 registration,
                 preset,
                 reads_tokens: false,
+                fetches_logo: true,
             })
             .await
             .unwrap();

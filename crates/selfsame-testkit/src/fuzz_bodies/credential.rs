@@ -21,7 +21,8 @@ const URI: &str = "https://issuer.example/status";
 const NOW: UnixTime = UnixTime(1_800_000_000);
 
 /// A status list and the references to it: the list is never longer than the limit, has no entry beyond its end, and
-/// references read back as themselves. The input is a token, a token's payload, or the list inside before compression.
+/// references read back as themselves. The input is a token (JWT or CWT), the payload of one, or the list inside before
+/// compression.
 pub fn status_list(data: &[u8]) -> bool {
     let mut read = list(data);
     let mut parts = parts(data);

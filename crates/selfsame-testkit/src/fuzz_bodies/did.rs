@@ -38,6 +38,12 @@ pub fn did_url(data: &[u8]) -> bool {
             assert!(address.query().is_none() && address.fragment().is_none());
             let _ = web::read(&url.did, data);
         }
+        Ok(ResolutionPlan::Log { url: address, .. }) => {
+            assert_eq!(address.scheme(), "https");
+            assert!(address.username().is_empty() && address.password().is_none());
+            assert!(address.query().is_none() && address.fragment().is_none());
+            assert!(address.path().ends_with("/did.jsonl"));
+        }
         Ok(ResolutionPlan::Registry { .. } | ResolutionPlan::Resolver(_)) | Err(_) => {}
     }
     true

@@ -135,12 +135,15 @@ pub fn didcomm_envelope(data: &[u8]) -> bool {
             let known = [parties.alice.public(), parties.bob.public()];
             assert!(known.contains(&&incoming.recipient));
             if let Some(sender) = &incoming.sender {
-                assert!(known.contains(&sender), "nobody else has a key here");
+                assert!(
+                    known.contains(&sender),
+                    "only the known senders have a key here"
+                );
                 assert_eq!(incoming.message.kind, ping().kind, "she sent nothing else");
             }
         }
         Ok(Incoming::V2(opened)) => {
-            assert_eq!(opened.signer, None, "nobody signed here");
+            assert_eq!(opened.signer, None, "no sender signed here");
             if let Some(sender) = &opened.sender {
                 let from = opened.message.from.as_ref().map(|from| &from.did);
                 assert_eq!(from, Some(&sender.did));

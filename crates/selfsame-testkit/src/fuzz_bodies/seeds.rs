@@ -4,7 +4,11 @@ use selfsame_credential::{
     ClaimPath, Signer,
     format::sd_jwt_vc::Issue,
     sd_jwt::{DigestAlgorithm, SdJwt},
-    status::{Bits, Purpose, Reference, Terms, Width, bitstring, token_list},
+    status::{
+        Bits, Purpose, Reference, Terms, Width, bitstring,
+        cwt_list::{CwtListDraft, CwtTerms},
+        token_list,
+    },
 };
 use selfsame_crypto::{
     Algorithm, KeyHandle, KeyType, PrivateKey,
@@ -15,6 +19,7 @@ use selfsame_crypto::{
 };
 use selfsame_did::{Document, Relationship, Representation, VerificationMethod, jwk, key};
 use serde_json::{Map, Value, json};
+use url::Url;
 
 const NOW: UnixTime = UnixTime(1_800_000_000);
 const URI: &str = "https://issuer.example/status";
@@ -83,6 +88,39 @@ pub(super) fn sd_jwt() -> Vec<Vec<u8>> {
     }
     let bound = format!("{text}{}", text.split('~').next().unwrap_or_default());
     vec![text.into_bytes(), parts.join(&0), bound.into_bytes()]
+}
+
+pub(super) fn explain() -> Vec<Vec<u8>> {
+    let offer = json!({
+        "credential_issuer": "https://clinic.example", "credential_configuration_ids": ["a"],
+        "grants": {
+            "urn:ietf:params:oauth:grant-type:pre-authorized_code": { "pre-authorized_code": "7" },
+        },
+    });
+    let mut link = Url::parse("openid-credential-offer://").expect("it is a URL");
+    link.query_pairs_mut()
+        .append_pair("credential_offer", &offer.to_string());
+    let request =
+        "openid4vp://?client_id=x509_san_dns%3Aa.example&request_uri=https%3A%2F%2Fa.example";
+    let document = json!({"id": "did:web:clinic.example", "verificationMethod": []});
+    [
+        link.as_str(),
+        &offer.to_string(),
+        request,
+        &document.to_string(),
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .into()
+}
+
+pub(super) fn table() -> Vec<Vec<u8>> {
+    [
+        "\0reference,given_name\r\n1,\"Maja, \"\"M\"\"\"\r\n",
+        "\u{8}\u{feff}a;b\n=1+1;\"two\nlines\"\n",
+        "\u{5}{\"reference\": \"1\", \"claims\": {\"a\": 1}}\n\n{\"claims\": {}}\n",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .into()
 }
 
 pub(super) fn traceparent() -> Vec<Vec<u8>> {
@@ -164,13 +202,13 @@ pub(super) fn status_list() -> Vec<Vec<u8>> {
     let few = token_list::encode(&few, &terms).expect("it can be written");
     let many = Bits::new(Width::One, bitstring::MIN_ENTRIES).expect("it is short");
     let many = bitstring::encode(&many, Purpose::Revocation, &terms).expect("it can be written");
-    let mut seeds = Vec::new();
+    let mut seeds = vec![cwt_list()];
     for unsigned in [few, many] {
         let text = unsigned.finish(b"signature");
         seeds.push(Compact::parse(&text).expect("it is a JWS").payload);
         seeds.push(text.into_bytes());
     }
-    let payload: Value = serde_json::from_slice(&seeds[0]).expect("it is JSON");
+    let payload: Value = serde_json::from_slice(&seeds[1]).expect("it is JSON");
     let compressed = payload["status_list"]["lst"].as_str().unwrap_or_default();
     seeds.push(base64url_decode(compressed).expect("it is base64url"));
     let token = json!({"status": Reference::token(URI, 7).to_value()});
@@ -183,6 +221,22 @@ pub(super) fn status_list() -> Vec<Vec<u8>> {
             .into_bytes(),
     );
     seeds
+}
+
+/// A list as a CWT.
+fn cwt_list() -> Vec<u8> {
+    let mut bits = Bits::new(Width::Two, 64).expect("it is short");
+    bits.set(7, 2).expect("it is in the list");
+    let terms = CwtTerms {
+        uri: URI,
+        issued_at: NOW,
+        expires_at: Some(NOW.plus(60)),
+        ttl: Some(10),
+        algorithm: Algorithm::Es256,
+        chain: vec![vec![1]],
+    };
+    let draft = CwtListDraft::new(&bits, terms).expect("it can be written");
+    draft.finish(&[7; 64])
 }
 
 /// The specification's queries, each with the claims of the vector's credential.

@@ -2,6 +2,11 @@
 
 use std::sync::Arc;
 
+use selfsame_credential::Format;
+use selfsame_crypto::time::UnixTime;
+use selfsame_openid4vc::dcql::DcqlQuery;
+use selfsame_prerequisites::judge::{WalletProof, judge};
+use selfsame_prerequisites::query::query;
 use selfsame_types::import::import;
 use selfsame_types::project::Documents;
 
@@ -39,8 +44,22 @@ pub fn type_file(data: &[u8]) -> bool {
         let base = Url::parse("https://issuer.example/").expect("it is a URL");
         let addresses = Addresses::below(&base, &one.id, 1).expect("an id fits into an address");
         Documents::of(&one, &addresses).expect("a type has documents");
+        assert_can_be_proven(&one);
     }
     true
+}
+
+/// What a credential needs can be asked for, and without a proof it is not met.
+fn assert_can_be_proven(one: &CredentialType) {
+    let Some(declared) = &one.prerequisites else {
+        return;
+    };
+    let declared = declared.resolved(|id| vec![format!("urn:example:{id}")]);
+    DcqlQuery::parse(&query(&declared, Format::DEFAULT.as_str()))
+        .expect("a wallet can be asked for it");
+    let at = UnixTime(1_769_860_800);
+    let shown = Vec::new();
+    assert!(judge(&declared, &WalletProof { at, shown }, at).is_err());
 }
 
 fn assert_reads_back(definition: &TypeDefinition) {
@@ -97,6 +116,27 @@ pub(super) fn file_seeds() -> Vec<Vec<u8>> {
         "card": {"logo": {"uri": "data:image/svg+xml;base64,PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciLz4="}},
     });
     seeds.push(small.to_string().into_bytes());
+    let needing = json!({
+        "id": "two", "title": {"en": "Two"}, "formats": ["dc+sd-jwt"], "claims": [
+            {"path": ["a"], "kind": "text"}, {"path": ["b"], "kind": "date"}, {"path": ["c"], "kind": "text"},
+        ],
+        "prerequisites": {
+            "options": [["x", "y"], ["x", "z"]],
+            "needs": [
+                {"name": "x", "vct_values": ["urn:x"], "issuers": ["did:web:a.example"], "get_at": "https://a.example/",
+                 "conditions": [{"claim": ["n"], "at_least": 1, "at_most": 3}, {"claim": ["s"], "one_of": ["p", "q"]}]},
+                {"name": "y", "type": "one", "days_left": 3, "conditions": [
+                    {"claim": ["d"], "not_before": "today-9", "not_after": "2030-01-31"},
+                    {"claim": ["s"], "same_as": {"need": "x", "claim": ["s"]}}]},
+                {"name": "z", "vct_values": ["urn:z", "urn:y"], "conditions": [{"claim": ["k", "l"], "equals": true}]},
+            ],
+            "fills": [
+                {"claim": ["a"], "proven": {"need": "x", "claim": ["m"]}, "optional": true},
+                {"claim": ["b"], "helper": "today", "may_change": true}, {"claim": ["c"], "literal": "c"},
+            ],
+        },
+    });
+    seeds.push(needing.to_string().into_bytes());
     seeds
 }
 

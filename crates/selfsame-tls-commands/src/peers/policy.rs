@@ -9,7 +9,7 @@ use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
 use selfsame_app::node::Material;
 use selfsame_did::Did;
-use selfsame_did::method::METHODS;
+use selfsame_did::method::{METHODS, Origin};
 use selfsame_terminal::exit::Failure;
 use selfsame_tls::identity::{
     CertificateIdentity, CertificatePolicy, CrlPolicy, ExpectedPeer, Identities, IdentityPolicy,
@@ -355,17 +355,22 @@ fn dids(texts: &[String]) -> Result<Vec<Did>, Failure> {
     texts.iter().map(read).collect()
 }
 
+/// Whether nodes authenticate by DIDs of this origin. The profiles of TLS have no code for DIDs with logs.
+fn is_of_nodes(origin: Origin) -> bool {
+    origin.is_resolved_here() && origin != Origin::Log
+}
+
 /// The names of the methods that a node resolves.
 fn methods() -> Vec<&'static str> {
     let methods = METHODS.iter();
-    let resolved = methods.filter(|method| method.origin.is_resolved_here());
+    let resolved = methods.filter(|method| is_of_nodes(method.origin));
     resolved.map(|method| method.name).collect()
 }
 
 /// DIDs of peers; each must have a method by which peers can be authenticated.
 fn peers(texts: &[String]) -> Result<Vec<Did>, Failure> {
     let peers = dids(texts)?;
-    let strange = peers.iter().find(|did| !did.origin().is_resolved_here());
+    let strange = peers.iter().find(|did| !is_of_nodes(did.origin()));
     match strange {
         Some(did) => Err(Failure::environment(format!(
             "no peer can authenticate as {did}: its DID method is not supported for nodes"

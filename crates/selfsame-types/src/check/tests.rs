@@ -484,3 +484,99 @@ fn the_example_of_the_documentation_passes() {
     let filled = definition.fill(&serde_json::Map::new(), true).unwrap();
     assert_eq!(definition.fill(&filled, false).unwrap(), filled);
 }
+
+/// A type whose claim is filled from another credential, with a change.
+fn filled(change: impl FnOnce(&mut serde_json::Value)) -> TypeDefinition {
+    let mut prerequisites = json!({
+        "needs": [{"name": "company", "vct_values": ["urn:company"], "issuers": []}],
+        "fills": [{"claim": ["a"], "proven": {"need": "company", "claim": ["name"]}}],
+    });
+    change(&mut prerequisites);
+    TypeDefinition {
+        prerequisites: Some(serde_json::from_value(prerequisites).unwrap()),
+        ..with_claims(json!([{"path": ["a"], "kind": "text", "max_length": 5}]))
+    }
+}
+
+#[test]
+fn what_a_credential_needs_is_checked_with_its_claims() {
+    assert_eq!(refused(&filled(|_| {})), [""; 0]);
+    for (pointer, value, expected) in [
+        (
+            "/needs/0/issuers",
+            json!(["somebody"]),
+            "saved-issuer prerequisites.needs[0].issuers",
+        ),
+        (
+            "/fills/0/claim",
+            json!(["b"]),
+            "prerequisite-fill prerequisites.fills[0].claim",
+        ),
+        (
+            "/fills/0",
+            json!({"claim": ["a"], "literal": "too long"}),
+            "prerequisite-value prerequisites.fills[0]",
+        ),
+        (
+            "/fills/0",
+            json!({"claim": ["a"], "helper": "identifier"}),
+            "prerequisite-value prerequisites.fills[0]",
+        ),
+        (
+            "/needs/0/name",
+            json!(""),
+            "prerequisite-text prerequisites.needs[0].name",
+        ),
+    ] {
+        let one = filled(|file| *file.pointer_mut(pointer).unwrap() = value);
+        let found = refused(&one);
+        assert!(found.iter().any(|refusal| refusal == expected), "{found:?}");
+    }
+    let mut one = filled(|_| {});
+    one.formats.anoncreds = true;
+    assert!(refused(&one).contains(&"prerequisite-format".to_owned()));
+}
+
+#[test]
+fn a_mapping_for_a_credential_book_names_claims_that_can_be_facts() {
+    let with_book = |book: serde_json::Value| {
+        let claims = json!([
+            {"path": ["number"], "kind": "text", "required": true},
+            {"path": ["name"], "kind": "text"},
+            {"path": ["since"], "kind": "date"},
+            {"path": ["kept"], "kind": "text", "disclosed": "never"},
+            {"path": ["place"], "kind": "object", "claims": [{"path": ["city"], "kind": "text"}]},
+        ]);
+        let file = json!({"id": "one", "title": {"en": "One"}, "claims": claims, "book": book});
+        read_json(file.to_string().as_bytes()).unwrap()
+    };
+    let sound = with_book(json!({
+        "topic": {"type": "registration.example", "source_id": ["number"]},
+        "names": [{"type": "entity_name", "claim": ["name"]}],
+        "addresses": [{"civic_address": [["place", "city"]]}],
+        "effective_date": ["since"]
+    }));
+    assert_eq!(refused(&sound), [""; 0]);
+    assert!(check(&sound).advice.is_empty());
+    assert_eq!(read_toml(&to_toml(&sound).unwrap()).unwrap(), sound);
+    let wrong = with_book(json!({
+        "topic": {"type": "with blanks", "source_id": ["name"]},
+        "names": [{"type": "entity_name", "claim": ["place"]}, {"type": "x", "claim": ["kept"]}],
+        "effective_date": ["number"],
+        "expiry_date": ["place", "country"],
+        "inactive": {"claim": ["place", "city", "x"], "values": []}
+    }));
+    assert_eq!(
+        refused(&wrong),
+        [
+            "type-book-kind book.topic.type",
+            "type-book-source book.topic.source_id",
+            "type-book-claim book.names[0].claim",
+            "type-claim-named book.names[1].claim",
+            "type-claim-named book.expiry_date",
+            "type-claim-named book.inactive.claim",
+        ]
+    );
+    let nameless = with_book(json!({"topic": {"type": "one", "source_id": ["number"]}}));
+    assert_eq!(check(&nameless).advice[0].id(), "type-book-nameless");
+}

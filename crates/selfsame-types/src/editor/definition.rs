@@ -48,7 +48,7 @@ impl TypeForm {
 
     /// No formats if all for people are chosen, no other, and the definition names none.
     fn chosen_formats(&self) -> TypeFormats {
-        let people = Format::of_people().eq(self.formats.issued.iter().copied());
+        let people = Format::of_any_type().eq(self.formats.issued.iter().copied());
         let is_all = people && !self.formats.anoncreds;
         match self.base.formats.is_empty() && is_all {
             true => TypeFormats::default(),
@@ -56,7 +56,7 @@ impl TypeForm {
         }
     }
 
-    /// Lets the card's front, the typical requests and derived claims name the claims as they are named now.
+    /// Lets the card's front, the typical requests, what fills claims and derived claims name the claims as they are named now.
     fn follow_names(&self, rows: &[&ClaimRow], made: &mut TypeDefinition) {
         let of_row = |row: &&ClaimRow| {
             let old = row.made_from(&self.base.claims)?;
@@ -71,6 +71,15 @@ impl TypeForm {
         };
         for request in &mut made.requests {
             request.claims = follow(&request.claims);
+        }
+        if let Some(declared) = &mut made.prerequisites {
+            declared.fills.retain_mut(|fill| {
+                let path = now.get(&fill.claim);
+                path.map(|path| fill.claim.clone_from(path)).is_some()
+            });
+        }
+        if let Some(book) = &mut made.book {
+            book.follow(&now);
         }
         let derived = made
             .claims

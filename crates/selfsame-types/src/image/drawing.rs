@@ -10,7 +10,7 @@ pub struct Drawing {
     lines: &'static str,
 }
 
-const DRAWINGS: [Drawing; 7] = [
+const DRAWINGS: [Drawing; 10] = [
     Drawing {
         pictogram: "🌼",
         shows: "A flower",
@@ -40,6 +40,21 @@ const DRAWINGS: [Drawing; 7] = [
         pictogram: "🏥",
         shows: "A house with a cross",
         lines: r#"<path d="M2.5 21h19M4.5 21V4.5A1.5 1.5 0 0 1 6 3h12a1.5 1.5 0 0 1 1.5 1.5V21M12 6v5.5M9.25 8.75h5.5M9.5 21v-5.5h5V21"/>"#,
+    },
+    Drawing {
+        pictogram: "🚗",
+        shows: "A car",
+        lines: r#"<path d="M3 16.5v-4l2-5.2A1.6 1.6 0 0 1 6.5 6.2h11a1.6 1.6 0 0 1 1.5 1.1l2 5.2v4zM3.4 12.5h17.2M4.5 16.5v2.3M19.5 16.5v2.3M6.5 14.5h1.5M16 14.5h1.5"/>"#,
+    },
+    Drawing {
+        pictogram: "🪪",
+        shows: "A card with a head on it",
+        lines: r#"<rect x="2.5" y="5" width="19" height="14" rx="1.8"/><circle cx="8" cy="10.3" r="2"/><path d="M4.8 16a3.3 3.3 0 0 1 6.4 0M14 9.5h5M14 12.5h5M14 15.5h3"/>"#,
+    },
+    Drawing {
+        pictogram: "🩹",
+        shows: "A plaster",
+        lines: r#"<g transform="rotate(-45 12 12)"><rect x="1.5" y="7.8" width="21" height="8.4" rx="4.2"/><path d="M8.5 7.8v8.4M15.5 7.8v8.4M11 10.6h.01M13 10.6h.01M11 13.4h.01M13 13.4h.01"/></g>"#,
     },
     Drawing {
         pictogram: "⚙️",

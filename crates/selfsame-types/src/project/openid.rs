@@ -1,14 +1,13 @@
 //! A type as an issuer's metadata describes it to wallets (OpenID4VCI 1.0 §12.2.4), and as a verifier asks for it
 //! (OpenID4VP 1.0 §6).
 
-use selfsame_credential::format::Profile;
+use selfsame_credential::format::{Description, Profile};
 use selfsame_credential::path::Segment;
 use selfsame_credential::{ClaimPath, Format};
 use selfsame_driver::{Error, Result};
 use serde_json::{Map, Value, json};
 
 use super::located;
-use crate::fill::claim_path;
 use crate::model::{Addresses, CardImage, CredentialType, Labels, TypeClaim, text_of};
 
 /// The `credential_metadata` of a type in one format, with the addresses of its images.
@@ -23,11 +22,23 @@ pub fn credential_metadata(
     let claims = located(&one.claims);
     // An element of a list has no name of its own.
     let named = claims.iter().filter(|one| !one.claim.path.is_empty());
-    let within = format.describe().subject_claim;
+    let Description {
+        profile,
+        subject_claim,
+        ..
+    } = format.describe();
+    // §C.2: a path in an mdoc leads to an element.
+    let is_mdoc = *profile == Profile::Mdoc;
+    let named = named.filter(|one| !is_mdoc || one.path.len() == one.claim.path.len());
     let described = named.map(|located| {
-        let around = within.map(|name| Segment::Name(name.to_owned()));
-        let path = around.into_iter().chain(located.path.iter().cloned());
-        let path = ClaimPath::new(path.collect()).map_err(Error::internal)?;
+        let path = match is_mdoc {
+            true => one.path_in(&located.claim.path, format)?,
+            false => {
+                let around = subject_claim.map(|name| Segment::Name(name.to_owned()));
+                let path = around.into_iter().chain(located.path.iter().cloned());
+                ClaimPath::new(path.collect()).map_err(Error::internal)?
+            }
+        };
         Ok(json!({
             "path": path.to_value(),
             "mandatory": located.is_mandatory,
@@ -112,12 +123,17 @@ fn names(labels: &Labels) -> Vec<Value> {
 pub fn dcql(one: &CredentialType, format: Format, claims: &[Vec<String>]) -> Result<Value> {
     let meta = match format.describe().profile {
         Profile::SdJwtVc => json!({"vct_values": [one.vct]}),
+        Profile::Mdoc => json!({"doctype_value": one.doctype}),
         Profile::W3c | Profile::Compact => json!({"type_values": [one.w3c_types()]}),
     };
-    let claims: Vec<Value> = claims
-        .iter()
-        .map(|path| Ok(json!({"path": claim_path(path, format)?.to_value()})))
-        .collect::<Result<_>>()?;
+    let mut paths: Vec<Value> = Vec::new();
+    for path in claims {
+        let path = one.path_in(path, format)?.to_value();
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    let claims: Vec<Value> = paths.iter().map(|path| json!({ "path": path })).collect();
     let mut credential =
         json!({"id": one.id.replace('-', "_"), "format": format.as_str(), "meta": meta});
     if !claims.is_empty()

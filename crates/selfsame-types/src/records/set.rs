@@ -113,6 +113,15 @@ impl TypeSet {
         of_id.max_by_key(|one| one.version)
     }
 
+    /// The newest version of each type, retired or not.
+    pub fn newest_of_each(&self) -> impl Iterator<Item = &Arc<CredentialType>> {
+        let members = self.members.iter().map(|member| &member.one);
+        members.filter(|one| {
+            self.newest(&one.id)
+                .is_some_and(|newest| newest.version == one.version)
+        })
+    }
+
     /// One version of a type, retired or not.
     #[must_use]
     pub fn at(&self, id: &str, version: u32) -> Option<&Arc<CredentialType>> {
@@ -126,6 +135,26 @@ impl TypeSet {
         let all = self.members.iter().map(|member| &member.one);
         all.filter(|one| one.vct == vct)
             .max_by_key(|one| one.version)
+    }
+
+    /// The newest version with this document type of ISO mdoc.
+    #[must_use]
+    pub fn by_doctype(&self, doctype: &str) -> Option<&Arc<CredentialType>> {
+        let all = self.members.iter().map(|member| &member.one);
+        all.filter(|one| one.doctype.as_deref() == Some(doctype))
+            .max_by_key(|one| one.version)
+    }
+
+    /// The SD-JWT VC types of all versions of a type.
+    #[must_use]
+    pub fn vcts(&self, id: &str) -> Vec<String> {
+        let all = self.members.iter().map(|member| &member.one);
+        let mut vcts: Vec<String> = all
+            .filter(|one| one.id == id)
+            .map(|one| one.vct.clone())
+            .collect();
+        vcts.dedup();
+        vcts
     }
 
     /// The newest version with this SD-JWT VC type, or else the sample that another issuer's type ends with.

@@ -1,6 +1,6 @@
 use selfsame_crypto::seal::SealingKey;
 use selfsame_store::{Memory, Vault};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::file::read_json;
@@ -94,7 +94,7 @@ async fn a_draft_is_not_issued_before_it_is_published() {
         set.find("membership").unwrap().vct,
         "https://club.example/types/membership/1"
     );
-    assert_eq!(set.issued().count(), 8);
+    assert_eq!(set.issued().count(), 11);
     let again = world.own().publish("membership", NOW, alone).await;
     assert_eq!(again.unwrap_err().reason.id(), "type-no-draft");
 }
@@ -234,4 +234,58 @@ async fn a_set_is_read_again_only_after_a_change() {
     );
     world.own().publish("membership", NOW, alone).await.unwrap();
     assert!(!Arc::ptr_eq(&first, &world.set().await));
+}
+
+/// A type that needs credentials of others.
+fn needing(id: &str, needs: Value) -> TypeDefinition {
+    TypeDefinition {
+        id: id.to_owned(),
+        vct: Some(format!("urn:club:{id}")),
+        prerequisites: Some(serde_json::from_value(needs).unwrap()),
+        ..membership("One")
+    }
+}
+
+#[tokio::test]
+async fn what_a_needed_type_does_not_have_is_refused() {
+    let world = World::new().await;
+    world.publish(&membership("One")).await;
+    let refused = async |need: Value| {
+        let one = needing("badge", json!({"needs": [need]}));
+        world
+            .draft(&one)
+            .await
+            .err()
+            .map(|error| error.reason.id().to_owned())
+    };
+    let unknown = json!({"name": "a", "type": "nothing"});
+    assert_eq!(refused(unknown).await.as_deref(), Some("prerequisite-type"));
+    let other = json!({"name": "a", "type": "membership", "conditions": [{"claim": ["shoe"]}]});
+    assert_eq!(refused(other).await.as_deref(), Some("prerequisite-claim"));
+    let fine = json!({"name": "a", "type": "membership"});
+    assert_eq!(refused(fine).await, None);
+}
+
+#[tokio::test]
+async fn types_that_need_each_other_in_a_circle_are_refused_also_by_their_vct() {
+    let world = World::new().await;
+    let by_vct =
+        |id: &str| json!({"needs": [{"name": "a", "vct_values": [format!("urn:club:{id}")]}]});
+    // Nothing is known of the type yet that the first one needs.
+    world.publish(&needing("first", by_vct("second"))).await;
+    let itself = world
+        .draft(&needing("own", by_vct("own")))
+        .await
+        .unwrap_err();
+    assert_eq!(itself.reason.id(), "prerequisite-circle");
+    let circle = world
+        .draft(&needing("second", by_vct("first")))
+        .await
+        .unwrap_err();
+    assert_eq!(circle.reason.id(), "prerequisite-circle");
+    let around = json!({
+        "options": [["a"], ["b"]],
+        "needs": [{"name": "a", "vct_values": ["urn:club:first"]}, {"name": "b", "vct_values": ["urn:other"]}],
+    });
+    assert!(world.draft(&needing("second", around)).await.is_ok());
 }

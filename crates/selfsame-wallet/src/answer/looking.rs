@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use selfsame_credential::Held;
 use selfsame_credential::single_use::HANDLE;
+use selfsame_credential::{ClaimPath, Held};
 use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::dcql::{
     self, CredentialQuery, DcqlQuery, Match, Meta, QueryMatches, Selection,
@@ -14,6 +14,7 @@ use selfsame_openid4vc::dcql::{
 use selfsame_openid4vc::holder::selection::{by_policy, candidate};
 use selfsame_openid4vc::holder::{AwaitingConsent, HolderKey, response};
 use selfsame_store::{Page, Record, Tag};
+use serde_json::Value;
 
 use super::delivery::SharedContent;
 use crate::Wallet;
@@ -488,7 +489,11 @@ pub(super) fn shown(fitting: &[Fitting], matches: &[(&str, &Match<usize>)]) -> S
 /// A card as it would be shown: the claims that its issuer always reveals, and of the rest those requested.
 fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
     let fit = fitting.get(one.id)?;
-    let claims = fit.card.lines_with(&fit.held, &one.reveal).ok()?;
+    let mut claims = fit.card.lines_with(&fit.held, &one.reveal).ok()?;
+    for claim in &mut claims {
+        let path = ClaimPath::parse(&Value::Array(claim.path.clone()));
+        claim.kept = path.is_ok_and(|path| one.kept.iter().any(|kept| path.begins_with(kept)));
+    }
     let look = &fit.card.look;
     Some(Choice {
         card: fit.card.id.clone(),
@@ -509,7 +514,8 @@ pub(super) fn types_of(query: &CredentialQuery) -> Vec<String> {
             .iter()
             .filter_map(|types| dcql::narrowest_type(types).map(str::to_owned))
             .collect(),
-        _ => Vec::new(),
+        Meta::Mdoc { doctype_value } => vec![doctype_value.clone()],
+        Meta::Other(_) => Vec::new(),
     }
 }
 

@@ -20,12 +20,10 @@ impl CardRecord {
     /// issuer's metadata names, in its order, then everything else in the credential, its JWT and the JWT's header. So
     /// nothing leaves the wallet unseen because it has no label.
     pub fn lines_with(&self, held: &Held, reveal: &[ClaimPath]) -> Result<Vec<ClaimLine>> {
-        let Some(sd_jwt) = held.sd_jwt() else {
-            return Ok(self.all_lines(held));
-        };
-        let shown = sd_jwt.present(reveal).map_err(Error::internal)?.unbound();
-        let shown = Held::parse(&shown, self.format).map_err(Error::internal)?;
-        Ok(self.all_lines(&shown))
+        match held.disclosing(reveal) {
+            Some(shown) => Ok(self.all_lines(&shown.map_err(Error::internal)?)),
+            None => Ok(self.all_lines(held)),
+        }
     }
 
     /// All claims of the credential.
@@ -58,8 +56,7 @@ impl CardRecord {
 
     /// The labels of the claims of the card that these lines do not show.
     pub fn hidden(&self, held: &Held, shown: &[ClaimLine]) -> Vec<String> {
-        // Only the claims of an SD-JWT can be left out.
-        if held.sd_jwt().is_none() {
+        if !held.format.describe().discloses_selectively {
             return Vec::new();
         }
         let mut hidden: Vec<String> = Vec::new();

@@ -14,7 +14,7 @@ use crate::Wallet;
 use crate::view::{Card, Person};
 use selfsame_core::gather::Freshness;
 use selfsame_core::registry::UseKey;
-use selfsame_core::view::CredentialUse;
+use selfsame_openid_view::uses::CredentialUse;
 
 impl Wallet {
     /// One card with its claims and its current status.

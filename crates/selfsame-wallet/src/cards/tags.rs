@@ -41,6 +41,7 @@ impl CardRecord {
             let certified = self.authorities.iter();
             tags.extend(certified.map(|authority| certified_by(self.format, name, authority)));
         }
+        tags.extend(self.word_tags());
         tags
     }
 }

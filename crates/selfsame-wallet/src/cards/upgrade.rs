@@ -15,7 +15,7 @@ use crate::Wallet;
 
 /// The kind and the id of the record that says how far the cards of a wallet have these tags. New tags need a new id.
 const TAGGED: &str = "card_tags";
-const VERSION: &str = "2";
+const VERSION: &str = "3";
 /// Cards that get their tags in one commit.
 const PORTION: usize = 500;
 /// Portions of one pass. The next request goes on.

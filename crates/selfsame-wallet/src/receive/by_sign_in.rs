@@ -1,13 +1,15 @@
 //! Offers for which the person signs in at the issuer's authorization server (OpenID4VCI 1.0 §5): the request, and what
 //! the server's response leads to.
 
+use selfsame_core::machine::{HttpBody, HttpCall};
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::json::{self, Limits};
+use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
-use selfsame_net::{Authorization, Body, Call, Method, Request};
 use selfsame_oauth::client::authorization::{RequestedCode, ResponseFault, address};
+use selfsame_oauth::client::possession::kind_of_key;
 use selfsame_oauth::pkce::S256;
 use selfsame_oauth::{AuthorizationDetail, ErrorBody, Form, ServerMetadata};
 use selfsame_openid4vc::wire::metadata::IssuerMetadata;
@@ -16,6 +18,7 @@ use selfsame_store::{Batch, Expect, Put};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::possession::PossessedKey;
 use super::{OfferToAccept, REDEEMING_AGE, unreachable};
 use crate::Wallet;
 use crate::view::{AcceptOffer, CardSummary, Person, SignInForOffer};
@@ -32,8 +35,19 @@ const RETURN: &str = "wallet/received";
 struct ReceivingSignIn {
     offer: CredentialOffer,
     requested: RequestedCode,
+    /// The key that the code is bound to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    possessed: Option<PossessedKey>,
     did: Option<String>,
     copies: Option<usize>,
+}
+
+/// A code that is about to be asked for.
+struct AskedCode<'a> {
+    person: &'a Person,
+    server: &'a ServerMetadata,
+    requested: &'a RequestedCode,
+    parameters: Vec<(String, String)>,
 }
 
 /// The answer to a pushed request (RFC 9126 §2.2).
@@ -64,17 +78,29 @@ impl Wallet {
         let redirect_uri = self.shared.config.origin.join(RETURN);
         let redirect_uri = redirect_uri.map_err(Error::internal)?;
         let requested = RequestedCode::new(&known.server, &self.client_id, &redirect_uri, &ctx);
-        let parameters = requested.parameters(question(&offer, &known.issuer));
-        let url = self.begin_at(&known.server, &requested, parameters).await?;
+        let until = ctx.now().plus(LIFETIME);
+        let (mut possessed, batch) = self.possessed_until(person, &known.server, until)?;
+        let bound = possessed.iter().map(|one| {
+            // RFC 9449 §10: the thumbprint, which is the name of the key too.
+            ("dpop_jkt", one.key.as_str().to_owned())
+        });
+        let further = question(&offer, &known.issuer).into_iter().chain(bound);
+        let asked = AskedCode {
+            person,
+            server: &known.server,
+            requested: &requested,
+            parameters: requested.parameters(further.collect()),
+        };
+        let url = self.begin_at(asked, possessed.as_mut()).await?;
         let id = state_id(requested.state.expose());
         let record = ReceivingSignIn {
             offer,
             requested,
+            possessed,
             did: accept.did.clone(),
             copies: accept.copies,
         };
-        let put = Put::new(SIGN_IN, id, encode(&record)?).expires(ctx.now().plus(LIFETIME));
-        let batch = Batch::new(person.tenant.clone());
+        let put = Put::new(SIGN_IN, id, encode(&record)?).expires(until);
         self.shared.store.commit(batch.put(put)).await?;
         Ok(Some(SignInForOffer { url: url.into() }))
     }
@@ -83,7 +109,7 @@ impl Wallet {
     /// was led back to, or its query. A response counts once, and in the wallet alone that asked for it.
     ///
     /// # Errors
-    /// `NotFound` for a response that nobody waits for; `BadRequest` for one of another server (RFC 9207 §2.4);
+    /// `NotFound` for a response that no sign-in waits for; `BadRequest` for one of another server (RFC 9207 §2.4);
     /// `Forbidden` if the server or the person refused; those of [`Wallet::accept_offer`].
     pub async fn received(&self, person: &Person, response: &str) -> Result<Vec<CardSummary>> {
         let query = match Url::parse(response) {
@@ -98,12 +124,13 @@ impl Wallet {
         let ReceivingSignIn {
             offer,
             requested,
+            possessed,
             did,
             copies,
         } = awaited;
         let code = requested.code(response).map_err(refused)?;
         let known = self.issuer_of(&offer, REDEEMING_AGE).await?;
-        // The code goes to nobody but the server that gave it.
+        // The code goes to the server that gave it alone.
         if known.server.issuer != requested.issuer {
             return Err(refused(ResponseFault::OtherServer));
         }
@@ -116,7 +143,8 @@ impl Wallet {
         let to_accept = OfferToAccept {
             offer,
             known,
-            redemption: Some(requested.redemption(&code)),
+            redemption: Some(requested.redemption(&code, &[])),
+            possessed,
         };
         self.accept(person, &accept, to_accept).await
     }
@@ -134,13 +162,29 @@ impl Wallet {
         decode(&record.value).map(Some)
     }
 
+    /// A fresh key for the code and the access token, if the server binds them to keys. It is deleted at this time unless
+    /// the offer is accepted by then.
+    fn possessed_until(
+        &self,
+        person: &Person,
+        server: &ServerMetadata,
+        until: UnixTime,
+    ) -> Result<(Option<PossessedKey>, Batch)> {
+        let Some(kind) = kind_of_key(server) else {
+            return Ok((None, Batch::new(person.tenant.clone())));
+        };
+        let keys = &self.shared.keys;
+        let (key, batch) = keys.create_until(&person.tenant, kind, until)?;
+        Ok((Some(PossessedKey::new(key)), batch))
+    }
+
     /// The address for the browser: with the request pushed ahead, if the server takes that (RFC 9126).
     async fn begin_at(
         &self,
-        server: &ServerMetadata,
-        requested: &RequestedCode,
-        parameters: Vec<(String, String)>,
+        asked: AskedCode<'_>,
+        possessed: Option<&mut PossessedKey>,
     ) -> Result<Url> {
+        let server = asked.server;
         let usable = |url: &&Url| self.transport.allows(url);
         let endpoint = server.authorization_endpoint.as_ref().filter(usable);
         let methods = &server.code_challenge_methods_supported;
@@ -148,29 +192,34 @@ impl Wallet {
         let unusable = || Error::upstream("authorization-server-unusable");
         let endpoint = endpoint.filter(|_| knows_method).ok_or_else(unusable)?;
         match &server.pushed_authorization_request_endpoint {
-            None => Ok(address(endpoint, &parameters)),
+            None => Ok(address(endpoint, &asked.parameters)),
             Some(url) if !self.transport.allows(url) => Err(unusable()),
             Some(url) => {
-                let pushed = self.push(url, parameters).await?;
+                let requested = asked.requested;
+                let pushed = self.push(url, asked, possessed).await?;
                 Ok(requested.pushed_address(endpoint, &pushed.request_uri))
             }
         }
     }
 
-    async fn push(&self, url: &Url, parameters: Vec<(String, String)>) -> Result<PushedAddress> {
-        let call = Call {
-            method: Method::Post,
-            url,
-            body: Body::Form(parameters),
-            authorization: Authorization::None,
-            request: Request {
-                accept: Some("application/json"),
-                ..Request::default()
-            },
+    /// Pushes the request, with a proof of possession of the key that the code is bound to (RFC 9449 §10.1).
+    async fn push(
+        &self,
+        url: &Url,
+        asked: AskedCode<'_>,
+        possessed: Option<&mut PossessedKey>,
+    ) -> Result<PushedAddress> {
+        let body = HttpBody::Form(asked.parameters);
+        let call = HttpCall {
+            proof: possessed.as_ref().map(|possessed| possessed.at_server()),
+            ..HttpCall::post(url.clone(), body)
         };
-        let answer = self.shared.net.call(call).await;
+        let answer = self.shared.sent(&asked.person.tenant, &call).await?;
         let answer =
             answer.map_err(|error| unreachable(Reason::new("the-authorization-server"), &error))?;
+        if let Some(possessed) = possessed {
+            possessed.heard_from_server(answer.dpop_nonce.as_deref());
+        }
         if answer.is_success()
             && let Ok(pushed) = json::parse_as(&answer.body, &Limits::default())
         {
@@ -212,7 +261,7 @@ fn question(offer: &CredentialOffer, issuer: &IssuerMetadata) -> Vec<(&'static s
     [asked, resource].into_iter().chain(state).collect()
 }
 
-/// The id of the record of a sign-in. The database shows ids; nobody answers a sign-in by them.
+/// The id of the record of a sign-in. The database shows ids; a sign-in cannot be answered by them.
 fn state_id(state: &str) -> String {
     base64url_encode(&sha256(state.as_bytes()))
 }

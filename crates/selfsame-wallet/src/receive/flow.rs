@@ -2,7 +2,7 @@
 //!
 //! A flow ends with cards, or with a failure in the person's history; if the process dies, the outbox continues it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use selfsame_credential::evidence::Step;
@@ -10,16 +10,20 @@ use selfsame_crypto::KeyHandle;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
-use selfsame_openid4vc::wallet::{self, Input, ReceivedCredential, ReceivingState};
+use selfsame_openid4vc::wallet::{self, Input, NamedResponse, ReceivedCredential, ReceivingState};
+use selfsame_openid4vc::wire::encryption::MEDIA_TYPE;
+use selfsame_openid4vc::wire::notification::{NotificationEvent, NotificationRequest};
 use selfsame_store::{NewOutbox, Put};
 use serde::{Deserialize, Serialize};
 
 use super::judge::{Judgement, judged};
+use super::notifying::Notifications;
+use super::possession::PossessedKey;
 use crate::cards::{CardRecord, Look};
 use crate::history::{self, origin_of};
 use crate::quota::without_keys;
 use crate::refusal::refusal;
-use crate::view::CardSummary;
+use crate::view::{CardSummary, PreparedCredential};
 use selfsame_core::Shared;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
@@ -30,6 +34,8 @@ use selfsame_driver::record::RecordCache;
 pub(super) const FLOW: &str = "receiving";
 /// Seconds after which a flow that has not ended expires.
 const FLOW_SECONDS: u64 = 24 * 3600;
+/// Seconds after which a credential that the issuer prepares is given up.
+const PREPARING_SECONDS: u64 = 30 * 24 * 3600;
 /// How often the issuer's key is fetched to verify credentials that were received.
 const JUDGEMENTS_MAX: u32 = 8;
 
@@ -51,6 +57,12 @@ pub(crate) struct Flow {
     /// The keys that were created for this flow; those that no card is bound to are deleted at its end.
     #[serde(default)]
     keys: Vec<KeyHandle>,
+    /// The key that its access token is bound to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    possessed: Option<PossessedKey>,
+    /// When the issuer is next asked for a credential that it prepares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    next_look: Option<UnixTime>,
     /// When the flow expires. The record stays longer, so that its keys are known until they are deleted.
     #[serde(default)]
     until: Option<UnixTime>,
@@ -64,6 +76,8 @@ pub(crate) enum FlowEnd {
     Failed(Error),
     /// The flow continues later.
     Waiting,
+    /// The issuer prepares a credential, and is asked again at this time.
+    Preparing(UnixTime),
     /// The credential can't be verified yet, for this reason; it is tried again later.
     Unjudged(String),
 }
@@ -75,6 +89,9 @@ impl FlowEnd {
             Self::Kept(cards) => Ok(cards),
             Self::Failed(error) => Err(error),
             Self::Waiting => Err(Error::upstream("issuer-unreachable")),
+            Self::Preparing(time) => {
+                Err(Error::upstream("credential-prepared").with("time", &time.rfc3339()))
+            }
             Self::Unjudged(reason) => {
                 Err(Error::upstream("credential-unverified-yet").with("detail", &reason))
             }
@@ -90,6 +107,10 @@ struct KeptCards {
     refused: Option<String>,
     /// Why some can't be verified yet.
     unknown: Option<String>,
+    /// The configurations of which a card is kept.
+    kept_of: BTreeSet<String>,
+    /// The configurations of which a credential is not kept.
+    lost_of: BTreeSet<String>,
 }
 
 impl Flow {
@@ -100,6 +121,8 @@ impl Flow {
             looks: BTreeMap::new(),
             arrived: None,
             keys: Vec::new(),
+            possessed: None,
+            next_look: None,
             until: Some(now.plus(FLOW_SECONDS)),
         }
     }
@@ -112,6 +135,84 @@ impl Flow {
     /// With the keys that were created for it.
     pub fn with_keys(self, keys: Vec<KeyHandle>) -> Self {
         Self { keys, ..self }
+    }
+
+    /// With the key that its access token is bound to, which is deleted at its end.
+    pub fn possessing(mut self, possessed: Option<PossessedKey>) -> Self {
+        self.keys
+            .extend(possessed.iter().map(|one| one.key.clone()));
+        Self { possessed, ..self }
+    }
+
+    /// The step after which the issuer is asked again in its time.
+    fn looking_later(
+        &mut self,
+        call: wallet::WalletCall,
+        round: &Round<'_>,
+    ) -> Result<Next<FlowEnd>> {
+        let now = round.ctx.now();
+        let after = match &call {
+            wallet::WalletCall::RequestDeferred { after, .. } => u64::from(*after),
+            _ => 0,
+        };
+        let time = now.plus(after);
+        if self.next_look.replace(time).is_none() {
+            self.until = Some(now.plus(PREPARING_SECONDS));
+        }
+        let entry = NewOutbox {
+            not_before: time,
+            ..entry(round.at.id, self, call, now)?
+        };
+        let next = Next::written(round, FlowEnd::Preparing(time));
+        Ok(next.call(entry).leaving_calls())
+    }
+
+    /// What of it the person is shown while the issuer prepares a credential.
+    pub fn prepared(&self) -> Option<PreparedCredential> {
+        let ReceivingState::Deferred(waiting) = &self.state else {
+            return None;
+        };
+        let ask = waiting.progress.plan.asks.first()?;
+        let look = self.looks.get(&ask.configuration_id).cloned();
+        Some(PreparedCredential {
+            issuer: self.issuer.clone(),
+            display: look.unwrap_or_default().display(&ask.types),
+            next_look: self.next_look?.rfc3339(),
+        })
+    }
+
+    /// What the issuer is told of these responses at its end.
+    fn told(
+        &self,
+        named: Vec<NamedResponse>,
+        kept: &KeptCards,
+        now: UnixTime,
+    ) -> Option<Notifications> {
+        let told = |named: NamedResponse| NotificationRequest {
+            event: kept.event(&named.configuration_id),
+            notification_id: named.notification_id,
+            event_description: None,
+        };
+        let waiting = named.into_iter().map(told).collect();
+        Notifications::of(
+            self.state.progress()?,
+            self.possessed.as_ref(),
+            waiting,
+            now,
+        )
+    }
+
+    /// Takes the answer to its call, with the nonces of the servers.
+    fn heard(&mut self, response: &Arrived, first: Option<&Arrived>) {
+        let is_redeeming = matches!(self.state, ReceivingState::Redeeming(_));
+        if let Some(possessed) = &mut self.possessed {
+            for arrived in first.into_iter().chain((!is_redeeming).then_some(response)) {
+                possessed.heard_from_issuer(arrived.dpop_nonce.as_deref());
+            }
+        }
+        if let Some(first) = first {
+            self.state.take_nonce(heard(first));
+        }
     }
 
     pub fn put(&self, id: &str) -> Result<Put> {
@@ -142,17 +243,25 @@ impl Receiving {
     ) -> Result<Step<KeptCards>> {
         let mut kept = KeptCards::default();
         for credential in credentials {
+            let configuration = credential.configuration_id.clone();
             match judged(&self.shared, &credential, &flow.issuer, round)? {
                 Step::Needs(needs) => return Ok(Step::Needs(needs)),
                 Step::Done(Judgement::Genuine(held)) => {
                     let look = flow.looks.get(&credential.configuration_id).cloned();
                     let number = kept.cards.len();
                     let look = look.unwrap_or_default();
+                    kept.kept_of.insert(configuration);
                     kept.cards
                         .push(CardRecord::of(credential, look, &held, round.ctx, number));
                 }
-                Step::Done(Judgement::Forged(reason)) => kept.refused = Some(reason),
-                Step::Done(Judgement::Unknown(reason)) => kept.unknown = Some(reason),
+                Step::Done(Judgement::Forged(reason)) => {
+                    kept.refused = Some(reason);
+                    kept.lost_of.insert(configuration);
+                }
+                Step::Done(Judgement::Unknown(reason)) => {
+                    kept.unknown = Some(reason);
+                    kept.lost_of.insert(configuration);
+                }
             }
         }
         Ok(Step::Done(kept))
@@ -177,9 +286,7 @@ impl Machine for Receiving {
     ) -> Result<Step<Next<FlowEnd>>> {
         let (input, arrived) = match answer {
             CallAnswer::Http { response, first } => {
-                if let Some(first) = first {
-                    flow.state.take_nonce(heard(first));
-                }
+                flow.heard(response, first.as_ref());
                 (flow.state.answered(heard(response)), Some(response))
             }
             CallAnswer::Unreachable { reason } => (Input::Unreachable(reason), None),
@@ -190,6 +297,7 @@ impl Machine for Receiving {
             state,
             call,
             received,
+            named,
         } = match taken.map_err(refusal)? {
             Step::Needs(needs) => return Ok(Step::Needs(needs)),
             Step::Done(next) => next,
@@ -210,6 +318,9 @@ impl Machine for Receiving {
         match ended(&state, kept.failure()) {
             Ended::Not => {
                 flow.state = state;
+                if let Some(call @ wallet::WalletCall::RequestDeferred { .. }) = call {
+                    return flow.looking_later(call, round).map(Step::Done);
+                }
                 // A token alone needs no flush of its own: it reaches the disk with the request that spends it.
                 let mut next = Next::written(round, FlowEnd::Waiting);
                 next.deferred = !matches!(call, Some(wallet::WalletCall::RequestCredential { .. }));
@@ -218,9 +329,15 @@ impl Machine for Receiving {
                     None => next,
                 }))
             }
-            Ended::With(failure) => self
-                .concluded(flow, kept.cards, failure, round)
-                .map(Step::Done),
+            Ended::With(failure) => {
+                let told = flow.told(named, &kept, round.ctx.now());
+                let end = ConcludedFlow {
+                    cards: kept.cards,
+                    failure,
+                    told,
+                };
+                self.concluded(flow, end, round).map(Step::Done)
+            }
         }
     }
 }
@@ -278,16 +395,45 @@ fn http(flow: &Flow, call: wallet::WalletCall) -> HttpCall {
         // so the token becomes durable together with the request that spends it.
         wallet::WalletCall::RedeemToken { url, form } => HttpCall {
             first: flow.state.nonce_ahead().cloned(),
+            proof: flow.possessed.as_ref().map(PossessedKey::at_server),
             ..HttpCall::post(url, HttpBody::EncodedForm(form))
         },
         wallet::WalletCall::FetchNonce { url } => HttpCall {
             is_repeatable: true,
             ..HttpCall::post(url, HttpBody::Empty)
         },
-        wallet::WalletCall::RequestCredential { url, token, body } => HttpCall {
+        wallet::WalletCall::RequestCredential {
+            url,
+            token,
+            is_bound,
+            body,
+            encrypted,
+        }
+        | wallet::WalletCall::RequestDeferred {
+            url,
+            token,
+            is_bound,
+            body,
+            encrypted,
+            ..
+        } => HttpCall {
             bearer: Some(token),
+            proof: flow
+                .possessed
+                .as_ref()
+                .filter(|_| is_bound)
+                .map(PossessedKey::at_issuer),
             is_repeatable: true,
-            ..HttpCall::post(url, HttpBody::Json(body))
+            ..HttpCall::post(
+                url,
+                match encrypted {
+                    false => HttpBody::Json(body),
+                    true => HttpBody::Envelope {
+                        media_type: MEDIA_TYPE.to_owned(),
+                        bytes: body.into_bytes(),
+                    },
+                },
+            )
         },
     }
 }
@@ -301,6 +447,14 @@ fn heard(arrived: &Arrived) -> wallet::HttpAnswer<'_> {
 }
 
 impl KeptCards {
+    /// What became of the credentials of a configuration. One that is not kept counts as the failure of all (§11.1).
+    fn event(&self, configuration: &str) -> NotificationEvent {
+        match self.kept_of.contains(configuration) && !self.lost_of.contains(configuration) {
+            true => NotificationEvent::Accepted,
+            false => NotificationEvent::Failure,
+        }
+    }
+
     fn failure(&self) -> Option<Error> {
         let forged = |reason| Error::upstream("credential-not-genuine").with("detail", &reason);
         let unknown = |reason| Error::upstream("credential-unverifiable").with("detail", &reason);
@@ -334,19 +488,21 @@ fn ended(state: &ReceivingState, failure: Option<Error>) -> Ended {
         }
         ReceivingState::Redeeming(_)
         | ReceivingState::Proving(_)
-        | ReceivingState::Requesting(_) => Ended::Not,
+        | ReceivingState::Requesting(_)
+        | ReceivingState::Deferred(_) => Ended::Not,
     }
 }
 
-/// The issuer's error code, if a specification defines it (RFC 6749 §5.2, RFC 6750 §3.1, OpenID4VCI 1.0 §8.3.1.2).
-/// Callers cannot rely on other codes.
+/// The issuer's error code, if a specification defines it (RFC 6749 §5.2, RFC 6750 §3.1, RFC 9449 §5, OpenID4VCI 1.0
+/// §8.3.1.2). Callers cannot rely on other codes.
 fn known_code(code: &str) -> Option<&'static str> {
-    const KNOWN: [&str; 15] = [
+    const KNOWN: [&str; 18] = [
         "credential_request_denied",
         "insufficient_scope",
         "invalid_authorization_details",
         "invalid_client",
         "invalid_credential_request",
+        "invalid_dpop_proof",
         "invalid_encryption_parameters",
         "invalid_grant",
         "invalid_nonce",
@@ -354,11 +510,21 @@ fn known_code(code: &str) -> Option<&'static str> {
         "invalid_request",
         "invalid_scope",
         "invalid_token",
+        "invalid_transaction_id",
         "unauthorized_client",
         "unknown_credential_configuration",
         "unknown_credential_identifier",
+        "use_dpop_nonce",
     ];
     KNOWN.into_iter().find(|known| *known == code)
+}
+
+/// What a flow ends with.
+struct ConcludedFlow {
+    cards: Vec<CardRecord>,
+    failure: Option<Error>,
+    /// What the issuer is told of it.
+    told: Option<Notifications>,
 }
 
 impl Receiving {
@@ -366,12 +532,21 @@ impl Receiving {
     fn concluded(
         &self,
         flow: &Flow,
-        cards: Vec<CardRecord>,
-        failure: Option<Error>,
+        end: ConcludedFlow,
         round: &Round<'_>,
     ) -> Result<Next<FlowEnd>> {
-        let unused = flow.unused_keys(&cards);
+        let ConcludedFlow {
+            cards,
+            failure,
+            told,
+        } = end;
+        let mut unused = flow.unused_keys(&cards);
         let mut next = Next::deleted(round, FlowEnd::Waiting);
+        if let Some(told) = told {
+            unused.retain(|key| told.key().is_none_or(|needed| needed.key != *key));
+            let begun = told.begun(round.at.id, round.ctx.now())?;
+            next = next.put(begun.put).call(begun.call).leaving_calls();
+        }
         let keys = &self.shared.keys;
         next.batch = without_keys(keys, next.batch, round.at.tenant, &unused);
         let mut summaries = Vec::new();

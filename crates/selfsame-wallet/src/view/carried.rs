@@ -1,8 +1,8 @@
 //! Credentials that leave a wallet and come into one: the lines of an export.
 
-use selfsame_core::view::words::FormatName;
 use selfsame_crypto::SecretString;
 use selfsame_driver::{Reason, Reasons};
+use selfsame_openid_view::words::FormatName;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;

@@ -57,13 +57,17 @@ pub enum HistoryKind {
 /// How a verifier identifies itself (OpenID4VP 1.0 §5.9.3).
 #[derive(ToSchema)]
 #[schema(rename_all = "snake_case")]
-pub enum ClientIdPrefix {
+pub enum AskerPrefix {
     /// By the address that the answer is sent to.
     RedirectUri,
     /// By its DID.
     DecentralizedIdentifier,
     /// By the host of its certificate.
     X509SanDns,
+    /// By the hash of its certificate.
+    X509Hash,
+    /// By an attestation of its key.
+    VerifierAttestation,
 }
 
 #[cfg(test)]
@@ -75,12 +79,14 @@ mod tests {
 
     #[test]
     fn each_prefix_of_the_description_is_one_that_a_wallet_reads() {
-        let schema = serde_json::to_value(ClientIdPrefix::schema()).unwrap();
+        let schema = serde_json::to_value(AskerPrefix::schema()).unwrap();
         let described: Vec<String> = serde_json::from_value(schema["enum"].clone()).unwrap();
         let read = [
             "redirect_uri:https://shop.example/answer",
             "decentralized_identifier:did:web:shop.example",
             "x509_san_dns:shop.example",
+            "x509_hash:ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0",
+            "verifier_attestation:shop.example",
         ];
         let read = read.map(|client| ClientId::parse(client).unwrap().prefix());
         assert_eq!(described, read);

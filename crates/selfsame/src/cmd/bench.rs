@@ -2,6 +2,7 @@
 
 mod aries;
 mod signin;
+mod wallet;
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,7 @@ use selfsame_bench::{Error, Progress, oid4vc, organisations, registry, tls};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store_bench::StorePlan;
+use selfsame_study::{LifePlan, measure_life};
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::interrupt::or_interrupted;
 use selfsame_terminal::master_key::{self, Custody};
@@ -31,6 +33,7 @@ use url::Url;
 use crate::settings::HOOKS;
 use aries::AriesBench;
 use signin::SignInBench;
+use wallet::WalletBench;
 
 /// How often a TLS end tries to resolve a DID at the registry, and the pause between tries.
 const TRIES: usize = 5;
@@ -72,6 +75,9 @@ enum What {
         #[command(flatten)]
         settings: BenchSettings,
     },
+    /// One credential from its offer to its refusal, and what goes on while each process is killed.
+    #[command(after_help = "Example: selfsame bench life --quick --json")]
+    Life(BenchSettings),
     /// Many organisations on one instance, offers by thousands, and webhooks.
     #[command(after_help = "Example: selfsame bench organisations --quick --json")]
     Organisations(BenchSettings),
@@ -95,6 +101,9 @@ The database is one for tests on this machine. Schemas are made in it, and dropp
         #[command(flatten)]
         settings: BenchSettings,
     },
+    /// A credential book: claims through six issuers, proofs, a direct load and searches, compared with the figures of the
+    /// study of TheOrgBook's wallet.
+    Wallet(WalletBench),
     /// TLS handshakes by certificate, credential and DID, compared with rustls, OpenSSL and the paper.
     #[command(after_help = "Example: selfsame bench tls --quick --out report
 Only `cargo xtask bench tls` includes OpenSSL.")]
@@ -136,7 +145,7 @@ struct BenchSettings {
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
-    /// Write a page with charts into this directory.
+    /// Write a page with charts, and the figures and charts as JSON, into this directory.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -163,9 +172,11 @@ impl What {
         };
         let settings = match &self {
             Self::Oid4vc(settings)
+            | Self::Life(settings)
             | Self::Organisations(settings)
             | Self::Aries(AriesBench { settings, .. })
             | Self::Signin(SignInBench { settings, .. })
+            | Self::Wallet(WalletBench { settings, .. })
             | Self::Registry { settings, .. }
             | Self::Store { settings, .. }
             | Self::Tls { settings, .. } => settings,
@@ -191,6 +202,11 @@ impl What {
                 let found = oid4vc::run(program, plan, scratch, bars).await?;
                 Ok((found.report, found.charts))
             }
+            Self::Life(settings) => {
+                let plan = settings.either(LifePlan::QUICK, LifePlan::FULL);
+                let report = measure_life(program, plan, scratch, bars).await?;
+                Ok((report, Vec::new()))
+            }
             Self::Organisations(settings) => {
                 use organisations::OrganisationsPlan as Plan;
                 let plan = settings.either(Plan::QUICK, Plan::FULL);
@@ -199,6 +215,7 @@ impl What {
             }
             Self::Aries(bench) => bench.measure(program, scratch, bars).await,
             Self::Signin(bench) => bench.measure(program, scratch, bars).await,
+            Self::Wallet(bench) => bench.measure(program, scratch, bars).await,
             Self::Registry { only, settings } => {
                 let plan = registry::RegistryPlan {
                     parts: only.map_or(Parts::Both, Part::parts),
@@ -304,6 +321,9 @@ impl BenchSettings {
             let page = directory.join(format!("{}.html", report.bench));
             std::fs::write(&page, chart::page(report, charts))
                 .map_err(|error| unwritten(&page, &error))?;
+            let figures = directory.join(format!("{}.json", report.bench));
+            std::fs::write(&figures, chart::json(report, charts)?)
+                .map_err(|error| unwritten(&figures, &error))?;
         }
         Ok(if report.holds() {
             Answer::Yes

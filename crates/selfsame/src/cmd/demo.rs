@@ -2,6 +2,7 @@
 
 mod aries;
 mod blood;
+mod permits;
 mod publishing;
 mod sign_in;
 
@@ -19,9 +20,9 @@ use selfsame_terminal::output;
 use url::Url;
 
 use crate::instance::{Launch, Running};
-use crate::scenario::{self, Cast, Scenario, Story};
 use selfsame_api_commands::Client;
 use selfsame_api_commands::Roots;
+use selfsame_api_commands::scenario::{self, Cast, Scenario, Story};
 use selfsame_api_commands::verdict_table;
 
 /// Run a scenario from issuance to refusal and print its verdicts, or serve a sample service.
@@ -31,7 +32,9 @@ use selfsame_api_commands::verdict_table;
     subcommand_negates_reqs = true,
     after_help = "Example: selfsame demo immunization --json
          selfsame demo prescription --aries        over DIDComm, by the admin APIs of three Aries agents
+         selfsame demo licence                     a driving licence as a mobile document (ISO mdoc)
          selfsame demo blood --aries               a question that is answered with yes or no
+         selfsame demo permits                     six issuers whose credentials need each other
          selfsame demo sign-in                     a sample service at which people sign in with an instance"
 )]
 pub struct Demo {
@@ -69,8 +72,10 @@ pub struct Demo {
 /// Something that is served for trying out.
 #[derive(Subcommand)]
 enum DemoService {
+    /// Let a business get six permits from six issuers, each of which asks for earlier ones.
+    Permits(permits::PermitsDemo),
     /// Serve a sample service at which people sign in with an instance's OpenID provider.
-    SignIn(sign_in::SampleSignIn),
+    SignIn(Box<sign_in::SampleSignIn>),
 }
 
 impl Demo {
@@ -78,6 +83,7 @@ impl Demo {
     pub async fn run(mut self) -> End {
         match (self.service.take(), self.scenario) {
             (Some(DemoService::SignIn(sample)), _) => sample.run().await,
+            (Some(DemoService::Permits(permits)), _) => or_interrupted(permits.run()).await,
             (None, Some(scenario)) => or_interrupted(self.walk(scenario)).await,
             (None, None) => Err(Failure::environment("name a scenario")),
         }
@@ -115,6 +121,12 @@ impl Demo {
             Scenario::Blood => return blood::walk(self.json).await,
             Scenario::Immunization => AriesScenario::Study(StoryKind::Vaccination),
             Scenario::Prescription => AriesScenario::Study(StoryKind::Prescription),
+            Scenario::Licence => {
+                return Err(
+                    Failure::environment("Aries agents present no mobile documents")
+                        .hint("leave out --aries"),
+                );
+            }
             Scenario::Allergies
             | Scenario::ClinicalNotes
             | Scenario::LaboratoryResults

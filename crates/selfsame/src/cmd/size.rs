@@ -1,4 +1,4 @@
-//! `selfsame size`: cores, memory and storage for the sign-ins of so many people, from measured figures.
+//! `selfsame size`: cores, memory and storage for the sign-ins of a number of people, from measured figures.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use selfsame_sign_in_bench::sizing::{FiguresError, FlowShare, SizeDemand, SizeFi
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 
-/// Work out cores, memory and storage for the sign-ins of so many people.
+/// Work out cores, memory and storage for the sign-ins of a number of people.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame size --people 4000000 --peak 10 --flow esignet-rsa=80 --flow standard=20

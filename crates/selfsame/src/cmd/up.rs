@@ -2,11 +2,11 @@
 
 mod replicas;
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use selfsame_app::config::Roles;
 use selfsame_app::traces::Traces;
 use selfsame_core::config::ResolverConfig;
@@ -15,9 +15,12 @@ use selfsame_ledger::log_origin;
 use selfsame_network::NodeClient;
 use selfsame_network::loopback::Loopback;
 use selfsame_registry::Genesis;
+use selfsame_settings::Role;
+use selfsame_settings::files::registry_token;
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::interrupt::{until_the_input_ends, until_told_or, until_told_to_go};
 use selfsame_terminal::master_key::MasterKey;
+use selfsame_terminal::systemd::ServiceManager;
 use selfsame_terminal::{address, output};
 use selfsame_wallet::config::Registration;
 use serde::Serialize;
@@ -30,15 +33,18 @@ use crate::database::DatabaseOptions;
 use crate::instance::{Launch, Running};
 use crate::operator_token::OperatorToken;
 use crate::private_directory;
-use crate::scenario::{self, Cast, Items, Scenario, Story};
-use crate::settings::{Settings, registry_token};
+use crate::settings::Settings;
 use crate::tls::{Certificate, HostCertificates};
 use crate::traces::TracesOptions;
 use crate::trusting::Trusting;
+use selfsame_api_commands::scenario::{self, Cast, Items, Scenario, Story};
 use selfsame_api_commands::{Client, Roots};
 
 /// Distance from the instance's port to the first port of a network on this machine.
 const BESIDE: u16 = 10;
+/// Where the data are, and where the instance listens, if nothing says otherwise.
+const DATA: &str = "data";
+const LISTEN: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 7380));
 
 const WITHOUT_IT: &str = "the first scenario calls the instance at its own origin; --no-demo starts without the scenario";
 
@@ -67,12 +73,12 @@ Environment: SELFSAME_PASSPHRASE derives the master key from a passphrase, inste
              SELFSAME_PKCS11_PIN is the PIN of the hardware security module, if no file has it.
              SELFSAME_LOG sets what is logged, such as `info` (default: warnings and refusals).")]
 pub struct Up {
-    /// The directory of all data; created if it does not exist.
-    #[arg(long, default_value = "data")]
-    data: PathBuf,
-    /// The address to listen on.
-    #[arg(long, default_value = "127.0.0.1:7380")]
-    listen: SocketAddr,
+    /// The directory of all data; created if it does not exist [default: data].
+    #[arg(long)]
+    data: Option<PathBuf>,
+    /// The address to listen on [default: 127.0.0.1:7380].
+    #[arg(long)]
+    listen: Option<SocketAddr>,
     /// The public base of all URLs; default: the address listened on.
     #[arg(long)]
     origin: Option<Url>,
@@ -112,7 +118,7 @@ pub struct Up {
     /// Which of these processes this is.
     #[arg(long, hide = true, requires = "replicas")]
     replica: Option<u16>,
-    /// A settings file in TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[organisations]`, `[database]`,
+    /// A settings file in TOML, which `selfsame config check` checks: `[instance]` has the data, the listener and the roles, and options win over it; `[admin]`, `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[organisations]`, `[database]`,
     /// `[pkcs11]`, `[registry]`, `[tls]`, `[health]`, `[traces]`, `[limits]`, `[[agents]]`. On SIGHUP, `[trust]` and `[[tls.hosts]]` are read again. For a supervisor, `[health] listen` serves `/livez`
     /// on a separate thread.
     #[arg(long)]
@@ -155,28 +161,43 @@ enum Demo {
     Always,
 }
 
-/// A role of an instance.
-#[derive(Clone, Copy, Eq, PartialEq, ValueEnum)]
-enum Role {
-    /// Issues credentials.
-    Issuer,
-    /// Keeps people's credentials.
-    Wallet,
-    /// Requests and verifies presentations.
-    Verifier,
-    /// Runs the registry.
-    Registry,
-}
-
 impl Up {
     /// Starts the instance, prints its addresses, and runs it.
     pub async fn run(self) -> End {
         selfsame_terminal::log::start();
-        match (self.replicas, self.replica) {
-            (Some(_), Some(number)) => self.part_of(number)?.run_alone().await,
-            (Some(count), None) => self.supervise(count).await,
-            (None, _) => self.run_alone().await,
+        let settled = self.settled()?;
+        match (settled.replicas, settled.replica) {
+            (Some(_), Some(number)) => settled.part_of(number)?.run_alone().await,
+            (Some(count), None) => settled.supervise(count).await,
+            (None, _) => settled.run_alone().await,
         }
+    }
+
+    /// With what `[instance]` of the settings file says where no option does.
+    fn settled(mut self) -> Result<Self, Failure> {
+        let file = self.config.as_deref().map(Settings::read).transpose()?;
+        let file = file.unwrap_or_default().instance;
+        self.data = self.data.or_else(|| file.data.clone());
+        self.listen = self.listen.or(file.listen);
+        self.origin = self.origin.or(file.origin.clone());
+        if self.role.is_empty() {
+            self.role.clone_from(&file.roles);
+        }
+        self.certificate.unless_named(&file);
+        self.master_key
+            .unless_named(file.master_key_file, file.master_key_pkcs11);
+        if let Some(file) = file.operator_token_file {
+            self.token.unless_named(file);
+        }
+        Ok(self)
+    }
+
+    fn data(&self) -> &Path {
+        self.data.as_deref().unwrap_or(Path::new(DATA))
+    }
+
+    fn listen(&self) -> SocketAddr {
+        self.listen.unwrap_or(LISTEN)
     }
 
     async fn run_alone(self) -> End {
@@ -206,10 +227,10 @@ impl Up {
     /// Starts the network that is this instance's registry.
     async fn network(&self, count: u16) -> Result<Loopback, Failure> {
         let engine = self.engine.find().await?;
-        private_directory::take(&self.data)?;
-        let port = self.listen.port().saturating_add(BESIDE);
+        private_directory::take(self.data())?;
+        let port = self.listen().port().saturating_add(BESIDE);
         let keeping = loopback::keeping(&engine)?;
-        Ok(Loopback::start(&self.data, count, port, &keeping).await?)
+        Ok(Loopback::start(self.data(), count, port, &keeping).await?)
     }
 
     async fn serve(self, network: Option<&Loopback>, manner: Manner) -> End {
@@ -256,10 +277,16 @@ impl Up {
             }
             output::say("  Ctrl-C stops it.");
         }
-        match leash {
-            Some(leash) => running.until(until_told_or(leash)).await?,
-            None => running.until(until_told_to_go()).await?,
-        }
+        let manager = ServiceManager::of_environment();
+        manager.ready();
+        let told = async {
+            match leash {
+                Some(leash) => until_told_or(leash).await,
+                None => until_told_to_go().await,
+            }
+            manager.stopping();
+        };
+        running.until(told).await?;
         if let Some(traces) = traces {
             traces.stop().await;
         }
@@ -267,6 +294,7 @@ impl Up {
     }
 
     fn launch(self) -> Result<Launch, Failure> {
+        let mut launch = Launch::new(self.data().to_owned(), self.listen());
         let file = self
             .config
             .as_deref()
@@ -280,7 +308,6 @@ impl Up {
             }
             _ => file.registry.nodes()?,
         };
-        let mut launch = Launch::new(self.data, self.listen);
         launch.tls_hosts = HostCertificates {
             settings: self.config.clone(),
             listed: file.tls.iter().flat_map(|tls| tls.hosts.clone()).collect(),
@@ -327,6 +354,7 @@ impl Up {
         launch.nodes = node.map(Arc::new);
         launch.plain_anywhere = self.certificate.plain_anywhere();
         launch.health = file.health.listen;
+        launch.admin = file.admin;
         launch.limits = file.limits.limits()?;
         launch.shares_address = self.replica.is_some();
         Ok(launch)
@@ -432,6 +460,8 @@ struct Said {
     operator_token_file: Option<PathBuf>,
     /// The operator's token, if it is new and kept in no file.
     operator_token: Option<String>,
+    /// Where those who work for organisations call it, if that is elsewhere.
+    admin: Option<Url>,
     /// A link that signs in the operator: works once, for ten minutes.
     sign_in: String,
     /// Whether only those who know its registry can verify what it issues.
@@ -459,6 +489,7 @@ impl Said {
                 .untold_token
                 .as_ref()
                 .map(|token| token.expose().to_owned()),
+            admin: running.admin.clone(),
             sign_in,
             issues_to_few: running.issues_to_few(),
             validators: (nodes.into_iter().flatten())
@@ -473,6 +504,9 @@ impl Said {
 fn tell(running: &Running, link: &str) {
     output::say("");
     output::say(&format!("  {}", running.origin));
+    if let Some(admin) = &running.admin {
+        output::say(&format!("  Those who work for organisations call {admin}"));
+    }
     output::say(&format!(
         "  sign in as the operator (works once, for ten minutes): {link}"
     ));

@@ -10,6 +10,7 @@ use selfsame_driver::clock::Clock;
 use selfsame_server::{ShownEnd, Tls, TlsHost};
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::output;
+use selfsame_terminal::systemd::Reloading;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{host_of, read, refused};
@@ -85,6 +86,7 @@ impl HostCertificates {
         let (tls, app) = (tls.clone(), app.clone());
         tokio::spawn(async move {
             while hangup.recv().await.is_some() {
+                let _reloading = Reloading::begin().await;
                 let next = Settings::read(&file).and_then(|settings| {
                     let listed = settings.tls.map(|tls| tls.hosts).unwrap_or_default();
                     better(all(&listed)?, &tls)

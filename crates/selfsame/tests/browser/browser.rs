@@ -103,6 +103,25 @@ impl Browser {
         self.driver.folder()
     }
 
+    /// Keeps what is downloaded from now on in a folder of this browser.
+    pub async fn keep_downloads(&self) {
+        let folder = self.folder().join(DOWNLOADS);
+        let params = json!({ "behavior": "allow", "downloadPath": folder });
+        self.developer("Browser.setDownloadBehavior", params).await;
+    }
+
+    /// The file that the browser has downloaded under this name, once it is complete.
+    pub async fn downloaded(&self, name: &str) -> PathBuf {
+        let file = self.folder().join(DOWNLOADS).join(name);
+        for _ in 0..=PATIENCE.as_millis() / PAUSE.as_millis() {
+            if file.exists() {
+                return file;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        panic!("{name} was not downloaded");
+    }
+
     pub async fn open(&self, address: &str) {
         self.client
             .goto(address)
@@ -473,6 +492,9 @@ fn quoted(text: &str) -> String {
     assert!(!text.contains('"'), "a label with a quote: {text}");
     format!("\"{text}\"")
 }
+
+/// The folder of what was downloaded, in that of the profile.
+const DOWNLOADS: &str = "downloads";
 
 fn capabilities(profile: &Path, scheme: Scheme) -> Value {
     let mut arguments = vec![

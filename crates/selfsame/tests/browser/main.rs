@@ -26,6 +26,7 @@ mod pages;
 mod passkeys;
 mod people;
 mod process;
+mod recovery;
 mod registry;
 mod rig;
 mod sign_in;

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Pages that exist from the start.
-const PAGES: [(&str, &str); 32] = [
+const PAGES: [(&str, &str); 33] = [
     ("start", ""),
     ("api", "api"),
     ("issuer", "issuer"),
@@ -22,6 +22,7 @@ const PAGES: [(&str, &str); 32] = [
     ("wallet-history", "wallet/history"),
     ("wallet-keys", "wallet/keys"),
     ("wallet-account", "wallet/account"),
+    ("wallet-recovery", "wallet/recovery"),
     ("verifier", "verifier"),
     ("verifier-form", "verifier/new/immunization"),
     ("verifier-saved", "verifier/saved/new"),
@@ -213,7 +214,9 @@ const UNLABELLED: &str = "return [...document.querySelectorAll('input:not([type=
 
 /// Text whose contrast with its background is below WCAG 2.2 §1.4.3; text on drawn cards is excluded.
 const FAINT: &str = r"
-const parse = text => { const c = document.createElement('canvas').getContext('2d', {willReadFrequently: true}); c.clearRect(0, 0, 1, 1); c.fillStyle = text; c.fillRect(0, 0, 1, 1); return [...c.getImageData(0, 0, 1, 1).data]; };
+const pen = document.createElement('canvas').getContext('2d', {willReadFrequently: true}), known = new Map();
+const read = text => { pen.clearRect(0, 0, 1, 1); pen.fillStyle = text; pen.fillRect(0, 0, 1, 1); return [...pen.getImageData(0, 0, 1, 1).data]; };
+const parse = text => { if (!known.has(text)) known.set(text, read(text)); return known.get(text); };
 const light = ([r, g, b]) => { const f = v => { v /= 255; return v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; }; return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
 const behind = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c[3] === 255) return c; } return [255, 255, 255]; };
 const found = [];

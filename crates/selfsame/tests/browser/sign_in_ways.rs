@@ -7,7 +7,7 @@ use crate::{
     instance::Instance,
     passkeys,
     sign_in::Sample,
-    walk::{Desk, PASSWORD, Phone},
+    walk::{Desk, PASSWORD, PERSON, Phone},
 };
 
 const RECORD: &str = "Immunization record";
@@ -100,5 +100,43 @@ async fn a_person_signs_in_at_a_service_with_the_passkey_of_their_account() {
     browser.expect("Share with").await;
     browser.press("Agree and continue").await;
     browser.expect("You are signed in").await;
+    browser.expect_no_errors().await;
+}
+
+#[tokio::test]
+#[ignore = "needs Chromium: `cargo xtask test` runs it"]
+async fn a_signed_in_person_adds_and_removes_a_passkey_on_the_pages_of_the_provider() {
+    let instance = Instance::start().await;
+    let sample = Sample::of(&instance).await;
+    let browser = Browser::start(Scheme::Dark).await;
+    browser.resize(360, 800).await;
+    browser.plug_in_authenticator().await;
+    Phone::open(&instance, &browser).await;
+    browser.open(&sample.origin).await;
+    browser.press(BEGIN).await;
+    let identifier = "Your ID, e-mail address or phone number";
+    browser.fill(identifier, PERSON).await;
+    browser.fill("Password", PASSWORD).await;
+    browser.press("Sign in").await;
+    browser.expect("Share with").await;
+    browser.press("Agree and continue").await;
+    browser.expect("You are signed in").await;
+
+    browser.open(&instance.page("signed-in/sessions")).await;
+    browser.press("Passkeys").await;
+    browser.expect("You have no passkeys yet.").await;
+    browser
+        .fill("Name, such as the device it is on", "Laptop")
+        .await;
+    browser.fill("Password", PASSWORD).await;
+    browser.press("Continue").await;
+    browser.expect("None of them leaves the device").await;
+    browser.picture("signed-in-new-passkey", (360, 800)).await;
+    browser.press("Create the passkey").await;
+    browser.expect("Added:").await;
+    browser.picture("signed-in-passkeys", (360, 800)).await;
+    browser.press("Change: \u{2068}Laptop\u{2069}").await;
+    browser.press("Remove").await;
+    browser.expect("You have no passkeys yet.").await;
     browser.expect_no_errors().await;
 }

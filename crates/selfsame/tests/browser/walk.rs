@@ -29,7 +29,7 @@ const place = document.querySelector('[data-result]');
 place.innerHTML = '<p class=waiting>It is being used up.</p>';
 const address = document.querySelector('script[type=module]').src.replace('app.js', 'result.js');
 (await import(address)).liveResult();";
-const PERSON: &str = "person@example.org";
+pub const PERSON: &str = "person@example.org";
 pub const PASSWORD: &str = "a long walk in the rain";
 
 impl<'a> Desk<'a> {

@@ -95,7 +95,7 @@ pub fn connect(inviter: &AgentApi, holder: &AgentApi) -> (String, String) {
 
 #[test]
 fn the_calls_of_the_studys_plans_issue_and_prove() {
-    let (_world, apis) = agents(&[("clinic", ""), ("holder", HOLDER), ("border", "")]);
+    let (world, apis) = agents(&[("clinic", ""), ("holder", HOLDER), ("border", "")]);
     let [issuer, holder, verifier] = &apis[..] else {
         panic!("three agents");
     };
@@ -210,4 +210,10 @@ fn the_calls_of_the_studys_plans_issue_and_prove() {
     let path = format!("/present-proof-2.0/records/{verifiers}/verify-presentation");
     let verified = verifier.post(&path, &Value::Null);
     assert_eq!(verified["verified"], "true", "{verified}");
+    for flow in ["issue-credential", "present-proof"] {
+        let figures = world.operator.send("GET", "/metrics", None).unwrap();
+        let figures = String::from_utf8(figures.body).unwrap();
+        let ended = format!("selfsame_flows_ended_total{{flow=\"{flow}\",result=\"done\"}}");
+        assert!(figures.contains(&ended), "{flow}: {figures}");
+    }
 }

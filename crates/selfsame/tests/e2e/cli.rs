@@ -30,7 +30,7 @@ fn json_of(world: &World, arguments: &[&str]) -> (i32, Value) {
 
 #[test]
 fn every_verb_has_help_with_an_example() {
-    let verbs: [&[&str]; 63] = [
+    let verbs: [&[&str]; 64] = [
         &["hsm"],
         &["person"],
         &["person", "invite"],
@@ -57,6 +57,7 @@ fn every_verb_has_help_with_an_example() {
         &[],
         &["up"],
         &["demo"],
+        &["demo", "permits"],
         &["did"],
         &["did", "new"],
         &["did", "show"],

@@ -179,6 +179,59 @@ fn a_did_selfsame_resolves_at_a_version_and_at_a_time() {
 }
 
 #[test]
+fn a_did_with_a_log_is_hosted_with_its_did_web_and_resolves_at_each_version() {
+    let world = World::start(&[]);
+    let made = post(&world.operator, "/api/dids", &json!({"method": "webvh"}));
+    let did = text(&made, "did");
+    let name = did.rsplit(':').next().unwrap().to_owned();
+    let file = |file: &str| {
+        let path = format!("/dids/{name}/{file}");
+        world.anybody().send("GET", &path, None).unwrap()
+    };
+    let first = assert_envelope(&resolve(&world, &did, None), 200);
+    let metadata = &first["didDocumentMetadata"];
+    assert!(text(metadata, "versionId").starts_with("1-"), "{first}");
+    assert_eq!(
+        (text(metadata, "ttl"), &metadata["portable"]),
+        ("3600".to_owned(), &json!(false))
+    );
+    let own = format!("/api/dids/{}", did.replace('%', "%25"));
+    put(&world.operator, &own, &json!({}));
+    let log = file("did.jsonl");
+    assert_eq!(log.header("content-type"), Some("text/jsonl"));
+    let entries = |log: &Reply| log.body.iter().filter(|byte| **byte == b'\n').count();
+    assert_eq!(entries(&log), 2);
+    assert_eq!(file("did-witness.json").json(), json!([]));
+    assert_eq!(file("did.json").json()["alsoKnownAs"], json!([did]));
+    let second = assert_envelope(&resolve(&world, &did, None), 200);
+    assert_ne!(second["didDocument"], first["didDocument"]);
+    let by_number = resolve(&world, &format!("{did}?versionNumber=1"), None);
+    assert_eq!(
+        assert_envelope(&by_number, 200)["didDocument"],
+        first["didDocument"]
+    );
+    assert_envelope(
+        &resolve(&world, &format!("{did}?versionNumber=3"), None),
+        404,
+    );
+    let whois = resolve(&world, &format!("{did}/whois"), None);
+    let port = world.instance.origin.port().unwrap();
+    let place = format!("https://localhost:{port}/dids/{name}/whois.vp");
+    assert_eq!(
+        (whois.status, whois.json()["contentStream"].as_str()),
+        (200, Some(&*place))
+    );
+
+    let ended = world.operator.send("DELETE", &own, None).unwrap();
+    assert_eq!(ended.json()["state"], "deactivated");
+    assert_eq!(entries(&file("did.jsonl")), 3);
+    assert_eq!(file("did.json").status, 410);
+    assert_envelope(&resolve(&world, &did, None), 410);
+    let whois = resolve(&world, &format!("{did}/whois"), None);
+    assert_eq!(whois.status, 404);
+}
+
+#[test]
 fn a_did_web_is_hosted_where_its_method_says_and_resolves() {
     let world = World::configured(
         "[issuer]\ndid_method = \"web\"\n[verifier]\ndid_method = \"web\"\n",

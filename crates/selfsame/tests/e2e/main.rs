@@ -23,6 +23,7 @@ mod anoncreds_types;
 mod asking;
 mod bad_input;
 mod bulk;
+mod certificates;
 mod check;
 mod cli;
 #[path = "../support/collector.rs"]
@@ -39,6 +40,7 @@ mod hosts;
 mod hsm;
 mod inward;
 mod issued;
+mod listing;
 #[path = "../support/load.rs"]
 mod load;
 mod matrix;
@@ -46,6 +48,7 @@ mod operating;
 mod organisations;
 mod over;
 mod people;
+mod permits;
 mod pkcs12;
 mod postgres;
 #[path = "../../../selfsame-postgres/tests/server/server.rs"]
@@ -60,6 +63,7 @@ mod responses;
 mod rig;
 mod rotation;
 mod scenarios;
+mod service;
 mod starting;
 mod telling;
 mod tenants;

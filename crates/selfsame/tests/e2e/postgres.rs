@@ -47,6 +47,7 @@ fn records_in_a_database_outlive_a_crash_of_the_database_and_of_the_instance() {
         "selfsame_database_wait_seconds_count",
         "selfsame_database_commits_queued",
         "selfsame_outbox_lag_seconds",
+        "selfsame_flows_ended_total{flow=\"presentation\",result=\"valid\"}",
     ];
     // The outbox is looked at a moment after the start.
     let began = Instant::now();
@@ -97,6 +98,95 @@ fn a_process_is_not_ready_while_its_database_is_stopped_and_lives_on() {
         until(200);
         offer(&world.operator, &json!({}));
     }
+}
+
+#[test]
+fn an_entry_of_a_book_that_a_killed_process_left_unindexed_is_found_after_the_next_start() {
+    let server = Server::start(&["fsync=off"]);
+    let url = server.fresh();
+    let mut world = World::start(&["--database", &url]);
+    let registration = json!({
+        "id": "registration",
+        "title": {"en": "Registration"},
+        "claims": [
+            {"path": ["number"], "kind": "text", "required": true},
+            {"path": ["name"], "kind": "text", "required": true},
+        ],
+        "book": {
+            "topic": {"type": "registration", "source_id": ["number"]},
+            "names": [{"type": "entity_name", "claim": ["name"]}],
+        },
+    });
+    post(&world.operator, "/api/types", &registration);
+    post(
+        &world.operator,
+        "/api/types/registration/publish",
+        &json!({}),
+    );
+    let row = |number: &str| {
+        let claims = json!({"number": number, "name": "Blue Whale"});
+        json!({"type": "registration", "rows": [{"claims": claims}]})
+    };
+    post(&world.operator, "/api/book/quick-load", &row("1"));
+    let schema = server.ask("SELECT nspname FROM pg_namespace WHERE nspname LIKE '%_book_%'");
+    let topics = |number: &str| {
+        server.ask(&format!(
+            "SELECT count(*) FROM {schema}.topics WHERE source_id = '{number}'"
+        ))
+    };
+    let until = |is_so: &dyn Fn() -> bool| {
+        let began = Instant::now();
+        while !is_so() {
+            assert!(began.elapsed() < Duration::from_secs(30));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    assert_eq!(topics("1"), "1");
+
+    // Somebody else changes the index, so that the process commits the entry and waits.
+    let lock = format!("SELECT pg_advisory_lock(hashtextextended('{schema}', 0)), pg_sleep(60)");
+    let waiting = |granted: bool| {
+        let locks = format!(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted = {granted}
+             AND pid IN (SELECT pid FROM pg_stat_activity WHERE query LIKE '%hashtextextended(''{schema}''%')"
+        );
+        server.ask(&locks) != "0"
+    };
+    std::thread::scope(|scope| {
+        let held = scope.spawn(|| server.held(&lock));
+        until(&|| waiting(true));
+        let (operator, body) = (world.operator.clone(), row("2"));
+        let load = scope.spawn(move || {
+            operator
+                .send("POST", "/api/book/quick-load", Some(&body))
+                .is_ok()
+        });
+        until(&|| waiting(false));
+        world.instance.kill();
+        server.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)' AND pid <> pg_backend_pid()");
+        held.join().unwrap();
+        assert!(!load.join().unwrap());
+    });
+    assert_eq!(topics("2"), "0");
+
+    let port = world.instance.origin.port().unwrap();
+    let mut again = Instance::start(&world.file("data"), port, &["--database", &url]);
+    again.ready();
+    until(&|| topics("2") == "1");
+    let notes = json!({"state": "done", "records": 2, "of": 2});
+    let (code, printed, complaints) = run(selfsame()
+        .args([
+            "book",
+            "rebuild",
+            "--json",
+            "--instance",
+            again.origin.as_str(),
+        ])
+        .arg("--token-file")
+        .arg(again.token_file()));
+    assert_eq!(code, 0, "{complaints}");
+    assert_eq!(serde_json::from_str::<Value>(&printed).unwrap(), notes);
+    assert_eq!(topics("1"), "1");
 }
 
 #[test]

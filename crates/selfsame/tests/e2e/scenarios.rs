@@ -6,6 +6,8 @@ use crate::instance::{Instance, free_port};
 use crate::rig::{get, run, selfsame};
 
 const SCENARIOS: [&str; 3] = ["immunization", "prescription", "blood"];
+/// The one whose credential is a mobile document.
+const LICENCE: &str = "licence";
 /// Those that have a sample type each and no story of their own.
 const RECORDS: [&str; 4] = [
     "allergies",
@@ -109,7 +111,8 @@ fn a_hospital_learns_whether_a_person_may_give_blood_and_nothing_else() {
 
 #[test]
 fn each_scenario_ends_with_refusal_in_one_process() {
-    for scenario in SCENARIOS.into_iter().chain(RECORDS) {
+    let all = SCENARIOS.into_iter().chain(RECORDS);
+    for scenario in all.chain([LICENCE]) {
         assert_story(scenario, run(selfsame().args(["demo", scenario, "--json"])));
     }
 }

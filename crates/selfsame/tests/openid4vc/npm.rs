@@ -143,6 +143,125 @@ fn our_wallet_takes_what_their_issuer_offers_and_shows_it_to_their_verifier() {
 
 #[test]
 #[ignore = "needs packages of Node.js: cargo xtask cross openid4vc runs it"]
+fn our_wallet_encrypts_to_their_issuer_and_their_verifier_and_agrees_to_their_transaction() {
+    let ports: Vec<u16> = (0..3).map(|_| free_port()).collect();
+    let (_folder, instance) = started(&ports);
+    let person = person(&instance);
+    let mut issuer = Peer::start("issuer", &json!({"port": ports[0], "encrypted": true}));
+    let offered = issuer.hear();
+    post(
+        &person,
+        "/api/wallet/offers/accept",
+        &json!({"offer": offered["offer"]}),
+    );
+    let asked = json!({
+        "port": ports[1], "issuer": offered["issuer"], "signed": true, "encrypted": true,
+        "names": ["given_name"],
+    });
+    let mut verifier = Peer::start("verifier", &asked);
+    let answer = json!({"request": verifier.hear()["request"], "policy": "newest"});
+    post(&person, "/api/wallet/requests/answer", &answer);
+    assert_eq!(verifier.hear(), json!({"claims": {"given_name": "Inés ✓"}}));
+
+    let transaction = json!({
+        "type": "urn:selfsame:transaction:payment", "credential_ids": ["membership"],
+        "transaction_data_hashes_alg": ["sha-256"],
+        "payee": "Harbour Shop", "amount": "12.50", "currency": "EUR",
+    });
+    let asked = json!({
+        "port": ports[2], "issuer": offered["issuer"], "signed": true, "encrypted": true,
+        "names": ["given_name"], "transaction": transaction,
+    });
+    let mut verifier = Peer::start("verifier", &asked);
+    let link = json!({"request": verifier.hear()["request"]});
+    let preview = post(&person, "/api/wallet/requests/preview", &link);
+    assert_eq!(preview["transactions"][0]["title"], "Payment", "{preview}");
+    let card = preview["shares"][0]["choices"][0]["card"].clone();
+    let answer = json!({"request": preview["id"], "cards": {"membership": card}});
+    post(&person, "/api/wallet/requests/answer", &answer);
+    assert_eq!(verifier.hear(), json!({"claims": {"given_name": "Inés ✓"}}));
+}
+
+/// The members of a request to the peer for a licence.
+fn licence(authority: &str) -> Value {
+    json!({"doctype": "org.iso.18013.5.1.mDL", "namespace": "org.iso.18013.5.1", "authority": authority})
+}
+
+#[test]
+#[ignore = "needs packages of Node.js: cargo xtask cross openid4vc runs it"]
+fn our_wallet_shows_a_mobile_document_to_their_verifier() {
+    let ports: Vec<u16> = (0..2).map(|_| free_port()).collect();
+    let (_folder, instance) = started(&ports);
+    let person = person(&instance);
+    let new = json!({"type": "driving-licence", "examples": true});
+    let offer = post(&instance.operator(), "/api/issuer/offers", &new);
+    post(
+        &person,
+        "/api/wallet/offers/accept",
+        &json!({"offer": offer["uri"]}),
+    );
+    let authority = instance.operator().send("GET", "/issuer/authority", None);
+    let authority = String::from_utf8(authority.unwrap().body).unwrap();
+    for (port, encrypted) in [(ports[0], false), (ports[1], true)] {
+        let asked = json!({
+            "port": port, "signed": true, "encrypted": encrypted, "mdoc": licence(&authority),
+            "names": ["family_name", "age_over_18"],
+        });
+        let mut verifier = Peer::start("verifier", &asked);
+        let answer = json!({"request": verifier.hear()["request"], "policy": "newest"});
+        post(&person, "/api/wallet/requests/answer", &answer);
+        let shown = json!({"elements": {"family_name": "Musterfrau", "age_over_18": true}});
+        assert_eq!(verifier.hear(), shown);
+    }
+}
+
+#[test]
+#[ignore = "needs packages of Node.js: cargo xtask cross openid4vc runs it"]
+fn their_wallet_takes_a_mobile_document_of_our_issuer_and_shows_it_to_our_verifier() {
+    let (_folder, instance) = started(&[]);
+    let operator = instance.operator();
+    let new = json!({"type": "driving-licence", "examples": true});
+    let offer = post(&operator, "/api/issuer/offers", &new);
+    let mut holder = Peer::start("holder", &json!({"offer": offer["uri"]}));
+    let taken = holder.hear();
+    let credential = json!({"credential": taken["credential"]});
+    let judged = post(&operator, "/api/verifier/verify", &credential);
+    assert_eq!(judged["outcome"], "valid", "{judged} {taken}");
+    for mode in ["direct_post", "direct_post.jwt"] {
+        let asked = json!({
+            "type": "driving-licence", "claims": [["family_name"], ["age_over_21"]],
+            "client_id_prefix": "decentralized_identifier", "response_mode": mode,
+        });
+        let request = post(&operator, "/api/verifier/requests", &asked);
+        holder.tell(&json!({"request": request["uri"]}));
+        let answered = holder.hear();
+        assert_eq!(answered["status"], 200, "{answered}");
+        let path = format!("/api/verifier/requests/{}", request["id"].as_str().unwrap());
+        let status = operator.send("GET", &path, None).unwrap().json();
+        assert_eq!(status["verdict"]["outcome"], "valid", "{status}");
+    }
+}
+
+#[test]
+#[ignore = "needs packages of Node.js: cargo xtask cross openid4vc runs it"]
+fn their_wallet_gets_a_credential_encrypted_by_our_issuer() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("selfsame.toml");
+    std::fs::write(&settings, "[issuer]\nencryption = \"required\"\n").unwrap();
+    let arguments = ["--config", settings.to_str().unwrap()];
+    let mut instance = Instance::start(&folder.path().join("data"), free_port(), &arguments);
+    instance.ready();
+    let new = json!({"type": "immunization", "examples": true});
+    let offer = post(&instance.operator(), "/api/issuer/offers", &new);
+    let taking = json!({"offer": offer["uri"], "encrypted": true});
+    let taken = Peer::start("holder", &taking).hear();
+    let credential = json!({"credential": taken["credential"]});
+    let judged = post(&instance.operator(), "/api/verifier/verify", &credential);
+    assert_eq!(judged["outcome"], "valid", "{judged} {taken}");
+}
+
+#[test]
+#[ignore = "needs packages of Node.js: cargo xtask cross openid4vc runs it"]
 fn their_wallet_takes_what_our_issuer_offers_and_shows_it_to_our_verifier() {
     let (_folder, instance) = started(&[]);
     let operator = instance.operator();
@@ -159,17 +278,37 @@ fn their_wallet_takes_what_our_issuer_offers_and_shows_it_to_our_verifier() {
     let again = Peer::start("holder", &json!({"offer": offer["uri"]})).hear();
     assert!(again["failed"].is_string(), "{again}");
 
-    let mut show = |prefix: &str| {
-        let asked = json!({"type": "immunization", "client_id_prefix": prefix});
+    let mut asks = |prefix: &str, further: Value| {
+        let mut asked = json!({"type": "immunization", "client_id_prefix": prefix});
+        let further = further.as_object().unwrap().clone();
+        asked.as_object_mut().unwrap().extend(further);
+        let mode = asked["response_mode"]
+            .as_str()
+            .unwrap_or("direct_post")
+            .to_owned();
         let request = post(&operator, "/api/verifier/requests", &asked);
         holder.tell(&json!({"request": request["uri"]}));
-        assert_eq!(holder.hear(), json!({"prefix": prefix, "status": 200}));
+        assert_eq!(
+            holder.hear(),
+            json!({"prefix": prefix, "status": 200, "mode": mode})
+        );
         let path = format!("/api/verifier/requests/{}", request["id"].as_str().unwrap());
         let status = operator.send("GET", &path, None).unwrap().json();
         status["verdict"]["outcome"].clone()
     };
+    let mut show = |prefix: &str| asks(prefix, json!({}));
     assert_eq!(show("decentralized_identifier"), "valid");
     assert_eq!(show("redirect_uri"), "valid");
+    let encrypted = json!({"response_mode": "direct_post.jwt"});
+    assert_eq!(asks("decentralized_identifier", encrypted.clone()), "valid");
+    assert_eq!(asks("redirect_uri", encrypted), "valid");
+    let payment = json!({
+        "type": "urn:selfsame:transaction:payment",
+        "payee": "Harbour Shop", "amount": "12.50", "currency": "EUR",
+    });
+    let agreed = json!({"transaction_data": [payment]});
+    assert_eq!(asks("decentralized_identifier", agreed), "valid");
+    let mut show = |prefix: &str| asks(prefix, json!({}));
     let issued = operator
         .send("GET", "/api/issuer/credentials", None)
         .unwrap();

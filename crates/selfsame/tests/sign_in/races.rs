@@ -150,5 +150,8 @@ fn whatever_a_sign_in_leaves_in_the_database_has_an_end() {
         kinds("IS NULL"),
         "mock_person\nmock_signing\noidc_client\noidc_keys"
     );
-    assert_eq!(kinds("IS NOT NULL"), "oidc_spent\nsign_in\nsign_in_consent");
+    assert_eq!(
+        kinds("IS NOT NULL"),
+        "oidc_spent\nsign_in\nsign_in_consent\nsign_in_past"
+    );
 }

@@ -40,14 +40,32 @@ const LOWER: &[Place] = &[
     },
     // The words of all families of credentials. It takes nothing from ours, so that no chain of crates is longer for it.
     place("selfsame-verdict", 0),
+    // Bytes alone: keys and what items mean are for others.
+    place("selfsame-cbor", 0),
     place("selfsame-did", 1),
-    place("selfsame-status", 1),
     Place {
-        beside: &["selfsame-did", "selfsame-proof", "selfsame-status"],
+        // Logs of DID documents; the method's name and its URLs are in the table of methods.
+        beside: &["selfsame-did"],
+        ..place("selfsame-webvh", 1)
+    },
+    place("selfsame-status", 1),
+    // A format beside the others: the table of formats has the use of it, and it knows nothing of the table.
+    place("selfsame-mdoc", 1),
+    // So is it with proofs in W3C's documents, which are more than credentials: keys come from the caller.
+    place("selfsame-data-integrity", 1),
+    Place {
+        beside: &[
+            "selfsame-did",
+            "selfsame-mdoc",
+            "selfsame-proof",
+            "selfsame-status",
+        ],
         ..place("selfsame-credential", 1)
     },
     place("selfsame-anoncreds", 1),
+    place("selfsame-book", 1),
     place("selfsame-proof", 1),
+    place("selfsame-anoncreds-w3c", 2),
     place("selfsame-oauth", 2),
     Place {
         // Passkeys belong to accounts; of credentials they know nothing.
@@ -55,7 +73,13 @@ const LOWER: &[Place] = &[
         ..place("selfsame-passkeys", 2)
     },
     Place {
+        // What a message says of credentials, DIDs and queries is for the sides that exchange it.
         beside: &["selfsame-oauth"],
+        not: &["selfsame-credential", "selfsame-did", "selfsame-proof"],
+        ..place("selfsame-openid4vc-messages", 2)
+    },
+    Place {
+        beside: &["selfsame-oauth", "selfsame-openid4vc-messages"],
         ..place("selfsame-openid4vc", 2)
     },
     Place {
@@ -64,8 +88,27 @@ const LOWER: &[Place] = &[
         not: &["selfsame-credential", "selfsame-did", "selfsame-proof"],
         ..place("selfsame-oidc", 2)
     },
+    Place {
+        // It shows what the formats below it and the protocols beside it read. Validity is for a verifier to say.
+        beside: &[
+            "selfsame-aries",
+            "selfsame-didcomm",
+            "selfsame-openid4vc",
+            "selfsame-openid4vc-messages",
+        ],
+        ..place("selfsame-show", 2)
+    },
+    // Words for a secret; what it opens is for others.
+    place("selfsame-recovery", 2),
+    // Tables and paper; what a column means is for others.
+    place("selfsame-sheets", 2),
     // Whatever wants a second factor takes it, and it needs no protocol.
     place("selfsame-otp", 2),
+    Place {
+        // It judges claims that others have verified, so it needs no format.
+        not: &["selfsame-credential", "selfsame-did", "selfsame-proof"],
+        ..place("selfsame-prerequisites", 2)
+    },
     Place {
         // What is in a message is for the protocols above it.
         not: &[
@@ -107,6 +150,29 @@ const LOWER: &[Place] = &[
     Place {
         beside: &["selfsame-store"],
         ..place("selfsame-postgres", 3)
+    },
+    Place {
+        // What it indexes comes from records that it does not know. From the records' database it takes the connections.
+        beside: &["selfsame-postgres"],
+        not: &["selfsame-credential", "selfsame-did", "selfsame-openid4vc"],
+        ..place("selfsame-book-index", 3)
+    },
+    // Who shows these data needs no use case.
+    place("selfsame-book-view", 3),
+    Place {
+        beside: &[
+            "selfsame-book-index",
+            "selfsame-book-view",
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-openid",
+            "selfsame-store",
+            "selfsame-types",
+            // A book is a holder too: it opens the requests of verifiers as the wallet does.
+            "selfsame-wallet",
+        ],
+        not: &["selfsame-tls", "selfsame-proof", "selfsame-anoncreds"],
+        ..place("selfsame-book-role", 3)
     },
     place("selfsame-anoncreds-roles", 3),
     Place {
@@ -238,6 +304,44 @@ const LOWER: &[Place] = &[
         ..place("selfsame-bulk", 3)
     },
     Place {
+        // Records. Who may use them is known behind a trait of its own.
+        beside: &["selfsame-core", "selfsame-driver", "selfsame-store"],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-remote-wallet", 3)
+    },
+    Place {
+        // It judges what the verifier has verified, and offers what the issuer issues.
+        beside: &[
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-openid",
+            "selfsame-store",
+            "selfsame-types",
+        ],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-applications", 3)
+    },
+    Place {
+        // Who shows these data needs no use case.
+        beside: &["selfsame-driver"],
+        not: &["selfsame-credential", "selfsame-did", "selfsame-openid4vc"],
+        ..place("selfsame-issuing-view", 3)
+    },
+    Place {
+        // It offers what the issuer issues. Of the network it takes the mail server.
+        beside: &[
+            "selfsame-core",
+            "selfsame-driver",
+            "selfsame-issuing-view",
+            "selfsame-net",
+            "selfsame-openid",
+            "selfsame-store",
+            "selfsame-types",
+        ],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-issuing-lists", 3)
+    },
+    Place {
         // The connections of agents are behind a trait of its own.
         beside: &[
             "selfsame-anoncreds-wallet",
@@ -250,10 +354,24 @@ const LOWER: &[Place] = &[
         ..place("selfsame-endorsement", 3)
     },
     Place {
+        // Keys and one record: the roles that sign with it, and whom others trust, are above.
+        beside: &["selfsame-driver", "selfsame-store"],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-document-signer", 3)
+    },
+    Place {
+        // Data that faces and roles share, which are above.
+        beside: &["selfsame-driver"],
+        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
+        ..place("selfsame-openid-view", 3)
+    },
+    Place {
         // The roles of organisations; what people own is in the wallet.
         beside: &[
             "selfsame-core",
+            "selfsame-document-signer",
             "selfsame-driver",
+            "selfsame-openid-view",
             "selfsame-store",
             "selfsame-types",
         ],
@@ -261,7 +379,9 @@ const LOWER: &[Place] = &[
         ..place("selfsame-openid", 3)
     },
     Place {
+        // Of AnonCreds it takes the wallet and the W3C form; the mathematics are below both.
         beside: &[
+            "selfsame-anoncreds-wallet",
             "selfsame-core",
             "selfsame-driver",
             "selfsame-mediation",
@@ -278,6 +398,8 @@ const LOWER: &[Place] = &[
             "selfsame-driver",
             "selfsame-net",
             "selfsame-store",
+            // Images of logos.
+            "selfsame-types",
         ],
         not: &["selfsame-openid4vc", "selfsame-registry", "selfsame-tls"],
         ..place("selfsame-sign-in", 3)
@@ -301,6 +423,7 @@ const LOWER: &[Place] = &[
             "selfsame-driver",
             "selfsame-store",
             "selfsame-net",
+            "selfsame-openid-view",
             "selfsame-types",
         ],
         not: &["selfsame-tls", "selfsame-proof", "selfsame-registry"],
@@ -364,15 +487,20 @@ const LOWER: &[Place] = &[
             "selfsame-agent",
             "selfsame-anoncreds-wallet",
             "selfsame-audit",
+            "selfsame-book-index",
+            "selfsame-book-role",
             "selfsame-core",
             "selfsame-dif",
             "selfsame-driver",
             "selfsame-endorsement",
             "selfsame-identity",
+            "selfsame-issuing-lists",
             "selfsame-ledger",
             "selfsame-mediation",
+            "selfsame-applications",
             "selfsame-openid",
             "selfsame-operators",
+            "selfsame-remote-wallet",
             "selfsame-sign-in",
             "selfsame-store",
             "selfsame-net",

@@ -1,20 +1,22 @@
 //! What a step of issuing needs and is not pure: offers, requests and credentials in the formats of attachments.
 
-use selfsame_agent_view::attachments::{KnownAttachment, attached, first, known, named, of_format};
+use selfsame_agent_view::attachments::{attached, first, known, named, of_format};
 use selfsame_anoncreds_wallet::issue::NewIssuance;
 use selfsame_anoncreds_wallet::single_use::{is_single_use, new_handle};
 use selfsame_aries::exchange::{Formatted, Payload, Preview, PreviewAttribute, Spoken};
-use selfsame_aries::formats::Artefact;
+use selfsame_aries::formats::{Artefact, AttachmentFormat};
 use selfsame_aries::issue_credential::IssueMessage;
 use selfsame_core::machine::At;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_driver::{Error, Result};
-use selfsame_mediation::beside::{BesideFormat, CameBeside, MadeAttachment};
-use selfsame_store::{Batch, TenantId};
+use selfsame_mediation::beside::{
+    CameBeside, IssuedBeside, KeptBeside, MadeAttachment, OfferBeside, RequestBeside,
+};
+use selfsame_store::TenantId;
 
 use super::{
-    IssueEntry, IssueGiven, IssueMade, IssueWhat, KeptCredential, MadeCredential, MadeOffer,
-    MadeRequest, NamedFilter, NewCredentialOffer, NewCredentialProposal,
+    IssueEntry, IssueGiven, IssueMade, IssueWhat, MadeCredential, MadeOffer, MadeRequest,
+    NamedFilter, NewCredentialOffer, NewCredentialProposal,
 };
 use crate::exchanges::Unmade;
 use crate::parts::AgentParts;
@@ -128,8 +130,9 @@ impl CredentialMaker<'_> {
         for filter in &new.filters {
             let (format, of) = (named(&filter.format)?, filter.definitions());
             if let Some(beside) = self.agent.beside(format.name) {
-                let terms = filter.filter.terms.clone().unwrap_or_default();
-                let MadeAttachment { bytes, secret } = beside.offer(self.tenant, &terms).await?;
+                let (filter, preview) = (&filter.filter, &mut preview);
+                let offered = OfferBeside { filter, preview };
+                let MadeAttachment { bytes, secret } = beside.offer(self.tenant, offered).await?;
                 attachments.push(attached(format, Artefact::Offer, bytes));
                 metadata = Some(secret);
                 continue;
@@ -194,12 +197,21 @@ impl CredentialMaker<'_> {
 
     async fn issue(&self, request: Option<&Payload>, comment: Option<String>) -> Result<IssueMade> {
         let request = first(request)?;
-        if let Some(beside) = self.agent.beside(request.format.name) {
-            return self.issue_beside(beside, request, comment).await;
-        }
         let offered = self.entry.message(IssueMessage::Offer);
-        let offered = offered.ok_or_else(|| Error::bad_request("aries-offer-absent"))?;
+        let absent = || Error::bad_request("aries-offer-absent");
+        let offered = offered.ok_or_else(absent)?;
         let offer = of_format(Some(offered), request.format.name)?;
+        if let Some(beside) = self.agent.beside(request.format.name) {
+            let asked = RequestBeside {
+                request: request.bytes,
+                offer: offer.bytes,
+                preview: offered.preview.as_ref(),
+                secret: self.entry.details.metadata.as_deref().ok_or_else(absent)?,
+                exchange: self.id,
+            };
+            let issued = beside.issue(self.tenant, asked).await?;
+            return Ok(credential(request.format, issued, comment));
+        }
         let issuance = NewIssuance {
             offer: offer.bytes,
             request: request.bytes,
@@ -207,48 +219,16 @@ impl CredentialMaker<'_> {
             exchange: Some(self.id),
         };
         let issued = self.agent.anoncreds.issue(self.tenant, &issuance).await?;
-        let attachment = attached(request.format, Artefact::Credential, issued.json);
-        Ok(IssueMade::Credential(MadeCredential {
-            payload: Payload {
-                comment,
-                attachments: vec![attachment],
-                ..Payload::default()
-            },
+        let issued = IssuedBeside {
+            format: (request.format.id)(Artefact::Credential).to_owned(),
+            bytes: issued.json,
             cred_def_id: issued.cred_def_id,
             rev_reg_id: issued.rev_reg_id,
             cred_rev_id: issued.cred_rev_id,
             id: None,
-            format: request.format.name.to_owned(),
             writes: issued.writes,
-        }))
-    }
-
-    async fn issue_beside(
-        &self,
-        beside: &dyn BesideFormat,
-        request: KnownAttachment<'_>,
-        comment: Option<String>,
-    ) -> Result<IssueMade> {
-        let secret = self.entry.details.metadata.as_deref();
-        let secret = secret.ok_or_else(|| Error::bad_request("aries-offer-absent"))?;
-        let issued = beside.issue(self.tenant, request.bytes, secret).await?;
-        let attachment = Formatted {
-            format: issued.format,
-            ..attached(request.format, Artefact::Credential, issued.bytes)
         };
-        Ok(IssueMade::Credential(MadeCredential {
-            payload: Payload {
-                comment,
-                attachments: vec![attachment],
-                ..Payload::default()
-            },
-            cred_def_id: String::new(),
-            rev_reg_id: None,
-            cred_rev_id: None,
-            id: Some(issued.id),
-            format: request.format.name.to_owned(),
-            writes: Batch::new(self.tenant.clone()),
-        }))
+        Ok(credential(request.format, issued, comment))
     }
 
     async fn store(&self, credential: Option<&Payload>, id: Option<&str>) -> Result<IssueMade> {
@@ -263,24 +243,44 @@ impl CredentialMaker<'_> {
                 id,
             };
             let kept = beside.keep(self.tenant, came).await?;
-            return Ok(IssueMade::Stored(KeptCredential {
-                id: kept.id,
-                rev_reg_id: None,
-                cred_rev_id: None,
-                writes: kept.writes,
-            }));
+            return Ok(IssueMade::Stored(kept));
         }
         let anoncreds = &self.agent.anoncreds;
         let accepted = anoncreds.accept(self.tenant, credential.bytes, metadata, id);
         let accepted = accepted.await?;
         let index = accepted.info.cred_rev_id.as_deref();
-        Ok(IssueMade::Stored(KeptCredential {
+        Ok(IssueMade::Stored(KeptBeside {
             id: accepted.id,
             rev_reg_id: accepted.info.rev_reg_id,
             cred_rev_id: index.and_then(|index| index.parse().ok()),
             writes: accepted.writes,
         }))
     }
+}
+
+/// The message with a credential that was issued.
+fn credential(
+    format: &'static AttachmentFormat,
+    issued: IssuedBeside,
+    comment: Option<String>,
+) -> IssueMade {
+    let attachment = Formatted {
+        format: issued.format,
+        ..attached(format, Artefact::Credential, issued.bytes)
+    };
+    IssueMade::Credential(MadeCredential {
+        payload: Payload {
+            comment,
+            attachments: vec![attachment],
+            ..Payload::default()
+        },
+        cred_def_id: issued.cred_def_id,
+        rev_reg_id: issued.rev_reg_id,
+        cred_rev_id: issued.cred_rev_id,
+        id: issued.id,
+        format: format.name.to_owned(),
+        writes: issued.writes,
+    })
 }
 
 fn proposal(new: &NewCredentialProposal) -> Result<Payload> {

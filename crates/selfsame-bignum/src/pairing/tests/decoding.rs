@@ -186,6 +186,50 @@ fn tails_are_added_as_points() {
     assert_eq!(sum_of(&doubled), Ok(q));
 }
 
+proptest! {
+    #![proptest_config(config(16))]
+
+    #[test]
+    fn points_and_scalars_are_read_from_the_bytes_that_are_written(
+        one in g1(),
+        two in g2(),
+        scalar in super::scalar(),
+    ) {
+        let read = G1::from_bytes(&one.to_bytes());
+        prop_assert_eq!(read.ok(), Some(one).filter(|one| !one.is_identity()));
+        prop_assert_eq!(G2OrIdentity::from_bytes(&two.to_bytes()), Ok(G2OrIdentity(two)));
+        prop_assert_eq!(Scalar::from_be_bytes(&scalar.to_be_bytes()), Ok(scalar));
+    }
+}
+
+#[test]
+fn bytes_that_are_no_point_are_refused() {
+    let identity = G2::identity();
+    let read = G2OrIdentity::from_bytes(&identity.to_bytes());
+    assert_eq!(read, Ok(G2OrIdentity(identity)));
+    assert!(G1::from_bytes(&G1::identity().to_bytes()).is_err());
+    let stray = G2OrIdentity::from_bytes(&stray_point().to_bytes());
+    assert_eq!(reason(stray), "it is not in the group");
+    let good = G1::generator().to_bytes();
+    for (place, byte) in [(0, 2), (1, 0xFF), (64, 0xAA), (65, 1), (127, 1)] {
+        let mut bytes = good;
+        bytes[place] = byte;
+        assert!(G1::from_bytes(&bytes).is_err(), "{place}");
+    }
+    let mut bytes = G2::generator().to_bytes();
+    bytes[127] ^= 1;
+    assert_eq!(
+        reason(G2OrIdentity::from_bytes(&bytes)),
+        "it is not on the curve"
+    );
+    let mut order = Scalar::one().neg().to_be_bytes();
+    order[31] = 0x0D;
+    assert_eq!(
+        reason(Scalar::from_be_bytes(&order)),
+        "it is not below the order"
+    );
+}
+
 #[test]
 fn coordinates_above_the_modulus_are_refused_in_bytes() {
     let mut bytes = G2::generator().to_bytes();

@@ -2,6 +2,7 @@
 
 use selfsame_did::{Did, Document, Representation};
 use selfsame_driver::{Error, Result};
+use selfsame_webvh::parallel;
 use serde_json::Value;
 use url::Url;
 
@@ -18,13 +19,18 @@ impl Dids {
     /// # Errors
     /// `NotFound` if there is no DID, `Gone` once it is deactivated.
     pub async fn document(&self, path: &str) -> Result<Value> {
-        let unknown = || Error::not_found("did-web-absent");
-        let did = did(&self.shared, path).map_err(|_| unknown())?;
-        let own = self.own(&did).await?.ok_or_else(unknown)?;
-        if own.record.deactivated {
-            return Err(ended());
-        }
-        Ok(own.record.hosted()?.to_value(Representation::Did))
+        let did = did(&self.shared, path).map_err(|_| absent())?;
+        let own = match self.own(&did).await? {
+            Some(own) => Some(own),
+            None => self.own(&self.log_of(&did).await?.1.did).await?,
+        };
+        let record = own.ok_or_else(absent)?.record;
+        let document = match (record.deactivated, record.did == did) {
+            (true, _) => return Err(ended()),
+            (false, true) => record.hosted()?,
+            (false, false) => parallel(&record.hosted()?).map_err(Error::internal)?,
+        };
+        Ok(document.to_value(Representation::Did))
     }
 }
 
@@ -40,7 +46,7 @@ impl DidRecord {
     }
 }
 
-fn did(shared: &Shared, path: &str) -> Result<Did> {
+pub(super) fn did(shared: &Shared, path: &str) -> Result<Did> {
     of_url(below(&shared.config.origin, path)?.as_str())
 }
 
@@ -49,4 +55,8 @@ pub(super) fn of_url(url: &str) -> Result<Did> {
     let url = Url::parse(url).map_err(Error::internal)?;
     selfsame_did::web::did_for(&url)
         .map_err(|error| Error::bad_request("did-web-origin").with("detail", &error))
+}
+
+pub(super) fn absent() -> Error {
+    Error::not_found("did-web-absent")
 }

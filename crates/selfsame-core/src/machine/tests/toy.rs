@@ -10,8 +10,8 @@ use selfsame_store::{NewOutbox, Put};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::events::EventKind;
 use crate::machine::{Call, CallAnswer, Calling, HttpBody, HttpCall, Machine, Next, Round};
+use selfsame_driver::record::events::EventKind;
 
 /// The guest's machine.
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! The trace of a call goes on with whoever carries the call out.
+//! The trace of a call goes on in the transport that carries the call out.
 
 use std::sync::{Arc, Mutex};
 

@@ -203,6 +203,7 @@ fn no_verifier_of_presentations_accepts_a_compact_credential() {
     let expected = Binding {
         audience: "a".to_owned(),
         nonce: "b".to_owned(),
+        session: None,
     };
     let presented = Presented {
         expected: Some(&expected),

@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::{describe, verify::ReceivedSdJwt};
 use crate::{
     format::view::{CredentialView, HeldError, ReadCredential, Subject},
-    sd_jwt::{Processed, SdJwt},
+    path::ClaimPath,
+    sd_jwt::{Presentation, Processed, SdJwt},
     status::Reference,
     validity::Validity,
 };
@@ -50,6 +51,10 @@ impl CredentialView for HeldSdJwt {
 
     fn sd_jwt(&self) -> Option<&SdJwt> {
         Some(&self.sd_jwt)
+    }
+
+    fn disclosing(&self, reveal: &[ClaimPath]) -> Option<String> {
+        self.sd_jwt.present(reveal).ok().map(Presentation::unbound)
     }
 
     fn header(&self) -> &jws::Header {

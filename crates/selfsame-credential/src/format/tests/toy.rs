@@ -38,6 +38,7 @@ fn binding(nonce: &str) -> Binding {
     Binding {
         audience: "https://verifier.example".to_owned(),
         nonce: nonce.to_owned(),
+        session: None,
     }
 }
 

@@ -457,6 +457,7 @@ fn a_proof_without_a_nonce_answers_no_request_not_even_one_without() {
     let raw = scene.present_raw(&header, &json!({"aud": AUDIENCE, "iat": NOW.0}));
     let careless = Binding {
         nonce: String::new(),
+        session: None,
         ..binding()
     };
     for expected in [&binding(), &careless] {

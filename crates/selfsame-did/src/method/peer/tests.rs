@@ -55,6 +55,35 @@ fn the_examples_of_the_specification_resolve_to_their_documents() {
 }
 
 #[test]
+fn a_did_of_one_key_has_the_document_of_its_did_key() {
+    for kind in [KeyType::Ed25519, KeyType::P256] {
+        let key = PrivateKey::generate(kind).unwrap();
+        let did = create_with_key(key.public());
+        let document = resolved(did.as_str()).unwrap();
+        let of_key = crate::key::create(key.public());
+        let expected = crate::key::resolve(&of_key, Representation::default()).unwrap();
+        let renamed = serde_json::to_string(&expected.document).unwrap();
+        let renamed = renamed.replace(of_key.as_str(), did.as_str());
+        let expected: Document = serde_json::from_str(&renamed).unwrap();
+        assert_eq!(said(document), said(expected));
+    }
+    for text in [
+        "did:peer:0",
+        // The same key in another base.
+        "did:peer:0u7QEA",
+        "did:peer:06MkqRYqQiSgvZQdnBytw86Qbs2ZWUkGv22od935YF4s8M7V",
+    ] {
+        assert_eq!(
+            resolved(text).err(),
+            Some(ResolutionError::InvalidDid),
+            "{text}"
+        );
+    }
+    let example = resolved("did:peer:0z6MkqRYqQiSgvZQdnBytw86Qbs2ZWUkGv22od935YF4s8M7V").unwrap();
+    assert_eq!(example.keys(Relationship::Authentication).count(), 1);
+}
+
+#[test]
 fn dids_that_are_wrong_are_refused() {
     for text in vectors()["invalid"].as_array().unwrap() {
         let text = text.as_str().unwrap();

@@ -42,10 +42,10 @@ pub(super) struct AriesBench {
         hide_env_values = true
     )]
     database: Option<String>,
-    /// Measure the round with so many users, who pause as the study's, and nothing else.
+    /// Measure the round with this number of users, who pause as the study's, and nothing else.
     #[arg(long, value_name = "COUNT")]
     users: Option<NonZeroUsize>,
-    /// Have at most so many calls under way at once; further ones wait for a place.
+    /// Have at most this number of calls under way at once; further ones wait for a place.
     #[arg(long, value_name = "CALLS")]
     pool: Option<NonZeroUsize>,
     /// Repeat a call that an agent refuses for now (403, 429 or 503), after pauses that grow from 50 ms to 1.6 s.

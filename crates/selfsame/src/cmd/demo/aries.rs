@@ -7,7 +7,7 @@ use selfsame_terminal::output;
 
 use super::publishing::publish;
 use crate::instance::{Launch, Running};
-use crate::scenario::Scenario;
+use selfsame_api_commands::scenario::Scenario;
 
 /// The agents, and whether each answers offers by itself. The issuer is the organisation that each instance has.
 const AGENTS: [(&str, bool); 3] = [("main", false), ("pharmacy", false), ("patient", true)];

@@ -73,6 +73,7 @@ impl SampleSignIn {
                 client_secret: client.client_secret,
                 redirect_uri: at(&here, "callback")?,
                 scope: self.scope.clone(),
+                userinfo_alg: None,
             },
             provider,
             net: Net::new(settings).map_err(|error| Failure::environment(error.to_string()))?,

@@ -13,6 +13,7 @@ use selfsame_terminal::interrupt::until_told_to_go;
 use selfsame_terminal::master_key::{self, Custody};
 use selfsame_terminal::next_key::{NEXT_PASSPHRASE, NEXT_WRAPPED};
 use selfsame_terminal::output;
+use selfsame_terminal::systemd::ServiceManager;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
@@ -82,15 +83,15 @@ impl Up {
             let what = "--replicas needs a database that all processes share";
             return Err(Failure::environment(what).hint(NAME_ONE));
         }
-        if self.listen.port() == 0 {
+        if self.listen().port() == 0 {
             let what = "--replicas: all processes listen on one port, so it can't be any free one";
             return Err(Failure::environment(what).hint(A_PORT));
         }
-        private_directory::take(&self.data)?;
+        private_directory::take(self.data())?;
         // All processes use this one.
         drop(master_key::load(
-            &self.master_key.custody(&self.data)?,
-            &self.data,
+            &self.master_key.custody(self.data())?,
+            self.data(),
         )?);
         let mut processes = KeptProcesses {
             program: ReplicaProgram {
@@ -114,7 +115,10 @@ impl Up {
                     true => output::json(&started),
                     false => tell(&started),
                 }
+                let manager = ServiceManager::of_environment();
+                manager.ready();
                 until_told_to_go().await;
+                manager.stopping();
                 Ok(Answer::Yes)
             }
             Err(failure) => Err(failure),
@@ -129,34 +133,35 @@ impl Up {
     /// If its directory can't be made.
     pub(super) fn part_of(mut self, number: u16) -> Result<Self, Failure> {
         (self.no_demo, self.demo, self.json) = (true, false, true);
-        let all = self.data;
+        let all = self.data().to_owned();
         let registry = all.join("registry");
-        let beside = self.listen.port().saturating_add(BESIDE);
+        let beside = self.listen().port().saturating_add(BESIDE);
         if number == REGISTRY {
-            self.data = registry;
+            self.data = Some(registry);
             self.role = vec![Role::Registry];
-            self.listen = (IpAddr::V4(Ipv4Addr::LOCALHOST), beside).into();
+            self.listen = Some((IpAddr::V4(Ipv4Addr::LOCALHOST), beside).into());
             self.database = DatabaseOptions::default();
             self.certificate = Certificate::default();
             (self.origin, self.config, self.token) = (None, None, Default::default());
             return Ok(self);
         }
-        self.data = all.join(format!("replica-{number}"));
-        private_directory::take(&self.data)?;
+        let own = all.join(format!("replica-{number}"));
+        private_directory::take(&own)?;
         match self.master_key.custody(&all)? {
             Custody::BesideTheData => {
                 self.master_key.master_key_file = Some(all.join(KEY_FILE));
             }
             Custody::Passphrase(_) => {
-                share(&all, &self.data, SALT_FILE)?;
-                look_for(&all, &self.data, NEXT_PASSPHRASE)?;
+                share(&all, &own, SALT_FILE)?;
+                look_for(&all, &own, NEXT_PASSPHRASE)?;
             }
             Custody::Hsm(_) => {
-                share(&all, &self.data, WRAPPED_FILE)?;
-                look_for(&all, &self.data, NEXT_WRAPPED)?;
+                share(&all, &own, WRAPPED_FILE)?;
+                look_for(&all, &own, NEXT_WRAPPED)?;
             }
             Custody::File(_) => {}
         }
+        self.data = Some(own);
         self.token.share(all.join(TOKEN_FILE), number == 1);
         if self.role.is_empty() {
             self.role = vec![Role::Issuer, Role::Wallet, Role::Verifier];
@@ -269,6 +274,7 @@ impl ReplicaProgram {
             .args(&self.arguments)
             .arg("--replica")
             .arg(number.to_string())
+            .env_remove("NOTIFY_SOCKET")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)

@@ -67,12 +67,18 @@ export function issuerOf(credential) {
 }
 
 /** The same credential with these claims disclosed, bound to a verifier and his nonce (RFC 9901 §4.3). */
-export function present(credential, { names, holder, audience, nonce }) {
+export function present(credential, { names, holder, audience, nonce, transactions }) {
   const [jws, ...disclosures] = credential.split('~').slice(0, -1)
   const shown = disclosures.filter((disclosure) => names.includes(decode(disclosure)[1]))
   const text = `${[jws, ...shown].join('~')}~`
   const binding = { iat: seconds(), aud: audience, nonce, sd_hash: digest(text) }
+  if (transactions) binding.transaction_data_hashes = transactions.map(digest)
   return text + holder.sign({ alg: 'ES256', typ: 'kb+jwt' }, binding)
+}
+
+/** What the holder's key binding of a presentation says. */
+export function bindingOf(presentation) {
+  return decode(presentation.split('~').at(-1).split('.')[1])
 }
 
 /** What a presentation says, where its issuer and its holder signed it for this verifier. */

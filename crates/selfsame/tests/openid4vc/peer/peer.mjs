@@ -7,7 +7,9 @@ import { createInterface } from 'node:readline'
 import { clientAuthenticationAnonymous, Oauth2AuthorizationServer, setGlobalConfig } from '@openid4vc/oauth2'
 import { Openid4vciClient, Openid4vciIssuer, Openid4vciVersion } from '@openid4vc/openid4vci'
 import { Openid4vpClient, Openid4vpVerifier } from '@openid4vc/openid4vp'
-import { disclosed, issue, issuerOf, Key, keyOf, present, verified } from './credential.mjs'
+import { bindingOf, disclosed, issue, issuerOf, Key, keyOf, present, verified } from './credential.mjs'
+import { ENC, opener, seal } from './encryption.mjs'
+import { presentation as documentOf, shown, transcript } from './mdoc.mjs'
 
 const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code'
 const VCT = 'urn:example:membership'
@@ -18,11 +20,8 @@ setGlobalConfig({ allowInsecureUrls: true })
 
 const say = (object) => process.stdout.write(`${JSON.stringify(object)}\n`)
 
-/** What the packages leave to who uses them, with one key for all that is signed. */
-function callbacks(key) {
-  const absent = () => {
-    throw new Error('nothing here is encrypted')
-  }
+/** What the packages leave to who uses them, with one key for all that is signed, and one that opens what is encrypted. */
+function callbacks(key, own) {
   return {
     hash: (data, algorithm) => createHash(algorithm.replace('-', '')).update(data).digest(),
     generateRandom: (length) => randomBytes(length),
@@ -37,8 +36,8 @@ function callbacks(key) {
         return { verified: false }
       }
     },
-    decryptJwe: absent,
-    encryptJwe: absent,
+    decryptJwe: async (jwe) => ({ decrypted: true, decryptionJwk: own.jwk, payload: await own.open(jwe) }),
+    encryptJwe: async (encryptor, text) => ({ encryptionJwk: encryptor.publicJwk, jwe: await seal(encryptor, text) }),
   }
 }
 
@@ -62,6 +61,7 @@ function serve(port, routes) {
       if (!route) return answer(404, 'text/plain', 'nothing is here')
       const made = await route(call)
       if (typeof made === 'string') return answer(200, 'application/oauth-authz-req+jwt', made)
+      if (made.jwe) return answer(200, 'application/jwt', made.jwe)
       answer(200, 'application/json', JSON.stringify(made))
     } catch (error) {
       answer(400, 'application/json', JSON.stringify(error.errorResponse ?? { error: String(error) }))
@@ -70,9 +70,10 @@ function serve(port, routes) {
   return new Promise((listening) => server.listen(port, '127.0.0.1', () => listening(server)))
 }
 
-/** Offers one membership, and issues it to the wallet that redeems the offer. */
-async function issuer({ port }) {
+/** Offers one membership, and issues it to the wallet that redeems the offer; encrypted, if it requires that. */
+async function issuer({ port, encrypted }) {
   const key = new Key()
+  const encryption = encrypted && (await opener())
   const own = callbacks(key)
   const origin = `http://localhost:${port}`
   const protocol = new Openid4vciIssuer({ callbacks: own })
@@ -88,6 +89,10 @@ async function issuer({ port }) {
     credential_endpoint: `${origin}/credential`,
     nonce_endpoint: `${origin}/nonce`,
     display: [{ name: 'A club' }],
+    ...(encrypted && {
+      credential_request_encryption: { jwks: { keys: [encryption.jwk] }, enc_values_supported: ENC, encryption_required: true },
+      credential_response_encryption: { alg_values_supported: ['ECDH-ES'], enc_values_supported: ENC, encryption_required: true },
+    }),
     credential_configurations_supported: {
       membership: {
         format: 'dc+sd-jwt',
@@ -137,7 +142,11 @@ async function issuer({ port }) {
     'POST /nonce': () => protocol.createNonceResponse({ cNonce: nonce }),
     'POST /credential': async ({ like, body }) => {
       if (like.headers.get('authorization') !== `Bearer ${token}`) throw new Error('another access token')
-      const request = protocol.parseCredentialRequest({ issuerMetadata: known, credentialRequest: JSON.parse(body) })
+      if (encrypted && like.headers.get('content-type') !== 'application/jwt') throw new Error('it is not encrypted')
+      // The packages leave encryption to who uses them.
+      const sent = JSON.parse(encrypted ? await encryption.open(body) : body)
+      const { credential_response_encryption: wanted, ...credentialRequest } = sent
+      const request = protocol.parseCredentialRequest({ issuerMetadata: known, credentialRequest })
       if (request.credentialConfigurationId !== 'membership') throw new Error('another configuration')
       const credentials = []
       for (const jwt of request.proofs.jwt) {
@@ -149,14 +158,33 @@ async function issuer({ port }) {
         const holder = proof.signer.publicJwk
         credentials.push({ credential: issue(key, { vct: VCT, claims: CLAIMS, holder }) })
       }
-      return protocol.createCredentialResponse({ credentialRequest: request, credentials })
+      const response = protocol.createCredentialResponse({ credentialRequest: request, credentials })
+      if (!encrypted) return response
+      return { jwe: await seal({ publicJwk: wanted.jwk, enc: wanted.enc }, JSON.stringify(response.credentialResponse ?? response)) }
     },
   })
   say({ offer: offer.credentialOffer, issuer: key.jwk, other: new Key().jwk })
 }
 
+/** Posts a credential request as the packages cannot yet: encrypted, and for a response that is encrypted. */
+async function requestEncrypted({ issuerMetadata, accessToken, request }) {
+  const { credential_endpoint: url, credential_request_encryption: theirs } = issuerMetadata.credentialIssuer
+  const own = await opener()
+  const [publicJwk] = theirs.jwks.keys
+  const [enc] = theirs.enc_values_supported
+  const asking = { ...request, credential_response_encryption: { jwk: own.jwk, enc } }
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/jwt', authorization: `Bearer ${accessToken}` },
+    body: await seal({ publicJwk, enc }, JSON.stringify(asking)),
+  })
+  const text = await response.text()
+  if (response.headers.get('content-type') !== 'application/jwt') throw new Error(`not encrypted: ${text}`)
+  return JSON.parse(await own.open(text))
+}
+
 /** Takes an offer; the holder's key goes with the credential, for who presents it next. */
-async function wallet({ offer }) {
+async function wallet({ offer, encrypted }) {
   const key = new Key()
   const client = new Openid4vciClient({ callbacks: callbacks(key) })
   const credentialOffer = await client.resolveCredentialOffer(offer)
@@ -174,34 +202,49 @@ async function wallet({ offer }) {
     issuedAt: new Date(),
     signer: { method: 'jwk', alg: 'ES256', publicJwk: key.jwk },
   })
-  const { credentialResponse } = await client.retrieveCredentials({
-    issuerMetadata,
-    credentialConfigurationId,
-    accessToken: accessTokenResponse.access_token,
-    proofs: { jwt: [jwt] },
-  })
+  const accessToken = accessTokenResponse.access_token
+  const proofs = { jwt: [jwt] }
+  const request = { credential_configuration_id: credentialConfigurationId, proofs }
+  const credentialResponse = encrypted
+    ? await requestEncrypted({ issuerMetadata, accessToken, request })
+    : (await client.retrieveCredentials({ issuerMetadata, credentialConfigurationId, accessToken, proofs })).credentialResponse
   const [{ credential }] = credentialResponse.credentials
-  return { key, said: { version: issuerMetadata.originalDraftVersion, credential, issuer: issuerOf(credential) } }
+  return { key, said: { version: issuerMetadata.originalDraftVersion, credential, issuer: credential.includes('~') ? issuerOf(credential) : undefined } }
+}
+
+/** The query for elements of a document. */
+function asked({ doctype, namespace }, names) {
+  const claims = names.map((name) => ({ path: [namespace, name], intent_to_retain: false }))
+  return { id: 'document', format: 'mso_mdoc', meta: { doctype_value: doctype }, claims }
 }
 
 /** Asks for a membership of that issuer, by a request as this names it, and says what it was shown. */
-async function verifier({ port, issuer: issuerKey, signed, by_value: byValue, names }) {
+async function verifier({ port, issuer: issuerKey, signed, by_value: byValue, names, encrypted, transaction, mdoc }) {
   const key = new Key()
-  const protocol = new Openid4vpVerifier({ callbacks: callbacks(key) })
+  const encryption = encrypted && (await opener())
+  const protocol = new Openid4vpVerifier({ callbacks: callbacks(key, encryption) })
+  const transactionData = transaction && [Buffer.from(JSON.stringify(transaction)).toString('base64url')]
   const origin = `http://localhost:${port}`
   const nonce = randomBytes(16).toString('base64url')
   const audience = signed ? `decentralized_identifier:${key.did}` : `redirect_uri:${origin}/answer`
   const { authorizationRequest, authorizationRequestPayload, jar } = await protocol.createOpenId4vpAuthorizationRequest({
     authorizationRequestPayload: {
       response_type: 'vp_token',
-      response_mode: 'direct_post',
+      response_mode: encrypted ? 'direct_post.jwt' : 'direct_post',
+      transaction_data: transactionData,
       client_id: audience,
       response_uri: `${origin}/answer`,
       nonce,
       state: randomBytes(8).toString('base64url'),
-      client_metadata: { vp_formats_supported: { 'dc+sd-jwt': { 'sd-jwt_alg_values': ['ES256'], 'kb-jwt_alg_values': ['ES256'] } } },
+      client_metadata: {
+        vp_formats_supported: {
+          'dc+sd-jwt': { 'sd-jwt_alg_values': ['ES256'], 'kb-jwt_alg_values': ['ES256'] },
+          mso_mdoc: { issuerauth_alg_values: [-7], deviceauth_alg_values: [-7] },
+        },
+        ...(encrypted && { jwks: { keys: [encryption.jwk] }, encrypted_response_enc_values_supported: ENC }),
+      },
       dcql_query: {
-        credentials: [
+        credentials: mdoc ? [asked(mdoc, names)] : [
           { id: 'membership', format: 'dc+sd-jwt', meta: { vct_values: [VCT] }, claims: names.map((name) => ({ path: [name] })) },
         ],
       },
@@ -219,9 +262,21 @@ async function verifier({ port, issuer: issuerKey, signed, by_value: byValue, na
       const answer = await protocol.parseOpenid4vpAuthorizationResponse({
         authorizationResponse: Object.fromEntries(new URLSearchParams(body)),
         authorizationRequestPayload,
-        callbacks: callbacks(key),
+        callbacks: callbacks(key, encryption),
       })
+      if (encrypted && new URLSearchParams(body).has('vp_token')) throw new Error('it is not encrypted')
+      if (mdoc) {
+        const responseUri = `${origin}/answer`
+        const session = transcript({ clientId: audience, nonce, jwk: encryption?.jwk, responseUri })
+        const [presentation] = answer.dcql.presentations.document
+        say({ elements: await shown(presentation, { ...mdoc, session }) })
+        return {}
+      }
       const [presentation] = answer.dcql.presentations.membership
+      if (transaction) {
+        const credentials = { membership: [bindingOf(presentation)] }
+        await protocol.verifyTransactionData({ transactionData, credentials })
+      }
       say({ claims: disclosed(presentation, { issuer: issuerKey, audience, nonce: answer.expectedNonce }) })
       return {}
     },
@@ -229,9 +284,26 @@ async function verifier({ port, issuer: issuerKey, signed, by_value: byValue, na
   say({ request: authorizationRequest })
 }
 
+/** The elements of the document that a query names, for this request. */
+function answerOf(query, { said, key, payload }) {
+  const encrypted = payload.response_mode === 'direct_post.jwt'
+  return documentOf(said.credential, {
+    doctype: query.meta.doctype_value,
+    namespace: query.claims[0].path[0],
+    names: query.claims.map(({ path }) => path[1]),
+    holder: key,
+    session: transcript({
+      clientId: payload.client_id,
+      nonce: payload.nonce,
+      jwk: encrypted ? payload.client_metadata.jwks.keys[0] : undefined,
+      responseUri: payload.response_uri,
+    }),
+  })
+}
+
 /** Accepts an offer, then answers each request with the claims that its query names. */
-async function holder({ offer }) {
-  const { key, said } = await wallet({ offer })
+async function holder({ offer, encrypted }) {
+  const { key, said } = await wallet({ offer, encrypted })
   say(said)
   const client = new Openid4vpClient({ callbacks: callbacks(key) })
   for await (const line of lines) {
@@ -240,22 +312,32 @@ async function holder({ offer }) {
     const resolved = await client.resolveOpenId4vpAuthorizationRequest({ authorizationRequestPayload: params })
     const { authorizationRequestPayload } = resolved
     const [query] = resolved.dcql.query.credentials
-    const names = query.claims.flatMap(({ path }) => path)
-    const presentation = present(said.credential, {
-      names,
-      holder: key,
-      audience: authorizationRequestPayload.client_id,
-      nonce: authorizationRequestPayload.nonce,
-    })
-    const { authorizationResponsePayload } = await client.createOpenid4vpAuthorizationResponse({
+    const mode = authorizationRequestPayload.response_mode
+    const presentation = query.format === 'mso_mdoc'
+      ? await answerOf(query, { said, key, payload: authorizationRequestPayload })
+      : present(said.credential, {
+        names: query.claims.flatMap(({ path }) => path),
+        holder: key,
+        audience: authorizationRequestPayload.client_id,
+        nonce: authorizationRequestPayload.nonce,
+        transactions: authorizationRequestPayload.transaction_data,
+      })
+    const serverMetadata = {
+      authorization_signing_alg_values_supported: [],
+      authorization_encryption_alg_values_supported: ['ECDH-ES'],
+      authorization_encryption_enc_values_supported: ENC,
+    }
+    const { authorizationResponsePayload, jarm } = await client.createOpenid4vpAuthorizationResponse({
       authorizationRequestPayload,
       authorizationResponsePayload: { vp_token: { [query.id]: [presentation] } },
+      jarm: mode === 'direct_post.jwt' ? { serverMetadata, encryption: { nonce: 'of the wallet' } } : undefined,
     })
     const { response } = await client.submitOpenid4vpAuthorizationResponse({
       authorizationRequestPayload,
       authorizationResponsePayload,
+      jarm,
     })
-    say({ prefix: resolved.client.prefix, status: response.status })
+    say({ prefix: resolved.client.prefix, status: response.status, mode })
   }
 }
 

@@ -45,6 +45,27 @@ pub const UPPER: &[Place] = &[
         ..place("selfsame-endpoints", 4)
     },
     Place {
+        // As selfsame-pages, which puts the frame around what it makes.
+        not: &["selfsame-store", "selfsame-net", "selfsame-book-role"],
+        ..place("selfsame-book-pages", 4)
+    },
+    Place {
+        beside: &[
+            "selfsame-book-pages",
+            "selfsame-endpoints",
+            "selfsame-http",
+            "selfsame-pages",
+        ],
+        // The server gives it the book of the organisation that was called.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-core",
+            "selfsame-app",
+        ],
+        ..place("selfsame-book-ui", 4)
+    },
+    Place {
         beside: &["selfsame-http"],
         // The server gives it the provider of the organisation that was called.
         not: &[
@@ -93,6 +114,12 @@ pub const UPPER: &[Place] = &[
     },
     Place {
         beside: &["selfsame-catalogue"],
+        // As selfsame-pages, which puts the frame around what it makes.
+        not: &["selfsame-store", "selfsame-net", "selfsame-accounts"],
+        ..place("selfsame-issuer-pages", 4)
+    },
+    Place {
+        beside: &["selfsame-catalogue"],
         // As selfsame-pages.
         not: &["selfsame-store", "selfsame-net", "selfsame-accounts"],
         ..place("selfsame-sign-in-pages", 4)
@@ -128,7 +155,25 @@ pub const UPPER: &[Place] = &[
     },
     Place {
         beside: &[
+            "selfsame-catalogue",
+            "selfsame-http",
+            "selfsame-issuer-pages",
+            "selfsame-pages",
+        ],
+        // It takes the issuer of the organisation that was called as a value, so that the way down stays short.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-accounts",
+            "selfsame-app",
+        ],
+        ..place("selfsame-issuer-ui", 4)
+    },
+    Place {
+        beside: &[
             "selfsame-agent-ui",
+            "selfsame-issuer-ui",
+            "selfsame-book-ui",
             "selfsame-catalogue",
             "selfsame-endpoints",
             "selfsame-esignet",
@@ -153,6 +198,21 @@ pub const UPPER: &[Place] = &[
     Place {
         not: &["selfsame-app"],
         ..place("selfsame-proxy", 4)
+    },
+    Place {
+        // The sections of the roles and of the server are structs of others.
+        beside: &[
+            "selfsame-catalogue",
+            "selfsame-network",
+            "selfsame-terminal",
+        ],
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-core",
+            "selfsame-app",
+        ],
+        ..place("selfsame-settings", 4)
     },
     Place {
         // It knows no instance, so that each family of commands can stand on it.
@@ -180,6 +240,17 @@ pub const UPPER: &[Place] = &[
         ..place("selfsame-anoncreds-commands", 4)
     },
     Place {
+        // Its certificates are files; those that an instance makes are its own.
+        beside: &["selfsame-terminal"],
+        not: &[
+            "selfsame-net",
+            "selfsame-store",
+            "selfsame-core",
+            "selfsame-app",
+        ],
+        ..place("selfsame-certificate-commands", 4)
+    },
+    Place {
         // The server and the roles are an instance's, which takes the policy for peers from here.
         beside: &["selfsame-proxy", "selfsame-terminal"],
         not: &["selfsame-openid", "selfsame-wallet"],
@@ -190,6 +261,12 @@ pub const UPPER: &[Place] = &[
         beside: &["selfsame-catalogue", "selfsame-http", "selfsame-terminal"],
         not: &["selfsame-store", "selfsame-ledger"],
         ..place("selfsame-api-commands", 4)
+    },
+    Place {
+        // It calls an instance by its public API alone.
+        beside: &["selfsame-bench", "selfsame-store-bench"],
+        not: &["selfsame-store", "selfsame-net", "selfsame-app"],
+        ..place("selfsame-wallet-bench", 4)
     },
     Place {
         not: &["selfsame-store", "selfsame-net", "selfsame-app"],
@@ -223,6 +300,12 @@ pub const UPPER: &[Place] = &[
             "selfsame-identity",
         ],
         ..place("selfsame-sign-in-bench", 4)
+    },
+    Place {
+        // It starts the other load tests as processes, and knows of them what they write.
+        beside: &["selfsame-bench"],
+        not: &["selfsame-store", "selfsame-net", "selfsame-app"],
+        ..place("selfsame-study", 4)
     },
     place("selfsame", 5),
     place("selfsame-testkit", ASIDE),

@@ -17,11 +17,11 @@ use selfsame_store::{Batch, Expect, OutboxId, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::dids::record::{DID, DidRecord, did_id, put};
-use crate::events::EventKind;
 use crate::identity::{Identity, KEY_FRAGMENT};
 use crate::machine::{At, Call, CallAnswer, Calling, Machine, Next, Round, Settlement};
 use crate::organisation::Organisation;
 use crate::shared::Shared;
+use selfsame_driver::record::events::EventKind;
 
 /// The kind of the record of a tenant's last [`Acceptance`] of an author agreement, with an empty identifier.
 pub const ACCEPTANCE: &str = "registry_acceptance";

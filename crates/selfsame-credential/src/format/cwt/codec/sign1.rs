@@ -162,11 +162,8 @@ struct CoseHeader {
 
 impl CborItem for CoseHeader {
     fn write(&self, to: &mut CborWriter) {
-        let mut known = ALGORITHMS.iter();
-        let number = known.find(|(_, algorithm)| *algorithm == self.algorithm);
-        to.map(2)
-            .int(1)
-            .int(number.map_or(0, |(number, _)| *number));
+        to.map(2).int(1);
+        to.int(number_of(self.algorithm).unwrap_or_default());
         to.int(4).bytes(&self.key_id);
     }
 
@@ -175,38 +172,32 @@ impl CborItem for CoseHeader {
             return Err(Malformed("a header with other members"));
         }
         let number = from.int()?;
-        let mut known = ALGORITHMS.iter();
-        let algorithm = known.find(|(known, _)| *known == number);
-        let (_, algorithm) = algorithm.ok_or(Malformed("an unknown algorithm"))?;
+        let algorithm = Algorithm::from_cose(number);
+        let algorithm = algorithm.filter(|algorithm| number_of(*algorithm) == Some(number));
+        let algorithm = algorithm.ok_or(Malformed("an unknown algorithm"))?;
         if from.int()? != 4 {
             return Err(Malformed("a header with other members"));
         }
         Ok(Self {
-            algorithm: *algorithm,
+            algorithm,
             key_id: from.array_of()?,
         })
     }
 }
 
-/// Each algorithm by its fully-specified number (RFC 9864 §2.2, RFC 8230 §5, RFC 9964 §3).
-const ALGORITHMS: [(i64, Algorithm); 6] = [
-    (-19, Algorithm::EdDsa),
-    (-9, Algorithm::Es256),
-    (-51, Algorithm::Es384),
-    (-37, Algorithm::Ps256),
-    (-48, Algorithm::MlDsa44),
-    (-49, Algorithm::MlDsa65),
-];
+/// The fully specified number of an algorithm (RFC 9864 §2): the only one that this profile has.
+fn number_of(algorithm: Algorithm) -> Option<i64> {
+    algorithm.cose_numbers().first().copied()
+}
 
 /// The numbers by which COSE names these algorithms (OpenID4VCI 1.0 §A.2.2 lists numbers for COSE).
 pub fn numbers(algorithms: &[Algorithm]) -> Vec<i64> {
-    let known = ALGORITHMS.iter();
-    let listed = known.filter(|(_, algorithm)| algorithms.contains(algorithm));
-    listed.map(|(number, _)| *number).collect()
+    let all = Algorithm::ALL.into_iter();
+    let listed = all.filter(|algorithm| algorithms.contains(algorithm));
+    listed.filter_map(number_of).collect()
 }
 
 fn algorithm_of(kind: KeyType) -> Option<Algorithm> {
-    let mut known = ALGORITHMS.iter();
-    let fits = known.find(|(_, algorithm)| algorithm.key_type() == kind);
-    fits.map(|(_, algorithm)| *algorithm)
+    let mut known = Algorithm::ALL.into_iter();
+    known.find(|algorithm| number_of(*algorithm).is_some() && algorithm.key_type() == kind)
 }

@@ -1,0 +1,482 @@
+//! The credential endpoint's request and response (OpenID4VCI 1.0 §8).
+
+use selfsame_crypto::ctx::Ctx;
+use selfsame_crypto::json;
+use selfsame_crypto::seal::SealingKey;
+use serde::{Deserialize, Serialize};
+
+use crate::encryption::{EncryptionKey, EncryptionParameters};
+use crate::error::{CredentialCode, Error};
+
+/// Maximum number of proofs in a request, whatever the issuer allows.
+pub const MAX_PROOFS: usize = 100;
+/// The media type of a key proof (OpenID4VCI 1.0 Appendix F.1).
+pub const PROOF_TYP: &str = "openid4vci-proof+jwt";
+
+/// The credential that a request asks for.
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WantedCredential {
+    /// An identifier from the token response.
+    CredentialIdentifier(String),
+    /// A credential configuration from the issuer's metadata.
+    CredentialConfigurationId(String),
+}
+
+/// A credential request.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CredentialRequest {
+    /// The requested credential.
+    pub wanted: WantedCredential,
+    /// Key proofs in compact form; `None` if `proofs` is absent.
+    pub proofs: Option<Vec<String>>,
+    /// What the response is to be encrypted with; `None` for a response in the clear.
+    pub response_encryption: Option<EncryptionParameters>,
+}
+
+/// Whether an issuer's credential endpoint encrypts messages (§10).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WantedEncryption {
+    /// It does not.
+    Off,
+    /// Wallets may encrypt.
+    Allowed,
+    /// Wallets must encrypt.
+    Required,
+}
+
+/// How an issuer's credential endpoint encrypts messages.
+#[derive(Clone, Debug)]
+pub struct EndpointEncryption {
+    /// The key that requests are encrypted to.
+    pub key: EncryptionKey,
+    /// Whether requests and responses must be encrypted.
+    pub required: bool,
+}
+
+impl EndpointEncryption {
+    /// With the encryption key beside this key; `None` if messages are not encrypted.
+    ///
+    /// # Errors
+    /// If the cryptographic library fails.
+    pub fn new(wanted: WantedEncryption, beside: &SealingKey) -> Result<Option<Self>, Error> {
+        let required = match wanted {
+            WantedEncryption::Off => return Ok(None),
+            WantedEncryption::Allowed => false,
+            WantedEncryption::Required => true,
+        };
+        let key = EncryptionKey::beside(beside)?;
+        Ok(Some(Self { key, required }))
+    }
+}
+
+/// Maximum size of an encrypted request, in bytes.
+const MAX_ENCRYPTED: usize = 1 << 20;
+
+#[derive(Deserialize, Serialize)]
+struct RawRequest {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    credential_identifier: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    credential_configuration_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proofs: Option<serde_json::Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    credential_response_encryption: Option<serde_json::Value>,
+}
+
+/// Whether bytes are five parts of base64url (RFC 7516 §3.1).
+fn is_compact_jwe(bytes: &[u8]) -> bool {
+    let is_base64url = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let mut parts = bytes.split(|byte| *byte == b'.');
+    parts.clone().count() == 5 && parts.all(|part| part.iter().all(is_base64url))
+}
+
+impl CredentialRequest {
+    /// Reads a request that was posted to an endpoint that encrypts in this way, or not at all (§10). A text of the form
+    /// of a compact JWE is an encrypted request, anything else one in the clear.
+    ///
+    /// # Errors
+    /// `invalid_encryption_parameters` if the request or its response is not encrypted as it must be; otherwise as
+    /// [`CredentialRequest::parse`].
+    pub fn read(body: &[u8], encryption: Option<&EndpointEncryption>) -> Result<Self, Error> {
+        let refuse =
+            |reason: &str| Error::credential(CredentialCode::InvalidEncryptionParameters, reason);
+        let is_plain = !is_compact_jwe(body.trim_ascii());
+        let request = match encryption {
+            None if is_plain => Self::parse(body)?,
+            None => return Err(refuse("this issuer takes no encrypted requests")),
+            Some(encryption) if is_plain => {
+                let request = Self::parse(body)?;
+                if encryption.required {
+                    return Err(refuse("this issuer requires that requests are encrypted"));
+                }
+                request
+            }
+            Some(encryption) => {
+                let text = std::str::from_utf8(body)
+                    .map_err(|_| refuse("the encrypted request is not a text"))?;
+                let opened = encryption.key.open(text.trim(), MAX_ENCRYPTED);
+                let plain = opened.map_err(|error| refuse(&error.to_string()))?;
+                Self::parse(plain.expose())?
+            }
+        };
+        match (&request.response_encryption, encryption) {
+            // §8.2: a request that asks for an encrypted response is itself encrypted.
+            (Some(_), _) if is_plain => Err(refuse(
+                "a request for an encrypted response must be encrypted itself",
+            )),
+            (None, Some(EndpointEncryption { required: true, .. })) => Err(refuse(
+                "this issuer requires credential_response_encryption",
+            )),
+            (Some(wanted), _) => match wanted.to() {
+                Ok(_) => Ok(request),
+                Err(why) => Err(refuse(&format!("credential_response_encryption: {why}"))),
+            },
+            (None, _) => Ok(request),
+        }
+    }
+
+    /// Parses a request in the clear; unknown members are ignored, repeated ones refused.
+    pub fn parse(body: &[u8]) -> Result<Self, Error> {
+        let refuse =
+            |reason: &str| Error::credential(CredentialCode::InvalidCredentialRequest, reason);
+        let raw: RawRequest = json::parse_as(body, &crate::limits())
+            .map_err(|_| refuse("the request is not a JSON object, or repeats a member"))?;
+        let wanted = match (raw.credential_identifier, raw.credential_configuration_id) {
+            (Some(identifier), None) => WantedCredential::CredentialIdentifier(identifier),
+            (None, Some(id)) => WantedCredential::CredentialConfigurationId(id),
+            _ => {
+                return Err(refuse(
+                    "exactly one of credential_identifier and credential_configuration_id is required",
+                ));
+            }
+        };
+        let encryption = raw.credential_response_encryption;
+        let response_encryption = encryption.map(response_encryption).transpose()?;
+        let proofs = raw.proofs.map(proofs).transpose()?;
+        Ok(Self {
+            wanted,
+            proofs,
+            response_encryption,
+        })
+    }
+
+    /// The request as JSON.
+    pub fn to_json(&self) -> String {
+        let (identifier, configuration) = match &self.wanted {
+            WantedCredential::CredentialIdentifier(id) => (Some(id.clone()), None),
+            WantedCredential::CredentialConfigurationId(id) => (None, Some(id.clone())),
+        };
+        let raw = RawRequest {
+            credential_identifier: identifier,
+            credential_configuration_id: configuration,
+            proofs: self
+                .proofs
+                .as_ref()
+                .map(|jwts| serde_json::json!({ "jwt": jwts })),
+            credential_response_encryption: self
+                .response_encryption
+                .as_ref()
+                .and_then(|wanted| serde_json::to_value(wanted).ok()),
+        };
+        serde_json::to_string(&raw).unwrap_or_default()
+    }
+}
+
+// §8.2: `zip` asks for compression, which we do not offer.
+fn response_encryption(value: serde_json::Value) -> Result<EncryptionParameters, Error> {
+    let refuse =
+        |reason: &str| Error::credential(CredentialCode::InvalidEncryptionParameters, reason);
+    if value.get("zip").is_some() {
+        return Err(refuse("compressed responses are not supported (zip)"));
+    }
+    json::value_as(value).map_err(|_| refuse("credential_response_encryption needs jwk and enc"))
+}
+
+// OpenID4VCI 1.0 §8.2: `proofs` has exactly one member, a proof type with a non-empty array.
+fn proofs(value: serde_json::Value) -> Result<Vec<String>, Error> {
+    let refuse = |reason: &str| Error::credential(CredentialCode::InvalidProof, reason);
+    let serde_json::Value::Object(types) = value else {
+        return Err(refuse("proofs is not an object"));
+    };
+    let mut types = types.into_iter();
+    let (Some((kind, list)), None) = (types.next(), types.next()) else {
+        return Err(refuse("proofs must hold exactly one proof type"));
+    };
+    if kind != "jwt" {
+        return Err(refuse("the proof type is not supported"));
+    }
+    let jwts: Vec<String> =
+        json::value_as(list).map_err(|_| refuse("proofs.jwt is not an array of strings"))?;
+    match jwts.len() {
+        0 => Err(refuse("proofs.jwt is empty")),
+        len if len > MAX_PROOFS => Err(refuse("proofs.jwt is too long")),
+        _ => Ok(jwts),
+    }
+}
+
+/// The credential endpoint's response.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct CredentialResponse {
+    /// The credentials, at most one per key.
+    pub credentials: Vec<IssuedCredential>,
+    /// By what the wallet tells the issuer what became of them (§11).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notification_id: Option<String>,
+}
+
+/// One element of `credentials`.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct IssuedCredential {
+    /// The credential in the encoding of its format.
+    pub credential: String,
+}
+
+/// A response as it is sent.
+#[derive(Clone, Debug)]
+pub enum CredentialAnswer {
+    /// In the clear.
+    Plain(CredentialResponse),
+    /// In a compact JWE.
+    Encrypted(String),
+}
+
+impl CredentialAnswer {
+    /// The response, encrypted if the request asks for that (§8.3, §10).
+    ///
+    /// # Errors
+    /// `invalid_encryption_parameters` if it cannot be encrypted as the request asks.
+    pub fn of(
+        response: CredentialResponse,
+        request: &CredentialRequest,
+        ctx: &Ctx,
+    ) -> Result<Self, Error> {
+        let Some(wanted) = &request.response_encryption else {
+            return Ok(Self::Plain(response));
+        };
+        let refused = CredentialCode::InvalidEncryptionParameters;
+        let to = wanted.to();
+        let to = to.map_err(|why| Error::credential(refused, why.to_string()))?;
+        let content = serde_json::to_vec(&response).unwrap_or_default();
+        to.seal(&content, ctx).map(Self::Encrypted)
+    }
+
+    /// The response, if it is in the clear.
+    pub fn plain(&self) -> Option<&CredentialResponse> {
+        match self {
+            Self::Plain(response) => Some(response),
+            Self::Encrypted(_) => None,
+        }
+    }
+}
+
+impl CredentialResponse {
+    /// A response with these credentials.
+    pub fn of(credentials: Vec<String>) -> Self {
+        let credentials = credentials
+            .into_iter()
+            .map(|credential| IssuedCredential { credential })
+            .collect();
+        Self {
+            credentials,
+            notification_id: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(body: &str) -> Option<&'static str> {
+        CredentialRequest::parse(body.as_bytes())
+            .err()
+            .and_then(|error| error.code())
+    }
+
+    #[test]
+    fn a_request_reads_back_as_it_was_written() {
+        for wanted in [
+            WantedCredential::CredentialIdentifier("a".into()),
+            WantedCredential::CredentialConfigurationId("b".into()),
+        ] {
+            let request = CredentialRequest {
+                wanted,
+                proofs: Some(vec!["x.y.z".into()]),
+                response_encryption: None,
+            };
+            let again = CredentialRequest::parse(request.to_json().as_bytes()).unwrap();
+            assert_eq!(again, request);
+        }
+    }
+
+    #[test]
+    fn unknown_members_of_a_request_are_ignored() {
+        let body = r#"{"credential_configuration_id":"a","format":"vc+sd-jwt","proof":{}}"#;
+        let request = CredentialRequest::parse(body.as_bytes()).unwrap();
+        assert_eq!(request.proofs, None);
+    }
+
+    #[test]
+    fn a_request_names_an_identifier_or_a_configuration_and_not_both() {
+        let both = r#"{"credential_identifier":"a","credential_configuration_id":"b"}"#;
+        for bad in [both, "{}", "[]", r#"{"credential_identifier":1}"#] {
+            assert_eq!(code(bad), Some("invalid_credential_request"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_request_with_a_repeated_member_is_refused() {
+        let body = r#"{"credential_identifier":"a","credential_identifier":"a"}"#;
+        assert_eq!(code(body), Some("invalid_credential_request"));
+    }
+
+    #[test]
+    fn proofs_that_are_not_one_array_of_jwts_are_refused() {
+        for proofs in [
+            "[]",
+            "{}",
+            r#"{"jwt":[]}"#,
+            r#"{"jwt":"x"}"#,
+            r#"{"jwt":[1]}"#,
+            r#"{"di_vp":[{}]}"#,
+            r#"{"jwt":["x"],"attestation":["y"]}"#,
+        ] {
+            let body = format!(r#"{{"credential_identifier":"a","proofs":{proofs}}}"#);
+            assert_eq!(code(&body), Some("invalid_proof"), "{proofs}");
+        }
+    }
+
+    const PLAIN: &str = r#"{"credential_identifier":"a"}"#;
+
+    fn key(seed: u8) -> EncryptionKey {
+        let ctx = Ctx::new(selfsame_crypto::time::UnixTime(1), [seed; 32]);
+        EncryptionKey::new(&ctx, "test").unwrap()
+    }
+
+    fn endpoint(required: bool) -> EndpointEncryption {
+        let key = key(1);
+        EndpointEncryption { key, required }
+    }
+
+    fn ctx() -> Ctx {
+        Ctx::new(selfsame_crypto::time::UnixTime(1), [5; 32])
+    }
+
+    fn parameters(key: &EncryptionKey) -> EncryptionParameters {
+        EncryptionParameters {
+            jwk: key.jwk().unwrap(),
+            enc: "A256GCM".to_owned(),
+        }
+    }
+
+    /// A request that asks for a response encrypted to the second key.
+    fn asking() -> CredentialRequest {
+        CredentialRequest {
+            response_encryption: Some(parameters(&key(2))),
+            ..CredentialRequest::parse(PLAIN.as_bytes()).unwrap()
+        }
+    }
+
+    fn encrypted(body: &str) -> String {
+        let to = parameters(&key(1)).to().unwrap();
+        to.seal(body.as_bytes(), &ctx()).unwrap()
+    }
+
+    fn refused(body: &str, endpoint: Option<&EndpointEncryption>) -> Option<&'static str> {
+        let read = CredentialRequest::read(body.as_bytes(), endpoint);
+        read.err().and_then(|error| error.code())
+    }
+
+    #[test]
+    fn an_encrypted_request_is_answered_with_a_response_that_its_sender_reads_alone() {
+        let body = encrypted(&asking().to_json());
+        for required in [false, true] {
+            let read = CredentialRequest::read(body.as_bytes(), Some(&endpoint(required)));
+            assert_eq!(read.unwrap(), asking());
+        }
+        let response = CredentialResponse::of(vec!["c".to_owned()]);
+        let answer = CredentialAnswer::of(response.clone(), &asking(), &ctx()).unwrap();
+        let CredentialAnswer::Encrypted(token) = answer else {
+            panic!("{answer:?}")
+        };
+        let opened = key(2).open(&token, MAX_ENCRYPTED).unwrap();
+        let again: CredentialResponse = serde_json::from_slice(opened.expose()).unwrap();
+        assert_eq!(again, response);
+        assert!(key(1).open(&token, MAX_ENCRYPTED).is_err());
+    }
+
+    #[test]
+    fn encryption_that_is_required_cannot_be_left_out() {
+        let wrong = Some("invalid_encryption_parameters");
+        assert_eq!(refused(PLAIN, Some(&endpoint(true))), wrong);
+        assert_eq!(refused(PLAIN, Some(&endpoint(false))), None);
+        // The request is encrypted, but asks for a response in the clear.
+        assert_eq!(refused(&encrypted(PLAIN), Some(&endpoint(true))), wrong);
+        assert_eq!(refused(&encrypted(PLAIN), Some(&endpoint(false))), None);
+    }
+
+    #[test]
+    fn a_text_that_is_neither_json_nor_a_jwe_is_malformed() {
+        for text in ["hello", "[]", "", "a.b.c.d", "a.b.c.d.e.f", "a.b.c.d.{}"] {
+            for encryption in [None, Some(&endpoint(false))] {
+                let malformed = Some("invalid_credential_request");
+                assert_eq!(refused(text, encryption), malformed, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_request_for_an_encrypted_response_is_encrypted_itself() {
+        let plain = asking().to_json();
+        let wrong = Some("invalid_encryption_parameters");
+        assert_eq!(refused(&plain, Some(&endpoint(false))), wrong);
+        assert_eq!(refused(&plain, None), wrong);
+        assert_eq!(refused(&encrypted(&plain), None), wrong);
+    }
+
+    #[test]
+    fn encryption_that_the_issuer_does_not_have_is_refused() {
+        let asks = |encryption: serde_json::Value| {
+            let body = serde_json::json!({
+                "credential_identifier": "a",
+                "credential_response_encryption": encryption,
+            });
+            refused(&encrypted(&body.to_string()), Some(&endpoint(false)))
+        };
+        let jwk = key(2).jwk().unwrap();
+        assert_eq!(
+            asks(serde_json::json!({"jwk": jwk, "enc": "A128GCM"})),
+            None
+        );
+        let mut nameless = jwk.clone();
+        nameless.as_object_mut().unwrap().remove("alg");
+        for wrong in [
+            serde_json::json!({}),
+            serde_json::json!({"jwk": jwk}),
+            serde_json::json!({"jwk": jwk, "enc": "A256CBC-HS512"}),
+            serde_json::json!({"jwk": jwk, "enc": "A256GCM", "zip": "DEF"}),
+            serde_json::json!({"jwk": nameless, "enc": "A256GCM"}),
+            serde_json::json!({"jwk": {"kty": "RSA"}, "enc": "A256GCM"}),
+        ] {
+            let code = asks(wrong.clone());
+            assert_eq!(code, Some("invalid_encryption_parameters"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_request_for_another_key_or_of_no_form_is_refused() {
+        let other = parameters(&key(3)).to().unwrap();
+        let other = other.seal(PLAIN.as_bytes(), &ctx()).unwrap();
+        let code = |body: &str| refused(body, Some(&endpoint(false)));
+        for encrypted in [&*other, "a.b.c.d.e", "...."] {
+            let code = code(encrypted);
+            assert_eq!(code, Some("invalid_encryption_parameters"), "{encrypted}");
+        }
+        for plain in ["", "x", "\u{0}", "a.b.c.d", "a.b.c.d.=", "{}"] {
+            assert_eq!(code(plain), Some("invalid_credential_request"), "{plain}");
+        }
+    }
+}
