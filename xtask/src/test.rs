@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every check that must pass before a change is accepted, step by step.
 
+mod failures;
 mod lanes;
 
 use std::{fs, process::Command, time::Instant};
@@ -11,10 +12,11 @@ use crate::{
         plan::{Part, Scope},
         reach::UNIT,
     },
-    clients, collector, didcomm, engine, machine, mail, openssl, oracle, package, peer, second,
-    tidy,
+    clients, collector, didcomm, engine, integrity, machine, mail, mdoc, openssl, oracle, package,
+    peer, second, tidy, webvh,
     workspace::{cargo, root},
 };
+use failures::Outcome;
 use lanes::{Lanes, Lints, Running};
 
 /// What a step does.
@@ -150,15 +152,18 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "oracle",
-        purpose: "AnonCreds, SD-JWT VCs, DIDComm and Askar's wallets crossed with published libraries, agents with ACA-Py, TLS with its second implementation",
+        purpose: "AnonCreds, SD-JWT VCs, mdocs, Data Integrity proofs, logs of DIDs, DIDComm and Askar's wallets crossed with published libraries, agents with ACA-Py, TLS with its second implementation",
         when: When::Suites(&[
             "selfsame/aries",
             "selfsame-anoncreds",
             "selfsame-askar",
             "selfsame-credential",
+            "selfsame-data-integrity",
             "selfsame-didcomm",
+            "selfsame-mdoc",
             "selfsame-moving",
             "selfsame-tls",
+            "selfsame-webvh",
         ]),
         task: Task::Ours(cross),
     },
@@ -170,6 +175,8 @@ const STEPS: &[Step] = &[
 const TEST: &[&str] = &[
     "test",
     "--workspace",
+    // One run tells everything that fails.
+    "--no-fail-fast",
     "--",
     "--include-ignored",
     "--skip",
@@ -186,6 +193,8 @@ const TEST: &[&str] = &[
     "write_the_vector",
     "--skip",
     "write_the_description",
+    "--skip",
+    "specification_s_own_tests",
 ];
 /// The folder of the tests that need Chromium. Each has the text below in the attribute that makes plain `cargo test`
 /// ignore it.
@@ -209,7 +218,8 @@ struct Choice {
     cargo_test: Option<Vec<String>>,
 }
 
-/// Runs the chosen steps and returns whether all passed; stops at the first failure.
+/// Runs the chosen steps and returns whether all passed. A failure before the tests stops the run; the tests, and the
+/// steps after them, all run, so that one run tells everything that fails.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
     let choice = Choice::parse(arguments)?;
     if choice.help {
@@ -233,6 +243,9 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
         println!("==> beside the tests, {}: {}", step.name, step.purpose);
     }
     let begin = clock();
+    let mut failed = Vec::new();
+    let mut failures = Vec::new();
+    let mut tested = false;
     for (number, step) in (1..).zip(&chosen) {
         println!(
             "==> {number}/{} {}: {}",
@@ -245,16 +258,27 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
             Task::Tests(_) => &beside[..],
             _ => &[],
         };
-        if !perform(step, beside, &choice, &scope)? {
+        tested |= matches!(step.task, Task::Tests(_));
+        let outcome = perform(step, beside, &choice, &scope)?;
+        if !outcome.passed {
+            failures.extend(outcome.failures);
             println!(
                 "==> {} failed after {} s",
                 step.name,
                 start.elapsed().as_secs()
             );
             println!("    again, alone: {}", choice.again(step.name));
-            return Ok(false);
+            failed.push(step.name);
+            if !tested {
+                break;
+            }
+            continue;
         }
         println!("    {} s", start.elapsed().as_secs());
+    }
+    if !failed.is_empty() {
+        failures::repeat(&failures, &failed);
+        return Ok(false);
     }
     println!(
         "==> all {} steps passed in {} s",
@@ -273,15 +297,22 @@ fn beside(chosen: Vec<&Step>) -> (Vec<&Step>, Vec<&Step>) {
     chosen.into_iter().partition(is_beside)
 }
 
-fn perform(step: &Step, beside: &[&Step], choice: &Choice, scope: &Scope) -> Result<bool, String> {
+fn perform(
+    step: &Step,
+    beside: &[&Step],
+    choice: &Choice,
+    scope: &Scope,
+) -> Result<Outcome, String> {
     let arguments: Vec<String> = match (&step.task, &choice.cargo_test) {
-        (Task::Ours(task), _) => return task(scope),
-        (Task::Machine, _) => return prepare(!choice.skips("browser"), scope),
+        (Task::Ours(task), _) => return task(scope).map(Outcome::from),
+        (Task::Machine, _) => {
+            return prepare(!choice.skips("browser"), scope).map(Outcome::from);
+        }
         (Task::Tests(_), Some(own)) => ["test".to_owned()].into_iter().chain(own.clone()).collect(),
         (Task::Tests(fixed), None) => return test(fixed, beside, choice, scope),
         (Task::Cargo(arguments) | Task::Lint(arguments), _) => words(arguments),
     };
-    passes(cargo_with(&arguments))
+    Outcome::run(cargo_with(&arguments))
 }
 
 fn words(arguments: &[&str]) -> Vec<String> {
@@ -289,7 +320,12 @@ fn words(arguments: &[&str]) -> Vec<String> {
 }
 
 /// Builds the tests, then runs them in lanes, side by side, with the lints beside them.
-fn test(fixed: &[&str], lints: &[&Step], choice: &Choice, scope: &Scope) -> Result<bool, String> {
+fn test(
+    fixed: &[&str],
+    lints: &[&Step],
+    choice: &Choice,
+    scope: &Scope,
+) -> Result<Outcome, String> {
     let mut build = test_arguments(fixed, choice, scope)?;
     build.truncate(
         build
@@ -298,8 +334,9 @@ fn test(fixed: &[&str], lints: &[&Step], choice: &Choice, scope: &Scope) -> Resu
             .unwrap_or(build.len()),
     );
     build.push("--no-run".to_owned());
-    if !passes(cargo_with(&build))? {
-        return Ok(false);
+    let built = Outcome::run(cargo_with(&build))?;
+    if !built.passed {
+        return Ok(built);
     }
     let lints = lints.iter().filter_map(|step| match step.task {
         Task::Lint(arguments) => Some(cargo_with(&words(arguments))),
@@ -313,18 +350,20 @@ fn test(fixed: &[&str], lints: &[&Step], choice: &Choice, scope: &Scope) -> Resu
         )?))?),
         None => None,
     };
-    let mut passed = match &lanes.main {
-        Some(main) => passes(cargo_with(&test_arguments(fixed, choice, main)?))?,
-        None => true,
+    let mut outcome = match &lanes.main {
+        Some(main) => Outcome::run(cargo_with(&test_arguments(fixed, choice, main)?))?,
+        None => true.into(),
     };
     if let Some(beside) = beside {
-        passed &= beside.end()?;
+        outcome.add(beside.end()?);
     }
-    passed &= lints.end()?;
-    match &lanes.last {
-        Some(last) if passed => passes(cargo_with(&test_arguments(fixed, choice, last)?)),
-        _ => Ok(passed),
+    outcome.add(lints.end()?);
+    if let Some(last) = &lanes.last {
+        outcome.add(Outcome::run(cargo_with(&test_arguments(
+            fixed, choice, last,
+        )?))?);
     }
+    Ok(outcome)
 }
 
 /// Cargo with these arguments, and with what our tests find through its environment.
@@ -341,11 +380,6 @@ fn cargo_with(arguments: &[String]) -> Command {
     collector::name_to(&mut command);
     openssl::name_to(&mut command);
     command
-}
-
-fn passes(mut command: Command) -> Result<bool, String> {
-    let status = command.status();
-    Ok(status.map_err(|error| format!("cargo: {error}"))?.success())
 }
 
 /// The arguments for cargo's main test run.
@@ -392,15 +426,35 @@ fn prepare(with_browser: bool, scope: &Scope) -> Result<bool, String> {
 
 /// Crosses with others those of our implementations that may have changed.
 fn cross(scope: &Scope) -> Result<bool, String> {
-    let passed = !scope.has(&["selfsame-tls"]) || second::cross()?;
-    let passed = passed && (!scope.has(&["selfsame-credential"]) || package::cross()?);
-    let passed = passed && (!scope.has(&["selfsame-askar", "selfsame-moving"]) || askar::cross()?);
-    let passed = passed && (!scope.has(&["selfsame-didcomm"]) || didcomm::cross()?);
-    let passed = passed && (!scope.has(&["selfsame/aries"]) || aries::cross_shortly()?);
-    Ok(
-        passed
-            && (!scope.has(&["selfsame-anoncreds"]) || oracle::cross(&oracle::Cross::default())?),
-    )
+    let mut passed = true;
+    if scope.has(&["selfsame-tls"]) {
+        passed &= second::cross()?;
+    }
+    if scope.has(&["selfsame-credential"]) {
+        passed &= package::cross()?;
+    }
+    if scope.has(&["selfsame-askar", "selfsame-moving"]) {
+        passed &= askar::cross()?;
+    }
+    if scope.has(&["selfsame-didcomm"]) {
+        passed &= didcomm::cross()?;
+    }
+    if scope.has(&["selfsame-mdoc"]) {
+        passed &= mdoc::cross()?;
+    }
+    if scope.has(&["selfsame-data-integrity"]) {
+        passed &= integrity::cross()?;
+    }
+    if scope.has(&["selfsame-webvh"]) {
+        passed &= webvh::cross()?;
+    }
+    if scope.has(&["selfsame/aries"]) {
+        passed &= aries::cross_shortly()?;
+    }
+    if scope.has(&["selfsame-anoncreds"]) {
+        passed &= oracle::cross(&oracle::Cross::default())?;
+    }
+    Ok(passed)
 }
 
 /// The names of the tests that need Chromium, each with its module.
@@ -685,8 +739,9 @@ mod tests {
         });
         let arguments = test_arguments(TEST, &parse("--changed").unwrap(), &scope).unwrap();
         let all = arguments.join(" ");
-        assert!(all.starts_with("test --workspace --test readme --examples --config target."));
-        assert!(all.ends_with("-- --include-ignored --skip wheel:: --skip python:: --skip npm:: --skip relying_party:: --skip siege:: --skip write_the_vector --skip write_the_description"), "{all}");
+        let begin = "test --workspace --no-fail-fast --test readme --examples --config target.";
+        assert!(all.starts_with(begin), "{all}");
+        assert!(all.ends_with("-- --include-ignored --skip wheel:: --skip python:: --skip npm:: --skip relying_party:: --skip siege:: --skip write_the_vector --skip write_the_description --skip specification_s_own_tests"), "{all}");
     }
 
     #[test]

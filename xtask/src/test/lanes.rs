@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use super::failures::Outcome;
 use crate::{
     changed::{
         plan::{Part, Scope},
@@ -90,8 +91,8 @@ impl Running {
         Ok(Self { child, log })
     }
 
-    /// Waits for its end, prints what it printed, and returns whether it passed.
-    pub fn end(mut self) -> Result<bool, String> {
+    /// Waits for its end, and prints what it printed.
+    pub fn end(mut self) -> Result<Outcome, String> {
         println!("    waiting for the lane in {}", self.log.display());
         let status = self
             .child
@@ -99,8 +100,9 @@ impl Running {
             .map_err(|error| format!("cargo: {error}"))?;
         let told =
             fs::read(&self.log).map_err(|error| format!("{}: {error}", self.log.display()))?;
-        print!("{}", String::from_utf8_lossy(&told));
-        Ok(status.success())
+        let told = String::from_utf8_lossy(&told);
+        print!("{told}");
+        Ok(Outcome::of(status.success(), &told))
     }
 }
 
@@ -108,7 +110,7 @@ impl Running {
 pub struct Lints {
     /// Tells them not to wait any more.
     hurry: Sender<()>,
-    thread: JoinHandle<Result<bool, String>>,
+    thread: JoinHandle<Result<Outcome, String>>,
 }
 
 impl Lints {
@@ -118,17 +120,17 @@ impl Lints {
         let (hurry, hurried) = channel();
         let thread = spawn(move || {
             let _ = hurried.recv_timeout(HEAD_START);
-            let mut passed = true;
+            let mut outcome = Outcome::from(true);
             for command in commands {
-                passed &= Running::start_as("lints.log", gently(&command))?.end()?;
+                outcome.add(Running::start_as("lints.log", gently(&command))?.end()?);
             }
-            Ok(passed)
+            Ok(outcome)
         });
         Self { hurry, thread }
     }
 
-    /// Waits for their end, and returns whether all passed.
-    pub fn end(self) -> Result<bool, String> {
+    /// Waits for their end.
+    pub fn end(self) -> Result<Outcome, String> {
         let _ = self.hurry.send(());
         let joined = self.thread.join();
         joined.map_err(|_| "the thread of the lints panicked".to_owned())?
@@ -165,13 +167,13 @@ mod tests {
             command.args(["-c", script]);
             command
         };
-        assert!(Lints::start(Vec::new()).end().unwrap());
-        assert!(Lints::start(vec![shell("exit 0")]).end().unwrap());
+        assert!(Lints::start(Vec::new()).end().unwrap().passed);
+        assert!(Lints::start(vec![shell("exit 0")]).end().unwrap().passed);
         let mut told = shell("test \"$LINT\" = 1 && test $(nice) = 19");
         told.env("LINT", "1");
-        assert!(Lints::start(vec![told]).end().unwrap());
+        assert!(Lints::start(vec![told]).end().unwrap().passed);
         let both = vec![shell("exit 1"), shell("exit 0")];
-        assert!(!Lints::start(both).end().unwrap());
+        assert!(!Lints::start(both).end().unwrap().passed);
     }
 
     /// The suites of the main lane, of the one beside it, and of the last one.
