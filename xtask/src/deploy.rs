@@ -87,11 +87,13 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::{archive::Entry, payload::Library, *};
+    use crate::processor::PROCESSORS;
 
     /// A payload that needs no build.
     pub fn payload() -> Payload {
         Payload {
             program: b"\x7fELF GLIBC_2.17 GLIBC_2.36 GLIBC_2.2.5".to_vec(),
+            processor: &PROCESSORS[0],
             libraries: vec![Library {
                 path: "/lib/libc.so.6".into(),
                 content: b"a library".to_vec(),

@@ -1,4 +1,4 @@
-//! Development tasks: `cargo xtask tidy`, `test`, `openapi`, `cometbft`, `faults`, `siege`, `cross`, `bench`,
+//! Development tasks: `cargo xtask tidy`, `test`, `openapi`, `cometbft`, `faults`, `siege`, `arm`, `cross`, `bench`,
 //! `package`.
 #![allow(
     clippy::disallowed_macros,
@@ -8,6 +8,7 @@
 use std::process::ExitCode;
 
 mod aries;
+mod arm;
 mod askar;
 mod axe;
 mod changed;
@@ -19,6 +20,7 @@ mod engine;
 mod faults;
 mod integrity;
 mod jmeter;
+mod lint;
 mod machine;
 mod mail;
 mod mdoc;
@@ -28,6 +30,7 @@ mod oracle;
 mod package;
 mod parties;
 mod peer;
+mod processor;
 mod python;
 mod second;
 mod siege;
@@ -41,12 +44,13 @@ const USAGE: &str = "\
 Development tasks of Selfsame.
 
 Usage: cargo xtask tidy [FOLDER]
-       cargo xtask test [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]
+       cargo xtask test [--longer] [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]
        cargo xtask test --changed [--since REVISION]
        cargo xtask openapi
        cargo xtask cometbft
        cargo xtask faults [--times N]
        cargo xtask siege
+       cargo xtask arm [aarch64 | armv7] [--only tests | --only program]
        cargo xtask cross anoncreds [--count N] [--adx | --portable]
        cargo xtask cross tls
        cargo xtask cross sd-jwt
@@ -69,12 +73,15 @@ Usage: cargo xtask tidy [FOLDER]
 tidy   checks layers, sizes, module docs and documents; prints what to do;
        with a folder, only what is below it
 test   installs what the tests need and runs everything; --help lists its steps; with
-       --changed, only what a change can have broken
+       --changed, only what a change can have broken; with --longer, what a release needs too.
+       Clippy's compiler compiles the tests, so a lint fails the build
 openapi  writes docs/openapi.json anew, from the routes of the server
 cometbft  builds the engine of registry networks into target/cometbft, with Go
 faults runs what may happen to a registry network with real processes, N times in a row
 siege  attacks an instance of 1 GiB in every known way while honest people use it;
        exit code 1 if it aborts, shuts them out or is slow for them
+arm    compiles for 64-bit and 32-bit ARM: runs the tests of arithmetic, cryptography and
+       TLS under qemu, builds the program for a release, and asks it something
 cross  lets our AnonCreds and the published library speak to each other, N random
        flows in place of a few; or our TLS and the second implementation of it; or our
        SD-JWT VCs and a published package; or our issuer, wallet and verifier and those
@@ -101,6 +108,7 @@ fn main() -> ExitCode {
     let task = arguments.next().unwrap_or_default();
     let rest: Vec<String> = arguments.collect();
     let done = match task.as_str() {
+        builds if lint::is_wanted(builds) => lint::run_again(builds, &rest),
         "tidy" if rest.len() <= 1 => tidy::run(rest.first().map_or("", String::as_str)),
         "test" => test::run(&rest),
         changed::alone::TASK => changed::alone::run(&rest),
@@ -108,6 +116,7 @@ fn main() -> ExitCode {
         "cometbft" => engine::command(&rest),
         "faults" => faults::command(&rest),
         "siege" => siege::command(&rest),
+        "arm" => arm::command(&rest),
         "cross" => oracle::cross_command(&rest),
         "package" => deploy::command(&rest),
         "bench" => oracle::bench_command(&rest),

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every check that must pass before a change is accepted, step by step.
 
+mod choice;
 mod failures;
 mod lanes;
 
@@ -16,6 +17,7 @@ use crate::{
     peer, second, tidy, webvh,
     workspace::{cargo, root},
 };
+use choice::Choice;
 use failures::Outcome;
 use lanes::{Lanes, Lints, Running};
 
@@ -98,7 +100,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "clippy",
-        purpose: "lints, warnings denied",
+        purpose: "lints, warnings denied, of all targets; the build of the tests denies them for what it compiles",
         when: When::Linted,
         task: Task::Lint(&[
             "clippy",
@@ -169,6 +171,11 @@ const STEPS: &[Step] = &[
     },
 ];
 
+/// The names of all steps.
+fn step_names() -> impl Iterator<Item = &'static str> {
+    STEPS.iter().map(|step| step.name)
+}
+
 /// The main test run. Tests that need packages of Python or Node.js have steps of their own, and `wheel::`, `python::`
 /// or `npm::` in their names. The siege and the relying parties made by others have their own commands. A vector that
 /// the run itself wrote anew would check nothing.
@@ -204,20 +211,6 @@ const BROWSER: &str = "selfsame/browser";
 /// Runs the bench's end with OpenSSL.
 const BENCH: &str = "selfsame/bench";
 
-/// The options of the command line.
-#[derive(Debug, Default, PartialEq)]
-struct Choice {
-    help: bool,
-    only: Vec<String>,
-    skip: Vec<String>,
-    /// Only what a change can have broken.
-    changed: bool,
-    /// The revision to compare the change with.
-    since: Option<String>,
-    /// Arguments for `cargo test` that replace ours.
-    cargo_test: Option<Vec<String>>,
-}
-
 /// Runs the chosen steps and returns whether all passed. A failure before the tests stops the run; the tests, and the
 /// steps after them, all run, so that one run tells everything that fails.
 pub fn run(arguments: &[String]) -> Result<bool, String> {
@@ -233,6 +226,7 @@ pub fn run(arguments: &[String]) -> Result<bool, String> {
     let chosen: Vec<&Step> = STEPS
         .iter()
         .filter(|step| choice.wants(step.name) && step.is_for(&scope))
+        .filter(|step| !choice.leaves_out(step.name))
         .collect();
     if choice.changed {
         let names: Vec<&str> = chosen.iter().map(|step| step.name).collect();
@@ -496,12 +490,13 @@ fn print_help() {
     for step in STEPS {
         println!("  {:8} {}", step.name, step.purpose);
     }
-    println!("\n`--skip browser` leaves out Chromium and the tests that need it.");
+    println!("\nThe steps clippy and doc run with `--longer`, by name, or for a change.");
+    println!("`--skip browser` leaves out Chromium and the tests that need it.");
     println!("\n{CHANGED}");
 }
 
 const USAGE: &str = "\
-Usage: cargo xtask test [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]
+Usage: cargo xtask test [--longer] [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]
        cargo xtask test --changed [--since REVISION] [--only STEP]... [--skip STEP]...
 ";
 const CHANGED: &str = "\
@@ -526,73 +521,6 @@ impl Step {
             When::Suites(suites) => scope.has(suites),
         }
     }
-}
-
-impl Choice {
-    fn parse(arguments: &[String]) -> Result<Self, String> {
-        let mut choice = Self::default();
-        let mut arguments = arguments.iter();
-        while let Some(argument) = arguments.next() {
-            match argument.as_str() {
-                "--help" | "-h" => choice.help = true,
-                "--only" => choice.only.push(step_name(arguments.next())?),
-                "--skip" => choice.skip.push(step_name(arguments.next())?),
-                "--changed" => choice.changed = true,
-                "--since" => choice.since = Some(revision(arguments.next())?),
-                "--" => choice.cargo_test = Some(arguments.by_ref().cloned().collect()),
-                other => {
-                    return Err(format!(
-                        "unknown argument {other}\nhint: cargo xtask test --help"
-                    ));
-                }
-            }
-        }
-        if choice.since.is_some() && !choice.changed {
-            return Err("--since belongs to --changed\nhint: cargo xtask test --help".to_owned());
-        }
-        if choice.changed && choice.cargo_test.is_some() {
-            return Err(
-                "--changed chooses the tests itself\nhint: leave out it, or what follows `--`"
-                    .to_owned(),
-            );
-        }
-        Ok(choice)
-    }
-
-    /// The command that runs one step again.
-    fn again(&self, step: &str) -> String {
-        let since = self.since.iter().map(|since| format!(" --since {since}"));
-        let changed = match self.changed {
-            true => format!(" --changed{}", since.collect::<String>()),
-            false => String::new(),
-        };
-        format!("cargo xtask test{changed} --only {step}")
-    }
-
-    fn wants(&self, step: &str) -> bool {
-        (self.only.is_empty() || self.only.iter().any(|name| name == step)) && !self.skips(step)
-    }
-
-    fn skips(&self, step: &str) -> bool {
-        self.skip.iter().any(|name| name == step)
-    }
-}
-
-fn revision(argument: Option<&String>) -> Result<String, String> {
-    argument
-        .filter(|revision| !revision.starts_with('-'))
-        .cloned()
-        .ok_or_else(|| "--since wants a revision\nhint: cargo xtask test --help".to_owned())
-}
-
-fn step_name(argument: Option<&String>) -> Result<String, String> {
-    let known = |name: &&String| {
-        name.as_str() == "browser" || STEPS.iter().any(|step| step.name == name.as_str())
-    };
-    let name = argument
-        .filter(known)
-        .ok_or("this flag wants the name of a step\nhint: cargo xtask test --help")?;
-    Ok(name.clone())
 }
 
 #[cfg(test)]
@@ -623,6 +551,19 @@ mod tests {
             .map(|step| step.name)
             .collect();
         assert_eq!(wanted, ["tidy", "fmt"]);
+    }
+
+    #[test]
+    fn lints_of_all_targets_and_the_documentation_wait_for_a_longer_run() {
+        let left_out = |line: &str| {
+            let choice = parse(line).unwrap();
+            ["clippy", "doc", "test", "oracle"].map(|step| choice.leaves_out(step))
+        };
+        assert_eq!(left_out(""), [true, true, false, false]);
+        assert_eq!(left_out("--skip test"), [false, true, false, false]);
+        for line in ["--longer", "--changed", "--only clippy --only doc"] {
+            assert_eq!(left_out(line), [false; 4], "{line}");
+        }
     }
 
     #[test]

@@ -137,12 +137,13 @@ impl Paused {
     pub async fn round(bench: &AriesBench<'_>, stage: &AriesStage, users: usize) -> Self {
         let (each, haste) = (bench.plan.each, bench.plan.haste);
         let part = format!("{}{users} users", bench.prefix);
-        bench.progress.begin(&part, (users * each) as u64);
+        let count = users.div_ceil(bench.plan.thinned);
+        bench.progress.begin(&part, (count * each) as u64);
         let (before, began) = (stage.used(), now());
         let mut tasks = JoinSet::new();
-        for user in 0..users {
+        for user in 0..count {
             let cast = stage.cast.clone();
-            let later = SCENARIO_S / haste * user as f64 / users as f64;
+            let later = SCENARIO_S / haste * user as f64 / count as f64;
             tasks.spawn(async move {
                 tokio::time::sleep(Duration::from_secs_f64(later)).await;
                 let mut walked = Vec::new();

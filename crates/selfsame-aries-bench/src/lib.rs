@@ -58,6 +58,8 @@ pub struct AriesPlan {
     pub far: usize,
     /// The credentials of one order.
     pub rows: usize,
+    /// The numbers of users are divided by this.
+    pub thinned: usize,
 }
 
 impl AriesPlan {
@@ -71,6 +73,7 @@ impl AriesPlan {
         scenarios: 20_000,
         far: 20,
         rows: 100_000,
+        thinned: 1,
     };
 
     /// The same figures, with pauses of a fortieth and fewer users.
@@ -83,7 +86,21 @@ impl AriesPlan {
         scenarios: 100,
         far: 1,
         rows: 300,
+        thinned: 1,
     };
+
+    /// Each measurement once, as short as it can be: it shows that the bench runs, and its figures mean nothing.
+    pub const TRIAL: Self = Self {
+        haste: 200.0,
+        open_for: Duration::from_millis(500),
+        scenarios: 5,
+        rows: 20,
+        thinned: 10,
+        ..Self::QUICK
+    };
+
+    /// The plans by length: trial, short, whole.
+    pub const LENGTHS: [Self; 3] = [Self::TRIAL, Self::QUICK, Self::FULL];
 }
 
 /// What is measured, and with what.

@@ -26,11 +26,12 @@ pub async fn measure(bench: &mut AriesBench<'_>, program: &Program) -> Result<()
     ] {
         let data = format!("prescription-{name}");
         let stage = bench.stage(program, Staging::new(&data, kind)).await?;
+        let count = USERS.div_ceil(bench.plan.thinned);
         bench
             .progress
-            .begin(&format!("60 users, {name}"), USERS as u64);
+            .begin(&format!("60 users, {name}"), count as u64);
         let mut tasks = JoinSet::new();
-        for user in 0..USERS {
+        for user in 0..count {
             let (cast, haste) = (stage.cast.clone(), bench.plan.haste);
             tasks.spawn(async move {
                 let mut walked = cast.walk(Some(Thinking::new(haste, user))).await;

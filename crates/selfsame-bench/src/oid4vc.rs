@@ -40,6 +40,8 @@ pub struct Oid4vcPlan {
     pub requests_each: usize,
     /// The maximum number of users in the search for the first failure.
     pub users_max: usize,
+    /// The numbers of users above 40 are divided by this.
+    pub thinned: usize,
 }
 
 impl Oid4vcPlan {
@@ -53,6 +55,7 @@ impl Oid4vcPlan {
         user_repetitions: 10,
         requests_each: 5,
         users_max: 8000,
+        thinned: 1,
     };
 
     /// The figures of the full run, within a minute.
@@ -65,7 +68,21 @@ impl Oid4vcPlan {
         user_repetitions: 2,
         requests_each: 1,
         users_max: 1000,
+        thinned: 1,
     };
+
+    /// Each measurement once, as short as it can be: it shows that the bench runs, and its figures mean nothing.
+    pub const TRIAL: Self = Self {
+        latency_repetitions: 1,
+        pairs_for: Duration::from_millis(500),
+        idle: Duration::from_millis(200),
+        user_repetitions: 1,
+        thinned: 20,
+        ..Self::QUICK
+    };
+
+    /// The plans by length: trial, short, whole.
+    pub const LENGTHS: [Self; 3] = [Self::TRIAL, Self::QUICK, Self::FULL];
 }
 
 /// The results of a run.

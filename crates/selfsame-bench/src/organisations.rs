@@ -60,6 +60,18 @@ impl OrganisationsPlan {
         file_rows: 2_000,
     };
 
+    /// Each measurement once, as short as it can be: it shows that the bench runs, and its figures mean nothing.
+    pub const TRIAL: Self = Self {
+        pairs_for: Duration::from_millis(500),
+        organisations: 12,
+        bulk_requests: 1,
+        file_rows: 200,
+        ..Self::QUICK
+    };
+
+    /// The plans by length: trial, short, whole.
+    pub const LENGTHS: [Self; 3] = [Self::TRIAL, Self::QUICK, Self::FULL];
+
     /// Over this many organisations pairs are made in turn. The short run has fewer than the figure's name says.
     fn spread(self) -> [usize; 3] {
         [1, 100, 1_000].map(|count: usize| count.min(self.organisations))

@@ -85,6 +85,26 @@ impl RegistryPlan {
             rest: Duration::from_secs(5),
         },
     };
+
+    /// Each measurement once, as short as it can be: it shows that the bench runs, and its figures mean nothing.
+    pub const TRIAL: Self = Self {
+        singles: 10,
+        runs: 1,
+        load_for: Duration::from_millis(300),
+        checks_for: Duration::from_millis(100),
+        network: agreed::AgreedPlan {
+            singles: 5,
+            runs: 1,
+            load_for: Duration::from_millis(500),
+            away_for: Duration::from_secs(1),
+            transactions: 300,
+            rest: Duration::from_secs(1),
+        },
+        ..Self::QUICK
+    };
+
+    /// The plans by length: trial, short, whole.
+    pub const LENGTHS: [Self; 3] = [Self::TRIAL, Self::QUICK, Self::FULL];
 }
 
 /// The state that the experiments share.

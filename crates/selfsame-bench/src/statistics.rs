@@ -6,6 +6,12 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug, Default)]
 pub struct Sample(Vec<f64>);
 
+impl FromIterator<f64> for Sample {
+    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
+        Self(values.into_iter().collect())
+    }
+}
+
 impl Sample {
     /// Adds a duration in milliseconds.
     pub fn add(&mut self, time: Duration) {

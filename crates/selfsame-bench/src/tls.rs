@@ -82,6 +82,19 @@ impl TlsPlan {
         checks: 20,
         idle: 250,
     };
+
+    /// Each measurement once, as short as it can be: it shows that the bench runs, and its figures mean nothing.
+    pub const TRIAL: Self = Self {
+        identities: 30,
+        handshakes: 3,
+        rounds: 1,
+        checks: 3,
+        idle: 20,
+        ..Self::QUICK
+    };
+
+    /// The plans by length: trial, short, whole.
+    pub const LENGTHS: [Self; 3] = [Self::TRIAL, Self::QUICK, Self::FULL];
 }
 
 /// The programs and files of a run.

@@ -1,5 +1,6 @@
 //! Strict, limited reading of untrusted JSON.
 
+pub mod canonical;
 mod members;
 mod misfit;
 mod pairs;

@@ -1,7 +1,6 @@
-//! JSON in canonical form (RFC 8785).
+//! JSON in canonical form (RFC 8785), for what is signed.
 
-use std::cmp::Ordering;
-
+use selfsame_crypto::json::canonical::{self, inexact};
 use serde_json::{Map, Number, Value};
 
 use crate::IntegrityError;
@@ -12,118 +11,36 @@ use crate::IntegrityError;
 /// [`IntegrityError::DataLoss`] if an integer is not exact as a double (RFC 8785 §3.2.2.3): two values would have one
 /// text.
 pub fn to_bytes(value: &Value) -> Result<Vec<u8>, IntegrityError> {
-    let mut text = Vec::with_capacity(1024);
-    write(value, &mut text)?;
-    Ok(text)
+    match inexact(value) {
+        Some(number) => Err(lost(number)),
+        None => Ok(canonical::value_bytes(value)),
+    }
 }
 
 /// The canonical text of an object.
 pub(crate) fn object_bytes(members: &Map<String, Value>) -> Result<Vec<u8>, IntegrityError> {
-    let mut text = Vec::with_capacity(1024);
-    write_object(members, &mut text)?;
-    Ok(text)
-}
-
-/// A number as ECMAScript writes it (ECMA-262 §6.1.6.1.20).
-///
-/// # Errors
-/// [`IntegrityError::DataLoss`] if an integer is not exact as a double.
-pub fn number(number: &Number) -> Result<String, IntegrityError> {
-    let value = exact(number).ok_or_else(|| IntegrityError::DataLoss(number.to_string()))?;
-    Ok(ecmascript(value))
-}
-
-fn write(value: &Value, text: &mut Vec<u8>) -> Result<(), IntegrityError> {
-    match value {
-        Value::Null => text.extend_from_slice(b"null"),
-        Value::Bool(true) => text.extend_from_slice(b"true"),
-        Value::Bool(false) => text.extend_from_slice(b"false"),
-        Value::Number(one) => text.extend_from_slice(number(one)?.as_bytes()),
-        Value::String(one) => write_string(one, text),
-        Value::Array(elements) => {
-            text.push(b'[');
-            for (at, element) in elements.iter().enumerate() {
-                if at > 0 {
-                    text.push(b',');
-                }
-                write(element, text)?;
-            }
-            text.push(b']');
-        }
-        Value::Object(members) => write_object(members, text)?,
-    }
-    Ok(())
-}
-
-fn write_object(members: &Map<String, Value>, text: &mut Vec<u8>) -> Result<(), IntegrityError> {
-    let mut sorted: Vec<_> = members.iter().collect();
-    sorted.sort_unstable_by(|(left, _), (right, _)| by_utf16(left, right));
-    text.push(b'{');
-    for (at, (name, value)) in sorted.into_iter().enumerate() {
-        if at > 0 {
-            text.push(b',');
-        }
-        write_string(name, text);
-        text.push(b':');
-        write(value, text)?;
-    }
-    text.push(b'}');
-    Ok(())
-}
-
-/// The order of names: by UTF-16 code units (RFC 8785 §3.2.3). It differs from that of UTF-8 only beyond U+D7FF.
-fn by_utf16(left: &str, right: &str) -> Ordering {
-    if left.is_ascii() && right.is_ascii() {
-        return left.cmp(right);
-    }
-    left.encode_utf16().cmp(right.encode_utf16())
-}
-
-/// A string with the escapes of RFC 8785 §3.2.2.2.
-pub(crate) fn write_string(one: &str, text: &mut Vec<u8>) {
-    text.push(b'"');
-    let mut plain = 0;
-    for (at, byte) in one.bytes().enumerate() {
-        let short = match byte {
-            b'"' => b'"',
-            b'\\' => b'\\',
-            0x08 => b'b',
-            0x09 => b't',
-            0x0a => b'n',
-            0x0c => b'f',
-            0x0d => b'r',
-            0x00..=0x1f => b'u',
-            _ => continue,
-        };
-        text.extend_from_slice(one.as_bytes().get(plain..at).unwrap_or_default());
-        plain = at.saturating_add(1);
-        text.extend_from_slice(&[b'\\', short]);
-        if short == b'u' {
-            text.extend_from_slice(format!("{byte:04x}").as_bytes());
-        }
-    }
-    text.extend_from_slice(one.as_bytes().get(plain..).unwrap_or_default());
-    text.push(b'"');
-}
-
-/// The number as a double, if no other number has its text.
-pub(crate) fn exact(number: &Number) -> Option<f64> {
-    let value = number.as_f64()?;
-    let of_integer = number.as_i64().map(i128::from);
-    let of_integer = of_integer.or_else(|| number.as_u64().map(i128::from));
-    match of_integer {
-        // Long integers that ECMAScript itself wrote are not exact, but the shortest text of their double.
-        Some(integer) => {
-            let is_exact = value as i128 == integer || ecmascript(value) == integer.to_string();
-            is_exact.then_some(value)
-        }
-        None => Some(value),
+    match members.values().find_map(inexact) {
+        Some(number) => Err(lost(number)),
+        None => Ok(canonical::object_bytes(members)),
     }
 }
 
-fn ecmascript(value: f64) -> String {
-    ryu_js::Buffer::new().format(value).to_owned()
+fn lost(number: &Number) -> IntegrityError {
+    IntegrityError::DataLoss(number.to_string())
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_integer_that_a_double_cannot_hold_is_refused() {
+        let lost = IntegrityError::DataLoss("9007199254740993".to_owned());
+        let value = json!([9_007_199_254_740_993_u64]);
+        assert_eq!(to_bytes(&value).unwrap_err(), lost);
+        let members = Map::from_iter([("a".to_owned(), value)]);
+        assert_eq!(object_bytes(&members).unwrap_err(), lost);
+    }
+}

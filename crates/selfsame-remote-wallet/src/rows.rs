@@ -3,7 +3,7 @@
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::record::{decode, encode};
-use selfsame_driver::{Error, Result};
+use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Page, Put, Record, Store, StoreError, Tag, TenantId};
 
 use crate::program::RowsProgram;
@@ -15,6 +15,9 @@ const ROW: &str = "remote-wallet-row";
 const LISTED: &str = "listed";
 /// The most rows of one answer.
 pub const ROWS_LISTED: usize = 1_000;
+
+/// How often a change is tried when others change the row at the same time.
+const TRIES: usize = 16;
 
 /// The rows of an organisation, for a program with an API key.
 pub struct WalletRows {
@@ -114,14 +117,15 @@ impl WalletRows {
     /// Gives a row what `change` makes of it. Its names stay.
     ///
     /// # Errors
-    /// `Forbidden` without the right to write; `NotFound`; `BadRequest` if the new row does not fit or has other names.
+    /// `Forbidden` without the right to write; `NotFound`; `BadRequest` if the new row does not fit or has other names;
+    /// `Conflict` if others change the row all the time.
     pub async fn change(
         &self,
         number: i64,
         change: impl Fn(&WalletRow) -> Result<NewRow>,
     ) -> Result<WalletRow> {
         self.program.writes.clone()?;
-        loop {
+        for _ in 0..TRIES {
             let record = self.known(number).await?;
             let mut row: WalletRow = decode(&record.value)?;
             let new = change(&row)?;
@@ -139,6 +143,7 @@ impl WalletRows {
                 Err(other) => return Err(other.into()),
             }
         }
+        Err(Error::new(ErrorKind::Conflict, "changed-meanwhile"))
     }
 
     /// Removes a row.

@@ -90,6 +90,20 @@ impl SignInPlan {
         at_once: 500,
     };
 
+    /// Each measurement once, as short as it can be: it shows that the bench runs, and its figures mean nothing.
+    pub const TRIAL: Self = Self {
+        people: 200,
+        paced: Duration::from_secs(2),
+        ramp: Duration::from_millis(500),
+        layout_ramp: Duration::from_millis(500),
+        unpaused: Duration::from_millis(500),
+        at_once: 20,
+        ..Self::QUICK
+    };
+
+    /// The plans by length: trial, short, whole.
+    pub const LENGTHS: [Self; 3] = [Self::TRIAL, Self::QUICK, Self::FULL];
+
     /// The times of the study's users.
     fn paced_time(&self) -> PacedTime {
         PacedTime {

@@ -66,6 +66,19 @@ impl StorePlan {
         tenants: 100,
         cards: 100_000,
     };
+
+    /// Each measurement once, as short as it can be: it shows that the bench runs, and its figures mean nothing.
+    pub const TRIAL: Self = Self {
+        records: 500,
+        lookups: 50,
+        rate_for: Duration::from_millis(500),
+        tenants: 5,
+        cards: 500,
+        ..Self::QUICK
+    };
+
+    /// The plans by length: trial, short, whole.
+    pub const LENGTHS: [Self; 3] = [Self::TRIAL, Self::QUICK, Self::FULL];
 }
 
 /// What is measured, and where.

@@ -71,6 +71,20 @@ impl WalletPlan {
         searches: 300,
     };
 
+    /// Each measurement once, as short as it can be: it shows that the bench runs, and its figures mean nothing.
+    pub const TRIAL: Self = Self {
+        businesses: [1, 8],
+        proofs: 8,
+        records: 500,
+        rows: 200,
+        many: 200,
+        searches: 20,
+        ..Self::QUICK
+    };
+
+    /// The plans by length: trial, short, whole.
+    pub const LENGTHS: [Self; 3] = [Self::TRIAL, Self::QUICK, Self::FULL];
+
     /// The plan with this many records, and with no more rows and credentials of one organisation.
     #[must_use]
     pub fn with_records(self, records: usize) -> Self {

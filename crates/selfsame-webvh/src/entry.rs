@@ -7,10 +7,10 @@ use selfsame_did::method::webvh::{PLACEHOLDER, is_multihash, multihash, scid, ur
 use serde_json::{Map, Value};
 
 use crate::fault::{EntryFault, ProofFault, SizeFault, SubjectFault, VersionFault};
-use crate::jcs::{canonical, canonical_text};
 use crate::parameters::EntryParameters;
 use crate::proof::LogProof;
 use crate::time::VersionTime;
+use selfsame_crypto::json::canonical::{string_bytes, value_bytes};
 
 /// The limits on the JSON of an entry. A document with ten keys and ten services has 150 members.
 pub(crate) const LIMITS: Limits = Limits {
@@ -99,8 +99,8 @@ impl LogEntry {
     pub fn has_scid(&self, scid: &str) -> Result<(), VersionFault> {
         let with_placeholder = |value: &Value| replaced(value, scid, PLACEHOLDER);
         let content = EntryContent {
-            parameters: canonical(&with_placeholder(&self.stated)),
-            state: canonical(&with_placeholder(&self.state)),
+            parameters: value_bytes(&with_placeholder(&self.stated)),
+            state: value_bytes(&with_placeholder(&self.state)),
             time: self.content.time.clone(),
         };
         match multihash(&content.text(PLACEHOLDER)) == scid {
@@ -129,9 +129,9 @@ impl LogEntry {
 impl EntryContent {
     pub fn new(parameters: &Value, state: &Value, time: &str) -> Self {
         Self {
-            parameters: canonical(parameters),
-            state: canonical(state),
-            time: canonical_text(time),
+            parameters: value_bytes(parameters),
+            state: value_bytes(state),
+            time: string_bytes(time),
         }
     }
 
@@ -144,7 +144,7 @@ impl EntryContent {
             b",\"state\":",
             &self.state,
             b",\"versionId\":",
-            &canonical_text(version_id),
+            &string_bytes(version_id),
             b",\"versionTime\":",
             &self.time,
             b"}",
@@ -162,11 +162,11 @@ impl EntryContent {
             b"{\"parameters\":",
             &self.parameters[..],
             b",\"proof\":[",
-            &canonical(proof),
+            &value_bytes(proof),
             b"],\"state\":",
             &self.state,
             b",\"versionId\":",
-            &canonical_text(version_id),
+            &string_bytes(version_id),
             b",\"versionTime\":",
             &self.time,
             b"}\n",

@@ -18,7 +18,6 @@
 mod entry;
 pub mod fault;
 mod hosted;
-mod jcs;
 mod log;
 mod parallel;
 mod parameters;

@@ -8,8 +8,8 @@ use selfsame_did::{Did, DidUrl};
 use serde_json::{Map, Value};
 
 use crate::fault::ProofFault;
-use crate::jcs::canonical;
 use crate::parameters::ed25519_of;
+use selfsame_crypto::json::canonical::value_bytes;
 
 const TYPE: &str = "DataIntegrityProof";
 const SUITE: &str = "eddsa-jcs-2022";
@@ -62,7 +62,7 @@ impl LogProof {
             signer,
             key,
             expires: time(members, "expires")?,
-            options: sha256(&canonical(&Value::Object(options))),
+            options: sha256(&value_bytes(&Value::Object(options))),
             signature: signature.ok_or(ProofFault::Form("proofValue"))?,
         })
     }
@@ -105,7 +105,7 @@ impl UnsignedProof {
         ];
         let members = members.map(|(name, value)| (name.to_owned(), Value::from(value)));
         let members = Map::from_iter(members);
-        let options = sha256(&canonical(&Value::Object(members.clone())));
+        let options = sha256(&value_bytes(&Value::Object(members.clone())));
         Self {
             members,
             bytes: [options, *document].concat(),

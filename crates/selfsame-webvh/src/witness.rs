@@ -9,9 +9,9 @@ use selfsame_did::Did;
 use serde_json::{Value, json};
 
 use crate::fault::WitnessFault;
-use crate::jcs::canonical;
 use crate::parameters::Witnesses;
 use crate::proof::LogProof;
+use selfsame_crypto::json::canonical::value_bytes;
 
 /// The maximum length of the file in bytes.
 pub const MAX_WITNESS_FILE: usize = 1024 * 1024;
@@ -127,5 +127,5 @@ fn latest_first<'v>(
 
 /// The hash of what a witness signs to approve a version and those before it.
 pub(crate) fn signed_digest(version_id: &str) -> [u8; 32] {
-    sha256(&canonical(&json!({ "versionId": version_id })))
+    sha256(&value_bytes(&json!({ "versionId": version_id })))
 }

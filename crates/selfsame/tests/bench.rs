@@ -1,4 +1,5 @@
-//! The quick run of each benchmark prints exactly the figures that docs/benchmarks.md names.
+//! A trial of each benchmark prints exactly the figures that docs/benchmarks.md names: those of the short run, each
+//! measured once and as short as it can be.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -14,7 +15,7 @@ use crate::postgres_server::Server;
 mod postgres_server;
 
 #[test]
-fn the_short_run_prints_every_figure_that_the_documentation_names() {
+fn a_trial_prints_every_figure_that_the_documentation_names() {
     let printed = printed("oid4vc");
     let mut documented = documented("oid4vc");
     // Without control groups the small device is not measured, and its figure says so.
@@ -25,26 +26,26 @@ fn the_short_run_prints_every_figure_that_the_documentation_names() {
 }
 
 #[test]
-fn so_does_the_short_run_of_life() {
+fn so_does_that_of_life() {
     assert_eq!(printed("life"), documented("life"));
 }
 
 #[test]
-fn so_does_the_short_run_of_organisations() {
+fn so_does_that_of_organisations() {
     assert_eq!(printed("organisations"), documented("organisations"));
 }
 
 #[test]
-fn so_does_the_short_run_of_the_store_and_leaves_nothing_in_the_database() {
+fn so_does_that_of_the_store_and_leaves_nothing_in_the_database() {
     let server = Server::start(&[]);
     let database = server.fresh();
-    let arguments = ["--database", &database, "--records", "1500"].map(OsStr::new);
+    let arguments = ["--database", &database].map(OsStr::new);
     assert_eq!(printed_with("store", &arguments), documented("store"));
     server.execute(&database, NOTHING_LEFT);
 }
 
 #[test]
-fn so_does_the_short_run_of_aries_with_two_of_each_agent_behind_nginx() {
+fn so_does_that_of_aries_with_two_of_each_agent_behind_nginx() {
     let server = Server::start(&[]);
     let database = server.fresh();
     let arguments = ["--database", &database].map(OsStr::new);
@@ -53,7 +54,7 @@ fn so_does_the_short_run_of_aries_with_two_of_each_agent_behind_nginx() {
 }
 
 #[test]
-fn so_does_the_short_run_of_sign_ins_and_sizes_follow_from_its_figures() {
+fn so_does_that_of_sign_ins_and_sizes_follow_from_its_figures() {
     let server = Server::start(&["max_connections=200"]);
     let database = server.fresh();
     let arguments = ["--database", &database].map(OsStr::new);
@@ -75,18 +76,17 @@ fn so_does_the_short_run_of_sign_ins_and_sizes_follow_from_its_figures() {
 }
 
 #[test]
-fn so_does_the_short_run_of_the_wallet_with_files_and_with_postgresql() {
-    let records = ["--records", "1500"].map(OsStr::new);
-    assert_eq!(printed_with("wallet", &records), documented("wallet"));
+fn so_does_that_of_the_wallet_with_files_and_with_postgresql() {
+    assert_eq!(printed("wallet"), documented("wallet"));
     let server = Server::start(&[]);
     let database = server.fresh();
-    let arguments = ["--database", &database, "--records", "1500"].map(OsStr::new);
+    let arguments = ["--database", &database].map(OsStr::new);
     assert_eq!(printed_with("wallet", &arguments), documented("wallet"));
     server.execute(&database, NOTHING_LEFT);
 }
 
 #[test]
-fn so_does_the_short_run_of_the_registry() {
+fn so_does_that_of_the_registry() {
     assert_eq!(printed("registry"), documented("registry"));
 }
 
@@ -96,7 +96,7 @@ fn so_does_the_short_run_of_the_registry() {
     clippy::disallowed_macros,
     reason = "the test is told by its environment, and tells who runs it what it leaves out"
 )]
-fn so_does_the_short_run_of_tls() {
+fn so_does_that_of_tls() {
     let mut documented = documented("tls");
     // `cargo xtask test` builds the program; without it the benchmark has no figures for OpenSSL.
     let openssl = std::env::var_os("SELFSAME_OPENSSL_END");
@@ -175,7 +175,7 @@ fn printed_with(bench: &str, arguments: &[&OsStr]) -> BTreeSet<String> {
 fn report(bench: &str, arguments: &[&OsStr]) -> Value {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let output = Command::new(env!("CARGO_BIN_EXE_selfsame"))
-        .args(["bench", bench, "--quick", "--json"])
+        .args(["bench", bench, "--trial", "--json"])
         .args(arguments)
         .output()
         .unwrap();
@@ -244,7 +244,7 @@ fn documented(bench: &str) -> BTreeSet<String> {
     .collect()
 }
 
-/// The numbers that a row has for `N`, in the short run.
+/// The numbers that a row has for `N`, in the short run and so in a trial.
 fn numbers(meaning: &str) -> &'static [&'static str] {
     match meaning {
         meaning if meaning.contains("N = 100, 400, 1,000") => &["100", "400", "1000"],

@@ -36,7 +36,10 @@ const DOCUMENTS: [(&str, &str); 9] = [
 
 /// The name of the package's file.
 pub fn file_name(payload: &Payload) -> String {
-    format!("selfsame_{}_{}.deb", payload.version, architecture())
+    format!(
+        "selfsame_{}_{}.deb",
+        payload.version, payload.processor.debian
+    )
 }
 
 /// The package.
@@ -106,7 +109,7 @@ fn control(payload: &Payload, data: &[Entry]) -> Result<Vec<Entry>, String> {
          An issuer, a wallet, a verifier and a registry in one program, with a service\n \
          of systemd. It speaks OpenID4VCI, OpenID4VP, OpenID Connect and DIDComm.\n",
         payload.version,
-        architecture(),
+        payload.processor.debian,
         depends(payload)?,
     );
     let mut sums = String::new();
@@ -163,16 +166,6 @@ fn c_library(program: &[u8]) -> String {
         }
     }
     format!("2.{newest}")
-}
-
-/// Debian's name of the architecture that this program is built for.
-fn architecture() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        "arm" => "armhf",
-        other => other,
-    }
 }
 
 #[cfg(test)]

@@ -132,7 +132,7 @@ fn config(payload: &Payload, diff: &str) -> Result<Value, String> {
     let volumes: serde_json::Map<String, Value> = [DATA, TOKEN].map(volumes).into_iter().collect();
     Ok(json!({
         "created": created,
-        "architecture": architecture(),
+        "architecture": payload.processor.container,
         "os": "linux",
         "config": {
             "User": format!("{USER}:{USER}"),
@@ -156,15 +156,6 @@ fn config(payload: &Payload, diff: &str) -> Result<Value, String> {
 
 fn written(value: &Value) -> Vec<u8> {
     value.to_string().into_bytes()
-}
-
-/// The specification's name of the architecture, which is that of Go.
-fn architecture() -> &'static str {
-    match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
-    }
 }
 
 #[cfg(test)]

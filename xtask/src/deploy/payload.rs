@@ -7,6 +7,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use crate::processor::{Cross, Processor};
 use crate::workspace::{cargo, output, root};
 
 use super::archive::Entry;
@@ -14,6 +15,8 @@ use super::archive::Entry;
 /// The program without what debuggers need, and what it says of itself.
 pub struct Payload {
     pub program: Vec<u8>,
+    /// What the program runs on.
+    pub processor: &'static Processor,
     pub libraries: Vec<Library>,
     /// The manual pages, each with its name.
     pub pages: Vec<Entry>,
@@ -44,10 +47,21 @@ impl Payload {
         let scratch = root().join("target/package/scratch");
         let _not_there = fs::remove_dir_all(&scratch);
         fs::create_dir_all(&scratch).map_err(|error| format!("{}: {error}", scratch.display()))?;
+        let processor = Processor::of(&read(program)?)?;
         let (text, stripped) = (path(program)?, scratch.join("selfsame"));
-        output(&root(), "strip", &["-o", path(&stripped)?, text])?;
+        output(
+            &root(),
+            &processor.tool("strip"),
+            &["-o", path(&stripped)?, text],
+        )?;
+        let start = processor.starting(text);
+        let says = |words: &[&str]| {
+            let words = [&start[..], words].concat();
+            let (first, rest) = words.split_first().ok_or("nothing to run")?;
+            output(&root(), first, rest)
+        };
         let manual = scratch.join("man");
-        output(&root(), text, &["manual", path(&manual)?])?;
+        says(&["manual", path(&manual)?])?;
         let mut pages = Vec::new();
         for name in names(&manual)? {
             let page = read(&manual.join(&name))?;
@@ -58,14 +72,19 @@ impl Payload {
         }
         let mut completions = Vec::new();
         for (shell, at) in COMPLETIONS {
-            completions.push(Entry::file(
-                at,
-                output(&root(), text, &["completions", shell])?,
-            ));
+            completions.push(Entry::file(at, says(&["completions", shell])?));
         }
+        let libraries = match processor.foreign() {
+            Some(cross) => {
+                let listed = output(&root(), &processor.tool("readelf"), &["-d", "-l", text])?;
+                foreign_libraries(&listed, cross)?
+            }
+            None => libraries(&output(&root(), "ldd", &[text])?)?,
+        };
         Ok(Self {
             program: read(&stripped)?,
-            libraries: libraries(&output(&root(), "ldd", &[text])?)?,
+            processor,
+            libraries,
             pages,
             completions,
             time: time()?,
@@ -123,6 +142,33 @@ fn libraries(listed: &str) -> Result<Vec<Library>, String> {
     }
     libraries.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(libraries)
+}
+
+/// The libraries and the loader that readelf names, from the C library of another processor. The libraries come to where
+/// Debian's loader looks for them.
+fn foreign_libraries(listed: &str, cross: &Cross) -> Result<Vec<Library>, String> {
+    let mut paths = Vec::new();
+    for line in listed.lines() {
+        let bracketed = line
+            .split_once('[')
+            .and_then(|(_, rest)| rest.split_once(']'));
+        let Some((text, _)) = bracketed else {
+            continue;
+        };
+        if line.contains("(NEEDED)") && !text.starts_with("ld-linux") {
+            paths.push(Path::new("/lib").join(cross.tools).join(text));
+        }
+        if let Some((_, loader)) = text.split_once("program interpreter: ") {
+            paths.push(PathBuf::from(loader));
+        }
+    }
+    let folder = Path::new(cross.libraries).join("lib");
+    let libraries = paths.into_iter().map(|path| {
+        let name = path.file_name().ok_or("a library without a name")?;
+        let content = read(&folder.join(name))?;
+        Ok(Library { path, content })
+    });
+    libraries.collect()
 }
 
 /// The version of the workspace.
@@ -227,6 +273,38 @@ mod tests {
             .collect();
         assert_eq!(paths, ["/dev/null", "/proc/self/comm"]);
         assert!(super::libraries("\tlibaway.so => not found\n").is_err());
+    }
+
+    #[test]
+    fn the_libraries_of_a_foreign_program_are_those_that_readelf_names() {
+        let folder =
+            std::env::temp_dir().join(format!("selfsame-libraries-{}", std::process::id()));
+        fs::create_dir_all(folder.join("lib")).unwrap();
+        for name in ["libc.so.6", "ld-linux-toy.so.1"] {
+            fs::write(folder.join("lib").join(name), name).unwrap();
+        }
+        let cross = Cross {
+            target: "toy-unknown-linux-gnu",
+            tools: "toy-linux-gnu",
+            libraries: folder.to_str().unwrap().to_owned().leak(),
+            emulator: "qemu-toy",
+            packages: &[],
+        };
+        let listed = "      [Requesting program interpreter: /lib/ld-linux-toy.so.1]\n \
+            0x01 (NEEDED)             Shared library: [libc.so.6]\n \
+            0x01 (NEEDED)             Shared library: [ld-linux-toy.so.1]\n \
+            0x0c (INIT)               0x4000\n";
+        let libraries = foreign_libraries(listed, &cross).unwrap();
+        fs::remove_dir_all(&folder).unwrap();
+        let paths: Vec<_> = libraries
+            .iter()
+            .map(|it| it.path.to_str().unwrap())
+            .collect();
+        assert_eq!(
+            paths,
+            ["/lib/ld-linux-toy.so.1", "/lib/toy-linux-gnu/libc.so.6"]
+        );
+        assert_eq!(libraries[1].content, b"libc.so.6");
     }
 
     #[test]

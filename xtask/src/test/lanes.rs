@@ -19,15 +19,12 @@ use crate::{
     workspace::root,
 };
 
-/// The suites that start networks, and the one that waits for a fail-over, run beside the main lane. They share one lane:
-/// several networks at once would wait longer for blocks than their tests do.
-const BESIDE: &[&str] = &[
-    "selfsame/network",
-    "selfsame/patroni",
-    "selfsame-abci/network",
-];
-/// The suites that measure run when all others have ended, since a busy machine makes their servers time out.
-const LAST: &[&str] = &["selfsame/bench"];
+/// The suites that start networks run beside the main lane. They share one lane: several networks at once would wait
+/// longer for blocks than their tests do.
+const BESIDE: &[&str] = &["selfsame/network", "selfsame-abci/network"];
+/// The suites that measure, and the one that compares rates before and after a fail-over, run when all others have ended:
+/// a busy machine makes servers time out and rates differ.
+const LAST: &[&str] = &["selfsame/bench", "selfsame/patroni"];
 
 /// How long the lints wait for the lanes to begin.
 const HEAD_START: Duration = Duration::from_secs(60);
@@ -193,8 +190,8 @@ mod tests {
         assert_eq!(
             written,
             [
-                "selfsame-abci/network selfsame/network selfsame/patroni",
-                "selfsame/bench"
+                "selfsame-abci/network selfsame/network",
+                "selfsame/bench selfsame/patroni"
             ]
         );
         for suite in [

@@ -13,7 +13,7 @@ use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::output;
 use selfsame_terminal::progress::Progress;
 use selfsame_wallet::view::carried::{CarriedCredential, CarriedCredentials, TakenState};
-use selfsame_wallet::view::export_file::{ExportEnd, ExportHead, LINE_MAX};
+use selfsame_wallet::view::export_file::{ExportHead, ExportLine, LINE_MAX};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -175,11 +175,11 @@ impl Importing<'_> {
     /// The credential on a line; `None` for the end of the file. Otherwise, why the line is refused.
     fn read(&mut self, line: NumberedLine) -> Result<Option<CarriedCredential>, String> {
         let text = line.text.map_err(|fault| fault.to_string())?;
-        if serde_json::from_str::<ExportEnd>(&text).is_ok() {
-            return Ok(None);
-        }
-        let one: CarriedCredential = serde_json::from_str(&text)
-            .map_err(|error| format!("this is no line of an export: {error}"))?;
+        let read = ExportLine::read(text.as_bytes());
+        let one = match read.map_err(|error| format!("this is no line of an export: {error}"))? {
+            ExportLine::Credential(one) => *one,
+            ExportLine::End => return Ok(None),
+        };
         match self.first_of(&one, line.number) {
             Some(first) => Err(format!("the same credential as on line {first}")),
             None => Ok(Some(one)),

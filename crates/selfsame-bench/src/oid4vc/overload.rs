@@ -19,12 +19,13 @@ pub async fn measure(bench: &mut Oid4vcBench<'_>, stage: &mut Stage) -> Result<(
     let mut failed_at_1000 = 0;
     let mut first_failure = None;
     for users in USERS {
-        stage.people(users, bench.progress).await?;
+        let count = users / bench.plan.thinned;
+        stage.people(count, bench.progress).await?;
         for flow in [Flow::Issue, Flow::Verify] {
             bench
                 .progress
                 .begin(&format!("{users} users, {}", flow.name()), 1);
-            let burst = burst(stage, flow, users, each).await;
+            let burst = burst(stage, flow, count, each).await;
             if users == 1000 {
                 failed_at_1000 += burst.failed;
             }

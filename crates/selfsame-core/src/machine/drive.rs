@@ -1,6 +1,7 @@
 //! The driver of all machines: load, gather, step, one commit with the events, calls.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use selfsame_credential::evidence::Step;
@@ -16,7 +17,9 @@ use crate::shared::{Correspondent, Shared};
 use selfsame_driver::record::events::Event;
 
 /// A step that lost a race is taken again on the new record; more races than this are not accidental.
-const RACES_MAX: usize = 4;
+const RACES_MAX: u32 = 8;
+/// How many races are lost before the step waits for others to finish, twice as long each time.
+const RACES_AT_ONCE: u32 = 2;
 
 /// A step that was taken and committed.
 pub struct Driven<R> {
@@ -102,7 +105,8 @@ impl Shared {
         mut found: Option<(M::Record, u64)>,
         mut input: M::Input,
     ) -> Result<Driven<M::Reply>> {
-        for _ in 0..RACES_MAX {
+        for races in 0..RACES_MAX {
+            let_others_finish(races).await;
             let read = match found.take() {
                 Some((record, version)) => Some(LoadedRecord { record, version }),
                 None => self.read_record(machine, at).await?,
@@ -220,7 +224,8 @@ impl Shared {
         }
         let at = held.at();
         let mut answer = None;
-        for _ in 0..RACES_MAX {
+        for races in 0..RACES_MAX {
+            let_others_finish(races).await;
             let mut read = match self.read_record(machine, at).await? {
                 Some(read) if !machine.is_late(&read.record, self.clock.now()) => read,
                 late => return self.came_late(machine, &held, late).await,
@@ -512,6 +517,13 @@ fn written<M: Machine>(
 fn told_in(batch: Batch, events: &[Event]) -> Batch {
     let tell = |batch, event: &Event| event.told_in(batch);
     events.iter().fold(batch, tell)
+}
+
+/// Waits after this many lost races: not at all, then for 4, 8, … 128 ms.
+async fn let_others_finish(races: u32) {
+    if races >= RACES_AT_ONCE {
+        tokio::time::sleep(Duration::from_millis(1 << races)).await;
+    }
 }
 
 fn crowded() -> Error {

@@ -8,7 +8,7 @@ pub(super) struct Bundled {
     pub sha256: &'static str,
 }
 
-pub(super) const BUNDLED: [Bundled; 12] = [
+pub(super) const BUNDLED: [Bundled; 11] = [
     Bundled {
         url: "https://www.w3.org/2018/credentials/v1",
         text: include_str!("../../contexts/credentials-v1.jsonld"),
@@ -48,11 +48,6 @@ pub(super) const BUNDLED: [Bundled; 12] = [
         url: "https://w3id.org/security/data-integrity/v2",
         text: include_str!("../../contexts/data-integrity-v2.jsonld"),
         sha256: "67f21e6e33a6c14e5ccfd2fc7865f7474fb71a04af7e94136cb399dfac8ae8f4",
-    },
-    Bundled {
-        url: "https://w3id.org/security/suites/ed25519-2020/v1",
-        text: include_str!("../../contexts/ed25519-2020-v1.jsonld"),
-        sha256: "b9e1ab971fd8bf2c7553e0c4a9438e0b9450afde1ea1ca5b2492368b9f549588",
     },
     Bundled {
         url: "https://w3id.org/security/multikey/v1",

@@ -3,14 +3,13 @@
 
 mod types;
 
-use selfsame_crypto::json::to_bytes;
+use selfsame_crypto::json::{canonical, to_bytes};
 use serde_json::{Map, Number, Value, json};
 
 use crate::IntegrityError;
 use crate::contexts::{
     Contexts, OF_DOCUMENT_MAX, ScopedTypes, UNDEFINED, check_local, is_keyword_like, vocabulary,
 };
-use crate::jcs;
 
 use types::JoinedTypes;
 
@@ -161,7 +160,7 @@ impl DocumentWriter {
         if is_keyword_like(name) && !known.contains(&name) {
             return Err(IntegrityError::DataLoss(name.to_owned()));
         }
-        jcs::write_string(name, &mut self.text);
+        canonical::write_string(name, &mut self.text);
         self.text.push(b':');
         Ok(())
     }
@@ -187,7 +186,7 @@ impl DocumentWriter {
             Value::String(text) if is_keyword_like(text) || text.starts_with(UNDEFINED) => {
                 return Err(IntegrityError::DataLoss(text.clone()));
             }
-            Value::String(text) => jcs::write_string(text, &mut self.text),
+            Value::String(text) => canonical::write_string(text, &mut self.text),
             Value::Array(elements) => {
                 self.text.push(b'[');
                 for (at, element) in elements.iter().enumerate() {
@@ -207,7 +206,7 @@ impl DocumentWriter {
     /// needs more is refused, because another would have its text.
     fn number(&mut self, name: &str, number: &Number) -> Result<(), IntegrityError> {
         let lost = || IntegrityError::DataLoss(name.to_owned());
-        let value = jcs::exact(number).ok_or_else(lost)?;
+        let value = canonical::exact(number).ok_or_else(lost)?;
         if value.fract() == 0.0 && value.abs() < EXACT_MAX {
             self.text.extend(format!("{value:.0}").bytes());
             return Ok(());

@@ -1,5 +1,7 @@
 //! What stands before and after the papers: the labels, where we are behind, all at a glance, what ran, how to read it.
 
+use selfsame_bench::statistics::Sample;
+
 use crate::judge::{ComparisonStanding, PaperComparison};
 use crate::number::{number, printed, times};
 use crate::study::{JudgedPaper, StandingCounts, Study, StudyPart};
@@ -204,11 +206,8 @@ pub fn glance(papers: &[JudgedPaper<'_>], out: &mut Markup) {
     let mut rows = Vec::new();
     for paper in papers {
         let counts = StandingCounts::of(&paper.comparisons);
-        let ratios: Vec<f64> = paper
-            .comparisons
-            .iter()
-            .filter_map(|one| one.ratio)
-            .collect();
+        let ratios = paper.comparisons.iter().filter_map(|one| one.ratio);
+        let ratios: Sample = ratios.collect();
         out.raw("<tr><th scope=row><a href=\"#")
             .text(&paper.paper.id)
             .raw("\">");
@@ -223,12 +222,15 @@ pub fn glance(papers: &[JudgedPaper<'_>], out: &mut Markup) {
         for count in each {
             out.element("<td>", &count.to_string(), "</td>");
         }
-        let middle = median(&ratios).map_or_else(|| "–".to_owned(), times);
+        let middle = match ratios.is_empty() {
+            true => "–".to_owned(),
+            false => times(ratios.median()),
+        };
         out.element("<td>", &middle, "</td></tr>");
         if !ratios.is_empty() {
             rows.push(StripRow {
                 name: paper.paper.short.clone(),
-                ratios,
+                ratios: ratios.values().to_vec(),
             });
         }
     }
@@ -239,12 +241,6 @@ pub fn glance(papers: &[JudgedPaper<'_>], out: &mut Markup) {
         out.raw("</figure>");
     }
     out.raw("</div></section>");
-}
-
-fn median(ratios: &[f64]) -> Option<f64> {
-    let mut sorted = ratios.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
 }
 
 /// What ran, and what did not.

@@ -9,7 +9,7 @@ use selfsame_recovery::RecoveryWords;
 use crate::Wallet;
 use crate::view::Person;
 use crate::view::carried::{CarriedCredential, CarriedCredentials, NewWalletExport, TakenState};
-use crate::view::export_file::{ExportEnd, ExportHead, ExportSecret, LINE_MAX, NewHead};
+use crate::view::export_file::{ExportHead, ExportLine, ExportSecret, LINE_MAX, NewHead};
 
 /// Credentials of one part.
 const PORTION: usize = 100;
@@ -142,10 +142,10 @@ impl Wallet {
         let mut rows = Vec::new();
         for (line, bytes) in lines {
             match row(bytes) {
-                Ok(Some(CopyLine::Credential(row))) => {
+                Ok(Some(ExportLine::Credential(row))) => {
                     rows.push(NumberedRow { line, row: *row });
                 }
-                Ok(Some(CopyLine::End)) => restored.is_complete = true,
+                Ok(Some(ExportLine::End)) => restored.is_complete = true,
                 Ok(None) => {}
                 Err(why) => restored.refused.push(RefusedLine { line, why }),
             }
@@ -197,25 +197,15 @@ impl Wallet {
     }
 }
 
-/// What a line after the head has.
-enum CopyLine {
-    Credential(Box<CarriedCredential>),
-    End,
-}
-
 /// Reads a line; `None` for an empty one.
-fn row(bytes: &[u8]) -> std::result::Result<Option<CopyLine>, Reason> {
+fn row(bytes: &[u8]) -> std::result::Result<Option<ExportLine>, Reason> {
     if bytes.trim_ascii().is_empty() {
         return Ok(None);
     }
     if bytes.len() > LINE_MAX {
         return Err(Reason::new("export-line-long").with("maximum", &LINE_MAX));
     }
-    if serde_json::from_slice::<ExportEnd>(bytes).is_ok() {
-        return Ok(Some(CopyLine::End));
-    }
-    match serde_json::from_slice(bytes) {
-        Ok(row) => Ok(Some(CopyLine::Credential(row))),
-        Err(_) => Err(Reason::new("export-line-malformed")),
-    }
+    let line = ExportLine::read(bytes);
+    line.map(Some)
+        .map_err(|_| Reason::new("export-line-malformed"))
 }

@@ -8,6 +8,8 @@ use selfsame_driver::{Error, Result};
 use selfsame_recovery::RecoveryWords;
 use serde::{Deserialize, Serialize};
 
+use super::carried::CarriedCredential;
+
 /// The version of the file.
 const VERSION: u32 = 1;
 /// What the sealing key of an export is sealed for.
@@ -50,6 +52,28 @@ pub struct ExportHead {
 pub struct ExportEnd {
     /// The number of credentials in the file.
     pub end: u64,
+}
+
+/// A line after the head.
+pub enum ExportLine {
+    /// A credential.
+    Credential(Box<CarriedCredential>),
+    /// The last line of a complete file.
+    End,
+}
+
+impl ExportLine {
+    /// Reads a line after the head.
+    ///
+    /// # Errors
+    /// What the reader of JSON says of a line that is neither a credential nor the end.
+    pub fn read(line: &[u8]) -> serde_json::Result<Self> {
+        if serde_json::from_slice::<ExportEnd>(line).is_ok() {
+            return Ok(Self::End);
+        }
+        let credential = serde_json::from_slice(line)?;
+        Ok(Self::Credential(Box::new(credential)))
+    }
 }
 
 /// A new head, and the key that it seals.

@@ -8,8 +8,8 @@ use selfsame_did::method::webvh::multihash;
 use serde_json::{Value, json};
 
 use crate::entry::replaced;
-use crate::jcs::canonical;
 use crate::{EntryFault, Log, LogReading};
+use selfsame_crypto::json::canonical::value_bytes;
 
 /// 2026-01-01T00:10:00Z: ten minutes after the first entry, a minute for each further one.
 pub fn now() -> UnixTime {
@@ -42,7 +42,7 @@ pub fn proof(document: &Value, key: &PrivateKey, change: impl Fn(&mut Value)) ->
         "created": "2026-01-01T00:00:00Z", "proofPurpose": "assertionMethod",
     });
     change(&mut proof);
-    let bytes = [sha256(&canonical(&proof)), sha256(&canonical(document))].concat();
+    let bytes = [sha256(&value_bytes(&proof)), sha256(&value_bytes(document))].concat();
     let signature = key.sign(&bytes).unwrap();
     proof["proofValue"] = selfsame_crypto::encoding::multibase_base58_encode(&signature).into();
     proof
@@ -81,7 +81,7 @@ impl Logbook {
             "versionId": "{SCID}", "versionTime": "2026-01-01T00:00:00Z",
             "parameters": parameters, "state": state,
         });
-        let scid = multihash(&canonical(&draft));
+        let scid = multihash(&value_bytes(&draft));
         let entry = replaced(&draft, "{SCID}", &scid);
         let mut book = Self {
             did: entry["state"]["id"].as_str().unwrap_or_default().to_owned(),
@@ -129,7 +129,7 @@ impl Logbook {
     /// Hashes an entry, signs it and adds it.
     pub fn seal(&mut self, mut entry: Value, key: &PrivateKey) {
         entry["versionId"] = self.last.clone().into();
-        let hash = multihash(&canonical(&entry));
+        let hash = multihash(&value_bytes(&entry));
         self.last = format!("{}-{hash}", self.lines.len() + 1);
         entry["versionId"] = self.last.clone().into();
         entry["proof"] = json!([proof(&entry, key, |_| {})]);

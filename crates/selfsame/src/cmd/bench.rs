@@ -142,6 +142,9 @@ struct BenchSettings {
     /// Measure the same figures within a minute, with fewer repetitions.
     #[arg(long)]
     quick: bool,
+    /// Measure each figure once, as short as it can be, to see that the bench runs. The figures mean nothing.
+    #[arg(long, hide = true, conflicts_with = "quick")]
+    trial: bool,
     /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
@@ -198,18 +201,18 @@ impl What {
     ) -> Result<(Report, Vec<Chart>), Error> {
         match self {
             Self::Oid4vc(settings) => {
-                let plan = settings.either(oid4vc::Oid4vcPlan::QUICK, oid4vc::Oid4vcPlan::FULL);
+                let plan = settings.plan(oid4vc::Oid4vcPlan::LENGTHS);
                 let found = oid4vc::run(program, plan, scratch, bars).await?;
                 Ok((found.report, found.charts))
             }
             Self::Life(settings) => {
-                let plan = settings.either(LifePlan::QUICK, LifePlan::FULL);
+                let plan = settings.plan(LifePlan::LENGTHS);
                 let report = measure_life(program, plan, scratch, bars).await?;
                 Ok((report, Vec::new()))
             }
             Self::Organisations(settings) => {
                 use organisations::OrganisationsPlan as Plan;
-                let plan = settings.either(Plan::QUICK, Plan::FULL);
+                let plan = settings.plan(Plan::LENGTHS);
                 let report = organisations::run(program, plan, scratch, bars).await?;
                 Ok((report, Vec::new()))
             }
@@ -219,7 +222,7 @@ impl What {
             Self::Registry { only, settings } => {
                 let plan = registry::RegistryPlan {
                     parts: only.map_or(Parts::Both, Part::parts),
-                    ..settings.either(registry::RegistryPlan::QUICK, registry::RegistryPlan::FULL)
+                    ..settings.plan(registry::RegistryPlan::LENGTHS)
                 };
                 let report = registry::run(program, plan, scratch, bars).await?;
                 Ok((report, Vec::new()))
@@ -229,7 +232,7 @@ impl What {
                 records,
                 settings,
             } => {
-                let plan = settings.either(StorePlan::QUICK, StorePlan::FULL);
+                let plan = settings.plan(StorePlan::LENGTHS);
                 let plan = StorePlan {
                     records: records.map_or(plan.records, NonZeroUsize::get),
                     cards: records.map_or(plan.cards, |some| plan.cards.min(some.get())),
@@ -245,7 +248,7 @@ impl What {
                 Ok((report, Vec::new()))
             }
             Self::Tls { openssl, settings } => {
-                let plan = settings.either(tls::TlsPlan::QUICK, tls::TlsPlan::FULL);
+                let plan = settings.plan(tls::TlsPlan::LENGTHS);
                 let tools = tls::Tools {
                     program,
                     openssl: openssl.as_deref(),
@@ -300,8 +303,13 @@ impl Part {
 }
 
 impl BenchSettings {
-    fn either<T>(&self, quick: T, full: T) -> T {
-        if self.quick { quick } else { full }
+    /// The plan for the length that was chosen, of the three in this order: trial, short, whole.
+    fn plan<T>(&self, [trial, quick, full]: [T; 3]) -> T {
+        match (self.trial, self.quick) {
+            (true, _) => trial,
+            (false, true) => quick,
+            (false, false) => full,
+        }
     }
 
     /// Creates the directory for the page, so that an error shows before hours of measuring.

@@ -119,7 +119,7 @@ pub const HOMES: &[(&str, &[&str])] = &[
         &["selfsame-net", "selfsame-postgres"],
     ),
     ("rustls-webpki", &["selfsame-crypto", "selfsame-tls"]),
-    ("ryu-js", &["selfsame-data-integrity"]),
+    ("ryu-js", &["selfsame-crypto"]),
     ("salsa20", &["selfsame-crypto"]),
     ("syn", &["xtask"]),
     ("tendermint", &["selfsame-abci"]),

@@ -70,7 +70,7 @@ impl AriesBench {
                 program: is_own.then_some(program),
                 foreign: foreign.as_ref(),
                 database: self.database.as_deref(),
-                plan: self.settings.either(AriesPlan::QUICK, AriesPlan::FULL),
+                plan: self.settings.plan(AriesPlan::LENGTHS),
                 only_users: self.users.map(NonZeroUsize::get),
                 manners: LoadManners::new(self.pool, self.back_off),
                 scratch,

@@ -57,7 +57,7 @@ impl SignInBench {
                 program: (!self.only).then_some(program),
                 foreign: foreign.as_ref(),
                 database: self.database.as_deref(),
-                plan: self.settings.either(SignInPlan::QUICK, SignInPlan::FULL),
+                plan: self.settings.plan(SignInPlan::LENGTHS),
                 scratch,
             },
             progress,

@@ -41,7 +41,7 @@ impl WalletBench {
         scratch: &Path,
         progress: &dyn Progress,
     ) -> Result<(Report, Vec<Chart>), Error> {
-        let plan = self.settings.either(WalletPlan::QUICK, WalletPlan::FULL);
+        let plan = self.settings.plan(WalletPlan::LENGTHS);
         let records = self.records.map_or(plan.records, NonZeroUsize::get);
         let order = WalletRun {
             program,
