@@ -39,7 +39,7 @@ pub struct IssueOffer {
     /// The id of the credential's type, such as `immunization`.
     #[arg(value_name = "TYPE")]
     type_id: String,
-    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`; `mso_mdoc` or, for a machine, `cwt`, if the type allows it. Default: the first
+    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`; `ldp_vc`, `mso_mdoc` or, for a machine, `cwt`, if the type allows it. Default: the first
     /// in which the issuer issues the type.
     #[arg(long)]
     format: Option<String>,

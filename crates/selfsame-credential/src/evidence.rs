@@ -163,10 +163,15 @@ impl Evidence {
     /// Whether this key signed the JWS ([`Compact::verify`]).
     pub fn is_signed(&self, jws: &Compact, key: &PublicKey) -> bool {
         let digest = sha256_parts(&[&key.digest(), &sha256(jws.signing_input()), jws.signature()]);
+        self.is_genuine(digest, || jws.verify(key).is_ok())
+    }
+
+    /// Whether a signature holds. The digest is of everything that this depends on.
+    pub(crate) fn is_genuine(&self, digest: [u8; 32], verify: impl FnOnce() -> bool) -> bool {
         if self.memory.genuine.knows(&digest) {
             return true;
         }
-        let holds = jws.verify(key).is_ok();
+        let holds = verify();
         if holds {
             self.memory.genuine.remember(digest);
         }

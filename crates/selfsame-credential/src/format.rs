@@ -3,6 +3,7 @@
 pub mod cwt;
 mod entry;
 mod jwt_vc;
+pub mod ldp_vc;
 pub mod mso_mdoc;
 mod sd_jwt_form;
 pub mod sd_jwt_vc;
@@ -13,6 +14,7 @@ pub mod w3c;
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use self::entry::Entry;
 pub(crate) use self::view::{CredentialView, ReadCredential, Subject};
@@ -30,6 +32,9 @@ pub enum Format {
     /// W3C Verifiable Credentials Data Model 2.0 as a JWT: `vc+jwt`.
     #[serde(rename = "vc+jwt")]
     VcJwt,
+    /// W3C Verifiable Credentials with Data Integrity proofs: `ldp_vc`.
+    #[serde(rename = "ldp_vc")]
+    LdpVc,
     /// Mobile document of ISO/IEC 18013-5: `mso_mdoc`.
     #[serde(rename = "mso_mdoc")]
     MsoMdoc,
@@ -45,20 +50,22 @@ pub enum Format {
 impl Format {
     /// Every format.
     #[cfg(not(test))]
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::SdJwtVc,
         Self::JwtVcJson,
         Self::VcJwt,
+        Self::LdpVc,
         Self::MsoMdoc,
         Self::Cwt,
     ];
     /// Every format, and the example.
     #[cfg(test)]
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::SdJwtVc,
         Self::JwtVcJson,
         Self::Toy,
         Self::VcJwt,
+        Self::LdpVc,
         Self::MsoMdoc,
         Self::Cwt,
     ];
@@ -70,6 +77,7 @@ impl Format {
             Self::SdJwtVc => &sd_jwt_vc::ENTRY,
             Self::JwtVcJson => &jwt_vc::ENTRY,
             Self::VcJwt => &vc_jwt::ENTRY,
+            Self::LdpVc => &ldp_vc::ENTRY,
             Self::MsoMdoc => &mso_mdoc::ENTRY,
             Self::Cwt => &cwt::ENTRY,
             #[cfg(test)]
@@ -85,7 +93,8 @@ impl Format {
 
     /// The formats of people in which every type can be issued: a type is issued in the others only if it names them.
     pub fn of_any_type() -> impl Iterator<Item = Self> {
-        Self::of_people().filter(|format| format.describe().profile != Profile::Mdoc)
+        let must_be_named = |profile| matches!(profile, Profile::Mdoc | Profile::DataIntegrity);
+        Self::of_people().filter(move |format| !must_be_named(format.describe().profile))
     }
 
     /// The format that a credential looks like.
@@ -98,6 +107,22 @@ impl Format {
     /// presentation.
     pub fn bare(self, raw: &str) -> Option<String> {
         (self.entry().bare)(raw)
+    }
+
+    /// The types of a credential with these claims, as queries name them (OpenID4VP 1.0 Appendix B).
+    pub fn asked_types(self, claims: &Value) -> Vec<String> {
+        let entry = self.entry();
+        if let Some(asked_types) = entry.asked_types {
+            return asked_types(claims);
+        }
+        let members = entry.description.type_claims.iter();
+        let values = members.filter_map(|name| claims.get(name));
+        let values = values.flat_map(|value| match value {
+            Value::Array(values) => values.iter().collect(),
+            value => vec![value],
+        });
+        let names = values.filter_map(Value::as_str);
+        names.map(str::to_owned).collect()
     }
 
     /// The properties of the format.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 pub use crate::format::HeldError;
 use crate::{
-    format::{CredentialView, Format, ReadCredential, Subject},
+    format::{CredentialView, Format, ReadCredential, Subject, ldp_vc::CRYPTOSUITE},
     path::ClaimPath,
     sd_jwt::SdJwt,
     status::{Reference, StatusError},
@@ -59,7 +59,7 @@ impl Held {
         self.content.claims()
     }
 
-    /// The claims besides [`Held::claims`]: those of a VCDM 1.1 JWT outside of `vc`.
+    /// The claims besides [`Held::claims`]: those of a VCDM 1.1 JWT outside of `vc`, or the proofs of a document.
     pub fn beside(&self) -> Option<&Map<String, Value>> {
         self.content.beside()
     }
@@ -84,6 +84,20 @@ impl Held {
     /// The types: `vct` and `aka_vcts`, or those of the W3C credential.
     pub fn types(&self) -> Vec<&str> {
         self.content.types()
+    }
+
+    /// The types as queries name them: those of a credential with Data Integrity proofs are expanded (OpenID4VP 1.0
+    /// §B.1.1).
+    pub fn asked_types(&self) -> Vec<String> {
+        match self.format.entry().asked_types {
+            Some(asked_types) => asked_types(self.claims()),
+            None => self.types().into_iter().map(str::to_owned).collect(),
+        }
+    }
+
+    /// The cryptosuite of the issuer's proof, if it is one of Data Integrity.
+    pub fn cryptosuite(&self) -> Option<&str> {
+        self.header().other.get(CRYPTOSUITE)?.as_str()
     }
 
     /// Its validity period.

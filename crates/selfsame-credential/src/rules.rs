@@ -34,12 +34,34 @@ pub struct Malformed {
     detail: String,
 }
 
-/// A token whose signature can be checked: a JWS, or a message of COSE.
+/// What is known about a credential's issuer.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum IssuerStanding {
+    /// The issuer signed it, and the policy trusts the issuer: URLs that it names may be fetched.
+    ReliedUpon,
+    /// Anything less.
+    Stranger,
+}
+
+/// The rules for the key and the signature of a token.
+pub(crate) struct SignatureLaws {
+    pub key: &'static Law,
+    pub signature: &'static Law,
+}
+
+/// A token whose signature can be checked: a JWS, a message of COSE, or a document with its proof.
 pub(crate) trait SignedToken {
     /// The algorithm that it states.
     fn algorithm(&self) -> Algorithm;
     /// Whether this key signed it.
     fn is_signed(&self, key: &PublicKey, evidence: &Evidence) -> bool;
+    /// The rules for its key and its signature.
+    fn laws(&self) -> SignatureLaws {
+        SignatureLaws {
+            key: &issuer::ISSUER_KEY,
+            signature: &issuer::ISSUER_SIGNATURE,
+        }
+    }
 }
 
 impl SignedToken for jws::Compact {

@@ -225,7 +225,7 @@ fn read(
 }
 
 /// The identifier in a value that is a string or an object with an `id`.
-fn id_of(value: Option<&Value>) -> Option<&str> {
+pub(crate) fn id_of(value: Option<&Value>) -> Option<&str> {
     match value? {
         Value::String(id) => Some(id),
         Value::Object(members) => members.get("id")?.as_str(),
@@ -234,7 +234,7 @@ fn id_of(value: Option<&Value>) -> Option<&str> {
 }
 
 /// The identifier of the only subject.
-fn subject_of(value: Option<&Value>) -> Option<&str> {
+pub(crate) fn subject_of(value: Option<&Value>) -> Option<&str> {
     let subject = match value? {
         Value::Array(subjects) => match subjects.as_slice() {
             [only] => only,
@@ -246,7 +246,7 @@ fn subject_of(value: Option<&Value>) -> Option<&str> {
 }
 
 /// The strings of a value that is a string or an array of strings.
-fn strings(value: Option<&Value>) -> Vec<&str> {
+pub(crate) fn strings(value: Option<&Value>) -> Vec<&str> {
     match value {
         Some(Value::String(one)) => vec![one],
         Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),

@@ -99,7 +99,7 @@ mod python {
         };
         let presentation = issued.present(&shown).unwrap();
         let key = KeyHandle::of(holder.public());
-        let draft = presentation.bind(&binding, key, holder.algorithm());
+        let draft = binding.bind(presentation, key, holder.algorithm());
         let signature = holder.sign(draft.signing_input()).unwrap();
         let text = draft.finish(&signature);
         let seen = SdJwt::parse(&text).unwrap().process().unwrap();

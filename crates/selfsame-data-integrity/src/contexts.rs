@@ -83,6 +83,12 @@ impl Contexts {
         self.0.contains_key(url)
     }
 
+    /// Whether a known context defines a term for the whole of a document.
+    pub fn defines(&self, url: &str, term: &str) -> bool {
+        let known = self.0.get(url);
+        known.is_some_and(|known| defines(&known.context, term))
+    }
+
     /// Checks that every context of a document is known or stands in it. Where JSON is signed, the contexts are signed
     /// as text alone, and an unknown one could mean anything.
     ///
@@ -117,6 +123,14 @@ impl Contexts {
     /// The types that have a context of their own in a known context.
     pub(crate) fn scoped(&self, url: &str) -> Option<&ScopedTypes> {
         self.0.get(url).map(|known| &known.scoped)
+    }
+}
+
+fn defines(context: &Value, term: &str) -> bool {
+    match context {
+        Value::Array(several) => several.iter().any(|one| defines(one, term)),
+        Value::Object(members) => members.contains_key(term),
+        _ => false,
     }
 }
 

@@ -11,9 +11,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use oxjsonld::{JsonLdParser, JsonLdRemoteDocument, SliceJsonLdParser};
 use serde_json::{Map, Value};
 
-use crate::IntegrityError;
 use crate::contexts::{Contexts, UNDEFINED, UsedNames};
-use crate::rdf::Dataset;
+use crate::rdf::{Dataset, RdfTerm};
+use crate::suite::SuiteDigest;
+use crate::{IntegrityError, rdfc};
 
 /// Quads of one document, at most.
 const QUADS_MAX: usize = 20_000;
@@ -48,6 +49,43 @@ pub(crate) fn dataset(
     let made = catch_unwind(AssertUnwindSafe(|| collected(parser)));
     let made = made.unwrap_or_else(|_| Err(not_json_ld()))?;
     made.dataset(written.joined)
+}
+
+/// Checks that everything in a document has a meaning in its contexts, and that it has a canonical form as a dataset.
+///
+/// # Errors
+/// As those of a signature in a suite of datasets.
+pub fn check_dataset(
+    document: &Map<String, Value>,
+    contexts: &Contexts,
+) -> Result<(), IntegrityError> {
+    let dataset = dataset(document, contexts)?;
+    rdfc::canonical(&dataset, SuiteDigest::Sha256).map(drop)
+}
+
+/// The types of a document, as its contexts expand them: IRIs.
+///
+/// # Errors
+/// [`IntegrityError::DataLoss`] for a type that no context defines, [`IntegrityError::UnknownContext`],
+/// [`IntegrityError::Malformed`] without a type, and otherwise if it is not JSON-LD.
+pub fn expanded_types(
+    document: &Map<String, Value>,
+    contexts: &Contexts,
+) -> Result<Vec<String>, IntegrityError> {
+    let is_of_types = |name: &str| ["@context", "@type", "type"].contains(&name);
+    let members = document.iter().filter(|(name, _)| is_of_types(name));
+    let typed: Map<String, Value> = members
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    if !typed.keys().any(|name| name != "@context") {
+        return Err(IntegrityError::Malformed("type"));
+    }
+    let quads = dataset(&typed, contexts)?.quads.into_iter();
+    let types = quads.filter_map(|quad| match quad.object {
+        RdfTerm::Iri(iri) if quad.predicate == quads::TYPE => Some(iri),
+        _ => None,
+    });
+    Ok(types.collect())
 }
 
 fn collected(parser: SliceJsonLdParser<'_>) -> Result<quads::MadeDataset, IntegrityError> {

@@ -32,6 +32,7 @@ mod tests;
 pub use contexts::{Contexts, OwnContext};
 pub use create::{UnsignedProof, prepare};
 pub use error::{ChainError, IntegrityError, UnexpectedProof};
+pub use expand::{check_dataset, expanded_types};
 pub use proof::{ExpectedProof, IntegrityProof, ProofOptions, ProofPurpose};
 pub use secured::Secured;
 pub use suite::Cryptosuite;

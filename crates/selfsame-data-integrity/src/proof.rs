@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use selfsame_crypto::encoding::{multibase_base58_encode, multibase_decode};
 use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{Algorithm, KeyType};
 use serde_json::{Map, Value};
 
 use crate::error::UnexpectedProof;
@@ -197,6 +198,16 @@ impl IntegrityProof {
             return Ok(());
         };
         Err(IntegrityError::Unexpected(wrong))
+    }
+
+    /// The algorithm of its signature, by its suite and its length; `None` if the suite has no such signatures.
+    pub fn algorithm(&self) -> Option<Algorithm> {
+        let keys = [KeyType::Ed25519, KeyType::P256, KeyType::P384];
+        let parts = keys
+            .into_iter()
+            .filter_map(|key| self.suite?.parts(key).ok());
+        let mut fitting = parts.filter(|parts| parts.signature_length == self.value.len());
+        fitting.next().map(|parts| parts.algorithm)
     }
 
     fn is_for(&self, domain: &[&str]) -> bool {

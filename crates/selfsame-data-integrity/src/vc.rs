@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::{Contexts, IntegrityError, ProofPurpose, Secured};
 
-pub use model::VcModel;
+pub use model::{VcModel, has_required, is_typed, model_of};
 
 /// Credentials of one presentation.
 pub const CREDENTIALS_MAX: usize = 16;
@@ -111,11 +111,11 @@ pub fn verify_credential(
     let model = model::judge(members, court.contexts, &mut list);
     list.check(
         &laws::TYPE,
-        model::is_typed(members, "VerifiableCredential"),
+        is_typed(members, "VerifiableCredential"),
         "the type is missing",
     );
     let issuer = members.get("issuer").and_then(model::id_of);
-    let is_whole = model.is_some_and(|model| model::has_required(members, model));
+    let is_whole = model.is_some_and(|model| has_required(members, model));
     list.check(
         &laws::MEMBERS,
         is_whole,
@@ -157,7 +157,7 @@ pub fn verify_presentation(
     model::judge(members, court.contexts, &mut list);
     list.check(
         &laws::TYPE,
-        model::is_typed(members, "VerifiablePresentation"),
+        is_typed(members, "VerifiablePresentation"),
         "the type is missing",
     );
     let credentials = match model::credentials(members) {

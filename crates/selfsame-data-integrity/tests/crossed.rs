@@ -4,13 +4,13 @@
 mod scene;
 
 mod npm {
-    use super::scene::{Scene, credential, employment, hard, old};
+    use super::scene::{Scene, credential, employment, hard, old, typed};
 
     #[test]
     #[ignore = "needs the packages: cargo xtask cross data-integrity"]
     fn our_credentials_are_verified_by_the_package_and_changed_ones_refused() {
         for scene in Scene::all() {
-            for credential in [credential(), old(), employment()] {
+            for credential in [credential(), old(), employment(), typed()] {
                 scene.is_verified(&credential);
             }
         }
@@ -20,7 +20,7 @@ mod npm {
     #[ignore = "needs the packages: cargo xtask cross data-integrity"]
     fn credentials_that_the_package_issues_hold_here_and_changed_ones_do_not() {
         for scene in Scene::all() {
-            for credential in [credential(), old(), employment()] {
+            for credential in [credential(), old(), employment(), typed()] {
                 scene.verifies(&credential);
             }
         }
@@ -31,6 +31,7 @@ mod npm {
     fn presentations_are_bound_to_their_challenge_and_domain_in_both_directions() {
         for scene in Scene::all() {
             scene.presents(&credential());
+            scene.presents(&typed());
         }
     }
 

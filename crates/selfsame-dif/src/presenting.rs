@@ -127,6 +127,9 @@ impl PresentationMaking<'_> {
         match self.one.held.format.describe().profile {
             Profile::SdJwtVc => self.sd_jwt(evidence),
             Profile::W3c => self.w3c(evidence),
+            Profile::DataIntegrity => Err(malformed(
+                &"a credential with a Data Integrity proof is not presented by an agent",
+            )),
             Profile::Mdoc => Err(malformed(&"a mobile document is not presented by an agent")),
             Profile::Compact => Err(malformed(&"a compact credential is not presented")),
         }
@@ -143,7 +146,7 @@ impl PresentationMaking<'_> {
             issued_at: self.now,
             further: Map::new(),
         };
-        let draft = presentation.bind(&claims, key.clone(), self.algorithm);
+        let draft = claims.bind(presentation, key.clone(), self.algorithm);
         Ok(draft.step(evidence))
     }
 

@@ -88,6 +88,12 @@ pub struct VpFormat {
         skip_serializing_if = "Option::is_none"
     )]
     pub kb_jwt_alg_values: Option<Vec<String>>,
+    /// The kinds of proof of W3C credentials and presentations (OpenID4VP 1.0 §B.1.3.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub proof_type_values: Option<Vec<String>>,
+    /// The cryptosuites of their Data Integrity proofs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cryptosuite_values: Option<Vec<String>>,
     /// For the issuer's signature of an mdoc, as COSE numbers (OpenID4VP 1.0 §B.2.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuerauth_alg_values: Option<Vec<i64>>,

@@ -230,7 +230,8 @@ pub struct CredentialResponse {
 /// One element of `credentials`.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct IssuedCredential {
-    /// The credential in the encoding of its format.
+    /// The credential in the encoding of its format; where that is JSON, the text of the object.
+    #[serde(with = "crate::as_object")]
     pub credential: String,
 }
 

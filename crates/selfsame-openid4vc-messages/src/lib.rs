@@ -1,7 +1,7 @@
 //! The messages of OpenID4VCI 1.0 and OpenID4VP 1.0, parsed strictly and once into their types, and their encryption.
 //!
-//! Owns: the messages that contain no query and describe no credential, the errors of both protocols, and which URLs may
-//! be used. Does not own: queries, metadata of credentials, and the steps of each side (selfsame-openid4vc).
+//! Owns: the messages that contain no query, what describes a credential, the errors of both protocols, and which URLs may
+//! be used. Does not own: queries, formats, and the steps of each side (selfsame-openid4vc).
 #![cfg_attr(
     not(test),
     deny(
@@ -13,8 +13,10 @@
     )
 )]
 
+mod as_object;
 pub mod client_metadata;
 pub mod credential;
+pub mod credential_metadata;
 pub mod deferred;
 pub mod encryption;
 pub mod error;

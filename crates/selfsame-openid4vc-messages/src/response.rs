@@ -9,6 +9,7 @@ use selfsame_oauth::Form;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::as_object::lists;
 use crate::client_metadata::ClientMetadata;
 use crate::encryption::{EncryptTo, EncryptionKey};
 use crate::error::Error;
@@ -20,7 +21,8 @@ const MAX_ENCRYPTED: usize = MAX_VP_TOKEN / 3 * 4 + 16 * 1024;
 /// Maximum number of presentations in one response.
 const MAX_PRESENTATIONS: usize = 256;
 
-/// Presentations, keyed by the identifier of the credential query they answer.
+/// Presentations, keyed by the identifier of the credential query they answer. Where the format is JSON, each is the text
+/// of the object.
 pub type VpToken = BTreeMap<String, Vec<String>>;
 
 /// A wallet's response.
@@ -108,8 +110,7 @@ impl AuthorizationResponse {
             .collect();
         // In a form, `vp_token` is JSON text; here it is the JSON object itself.
         if let VpResponse::Presented(vp_token) = &self.answer {
-            let value = serde_json::to_value(vp_token).unwrap_or_default();
-            members.insert("vp_token".to_owned(), value);
+            members.insert("vp_token".to_owned(), lists::to_value(vp_token));
         }
         let content = Value::Object(members).to_string();
         let token = to.seal(content.as_bytes(), ctx)?;
@@ -120,7 +121,7 @@ impl AuthorizationResponse {
     pub fn parameters(&self) -> Vec<(String, String)> {
         let mut parameters = match &self.answer {
             VpResponse::Presented(vp_token) => {
-                let text = serde_json::to_string(vp_token).unwrap_or_default();
+                let text = lists::to_value(vp_token).to_string();
                 vec![("vp_token".to_owned(), text)]
             }
             VpResponse::Refused { error, description } => {
@@ -225,17 +226,21 @@ fn form_of(body: &[u8]) -> Result<Form, Error> {
         .map_err(|error| Error::invalid_request(format!("the response can't be read: {error}")))
 }
 
-// §8.1: an object whose values are non-empty arrays; in every supported format a presentation is a string.
+/// A `vp_token` as it is sent.
+#[derive(Deserialize)]
+struct SentToken(#[serde(deserialize_with = "lists::deserialize")] VpToken);
+
+// §8.1: an object whose values are non-empty arrays of strings or objects.
 fn vp_token(value: Value) -> Result<VpToken, Error> {
     let limits = Limits {
         max_bytes: MAX_VP_TOKEN,
         ..Limits::default()
     };
-    let read: Option<VpToken> = match value {
+    let read: Option<SentToken> = match value {
         Value::String(text) => json::parse_as(text.as_bytes(), &limits).ok(),
         object => json::value_as(object).ok(),
     };
-    let vp_token = read.ok_or_else(|| {
+    let SentToken(vp_token) = read.ok_or_else(|| {
         Error::invalid_request("vp_token is not an object of arrays of presentations")
     })?;
     if vp_token.values().any(Vec::is_empty) {

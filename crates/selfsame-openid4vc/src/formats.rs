@@ -1,7 +1,7 @@
 //! The formats and algorithms that both sides of a presentation know (OpenID4VP 1.0 §10.1, §11.1, Appendix B).
 
 use selfsame_credential::Format;
-use selfsame_credential::format::Profile;
+use selfsame_credential::format::{Profile, ldp_vc};
 use selfsame_crypto::Algorithm;
 
 use crate::wire::client_metadata::{ClientMetadata, VpFormat};
@@ -37,9 +37,15 @@ pub fn formats() -> ClientMetadata {
         deviceauth_alg_values: numbers(),
         ..VpFormat::default()
     };
+    let integrity = VpFormat {
+        proof_type_values: Some(vec![ldp_vc::PROOF_TYPE.to_owned()]),
+        cryptosuite_values: Some(ldp_vc::suite_names().map(str::to_owned).collect()),
+        ..VpFormat::default()
+    };
     let supported = |format: Format| match format.describe().profile {
         Profile::Mdoc => (format.to_string(), mdoc.clone()),
         Profile::SdJwtVc => (format.to_string(), sd_jwt.clone()),
+        Profile::DataIntegrity => (format.to_string(), integrity.clone()),
         Profile::W3c | Profile::Compact => (format.to_string(), w3c.clone()),
     };
     ClientMetadata {

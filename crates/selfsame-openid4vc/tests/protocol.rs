@@ -8,6 +8,8 @@ mod encrypted;
 mod holder;
 #[path = "protocol/issuer.rs"]
 mod issuer;
+#[path = "protocol/linked.rs"]
+mod linked;
 #[path = "protocol/metadata.rs"]
 mod metadata;
 #[path = "protocol/transactions.rs"]

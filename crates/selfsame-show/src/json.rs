@@ -1,12 +1,13 @@
 //! JSON documents, by the members that tell them apart.
 
 use selfsame_crypto::json::{self, Limits};
+use selfsame_crypto::time::UnixTime;
 use serde_json::{Map, Value};
 
-use crate::{MAX_BYTES, NotShown, ShownFile, did_document, invitation, offer, request};
+use crate::{MAX_BYTES, NotShown, ShownFile, did_document, invitation, offer, request, text};
 
 /// What a JSON object is.
-pub fn explain(text: &str) -> Result<ShownFile, NotShown> {
+pub fn explain(text: &str, now: UnixTime) -> Result<ShownFile, NotShown> {
     let limits = Limits {
         max_bytes: MAX_BYTES,
         ..Limits::default()
@@ -21,6 +22,11 @@ pub fn explain(text: &str) -> Result<ShownFile, NotShown> {
         .get("id")
         .and_then(Value::as_str)
         .is_some_and(|id| id.starts_with("did:"));
+    if has("proof")
+        && let Some(shown) = text::held(text, now)
+    {
+        return Ok(shown);
+    }
     if has("grants") || (has("credential_issuer") && has("credential_configuration_ids")) {
         return Ok(offer::of_json(text, Value::Object(members)));
     }

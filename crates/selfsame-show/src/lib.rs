@@ -108,7 +108,7 @@ pub fn explain(file: &[u8], now: UnixTime) -> Result<ShownFile, NotShown> {
     let text = std::str::from_utf8(file).map(str::trim);
     match text {
         Ok("") => Err(NotShown::Empty),
-        Ok(text) if text.starts_with('{') => json::explain(text),
+        Ok(text) if text.starts_with('{') => json::explain(text, now),
         Ok(text) if is_link(text) => link::explain(text, now),
         // CBOR may be text by chance; a credential in CBOR never is, since it begins with a map or an array.
         Ok(text) if text.is_ascii() => text::explain(text, now),

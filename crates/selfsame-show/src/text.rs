@@ -33,7 +33,7 @@ pub fn explain(text: &str, now: UnixTime) -> Result<ShownFile, NotShown> {
 }
 
 /// A credential as its issuer signed it, in one of the formats of texts.
-fn held(text: &str, now: UnixTime) -> Option<ShownFile> {
+pub(crate) fn held(text: &str, now: UnixTime) -> Option<ShownFile> {
     let read = Format::of_people().filter_map(|format| Held::parse(text, format).ok());
     // A wallet reads what an issuer gives it; a JWT without a type is no credential.
     let held = { read }.find(|held| !held.types().is_empty())?;

@@ -14,6 +14,7 @@ mod did;
 mod didcomm;
 mod dif;
 mod esignet;
+mod linked;
 mod moving;
 mod mutate;
 mod passkeys;
@@ -44,6 +45,7 @@ pub use did::{did_document, did_url, registrar_answer, resolver_answer};
 pub use didcomm::{didcomm_envelope, didcomm_message};
 pub use dif::presentation_definition;
 pub use esignet::esignet_envelope;
+pub use linked::ldp_vc;
 pub use moving::moved_tenant;
 pub use mutate::Mutator;
 pub use passkeys::{attestation_object, authenticator_data, client_data};
@@ -74,7 +76,7 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 49] = [
+pub const TARGETS: [Target; 50] = [
     Target {
         name: "explain",
         body: explain,
@@ -134,6 +136,11 @@ pub const TARGETS: [Target; 49] = [
         name: "data_integrity",
         body: data_integrity,
         seeds: data_integrity::seeds,
+    },
+    Target {
+        name: "ldp_vc",
+        body: ldp_vc,
+        seeds: linked::seeds,
     },
     Target {
         name: "client_data",

@@ -3,6 +3,7 @@
 mod book;
 mod claims;
 mod compact;
+mod linked;
 mod mdoc;
 mod names;
 pub(crate) mod prerequisites;
@@ -109,6 +110,7 @@ pub fn check(definition: &TypeDefinition) -> Checked {
     claims::check(definition, &mut found);
     compact::check(definition, &mut found);
     mdoc::check(definition, &mut found);
+    linked::check(definition, &mut found);
     prerequisites::check(definition, &mut found);
     check_paths(definition, &mut found);
     book::check(definition, &mut found);

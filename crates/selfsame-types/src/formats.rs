@@ -95,7 +95,9 @@ mod tests {
         let none = read(json!([])).unwrap();
         assert!(!none.anoncreds);
         assert!(none.offered().eq(Format::of_any_type()));
-        assert!(!none.includes(Format::Cwt) && !none.includes(Format::MsoMdoc));
+        for named_alone in [Format::Cwt, Format::MsoMdoc, Format::LdpVc] {
+            assert!(!none.includes(named_alone));
+        }
     }
 
     #[test]
@@ -115,9 +117,9 @@ mod tests {
 
     #[test]
     fn an_unknown_format_is_refused_with_those_that_are_known() {
-        let refused = read(json!(["ldp_vc"])).unwrap_err();
+        let refused = read(json!(["jwt_vc_json-ld"])).unwrap_err();
         assert!(
-            refused.contains("ldp_vc") && refused.contains("mso_mdoc, anoncreds"),
+            refused.contains("jwt_vc_json-ld") && refused.contains("mso_mdoc, anoncreds"),
             "{refused}"
         );
     }

@@ -5,6 +5,7 @@ mod anoncreds;
 mod branch;
 mod json_ld;
 mod json_schema;
+mod linked;
 mod mdoc;
 mod openid;
 mod type_metadata;

@@ -61,6 +61,9 @@ pub(super) struct CardRecord {
     pub look: Look,
     pub added: UnixTime,
     pub expires: Option<UnixTime>,
+    /// The types under which queries look for it, beside `types`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked_types: Vec<String>,
     /// The authority key identifiers of the certificates that came with it, in base64url.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub authorities: Vec<String>,
@@ -271,6 +274,7 @@ impl CardRecord {
                 (None, None) => by_certificate(held),
             },
             expires: held.expires(),
+            asked_types: tags::asked_types(held),
             authorities: tags::authorities(held),
             raw: credential.raw,
             key: credential.key,

@@ -1,7 +1,7 @@
 //! Recognises the values in a credential that reveal nothing about a person: the members that every credential has,
 //! with the values they should have. A wallet shows everything else before it presents the credential.
 
-use selfsame_credential::format::Profile;
+use selfsame_credential::format::{Profile, ldp_vc};
 use selfsame_credential::path::Segment;
 use selfsame_credential::{Held, single_use};
 use selfsame_crypto::encoding::{base64_decode, base64url_decode};
@@ -10,6 +10,8 @@ use serde_json::Value;
 
 /// The latest time accepted in a credential: the end of the year 9999.
 const LATEST: u64 = 253_402_300_799;
+/// Maximum length of a signature of 96 bytes in base58.
+const SIGNATURE_MAX: usize = 134;
 /// Contexts that say only that the document is a credential.
 const CONTEXTS: [&str; 3] = [
     "https://www.w3.org/2018/credentials/v1",
@@ -112,10 +114,12 @@ impl<'a> Technical<'a> {
         match (part, names.as_slice()) {
             (_, _) if value.is_object() || value.is_array() => false,
             (CredentialPart::Header, ["header", "cty"]) => matches!(text, Some("vc" | "JWT")),
+            (CredentialPart::Header, ["header", "cryptosuite"]) => text.is_some_and(is_suite),
             (CredentialPart::Header, _) => false,
             (_, ["cnf", "jwk", member]) => self.is_of_key(member, value),
             (_, ["status", "status_list", "idx"]) => self.is_index(value.as_u64()),
             (_, ["status", "status_list", "uri"]) => self.is_list(text),
+            (CredentialPart::Beside, ["proof", member]) => self.is_of_proof(member, text),
             (CredentialPart::Beside, ["sub"]) => text.is_some() && text == self.held.holder_did(),
             (CredentialPart::Beside, ["jti"]) => self.held.claims().get("id") == Some(value),
             (CredentialPart::Beside, [name]) => is_single && self.is_registered(name, value),
@@ -142,7 +146,7 @@ impl<'a> Technical<'a> {
         };
         match part {
             CredentialPart::Header => true,
-            CredentialPart::Beside => JWT.contains(&first),
+            CredentialPart::Beside => JWT.contains(&first) || first == "proof",
             CredentialPart::Claims if self.is_mdoc() => first == DOC_TYPE,
             CredentialPart::Claims if self.is_at_the_top() => JWT.contains(&first),
             CredentialPart::Claims => W3C.contains(&first),
@@ -163,6 +167,22 @@ impl<'a> Technical<'a> {
         match name {
             "iss" => value.as_str() == Some(self.known.issuer),
             "nbf" | "exp" | "iat" => value.as_u64().is_some_and(|time| time <= LATEST),
+            _ => false,
+        }
+    }
+
+    /// The members of the issuer's proof (Data Integrity §2.1).
+    fn is_of_proof(&self, member: &str, text: Option<&str>) -> bool {
+        let Some(text) = text else {
+            return false;
+        };
+        match member {
+            "type" => text == ldp_vc::PROOF_TYPE,
+            "cryptosuite" => is_suite(text),
+            "proofPurpose" => text == "assertionMethod",
+            "created" | "expires" => UnixTime::parse_rfc3339(text).is_some(),
+            "verificationMethod" => Some(text) == self.held.header().kid.as_deref(),
+            "proofValue" => text.len() <= SIGNATURE_MAX,
             _ => false,
         }
     }
@@ -221,6 +241,10 @@ impl<'a> Technical<'a> {
         let lists = self.held.statuses();
         lists.iter().any(|entry| index == Some(entry.index))
     }
+}
+
+fn is_suite(text: &str) -> bool {
+    ldp_vc::suite_names().any(|name| name == text)
 }
 
 fn is_digest(text: &str) -> bool {

@@ -120,7 +120,9 @@ fn query(wanted: &WantedCredential) -> Result<Value> {
     let meta = match format.describe().profile {
         Profile::SdJwtVc => json!({"vct_values": [wanted.kind]}),
         Profile::Mdoc => json!({"doctype_value": wanted.kind}),
-        Profile::W3c | Profile::Compact => json!({"type_values": [[wanted.kind]]}),
+        Profile::W3c | Profile::DataIntegrity | Profile::Compact => {
+            json!({"type_values": [[wanted.kind]]})
+        }
     };
     let id = |number: usize| format!("p{number}");
     let numbered = wanted.paths.iter().enumerate();

@@ -9,6 +9,7 @@ mod carrying;
 mod documents;
 mod finding;
 mod issuing;
+mod linked;
 mod listing;
 mod machines;
 mod naming;

@@ -481,7 +481,11 @@ async fn what_this_wallet_cannot_take_is_refused_with_what_it_lacks() {
     let published = metadata(&site).await;
     let by_ps256 = json!({"jwt": {"proof_signing_alg_values_supported": ["PS256"]}});
     for (member, value, code) in [
-        ("format", json!("ldp_vc"), "unsupported_credential_format"),
+        (
+            "format",
+            json!("jwt_vc_json-ld"),
+            "unsupported_credential_format",
+        ),
         ("proof_types_supported", by_ps256, "unsupported_key"),
     ] {
         let app = WalletHost::new(&site).open().await;

@@ -159,7 +159,7 @@ async fn a_query_for_formats_that_are_not_known_is_the_callers_to_mend() {
     };
     let sd_jwt = json!({"id": "a", "format": "dc+sd-jwt", "meta": {"vct_values": ["urn:x"]}});
     for (format, meta) in [
-        ("ldp_vc", json!({"type_values": [["x"]]})),
+        ("jwt_vc_json-ld", json!({"type_values": [["x"]]})),
         ("vc+sd-jwt", json!({"vct_values": ["urn:x"]})),
         ("foo", json!({})),
     ] {

@@ -22,6 +22,7 @@ pub(super) const ENTRY: Entry = Entry {
     is_like: |raw| read::message(raw).is_ok(),
     bare: |_| None,
     too_much: verify::too_much,
+    asked_types: None,
     w3c: None,
 };
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::{
     view::{Description, HeldError, ReadCredential, Subject},
     w3c::Variant,
@@ -24,6 +26,8 @@ pub(crate) struct Entry {
     pub bare: fn(&str) -> Option<String>,
     /// The error for a text that exceeds the memory budget.
     pub too_much: fn() -> Malformed,
+    /// The types of a credential as queries name them, by its claims; `None` if that is how the credential has them.
+    pub asked_types: Option<fn(&Value) -> Vec<String>>,
     /// How it encodes the W3C data model, if it is a W3C format.
     pub w3c: Option<Variant>,
 }

@@ -19,6 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
     is_like: hold::has_vc,
     bare: |raw| w3c_present::bare(raw, Model::V1),
     too_much: verify::too_much,
+    asked_types: None,
     w3c: Some(Variant {
         model: Model::V1,
         credential: issue::payload,

@@ -19,6 +19,7 @@ pub(super) const ENTRY: Entry = Entry {
     is_like: read::is_like,
     bare: present::bare,
     too_much: verify::too_much,
+    asked_types: None,
     w3c: None,
 };
 

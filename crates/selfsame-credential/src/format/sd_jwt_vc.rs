@@ -12,7 +12,7 @@ pub use self::{
 };
 
 #[cfg(test)]
-pub(crate) use self::describe::NEVER_DISCLOSED;
+use self::describe::NEVER_DISCLOSED;
 use super::entry::Entry;
 use crate::sd_jwt::SdJwtError;
 
@@ -21,9 +21,13 @@ pub(super) const ENTRY: Entry = Entry {
     hold: hold::hold,
     read_credential: verify::read,
     read_presentation: verify::read,
-    // An SD-JWT contains tildes.
-    is_like: |raw| raw.contains('~'),
+    // An SD-JWT contains tildes, as the texts in a JSON object may.
+    is_like: |raw| raw.contains('~') && !raw.trim_start().starts_with('{'),
     bare: present::bare,
     too_much: || verify::malformed(SdJwtError::TooMuch),
+    asked_types: None,
     w3c: None,
 };
+
+#[cfg(test)]
+mod tests;

@@ -10,15 +10,15 @@ fn every_format_reads_back_from_its_name() {
         assert_eq!(format.as_str().parse(), Ok(format));
         assert_eq!(
             serde_json::to_value(format).unwrap(),
-            serde_json::Value::from(format.as_str())
+            Value::from(format.as_str())
         );
     }
-    assert_eq!("ldp_vc".parse::<Format>(), Err(UnknownFormat));
+    assert_eq!("jwt_vc_json-ld".parse::<Format>(), Err(UnknownFormat));
 }
 
 #[test]
 fn a_credential_is_known_by_its_look_and_what_looks_like_nothing_counts_as_the_newest() {
-    let jwt = |claims: serde_json::Value| {
+    let jwt = |claims: Value| {
         let header = serde_json::json!({"alg": "ES256"});
         selfsame_crypto::jws::Unsigned::new(&header, &claims).finish(&[0; 64])
     };

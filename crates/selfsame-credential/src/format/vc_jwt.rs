@@ -15,9 +15,10 @@ pub(super) const ENTRY: Entry = Entry {
     hold: |raw| hold::hold(raw, Model::V2),
     read_credential: |raw, budget| verify::read_credential(raw, Model::V2, budget),
     read_presentation: |raw, budget| verify::read_presentation(raw, Model::V2, budget),
-    is_like: |raw| raw.contains('.'),
+    is_like: |raw| raw.contains('.') && !raw.trim_start().starts_with('{'),
     bare: |raw| w3c_present::bare(raw, Model::V2),
     too_much: verify::too_much,
+    asked_types: None,
     w3c: Some(Variant {
         model: Model::V2,
         credential: issue::payload,

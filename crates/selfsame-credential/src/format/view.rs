@@ -59,6 +59,9 @@ pub enum Profile {
     W3c,
     /// ISO mdoc (§A.2, §B.2): a document type, elements by namespace, algorithms as COSE numbers.
     Mdoc,
+    /// W3C Verifiable Credentials with Data Integrity proofs (§A.1.2, §B.1.3.2): types expanded by contexts, algorithms as
+    /// cryptosuites.
+    DataIntegrity,
     /// Compact credentials, our own: types as W3C's, algorithms as COSE numbers. OpenID4VP has no query for them.
     Compact,
 }
@@ -92,7 +95,7 @@ pub(crate) trait CredentialView: fmt::Debug + Send + Sync {
     fn weight(&self) -> usize;
     /// All claims, with every disclosure applied.
     fn claims(&self) -> &Value;
-    /// Claims of the JWT that are outside of [`CredentialView::claims`].
+    /// Claims of the JWT, or proofs of the document, that are outside of [`CredentialView::claims`].
     fn beside(&self) -> Option<&Map<String, Value>> {
         None
     }
@@ -144,6 +147,9 @@ pub enum HeldError {
     /// It is already bound to a key, as only presentations are (RFC 9901 §7.2).
     #[error("the issuer sent a presentation instead of a credential")]
     KeyBinding,
+    /// It is not a W3C credential with a Data Integrity proof of its issuer.
+    #[error("the text is not a W3C credential with a Data Integrity proof of its issuer")]
+    DataIntegrity,
     /// It is not a compact credential.
     #[error("the text is not a compact credential in base64url")]
     Compact,

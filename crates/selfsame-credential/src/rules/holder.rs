@@ -1,6 +1,6 @@
 //! Rules for the holder's proof that SD-JWT and W3C presentations share: its audience, its nonce and its time.
 
-use selfsame_crypto::hash::ct_eq;
+use selfsame_crypto::{hash::ct_eq, time::UnixTime};
 use selfsame_verdict::{BrokenRule, Checklist, Law};
 use serde_json::{Map, Value};
 
@@ -58,13 +58,17 @@ pub(crate) fn time(
         return;
     };
     let recent = match made {
-        Some(made) => {
-            let oldest = court.now.minus(MAX_AGE.saturating_add(leeway));
-            made >= oldest && made <= court.now.plus(leeway)
-        }
+        Some(made) => is_recent(made, court),
         None => !required,
     };
     let holds =
         recent && validity.has_begun(court.now, leeway) && validity.lasts(court.now, leeway);
     list.check(&TIME, holds, "the presentation was not made just now");
+}
+
+/// Whether a proof that was made at this time was made just now.
+pub(crate) fn is_recent(made: UnixTime, court: &Court<'_>) -> bool {
+    let leeway = court.policy.leeway;
+    let oldest = court.now.minus(MAX_AGE.saturating_add(leeway));
+    made >= oldest && made <= court.now.plus(leeway)
 }

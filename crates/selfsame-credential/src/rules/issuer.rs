@@ -96,15 +96,16 @@ pub(crate) fn signature(
     court: &Court<'_>,
     list: &mut Checklist,
 ) -> Option<StatedKey> {
+    let laws = token.laws();
     let signed = match locate(claimed, court) {
         Ok(signed) => signed,
         Err((failure, detail)) => {
-            list.fails_as(&ISSUER_KEY, failure, detail);
+            list.fails_as(laws.key, failure, detail);
             list.signer_unknown();
             return None;
         }
     };
-    list.passes(&ISSUER_KEY, source(claimed, &signed, court));
+    list.passes(laws.key, source(claimed, &signed, court));
     keys_as_of(claimed, &signed, court, list);
     let anchors = &court.policy.trust_anchors;
     match signed.leaf().map(|leaf| leaf.anchored(anchors, court.now)) {
@@ -118,7 +119,7 @@ pub(crate) fn signature(
     }
     let genuine = token.is_signed(signed.key(), court.evidence);
     list.check(
-        &ISSUER_SIGNATURE,
+        laws.signature,
         genuine,
         "the signature is not by the issuer's key",
     );
@@ -223,7 +224,8 @@ pub(crate) fn trust(
     for_request(identity, types, court, list);
 }
 
-fn in_general(
+/// As above, in general.
+pub(crate) fn in_general(
     identity: &IssuerIdentity<'_>,
     types: &[&str],
     court: &Court<'_>,
@@ -277,7 +279,7 @@ pub fn is_by_a_trusted_issuer(verdict: &Verdict) -> bool {
 }
 
 /// The issuer is one of those that the policy names for each type of the credential for which it names any.
-fn for_request(
+pub(crate) fn for_request(
     identity: &IssuerIdentity<'_>,
     types: &[&str],
     court: &Court<'_>,

@@ -1,6 +1,7 @@
 //! Verdicts, rule by rule: what is genuine passes, and each way of being wrong fails the rule made for it.
 
 mod issuer_key;
+mod ldp_vc;
 mod sd_jwt;
 mod single_use;
 mod status;
@@ -16,8 +17,8 @@ use super::*;
 use crate::{
     evidence::{Fetched, SignatureRequest, Unavailable},
     format::{
-        cwt::tests as compact, cwt::verify as cwt, mso_mdoc::tests as mso_mdoc,
-        sd_jwt_vc::verify as sd_jwt_vc, w3c::verify as w3c,
+        cwt::tests as compact, cwt::verify as cwt, ldp_vc::verify as ldp,
+        mso_mdoc::tests as mso_mdoc, sd_jwt_vc::verify as sd_jwt_vc, w3c::verify as w3c,
     },
     testing::{NOW, Party},
     verdict::{Outcome, Rule, Trust},
@@ -199,6 +200,7 @@ fn what_comes_together_shares_one_budget_however_often_it_is_looked_at() {
                         .finish(&[0; 64])
                 }
                 Format::VcJwt | Format::Toy => heavy(number).0,
+                Format::LdpVc => ldp_vc::heavy(number),
                 Format::MsoMdoc => mso_mdoc::heavy(number),
                 Format::Cwt => compact::heavy(u64::try_from(number).unwrap()),
             })
@@ -264,7 +266,8 @@ fn a_text_that_was_read_is_known_again_as_what_it_was_read_as() {
 #[test]
 fn no_rule_stands_twice_in_a_list_of_laws() {
     let presentation = [w3c::CREDENTIAL_LAWS, w3c::HOLDER_LAWS].concat();
-    for laws in [sd_jwt_vc::LAWS, cwt::LAWS, &presentation] {
+    let integrity = [ldp::CREDENTIAL_LAWS, ldp::HOLDER_LAWS].concat();
+    for laws in [sd_jwt_vc::LAWS, cwt::LAWS, &presentation, &integrity] {
         let mut names: Vec<_> = laws.iter().map(|law| law.name).collect();
         names.sort_unstable();
         let count = names.len();

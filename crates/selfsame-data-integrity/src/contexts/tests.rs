@@ -113,3 +113,19 @@ fn a_context_is_processed_without_the_terms_that_a_document_does_not_use() {
     let again = text(json!({"@context": {"VerifiablePresentation": "https://example.org/vp"}}));
     assert!(again.contains("credentials#VerifiablePresentation"));
 }
+
+#[test]
+fn a_context_tells_which_terms_it_defines_for_whole_documents() {
+    let contexts = Contexts::bundled();
+    let v2 = "https://www.w3.org/ns/credentials/v2";
+    for (url, term, is_defined) in [
+        (v2, "name", true),
+        (v2, "JsonSchema", true),
+        // A member of credentials alone.
+        (v2, "credentialSubject", false),
+        (v2, "degree", false),
+        ("https://unknown.example", "name", false),
+    ] {
+        assert_eq!(contexts.defines(url, term), is_defined, "{term}");
+    }
+}

@@ -11,7 +11,7 @@ use crate::contexts::UNDEFINED;
 use crate::rdf::{Dataset, RdfLiteral, RdfLiteralKind, RdfQuad, RdfTerm};
 use crate::{IntegrityError, LIMITS, jcs};
 
-const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+pub(super) const TYPE: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
 const STRING: &str = "http://www.w3.org/2001/XMLSchema#string";
 const JSON: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#JSON";
 

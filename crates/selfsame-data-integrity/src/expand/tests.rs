@@ -248,3 +248,31 @@ fn a_statement_that_looks_like_an_added_one_is_not_taken_out() {
     document["credentialSubject"]["type"] = format!("{UNDEFINED}joined/0").into();
     assert_eq!(lines(&document).unwrap_err().code(), "integrity-data-loss");
 }
+
+#[test]
+fn types_are_expanded_by_the_contexts_and_one_without_a_meaning_is_an_error() {
+    let contexts = Contexts::bundled();
+    let types = |document: Value| -> Result<Vec<String>, IntegrityError> {
+        let mut types = expanded_types(document.as_object().unwrap(), &contexts)?;
+        types.sort();
+        Ok(types)
+    };
+    let degree = "https://example.org/Degree";
+    let general = "https://www.w3.org/2018/credentials#VerifiableCredential";
+    let context = json!([V2, {"Degree": degree}]);
+    let both = json!({
+        "@context": context, "type": ["VerifiableCredential", "Degree"], "issuer": 7, "unknown": {},
+    });
+    assert_eq!(types(both), Ok(vec![degree.to_owned(), general.to_owned()]));
+    let one = json!({"@context": context, "type": "VerifiableCredential"});
+    assert_eq!(types(one), Ok(vec![general.to_owned()]));
+    let undefined = json!({"@context": [V2], "type": ["VerifiableCredential", "Degree"]});
+    assert!(matches!(types(undefined), Err(IntegrityError::DataLoss(_))));
+    let untyped = json!({"@context": [V2]});
+    assert_eq!(types(untyped), Err(IntegrityError::Malformed("type")));
+    let unknown = json!({"@context": "https://example.org/v1", "type": "Degree"});
+    assert!(matches!(
+        types(unknown),
+        Err(IntegrityError::UnknownContext(_))
+    ));
+}

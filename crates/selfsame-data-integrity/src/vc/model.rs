@@ -26,7 +26,7 @@ impl VcModel {
     }
 
     /// The members with the beginning and the end of a credential's validity.
-    pub(super) const fn dates(self) -> (&'static str, &'static str) {
+    pub const fn dates(self) -> (&'static str, &'static str) {
         match self {
             Self::V1 => ("issuanceDate", "expirationDate"),
             Self::V2 => ("validFrom", "validUntil"),
@@ -34,21 +34,24 @@ impl VcModel {
     }
 }
 
-/// The model of a document, by its first context; every context must be known.
-pub(super) fn judge(
-    members: &Map<String, Value>,
-    contexts: &Contexts,
-    list: &mut Checklist,
-) -> Option<VcModel> {
+/// The model of a document, by its first context (VCDM 1.1 §4.1, VCDM 2.0 §4.3).
+pub fn model_of(members: &Map<String, Value>) -> Option<VcModel> {
     let first = match members.get("@context") {
         Some(Value::Array(several)) => several.first(),
         one => one,
     };
     let first = first.and_then(Value::as_str);
-    let models = [VcModel::V1, VcModel::V2].into_iter();
-    let model = models
-        .clone()
-        .find(|model| first == Some(model.base_context()));
+    let mut models = [VcModel::V1, VcModel::V2].into_iter();
+    models.find(|model| first == Some(model.base_context()))
+}
+
+/// The model of a document; every context must be known.
+pub(super) fn judge(
+    members: &Map<String, Value>,
+    contexts: &Contexts,
+    list: &mut Checklist,
+) -> Option<VcModel> {
+    let model = model_of(members);
     if model.is_none() {
         list.fails(&laws::CONTEXT, "the first context is no data model's");
     } else if let Err(error) = contexts.check(members) {
@@ -60,7 +63,7 @@ pub(super) fn judge(
 }
 
 /// Whether `type` includes a name.
-pub(super) fn is_typed(members: &Map<String, Value>, name: &str) -> bool {
+pub fn is_typed(members: &Map<String, Value>, name: &str) -> bool {
     match members.get("type") {
         Some(Value::String(only)) => only == name,
         Some(Value::Array(several)) => several.iter().any(|one| one == name),
@@ -76,8 +79,8 @@ pub(super) fn id_of(value: &Value) -> Option<&str> {
     }
 }
 
-/// VCDM 1.1 §4.2 to §4.9, VCDM 2.0 §4.4 to §4.11.
-pub(super) fn has_required(members: &Map<String, Value>, model: VcModel) -> bool {
+/// Whether a credential has what its data model requires (VCDM 1.1 §4.2 to §4.9, VCDM 2.0 §4.4 to §4.11).
+pub fn has_required(members: &Map<String, Value>, model: VcModel) -> bool {
     let is_full = |subject: &Value| subject.as_object().is_some_and(|one| !one.is_empty());
     let subjects = match members.get("credentialSubject") {
         Some(Value::Array(several)) => !several.is_empty() && several.iter().all(is_full),

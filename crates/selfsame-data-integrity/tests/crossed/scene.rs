@@ -225,6 +225,30 @@ pub fn credential() -> Value {
     })
 }
 
+/// A credential that brings the terms of its type along, as instances issue them.
+pub fn typed() -> Value {
+    let term = |name: &str| format!("https://office.example/types/permit/1/context#{name}");
+    json!({
+        "@context": [V2, {
+            "PermitCredential": term("PermitCredential"),
+            "number": {"@id": term("number")},
+            "since": {"@id": term("since"), "@type": "http://www.w3.org/2001/XMLSchema#date"},
+            "address": {"@id": term("address"), "@context": {"city": {"@id": term("address.city")}}},
+            "uses": {"@id": term("uses"), "@container": "@list"},
+        }],
+        "type": ["VerifiableCredential", "PermitCredential"],
+        "validFrom": "2023-01-01T00:00:00Z",
+        "credentialSchema": {"id": "https://office.example/types/permit/1/schema", "type": "JsonSchema"},
+        "credentialSubject": {
+            "id": "did:example:subject",
+            "number": "17",
+            "since": "2024-02-03",
+            "address": {"city": "Example City"},
+            "uses": ["shop", "bar", "shop"],
+        },
+    })
+}
+
 /// A credential of version 1.1.
 pub fn old() -> Value {
     json!({

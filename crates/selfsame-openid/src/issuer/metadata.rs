@@ -165,6 +165,10 @@ fn offering(context: &Context, one: &CredentialType, format: Format) -> Result<O
         doctype: one.doctype.clone(),
         vct: Some(one.vct.clone()),
         types: one.w3c_types(),
+        contexts: match format.describe().profile {
+            Profile::DataIntegrity => one.linked_contexts().into(),
+            _ => Vec::new(),
+        },
         issuer: None,
         signing_algorithms: algorithms.clone(),
         binding_methods,

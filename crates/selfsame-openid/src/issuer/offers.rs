@@ -375,9 +375,11 @@ fn filled(
 ) -> Result<(Map<String, Value>, Map<String, Value>)> {
     let mut claims = one.fill(&new.claims, new.examples)?;
     let kept = split(one, &mut claims);
-    if format.describe().profile == Profile::Mdoc {
-        // The maker of the offer is told of a value that no element can have.
-        one.elements(&claims)?;
+    // The maker of the offer is told of a value that no element can have, or that nothing would sign.
+    match format.describe().profile {
+        Profile::Mdoc => drop(one.elements(&claims)?),
+        Profile::DataIntegrity => one.signable(&claims)?,
+        Profile::SdJwtVc | Profile::W3c | Profile::Compact => {}
     }
     Ok((claims, kept))
 }

@@ -20,6 +20,7 @@ use selfsame_openid4vc::wire::nonce::NonceResponse;
 use selfsame_store::{Expect, Page, Put, Tag};
 use selfsame_types::CredentialType;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::awaited::AwaitedNotification;
 use super::list_faces::ListPlace;
@@ -209,9 +210,12 @@ impl Issuer {
             decoys: 2,
             namespaces,
             // The terms of the samples have no vocabulary of their own.
-            contexts: match &one.served {
-                Some(served) => vec![served.addresses.context()],
-                None => Vec::from_iter(kind.format.describe().undefined_terms.map(str::to_owned)),
+            contexts: match (profile, &one.served) {
+                (Profile::DataIntegrity, _) => one.linked_contexts().into_iter().skip(1).collect(),
+                (_, Some(served)) => vec![served.addresses.context().into()],
+                (_, None) => {
+                    Vec::from_iter(kind.format.describe().undefined_terms.map(Value::from))
+                }
             },
             schema: match &one.served {
                 Some(served) if kind.format.describe().names_schema => {

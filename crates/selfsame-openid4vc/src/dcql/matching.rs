@@ -17,7 +17,8 @@ const MAX_REVEALED: usize = 4_096;
 pub struct Candidate<'a> {
     /// Its format.
     pub format: Format,
-    /// Its `vct`, or the types of a W3C credential (also fully expanded types, if the caller knows them).
+    /// Its types as queries name them: its `vct`, or the types of a W3C credential, expanded where the format has contexts
+    /// applied.
     pub types: Vec<String>,
     /// Its claims: an SD-JWT VC's processed payload, or the W3C credential without its JWT.
     pub claims: &'a Value,

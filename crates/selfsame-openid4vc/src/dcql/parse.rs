@@ -108,18 +108,12 @@ fn credential(at: &QueryReader, ids: &mut BTreeSet<String>) -> Result<Credential
 /// credential at all would let a verifier probe a wallet, so the stricter rule is applied.
 fn meta(at: &QueryReader, format: &str) -> Result<Meta, DcqlError> {
     at.object()?;
-    let profile = match format {
-        "ldp_vc" => Some(Profile::W3c),
-        name => name
-            .parse::<Format>()
-            .ok()
-            .map(|format| format.describe().profile),
-    };
-    match profile {
+    let known = format.parse::<Format>().ok();
+    match known.map(|format| format.describe().profile) {
         Some(Profile::SdJwtVc) => Ok(Meta::SdJwtVc {
             vct_values: at.required("vct_values")?.strings(MAX_VALUES)?,
         }),
-        Some(Profile::W3c) => Ok(Meta::W3c {
+        Some(Profile::W3c | Profile::DataIntegrity) => Ok(Meta::W3c {
             type_values: at
                 .required("type_values")?
                 .elements(MAX_VALUES)?

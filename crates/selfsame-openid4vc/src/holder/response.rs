@@ -5,7 +5,13 @@ use std::collections::BTreeMap;
 use selfsame_credential::{
     Held, Signer,
     evidence::{Evidence, Step},
-    format::{Profile, mso_mdoc::MdocPresent, sd_jwt_vc::KeyBindingClaims, w3c::Present},
+    format::{
+        Profile,
+        ldp_vc::{self, LdpPresent},
+        mso_mdoc::MdocPresent,
+        sd_jwt_vc::KeyBindingClaims,
+        w3c::Present,
+    },
     mdoc::transcript::{RedirectHandover, SessionTranscript},
 };
 use selfsame_crypto::{Algorithm, ctx::Ctx, json};
@@ -247,7 +253,8 @@ impl One<'_> {
         match (held.format.describe().profile, key) {
             (Profile::SdJwtVc, key) => self.sd_jwt(key, evidence, ctx),
             (Profile::W3c, Some(key)) => self.w3c(key, evidence, ctx),
-            (Profile::W3c, None) => Ok(Step::Done(held.raw.clone())),
+            (Profile::DataIntegrity, Some(key)) => self.integrity(key, evidence, ctx),
+            (Profile::W3c | Profile::DataIntegrity, None) => Ok(Step::Done(held.raw.clone())),
             (Profile::Mdoc, Some(key)) => self.mdoc(key, evidence),
             (Profile::Mdoc, None) => Err(Error::Choice(
                 "an mdoc is presented with the proof of its key, and the request asks for none",
@@ -277,9 +284,8 @@ impl One<'_> {
             issued_at: ctx.now(),
             further: self.transactions(),
         };
-        Ok(presentation
-            .bind(&claims, key.key.clone(), key.algorithm)
-            .step(evidence))
+        let draft = claims.bind(presentation, key.key.clone(), key.algorithm);
+        Ok(draft.step(evidence))
     }
 
     /// A response with one document (Appendix B.2), bound to the request and to the key that the answer is encrypted to.
@@ -313,11 +319,34 @@ impl One<'_> {
         transaction::binding(&own.collect::<Vec<_>>())
     }
 
+    /// A presentation with a proof for the request alone (Appendix B.1.3.2).
+    fn integrity(
+        &self,
+        key: &HolderKey,
+        evidence: &Evidence,
+        ctx: &Ctx,
+    ) -> Result<Step<String>, Error> {
+        let (url, signer) = signer(key)?;
+        let format = formats(self.request, self.choice.held)?;
+        let accepted = format.and_then(|format| format.cryptosuite_values.as_deref());
+        let suite = ldp_vc::suite_for(key.algorithm, accepted);
+        let present = LdpPresent {
+            credential: &self.choice.held.raw,
+            holder: url.did.as_str(),
+            audience: &self.request.client_id,
+            nonce: &self.request.nonce,
+            issued_at: ctx.now(),
+            lifetime: LIFETIME,
+            suite: suite
+                .ok_or_else(|| lacks("the verifier cannot check signatures of this key"))?,
+            signer: &signer,
+        };
+        let step = present.step(evidence);
+        step.map_err(|error| Error::Setup(error.to_string()))
+    }
+
     fn w3c(&self, key: &HolderKey, evidence: &Evidence, ctx: &Ctx) -> Result<Step<String>, Error> {
-        let kid = key.kid.as_deref();
-        let url = kid
-            .and_then(|kid| DidUrl::parse(kid).ok())
-            .ok_or_else(|| Error::Setup("a W3C credential's key has no DID URL".to_owned()))?;
+        let (url, signer) = signer(key)?;
         let present = Present {
             format: self.choice.held.format,
             credential: self.choice.held.raw.clone(),
@@ -326,12 +355,35 @@ impl One<'_> {
             nonce: self.request.nonce.clone(),
             issued_at: ctx.now(),
             lifetime: LIFETIME,
-            signer: Signer::with_kid(key.key.clone(), key.algorithm, kid.unwrap_or_default()),
+            signer,
         };
         let draft = present
             .draft()
             .map_err(|error| Error::Setup(error.to_string()))?;
         Ok(draft.step(evidence))
+    }
+}
+
+/// The signer of a W3C presentation, and the URL of its key.
+fn signer(key: &HolderKey) -> Result<(DidUrl, Signer), Error> {
+    let unnamed = || Error::Setup("a W3C credential's key has no DID URL".to_owned());
+    let kid = key.kid.as_deref().ok_or_else(unnamed)?;
+    let url = DidUrl::parse(kid).map_err(|_| unnamed())?;
+    Ok((url, Signer::with_kid(key.key.clone(), key.algorithm, kid)))
+}
+
+fn lacks(reason: &str) -> Error {
+    Error::presentation(PresentationCode::VpFormatsNotSupported, reason)
+}
+
+/// What the verifier's metadata says of a credential's format; `None` if it says nothing of any.
+fn formats<'r>(request: &'r Request, held: &Held) -> Result<Option<&'r VpFormat>, Error> {
+    let formats = &request.metadata.vp_formats_supported;
+    match formats.get(held.format.as_str()) {
+        None if !formats.is_empty() => Err(lacks(
+            "the verifier requests a format that its metadata does not support",
+        )),
+        format => Ok(format),
     }
 }
 
@@ -345,16 +397,12 @@ pub fn can_be_checked(
     held: &Held,
     key: Option<&HolderKey>,
 ) -> Result<(), Error> {
-    let formats = &request.metadata.vp_formats_supported;
-    let refuse = |reason| Error::presentation(PresentationCode::VpFormatsNotSupported, reason);
-    if formats.is_empty() {
+    let Some(format) = formats(request, held)? else {
         return Ok(());
-    }
-    let format = formats.get(held.format.as_str()).ok_or_else(|| {
-        refuse("the verifier requests a format that its metadata does not support")
-    })?;
+    };
     let (issuers, holders) = match held.format.describe().profile {
         Profile::Mdoc => return check_numbers(format, held, key),
+        Profile::DataIntegrity => return check_suites(format, held, key),
         Profile::SdJwtVc => (&format.sd_jwt_alg_values, &format.kb_jwt_alg_values),
         Profile::W3c | Profile::Compact => (&format.alg_values, &format.alg_values),
     };
@@ -363,11 +411,32 @@ pub fn can_be_checked(
         listed.as_ref().is_none_or(|names| names.iter().any(is_it))
     };
     if !checks(issuers, held.header().alg) {
-        return Err(refuse("the verifier cannot check the issuer's signature"));
+        return Err(lacks("the verifier cannot check the issuer's signature"));
     }
     match key {
         Some(key) if !checks(holders, key.algorithm) => {
-            Err(refuse("the verifier cannot check signatures of this key"))
+            Err(lacks("the verifier cannot check signatures of this key"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// As [`can_be_checked`], for Data Integrity proofs, whose algorithms are cryptosuites (Appendix B.1.3.2).
+fn check_suites(format: &VpFormat, held: &Held, key: Option<&HolderKey>) -> Result<(), Error> {
+    let has = |listed: &Option<Vec<String>>, name: &str| {
+        let listed = listed.as_ref();
+        listed.is_none_or(|names| names.iter().any(|one| one == name))
+    };
+    let suite = held.cryptosuite().unwrap_or_default();
+    if !has(&format.proof_type_values, ldp_vc::PROOF_TYPE)
+        || !has(&format.cryptosuite_values, suite)
+    {
+        return Err(lacks("the verifier cannot check the issuer's signature"));
+    }
+    let accepted = format.cryptosuite_values.as_deref();
+    match key {
+        Some(key) if ldp_vc::suite_for(key.algorithm, accepted).is_none() => {
+            Err(lacks("the verifier cannot check signatures of this key"))
         }
         _ => Ok(()),
     }
@@ -375,7 +444,6 @@ pub fn can_be_checked(
 
 /// As [`can_be_checked`], for an mdoc, whose algorithms are COSE numbers (Appendix B.2.2).
 fn check_numbers(format: &VpFormat, held: &Held, key: Option<&HolderKey>) -> Result<(), Error> {
-    let refuse = |reason| Error::presentation(PresentationCode::VpFormatsNotSupported, reason);
     let checks = |listed: &Option<Vec<i64>>, algorithm: Algorithm| {
         let is_it = |number: &i64| algorithm.cose_numbers().contains(number);
         listed
@@ -383,11 +451,11 @@ fn check_numbers(format: &VpFormat, held: &Held, key: Option<&HolderKey>) -> Res
             .is_none_or(|numbers| numbers.iter().any(is_it))
     };
     if !checks(&format.issuerauth_alg_values, held.header().alg) {
-        return Err(refuse("the verifier cannot check the issuer's signature"));
+        return Err(lacks("the verifier cannot check the issuer's signature"));
     }
     match key {
         Some(key) if !checks(&format.deviceauth_alg_values, key.algorithm) => {
-            Err(refuse("the verifier cannot check signatures of this key"))
+            Err(lacks("the verifier cannot check signatures of this key"))
         }
         _ => Ok(()),
     }

@@ -14,7 +14,7 @@ use crate::{
 pub fn candidate(held: &Held, provable: bool) -> Candidate<'_> {
     Candidate {
         format: held.format,
-        types: held.types().into_iter().map(str::to_owned).collect(),
+        types: held.asked_types(),
         claims: held.claims(),
         withheld: None,
         holder_bound: provable && held.is_holder_bound(),

@@ -6,6 +6,7 @@ use selfsame_credential::{
     format::{
         Profile,
         cwt::{self, CoseDraft, CoseStatus, CoseSubject, CoseVc},
+        ldp_vc::{self, LdpIssue},
         mso_mdoc::MdocIssue,
         sd_jwt_vc, w3c,
     },
@@ -13,6 +14,7 @@ use selfsame_credential::{
     sd_jwt::DigestAlgorithm,
     signer::{Signer, Unsigned},
     status::Reference,
+    w3c::Model,
 };
 use selfsame_crypto::{
     PublicKey, ctx::Ctx, encoding::base64url_encode, hash::sha256, time::UnixTime,
@@ -47,8 +49,8 @@ pub struct CredentialContent {
     pub decoys: usize,
     /// The elements of an mdoc by namespace, which stand in place of the claims.
     pub namespaces: Vec<IssuedNamespace>,
-    /// The JSON-LD contexts of a W3C credential besides its model's own.
-    pub contexts: Vec<String>,
+    /// The JSON-LD contexts of a W3C credential besides its model's own: URLs, or objects with terms.
+    pub contexts: Vec<Value>,
     /// The address of the JSON Schema of a W3C credential (VCDM 2.0 §4.11).
     pub schema: Option<String>,
     /// The time at which the credential expires.
@@ -384,6 +386,7 @@ fn draft(
     match format.describe().profile {
         Profile::SdJwtVc => sd_jwt(call, one, ctx),
         Profile::W3c => w3c(call, one, format, ctx.now()),
+        Profile::DataIntegrity => integrity(call, one, evidence, ctx.now()),
         Profile::Mdoc => mdoc(call, one, evidence, ctx),
         Profile::Compact => compact(call, one, ctx.now()),
     }
@@ -433,13 +436,43 @@ fn w3c(
     format: Format,
     now: UnixTime,
 ) -> Result<CredentialDraft, Error> {
+    let draft = w3c_content(call, one, format, now).draft();
+    let draft = draft.map_err(|error| Error::Setup(error.to_string()))?;
+    Ok(CredentialDraft::Jwt(Box::new(draft)))
+}
+
+/// A credential of data model 2.0 with a proof in the preferred suite of the issuer's key.
+fn integrity(
+    call: &CredentialCall<'_>,
+    one: &One<'_>,
+    evidence: &Evidence,
+    now: UnixTime,
+) -> Result<CredentialDraft, Error> {
+    let setup = |reason: &str| Error::Setup(reason.to_owned());
+    let suite = ldp_vc::suite_for(call.content.signer.algorithm, None);
+    let issue = LdpIssue {
+        content: w3c_content(call, one, one.configuration.format, now),
+        model: Model::V2,
+        suite: suite.ok_or_else(|| setup("the issuer's key is of no cryptosuite"))?,
+    };
+    let step = issue.step(evidence);
+    step.map(CredentialDraft::Signed)
+        .map_err(|error| setup(&error.to_string()))
+}
+
+fn w3c_content(
+    call: &CredentialCall<'_>,
+    one: &One<'_>,
+    format: Format,
+    now: UnixTime,
+) -> w3c::Issue {
     let content = call.content;
     // A key without a DID is given a did:jwk: a W3C credential identifies its subject by an identifier.
     let subject = one.holder.map(|holder| match &holder.did {
         Some(did) => did.as_str().to_owned(),
         None => jwk::create(&holder.key).as_str().to_owned(),
     });
-    let issue = w3c::Issue {
+    w3c::Issue {
         format,
         issuer: content.issuer.clone(),
         subject,
@@ -456,11 +489,7 @@ fn w3c(
         cnf: None,
         further: content.schema.iter().map(schema).collect(),
         signer: content.signer.clone(),
-    };
-    let draft = issue
-        .draft()
-        .map_err(|error| Error::Setup(error.to_string()))?;
-    Ok(CredentialDraft::Jwt(Box::new(draft)))
+    }
 }
 
 /// A document is always bound, since a presentation of it is by its holder's key.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use selfsame_credential::Format;
-use selfsame_credential::format::{Profile, cwt};
+use selfsame_credential::format::{Profile, cwt, ldp_vc};
 use selfsame_crypto::Algorithm;
 use selfsame_oauth::ServerMetadata;
 use serde_json::{Value, json};
@@ -61,6 +61,8 @@ pub struct Offering {
     pub doctype: Option<String>,
     /// The types of a W3C or compact credential.
     pub types: Vec<String>,
+    /// The contexts of a W3C credential, where they expand its types.
+    pub contexts: Vec<Value>,
     /// The DID of the issuer, for a format whose credentials do not name it.
     pub issuer: Option<String>,
     /// The algorithms that the credential may be signed with.
@@ -145,6 +147,12 @@ fn configuration(offering: &Offering) -> Configuration {
             listed(numbers.flat_map(|one| one.cose_numbers()).copied())
         }
         Profile::Compact => listed(cwt::numbers(&offering.signing_algorithms)),
+        // §A.1.2: the cryptosuites.
+        Profile::DataIntegrity => {
+            let algorithms = offering.signing_algorithms.iter();
+            let suites = algorithms.filter_map(|one| ldp_vc::suite_for(*one, None));
+            listed(suites.map(|suite| suite.name()))
+        }
         Profile::SdJwtVc | Profile::W3c => {
             listed(offering.signing_algorithms.iter().map(|one| one.as_str()))
         }
@@ -167,6 +175,7 @@ fn configuration(offering: &Offering) -> Configuration {
         doctype: offering.doctype.clone().filter(|_| is_mdoc),
         vct: offering.vct.clone().filter(|_| has_vct),
         credential_definition: (!has_vct && !is_mdoc).then(|| CredentialDefinition {
+            contexts: (profile == Profile::DataIntegrity).then(|| offering.contexts.clone()),
             types: offering.types.clone(),
         }),
         credential_metadata: (offering.metadata != CredentialMetadata::default())

@@ -316,7 +316,7 @@ impl PresentationItem<'_> {
     ) -> Candidate<'c> {
         Candidate {
             format: self.format,
-            types: types(self.format, claims),
+            types: self.format.asked_types(claims),
             claims,
             withheld,
             holder_bound: self.binding.is_some() || self.proven,
@@ -343,18 +343,6 @@ impl PresentationItem<'_> {
         let path = chain.and_then(|chain| chain.path(anchors, bench.now).ok());
         dcql::authority_keys(&path.unwrap_or_default())
     }
-}
-
-fn types(format: Format, claims: &Value) -> Vec<String> {
-    let members = format.describe().type_claims;
-    let values = members.iter().filter_map(|name| claims.get(name));
-    values
-        .flat_map(|value| match value {
-            Value::Array(values) => values.iter().collect(),
-            value => vec![value],
-        })
-        .filter_map(|value| value.as_str().map(str::to_owned))
-        .collect()
 }
 
 /// The basis of verification: policy, evidence and time.

@@ -171,7 +171,11 @@ fn take(ask: &Ask, response: CredentialResponse) -> Result<Vec<ReceivedCredentia
 
 // A W3C credential bound to a bare key names its subject by the did:jwk of that key.
 fn kid(binding: &Binding, format: Format) -> Option<String> {
-    if binding.kid.is_some() || format.describe().profile != Profile::W3c {
+    let is_w3c = matches!(
+        format.describe().profile,
+        Profile::W3c | Profile::DataIntegrity
+    );
+    if binding.kid.is_some() || !is_w3c {
         return binding.kid.clone();
     }
     let key = PublicKey::from_jwk(&binding.jwk).ok()?;
@@ -198,7 +202,7 @@ fn inspect(raw: &str, format: Format) -> Option<Seen> {
             subject: credential.subject().map(str::to_owned),
         });
     }
-    if matches!(format.describe().profile, Profile::Compact | Profile::Mdoc) {
+    if format.describe().profile != Profile::SdJwtVc {
         let held = Held::parse(raw, format).ok()?;
         return Some(Seen {
             types: held.types().into_iter().map(str::to_owned).collect(),

@@ -169,7 +169,7 @@ fn types(configuration: &Configuration, format: Format) -> Vec<String> {
     match format.describe().profile {
         Profile::SdJwtVc => configuration.vct.iter().cloned().collect(),
         Profile::Mdoc => configuration.doctype.iter().cloned().collect(),
-        Profile::W3c | Profile::Compact => configuration
+        Profile::W3c | Profile::DataIntegrity | Profile::Compact => configuration
             .credential_definition
             .as_ref()
             .map(|definition| definition.types.clone())

@@ -1,13 +1,18 @@
 //! Credential issuer metadata (OpenID4VCI 1.0 §12.2).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use selfsame_credential::{ClaimPath, Format, format::Profile, path::Segment};
+use selfsame_credential::{Format, format::Profile};
 use selfsame_crypto::json;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use url::Url;
 
+pub use selfsame_openid4vc_messages::credential_metadata::{
+    ClaimDescription, CredentialDefinition, CredentialMetadata, Display, Image, MetadataProblem,
+    ProofType, ValueDescription,
+};
+use selfsame_openid4vc_messages::credential_metadata::{check_claims, check_languages};
 use selfsame_openid4vc_messages::planned_encryption::PlannedEncryption;
 pub use selfsame_openid4vc_messages::planned_encryption::{RequestEncryption, ResponseEncryption};
 
@@ -114,140 +119,6 @@ pub struct Configuration {
     pub issuer: Option<String>,
 }
 
-/// The requirements for a proof.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
-pub struct ProofType {
-    /// The accepted algorithms.
-    pub proof_signing_alg_values_supported: Vec<Value>,
-    /// The requirements for a key attestation; absent if none is required.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub key_attestations_required: Option<Value>,
-}
-
-/// The types of a W3C credential.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct CredentialDefinition {
-    /// The types.
-    #[serde(rename = "type")]
-    pub types: Vec<String>,
-}
-
-/// Display metadata of a credential.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct CredentialMetadata {
-    /// The credential's name and appearance, one entry per language.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub display: Vec<Display>,
-    /// The claims, in display order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub claims: Vec<ClaimDescription>,
-}
-
-/// The display of an issuer, a credential or a claim in one language.
-#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Display {
-    /// The name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// The language tag (BCP 47).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub locale: Option<String>,
-    /// A longer description.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// A logo.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub logo: Option<Image>,
-    /// The background colour, in CSS notation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub background_color: Option<String>,
-    /// A background image.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub background_image: Option<Image>,
-    /// The text colour, in CSS notation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text_color: Option<String>,
-}
-
-/// An image.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Image {
-    /// The URI: `https:`, `data:` or another scheme.
-    pub uri: String,
-    /// A text alternative.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub alt_text: Option<String>,
-}
-
-/// Display metadata of a claim.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct ClaimDescription {
-    /// The path of the claim.
-    pub path: ClaimPath,
-    /// Whether the credential always has this claim.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub mandatory: bool,
-    /// The claim's names, one per language.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub display: Vec<Display>,
-    /// The values that the claim can have, with their names. It is our own addition: the specification has no member for
-    /// it, and wallets ignore the members that they do not know (§12.2.4).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub values: Vec<ValueDescription>,
-}
-
-/// Display metadata of a value of a claim.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct ValueDescription {
-    /// The value.
-    pub value: String,
-    /// Its names, one per language.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub display: Vec<Display>,
-}
-
-impl Display {
-    /// The one among these in the language of our pages, which is English, or else the first.
-    #[must_use]
-    pub fn read(all: &[Self]) -> Option<&Self> {
-        let is_english = |one: &&Self| {
-            let locale = one.locale.as_deref().unwrap_or_default();
-            let language = locale.split('-').next().unwrap_or_default();
-            language.eq_ignore_ascii_case("en")
-        };
-        all.iter().find(is_english).or_else(|| all.first())
-    }
-}
-
-/// An error in issuer metadata.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum MetadataProblem {
-    /// The identifier is not a URL, or has a query or fragment.
-    #[error("the credential issuer identifier is not a URL without query and fragment")]
-    Identifier,
-    /// The list of authorization servers is empty.
-    #[error("authorization_servers is empty")]
-    Servers,
-    /// The batch size is less than two.
-    #[error("batch_size is below 2")]
-    BatchSize,
-    /// There are two display entries for one language.
-    #[error("display has two entries for one language")]
-    Languages,
-    /// Binding methods are given without proof types, or proof types without binding methods.
-    #[error("binding methods and proof types must both be present or both be absent")]
-    Binding,
-    /// A list is empty that must not be.
-    #[error("a list of algorithms, methods or types is empty")]
-    EmptyList,
-    /// The format requires `vct` or `credential_definition`, and it is missing.
-    #[error("the credential's type is missing")]
-    Type,
-    /// Two descriptions are for one claim, or contradict each other.
-    #[error("the descriptions of the claims repeat or contradict each other")]
-    Claims,
-}
-
 impl IssuerMetadata {
     /// How requests to this issuer are encrypted, and responses.
     pub(crate) fn encryption(&self) -> Result<Option<PlannedEncryption>, &'static str> {
@@ -336,69 +207,28 @@ impl Configuration {
         check_claims(&metadata.claims)
     }
 
+    /// The definition of a W3C credential, with its types.
+    fn definition(&self) -> Option<&CredentialDefinition> {
+        let definition = self.credential_definition.as_ref();
+        definition.filter(|definition| !definition.types.is_empty())
+    }
+
     fn check_type(&self) -> Result<(), MetadataProblem> {
         let present = match self.known_format().map(|format| format.describe().profile) {
             Some(Profile::Mdoc) => self.doctype.as_ref().is_some_and(|one| !one.is_empty()),
             Some(Profile::SdJwtVc) => self.vct.as_ref().is_some_and(|vct| !vct.is_empty()),
-            Some(Profile::W3c | Profile::Compact) => self
-                .credential_definition
-                .as_ref()
-                .is_some_and(|definition| !definition.types.is_empty()),
+            Some(Profile::W3c | Profile::Compact) => self.definition().is_some(),
+            // §A.1.2: its contexts too.
+            Some(Profile::DataIntegrity) => self
+                .definition()
+                .and_then(|definition| definition.contexts.as_ref())
+                .is_some_and(|contexts| !contexts.is_empty()),
             None => true,
         };
         if present {
             Ok(())
         } else {
             Err(MetadataProblem::Type)
-        }
-    }
-}
-
-// At most one object is allowed per language.
-fn check_languages(display: &[Display]) -> Result<(), MetadataProblem> {
-    let mut seen = BTreeSet::new();
-    let mut locales = display.iter().filter_map(|entry| entry.locale.as_deref());
-    if locales.all(|locale| seen.insert(locale.to_ascii_lowercase())) {
-        Ok(())
-    } else {
-        Err(MetadataProblem::Languages)
-    }
-}
-
-// OpenID4VCI 1.0 Appendix B.3: one description per claim; all steps below a claim must be of one kind.
-fn check_claims(claims: &[ClaimDescription]) -> Result<(), MetadataProblem> {
-    let mut paths = BTreeSet::new();
-    let mut kinds: BTreeMap<&[Segment], MetadataKind> = BTreeMap::new();
-    for claim in claims {
-        check_languages(&claim.display)?;
-        if !paths.insert(&claim.path) {
-            return Err(MetadataProblem::Claims);
-        }
-        let segments = claim.path.segments();
-        for (depth, segment) in segments.iter().enumerate() {
-            let above = segments.get(..depth).unwrap_or_default();
-            let kind = MetadataKind::of(segment);
-            if *kinds.entry(above).or_insert(kind) != kind {
-                return Err(MetadataProblem::Claims);
-            }
-        }
-    }
-    Ok(())
-}
-
-#[derive(Clone, Copy, Eq, PartialEq)]
-enum MetadataKind {
-    Member,
-    Element,
-    Elements,
-}
-
-impl MetadataKind {
-    fn of(segment: &Segment) -> Self {
-        match segment {
-            Segment::Name(_) => Self::Member,
-            Segment::Index(_) => Self::Element,
-            Segment::All => Self::Elements,
         }
     }
 }

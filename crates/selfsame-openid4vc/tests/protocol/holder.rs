@@ -32,7 +32,9 @@ use serde_json::{Value, json};
 
 use crate::{
     verifier::{Verifier, query_sd_jwt, query_w3c},
-    world::{Driver, Issuer, NOW, Party, SD_JWT, W3C, W3C_2, ctx, stored, transport, url, with},
+    world::{
+        Driver, Issuer, LINKED, NOW, Party, SD_JWT, W3C, W3C_2, ctx, stored, transport, url, with,
+    },
 };
 
 /// A credential in a wallet, with the key it is bound to.
@@ -49,6 +51,7 @@ impl Card {
         let format = match configuration_id {
             SD_JWT => Format::SdJwtVc,
             W3C => Format::JwtVcJson,
+            LINKED => Format::LdpVc,
             _ => Format::VcJwt,
         };
         let header = json!({"typ": "openid4vci-proof+jwt", "alg": "ES256", "kid": holder.kid});

@@ -134,6 +134,10 @@ pub fn metadata() -> ClientMetadata {
         "dc+sd-jwt": {"sd-jwt_alg_values": ["EdDSA", "ES256"], "kb-jwt_alg_values": ["EdDSA", "ES256"]},
         "jwt_vc_json": {"alg_values": ["EdDSA", "ES256"]},
         "vc+jwt": {"alg_values": ["EdDSA", "ES256"]},
+        "ldp_vc": {
+            "proof_type_values": ["DataIntegrityProof"],
+            "cryptosuite_values": ["eddsa-rdfc-2022", "ecdsa-rdfc-2019"],
+        },
     }});
     serde_json::from_value(formats).unwrap()
 }

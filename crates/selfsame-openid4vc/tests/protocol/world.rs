@@ -43,6 +43,8 @@ pub const W3C: &str = "vaccination_jwt_vc";
 pub const SIGNER: &str = "did:web:issuer.example";
 pub const COMPACT: &str = "vaccination_cwt";
 pub const W3C_2: &str = "vaccination_vc_jwt";
+/// A configuration that only the issuers of [`crate::linked`] have.
+pub const LINKED: &str = "vaccination_ldp_vc";
 pub const TICKET: &str = "ticket";
 pub const VCT: &str = "https://issuer.example/vct/vaccination";
 
@@ -211,6 +213,7 @@ fn offering(format: Format) -> Offering {
             "VerifiableCredential".to_owned(),
             "VaccinationCredential".to_owned(),
         ],
+        contexts: Vec::new(),
         issuer: (format == Format::Cwt).then(|| SIGNER.to_owned()),
         signing_algorithms: vec![Algorithm::EdDsa, Algorithm::Es256],
         binding_methods: ["jwk", "did:key", "did:jwk", "did:web"]

@@ -96,6 +96,11 @@ const RULES: [RuleWords; 56] = [
         Issuer,
         "The issuer’s certificate leads to a trusted one",
     ),
+    (
+        "proof_purpose",
+        Issuer,
+        "The issuer’s proof is for this purpose and this time",
+    ),
     ("issuer_signature", Issuer, "Its issuer signed it"),
     ("issuer_trusted", Issuer, "This verifier trusts its issuer"),
     (
@@ -137,6 +142,11 @@ const RULES: [RuleWords; 56] = [
         "The proof is signed in an accepted way",
     ),
     ("holder_key", Holder, "The key is the holder’s"),
+    (
+        "holder_proof_purpose",
+        Holder,
+        "The proof shows who the holder is",
+    ),
     ("holder_signature", Holder, "The holder signed the proof"),
     ("holder_audience", Holder, "The proof is for this verifier"),
     ("holder_nonce", Holder, "The proof is for this request"),

@@ -3,28 +3,40 @@
 use serde_json::{Map, Value, json};
 
 use super::branch::{Branch, members};
-use crate::model::{Addresses, ClaimKind, CredentialType, GENERAL_TYPE, TypeClaim};
+use crate::model::{Addresses, ClaimKind, CredentialType, GENERAL_TYPE, TypeClaim, TypeDefinition};
 
 const DATE: &str = "http://www.w3.org/2001/XMLSchema#date";
 
 /// The context document.
 pub(super) fn document(one: &CredentialType, addresses: &Addresses) -> Value {
-    let address = addresses.context();
+    let mut context = terms(one, &addresses.context(), true);
+    context.insert("@version".to_owned(), json!(1.1));
+    json!({"@context": context})
+}
+
+/// The terms of a type, which may be defined again: a data model does so for the members of every credential.
+pub(super) fn terms_below(one: &TypeDefinition, address: &str) -> Map<String, Value> {
+    terms(one, address, false)
+}
+
+fn terms(one: &TypeDefinition, address: &str, is_protected: bool) -> Map<String, Value> {
     let terms = TermContext {
-        address: &address,
+        address,
+        is_protected,
         trail: String::new(),
     };
     let claims = one.claims.iter().filter(|claim| claim.is_in_credential());
     let mut context = terms.of(Branch::all(claims));
-    context.insert("@version".to_owned(), json!(1.1));
     for name in one.w3c_types().iter().filter(|name| *name != GENERAL_TYPE) {
         context.insert(name.clone(), format!("{address}#{name}").into());
     }
-    json!({"@context": context})
+    context
 }
 
 struct TermContext<'a> {
     address: &'a str,
+    /// Whether terms can't be defined again.
+    is_protected: bool,
     /// The names that lead here, each with a dot.
     trail: String,
 }
@@ -33,10 +45,13 @@ impl TermContext<'_> {
     /// The context of an object with these claims.
     fn of(&self, branches: Vec<Branch<'_>>) -> Map<String, Value> {
         let mut context = Map::new();
-        context.insert("@protected".to_owned(), true.into());
+        if self.is_protected {
+            context.insert("@protected".to_owned(), true.into());
+        }
         for (name, branches) in members(branches) {
             let inner = TermContext {
                 address: self.address,
+                is_protected: self.is_protected,
                 trail: format!("{}{name}.", self.trail),
             };
             let mut term = Map::new();

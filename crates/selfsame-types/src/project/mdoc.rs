@@ -116,6 +116,7 @@ impl CredentialType {
         match format.describe().profile {
             Profile::SdJwtVc => vec![self.vct.clone()],
             Profile::Mdoc => self.doctype.iter().cloned().collect(),
+            Profile::DataIntegrity => self.linked_types(),
             Profile::W3c | Profile::Compact => self.w3c_types(),
         }
     }
@@ -131,12 +132,15 @@ impl CredentialType {
         usual.or_else(|| offered.next()).unwrap_or(Format::DEFAULT)
     }
 
-    /// The names by which queries ask for it: its SD-JWT VC type, its narrowest W3C type, its document type.
+    /// The names by which queries ask for it: its SD-JWT VC type, its narrowest W3C type, its document type, and its
+    /// expanded types if it has Data Integrity proofs.
     #[must_use]
     pub fn query_names(&self) -> Vec<String> {
         let narrow = self.w3c_types().pop();
         let names = [Some(self.vct.clone()), narrow, self.doctype.clone()];
-        names.into_iter().flatten().collect()
+        let linked = self.is_linked().then(|| self.linked_types());
+        let names = names.into_iter().flatten();
+        names.chain(linked.into_iter().flatten()).collect()
     }
 }
 

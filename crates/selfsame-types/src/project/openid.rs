@@ -124,6 +124,7 @@ pub fn dcql(one: &CredentialType, format: Format, claims: &[Vec<String>]) -> Res
     let meta = match format.describe().profile {
         Profile::SdJwtVc => json!({"vct_values": [one.vct]}),
         Profile::Mdoc => json!({"doctype_value": one.doctype}),
+        Profile::DataIntegrity => json!({"type_values": [one.linked_types()]}),
         Profile::W3c | Profile::Compact => json!({"type_values": [one.w3c_types()]}),
     };
     let mut paths: Vec<Value> = Vec::new();

@@ -545,6 +545,7 @@ mod tests {
             look: crate::cards::Look::default(),
             added: UnixTime(0),
             expires: None,
+            asked_types: Vec::new(),
             authorities: Vec::new(),
             seen: None,
         }

@@ -31,11 +31,20 @@ pub(super) fn authorities(held: &Held) -> Vec<String> {
     encoded.take(AUTHORITIES_MAX).collect()
 }
 
+/// The types under which queries look for a credential, without those that it has as they are written.
+pub(super) fn asked_types(held: &Held) -> Vec<String> {
+    let types = held.types();
+    let asked = held.asked_types().into_iter();
+    asked
+        .filter(|name| !types.contains(&name.as_str()))
+        .collect()
+}
+
 impl CardRecord {
     /// All tags of the card.
     pub(super) fn tags(&self) -> Vec<Tag> {
         let mut tags = vec![of_credential(&self.raw)];
-        for name in &self.types {
+        for name in self.types.iter().chain(&self.asked_types) {
             tags.push(Tag::hashed("type", name.clone()));
             tags.push(asked(self.format, name));
             let certified = self.authorities.iter();

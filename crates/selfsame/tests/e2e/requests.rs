@@ -394,7 +394,9 @@ fn an_authentic_request_that_breaks_a_rule_is_refused_with_the_specifications_co
         ),
         (
             "an unknown format alone",
-            query(json!({"id": "shot", "format": "ldp_vc", "meta": {"type_values": [["x"]]}})),
+            query(
+                json!({"id": "shot", "format": "jwt_vc_json-ld", "meta": {"type_values": [["x"]]}}),
+            ),
             "vp_formats_not_supported",
         ),
     ] {

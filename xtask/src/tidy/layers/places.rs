@@ -49,15 +49,19 @@ const LOWER: &[Place] = &[
         ..place("selfsame-webvh", 1)
     },
     place("selfsame-status", 1),
+    // What is read is for the formats: it knows no issuer and no verdict.
+    place("selfsame-sd-jwt", 1),
     // A format beside the others: the table of formats has the use of it, and it knows nothing of the table.
     place("selfsame-mdoc", 1),
     // So is it with proofs in W3C's documents, which are more than credentials: keys come from the caller.
     place("selfsame-data-integrity", 1),
     Place {
         beside: &[
+            "selfsame-data-integrity",
             "selfsame-did",
             "selfsame-mdoc",
             "selfsame-proof",
+            "selfsame-sd-jwt",
             "selfsame-status",
         ],
         ..place("selfsame-credential", 1)

@@ -1,8 +1,6 @@
-//! Issuing an SD-JWT VC: hiding claims behind disclosures and decoys (RFC 9901 §4.2).
+//! Issuing an SD-JWT VC (RFC 9901 §4).
 
-use std::collections::BTreeMap;
-
-use selfsame_crypto::{Jwk, ctx::Ctx, encoding::base64url_encode};
+use selfsame_crypto::{Jwk, ctx::Ctx};
 use serde_json::{Map, Value, json};
 
 use super::describe::NEVER_DISCLOSED;
@@ -12,13 +10,10 @@ use crate::{
     path::{ClaimPath, Segment},
     sd_jwt::{
         DigestAlgorithm,
-        process::{DOTS, SD, SD_ALG},
+        conceal::{ConcealError, Concealed, Concealment},
     },
     signer::{Signer, Unsigned},
 };
-
-/// Maximum nesting depth of claims to issue.
-const MAX_DEPTH: usize = 30;
 
 /// The content of an SD-JWT VC to issue.
 #[derive(Clone, Debug)]
@@ -43,18 +38,15 @@ pub struct Issue {
 /// Why claims can't be issued.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum IssueError {
-    /// A claim is named `_sd`, `...` or `_sd_alg` (§4.1, rule 7).
-    #[error("a claim has a name that SD-JWT reserves")]
-    ReservedName,
+    /// The claims can't be concealed.
+    #[error(transparent)]
+    Conceal(#[from] ConcealError),
     /// A claim that a verifier must always see would be selectively disclosable (SD-JWT VC §2.2.2.3).
     #[error("iss, nbf, exp, cnf, vct, aka_vcts and status must not be selectively disclosable")]
     NeverDisclosed,
     /// The type is missing (SD-JWT VC §2.2.2.1).
     #[error("the claim vct is missing or not a string")]
     Type,
-    /// The claims nest too deeply.
-    #[error("the claims nest too deeply")]
-    TooDeep,
     /// The claims contain `cnf`, although the holder's key is given separately.
     #[error("the claims must not contain cnf, which is set from the holder's key")]
     Confirmation,
@@ -107,21 +99,16 @@ impl Issue {
     /// draft.
     pub fn draft(self, ctx: &Ctx) -> Result<Draft, IssueError> {
         self.check()?;
-        let mut root = Mark::default();
-        for path in &self.disclosable {
-            root.add(path.segments());
-        }
-        let mut run = Run {
-            issue: &self,
-            ctx,
-            disclosures: Vec::new(),
-            drawn: 0,
+        let way = Concealment {
+            disclosable: &self.disclosable,
+            decoys: self.decoys,
+            digest: self.digest,
+            label: &self.label,
         };
-        let mut payload = run.object(&self.claims, &[&root], 0)?;
-        let disclosures = run.disclosures;
-        if !disclosures.is_empty() || self.digest != DigestAlgorithm::default() {
-            payload.insert(SD_ALG.to_owned(), Value::from(self.digest.as_str()));
-        }
+        let Concealed {
+            mut payload,
+            disclosures,
+        } = way.of(&self.claims, ctx)?;
         if let Some(key) = &self.cnf {
             payload.insert("cnf".to_owned(), json!({ "jwk": key.to_value() }));
         }
@@ -149,135 +136,5 @@ impl Issue {
             }
         }
         Ok(())
-    }
-}
-
-/// The disclosable paths as a tree.
-#[derive(Default)]
-struct Mark {
-    hide: bool,
-    below: BTreeMap<Segment, Mark>,
-}
-
-impl Mark {
-    fn add(&mut self, segments: &[Segment]) {
-        match segments.split_first() {
-            None => self.hide = true,
-            Some((first, rest)) => self.below.entry(first.clone()).or_default().add(rest),
-        }
-    }
-}
-
-fn below<'m>(marks: &[&'m Mark], segments: &[Segment]) -> Vec<&'m Mark> {
-    let steps = marks
-        .iter()
-        .flat_map(|mark| segments.iter().map(|step| mark.below.get(step)));
-    steps.flatten().collect()
-}
-
-struct Run<'a> {
-    issue: &'a Issue,
-    ctx: &'a Ctx,
-    disclosures: Vec<String>,
-    drawn: u64,
-}
-
-impl Run<'_> {
-    fn value(&mut self, value: &Value, marks: &[&Mark], depth: usize) -> Result<Value, IssueError> {
-        if depth > MAX_DEPTH {
-            return Err(IssueError::TooDeep);
-        }
-        match value {
-            Value::Object(members) => Ok(Value::Object(self.object(members, marks, depth)?)),
-            Value::Array(elements) => Ok(Value::Array(self.array(elements, marks, depth)?)),
-            plain => Ok(plain.clone()),
-        }
-    }
-
-    fn object(
-        &mut self,
-        members: &Map<String, Value>,
-        marks: &[&Mark],
-        depth: usize,
-    ) -> Result<Map<String, Value>, IssueError> {
-        let mut shown = Map::new();
-        let mut digests = Vec::new();
-        for (name, value) in members {
-            if [SD, DOTS, SD_ALG].contains(&name.as_str()) {
-                return Err(IssueError::ReservedName);
-            }
-            let marks = below(marks, &[Segment::Name(name.clone())]);
-            let value = self.value(value, &marks, depth.saturating_add(1))?;
-            if marks.iter().any(|mark| mark.hide) {
-                let salt = self.salt();
-                digests.push(self.disclose(&json!([salt, name, value])));
-            } else {
-                shown.insert(name.clone(), value);
-            }
-        }
-        if !digests.is_empty() {
-            digests.extend((0..self.issue.decoys).map(|_| self.decoy()));
-            // §4.2.4.1: the order must not reveal the order of the claims.
-            digests.sort_unstable();
-            shown.insert(SD.to_owned(), Value::from(digests));
-        }
-        Ok(shown)
-    }
-
-    fn array(
-        &mut self,
-        elements: &[Value],
-        marks: &[&Mark],
-        depth: usize,
-    ) -> Result<Vec<Value>, IssueError> {
-        let mut shown = Vec::with_capacity(elements.len());
-        let mut hides = false;
-        for (index, value) in elements.iter().enumerate() {
-            let marks = below(marks, &[Segment::Index(index), Segment::All]);
-            let value = self.value(value, &marks, depth.saturating_add(1))?;
-            if marks.iter().any(|mark| mark.hide) {
-                hides = true;
-                let salt = self.salt();
-                let digest = self.disclose(&json!([salt, value]));
-                shown.push(json!({ DOTS: digest }));
-            } else {
-                shown.push(value);
-            }
-        }
-        let decoys = if hides { self.issue.decoys } else { 0 };
-        for _ in 0..decoys {
-            let label = self.label("place");
-            let bound = u64::try_from(shown.len())
-                .unwrap_or(u64::MAX)
-                .saturating_add(1);
-            let place = usize::try_from(self.ctx.below(&label, bound)).unwrap_or(0);
-            let decoy = self.decoy();
-            shown.insert(place.min(shown.len()), json!({ DOTS: decoy }));
-        }
-        Ok(shown)
-    }
-
-    /// §4.2.1, §4.2.2: the base64url of the array. Its digest goes into the payload.
-    fn disclose(&mut self, content: &Value) -> String {
-        let disclosure = base64url_encode(&selfsame_crypto::json::to_bytes(content));
-        let digest = self.issue.digest.digest(disclosure.as_bytes());
-        self.disclosures.push(disclosure);
-        digest
-    }
-
-    /// §9.3: 128 random bits.
-    fn salt(&mut self) -> String {
-        let label = self.label("salt");
-        base64url_encode(&self.ctx.random::<16>(&label))
-    }
-
-    fn decoy(&mut self) -> String {
-        let label = self.label("decoy");
-        self.issue.digest.digest(&self.ctx.random::<32>(&label))
-    }
-
-    fn label(&mut self, purpose: &str) -> String {
-        self.drawn = self.drawn.saturating_add(1);
-        format!("sd-jwt/{}/{purpose}/{}", self.issue.label, self.drawn)
     }
 }

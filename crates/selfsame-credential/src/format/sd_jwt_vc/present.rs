@@ -29,15 +29,15 @@ pub struct KeyBindingDraft {
     unsigned: Unsigned,
 }
 
-impl Presentation {
-    /// The presentation bound to the holder's key, for the holder to sign.
+impl KeyBindingClaims {
+    /// A presentation bound to the holder's key, for the holder to sign.
     pub fn bind(
-        self,
-        claims: &KeyBindingClaims,
+        &self,
+        presentation: Presentation,
         key: KeyHandle,
         algorithm: Algorithm,
     ) -> KeyBindingDraft {
-        KeyBindingDraft::new(self, claims, key, algorithm)
+        KeyBindingDraft::new(presentation, self, key, algorithm)
     }
 }
 

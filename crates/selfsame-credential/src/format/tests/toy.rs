@@ -19,6 +19,7 @@ pub(in crate::format) const ENTRY: Entry = Entry {
     is_like: describe::is_like,
     bare: present::bare,
     too_much: verify::too_much,
+    asked_types: None,
     w3c: None,
 };
 

@@ -12,7 +12,7 @@ use crate::{
 /// The content of a W3C credential to issue.
 #[derive(Clone, Debug)]
 pub struct Issue {
-    /// `jwt_vc_json` or `vc+jwt`.
+    /// The format.
     pub format: Format,
     /// The issuer's identifier: a DID or an https URL.
     pub issuer: String,
@@ -20,8 +20,8 @@ pub struct Issue {
     pub subject: Option<String>,
     /// The types besides `VerifiableCredential`.
     pub types: Vec<String>,
-    /// The contexts besides the data model's own.
-    pub contexts: Vec<String>,
+    /// The contexts besides the data model's own: URLs, or objects with terms.
+    pub contexts: Vec<Value>,
     /// The claims about the subject.
     pub claims: Map<String, Value>,
     /// The credential's identifier.
@@ -70,7 +70,11 @@ impl Issue {
         Ok(Unsigned::new(&self.signer, typ, &Value::Object(payload)))
     }
 
-    fn credential(&mut self, model: Model) -> Result<Map<String, Value>, IssueError> {
+    /// The members of the credential.
+    pub(in crate::format) fn credential(
+        &mut self,
+        model: Model,
+    ) -> Result<Map<String, Value>, IssueError> {
         let mut subject = std::mem::take(&mut self.claims);
         if let Some(id) = &self.subject {
             let named = subject.insert("id".to_owned(), Value::from(id.as_str()));
@@ -78,8 +82,8 @@ impl Issue {
                 return Err(IssueError::Subject);
             }
         }
-        let contexts =
-            std::iter::once(model.base_context()).chain(self.contexts.iter().map(String::as_str));
+        let contexts = std::iter::once(Value::from(model.base_context()));
+        let contexts = contexts.chain(self.contexts.iter().cloned());
         let types =
             std::iter::once("VerifiableCredential").chain(self.types.iter().map(String::as_str));
         let (from, until) = model.dates();

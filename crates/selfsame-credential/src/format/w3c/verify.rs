@@ -12,7 +12,7 @@ use crate::{
     evidence::{Evidence, Need},
     format::{sd_jwt_form, view::Subject},
     issuer_key::{self, Claimed, Finding, IssuerIdentity, Roots},
-    rules::{Binding, Court, Malformed, holder, issuer, status},
+    rules::{Binding, Court, IssuerStanding, Malformed, holder, issuer, status},
     sd_jwt::SdJwtError,
     verdict::Verdict,
     w3c::{Model, VcJwt, VcJwtError, VpJwt, rules},
@@ -203,15 +203,6 @@ fn claimed<'a>(credential: &'a VcJwt, court: &Court<'a>) -> Claimed<'a> {
         dids_allowed: true,
         roots: court.roots(),
     }
-}
-
-/// What is known about a credential's issuer.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum IssuerStanding {
-    /// The issuer signed it, and the policy trusts the issuer: URLs that it names may be fetched.
-    ReliedUpon,
-    /// Anything less.
-    Stranger,
 }
 
 fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist) -> IssuerStanding {

@@ -80,10 +80,8 @@ impl Scene {
             further: Default::default(),
         };
         change(&mut claims);
-        let draft = sd_jwt
-            .present(&paths)
-            .unwrap()
-            .bind(&claims, by.handle(), by.algorithm());
+        let shown = sd_jwt.present(&paths).unwrap();
+        let draft = claims.bind(shown, by.handle(), by.algorithm());
         let signature = by.key.sign(draft.signing_input()).unwrap();
         draft.finish(&signature)
     }

@@ -33,7 +33,7 @@ impl Scene {
             issuer: issuer.did.clone(),
             subject: Some(holder.did.clone()),
             types: vec!["Degree".to_owned()],
-            contexts: vec!["https://contexts.example/v1".to_owned()],
+            contexts: vec!["https://contexts.example/v1".into()],
             claims: object(json!({"degree": "BSc"})),
             id: Some("urn:uuid:1".to_owned()),
             valid_from: NOW.minus(100),

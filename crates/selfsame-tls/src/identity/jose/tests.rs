@@ -259,7 +259,7 @@ fn a_presentation_is_not_a_credential() {
     };
     let handle = KeyHandle::of(world.holder.public());
     let draft = parsed.present(&[]).unwrap();
-    let draft = draft.bind(&claims, handle, world.holder.algorithm());
+    let draft = claims.bind(draft, handle, world.holder.algorithm());
     let signature = world.holder.sign(draft.signing_input()).unwrap();
     let bound = draft.finish(&signature);
     let taken = world.accept(VcFormat::SD_JWT_VC, &bound);

@@ -27,6 +27,7 @@ fn card(format: Format, raw: String) -> (CardRecord, Held) {
         look: Look::default(),
         added: UnixTime(0),
         expires: None,
+        asked_types: Vec::new(),
         authorities: Vec::new(),
         seen: None,
     };

@@ -1,10 +1,26 @@
-//! SD-JWT (RFC 9901): parsing, processing, and choosing disclosures.
+//! Owns: SD-JWT (RFC 9901): parsing, processing, and choosing disclosures; paths to claims, times of
+//! tokens, and the memory that presented texts may take.
+//! Does not own: what the claims of an SD-JWT VC mean, issuing one, and the verdict on it.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
 
+pub mod budget;
+pub mod conceal;
 pub mod digest;
 pub mod key_binding;
 mod parse;
+pub mod path;
 pub mod present;
 pub mod process;
+pub mod validity;
 
 use selfsame_crypto::{json, jws};
 use serde_json::Value;
@@ -115,7 +131,7 @@ pub enum SdJwtError {
 
 impl SdJwt {
     /// The memory that it takes, in bytes, including its processed claims.
-    pub(crate) fn weight(&self) -> usize {
+    pub fn weight(&self) -> usize {
         let of_disclosure = |disclosure: &Disclosure| {
             let (DisclosureContent::Property { value, .. } | DisclosureContent::Element { value }) =
                 &disclosure.content;

@@ -28,19 +28,22 @@ impl Budget {
     }
 
     /// Takes the memory that this value needs; `None` if that is more than the remaining budget.
-    pub(crate) fn take(&mut self, value: &Value) -> Option<()> {
+    #[must_use = "the budget may be used up"]
+    pub fn take(&mut self, value: &Value) -> Option<()> {
         self.take_bytes(json::weight(value))
     }
 
     /// Takes this many bytes. If that is more than the remaining budget, takes all of it and returns `None`.
-    pub(crate) fn take_bytes(&mut self, bytes: usize) -> Option<()> {
+    #[must_use = "the budget may be used up"]
+    pub fn take_bytes(&mut self, bytes: usize) -> Option<()> {
         let left = self.0.checked_sub(bytes);
         self.0 = left.unwrap_or_default();
         left.map(|_| ())
     }
 
     /// The remaining bytes.
-    pub(crate) const fn left(&self) -> usize {
+    #[must_use]
+    pub const fn left(&self) -> usize {
         self.0
     }
 }

@@ -4,8 +4,7 @@ use selfsame_crypto::{encoding::base64url_decode, json};
 use serde_json::Value;
 
 use crate::budget::Budget;
-
-use super::{
+use crate::{
     DigestAlgorithm, Disclosure, DisclosureContent, KeyBinding, SdJwt, SdJwtError, parse_jwt,
 };
 
@@ -17,12 +16,18 @@ const MAX_DISCLOSURES: usize = 4096;
 
 impl SdJwt {
     /// Parses an SD-JWT or SD-JWT+KB. Nothing is verified yet.
+    ///
+    /// # Errors
+    /// [`SdJwtError`] with the part that is wrong.
     pub fn parse(text: &str) -> Result<Self, SdJwtError> {
         Self::parse_within(text, &mut Budget::of(text))
     }
 
     /// As above, within the remaining budget for this text and others.
-    pub(crate) fn parse_within(text: &str, budget: &mut Budget) -> Result<Self, SdJwtError> {
+    ///
+    /// # Errors
+    /// As [`SdJwt::parse`], and [`SdJwtError::TooMuch`] beyond the budget.
+    pub fn parse_within(text: &str, budget: &mut Budget) -> Result<Self, SdJwtError> {
         if text.len() > MAX_BYTES {
             return Err(SdJwtError::Form);
         }
@@ -65,7 +70,7 @@ impl SdJwt {
     }
 
     /// The issuer-signed JWT as received.
-    pub(super) fn encoded_jwt(&self) -> &str {
+    pub(crate) fn encoded_jwt(&self) -> &str {
         self.text.get(..self.jwt_length).unwrap_or_default()
     }
 }

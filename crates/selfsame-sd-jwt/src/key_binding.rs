@@ -3,8 +3,8 @@
 use selfsame_crypto::jws;
 use serde_json::{Map, Value};
 
-use super::{SdJwtError, parse_jwt};
 use crate::budget::Budget;
+use crate::{SdJwtError, parse_jwt};
 
 /// The type of a Key Binding JWT.
 pub const TYP: &str = "kb+jwt";
@@ -17,7 +17,7 @@ pub struct KeyBinding {
 }
 
 impl KeyBinding {
-    pub(super) fn parse(text: &str, budget: &mut Budget) -> Result<Self, SdJwtError> {
+    pub(crate) fn parse(text: &str, budget: &mut Budget) -> Result<Self, SdJwtError> {
         let jwt = parse_jwt(text, SdJwtError::KeyBinding)?;
         let claims = jwt.claims().map_err(|_| SdJwtError::KeyBinding)?;
         budget.take(&claims).ok_or(SdJwtError::TooMuch)?;

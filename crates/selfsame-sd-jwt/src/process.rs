@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::{Disclosure, DisclosureContent};
 use crate::path::{ClaimPath, Segment};
+use crate::{Disclosure, DisclosureContent};
 
 /// Maximum nesting depth of the processed claims, including recursive disclosures.
 const MAX_DEPTH: usize = 32;
@@ -15,11 +15,11 @@ const MAX_DEPTH: usize = 32;
 const MAX_PATH_BYTES: usize = 4 << 20;
 
 /// The member that lists the digests of an object's hidden members.
-pub(crate) const SD: &str = "_sd";
+pub const SD: &str = "_sd";
 /// The member that contains the digest of a hidden array element.
-pub(crate) const DOTS: &str = "...";
+pub const DOTS: &str = "...";
 /// The member that names the digest algorithm.
-pub(crate) const SD_ALG: &str = "_sd_alg";
+pub const SD_ALG: &str = "_sd_alg";
 
 /// The Processed SD-JWT Payload, and the place of each disclosure.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub enum ProcessError {
 }
 
 /// Processes a payload with these disclosures. Each is used at most once, so the work is linear.
-pub(super) fn process(
+pub(crate) fn process(
     payload: &Value,
     disclosures: &[Disclosure],
 ) -> Result<Processed, ProcessError> {

@@ -68,7 +68,10 @@ pub fn numeric_date(value: Option<&Value>) -> Result<Option<UnixTime>, BadTime> 
 }
 
 /// The seconds of a NumericDate, negative before 1970; fractions of a second are dropped.
-pub(crate) fn numeric_seconds(value: Option<&Value>) -> Result<Option<i64>, BadTime> {
+///
+/// # Errors
+/// [`BadTime`] for anything but a number.
+pub fn numeric_seconds(value: Option<&Value>) -> Result<Option<i64>, BadTime> {
     match value {
         None => Ok(None),
         // A float cast saturates, and NaN cannot be written in JSON.

@@ -3,7 +3,7 @@
 use selfsame_crypto::{encoding::base64url_encode, hash};
 use serde_json::Value;
 
-use super::SdJwtError;
+use crate::SdJwtError;
 
 /// A digest algorithm, by its name in the IANA registry of named information hashes.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
@@ -37,7 +37,7 @@ impl DigestAlgorithm {
     }
 
     /// Parses `_sd_alg` of an issuer's payload.
-    pub(super) fn of_payload(payload: &Value) -> Result<Self, SdJwtError> {
+    pub(crate) fn of_payload(payload: &Value) -> Result<Self, SdJwtError> {
         match payload.get("_sd_alg") {
             None => Ok(Self::default()),
             Some(name) => [Self::Sha256, Self::Sha384, Self::Sha512]

@@ -1,10 +1,10 @@
 //! Presents an SD-JWT: only the chosen disclosures (RFC 9901 §7.2).
 
-use super::{
+use crate::path::{ClaimPath, Segment};
+use crate::{
     DigestAlgorithm, SdJwt,
     process::{DisclosurePlace, ProcessError},
 };
-use crate::path::{ClaimPath, Segment};
 
 /// An SD-JWT with the chosen disclosures, not yet bound to a key.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -57,7 +57,7 @@ impl Presentation {
     }
 
     /// The `sd_hash` of a Key Binding JWT for this presentation (RFC 9901 §4.3.1).
-    pub(crate) fn sd_hash(&self) -> String {
+    pub fn sd_hash(&self) -> String {
         self.algorithm.digest(self.text.as_bytes())
     }
 }
