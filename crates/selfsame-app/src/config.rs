@@ -56,6 +56,7 @@ impl Config {
     pub(crate) fn forget_keys(&mut self) {
         self.issuer.certificate_key = None;
         self.verifier.certificate_key = None;
+        self.wallet.certificate_key = None;
     }
 }
 

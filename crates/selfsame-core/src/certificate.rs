@@ -55,7 +55,7 @@ pub struct Section<'a> {
 ///
 /// # Errors
 /// `BadRequest` if one cannot be read: a skipped anchor would look like an untrusted issuer.
-pub(crate) fn anchors(certificates: &[String]) -> Result<Vec<Vec<u8>>> {
+pub fn anchors(certificates: &[String]) -> Result<Vec<Vec<u8>>> {
     let mut anchors = Vec::new();
     for text in certificates {
         let found =

@@ -24,7 +24,9 @@ use url::Url;
 use crate::gather::Freshness;
 use selfsame_driver::record::events::{Event, EventKind};
 
-pub use call::{Arrived, Call, CallAnswer, CallEntry, CallProof, HTTP, HttpBody, HttpCall};
+pub use call::{
+    Arrived, Call, CallAnswer, CallAttestation, CallEntry, CallProof, HTTP, HttpBody, HttpCall,
+};
 pub use drive::TriedCall;
 pub use flow::{FlowOrigin, FlowResult, FlowStage};
 

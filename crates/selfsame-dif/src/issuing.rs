@@ -100,6 +100,7 @@ impl DifFormat {
         let asked = CredentialRequest {
             wanted: WantedCredential::CredentialConfigurationId(wanted),
             proofs: Some(vec![request.proof.jwt]),
+            attestation: None,
             response_encryption: None,
         };
         let token = token.access_token.expose();

@@ -17,6 +17,7 @@ use selfsame_openid::OrganisationRoles;
 use selfsame_openid4vc::wire::credential::CredentialAnswer;
 use selfsame_remote_wallet::RemoteWallets;
 use selfsame_sign_in::access::PresentedToken;
+use serde_json::Value;
 
 /// A call of an endpoint of an organisation's issuer that needs an access token.
 pub struct WithToken<'a> {
@@ -64,6 +65,9 @@ pub trait EndpointHost: Send + Sync {
 
     /// A nonce for the next proofs of possession that come with access tokens (RFC 9449 §9).
     async fn dpop_nonce(&self, roles: &OrganisationRoles) -> Result<String>;
+
+    /// The keys by which others know the attester of its wallet (a JWK Set).
+    async fn attester_keys(&self) -> Result<Value>;
 
     /// The rows of remote Indy wallets of its organisations.
     fn remote_wallets(&self) -> RemoteWallets;

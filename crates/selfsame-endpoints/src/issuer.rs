@@ -6,6 +6,7 @@ use http::header::{
     ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, VARY,
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
+use selfsame_attester::{AttestationHeaders, ChallengeAnswer, headers as names};
 use selfsame_core::organisation::look::LogoFile;
 use selfsame_http::error::{Handled, Problem};
 use selfsame_http::extract::{Path, Raw, after, bearer, is_kind};
@@ -55,12 +56,46 @@ pub async fn offer(RolesHere(roles): RolesHere, Path(id): Path<String>) -> Handl
     Ok(([(CONTENT_TYPE, JSON)], offer).into_response())
 }
 
-/// The token endpoint (§6).
+/// The token endpoint (§6). A wallet that is attested gets a challenge for its next proof.
 pub async fn token(RolesHere(roles): RolesHere, headers: HeaderMap, Raw(body): Raw) -> Handled {
     if !is_kind(&headers, FORM) {
         return Err(Problem::bad_request("body-not-form"));
     }
-    Ok(axum::Json(roles.issuer()?.token(&body).await?).into_response())
+    let issuer = roles.issuer()?;
+    let all = |name: &'static str| headers.get_all(name).iter().map(HeaderValue::as_bytes);
+    let attestation = AttestationHeaders::read(all(names::ATTESTATION), all(names::POP));
+    let answer = issuer.token_for(&body, attestation).await;
+    let answer = answer.map(|tokens| axum::Json(tokens).into_response());
+    if attestation.is_none() {
+        return Ok(answer?);
+    }
+    let answer = answer.unwrap_or_else(|error| Problem::from(error).into_response());
+    Ok(with_challenge(issuer.challenge(), answer))
+}
+
+/// The challenge endpoint (attestation-based client authentication, draft -07 §8).
+pub async fn challenge(RolesHere(roles): RolesHere) -> Handled {
+    let absent = || Problem::new(StatusCode::NOT_FOUND, "address-unknown");
+    let challenge = roles.issuer()?.challenge().ok_or_else(absent)?;
+    let fresh = [(CACHE_CONTROL, "no-store")];
+    Ok(open_to_all((fresh, axum::Json(challenge)).into_response()))
+}
+
+/// The keys of the attester of the wallet here, for those who want to trust it (RFC 7517 §5).
+pub async fn attester(State(instance): State<Instance>) -> Handled {
+    let keys = instance.attester_keys().await?;
+    Ok(open_to_all(axum::Json(keys).into_response()))
+}
+
+/// An answer with a challenge for the next proof of a wallet (draft -07 §8.1).
+fn with_challenge(challenge: Option<ChallengeAnswer>, mut answer: Response) -> Response {
+    let given = challenge.and_then(|given| HeaderValue::try_from(given.attestation_challenge).ok());
+    if let Some(challenge) = given {
+        let headers = answer.headers_mut();
+        headers.insert(names::CHALLENGE, challenge);
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    answer
 }
 
 /// The nonce endpoint (§7). Where access tokens may be bound to a key, a nonce for the next proof comes along, which saves

@@ -149,6 +149,7 @@ where
         DEREFERENCING,
     ])
     .refuses(&[RESOLUTION, DEREFERENCING]),
+        get("/attester/jwks", issuer::attester).named("wallet_attester_keys").gives(JSON, "The keys of the attester of the wallet here, for issuers that trust it; 404 without a wallet.").tag("wallet").by("RFC 7517 §5"),
         get("/dids/{name}/did.json", hosted::named).named("resolution_hosted_document").gives(DID_DOCUMENT, "A did:web document that the operator hosts here.").by("did:web"),
         get("/dids/{name}/did.jsonl", hosted::log).named("resolution_hosted_log").gives(JSON_LINES, "The log of a did:webvh that the operator hosts here.").by("did:webvh v1.0"),
         get("/dids/{name}/did-witness.json", hosted::witnesses).named("resolution_hosted_witness_proofs").gives(JSON, "The proofs of the witnesses of such a log.").by("did:webvh v1.0"),
@@ -187,6 +188,13 @@ where
                 .gives(JSON, "Redeems a pre-authorized code.")
                 .by("OpenID4VCI 1.0 §6")
                 .takes(FORM),
+            post("/issuer/challenge", issuer::challenge)
+                .named("issuance_challenge")
+                .gives(
+                    JSON,
+                    "A challenge for the proof that a wallet has its attested key; 404 where attestations do not count.",
+                )
+                .by("attestation-based client authentication, draft -07 §8"),
             post("/issuer/nonce", issuer::nonce)
                 .named("issuance_nonce")
                 .gives(JSON, "A nonce for proofs.")

@@ -105,6 +105,7 @@ impl EsignetHere {
             basic: header(headers, AUTHORIZATION.as_str())
                 .and_then(|text| text.strip_prefix("Basic ")),
             proof: header(headers, "dpop"),
+            attestation: None,
             body,
         };
         let granted = sign_ins

@@ -11,6 +11,7 @@ use crate::error::NetError;
 
 /// The header with a server's nonce (RFC 9449 §8.1).
 const DPOP_NONCE: &str = "dpop-nonce";
+const ATTESTATION_CHALLENGE: &str = "oauth-client-attestation-challenge";
 
 /// Limits of one call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -131,6 +132,9 @@ pub struct Response {
     pub challenge: Option<String>,
     /// The server's nonce for the caller's next proof of possession (RFC 9449 §8).
     pub dpop_nonce: Option<String>,
+    /// The server's challenge for the caller's next proof that it has its attested key (attestation-based client
+    /// authentication, draft -07 §8.1).
+    pub attestation_challenge: Option<String>,
     /// The body.
     pub body: Bytes,
 }
@@ -159,6 +163,7 @@ impl Response {
             retry_after: single(headers, &header::RETRY_AFTER)?.and_then(|v| v.trim().parse().ok()),
             challenge: first(headers, header::WWW_AUTHENTICATE.as_str()),
             dpop_nonce: first(headers, DPOP_NONCE),
+            attestation_challenge: first(headers, ATTESTATION_CHALLENGE),
             body,
         })
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error};
 use crate::form::{Form, decode_text};
+use crate::metadata::ATTESTED;
 
 pub use assertion::{AssertionRules, ClientAssertion};
 
@@ -32,12 +33,15 @@ pub enum AuthenticationMethod {
     ClientSecretPost,
     /// A token that the client signs with its private key.
     PrivateKeyJwt,
+    /// An attestation by somebody whom the server trusts, and a proof of possession of the attested key.
+    AttestJwtClientAuth,
 }
 
 impl AuthenticationMethod {
     /// All methods.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::PrivateKeyJwt,
+        Self::AttestJwtClientAuth,
         Self::ClientSecretBasic,
         Self::ClientSecretPost,
         Self::None,
@@ -50,6 +54,7 @@ impl AuthenticationMethod {
             Self::ClientSecretBasic => "client_secret_basic",
             Self::ClientSecretPost => "client_secret_post",
             Self::PrivateKeyJwt => "private_key_jwt",
+            Self::AttestJwtClientAuth => ATTESTED,
         }
     }
 

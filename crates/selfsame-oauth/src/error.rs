@@ -58,6 +58,13 @@ pub enum Code {
     InvalidRedirectUri,
     /// A member of a registration can't be used (RFC 7591 §3.2.2).
     InvalidClientMetadata,
+    /// The proof of possession of an attested key lacks the server's challenge (attestation-based client authentication,
+    /// draft -07 §6.2).
+    UseAttestationChallenge,
+    /// The client's attestation is too old (draft -07 §6.2).
+    UseFreshAttestation,
+    /// The client's attestation, or the proof of possession beside it, does not hold (draft -07 §6.2).
+    InvalidClientAttestation,
 }
 
 impl Code {
@@ -90,6 +97,9 @@ impl Code {
             Self::UnsupportedTokenType => "unsupported_token_type",
             Self::InvalidRedirectUri => "invalid_redirect_uri",
             Self::InvalidClientMetadata => "invalid_client_metadata",
+            Self::UseAttestationChallenge => "use_attestation_challenge",
+            Self::UseFreshAttestation => "use_fresh_attestation",
+            Self::InvalidClientAttestation => "invalid_client_attestation",
         }
     }
 }

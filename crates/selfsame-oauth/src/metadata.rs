@@ -7,6 +7,9 @@ use url::Url;
 use crate::grant::GrantType;
 use crate::token::PRE_AUTHORIZED_CODE;
 
+/// The method of clients that somebody attests.
+pub const ATTESTED: &str = "attest_jwt_client_auth";
+
 /// The metadata that an authorization server publishes about itself.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct ServerMetadata {
@@ -39,6 +42,15 @@ pub struct ServerMetadata {
     /// The algorithms of proofs of possession; without any, the server binds no tokens to keys (RFC 9449 §5.1).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dpop_signing_alg_values_supported: Vec<String>,
+    /// The algorithms of client attestations (attestation-based client authentication, draft -07 §10.1).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub client_attestation_signing_alg_values_supported: Vec<String>,
+    /// The algorithms of the proofs of possession beside them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub client_attestation_pop_signing_alg_values_supported: Vec<String>,
+    /// Where challenges for these proofs are given; if there is one, each proof needs a challenge (draft -07 §8).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub challenge_endpoint: Option<Url>,
     /// Whether a pre-authorized code may be redeemed without a `client_id` (OpenID4VCI 1.0 §12.3).
     #[serde(
         rename = "pre-authorized_grant_anonymous_access_supported",
@@ -64,8 +76,17 @@ impl ServerMetadata {
             code_challenge_methods_supported: Vec::new(),
             authorization_response_iss_parameter_supported: false,
             dpop_signing_alg_values_supported: Vec::new(),
+            client_attestation_signing_alg_values_supported: Vec::new(),
+            client_attestation_pop_signing_alg_values_supported: Vec::new(),
+            challenge_endpoint: None,
             anonymous_access_supported: true,
         }
+    }
+
+    /// Whether wallets are to attest themselves: the server lists that method, and admits no client without a name.
+    pub fn wants_attestation(&self) -> bool {
+        let mut listed = self.token_endpoint_auth_methods_supported.iter();
+        listed.any(|name| name == ATTESTED) && !self.anonymous_access_supported
     }
 
     /// Parses the document fetched for `issuer`. A document that names another issuer is refused (RFC 8414 §3.3).
@@ -195,6 +216,24 @@ mod tests {
         let again = ServerMetadata::parse(&text, "https://a.example").unwrap();
         assert_eq!(again, metadata);
         assert!(again.supports_pre_authorized_code());
+    }
+
+    #[test]
+    fn a_wallet_attests_itself_where_that_is_listed_and_nobody_is_nameless() {
+        let wants = |methods: &[&str], anonymous_access_supported| {
+            let endpoint = Url::parse("https://a.example/token").unwrap();
+            let methods = methods.iter().map(|one| (*one).to_owned()).collect();
+            let metadata = ServerMetadata {
+                token_endpoint_auth_methods_supported: methods,
+                anonymous_access_supported,
+                ..ServerMetadata::pre_authorized("https://a.example", endpoint)
+            };
+            metadata.wants_attestation()
+        };
+        assert!(wants(&["attest_jwt_client_auth"], false));
+        assert!(wants(&["none", "attest_jwt_client_auth"], false));
+        assert!(!wants(&["none", "attest_jwt_client_auth"], true));
+        assert!(!wants(&["none", "private_key_jwt"], false) && !wants(&[], false));
     }
 
     #[test]

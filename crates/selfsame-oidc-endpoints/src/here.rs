@@ -4,8 +4,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::response::Response;
-use http::header::{AUTHORIZATION, SET_COOKIE};
+use http::header::{AUTHORIZATION, CACHE_CONTROL, SET_COOKIE};
 use http::{Extensions, HeaderMap, HeaderValue};
+use selfsame_attester::{AttestationHeaders, headers as names};
 use selfsame_crypto::SecretString;
 use selfsame_driver::{Error, Result};
 use selfsame_http::cookie::{self, Jar};
@@ -143,6 +144,25 @@ pub(crate) fn proof(headers: &HeaderMap) -> Option<&str> {
         None => Some(first),
         Some(_) => Some(""),
     }
+}
+
+/// The headers by which a wallet is attested.
+pub(crate) fn attestation(headers: &HeaderMap) -> Option<AttestationHeaders<'_>> {
+    let all = |name: &'static str| headers.get_all(name).iter().map(HeaderValue::as_bytes);
+    AttestationHeaders::read(all(names::ATTESTATION), all(names::POP))
+}
+
+/// A response with a challenge for the next proof that a wallet has its attested key (attestation-based client
+/// authentication, draft -07 §8.1).
+pub(crate) fn with_challenge(here: &ProviderHere, mut response: Response) -> Response {
+    let given = here.provider.challenge();
+    let given = given.and_then(|given| HeaderValue::try_from(given.attestation_challenge).ok());
+    if let Some(challenge) = given {
+        let headers = response.headers_mut();
+        headers.insert(names::CHALLENGE, challenge);
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+    response
 }
 
 /// A response with a nonce for the next proofs (RFC 9449 §8.2).

@@ -3,13 +3,14 @@
 use axum::response::{IntoResponse as _, Response};
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, Method, StatusCode};
+use selfsame_attester::AttestationHeaders;
 use selfsame_http::error::{Handled, Problem};
 use selfsame_http::extract::{Raw, is_kind};
 use selfsame_http::response::{document, json, open_to_all};
 use selfsame_sign_in::CalledEndpoint;
 use selfsame_sign_in::access::{PresentedToken, Userinfo};
 
-use crate::here::{ProviderHere, after, proof, with_nonce};
+use crate::here::{ProviderHere, after, attestation, proof, with_challenge, with_nonce};
 
 const JSON: &str = "application/json";
 const JWT: &str = "application/jwt";
@@ -112,6 +113,7 @@ fn told(userinfo: Userinfo) -> Response {
 struct CalledHeaders<'a> {
     basic: Option<&'a str>,
     proof: Option<&'a str>,
+    attestation: Option<AttestationHeaders<'a>>,
     body: &'a [u8],
 }
 
@@ -122,6 +124,7 @@ impl<'a> CalledHeaders<'a> {
             method: "POST",
             basic: self.basic,
             proof: self.proof,
+            attestation: self.attestation,
             body: self.body,
         }
     }
@@ -134,17 +137,31 @@ fn called<'a>(headers: &'a HeaderMap, body: &'a [u8]) -> Handled<CalledHeaders<'
     Ok(CalledHeaders {
         basic: after(headers, "basic"),
         proof: proof(headers),
+        attestation: attestation(headers),
         body,
     })
 }
 
-/// An answer. A client that uses proofs gets a nonce for the next ones.
+/// An answer. A client that uses proofs gets a nonce or a challenge for the next ones.
 async fn finished(here: &ProviderHere, headers: &HeaderMap, answer: Handled) -> Handled {
-    match proof(headers) {
-        None => answer,
-        Some(_) => {
-            let answer = answer.unwrap_or_else(|problem| problem.into_response());
-            with_nonce(here, answer).await
-        }
+    let (is_proven, is_attested) = (proof(headers).is_some(), attestation(headers).is_some());
+    if !is_proven && !is_attested {
+        return answer;
     }
+    let mut answer = answer.unwrap_or_else(|problem| problem.into_response());
+    if is_attested {
+        answer = with_challenge(here, answer);
+    }
+    match is_proven {
+        true => with_nonce(here, answer).await,
+        false => Ok(answer),
+    }
+}
+
+/// The challenge endpoint (attestation-based client authentication, draft -07 §8).
+pub async fn challenge(here: ProviderHere) -> Handled {
+    let absent = || Problem::new(StatusCode::NOT_FOUND, "address-unknown");
+    let challenge = here.provider.challenge().ok_or_else(absent)?;
+    let fresh = [(CACHE_CONTROL, "no-store")];
+    Ok(open_to_all((fresh, axum::Json(challenge)).into_response()))
 }

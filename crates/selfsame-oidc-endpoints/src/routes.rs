@@ -77,6 +77,13 @@ where
                 .gives(JSON, "Takes a request ahead of the person's browser.")
                 .by("RFC 9126")
                 .takes(FORM),
+            post("/oidc/challenge", provider::challenge)
+                .named("sign_in_challenge")
+                .gives(
+                    JSON,
+                    "A challenge for the proof that a wallet has its attested key; 404 where attestations do not count.",
+                )
+                .by("attestation-based client authentication, draft -07 §8"),
             post("/oidc/token", provider::token)
                 .named("sign_in_token")
                 .gives(JSON, "Redeems a code or a refresh token.")

@@ -1,5 +1,6 @@
 //! What a provider publishes about itself (OpenID Connect Discovery §3, RFC 8414 §2).
 
+use selfsame_crypto::Algorithm;
 use selfsame_oauth::client::AuthenticationMethod;
 use selfsame_oauth::details::OPENID_CREDENTIAL;
 use selfsame_oauth::grant::GrantType;
@@ -65,6 +66,12 @@ pub struct ProviderMetadata {
     prompt_values_supported: [&'static str; 4],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     authorization_details_types_supported: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    client_attestation_signing_alg_values_supported: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    client_attestation_pop_signing_alg_values_supported: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    challenge_endpoint: Option<Url>,
 }
 
 impl ProviderAddresses {
@@ -75,6 +82,13 @@ impl ProviderAddresses {
     pub fn endpoint(&self, name: &str) -> Result<Url, url::ParseError> {
         self.base.join(name)
     }
+}
+
+/// The methods of authentication. Attestations are listed by those who trust an attester.
+fn methods(rules: &ProviderRules) -> Vec<&'static str> {
+    let attested = AuthenticationMethod::AttestJwtClientAuth;
+    let methods = rules.methods.iter().filter(|method| **method != attested);
+    methods.map(|method| method.as_str()).collect()
 }
 
 impl ProviderMetadata {
@@ -90,7 +104,7 @@ impl ProviderMetadata {
     ) -> Result<Self, url::ParseError> {
         let at = |name| addresses.endpoint(name);
         let algorithms: Vec<_> = rules.algorithms.iter().map(|alg| alg.as_str()).collect();
-        let methods: Vec<_> = rules.methods.iter().map(|method| method.as_str()).collect();
+        let methods = methods(rules);
         let is_secret = |name: &&str| *name != AuthenticationMethod::None.as_str();
         let scopes = ["openid", "offline_access"].into_iter();
         Ok(Self {
@@ -148,7 +162,26 @@ impl ProviderMetadata {
             ui_locales_supported: locales.to_vec(),
             prompt_values_supported: ["none", "login", "consent", "select_account"],
             authorization_details_types_supported: Vec::new(),
+            client_attestation_signing_alg_values_supported: Vec::new(),
+            client_attestation_pop_signing_alg_values_supported: Vec::new(),
+            challenge_endpoint: None,
         })
+    }
+
+    /// The metadata of a provider where wallets authenticate by attestations of these algorithms, with challenges of this
+    /// endpoint (attestation-based client authentication, draft -07 §8, §10.1).
+    #[must_use]
+    pub fn with_attestations(self, algorithms: &[Algorithm], challenge_endpoint: Url) -> Self {
+        let algorithms: Vec<_> = algorithms.iter().map(|one| one.as_str()).collect();
+        let mut methods = self.token_endpoint_auth_methods_supported;
+        methods.push(AuthenticationMethod::AttestJwtClientAuth.as_str());
+        Self {
+            token_endpoint_auth_methods_supported: methods,
+            client_attestation_signing_alg_values_supported: algorithms.clone(),
+            client_attestation_pop_signing_alg_values_supported: algorithms,
+            challenge_endpoint: Some(challenge_endpoint),
+            ..self
+        }
     }
 
     /// The metadata of a provider whose access tokens get credentials, with the scopes that stand for them (OpenID4VCI
@@ -187,5 +220,35 @@ mod tests {
         assert_eq!(fapi["require_pushed_authorization_requests"], true);
         let methods = &fapi["token_endpoint_auth_methods_supported"];
         assert_eq!(*methods, serde_json::json!(["private_key_jwt"]));
+        let methods = strict["token_endpoint_auth_methods_supported"].to_string();
+        assert!(!methods.contains("attest"), "{methods}");
+        assert!(strict.get("challenge_endpoint").is_none());
+    }
+
+    #[test]
+    fn the_metadata_tell_how_wallets_are_attested_and_where_challenges_are() {
+        let addresses = ProviderAddresses {
+            issuer: "https://op.example/oidc".to_owned(),
+            base: "https://op.example/oidc/".parse().unwrap(),
+        };
+        let rules = ProviderRules::of(Preset::Strict);
+        let metadata = ProviderMetadata::of(&addresses, &rules, &AcrTable::default(), &["en"]);
+        let endpoint = addresses.endpoint("challenge").unwrap();
+        let metadata = metadata
+            .unwrap()
+            .with_attestations(&[Algorithm::Es256], endpoint);
+        let told = serde_json::to_value(metadata).unwrap();
+        let methods = told["token_endpoint_auth_methods_supported"].to_string();
+        assert!(methods.contains("attest_jwt_client_auth"), "{methods}");
+        for algorithms in [
+            "client_attestation_signing_alg_values_supported",
+            "client_attestation_pop_signing_alg_values_supported",
+        ] {
+            assert_eq!(told[algorithms], serde_json::json!(["ES256"]));
+        }
+        assert_eq!(
+            told["challenge_endpoint"],
+            "https://op.example/oidc/challenge"
+        );
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use selfsame_attester::AttestationConfig;
+use selfsame_core::certificate::anchors;
 use selfsame_core::config::{DidMethod, NamedDid, TrustConfig};
 use selfsame_credential::Format;
 use selfsame_crypto::SecretString;
@@ -75,6 +77,8 @@ pub struct IssuerConfig {
     /// The types that people get by signing in at the provider here: for each claim of the credential, the name of the
     /// person's claim that it is made from.
     pub by_sign_in: BTreeMap<String, BTreeMap<String, String>>,
+    /// Whether wallets and keys must be attested, and by whom.
+    pub attestation: AttestationConfig,
 }
 
 impl Default for IssuerConfig {
@@ -99,6 +103,7 @@ impl Default for IssuerConfig {
             encryption: WantedEncryption::Off,
             notifications: false,
             by_sign_in: BTreeMap::new(),
+            attestation: AttestationConfig::default(),
         }
     }
 }
@@ -116,6 +121,8 @@ impl IssuerConfig {
     /// # Errors
     /// `BadRequest`, with the setting and what to do.
     pub fn check(&self) -> Result<()> {
+        self.attestation.check()?;
+        anchors(&self.attestation.certificates())?;
         // SD-JWT VC §2.2.2.1: `vct` is a StringOrURI, which names its type globally.
         if Url::parse(&self.vct_base).is_err() {
             return Err(Error::bad_request("vct-base-malformed").with("vct_base", &self.vct_base));

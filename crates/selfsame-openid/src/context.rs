@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use async_trait::async_trait;
+use selfsame_attester::WalletGate;
 use selfsame_core::Shared;
 use selfsame_core::certificate::Certificate;
 use selfsame_core::identity::Identity;
@@ -32,6 +33,8 @@ pub struct Context {
     pub(crate) verifier_certificate: Option<Certificate>,
     /// Its authority and document signer, for mobile documents.
     pub(crate) documents: DocumentSigners,
+    /// What judges wallets that are attested, and who may attest keys.
+    pub(crate) gate: Arc<WalletGate>,
     /// The issuer of the same organisation; set once it exists.
     pub(crate) own_issuer: OnceLock<OwnIssuer>,
     /// Makes the entries of the instance's own acts; set once the audit trail exists.

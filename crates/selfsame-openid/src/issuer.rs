@@ -1,6 +1,7 @@
 //! The issuer: offers, issues and revokes credentials.
 
 mod anchors;
+mod attested;
 mod awaited;
 mod by_sign_in;
 mod erasure;
@@ -114,7 +115,8 @@ impl Current {
         let made = parts.documents(&title, &look, &types)?;
         let documents = parts.memory.documents.allot();
         let settings = IssuerSettings {
-            metadata: EnforcedMetadata::of(&made.issuer),
+            metadata: EnforcedMetadata::of(&made.issuer)
+                .trusting(parts.context.gate.trusted().clone()),
             key: parts.key.clone(),
             encryption: parts.encryption()?,
             nonce_lifetime: 300,

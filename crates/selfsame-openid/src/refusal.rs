@@ -10,7 +10,9 @@ pub(crate) fn refusal(error: Protocol) -> Error {
         Protocol::State(_) | Protocol::Setup(_) => return Error::internal(error),
         Protocol::Expired(_) => ErrorKind::Gone,
         Protocol::Token(token) => match token.code {
-            Code::InvalidToken => ErrorKind::Unauthenticated,
+            Code::InvalidClient | Code::InvalidClientAttestation | Code::InvalidToken => {
+                ErrorKind::Unauthenticated
+            }
             Code::InsufficientScope => ErrorKind::Forbidden,
             _ => ErrorKind::BadRequest,
         },

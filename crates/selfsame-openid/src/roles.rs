@@ -8,7 +8,8 @@ use std::sync::{Arc, OnceLock, RwLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use selfsame_core::certificate::Certificate;
+use selfsame_attester::{Attester, WalletGate};
+use selfsame_core::certificate::{Certificate, anchors};
 use selfsame_core::config::NamedDid;
 use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, Wish, WishedKey};
@@ -61,6 +62,7 @@ pub struct Roles {
     own_acts: Arc<OnceLock<Box<OwnActEntry>>>,
     proofs: Arc<OnceLock<Box<dyn HeldProofs>>>,
     certificates: Certificates,
+    gate: Arc<WalletGate>,
     open: OpenOrganisations,
     memory: RoleMemory,
 }
@@ -88,6 +90,7 @@ impl Roles {
         let certificates = Certificates::open(&mut config, wanted, &organisation, keys).await?;
         certificates.report(&shared.trust.now().anchors, shared.clock.now());
         let types = types_of(shared, &config);
+        let gate = Arc::new(gate(shared, &config).await?);
         let context = Arc::new(Context {
             types: types.clone(),
             config: Arc::new(config.clone()),
@@ -95,6 +98,7 @@ impl Roles {
             issuer_certificate: certificates.issuer.clone(),
             verifier_certificate: certificates.verifier.clone(),
             documents: documents(shared, &organisation),
+            gate: gate.clone(),
             own_issuer: OnceLock::new(),
             own_acts: Arc::default(),
             proofs: Arc::default(),
@@ -131,6 +135,7 @@ impl Roles {
             own_acts: context.own_acts.clone(),
             proofs: context.proofs.clone(),
             certificates,
+            gate,
             shared: shared.clone(),
             wanted,
             config: Arc::new(config),
@@ -152,6 +157,12 @@ impl Roles {
         let all = [("issuer", issuer), ("verifier", verifier)];
         all.into_iter()
             .filter_map(|(role, one)| Some((role, one.as_ref()?)))
+    }
+
+    /// What judges wallets that are attested.
+    #[must_use]
+    pub fn gate(&self) -> &Arc<WalletGate> {
+        &self.gate
     }
 
     /// The credential types of every organisation.
@@ -228,6 +239,7 @@ impl Roles {
             organisation,
             issuer_certificate: None,
             verifier_certificate: None,
+            gate: self.gate.clone(),
             own_issuer: OnceLock::new(),
             own_acts: self.own_acts.clone(),
             proofs: self.proofs.clone(),
@@ -323,6 +335,14 @@ fn types_of(shared: &Shared, config: &RolesConfig) -> Arc<Types> {
     let issuer = &config.issuer;
     let samples = issuer.samples.then_some(issuer.vct_base.as_str());
     Arc::new(Types::new(shared.store.clone(), samples))
+}
+
+/// What judges wallets that are attested.
+async fn gate(shared: &Shared, config: &RolesConfig) -> Result<WalletGate> {
+    let wanted = &config.issuer.attestation;
+    let (store, keys) = (shared.store.clone(), shared.keys.clone());
+    let own = Attester::new(store, keys, shared.clock.clone(), &shared.config.origin);
+    WalletGate::open(&own, wanted, anchors(&wanted.certificates())?).await
 }
 
 /// The authority and the document signer of an organisation, which are made at their first use.

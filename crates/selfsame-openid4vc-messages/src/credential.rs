@@ -28,8 +28,10 @@ pub enum WantedCredential {
 pub struct CredentialRequest {
     /// The requested credential.
     pub wanted: WantedCredential,
-    /// Key proofs in compact form; `None` if `proofs` is absent.
+    /// Key proofs of the type `jwt` in compact form; `None` if there are none.
     pub proofs: Option<Vec<String>>,
+    /// The proof of the type `attestation`, if there is one in their place (Appendix F.3).
+    pub attestation: Option<String>,
     /// What the response is to be encrypted with; `None` for a response in the clear.
     pub response_encryption: Option<EncryptionParameters>,
 }
@@ -156,9 +158,15 @@ impl CredentialRequest {
         let encryption = raw.credential_response_encryption;
         let response_encryption = encryption.map(response_encryption).transpose()?;
         let proofs = raw.proofs.map(proofs).transpose()?;
+        let (proofs, attestation) = match proofs {
+            None => (None, None),
+            Some(ReadProofs::Jwts(jwts)) => (Some(jwts), None),
+            Some(ReadProofs::Attestation(attestation)) => (None, Some(attestation)),
+        };
         Ok(Self {
             wanted,
             proofs,
+            attestation,
             response_encryption,
         })
     }
@@ -172,10 +180,11 @@ impl CredentialRequest {
         let raw = RawRequest {
             credential_identifier: identifier,
             credential_configuration_id: configuration,
-            proofs: self
-                .proofs
-                .as_ref()
-                .map(|jwts| serde_json::json!({ "jwt": jwts })),
+            proofs: match (&self.proofs, &self.attestation) {
+                (Some(jwts), _) => Some(serde_json::json!({ "jwt": jwts })),
+                (None, Some(one)) => Some(serde_json::json!({ "attestation": [one] })),
+                (None, None) => None,
+            },
             credential_response_encryption: self
                 .response_encryption
                 .as_ref()
@@ -195,8 +204,14 @@ fn response_encryption(value: serde_json::Value) -> Result<EncryptionParameters,
     json::value_as(value).map_err(|_| refuse("credential_response_encryption needs jwk and enc"))
 }
 
+/// The proofs of a request.
+enum ReadProofs {
+    Jwts(Vec<String>),
+    Attestation(String),
+}
+
 // OpenID4VCI 1.0 §8.2: `proofs` has exactly one member, a proof type with a non-empty array.
-fn proofs(value: serde_json::Value) -> Result<Vec<String>, Error> {
+fn proofs(value: serde_json::Value) -> Result<ReadProofs, Error> {
     let refuse = |reason: &str| Error::credential(CredentialCode::InvalidProof, reason);
     let serde_json::Value::Object(types) = value else {
         return Err(refuse("proofs is not an object"));
@@ -205,15 +220,20 @@ fn proofs(value: serde_json::Value) -> Result<Vec<String>, Error> {
     let (Some((kind, list)), None) = (types.next(), types.next()) else {
         return Err(refuse("proofs must hold exactly one proof type"));
     };
-    if kind != "jwt" {
-        return Err(refuse("the proof type is not supported"));
-    }
     let jwts: Vec<String> =
-        json::value_as(list).map_err(|_| refuse("proofs.jwt is not an array of strings"))?;
-    match jwts.len() {
-        0 => Err(refuse("proofs.jwt is empty")),
-        len if len > MAX_PROOFS => Err(refuse("proofs.jwt is too long")),
-        _ => Ok(jwts),
+        json::value_as(list).map_err(|_| refuse("the proofs are not an array of strings"))?;
+    match (kind.as_str(), jwts.len()) {
+        ("jwt" | "attestation", 0) => Err(refuse("there are no proofs")),
+        ("jwt", len) if len > MAX_PROOFS => Err(refuse("proofs.jwt is too long")),
+        ("jwt", _) => Ok(ReadProofs::Jwts(jwts)),
+        // Appendix F.3: exactly one attestation, which names all keys.
+        ("attestation", 1) => {
+            let mut jwts = jwts.into_iter();
+            let only = jwts.next().map(ReadProofs::Attestation);
+            only.ok_or_else(|| refuse("there are no proofs"))
+        }
+        ("attestation", _) => Err(refuse("proofs.attestation has more than one attestation")),
+        _ => Err(refuse("the proof type is not supported")),
     }
 }
 
@@ -306,10 +326,18 @@ mod tests {
             let request = CredentialRequest {
                 wanted,
                 proofs: Some(vec!["x.y.z".into()]),
+                attestation: None,
                 response_encryption: None,
             };
             let again = CredentialRequest::parse(request.to_json().as_bytes()).unwrap();
             assert_eq!(again, request);
+            let attested = CredentialRequest {
+                proofs: None,
+                attestation: Some("x.y.z".into()),
+                ..request
+            };
+            let again = CredentialRequest::parse(attested.to_json().as_bytes()).unwrap();
+            assert_eq!(again, attested);
         }
     }
 
@@ -344,6 +372,9 @@ mod tests {
             r#"{"jwt":[1]}"#,
             r#"{"di_vp":[{}]}"#,
             r#"{"jwt":["x"],"attestation":["y"]}"#,
+            r#"{"attestation":[]}"#,
+            r#"{"attestation":["x","y"]}"#,
+            r#"{"attestation":"x"}"#,
         ] {
             let body = format!(r#"{{"credential_identifier":"a","proofs":{proofs}}}"#);
             assert_eq!(code(&body), Some("invalid_proof"), "{proofs}");

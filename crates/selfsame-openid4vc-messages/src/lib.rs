@@ -21,6 +21,7 @@ pub mod deferred;
 pub mod encryption;
 pub mod error;
 pub mod http_answer;
+pub mod issuer_nonce;
 pub mod nonce;
 pub mod notification;
 pub mod offer;

@@ -1,5 +1,6 @@
 //! Attestations of verifiers (OpenID4VP 1.0 §12): somebody whom wallets trust states which key a verifier has.
 
+use selfsame_crypto::jws::Compact;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::x509::Chain;
 use selfsame_crypto::{Jwk, PublicKey};
@@ -29,6 +30,33 @@ pub struct VerifierAttestation {
 }
 
 impl VerifierAttestation {
+    /// The attestation of a verifier, in the header of its request object (§5.9.3, §12). `name` is the client identifier
+    /// without its prefix.
+    ///
+    /// # Errors
+    /// `invalid_request`.
+    pub fn of_object(
+        name: &str,
+        object: &Compact,
+        anchors: &[Vec<u8>],
+        now: UnixTime,
+    ) -> Result<Self, Error> {
+        let refuse = Error::invalid_request;
+        let text = object.header.other.get(HEADER);
+        let text = text.and_then(Value::as_str);
+        let text =
+            text.ok_or_else(|| refuse("the request object's header has no attestation (jwt)"))?;
+        let attestation = Self::verify(text, name, anchors, now)?;
+        let claims = object.claims().unwrap_or_default();
+        let address = claims.get("response_uri").and_then(Value::as_str);
+        match attestation.allows(address.unwrap_or_default()) {
+            true => Ok(attestation),
+            false => Err(refuse(
+                "the verifier's attestation does not list the address that the answer goes to",
+            )),
+        }
+    }
+
     /// Verifies an attestation of this verifier, whose attester has a certificate of one of these anchors. `subject` is
     /// the client identifier without its prefix.
     ///

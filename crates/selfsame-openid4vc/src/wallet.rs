@@ -145,6 +145,9 @@ pub struct Ask {
     pub issuer: Option<String>,
     /// The keys to bind to; empty for credentials without holder binding.
     pub bindings: Vec<Binding>,
+    /// The attestation of these keys. Who begins adds it if the issuer requires one (OpenID4VCI 1.0 Appendix D).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_attestation: Option<String>,
 }
 
 /// A key of the person to bind a credential to.

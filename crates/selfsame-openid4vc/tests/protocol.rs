@@ -2,6 +2,8 @@
 
 #[path = "protocol/arbitrary.rs"]
 mod arbitrary;
+#[path = "protocol/attested.rs"]
+mod attested;
 #[path = "protocol/encrypted.rs"]
 mod encrypted;
 #[path = "protocol/holder.rs"]

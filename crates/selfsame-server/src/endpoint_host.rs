@@ -76,6 +76,10 @@ impl EndpointHost for Server {
         self.app().dpop_nonce(roles).await
     }
 
+    async fn attester_keys(&self) -> Result<serde_json::Value> {
+        self.app().attester_keys().await
+    }
+
     fn remote_wallets(&self) -> RemoteWallets {
         self.app().remote_wallets()
     }

@@ -4,6 +4,7 @@ mod administration;
 mod agent_pages;
 mod applications;
 mod asking;
+mod attested;
 mod audit;
 mod books;
 mod bound_tokens;

@@ -41,7 +41,8 @@ impl SignIns {
         let now = self.shared().clock.now();
         networks.admits(&network, now).map_err(too_many)?;
         let done = call.await;
-        let is_refused = |error: &Error| error.code == Some(Code::InvalidClient.as_str());
+        let wrong = [Code::InvalidClient, Code::InvalidClientAttestation].map(Code::as_str);
+        let is_refused = |error: &Error| error.code.is_some_and(|code| wrong.contains(&code));
         if done.as_ref().is_err_and(is_refused) {
             networks.add(network, now);
         }

@@ -2,22 +2,24 @@
 
 use std::sync::Arc;
 
+use selfsame_attester::PresentedClient;
 use selfsame_core::gather::Freshness;
 use selfsame_credential::evidence::{Need, Step};
 use selfsame_crypto::Algorithm;
 use selfsame_driver::Result;
-use selfsame_oauth::Code;
 use selfsame_oauth::client::{
     AssertionRules, AuthenticationMethod, ClientAssertion, ClientCredentials, ClientProof,
 };
 use selfsame_oauth::jwt::JwtTime;
 use selfsame_oauth::jwt::VerificationKeys;
 use selfsame_oauth::spent::SpentId;
+use selfsame_oauth::{Code, Form};
 use selfsame_oidc::ProviderRules;
 use selfsame_oidc::relying_party::PartyKeys;
 use url::Url;
 
 use crate::clients::FoundClient;
+use crate::dpop_check::CalledEndpoint;
 use crate::refusal::{refusal, refuse};
 use crate::service::SignIns;
 
@@ -25,9 +27,59 @@ use crate::service::SignIns;
 pub(crate) struct CallingClient {
     pub client: Arc<FoundClient>,
     pub spent: Vec<SpentId>,
+    /// The thumbprint of its instance's key, if it is attested.
+    pub instance: Option<String>,
 }
 
 impl SignIns {
+    /// The client that calls an endpoint where wallets authenticate: by its attestation if it sends one, else by what its
+    /// form and its header `Authorization` say.
+    ///
+    /// # Errors
+    /// `invalid_request` for more than one method (RFC 6749 §2.3); those of the methods.
+    pub(crate) async fn caller(
+        &self,
+        called: &CalledEndpoint<'_>,
+        form: &mut Form,
+    ) -> Result<CallingClient> {
+        // Where attestations do not count, they are what any unknown header is.
+        let gate = self
+            .service
+            .parts
+            .gate
+            .as_ref()
+            .filter(|gate| gate.is_open());
+        let (Some(headers), Some(gate)) = (&called.attestation, gate) else {
+            let taken = ClientCredentials::take(form, called.basic);
+            return self.calling(taken.map_err(refusal)?, called.url).await;
+        };
+        if called.basic.is_some() || form.has("client_secret") || form.has("client_assertion") {
+            let reason = "the client authenticates in more than one way";
+            return Err(refuse(Code::InvalidRequest, reason));
+        }
+        let named = form.take("client_id");
+        let presented = PresentedClient {
+            headers: called.attestation,
+            client_id: named.as_deref(),
+            server: self.place.issuer(),
+        };
+        let now = self.shared().clock.now();
+        let judged = gate.attested(headers, &presented, now);
+        let attested = judged.map_err(refusal)?;
+        let found = self.clients().active(&attested.client_id).await?;
+        // A client may choose a stronger method than it registered, and no other.
+        let (attested_too, nothing) = (
+            AuthenticationMethod::AttestJwtClientAuth,
+            AuthenticationMethod::None,
+        );
+        let client = found.filter(|one| [attested_too, nothing].contains(&one.party.method));
+        Ok(CallingClient {
+            client: client.ok_or_else(unknown)?,
+            spent: vec![attested.spent],
+            instance: Some(attested.instance),
+        })
+    }
+
     /// The client that calls an endpoint.
     ///
     /// # Errors
@@ -53,7 +105,11 @@ impl SignIns {
                 self.asserted(&client, assertion, endpoint).await?
             }
         };
-        Ok(CallingClient { client, spent })
+        Ok(CallingClient {
+            client,
+            spent,
+            instance: None,
+        })
     }
 
     /// As [`Self::calling`], for endpoints where a client without a secret has nothing to ask.

@@ -1,5 +1,6 @@
 //! What a provider publishes: its metadata and its public keys.
 
+use selfsame_attester::ALGORITHMS;
 use selfsame_driver::{Error, Result};
 use selfsame_oauth::jwt::VerificationKeys;
 use selfsame_oidc::provider::ProviderMetadata;
@@ -16,7 +17,12 @@ impl SignIns {
         let (acr, locales) = (&service.parts.acr, &service.parts.locales);
         let metadata = ProviderMetadata::of(&self.place.addresses, &service.rules, acr, locales);
         let metadata = metadata.map_err(Error::internal)?;
-        Ok(metadata.with_credentials(service.parts.credentials.names()))
+        let metadata = metadata.with_credentials(service.parts.credentials.names());
+        let gate = service.parts.gate.as_ref();
+        Ok(match gate.is_some_and(|gate| gate.is_open()) {
+            true => metadata.with_attestations(&ALGORITHMS, self.place.endpoint("challenge")?),
+            false => metadata,
+        })
     }
 
     /// The public keys: those in use, the next ones, and former ones for a day.

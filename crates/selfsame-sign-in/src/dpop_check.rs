@@ -1,5 +1,6 @@
 //! What a client's call brings beside its form, and the proof that it has a key.
 
+use selfsame_attester::AttestationHeaders;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Result;
 use selfsame_oauth::dpop::{self, DpopNonces, DpopRequest, ProvenKey};
@@ -24,6 +25,8 @@ pub struct CalledEndpoint<'a> {
     pub basic: Option<&'a str>,
     /// The header `DPoP`.
     pub proof: Option<&'a str>,
+    /// The headers by which a wallet is attested.
+    pub attestation: Option<AttestationHeaders<'a>>,
     /// The body: a form.
     pub body: &'a [u8],
 }

@@ -4,7 +4,6 @@ use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_driver::Result;
 use selfsame_driver::record::encode;
-use selfsame_oauth::client::ClientCredentials;
 use selfsame_oauth::{Code, Error as Refused, Form};
 use selfsame_store::{Batch, Put, StoreError};
 use serde::Serialize;
@@ -36,9 +35,7 @@ impl SignIns {
             let reason = "a pushed request has no request_uri";
             return Err(refuse(Code::InvalidRequest, reason));
         }
-        let taken = ClientCredentials::take(&mut form, called.basic);
-        let credentials = taken.map_err(refusal)?;
-        let calling = self.calling(credentials, called.url).await?;
+        let calling = self.caller(called, &mut form).await?;
         let (client, mut spent) = (calling.client, calling.spent);
         let nonces = self.nonces(&client.rules).await?;
         let proven = proven_key(

@@ -142,6 +142,9 @@ pub(crate) struct GrantedSignIn {
     /// The thumbprint of the key that the tokens are bound to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jkt: Option<String>,
+    /// The thumbprint of the attested key of the client's instance, to which the refresh token is bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
     /// The refresh token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refresh: Option<RefreshState>,

@@ -133,6 +133,7 @@ impl RedeemingCode<'_> {
             claims,
             code: coded.code,
             jkt: self.call.jkt.clone(),
+            instance: self.call.instance.clone(),
             refresh: refresh.map(|secret| RefreshState {
                 hash: sha256(secret.expose().as_bytes()),
                 spent: Vec::new(),

@@ -75,6 +75,10 @@ impl RefreshingTokens<'_> {
         if !self.handed.is(&kept.hash) || (is_bound && granted.jkt != self.call.jkt) {
             return Err(unknown());
         }
+        // Attestation-based client authentication, draft -07 §10.3: by the same instance, not by the same client alone.
+        if granted.instance != self.call.instance {
+            return Err(unknown());
+        }
         let plan = self.plan(record, granted, round)?;
         let mut state = kept.clone();
         if let Some(secret) = &plan.refresh {

@@ -11,7 +11,9 @@ const APP_NEEDED: &str = "totp-needed";
 /// Converts a refusal, and logs it.
 pub(crate) fn refusal(error: Refused) -> Error {
     let kind = match error.code {
-        Code::InvalidClient | Code::InvalidToken => ErrorKind::Unauthenticated,
+        Code::InvalidClient | Code::InvalidClientAttestation | Code::InvalidToken => {
+            ErrorKind::Unauthenticated
+        }
         Code::InsufficientScope | Code::AccessDenied => ErrorKind::Forbidden,
         _ => ErrorKind::BadRequest,
     };

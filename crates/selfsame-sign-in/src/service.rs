@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use selfsame_attester::{ChallengeAnswer, WalletGate};
 use selfsame_core::Shared;
 use selfsame_core::organisation::Organisation;
 use selfsame_crypto::seal::SealingKey;
@@ -41,6 +42,8 @@ pub struct SignInParts {
     pub keys_in_hsm: bool,
     /// The credentials that people get by signing in.
     pub credentials: CredentialScopes,
+    /// What judges wallets that are attested, if any can be.
+    pub gate: Option<Arc<WalletGate>>,
 }
 
 /// The provider of each organisation of one instance.
@@ -103,6 +106,13 @@ impl SignIns {
     pub fn wallet_settings(&self) -> Result<&dyn WaySettings> {
         let settings = self.service.parts.wallet_settings.as_deref();
         settings.ok_or_else(|| Error::not_found("verifier-absent"))
+    }
+
+    /// A challenge for the next proof of possession of an attested key; `None` where attestations do not count.
+    #[must_use]
+    pub fn challenge(&self) -> Option<ChallengeAnswer> {
+        let gate = self.service.parts.gate.as_ref()?;
+        gate.challenge(self.place.issuer(), &self.shared().clock.ctx())
     }
 
     pub(crate) fn shared(&self) -> &Shared {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selfsame_driver::Result;
 use selfsame_oauth::Code;
-use selfsame_oauth::client::{AuthenticationMethod, ClientCredentials};
+use selfsame_oauth::client::AuthenticationMethod;
 use selfsame_oauth::grant::Grant;
 use selfsame_oauth::grant::GrantType;
 use selfsame_oauth::spent::SpentId;
@@ -21,6 +21,8 @@ pub(crate) struct TokenCall {
     pub client: Arc<FoundClient>,
     /// The thumbprint of the key that it proved to have.
     pub jkt: Option<String>,
+    /// The thumbprint of the key of the instance that is attested.
+    pub instance: Option<String>,
     /// Identifiers that count once.
     pub spent: Vec<SpentId>,
 }
@@ -39,9 +41,7 @@ impl SignIns {
     /// RFC 6749 §5.2 and RFC 9449 §5, with the code; those of the identity system.
     pub async fn token(&self, called: &CalledEndpoint<'_>) -> Result<GrantedTokens> {
         let mut form = called.form()?;
-        let taken = ClientCredentials::take(&mut form, called.basic);
-        let credentials = taken.map_err(refusal)?;
-        let calling = self.calling(credentials, called.url).await?;
+        let calling = self.caller(called, &mut form).await?;
         let (client, mut spent) = (calling.client, calling.spent);
         let nonces = self.nonces(&client.rules).await?;
         let now = self.shared().clock.now();
@@ -55,6 +55,7 @@ impl SignIns {
         let call = TokenCall {
             client,
             jkt: proven.map(|proven| proven.thumbprint),
+            instance: calling.instance,
             spent,
         };
         let granted = self.granted(&call, grant).await;

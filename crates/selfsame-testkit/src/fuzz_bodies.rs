@@ -7,6 +7,7 @@ mod anoncreds;
 mod anoncreds_w3c;
 mod aries;
 mod askar;
+mod attestation;
 mod cbor;
 mod credential;
 mod data_integrity;
@@ -38,6 +39,7 @@ pub use anoncreds::{anoncreds, presentation};
 pub use anoncreds_w3c::anoncreds_w3c;
 pub use aries::{aries_message, aries_v2_message};
 pub use askar::{askar_key, askar_text};
+pub use attestation::{client_attestation, key_attestation};
 pub use cbor::{cbor, cose, mdoc};
 pub use credential::{dcql, status_list};
 pub use data_integrity::data_integrity;
@@ -76,7 +78,7 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 50] = [
+pub const TARGETS: [Target; 52] = [
     Target {
         name: "explain",
         body: explain,
@@ -326,6 +328,16 @@ pub const TARGETS: [Target; 50] = [
         name: "request_object",
         body: request_object,
         seeds: sign_in::request_object_seeds,
+    },
+    Target {
+        name: "client_attestation",
+        body: client_attestation,
+        seeds: attestation::client_attestation_seeds,
+    },
+    Target {
+        name: "key_attestation",
+        body: key_attestation,
+        seeds: attestation::key_attestation_seeds,
     },
 ];
 

@@ -1,5 +1,6 @@
 //! Settings of a wallet for many people: who may create one, and how much it keeps.
 
+use selfsame_crypto::SecretString;
 use selfsame_driver::Bound;
 use selfsame_openid4vc::wire::transaction::TransactionType;
 use serde::{Deserialize, Serialize};
@@ -24,6 +25,12 @@ pub struct WalletConfig {
     pub transaction_types: Vec<TransactionType>,
     /// Whether organisations keep rows of Indy wallets of the type "remote" here.
     pub remote_wallets: bool,
+    /// The certificate chain of the wallet's attester, PEM, the leaf first, without the anchor; in a settings file, the
+    /// path to it. Without one, issuers know the attester by its key.
+    pub certificate: Option<String>,
+    /// The key of the certificate, PKCS#8 in PEM; in a settings file, the path to it.
+    #[serde(skip_serializing)]
+    pub certificate_key: Option<SecretString>,
 }
 
 impl Default for WalletConfig {
@@ -36,6 +43,8 @@ impl Default for WalletConfig {
             client_id: "selfsame-wallet".to_owned(),
             transaction_types: Vec::new(),
             remote_wallets: false,
+            certificate: None,
+            certificate_key: None,
         }
     }
 }

@@ -25,6 +25,7 @@ pub mod view;
 use std::sync::Arc;
 
 use selfsame_accounts::{Accounts, AccountsParts};
+use selfsame_attester::Attester;
 use selfsame_core::organisation::Organisation;
 use selfsame_core::{Correspondent, Shared};
 use selfsame_net::{Cache, CacheSettings};
@@ -77,6 +78,7 @@ pub struct Wallet {
     receiving: Arc<Receiving>,
     answering: Arc<Answering>,
     notifying: Arc<NotifyingIssuer>,
+    attester: Attester,
     retagged: Retagged,
 }
 
@@ -115,6 +117,12 @@ impl Wallet {
             receiving: Arc::new(Receiving::new(shared.clone())),
             answering: Arc::new(Answering::new()),
             notifying: Arc::new(NotifyingIssuer::new(shared.clone())),
+            attester: Attester::new(
+                shared.store.clone(),
+                shared.keys.clone(),
+                shared.clock.clone(),
+                &shared.config.origin,
+            ),
             retagged: Retagged::default(),
             client_id: config.client_id.clone(),
             transactions: known_types(&config.transaction_types),
@@ -133,6 +141,12 @@ impl Wallet {
     #[must_use]
     pub fn accounts(&self) -> &Accounts {
         &self.accounts
+    }
+
+    /// The attester of this wallet and of its keys, which issuers may trust.
+    #[must_use]
+    pub fn attester(&self) -> &Attester {
+        &self.attester
     }
 
     /// The machines that get answers to calls.

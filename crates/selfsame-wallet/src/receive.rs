@@ -1,5 +1,6 @@
 //! Accepting an offer: preview, consent, and the flow that ends with cards (OpenID4VCI 1.0).
 
+mod attested;
 mod by_sign_in;
 pub(crate) mod flow;
 mod judge;
@@ -34,6 +35,7 @@ use crate::view::{
     TxCodePrompt,
 };
 use crate::{ISSUER_REST, Wallet};
+use attested::SenderKeys;
 use flow::{Flow, FlowEnd};
 use possession::PossessedKey;
 use selfsame_core::Recency;
@@ -53,8 +55,8 @@ struct OfferToAccept {
     known: Arc<OfferingIssuer>,
     /// The form that redeems the code of a sign-in; `None` for the code of the offer.
     redemption: Option<SecretString>,
-    /// The key that the code of the sign-in is bound to.
-    possessed: Option<PossessedKey>,
+    /// The keys by which the server of the sign-in knows the wallet.
+    sender: Option<SenderKeys>,
 }
 
 impl OfferToAccept {
@@ -64,7 +66,7 @@ impl OfferToAccept {
             offer,
             known,
             redemption: None,
-            possessed: None,
+            sender: None,
         }
     }
 }
@@ -183,7 +185,7 @@ impl Wallet {
             offer,
             known,
             redemption,
-            possessed,
+            sender,
         } = to_accept;
         let key = issuer_key(&offer);
         let copies = accept.copies.unwrap_or(1);
@@ -204,21 +206,19 @@ impl Wallet {
                 (bindings, batch, true)
             }
         };
-        let (possessed, batch) = match possessed {
-            Some(possessed) => self.still_possessed(person, possessed, batch).await?,
-            None => self.possessed_at(person, &known.server, batch)?,
-        };
+        let (sender, batch) = self.sender(person, &known.server, sender, batch).await?;
         let tx_code = accept.tx_code.clone().map(SecretString::from);
-        let begun = wallet::begin(&wallet::Accept {
+        let mut begun = wallet::begin(&wallet::Accept {
             offer: &offer,
             issuer: &known.issuer,
             server: &known.server,
             tx_code: tx_code.as_ref(),
             bindings: &bindings,
-            with_proof: possessed.is_some(),
+            with_proof: sender.possessed.is_some(),
             redemption: redemption.as_ref(),
         })
         .map_err(refusal)?;
+        self.attest_keys(&mut begun.state, &known.issuer).await?;
         let looks = looks(&known.issuer, &offer.credential_configuration_ids);
         let id = self.shared.clock.ctx().token("flow/id");
         let keys = bindings.into_iter().filter(|_| is_fresh);
@@ -226,7 +226,7 @@ impl Wallet {
         let flow = Flow::new(offer.credential_issuer, begun.state, now)
             .showing(looks)
             .with_keys(keys.map(|binding| binding.key).collect())
-            .possessing(possessed);
+            .sent_by(sender);
         let entry = begun.call.map(|call| flow::entry(&id, &flow, call, now));
         let batch = entry.transpose()?.into_iter().fold(batch, Batch::enqueue);
         let put = flow.put(&id)?;
@@ -243,18 +243,6 @@ impl Wallet {
             self.issuers.forget(&key);
         }
         end.cards()
-    }
-
-    /// The key of a code, which is kept for the access token.
-    async fn still_possessed(
-        &self,
-        person: &Person,
-        possessed: PossessedKey,
-        batch: Batch,
-    ) -> Result<(Option<PossessedKey>, Batch)> {
-        let keys = &self.shared.keys;
-        let batch = keys.keep(&person.tenant, &possessed.key, batch).await?;
-        Ok((Some(possessed), batch))
     }
 
     /// A fresh key for the access token, if the server binds tokens to keys.

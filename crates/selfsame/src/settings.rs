@@ -173,23 +173,23 @@ impl Settings {
             .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
         let directory = path.parent().unwrap_or(Path::new(""));
         let trust = &mut settings.trust;
-        let certificates = trust.certificates.iter_mut();
+        let attesters = settings.issuer.attestation.attesters.iter_mut();
+        let certificates = attesters.flat_map(|one| &mut one.certificates);
+        let certificates = certificates.chain(&mut trust.certificates);
         for certificate in certificates.chain(&mut trust.authorities) {
             if let Some(file) = files::file(directory, certificate) {
                 *certificate = files::text(&file)?;
             }
         }
         let (issuer, verifier) = (&mut settings.issuer, &mut settings.verifier);
-        certified::read(
-            directory,
-            &mut issuer.certificate,
-            &mut issuer.certificate_key,
-        )?;
-        certified::read(
-            directory,
-            &mut verifier.certificate,
-            &mut verifier.certificate_key,
-        )?;
+        let wallet = &mut settings.wallet;
+        for (certificate, key) in [
+            (&mut issuer.certificate, &mut issuer.certificate_key),
+            (&mut verifier.certificate, &mut verifier.certificate_key),
+            (&mut wallet.certificate, &mut wallet.certificate_key),
+        ] {
+            certified::read(directory, certificate, key)?;
+        }
         settings.registry.relative_to(directory)?;
         settings.instance.relative_to(directory)?;
         if let Some(file) = &mut settings.traces.headers_file {

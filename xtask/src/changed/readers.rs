@@ -198,6 +198,11 @@ pub const ROWS: &[Row] = &[
         VECTORS,
     ),
     row(
+        "vectors/attestation/",
+        These(&["selfsame-attestation/unit"]),
+        VECTORS,
+    ),
+    row(
         "vectors/askar/",
         These(&[
             "selfsame-askar/askar",

@@ -3,6 +3,7 @@
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use selfsame_core::certificate::anchors;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::x509;
 
@@ -16,7 +17,7 @@ const DAY: u64 = 86_400;
 /// A chain of certificates, and when it ends.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct DatedChain {
-    /// What it is used for: `listener`, `host`, `issuer` or `verifier`.
+    /// What it is used for: `listener`, `host`, `issuer`, `verifier` or `wallet`.
     pub purpose: &'static str,
     /// The host or the issuer that it is for.
     pub name: String,
@@ -45,7 +46,8 @@ impl App {
         let _ = self.expiry.shown.set(Box::new(shown));
     }
 
-    /// The chains that the listener shows, and that the first organisation's issuer and verifier sign with.
+    /// The chains that the listener shows, and that the first organisation's issuer and verifier and the wallet's attester
+    /// sign with.
     #[must_use]
     pub fn certificate_ends(&self) -> Vec<DatedChain> {
         let shown = self.expiry.shown.get();
@@ -58,6 +60,15 @@ impl App {
             })
         });
         chains.extend(signing);
+        let attester = self.config().wallet.certificate.iter();
+        chains.extend(attester.filter_map(|pem| {
+            let x5c = anchors(std::slice::from_ref(pem)).ok()?;
+            Some(DatedChain {
+                purpose: "wallet",
+                name: self.config().origin.to_string(),
+                ends: x509::chain_not_after(x5c.iter().map(Vec::as_slice))?,
+            })
+        }));
         chains
     }
 

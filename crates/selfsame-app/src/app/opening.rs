@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use selfsame_applications::ProofJudge;
+use selfsame_attester::{Attester, AttesterKey};
 use selfsame_core::Shared;
+use selfsame_core::certificate::Section;
 use selfsame_core::config::SharedConfig;
+use selfsame_credential::Signer;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
 use selfsame_driver::{Error, Result};
@@ -15,6 +18,7 @@ use selfsame_ledger::{Registry, remote};
 use selfsame_openid::config::{RoleSet, RolesConfig};
 use selfsame_openid::{OrganisationRoles, Roles};
 use selfsame_operators::{Operators, OperatorsParts};
+use selfsame_store::TenantId;
 use selfsame_wallet::{OwnParties, Wallet, WalletParts};
 
 use super::Parts;
@@ -84,6 +88,7 @@ pub(super) async fn roles(config: &Config, shared: &Arc<Shared>) -> Result<Arc<R
         issuer: config.issuer.clone(),
         verifier: config.verifier.clone(),
     };
+    certify_attester(config, shared).await?;
     let wanted = RoleSet {
         issuer: config.roles.issuer,
         verifier: config.roles.verifier,
@@ -91,6 +96,29 @@ pub(super) async fn roles(config: &Config, shared: &Arc<Shared>) -> Result<Arc<R
     let roles = Arc::new(Roles::open(shared, wanted, settings).await?);
     roles.judge_applications(Box::new(ProofJudge::new(shared.clone(), &roles)));
     Ok(roles)
+}
+
+/// Has the attester of the wallet sign with the certificate of the settings, if there is one. Moves its key into the key
+/// store, sealed.
+async fn certify_attester(config: &Config, shared: &Arc<Shared>) -> Result<()> {
+    let (store, keys) = (shared.store.clone(), shared.keys.clone());
+    let attester = Attester::new(store, keys, shared.clock.clone(), &shared.config.origin);
+    let section = Section {
+        name: "wallet",
+        chain: config.wallet.certificate.as_deref(),
+        key: config.wallet.certificate_key.as_ref(),
+        hsm_key: None,
+    };
+    let certified = match section.read()? {
+        None => None,
+        Some(pair) => {
+            let name = config.origin.to_string();
+            let kept = pair.keep(&shared.keys, &TenantId::instance(), name).await?;
+            let Signer { key, x5c, .. } = kept.signer;
+            Some(AttesterKey { key, x5c })
+        }
+    };
+    attester.certify(certified).await
 }
 
 /// The wallet, if the instance keeps people's credentials.

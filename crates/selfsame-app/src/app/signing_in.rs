@@ -150,6 +150,15 @@ impl App {
         authenticators.ok_or_else(|| Error::not_found("address-unknown"))
     }
 
+    /// The keys by which issuers know the attester of its wallet (a JWK Set).
+    ///
+    /// # Errors
+    /// `NotFound` if it keeps no wallets; the store's.
+    pub async fn attester_keys(&self) -> Result<serde_json::Value> {
+        let known = self.wallet()?.attester().known().await?;
+        Ok(known.keys.to_value())
+    }
+
     fn people(&self) -> Result<&KnownPeople> {
         if let Some(people) = self.people.get() {
             return Ok(people);
@@ -208,6 +217,7 @@ impl App {
             calls_each: config.calls_per_address.unwrap_or(CALLS_EACH),
             keys_in_hsm: config.pkcs11_keys,
             credentials: self.credential_scopes(),
+            gate: Some(self.roles.gate().clone()),
         });
         Ok(KnownPeople {
             service: Arc::new(service),

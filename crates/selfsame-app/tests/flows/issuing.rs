@@ -26,7 +26,7 @@ use crate::world::{Fault, Site, WalletHost, accept, new_offer, person, site_with
 
 const TASKS: usize = 32;
 
-fn token_request(site: &Site, link: &str) -> Vec<u8> {
+pub fn token_request(site: &Site, link: &str) -> Vec<u8> {
     let transport = Transport::with_plain_origins([&site.origin]);
     let OfferSource::Value(offer) = locate(link, &transport).unwrap() else {
         panic!("the offer is in the link");

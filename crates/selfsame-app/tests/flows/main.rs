@@ -4,6 +4,7 @@ mod accounts;
 mod agreeing;
 mod applying;
 mod asking;
+mod attesting;
 mod backend;
 mod carrying;
 mod documents;

@@ -162,6 +162,7 @@ impl Scene {
             method: "POST",
             basic: Some(&basic),
             proof: None,
+            attestation: None,
             body: body.as_bytes(),
         };
         let granted = provider.token(&called).await.unwrap();

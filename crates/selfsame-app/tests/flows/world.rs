@@ -12,6 +12,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use selfsame_app::config::{Config, Roles};
 use selfsame_app::{App, Parts};
+use selfsame_attester::AttestationConfig;
 use selfsame_core::config::{DidMethod, ResolverConfig, TrustConfig};
 use selfsame_crypto::encoding::{base64_encode, base64url_decode, base64url_encode};
 use selfsame_crypto::seal::SealingKey;
@@ -165,6 +166,15 @@ impl Site {
     pub async fn encrypting(encryption: WantedEncryption) -> Self {
         let issuer = IssuerConfig {
             encryption,
+            ..issuing_by(DidMethod::of(&selfsame_did::key::METHOD))
+        };
+        Self::of(issuer, verifying()).await
+    }
+
+    /// A site with these demands of wallets.
+    pub async fn attesting(attestation: AttestationConfig) -> Self {
+        let issuer = IssuerConfig {
+            attestation,
             ..issuing_by(DidMethod::of(&selfsame_did::key::METHOD))
         };
         Self::of(issuer, verifying()).await

@@ -127,6 +127,7 @@ mod tests {
             retry_after: None,
             challenge: None,
             dpop_nonce: None,
+            attestation_challenge: None,
             body: token.finish(&[0; 64]).into_bytes().into(),
         }
     }

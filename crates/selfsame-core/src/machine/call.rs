@@ -65,8 +65,26 @@ pub struct HttpCall {
     /// The key whose possession a proof shows. The token goes with it, by the scheme of bound tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proof: Option<CallProof>,
+    /// What the sender is attested with, at an authorization server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attested: Option<Box<CallAttestation>>,
     /// A POST without a body that is made first. Its answer, if there is one, comes along.
     pub first: Option<Url>,
+}
+
+/// The attestation of a call's sender, and what the proof of possession beside it is made with.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct CallAttestation {
+    /// The attestation.
+    pub attestation: String,
+    /// The attested key.
+    pub key: KeyHandle,
+    /// The client that is attested.
+    pub client_id: String,
+    /// The identifier of the authorization server.
+    pub server: String,
+    /// Where the server gives challenges, if it does.
+    pub challenge_endpoint: Option<Url>,
 }
 
 /// What the proof of possession of a call is made with.
@@ -177,6 +195,7 @@ impl HttpCall {
             bearer: None,
             is_repeatable: false,
             proof: None,
+            attested: None,
             first: None,
         }
     }

@@ -141,6 +141,7 @@ impl World {
             Setting::Legacy => Preset::LegacyEsignet,
         };
         let service = Arc::new(SignInService::new(SignInParts {
+            gate: None,
             shared: shared.clone(),
             system: system(mock.clone()),
             wallet_settings: None,

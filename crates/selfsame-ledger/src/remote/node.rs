@@ -302,6 +302,7 @@ mod tests {
             retry_after: Some(7),
             challenge: None,
             dpop_nonce: None,
+            attestation_challenge: None,
             body: body.to_owned().into(),
         }
     }

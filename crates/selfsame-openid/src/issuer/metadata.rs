@@ -86,9 +86,10 @@ impl MadeDocuments {
             credentials: offerings(context, identity, types)?,
         };
         let key = published_key(context, identity);
+        let challenge = endpoint("issuer/challenge")?;
         Ok(Self {
             issuer: build(&description).map_err(refusal)?,
-            server: server(&description),
+            server: context.gate.described(server(&description), challenge),
             jwt_vc_issuer: object!({"issuer": identifier, "jwks": {"keys": [key.to_value()]}}),
         })
     }
@@ -173,6 +174,7 @@ fn offering(context: &Context, one: &CredentialType, format: Format) -> Result<O
         signing_algorithms: algorithms.clone(),
         binding_methods,
         proof_algorithms: algorithms,
+        key_attestations: context.config.issuer.attestation.keys_of(&one.id),
         metadata: json::value_as(credential_metadata(one, format, &addresses)?)
             .map_err(Error::internal)?,
     })

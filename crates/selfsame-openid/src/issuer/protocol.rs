@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use selfsame_attester::{AttestationHeaders, AttestedClient};
 use selfsame_credential::evidence::Step;
 use selfsame_credential::format::Profile;
 use selfsame_credential::{ClaimPath, Format, single_use};
 use selfsame_crypto::{SecretString, encoding, time::UnixTime};
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_oauth::spent::SpentId;
 use selfsame_oauth::{Code, TokenRequest, TokenResponse};
 use selfsame_openid4vc::error::CredentialCode;
 use selfsame_openid4vc::issuer::credential::CredentialAsked;
@@ -22,6 +24,7 @@ use selfsame_types::CredentialType;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::attested::{POP, replayed};
 use super::awaited::AwaitedNotification;
 use super::list_faces::ListPlace;
 use super::offers::{OFFER, OfferRecord};
@@ -47,14 +50,33 @@ pub(super) struct GrantRecord {
 }
 
 impl Issuer {
-    /// The token endpoint.
+    /// Redeems a code for a caller in this process, who is no wallet.
     ///
     /// # Errors
     /// RFC 6749 §5.2, with its code.
     pub async fn token(&self, body: &[u8]) -> Result<TokenResponse> {
-        let request = TokenRequest::parse(body)
-            .map_err(selfsame_openid4vc::Error::from)
-            .map_err(refusal)?;
+        self.redeemed(parsed(body)?, None).await
+    }
+
+    /// The token endpoint, for wallets, which may have to be attested.
+    ///
+    /// # Errors
+    /// As [`Issuer::token`]; those of attestations (attestation-based client authentication, draft -07 §6.2).
+    pub async fn token_for(
+        &self,
+        body: &[u8],
+        headers: Option<AttestationHeaders<'_>>,
+    ) -> Result<TokenResponse> {
+        let mut request = parsed(body)?;
+        let attested = self.attested(headers, &mut request)?;
+        self.redeemed(request, attested).await
+    }
+
+    async fn redeemed(
+        &self,
+        request: TokenRequest,
+        attested: Option<AttestedClient>,
+    ) -> Result<TokenResponse> {
         let code = offer::code_hash(request.pre_authorized_code.expose());
         let _turn = self.memory.redeeming.enter(&code).await;
         let tag = Tag::hashed("code", encoding::base64url_encode(&code));
@@ -69,7 +91,10 @@ impl Issuer {
             id: &record.id,
         };
         let found = (self.memory.offers.read(record)?, record.version);
-        let redeeming = Redeeming(self);
+        let redeeming = Redeeming {
+            issuer: self,
+            attested,
+        };
         let driven = shared
             .drive_from(&redeeming, at, Some(found), request)
             .await?;
@@ -241,8 +266,11 @@ struct Signing {
     end: UnixTime,
 }
 
-/// The machine that redeems an offer's code.
-struct Redeeming<'a>(&'a Issuer);
+/// The machine that redeems an offer's code, for a wallet that may be attested.
+struct Redeeming<'a> {
+    issuer: &'a Issuer,
+    attested: Option<AttestedClient>,
+}
 
 /// A redeemed code.
 struct Redeemed {
@@ -257,7 +285,7 @@ impl Machine for Redeeming<'_> {
     type Reply = Result<Redeemed>;
 
     fn records(&self) -> &RecordCache<OfferRecord> {
-        &self.0.memory.offers
+        &self.issuer.memory.offers
     }
 
     fn flow(&self, offer: &OfferRecord) -> Option<FlowStage> {
@@ -271,13 +299,17 @@ impl Machine for Redeeming<'_> {
         request: &TokenRequest,
         round: &Round<'_>,
     ) -> Result<Step<Next<Self::Reply>>> {
-        let current = self.0.latest();
+        let current = self.issuer.latest();
         let taken = issuer::redeem(&offer.state, request, &current.settings, round.ctx);
         let issuer::Redemption { state, outcome } = taken.map_err(refusal)?;
         offer.state = state;
         let issuer::Redeemed { granted, response } = match outcome {
             Ok(redeemed) => redeemed,
-            Err(error) => return Ok(Step::Done(Next::written(round, Err(refusal(error))))),
+            Err(error) => {
+                return Ok(Step::Done(
+                    self.spending(Next::written(round, Err(refusal(error)))),
+                ));
+            }
         };
         offer.accepted = Some(round.ctx.now());
         let id = encoding::base64url_encode(&granted.token_hash);
@@ -291,11 +323,27 @@ impl Machine for Redeeming<'_> {
         let put = Put::new(GRANT, id, encode(&grant)?).expires(expires);
         let response = *response;
         let redeemed = Redeemed { response, grant };
-        Ok(Step::Done(Next::written(round, Ok(redeemed)).put(put)))
+        let next = Next::written(round, Ok(redeemed)).put(put);
+        Ok(Step::Done(self.spending(next)))
     }
 
     fn absent(&self, _: &TokenRequest) -> Result<Self::Reply> {
         Ok(Err(spent()))
+    }
+
+    fn conflict(&self, kind: &str) -> Option<Error> {
+        (kind == POP).then(replayed)
+    }
+}
+
+impl Redeeming<'_> {
+    /// The step after which the wallet's proof of possession counts no more.
+    fn spending<R>(&self, mut next: Next<R>) -> Next<R> {
+        if let Some(SpentId { id, expires }) = self.attested.as_ref().map(|one| &one.spent) {
+            let put = Put::new(POP, id, Vec::new()).expires(*expires);
+            next.batch = next.batch.expect(POP, id, Expect::Absent).put(put);
+        }
+        next
     }
 }
 
@@ -436,6 +484,12 @@ impl Machine for Issuing<'_> {
         let code = CredentialCode::InvalidNonce.as_str();
         (kind == NONCE).then(|| Error::bad_request("nonce-used").with_code(code))
     }
+}
+
+fn parsed(body: &[u8]) -> Result<TokenRequest> {
+    TokenRequest::parse(body)
+        .map_err(selfsame_openid4vc::Error::from)
+        .map_err(refusal)
 }
 
 /// A credential request as it was posted, decrypted if it is encrypted.

@@ -8,15 +8,12 @@ use selfsame_crypto::{
     x509::{Chain, X509Error},
 };
 use selfsame_did::{Did, DidUrl, Relationship};
-use serde_json::Value;
 
 use crate::{
     error::Error,
     transport::Transport,
     wire::{
-        request::ClientId,
-        transaction::TransactionType,
-        verifier_attestation::{self, VerifierAttestation},
+        request::ClientId, transaction::TransactionType, verifier_attestation::VerifierAttestation,
     },
 };
 
@@ -67,7 +64,9 @@ pub(super) fn authenticate(
             }
             chain.leaf_public_key().clone()
         }
-        ClientId::VerifierAttestation(name) => attested(name, object, trust, now)?.key,
+        ClientId::VerifierAttestation(name) => {
+            VerifierAttestation::of_object(name, object, trust.anchors, now)?.key
+        }
     };
     object
         .verify(&key)
@@ -103,29 +102,6 @@ fn key_of_did(did: &Did, object: &Compact, evidence: &Evidence) -> Result<Step<P
         .or_else(|_| document.key(&url, Relationship::AssertionMethod))
         .map(Step::Done)
         .map_err(|_| refuse("the request object's kid is not a signing key of the verifier's DID"))
-}
-
-/// The attestation of a verifier, in the header of its request object (§5.9.3, §12).
-fn attested(
-    name: &str,
-    object: &Compact,
-    trust: &WalletTrust<'_>,
-    now: UnixTime,
-) -> Result<VerifierAttestation, Error> {
-    let refuse = Error::invalid_request;
-    let text = object.header.other.get(verifier_attestation::HEADER);
-    let text = text.and_then(Value::as_str);
-    let text =
-        text.ok_or_else(|| refuse("the request object's header has no attestation (jwt)"))?;
-    let attestation = VerifierAttestation::verify(text, name, trust.anchors, now)?;
-    let claims = object.claims().unwrap_or_default();
-    let address = claims.get("response_uri").and_then(Value::as_str);
-    match attestation.allows(address.unwrap_or_default()) {
-        true => Ok(attestation),
-        false => Err(refuse(
-            "the verifier's attestation does not list the address that the answer goes to",
-        )),
-    }
 }
 
 /// The DNS name that the certificate of a request object states; the chain was verified.

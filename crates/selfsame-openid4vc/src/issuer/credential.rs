@@ -1,5 +1,6 @@
 //! The credential endpoint: checks key proofs and issues credentials (OpenID4VCI 1.0 §8).
 
+use selfsame_attestation::key;
 use selfsame_credential::{
     ClaimPath, Format,
     evidence::{Evidence, Need, SignatureRequest, Step},
@@ -83,9 +84,13 @@ pub struct Issued {
     pub holder: Option<String>,
 }
 
-/// How many credentials a request asks for.
+/// How many credentials a request asks for: one for each key (Appendix F.1, F.3).
 pub fn copies(request: &CredentialRequest) -> usize {
-    request.proofs.as_ref().map_or(1, Vec::len)
+    match (&request.proofs, &request.attestation) {
+        (Some(proofs), _) => proofs.len().max(key::count_in(proofs)),
+        (None, Some(attestation)) => key::count(attestation).max(1),
+        (None, None) => 1,
+    }
 }
 
 /// The DIDs that a request's proofs use to name their keys; empty if the request has too many proofs.
@@ -296,21 +301,22 @@ fn prove(
     ctx: &Ctx,
 ) -> Result<Step<ProvenHolders>, Error> {
     let refuse = |reason: &str| Err(Error::credential(CredentialCode::InvalidProof, reason));
-    match (&configuration.proofs, &call.request.proofs) {
-        (None, None) => Ok(Step::Done(ProvenHolders {
-            holders: Vec::new(),
-            nonces: Vec::new(),
-        })),
-        (None, Some(_)) => refuse("this credential accepts no proofs"),
-        (Some(_), None) => refuse("proofs are required for this credential"),
-        (Some(accepted), Some(jwts)) => {
-            let rules = proof::Rules {
-                settings: call.settings,
-                accepted,
-                granted: call.granted,
-            };
-            proof::verify(&rules, jwts, evidence, ctx.now())
-        }
+    let (proofs, attestation) = (&call.request.proofs, &call.request.attestation);
+    let Some(accepted) = &configuration.proofs else {
+        return match proofs.is_some() || attestation.is_some() {
+            true => refuse("this credential accepts no proofs"),
+            false => Ok(Step::Done(ProvenHolders::default())),
+        };
+    };
+    let rules = proof::Rules {
+        settings: call.settings,
+        accepted,
+        granted: call.granted,
+    };
+    match (proofs, attestation) {
+        (Some(jwts), _) => proof::verify(&rules, jwts, evidence, ctx.now()),
+        (None, Some(attestation)) => proof::attested(&rules, attestation, ctx.now()),
+        (None, None) => refuse("proofs are required for this credential"),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use selfsame_attestation::key::KeyRequirements;
+use selfsame_attestation::trust::TrustedAttesters;
 use selfsame_credential::Format;
 use selfsame_crypto::Algorithm;
 use serde_json::Value;
@@ -18,6 +20,8 @@ pub struct EnforcedMetadata {
     pub needs_nonces: bool,
     /// Maximum number of proofs in one request.
     pub batch_size: usize,
+    /// Those who may attest keys; nobody, unless [`Self::trusting`] says who.
+    pub attesters: Arc<TrustedAttesters>,
     /// In the order of their identifiers.
     configurations: Box<[EnforcedConfiguration]>,
 }
@@ -36,13 +40,15 @@ pub struct EnforcedConfiguration {
     pub proofs: Option<Arc<EnforcedProofs>>,
 }
 
-/// The requirements for `jwt` proofs.
+/// The requirements for proofs.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct EnforcedProofs {
     /// The accepted algorithms.
     pub algorithms: Box<[Algorithm]>,
     /// The binding methods: `jwk`, or `did:` with a method name.
     pub methods: Box<[Box<str>]>,
+    /// How keys must be attested; `None` if they need not be.
+    pub attestation: Option<KeyRequirements>,
 }
 
 impl EnforcedMetadata {
@@ -61,8 +67,15 @@ impl EnforcedMetadata {
             credential_issuer: metadata.credential_issuer.as_str().into(),
             needs_nonces: metadata.nonce_endpoint.is_some(),
             batch_size: metadata.batch_size(),
+            attesters: Arc::default(),
             configurations: configurations.into(),
         }
+    }
+
+    /// With these as those who may attest keys.
+    #[must_use]
+    pub fn trusting(self, attesters: Arc<TrustedAttesters>) -> Self {
+        Self { attesters, ..self }
     }
 
     /// The configuration with this identifier.
@@ -118,9 +131,11 @@ impl EnforcedProofs {
         let methods = configuration.cryptographic_binding_methods_supported.iter();
         let methods = methods.flatten().map(|method| method.as_str().into());
         let (algorithms, methods) = (algorithms.into(), methods.collect());
+        let required = accepted.and_then(|proof| proof.key_attestations_required.as_ref());
         Some(Self {
             algorithms,
             methods,
+            attestation: required.map(|one| KeyRequirements::read(one).unwrap_or_default()),
         })
     }
 }

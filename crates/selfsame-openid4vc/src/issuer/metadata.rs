@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use selfsame_attestation::key::{KeyRequirements, PROOF_TYPE as ATTESTATION};
 use selfsame_credential::Format;
 use selfsame_credential::format::{Profile, cwt, ldp_vc};
 use selfsame_crypto::Algorithm;
@@ -71,6 +72,8 @@ pub struct Offering {
     pub binding_methods: Vec<String>,
     /// The algorithms that key proofs may be signed with.
     pub proof_algorithms: Vec<Algorithm>,
+    /// How keys must be attested; `None` if they need not be.
+    pub key_attestations: Option<KeyRequirements>,
     /// Display metadata.
     pub metadata: CredentialMetadata,
 }
@@ -162,8 +165,12 @@ fn configuration(offering: &Offering) -> Configuration {
     let bound = !offering.binding_methods.is_empty();
     let proof = ProofType {
         proof_signing_alg_values_supported: taken.collect(),
-        key_attestations_required: None,
+        key_attestations_required: offering.key_attestations.as_ref().map(|one| json!(one)),
     };
+    // An attestation alone is a proof where one is required (Appendix F.3).
+    let alone = offering.key_attestations.as_ref().map(|_| ATTESTATION);
+    let kinds = [JWT].into_iter().chain(alone);
+    let proofs: BTreeMap<_, _> = kinds.map(|kind| (kind.to_owned(), proof.clone())).collect();
     let has_vct = profile == Profile::SdJwtVc;
     let is_mdoc = profile == Profile::Mdoc;
     Configuration {
@@ -171,7 +178,7 @@ fn configuration(offering: &Offering) -> Configuration {
         scope: offering.scope.clone(),
         credential_signing_alg_values_supported: Some(signed),
         cryptographic_binding_methods_supported: bound.then(|| offering.binding_methods.clone()),
-        proof_types_supported: bound.then(|| BTreeMap::from([(JWT.to_owned(), proof)])),
+        proof_types_supported: bound.then_some(proofs),
         doctype: offering.doctype.clone().filter(|_| is_mdoc),
         vct: offering.vct.clone().filter(|_| has_vct),
         credential_definition: (!has_vct && !is_mdoc).then(|| CredentialDefinition {

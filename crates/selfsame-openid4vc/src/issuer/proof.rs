@@ -1,7 +1,10 @@
-//! Verifies key proofs of the type `jwt` (OpenID4VCI 1.0 Appendix F.1, F.4).
+//! Verifies key proofs: of the type `jwt` with or without an attestation of keys, and of the type `attestation` (OpenID4VCI
+//! 1.0 Appendix F.1, F.3, F.4).
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use selfsame_attestation::fault::AttestationFault;
+use selfsame_attestation::key::{self, AttestedKeys, KeyRequirements, KeyRules, ProofAttestations};
 use selfsame_credential::evidence::{Evidence, Need, Step};
 use selfsame_credential::validity::Validity;
 use selfsame_crypto::{PublicKey, jws::Compact, time::UnixTime, x509::Chain};
@@ -26,7 +29,7 @@ pub(super) struct Holder {
 }
 
 /// The holders that the credentials are bound to, and the nonces that their proofs used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct ProvenHolders {
     pub holders: Vec<Holder>,
     pub nonces: Vec<nonce::Spent>,
@@ -51,16 +54,19 @@ pub(super) fn verify(
     evidence: &Evidence,
     now: UnixTime,
 ) -> Result<Step<ProvenHolders>, Error> {
-    if jwts.len() > rules.settings.metadata.batch_size {
-        return Err(invalid("there are more proofs than batch_size allows"));
-    }
+    rules.check_number(jwts.len())?;
     let mut proofs = Vec::with_capacity(jwts.len());
     let mut nonces = BTreeSet::new();
+    let required = rules.accepted.attestation.as_ref();
+    let mut attested = required.map(|one| ProofAttestations::new(rules.keys(one, true, now)));
     for jwt in jwts {
         let proof = Compact::parse_within(jwt, MAX_PROOF)
             .map_err(|error| invalid(format!("a proof cannot be read: {error}")))?;
         let named = check_header(rules.accepted, &proof)?;
         nonces.extend(check_claims(rules, &proof, now)?);
+        if let Some(attested) = &mut attested {
+            attested.take(&proof).map_err(unattested)?;
+        }
         proofs.push((proof, named));
     }
     let needs: BTreeMap<&str, Need> = proofs
@@ -87,10 +93,64 @@ pub(super) fn verify(
         }
         holders.push(holder);
     }
+    if let Some(attested) = attested {
+        let proven: Vec<&PublicKey> = holders.iter().map(|holder| &holder.key).collect();
+        let further = attested.further(&proven).map_err(unattested)?;
+        holders.extend(further.into_iter().map(|key| Holder { key, did: None }));
+        rules.check_number(holders.len())?;
+    }
     Ok(Step::Done(ProvenHolders {
         holders,
         nonces: nonces.into_iter().collect(),
     }))
+}
+
+/// The keys of a proof of the type `attestation`. That they are used here and now is proven by its nonce (Appendix F.3).
+pub(super) fn attested(
+    rules: &Rules<'_>,
+    attestation: &str,
+    now: UnixTime,
+) -> Result<Step<ProvenHolders>, Error> {
+    let required = rules.accepted.attestation.as_ref();
+    let unlisted = || invalid("the metadata does not list the proof type attestation");
+    let by = rules.keys(required.ok_or_else(unlisted)?, false, now);
+    let AttestedKeys { keys, nonce } = key::judge(attestation, &by).map_err(unattested)?;
+    rules.check_number(keys.len())?;
+    let nonce = nonce.ok_or_else(|| invalid("a key attestation has no nonce"))?;
+    let holders = keys.into_iter().map(|key| Holder { key, did: None });
+    Ok(Step::Done(ProvenHolders {
+        holders: holders.collect(),
+        nonces: vec![check_nonce(rules, &nonce, now)?],
+    }))
+}
+
+impl Rules<'_> {
+    /// What attestations of keys are judged by.
+    fn keys<'r>(
+        &'r self,
+        required: &'r KeyRequirements,
+        needs_end: bool,
+        now: UnixTime,
+    ) -> KeyRules<'r> {
+        KeyRules {
+            trusted: &self.settings.metadata.attesters,
+            algorithms: &self.accepted.algorithms,
+            required,
+            needs_end,
+            now,
+        }
+    }
+
+    fn check_number(&self, keys: usize) -> Result<(), Error> {
+        match keys <= self.settings.metadata.batch_size {
+            true => Ok(()),
+            false => Err(invalid("there are more proofs than batch_size allows")),
+        }
+    }
+}
+
+fn unattested(fault: AttestationFault) -> Error {
+    invalid(fault.reason())
 }
 
 /// The DIDs that these proofs use to name their keys, even if a proof is otherwise invalid.
@@ -168,8 +228,11 @@ fn check_claims(
         Some(_) => return Err(invalid("a proof's nonce is not a string")),
         None => return Err(invalid("a proof has no nonce")),
     };
+    check_nonce(rules, nonce, now).map(Some)
+}
+
+fn check_nonce(rules: &Rules<'_>, nonce: &str, now: UnixTime) -> Result<nonce::Spent, Error> {
     nonce::check(rules.settings, nonce, now)
-        .map(Some)
         .map_err(|error| Error::credential(CredentialCode::InvalidNonce, error.to_string()))
 }
 

@@ -1,5 +1,6 @@
 //! Proves possession of the keys that credentials will be bound to (OpenID4VCI 1.0 Appendix F.1).
 
+use selfsame_attestation::key::{self, KeyRequirements};
 use selfsame_credential::{
     Format,
     evidence::{Evidence, Need, SignatureRequest, Step},
@@ -8,7 +9,9 @@ use selfsame_crypto::{Algorithm, KeyType, PublicKey, ctx::Ctx, jws::Unsigned};
 use selfsame_did::{DidUrl, jwk, key as did_key, method::Method};
 use serde_json::{Map, Value, json};
 
-use super::{Binding, ReceivingState, Requesting, RequestsProgress, WalletCall, WalletNext};
+use super::{
+    Binding, CredentialPlan, ReceivingState, Requesting, RequestsProgress, WalletCall, WalletNext,
+};
 use crate::{
     error::{Error, Lacking},
     wire::{
@@ -59,9 +62,13 @@ pub(super) fn bindings(
     let proof = configuration
         .jwt_proof()
         .ok_or_else(|| bad("the issuer accepts no proofs of the type jwt"))?;
-    if proof.key_attestations_required.is_some() {
+    // Keys that a program keeps have none of the protections that a list can name.
+    let required = proof.key_attestations_required.as_ref();
+    if required
+        .is_some_and(|one| !KeyRequirements::read(one).is_some_and(|one| one.are_met_by_any()))
+    {
         return Err(bad(
-            "the issuer requires key attestations, which this wallet does not support",
+            "the issuer requires a protection of keys that this wallet does not have",
         ));
     }
     let listed = listed(proof);
@@ -134,7 +141,7 @@ pub(super) fn request(
     let mut proofs = Vec::with_capacity(current.bindings.len());
     let mut needs = Vec::new();
     for binding in &current.bindings {
-        let unsigned = draft(binding, &progress.plan.issuer, nonce, ctx);
+        let unsigned = draft(binding, &progress.plan, nonce, ctx);
         let request = SignatureRequest {
             key: binding.key.clone(),
             bytes: unsigned.signing_input().to_vec(),
@@ -155,6 +162,7 @@ pub(super) fn request(
     let request = CredentialRequest {
         wanted: wanted.clone(),
         proofs: (!proofs.is_empty()).then_some(proofs),
+        attestation: None,
         response_encryption: response_key.as_ref().map(|key| key.parameters.clone()),
     };
     let call = WalletCall::RequestCredential {
@@ -172,7 +180,7 @@ pub(super) fn request(
     Ok(Step::Done(WalletNext::calling(state, call)))
 }
 
-fn draft(binding: &Binding, audience: &str, nonce: Option<&str>, ctx: &Ctx) -> Unsigned {
+fn draft(binding: &Binding, plan: &CredentialPlan, nonce: Option<&str>, ctx: &Ctx) -> Unsigned {
     let mut header = Map::new();
     header.insert("typ".to_owned(), Value::from(PROOF_TYP));
     header.insert("alg".to_owned(), Value::from(binding.algorithm.as_str()));
@@ -180,9 +188,16 @@ fn draft(binding: &Binding, audience: &str, nonce: Option<&str>, ctx: &Ctx) -> U
         Some(kid) => header.insert("kid".to_owned(), Value::from(kid.as_str())),
         None => header.insert("jwk".to_owned(), binding.jwk.to_value()),
     };
-    // No `iss`: the code was redeemed without a client identifier.
+    let attestation = plan
+        .asks
+        .first()
+        .and_then(|ask| ask.key_attestation.as_ref());
+    if let Some(attestation) = attestation {
+        header.insert(key::HEADER.to_owned(), Value::from(attestation.as_str()));
+    }
+    // No `iss`: it may be left out, and must be if the code was redeemed without a client identifier.
     let mut claims = Map::new();
-    claims.insert("aud".to_owned(), Value::from(audience));
+    claims.insert("aud".to_owned(), Value::from(plan.issuer.as_str()));
     claims.insert("iat".to_owned(), json!(ctx.now().0));
     if let Some(nonce) = nonce {
         claims.insert("nonce".to_owned(), Value::from(nonce));

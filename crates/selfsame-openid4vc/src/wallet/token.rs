@@ -162,6 +162,7 @@ fn wanted(accept: &Accept<'_>, id: &str) -> Result<Ask, Error> {
             .clone()
             .filter(|_| format.describe().is_for_machines),
         bindings,
+        key_attestation: None,
     })
 }
 
@@ -245,7 +246,7 @@ fn refused(redeeming: &Redeeming, answer: HttpAnswer<'_>) -> WalletNext {
             "Check the transaction code and try again; if it is right, ask the issuer for a new offer.",
         ),
         Some("invalid_grant") => ("The offer has been used or has expired.", ASK_AGAIN),
-        Some("invalid_client") => (
+        Some("invalid_client" | "invalid_client_attestation") => (
             "The issuer accepts only registered wallets.",
             "Ask the issuer which wallets it accepts.",
         ),

@@ -18,7 +18,7 @@ pub use selfsame_openid4vc_messages::planned_encryption::{RequestEncryption, Res
 
 /// The name of the metadata document below `/.well-known/`.
 pub const WELL_KNOWN: &str = "openid-credential-issuer";
-/// The only proof type that we create and accept.
+/// The proof type that we create.
 pub const JWT: &str = "jwt";
 /// The binding methods of a bare key (§12.2.4): as a JWK, and as a COSE key, as in an mdoc.
 pub const JWK: &str = "jwk";

@@ -283,6 +283,7 @@ fn a_credential_is_asked_for_by_its_identifier_where_there_are_identifiers() {
     let request = CredentialRequest {
         wanted: WantedCredential::CredentialIdentifier(identifier),
         proofs: Some(vec![issuer.proof(&holder)]),
+        attestation: None,
         response_encryption: None,
     };
     let (_, outcome) = issuer
@@ -309,6 +310,7 @@ fn an_identifier_that_is_unknown_is_refused() {
         let request = CredentialRequest {
             wanted: WantedCredential::CredentialIdentifier("guessed".to_owned()),
             proofs: Some(vec![issuer.proof(&Party::new(KeyType::P256))]),
+            attestation: None,
             response_encryption: None,
         };
         let result = issuer.credential(&IssuanceState::Granted(granted), &request, &ctx(4));

@@ -543,14 +543,23 @@ fn keys_of_a_kind_for_something_else_that_is_offered_make_no_further_copies() {
     assert_eq!(keys, [Some(holders[0].handle()), Some(holders[1].handle())]);
 }
 
-#[test]
-fn an_issuer_that_insists_on_key_attestations_is_refused() {
-    let holder = Party::new(KeyType::P256);
+/// An issuer that wants keys to be attested, with these values of `key_storage`.
+fn wanting_attestations(storage: &[&str]) -> Issuer {
+    let required = match storage {
+        [] => json!({}),
+        values => json!({ "key_storage": values }),
+    };
     let proof = json!({
         "proof_signing_alg_values_supported": ["ES256"],
-        "key_attestations_required": {},
+        "key_attestations_required": required,
     });
-    let issuer = describing(SD_JWT, &json!({"proof_types_supported": {"jwt": proof}}));
+    describing(SD_JWT, &json!({"proof_types_supported": {"jwt": proof}}))
+}
+
+#[test]
+fn an_issuer_that_insists_on_protected_keys_is_refused() {
+    let holder = Party::new(KeyType::P256);
+    let issuer = wanting_attestations(&["iso_18045_basic"]);
     let offer = issuer.offer(SD_JWT).offer;
     let result = Wallet::with_keys(&issuer, &offer, &holder, &[holder.binding()]);
     assert!(matches!(
@@ -560,6 +569,26 @@ fn an_issuer_that_insists_on_key_attestations_is_refused() {
             ..
         })
     ));
+}
+
+#[test]
+fn a_proof_carries_the_attestation_of_its_key() {
+    let holder = Party::new(KeyType::P256);
+    let issuer = wanting_attestations(&[]);
+    let mut wallet = Wallet::accepts(&issuer, &issuer.offer(SD_JWT).offer, &holder);
+    let ReceivingState::Redeeming(redeeming) = &mut wallet.state else {
+        panic!("{:?}", wallet.state);
+    };
+    assert_eq!(redeeming.plan.asks[0].key_attestation, None);
+    redeeming.plan.asks[0].key_attestation = Some("an attestation".to_owned());
+    wallet.token(200, &token());
+    wallet.nonce(&issuer.nonce());
+    let proof = wallet.body()["proofs"]["jwt"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let proof = selfsame_crypto::jws::Compact::parse(&proof).unwrap();
+    assert_eq!(proof.header.other["key_attestation"], "an attestation");
 }
 
 // ---- transaction codes

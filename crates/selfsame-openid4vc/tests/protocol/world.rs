@@ -220,6 +220,7 @@ fn offering(format: Format) -> Offering {
             .map(str::to_owned)
             .to_vec(),
         proof_algorithms: vec![Algorithm::EdDsa, Algorithm::Es256],
+        key_attestations: None,
         metadata: CredentialMetadata {
             display: vec![display("Vaccination")],
             claims: vec![claim("given_name"), claim("vaccine")],
@@ -451,6 +452,7 @@ pub fn request(configuration_id: &str, proofs: &[String]) -> CredentialRequest {
     CredentialRequest {
         wanted: WantedCredential::CredentialConfigurationId(configuration_id.to_owned()),
         proofs: (!proofs.is_empty()).then(|| proofs.to_vec()),
+        attestation: None,
         response_encryption: None,
     }
 }

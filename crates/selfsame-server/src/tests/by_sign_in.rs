@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use http::StatusCode;
 use http::header::SET_COOKIE;
 use selfsame_app::config::Config;
+use selfsame_attester::AttestationConfig;
 use selfsame_identity::config::{People, SignInConfig};
 use selfsame_openid::config::IssuerConfig;
 use serde_json::{Value, json};
@@ -32,6 +33,11 @@ impl Desk {
 
     /// An instance whose provider has this preset for its wallets.
     pub async fn of_wallets(preset: &str) -> Self {
+        Self::of_clients(preset, "none", AttestationConfig::default()).await
+    }
+
+    /// An instance whose wallets authenticate by this method, and whose issuer has these demands.
+    pub async fn of_clients(preset: &str, method: &str, attestation: AttestationConfig) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let origin: Url = format!("http://{address}/").parse().unwrap();
@@ -39,6 +45,7 @@ impl Desk {
         let claims = claims.map(|(path, source)| (path.to_owned(), source.to_owned()));
         let issuer = IssuerConfig {
             by_sign_in: BTreeMap::from([("staff".to_owned(), BTreeMap::from(claims))]),
+            attestation,
             ..IssuerConfig::default()
         };
         let base = origin.as_str().trim_end_matches('/');
@@ -64,19 +71,19 @@ impl Desk {
             origin,
             person: String::new(),
         };
-        desk.furnish(preset).await;
+        desk.furnish(preset, method).await;
         desk
     }
 
     /// Publishes the type, registers the wallet as a client, and makes the person known.
-    async fn furnish(&mut self, preset: &str) {
+    async fn furnish(&mut self, preset: &str, method: &str) {
         let staff = json!({"id": "staff", "title": {"en": "Staff pass"}, "claims": [
             {"path": ["name"], "kind": "text", "required": true},
             {"path": ["mail"], "kind": "text", "disclosed": "selectively"}]});
         self.operator("/api/types", &staff).await;
         self.operator("/api/types/staff/publish", &json!({})).await;
         let client = json!({"client_id": "selfsame-wallet", "client_name": "A wallet",
-            "token_endpoint_auth_method": "none", "preset": preset,
+            "token_endpoint_auth_method": method, "preset": preset,
             "redirect_uris": [self.origin.join("wallet/received").unwrap()]});
         self.operator("/api/sign-in/clients", &client).await;
         let now = self.instance.app.clock().now().rfc3339();
@@ -161,7 +168,7 @@ pub(super) fn read(answer: &Answered) -> Value {
 }
 
 /// The offer object in a link.
-fn object(offer: &Value) -> Value {
+pub(super) fn object(offer: &Value) -> Value {
     let link: Url = offer["uri"].as_str().unwrap().parse().unwrap();
     let (_, object) = link.query_pairs().next().unwrap();
     serde_json::from_str(&object).unwrap()

@@ -1,6 +1,7 @@
 //! The provider of an organisation, driven as pages and clients drive it, below HTTP.
 
 mod abuse;
+mod attested;
 mod callers;
 mod credentials;
 mod dpop;

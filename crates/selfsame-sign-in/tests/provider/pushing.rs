@@ -22,6 +22,7 @@ async fn push(
         method: "POST",
         basic: basic.as_deref(),
         proof,
+        attestation: None,
         body: body.as_bytes(),
     };
     world.provider.push(&called).await

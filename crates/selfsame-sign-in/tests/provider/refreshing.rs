@@ -39,6 +39,7 @@ async fn ask(world: &World, token: &SecretString, is_revoked: bool) -> Result<In
         method: "POST",
         basic: basic.as_deref(),
         proof: None,
+        attestation: None,
         body: body.as_bytes(),
     };
     match is_revoked {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use selfsame_attester::WalletGate;
 use selfsame_core::Resources;
 use selfsame_core::Shared;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, SharedConfig, TrustConfig};
@@ -193,6 +194,16 @@ pub fn beside(shared: &Arc<Shared>) -> SignIns {
 }
 
 fn provider_on(shared: &Arc<Shared>, system: OnePerson, preset: Preset) -> SignIns {
+    provider_with(shared, system, preset, None)
+}
+
+/// A provider where wallets are attested, if there is a gate.
+pub fn provider_with(
+    shared: &Arc<Shared>,
+    system: OnePerson,
+    preset: Preset,
+    gate: Option<Arc<WalletGate>>,
+) -> SignIns {
     let service = Arc::new(SignInService::new(SignInParts {
         shared: shared.clone(),
         system: Arc::new(system),
@@ -203,6 +214,7 @@ fn provider_on(shared: &Arc<Shared>, system: OnePerson, preset: Preset) -> SignI
         calls_each: CALLS_EACH,
         keys_in_hsm: false,
         credentials: credentials(),
+        gate,
     }));
     let organisation = Organisation::main(&shared.config.origin).unwrap();
     service.of(&organisation).unwrap()
@@ -368,6 +380,7 @@ impl World {
             method: "POST",
             basic: basic.as_deref(),
             proof,
+            attestation: None,
             body: body.as_bytes(),
         };
         self.provider.token(&called).await

@@ -1,7 +1,8 @@
 //! Offers for which the person signs in at the issuer's authorization server (OpenID4VCI 1.0 §5): the request, and what
 //! the server's response leads to.
 
-use selfsame_core::machine::{HttpBody, HttpCall};
+use selfsame_core::machine::{CallAttestation, HttpBody, HttpCall};
+use selfsame_crypto::KeyType;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::json::{self, Limits};
@@ -18,6 +19,7 @@ use selfsame_store::{Batch, Expect, Put};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use super::attested::SenderKeys;
 use super::possession::PossessedKey;
 use super::{OfferToAccept, REDEEMING_AGE, unreachable};
 use crate::Wallet;
@@ -38,6 +40,9 @@ struct ReceivingSignIn {
     /// The key that the code is bound to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     possessed: Option<PossessedKey>,
+    /// What the wallet is attested with at the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attested: Option<Box<CallAttestation>>,
     did: Option<String>,
     copies: Option<usize>,
 }
@@ -48,6 +53,7 @@ struct AskedCode<'a> {
     server: &'a ServerMetadata,
     requested: &'a RequestedCode,
     parameters: Vec<(String, String)>,
+    attested: Option<Box<CallAttestation>>,
 }
 
 /// The answer to a pushed request (RFC 9126 §2.2).
@@ -79,8 +85,8 @@ impl Wallet {
         let redirect_uri = redirect_uri.map_err(Error::internal)?;
         let requested = RequestedCode::new(&known.server, &self.client_id, &redirect_uri, &ctx);
         let until = ctx.now().plus(LIFETIME);
-        let (mut possessed, batch) = self.possessed_until(person, &known.server, until)?;
-        let bound = possessed.iter().map(|one| {
+        let (mut sender, batch) = self.sender_until(person, &known.server, until).await?;
+        let bound = sender.possessed.iter().map(|one| {
             // RFC 9449 §10: the thumbprint, which is the name of the key too.
             ("dpop_jkt", one.key.as_str().to_owned())
         });
@@ -90,13 +96,15 @@ impl Wallet {
             server: &known.server,
             requested: &requested,
             parameters: requested.parameters(further.collect()),
+            attested: sender.attested.clone(),
         };
-        let url = self.begin_at(asked, possessed.as_mut()).await?;
+        let url = self.begin_at(asked, sender.possessed.as_mut()).await?;
         let id = state_id(requested.state.expose());
         let record = ReceivingSignIn {
             offer,
             requested,
-            possessed,
+            possessed: sender.possessed,
+            attested: sender.attested,
             did: accept.did.clone(),
             copies: accept.copies,
         };
@@ -125,6 +133,7 @@ impl Wallet {
             offer,
             requested,
             possessed,
+            attested,
             did,
             copies,
         } = awaited;
@@ -144,7 +153,10 @@ impl Wallet {
             offer,
             known,
             redemption: Some(requested.redemption(&code, &[])),
-            possessed,
+            sender: Some(SenderKeys {
+                possessed,
+                attested,
+            }),
         };
         self.accept(person, &accept, to_accept).await
     }
@@ -162,20 +174,28 @@ impl Wallet {
         decode(&record.value).map(Some)
     }
 
-    /// A fresh key for the code and the access token, if the server binds them to keys. It is deleted at this time unless
-    /// the offer is accepted by then.
-    fn possessed_until(
+    /// A fresh key for the code and the access token, if the server binds them to keys, and by which the wallet is
+    /// attested, if the server wants that. It is deleted at this time unless the offer is accepted by then.
+    async fn sender_until(
         &self,
         person: &Person,
         server: &ServerMetadata,
         until: UnixTime,
-    ) -> Result<(Option<PossessedKey>, Batch)> {
-        let Some(kind) = kind_of_key(server) else {
-            return Ok((None, Batch::new(person.tenant.clone())));
+    ) -> Result<(SenderKeys, Batch)> {
+        let (binds, attests) = (kind_of_key(server), server.wants_attestation());
+        let Some(kind) = binds.or(attests.then_some(KeyType::P256)) else {
+            return Ok((SenderKeys::default(), Batch::new(person.tenant.clone())));
         };
         let keys = &self.shared.keys;
         let (key, batch) = keys.create_until(&person.tenant, kind, until)?;
-        Ok((Some(PossessedKey::new(key)), batch))
+        let mut sender = SenderKeys {
+            possessed: binds.map(|_| PossessedKey::new(key.clone())),
+            attested: None,
+        };
+        if attests {
+            sender.attested = Some(self.attested_by(person, server, key).await?);
+        }
+        Ok((sender, batch))
     }
 
     /// The address for the browser: with the request pushed ahead, if the server takes that (RFC 9126).
@@ -212,6 +232,7 @@ impl Wallet {
         let body = HttpBody::Form(asked.parameters);
         let call = HttpCall {
             proof: possessed.as_ref().map(|possessed| possessed.at_server()),
+            attested: asked.attested,
             ..HttpCall::post(url.clone(), body)
         };
         let answer = self.shared.sent(&asked.person.tenant, &call).await?;

@@ -16,6 +16,7 @@ use selfsame_openid4vc::wire::notification::{NotificationEvent, NotificationRequ
 use selfsame_store::{NewOutbox, Put};
 use serde::{Deserialize, Serialize};
 
+use super::attested::SenderKeys;
 use super::judge::{Judgement, judged};
 use super::notifying::Notifications;
 use super::possession::PossessedKey;
@@ -27,7 +28,8 @@ use crate::view::{CardSummary, PreparedCredential};
 use selfsame_core::Shared;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
-    Arrived, Call, CallAnswer, Calling, HttpBody, HttpCall, Machine, Next, Round, Settlement,
+    Arrived, Call, CallAnswer, CallAttestation, Calling, HttpBody, HttpCall, Machine, Next, Round,
+    Settlement,
 };
 use selfsame_driver::record::RecordCache;
 
@@ -60,6 +62,9 @@ pub(crate) struct Flow {
     /// The key that its access token is bound to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     possessed: Option<PossessedKey>,
+    /// What the wallet is attested with where the code is redeemed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attested: Option<Box<CallAttestation>>,
     /// When the issuer is next asked for a credential that it prepares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     next_look: Option<UnixTime>,
@@ -122,6 +127,7 @@ impl Flow {
             arrived: None,
             keys: Vec::new(),
             possessed: None,
+            attested: None,
             next_look: None,
             until: Some(now.plus(FLOW_SECONDS)),
         }
@@ -137,11 +143,18 @@ impl Flow {
         Self { keys, ..self }
     }
 
-    /// With the key that its access token is bound to, which is deleted at its end.
-    pub fn possessing(mut self, possessed: Option<PossessedKey>) -> Self {
-        self.keys
-            .extend(possessed.iter().map(|one| one.key.clone()));
-        Self { possessed, ..self }
+    /// With the keys by which the server knows its sender, which are deleted at its end.
+    pub fn sent_by(mut self, sender: SenderKeys) -> Self {
+        self.keys.extend(sender.handles());
+        let SenderKeys {
+            possessed,
+            attested,
+        } = sender;
+        Self {
+            possessed,
+            attested,
+            ..self
+        }
     }
 
     /// The step after which the issuer is asked again in its time.
@@ -396,6 +409,7 @@ fn http(flow: &Flow, call: wallet::WalletCall) -> HttpCall {
         wallet::WalletCall::RedeemToken { url, form } => HttpCall {
             first: flow.state.nonce_ahead().cloned(),
             proof: flow.possessed.as_ref().map(PossessedKey::at_server),
+            attested: flow.attested.clone(),
             ..HttpCall::post(url, HttpBody::EncodedForm(form))
         },
         wallet::WalletCall::FetchNonce { url } => HttpCall {
@@ -496,11 +510,12 @@ fn ended(state: &ReceivingState, failure: Option<Error>) -> Ended {
 /// The issuer's error code, if a specification defines it (RFC 6749 §5.2, RFC 6750 §3.1, RFC 9449 §5, OpenID4VCI 1.0
 /// §8.3.1.2). Callers cannot rely on other codes.
 fn known_code(code: &str) -> Option<&'static str> {
-    const KNOWN: [&str; 18] = [
+    const KNOWN: [&str; 21] = [
         "credential_request_denied",
         "insufficient_scope",
         "invalid_authorization_details",
         "invalid_client",
+        "invalid_client_attestation",
         "invalid_credential_request",
         "invalid_dpop_proof",
         "invalid_encryption_parameters",
@@ -514,7 +529,9 @@ fn known_code(code: &str) -> Option<&'static str> {
         "unauthorized_client",
         "unknown_credential_configuration",
         "unknown_credential_identifier",
+        "use_attestation_challenge",
         "use_dpop_nonce",
+        "use_fresh_attestation",
     ];
     KNOWN.into_iter().find(|known| *known == code)
 }

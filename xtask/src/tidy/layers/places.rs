@@ -72,6 +72,12 @@ const LOWER: &[Place] = &[
     place("selfsame-anoncreds-w3c", 2),
     place("selfsame-oauth", 2),
     Place {
+        // Tokens about clients and keys; of credentials it knows nothing.
+        beside: &["selfsame-oauth"],
+        not: &["selfsame-credential", "selfsame-did", "selfsame-proof"],
+        ..place("selfsame-attestation", 2)
+    },
+    Place {
         // Passkeys belong to accounts; of credentials they know nothing.
         not: &["selfsame-credential", "selfsame-anoncreds", "selfsame-did"],
         ..place("selfsame-passkeys", 2)
@@ -83,7 +89,11 @@ const LOWER: &[Place] = &[
         ..place("selfsame-openid4vc-messages", 2)
     },
     Place {
-        beside: &["selfsame-oauth", "selfsame-openid4vc-messages"],
+        beside: &[
+            "selfsame-attestation",
+            "selfsame-oauth",
+            "selfsame-openid4vc-messages",
+        ],
         ..place("selfsame-openid4vc", 2)
     },
     Place {
@@ -261,6 +271,17 @@ const LOWER: &[Place] = &[
         ..place("selfsame-core", 3)
     },
     Place {
+        // Whom an instance trusts to attest wallets; what the wallets are given is for the roles.
+        beside: &["selfsame-driver", "selfsame-store"],
+        not: &[
+            "selfsame-net",
+            "selfsame-credential",
+            "selfsame-openid4vc",
+            "selfsame-tls",
+        ],
+        ..place("selfsame-attester", 3)
+    },
+    Place {
         // How messages reach peers; what they say is for the agent. Its tests alone have a network, and several back ends.
         beside: &[
             "selfsame-core",
@@ -372,6 +393,7 @@ const LOWER: &[Place] = &[
     Place {
         // The roles of organisations; what people own is in the wallet.
         beside: &[
+            "selfsame-attester",
             "selfsame-core",
             "selfsame-document-signer",
             "selfsame-driver",
@@ -398,6 +420,7 @@ const LOWER: &[Place] = &[
     Place {
         // Who knows people is behind its seam.
         beside: &[
+            "selfsame-attester",
             "selfsame-core",
             "selfsame-driver",
             "selfsame-net",
@@ -422,6 +445,7 @@ const LOWER: &[Place] = &[
     },
     Place {
         beside: &[
+            "selfsame-attester",
             "selfsame-accounts",
             "selfsame-core",
             "selfsame-driver",
@@ -487,6 +511,7 @@ const LOWER: &[Place] = &[
     },
     Place {
         beside: &[
+            "selfsame-attester",
             "selfsame-accounts",
             "selfsame-agent",
             "selfsame-anoncreds-wallet",

@@ -17,21 +17,29 @@ struct Strict {
 
 impl Strict {
     async fn saying(heads: &[&'static str]) -> Self {
+        let empty: Vec<_> = heads.iter().map(|head| (*head, "")).collect();
+        Self::answering(&empty).await
+    }
+
+    /// As [`Self::saying`], with bodies.
+    async fn answering(answers: &[(&'static str, &'static str)]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/door?a=b", listener.local_addr().unwrap());
         let requests = Arc::<Mutex<Vec<String>>>::default();
-        let (hearing, heads) = (requests.clone(), heads.to_vec());
+        let (hearing, answers) = (requests.clone(), answers.to_vec());
         tokio::spawn(async move {
-            for head in heads {
+            for (head, body) in answers {
                 let (mut stream, _) = listener.accept().await.unwrap();
                 let mut request = Vec::new();
-                while !String::from_utf8_lossy(&request).contains("word=") {
+                while !is_whole(&String::from_utf8_lossy(&request)) {
                     stream.read_buf(&mut request).await.unwrap();
                 }
                 let request = String::from_utf8_lossy(&request).into_owned();
                 hearing.lock().unwrap().push(request);
-                let answer =
-                    format!("HTTP/1.1 {head}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+                let length = body.len();
+                let answer = format!(
+                    "HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+                );
                 stream.write_all(answer.as_bytes()).await.unwrap();
             }
         });
@@ -66,6 +74,12 @@ impl Strict {
         let proof = Jwt::parse(&self.header(number, "dpop")).unwrap();
         proof.text("nonce").map(str::to_owned)
     }
+}
+
+/// Whether a request has its form, or is one for a challenge, which has none.
+fn is_whole(request: &str) -> bool {
+    let is_for_challenge = request.starts_with("POST /challenge");
+    request.contains("word=") || is_for_challenge && request.contains("\r\n\r\n")
 }
 
 /// A world with a call of this host.
@@ -123,6 +137,80 @@ async fn another_refusal_is_no_reason_to_send_a_request_again() {
     let answer = world.shared.sent(&tenant(), &call).await.unwrap().unwrap();
     assert_eq!(answer.status, 400);
     assert_eq!(host.requests.lock().unwrap().len(), 1);
+}
+
+/// A call whose sender is attested, to a host that gives challenges at an endpoint or with a refusal.
+async fn attested(host: &Strict, has_endpoint: bool) -> (World, HttpCall) {
+    let (world, call) = calling(host, None).await;
+    let challenge_endpoint = has_endpoint.then(|| host.url.join("/challenge").unwrap());
+    let proof = call.proof.clone().unwrap();
+    let attested = CallAttestation {
+        attestation: "an attestation".to_owned(),
+        key: proof.key,
+        client_id: "wallet".to_owned(),
+        server: "https://as.example".to_owned(),
+        challenge_endpoint,
+    };
+    let call = HttpCall {
+        bearer: None,
+        proof: None,
+        attested: Some(Box::new(attested)),
+        ..call
+    };
+    (world, call)
+}
+
+const CHALLENGED: &str = "400 Bad Request\r\nOAuth-Client-Attestation-Challenge: c1";
+const POP: &str = "oauth-client-attestation-pop";
+
+#[tokio::test]
+async fn an_attested_call_proves_its_key_anew_with_the_challenge_of_a_refusal() {
+    let body = r#"{"error":"use_attestation_challenge"}"#;
+    let host = Strict::answering(&[(CHALLENGED, body), ("200 OK", "")]).await;
+    let (world, call) = attested(&host, false).await;
+    let answer = world.shared.sent(&tenant(), &call).await.unwrap().unwrap();
+    assert_eq!(answer.status, 200);
+    assert_eq!(host.header(1, "oauth-client-attestation"), "an attestation");
+    let pops = [0, 1].map(|number| Jwt::parse(&host.header(number, POP)).unwrap());
+    assert_eq!(pops[0].text("challenge"), None);
+    assert_eq!(pops[1].text("challenge"), Some("c1"));
+    assert_ne!(pops[0].text("jti"), pops[1].text("jti"));
+    for pop in &pops {
+        assert_eq!(pop.text("iss"), Some("wallet"));
+        assert_eq!(pop.text("aud"), Some("https://as.example"));
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_its_own_challenge_is_not_asked_a_third_time() {
+    let body = r#"{"error":"use_attestation_challenge"}"#;
+    let host = Strict::answering(&[(CHALLENGED, body); 3]).await;
+    let (world, call) = attested(&host, false).await;
+    let answer = world.shared.sent(&tenant(), &call).await.unwrap().unwrap();
+    assert_eq!(answer.status, 400);
+    assert_eq!(host.requests.lock().unwrap().len(), 2);
+}
+
+const GIVEN: &str = r#"{"attestation_challenge":"c0"}"#;
+
+#[tokio::test]
+async fn a_challenge_is_fetched_where_the_server_names_an_endpoint() {
+    let host = Strict::answering(&[("200 OK", GIVEN), ("200 OK", "")]).await;
+    let (world, call) = attested(&host, true).await;
+    let answer = world.shared.sent(&tenant(), &call).await.unwrap().unwrap();
+    assert_eq!(answer.status, 200);
+    let pop = Jwt::parse(&host.header(1, POP)).unwrap();
+    assert_eq!(pop.text("challenge"), Some("c0"));
+}
+
+#[tokio::test]
+async fn an_attested_call_is_not_sent_without_the_challenge_that_it_needs() {
+    for answer in [("500 Internal Server Error", GIVEN), ("200 OK", "{}")] {
+        let host = Strict::answering(&[answer, ("200 OK", "")]).await;
+        let (world, call) = attested(&host, true).await;
+        assert!(world.shared.sent(&tenant(), &call).await.unwrap().is_err());
+        assert_eq!(host.requests.lock().unwrap().len(), 1);
+    }
 }
 
 #[tokio::test]
