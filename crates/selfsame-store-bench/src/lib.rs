@@ -79,6 +79,16 @@ impl StorePlan {
 
     /// The plans by length: trial, short, whole.
     pub const LENGTHS: [Self; 3] = [Self::TRIAL, Self::QUICK, Self::FULL];
+
+    /// The plan with this many records, and with no more cards in a wallet.
+    #[must_use]
+    pub fn with_records(self, records: usize) -> Self {
+        Self {
+            records,
+            cards: self.cards.min(records),
+            ..self
+        }
+    }
 }
 
 /// What is measured, and where.

@@ -342,12 +342,11 @@ fn sign(
     };
     let statuses = &call.content.statuses;
     if !statuses.is_empty() && statuses.len() < holders.len() {
-        return Err(Error::Setup(
-            "there are fewer status entries than credentials".to_owned(),
-        ));
+        let reason = "there are fewer status entries than credentials";
+        return Err(Error::Setup(reason.to_owned()));
     }
-    let mut credentials = Vec::with_capacity(holders.len());
-    let mut needs: Vec<Need> = Vec::new();
+    let signer = &call.content.signer;
+    let (mut credentials, mut needs) = (Vec::with_capacity(holders.len()), Vec::new());
     for (position, holder) in holders.into_iter().enumerate() {
         let one = One {
             configuration,
@@ -359,9 +358,7 @@ fn sign(
             CredentialDraft::Signed(step) => step,
             CredentialDraft::SdJwt(draft) => draft.step(evidence),
             CredentialDraft::Jwt(unsigned) => unsigned.step(evidence),
-            CredentialDraft::Compact(draft) => {
-                compact_signed(*draft, &call.content.signer, evidence)
-            }
+            CredentialDraft::Compact(draft) => compact_signed(*draft, signer, evidence),
         };
         match signed {
             Step::Done(credential) => credentials.push(credential),

@@ -207,12 +207,11 @@ impl What {
             }
             Self::Life(settings) => {
                 let plan = settings.plan(LifePlan::LENGTHS);
-                let report = measure_life(program, plan, scratch, bars).await?;
-                Ok((report, Vec::new()))
+                let report = measure_life(program, plan, scratch, bars).await;
+                report.map(|report| (report, Vec::new()))
             }
             Self::Organisations(settings) => {
-                use organisations::OrganisationsPlan as Plan;
-                let plan = settings.plan(Plan::LENGTHS);
+                let plan = settings.plan(organisations::OrganisationsPlan::LENGTHS);
                 let report = organisations::run(program, plan, scratch, bars).await?;
                 Ok((report, Vec::new()))
             }
@@ -233,11 +232,8 @@ impl What {
                 settings,
             } => {
                 let plan = settings.plan(StorePlan::LENGTHS);
-                let plan = StorePlan {
-                    records: records.map_or(plan.records, NonZeroUsize::get),
-                    cards: records.map_or(plan.cards, |some| plan.cards.min(some.get())),
-                    ..plan
-                };
+                let records = records.map_or(plan.records, NonZeroUsize::get);
+                let plan = plan.with_records(records);
                 let target = selfsame_store_bench::Target {
                     program,
                     database,
@@ -305,11 +301,9 @@ impl Part {
 impl BenchSettings {
     /// The plan for the length that was chosen, of the three in this order: trial, short, whole.
     fn plan<T>(&self, [trial, quick, full]: [T; 3]) -> T {
-        match (self.trial, self.quick) {
-            (true, _) => trial,
-            (false, true) => quick,
-            (false, false) => full,
-        }
+        let shorter = [(self.trial, trial), (self.quick, quick)];
+        let chosen = shorter.into_iter().find(|(is_asked, _)| *is_asked);
+        chosen.map_or(full, |(_, plan)| plan)
     }
 
     /// Creates the directory for the page, so that an error shows before hours of measuring.
