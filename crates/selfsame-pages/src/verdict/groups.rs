@@ -22,7 +22,7 @@ use RuleSubject::{Form, Holder, Issuer, Question, Status, Time};
 /// A rule, its subject, and what it says in words.
 type RuleWords = (&'static str, RuleSubject, &'static str);
 
-const RULES: [RuleWords; 56] = [
+const RULES: [RuleWords; 58] = [
     ("well_formed", Form, "It can be read"),
     ("readable", Form, "It can be read"),
     (

@@ -141,6 +141,10 @@ impl Browser {
 
     /// Saves a picture of the whole page, however long, and restores this size; without [`PICTURES`], does nothing: to
     /// draw and compress the pictures takes longer than all checks of the pages.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "who runs the tests asks for pictures by the environment"
+    )]
     pub async fn picture(&self, name: &str, (width, height): (u32, u32)) {
         if std::env::var_os(PICTURES).is_none() {
             return;
