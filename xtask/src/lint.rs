@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::workspace::{output, root};
 
 /// The tasks that build tests. They share what they have built, so all of them build it by one compiler.
-const TASKS: &[&str] = &["test", "cross", "faults", "siege"];
+const TASKS: &[&str] = &["test", "cross", "faults"];
 /// What cargo calls in place of the compiler, for the members of the workspace alone.
 const WRAPPER: &str = "RUSTC_WORKSPACE_WRAPPER";
 /// The lints' arguments. Clippy's cargo command separates them like this, and so does its compiler.
@@ -35,6 +35,11 @@ pub fn run_again(task: &str, rest: &[String]) -> Result<bool, String> {
         .env(ARGUMENTS.0, ARGUMENTS.1)
         .status();
     Ok(status.map_err(|error| format!("xtask: {error}"))?.success())
+}
+
+/// Lets cargo build by the compiler alone, for programs that are not members of the workspace and keep no lints of it.
+pub fn without(command: &mut Command) -> &mut Command {
+    command.env_remove(WRAPPER).env_remove(ARGUMENTS.0)
 }
 
 /// Clippy's compiler, which lies beside the compiler.

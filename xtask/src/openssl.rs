@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    machine,
+    lint, machine,
     workspace::{cargo, root},
 };
 
@@ -38,7 +38,7 @@ pub fn prepare() -> Result<(), String> {
         .arg(root().join(MANIFEST))
         .arg("--target-dir")
         .arg(folder());
-    match succeeds(&mut command)? {
+    match succeeds(lint::without(&mut command))? {
         true => Ok(()),
         false => Err("the end with OpenSSL was not built".to_owned()),
     }
