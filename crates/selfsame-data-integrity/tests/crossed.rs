@@ -10,8 +10,12 @@ mod npm {
     #[ignore = "needs the packages: cargo xtask cross data-integrity"]
     fn our_credentials_are_verified_by_the_package_and_changed_ones_refused() {
         for scene in Scene::all() {
-            for credential in [credential(), old(), employment(), typed()] {
+            for credential in [credential(), old(), employment()] {
                 scene.is_verified(&credential);
+            }
+            // Instances sign a type's own terms, which stand in the document, by the suites over datasets.
+            if scene.is_dataset() {
+                scene.is_verified(&typed());
             }
         }
     }
@@ -31,7 +35,9 @@ mod npm {
     fn presentations_are_bound_to_their_challenge_and_domain_in_both_directions() {
         for scene in Scene::all() {
             scene.presents(&credential());
-            scene.presents(&typed());
+            if scene.is_dataset() {
+                scene.presents(&typed());
+            }
         }
     }
 
