@@ -1,6 +1,7 @@
 //! The study's second round: two of each agent on one PostgreSQL database, behind nginx.
 
 use selfsame_bench::Error;
+use selfsame_bench::port::free_port;
 use selfsame_bench::process::Program;
 use selfsame_bench::report::Figure;
 use selfsame_store_bench::balancer::{BalancedPort, Balancer};
@@ -9,7 +10,7 @@ use selfsame_store_bench::database::BenchDatabase;
 use crate::AriesBench;
 use crate::agents::Kind;
 use crate::closed::{self, Paused};
-use crate::stage::{AgentPorts, AriesStage, Between, ROLES, StagedServer, free};
+use crate::stage::{AgentPorts, AriesStage, Between, ROLES, StagedServer};
 use crate::study;
 
 /// The users of the study's second round.
@@ -62,7 +63,7 @@ async fn stage(
     let data = bench.scratch.join("replicas");
     let registry = bench.registry(program, &data).await?;
     let outside = AgentPorts::of_three()?;
-    let origin = free()?;
+    let origin = free_port()?;
     let mut arguments = registry.arguments;
     let own = format!("http://localhost:{origin}/");
     arguments.extend(["--role", "issuer,wallet,verifier", "--origin", &own].map(str::to_owned));

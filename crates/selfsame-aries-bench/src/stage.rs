@@ -1,11 +1,11 @@
 //! Agents that are ready for scenarios: together in one process, or each in a process of its own.
 
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use selfsame_bench::Error;
 use selfsame_bench::client::BenchClient;
+use selfsame_bench::port::free_port;
 use selfsame_bench::process::{Program, ServerProcess, Usage, family, usage};
 use selfsame_bench::relay::Relay;
 use selfsame_store_bench::balancer::Balancer;
@@ -115,8 +115,8 @@ impl AgentPorts {
     /// Ports that are free now.
     fn free() -> Result<Self, Error> {
         Ok(Self {
-            admin: free()?,
-            inbound: free()?,
+            admin: free_port()?,
+            inbound: free_port()?,
         })
     }
 
@@ -323,9 +323,4 @@ fn sum(usages: impl Iterator<Item = Usage>) -> Usage {
         rss_mb: all.rss_mb + one.rss_mb,
         peak_mb: all.peak_mb + one.peak_mb,
     })
-}
-
-/// A port that is free now.
-pub fn free() -> Result<u16, Error> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }

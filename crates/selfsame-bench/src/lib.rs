@@ -9,6 +9,7 @@ pub mod machine;
 pub mod manners;
 pub mod oid4vc;
 pub mod organisations;
+pub mod port;
 pub mod process;
 pub mod registry;
 pub mod relay;

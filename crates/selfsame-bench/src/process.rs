@@ -1,7 +1,7 @@
 //! The measured server as a separate process: starts it, and reads its memory and processor time.
 
 use std::fs::{DirBuilder, File};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,6 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::Error;
 use crate::client::BenchClient;
+use crate::port::free_port;
 
 /// One wallet takes every credential of a run. That is far more than the default limits allow, and the limits are not
 /// measured.
@@ -140,7 +141,7 @@ impl Program {
         // Only this user may access it, as the server requires of a directory with files in it.
         DirBuilder::new().recursive(true).mode(0o700).create(data)?;
         std::fs::write(data.join(SETTINGS), format!("{ROOM}{settings}"))?;
-        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let address = SocketAddr::from(([127, 0, 0, 1], free_port()?));
         let started = StartedServer {
             program: self.clone(),
             data: data.to_owned(),

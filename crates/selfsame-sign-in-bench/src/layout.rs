@@ -1,9 +1,8 @@
 //! The study's layout: two providers and two mock identity systems behind nginx, on PostgreSQL.
 
-use std::net::TcpListener;
-
 use selfsame_bench::Error;
 use selfsame_bench::client::BenchClient;
+use selfsame_bench::port::free_port;
 use selfsame_bench::process::{Program, ServerProcess};
 use selfsame_bench::report::{Bar, Figure, FigureTable};
 use selfsame_store_bench::balancer::{BalancedPort, Balancer};
@@ -186,7 +185,7 @@ impl SignInBench<'_> {
             "{}[database]\nurl = {address:?}\nconnections = 9\n[limits]\nconnections = 16384\n",
             plan.settings
         );
-        let port = free()?;
+        let port = free_port()?;
         let own = format!("http://localhost:{port}/");
         let mut arguments = plan.arguments;
         let roles = ["--role", "issuer,wallet,verifier", "--origin", &own];
@@ -296,11 +295,6 @@ fn counted(page: &str, call: &str, what: &str) -> f64 {
     let lines = lines.filter(|line| line.starts_with(&begin) && line.contains(&part));
     let values = lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
     values.sum()
-}
-
-/// A port that nothing listens on.
-fn free() -> Result<u16, Error> {
-    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
 /// The port of a base URL.

@@ -43,15 +43,19 @@ impl Balancer {
         command.arg("-e").arg(folder.join("log"));
         command.arg("-c").arg(file);
         let command = command.stdout(Stdio::null()).stderr(Stdio::null());
-        let started = Self(command.spawn()?);
+        let mut started = Self(command.spawn()?);
         // It writes its number once its ports are open.
         for _ in 0..LOOKS {
             if folder.join("pid").exists() {
                 return Ok(started);
             }
+            if started.0.try_wait()?.is_some() {
+                break;
+            }
             sleep(PAUSE).await;
         }
-        Err(Error::Server("nginx does not listen".to_owned()))
+        let log = std::fs::read_to_string(folder.join("log")).unwrap_or_default();
+        Err(Error::Server(format!("nginx does not listen: {log}")))
     }
 }
 

@@ -2,7 +2,6 @@
 //! runs them.
 
 use std::fs::File;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,6 +10,7 @@ use serde::Deserialize;
 
 use crate::Error;
 use crate::client::BenchClient;
+use crate::port::free_port;
 use crate::process::{Program, family, usage};
 
 /// The number of validators.
@@ -67,7 +67,7 @@ impl BenchNetwork {
     /// If the engine's program is missing, or the network has signed nothing after a minute.
     #[expect(clippy::disallowed_methods, reason = "a start has a deadline")]
     pub async fn start(program: &Program, folder: &Path) -> Result<Self, Error> {
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let port = free_port()?;
         let init = Command::new(&program.executable)
             .args(["registry", "init", "--json", "--name", "bench"])
             .args(["--validators", &VALIDATORS.to_string()])
