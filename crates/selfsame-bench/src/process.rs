@@ -191,6 +191,8 @@ impl StartedServer {
             .arg(self.data.join(SETTINGS))
             .args(&self.program.arguments)
             .args(&self.more)
+            // The database of the load test is not this server's, unless its settings name it.
+            .env_remove("SELFSAME_DATABASE")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(File::create(self.data.join(LOG))?)

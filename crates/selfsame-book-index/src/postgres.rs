@@ -30,7 +30,7 @@ use crate::numbers::{AskedNumbers, NumberHolders};
 /// The tables and functions of a book.
 const SCHEMA: &str = include_str!("postgres/schema.sql");
 /// What the comment of a book's schema says. A book of another layout is built anew.
-const LAYOUT: &str = "selfsame book, layout 2";
+const LAYOUT: &str = "selfsame book, layout 3";
 /// The number of topics of one common word that are looked at, about; beyond it, the index answers with some of them.
 const COMMON_MAX: u32 = 20_000;
 

@@ -20,9 +20,9 @@ pub(super) async fn apply(
 ) -> IndexResult<()> {
     let schema = opened.schema.clone();
     let transaction = opened.client.transaction().await?;
-    // One process at a time changes a book.
+    // One process at a time changes a book. Plans are kept that were made while the tables were empty.
     let begin = format!(
-        "SET LOCAL statement_timeout = '60s';
+        "SET LOCAL statement_timeout = '60s'; SET LOCAL enable_seqscan = off;
          SELECT pg_advisory_xact_lock(hashtextextended('{schema}', 0))"
     );
     transaction.batch_execute(&begin).await?;

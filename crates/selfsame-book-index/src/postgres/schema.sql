@@ -56,6 +56,7 @@ CREATE TABLE SCHEMA.facts (
 );
 CREATE INDEX facts_beginning ON SCHEMA.facts (normal, topic) WHERE searched;
 CREATE TABLE SCHEMA.tokens (topic bigint NOT NULL, facet int NOT NULL, uses bigint NOT NULL, PRIMARY KEY (topic, facet));
+CREATE INDEX tokens_of_facet ON SCHEMA.tokens (facet);
 CREATE TABLE SCHEMA.facets (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, facet text NOT NULL UNIQUE);
 CREATE TABLE SCHEMA.relations (
     topic bigint NOT NULL,
@@ -262,17 +263,26 @@ CREATE FUNCTION SCHEMA.document(of_topic bigint, number_of_type text) RETURNS ts
         WHERE topics.id = of_topic))
 $$;
 
+-- Row by row: each statement names the row that it changes, so that no plan made while the tables were small reads all.
 CREATE FUNCTION SCHEMA.finish() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE one record;
 BEGIN
-    INSERT INTO SCHEMA.words AS known
-    SELECT word, sum(change) FROM SCHEMA.word_changes GROUP BY word HAVING sum(change) <> 0
-    ON CONFLICT (word) DO UPDATE SET uses = known.uses + excluded.uses;
-    DELETE FROM SCHEMA.words WHERE uses <= 0 AND word IN (SELECT word FROM SCHEMA.word_changes WHERE change < 0);
-    UPDATE SCHEMA.topics AS own SET search = SCHEMA.document(own.id, changed.number)
-    FROM (SELECT t.id, c.body->>'number_of_type' AS number FROM SCHEMA.topic_changes JOIN SCHEMA.topics AS t ON t.id = topic
-        JOIN SCHEMA.credentials AS c ON c.id = t.main) AS changed WHERE own.id = changed.id;
-    DELETE FROM SCHEMA.facets WHERE id IN (SELECT facet FROM SCHEMA.facet_changes)
-        AND NOT EXISTS (SELECT FROM SCHEMA.topics WHERE search @@ quote_literal('f:' || facets.id)::tsquery);
+    FOR one IN SELECT word, sum(change) AS change FROM SCHEMA.word_changes GROUP BY word HAVING sum(change) <> 0 LOOP
+        INSERT INTO SCHEMA.words AS known VALUES (one.word, one.change)
+        ON CONFLICT (word) DO UPDATE SET uses = known.uses + excluded.uses;
+        IF one.change < 0 THEN
+            DELETE FROM SCHEMA.words WHERE word = one.word AND uses <= 0;
+        END IF;
+    END LOOP;
+    FOR one IN SELECT topic FROM SCHEMA.topic_changes LOOP
+        UPDATE SCHEMA.topics AS own SET search = SCHEMA.document(own.id, c.body->>'number_of_type')
+        FROM SCHEMA.credentials AS c WHERE own.id = one.topic AND c.id = own.main;
+    END LOOP;
+    FOR one IN SELECT facet FROM SCHEMA.facet_changes LOOP
+        IF NOT EXISTS (SELECT FROM SCHEMA.tokens WHERE facet = one.facet) THEN
+            DELETE FROM SCHEMA.facets WHERE id = one.facet;
+        END IF;
+    END LOOP;
     DELETE FROM SCHEMA.facet_changes;
     DELETE FROM SCHEMA.word_changes;
     DELETE FROM SCHEMA.topic_changes;
