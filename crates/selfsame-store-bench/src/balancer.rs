@@ -62,6 +62,10 @@ impl Balancer {
 impl Drop for Balancer {
     /// Lets nginx stop its workers: those of a killed one would live on.
     fn drop(&mut self) {
+        // The number of one that ended can be another process's.
+        if self.0.try_wait().is_ok_and(|ended| ended.is_some()) {
+            return;
+        }
         let id = self.0.id().to_string();
         let told = Command::new("kill").args(["-TERM", &id]).status();
         if !told.is_ok_and(|status| status.success()) {
