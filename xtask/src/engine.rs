@@ -177,7 +177,7 @@ fn go_program() -> PathBuf {
 
 fn install_go() -> Result<(), String> {
     println!(
-        "    missing: Go (builds CometBFT and a collector of traces, and speaks TLS with ours)"
+        "    missing: Go (builds CometBFT, a collector of traces and a server of ACME, and speaks TLS with ours)"
     );
     machine::install(&["golang-go"])
 }

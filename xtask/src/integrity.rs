@@ -20,6 +20,16 @@ const CROSS: &[&str] = &[
     "--ignored",
 ];
 
+/// The same documents through the W3C's API.
+const FACE: &[&str] = &[
+    "test",
+    "--workspace",
+    "--lib",
+    "vc_api::npm",
+    "--",
+    "--ignored",
+];
+
 /// Runs the tests with the packages.
 pub fn cross() -> Result<bool, String> {
     let packages = Packages {
@@ -29,7 +39,12 @@ pub fn cross() -> Result<bool, String> {
         step: "oracle",
     };
     packages.prepare()?;
-    let mut command = Command::new(cargo());
-    command.args(CROSS).current_dir(root());
-    succeeds(command.env(VARIABLE, &packages.folder))
+    for tests in [CROSS, FACE] {
+        let mut command = Command::new(cargo());
+        command.args(tests).current_dir(root());
+        if !succeeds(command.env(VARIABLE, &packages.folder))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -29,6 +29,7 @@ mod openssl;
 mod oracle;
 mod package;
 mod parties;
+mod pebble;
 mod peer;
 mod processor;
 mod python;

@@ -1,10 +1,11 @@
 //! `cargo xtask test`: every check that must pass before a change is accepted, step by step.
 
 mod choice;
+mod environment;
 mod failures;
 mod lanes;
 
-use std::{fs, process::Command, time::Instant};
+use std::{fs, time::Instant};
 
 use crate::{
     aries, askar, axe,
@@ -14,10 +15,11 @@ use crate::{
         reach::UNIT,
     },
     clients, collector, didcomm, engine, integrity, machine, mail, mdoc, openssl, oracle, package,
-    peer, second, tidy, webvh,
-    workspace::{cargo, root},
+    pebble, peer, second, tidy, webvh,
+    workspace::root,
 };
 use choice::Choice;
+use environment::cargo_with;
 use failures::Outcome;
 use lanes::{Lanes, Lints, Running};
 
@@ -97,6 +99,12 @@ const STEPS: &[Step] = &[
         purpose: "the OpenTelemetry Collector, built with Go where it is missing",
         when: When::Suites(&["selfsame/e2e"]),
         task: Task::Ours(|_| collector::prepare()),
+    },
+    Step {
+        name: "pebble",
+        purpose: "Pebble, a server of ACME, built with Go where it is missing",
+        when: When::Suites(&["selfsame-acme", "selfsame/e2e"]),
+        task: Task::Ours(|_| pebble::prepare()),
     },
     Step {
         name: "clippy",
@@ -358,22 +366,6 @@ fn test(
         )?))?);
     }
     Ok(outcome)
-}
-
-/// Cargo with these arguments, and with what our tests find through its environment.
-fn cargo_with(arguments: &[String]) -> Command {
-    println!("    cargo {}", arguments.join(" "));
-    let mut command = Command::new(cargo());
-    // Dependencies are not documented, so this variable causes no rebuild.
-    command
-        .args(arguments)
-        .current_dir(root())
-        .env("RUSTDOCFLAGS", "--deny warnings");
-    oracle::name_to(&mut command);
-    engine::name_to(&mut command);
-    collector::name_to(&mut command);
-    openssl::name_to(&mut command);
-    command
 }
 
 /// The arguments for cargo's main test run.

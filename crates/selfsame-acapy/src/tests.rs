@@ -1,5 +1,6 @@
 //! The operations as controllers meet them, without a socket for the admin API; agents reach each other on loopback.
 
+mod book;
 mod bulk;
 mod connecting;
 mod credential_types;
@@ -14,6 +15,7 @@ mod listening;
 mod mediation;
 mod out_of_band;
 mod phone;
+mod refusing;
 mod returning;
 mod revoking;
 mod single_use;

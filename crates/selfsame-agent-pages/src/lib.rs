@@ -1,8 +1,9 @@
 //! The contents of an agent's pages, as pure functions from data to HTML.
 //!
 //! Owns: what these pages show and draw: connections, invitations, exchanges message by message, revocation registries;
-//! states, findings and differences in words. Does not own: the frame around a page, its style sheet and QR codes, which
-//! are of `selfsame-pages`; the data, which use cases return; routes, sessions and statuses.
+//! states, findings and differences in words; and, in the same drawing, the recorded flows of OpenID. Does not own: the
+//! frame around a page, its style sheet and QR codes, which are of `selfsame-pages`; the data, which use cases return;
+//! routes, sessions and statuses.
 
 pub mod ask;
 mod base;
@@ -16,6 +17,7 @@ pub mod issue;
 mod picture;
 pub mod registries;
 pub mod registry;
+pub mod wire;
 mod words;
 
 pub use askama::Template;

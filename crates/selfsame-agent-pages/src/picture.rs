@@ -4,7 +4,12 @@ use selfsame_agent_view::seen::WireMessage;
 
 /// The arrow of a message from one side to the other: ours goes to the right.
 pub fn arrow(message: &WireMessage) -> &'static str {
-    match message.is_ours {
+    line(message.is_ours)
+}
+
+/// An arrow to the right or to the left.
+pub fn line(is_to_the_right: bool) -> &'static str {
+    match is_to_the_right {
         true => {
             r#"<svg aria-hidden="true"><line x1="0" y1="7" x2="100%" y2="7"/><svg x="100%" overflow="visible"><path d="M-11 1L0 7L-11 13z"/></svg></svg>"#
         }

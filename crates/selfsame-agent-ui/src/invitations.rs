@@ -177,6 +177,7 @@ async fn received(agent: &AgentHere, form: &Form) -> Result<Option<String>, Erro
         auto_accept,
         use_existing_connection: true,
         label: None,
+        key_seconds: None,
     };
     let taken = agents.receive_oob_invitation(tenant, invitation, how);
     Ok(taken.await?.connection_id)

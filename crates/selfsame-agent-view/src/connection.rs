@@ -5,6 +5,16 @@ use selfsame_crypto::time::UnixTime;
 use serde::Serialize;
 use serde_json::Value;
 
+/// Where both sides of a connection get their messages.
+#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+pub struct ConnectionEndpoints {
+    /// This agent's URL.
+    pub my_endpoint: String,
+    /// The peer's URL.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub their_endpoint: Option<String>,
+}
+
 /// A connection.
 #[derive(Clone, Debug, Eq, PartialEq, Serialize)]
 pub struct ConnectionView {

@@ -3,7 +3,7 @@
 
 use selfsame_aries::dialogue::Initiator;
 use selfsame_aries::exchange::{Course, Exchange, Payload, Speech, Utterance};
-use selfsame_aries::issue_credential::IssueCredential;
+use selfsame_aries::issue_credential::{IssueCredential, IssueState};
 use selfsame_aries::present_proof::{PresentProof, ProofExtra};
 use selfsame_didcomm::{Message, Version};
 use serde::Serialize;
@@ -98,6 +98,19 @@ pub struct KeptMessage {
     pub bytes: usize,
     /// What it says. Attachments are decoded, and secrets are hidden.
     pub content: Value,
+}
+
+/// How an issuing stands, for who waits for its end.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct IssuingStanding {
+    /// Its state.
+    pub state: IssueState,
+    /// Why it did not go on by itself, or came to nothing.
+    pub error: Option<String>,
+    /// The revocation registry of the credential.
+    pub rev_reg_id: Option<String>,
+    /// The credential's index there.
+    pub cred_rev_id: Option<u32>,
 }
 
 /// A protocol whose exchanges pages show.

@@ -36,9 +36,9 @@ use crate::parts::{AgentParts, AgentTerms, Hearing};
 
 pub use beside::BesideProtocol;
 pub use discovering::NewDiscovery;
-pub use exchanges::{ExchangeBegin, ExchangeFilter, Exchanges, IssuingStanding};
+pub use exchanges::{ExchangeFilter, Exchanges};
 pub use exchanging::DidRequestWish;
-pub use managing::{ConnectionEndpoints, ListRange};
+pub use managing::ListRange;
 
 /// The agents of one process. Each tenant is one agent.
 #[derive(Clone)]

@@ -16,6 +16,7 @@ use selfsame_credential::evidence::Step;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash;
+use selfsame_crypto::time::UnixTime;
 use selfsame_didcomm::{Message, Version};
 use selfsame_driver::{Error, ErrorKind};
 use selfsame_mediation::destination::settling::LastSent;
@@ -26,6 +27,7 @@ use serde_json::Value;
 
 use crate::machine::{AgentTurn, Parcel, Startable, Taken};
 use selfsame_mediation::notice::{Told, Untold};
+use selfsame_mediation::wishes::Wishes;
 
 /// The reason of a process that has too much to do.
 const OVERLOADED: &str = "overloaded";
@@ -77,6 +79,9 @@ pub struct ExchangeEntry<C: KeptCourse> {
     /// The last one of them.
     #[serde(default, skip_serializing_if = "LastSent::is_none")]
     pub last_sent: LastSent,
+    /// When it is removed, even if the peer never ends it; `None` for never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<UnixTime>,
 }
 
 /// How a message gets to the peer of an exchange.
@@ -101,19 +106,6 @@ pub struct Ground {
     pub connection_id: Option<String>,
     /// How far the agent goes on by itself.
     pub wishes: Wishes,
-}
-
-/// How far the agent goes on by itself in one exchange; `None` leaves it as it is.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Wishes {
-    /// Whether the issuer answers a request with the credential.
-    pub auto_issue: Option<bool>,
-    /// Whether the prover presents what it proposed.
-    pub auto_present: Option<bool>,
-    /// Whether the verifier verifies a presentation.
-    pub auto_verify: Option<bool>,
-    /// Whether the record is removed once the exchange is done.
-    pub auto_remove: Option<bool>,
 }
 
 /// A protocol of exchanges.
@@ -260,6 +252,7 @@ impl<C: KeptCourse> Default for ExchangeEntry<C> {
             untold: Untold::default(),
             is_ended: false,
             last_sent: LastSent::default(),
+            expires: None,
         }
     }
 }

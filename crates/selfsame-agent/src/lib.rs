@@ -12,14 +12,14 @@ mod machine;
 mod oob;
 mod parts;
 
-pub use agents::{
-    Agents, ConnectionEndpoints, ExchangeBegin, ExchangeFilter, Exchanges, ListRange,
-};
-pub use exchanges::{ExchangeProtocol, Wishes};
+pub use agents::{Agents, ExchangeFilter, Exchanges, ListRange};
+pub use exchanges::ExchangeProtocol;
 pub use parts::{AgentSettings, AgentTerms, Hearing};
-pub use selfsame_agent_view::connection::{ConnectionFilter, ConnectionView, InvitationView};
+pub use selfsame_agent_view::connection::{
+    ConnectionEndpoints, ConnectionFilter, ConnectionView, InvitationView,
+};
 pub use selfsame_mediation::local_dids::LocalDid;
-pub use selfsame_mediation::wishes::{InvitationAnswer, NewInvitation};
+pub use selfsame_mediation::wishes::{ExchangeBegin, InvitationAnswer, NewInvitation, Wishes};
 
 /// Protocols that another crate speaks on the connections of agents.
 pub mod beside {
@@ -29,17 +29,16 @@ pub mod beside {
 
 /// Issuing credentials: what controllers give.
 pub mod issue {
-    pub use crate::agents::IssuingStanding;
     pub use crate::exchanges::issuing::{
         IssueWhat, IssuingProtocol, NamedFilter, NewCredentialOffer, NewCredentialProposal,
     };
+    pub use selfsame_agent_view::seen::IssuingStanding;
 }
 
 /// Presenting credentials: what controllers give.
 pub mod present {
-    pub use crate::exchanges::proving::{
-        NamedRequest, NewPresentation, NewProofRequest, ProofWhat, ProvingProtocol,
-    };
+    pub use crate::exchanges::proving::{NewPresentation, ProofWhat, ProvingProtocol};
+    pub use selfsame_mediation::wishes::{NamedRequest, NewProofRequest};
 }
 
 /// Connections by DID exchange and out-of-band: what controllers give, and what they see.

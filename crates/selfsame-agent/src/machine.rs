@@ -14,6 +14,7 @@ use selfsame_core::machine::{
 };
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::ctx::Ctx;
+use selfsame_crypto::time::UnixTime;
 use selfsame_didcomm::{Message, Version};
 use selfsame_driver::record::{RecordCache, encode};
 use selfsame_driver::{Error, Result};
@@ -63,6 +64,11 @@ pub trait AgentProtocol: Send + Sync + 'static {
 
     /// The tags by which a record is found.
     fn tags(entry: &Self::Entry) -> Vec<Tag>;
+
+    /// When a record expires; `None` for never.
+    fn expires(_entry: &Self::Entry) -> Option<UnixTime> {
+        None
+    }
 
     /// The notices that are told once the record's messages were sent.
     fn untold(entry: &mut Self::Entry) -> &mut Untold;
@@ -173,7 +179,8 @@ impl<P: AgentProtocol> ProtocolMachine<P> {
     /// # Errors
     /// `Internal` if it can't be encoded.
     pub fn put(id: &str, entry: &P::Entry) -> Result<Put> {
-        let put = Put::new(P::KIND, id, encode(entry)?);
+        let mut put = Put::new(P::KIND, id, encode(entry)?);
+        put.expires = P::expires(entry);
         Ok(P::tags(entry).into_iter().fold(put, Put::tag))
     }
 
@@ -349,6 +356,10 @@ impl<P: AgentProtocol> Machine for ProtocolMachine<P> {
 
     fn tags(&self, entry: &P::Entry) -> Option<Vec<Tag>> {
         Some(P::tags(entry))
+    }
+
+    fn expires(&self, entry: &P::Entry) -> Option<UnixTime> {
+        P::expires(entry)
     }
 
     fn result(&self, entry: &P::Entry) -> Option<FlowResult> {

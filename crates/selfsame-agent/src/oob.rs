@@ -8,6 +8,7 @@ use selfsame_aries::out_of_band::{
 };
 use selfsame_aries_v2::invitation::recorded;
 use selfsame_credential::evidence::Step;
+use selfsame_crypto::time::UnixTime;
 use selfsame_mediation::destination::Destination;
 use selfsame_store::{Batch, Tag};
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,9 @@ pub struct OobEntry {
     pub is_auto: bool,
     /// Notices that are told once its messages were sent.
     pub untold: Untold,
+    /// When it is removed, with the exchange that answers it without a connection; `None` for never.
+    #[serde(default)]
+    pub expires: Option<UnixTime>,
 }
 
 /// What an invitation is given.
@@ -77,6 +81,7 @@ impl OobEntry {
             alias: None,
             is_auto: false,
             untold: Untold::default(),
+            expires: None,
         }
     }
 
@@ -176,6 +181,10 @@ impl AgentProtocol for OutOfBand {
     fn tags(entry: &OobEntry) -> Vec<Tag> {
         let invitation = &entry.record.dialogue.thread_id;
         vec![Tag::hashed(OOB_INVITATION, invitation)]
+    }
+
+    fn expires(entry: &OobEntry) -> Option<UnixTime> {
+        entry.expires
     }
 
     fn untold(entry: &mut OobEntry) -> &mut Untold {

@@ -150,6 +150,7 @@ impl AnonCreds {
         let writes = Batch::new(tenant.clone())
             .expect(CREDENTIAL, &id, Expect::Absent)
             .put(put);
+        let writes = self.told_to_showcase(tenant, &record, writes).await?;
         Ok(StoredCredential { id, info, writes })
     }
 

@@ -27,6 +27,8 @@ mod publishing;
 mod registries;
 mod registry;
 mod secret_text;
+mod showcase;
+mod showing;
 pub mod single_use;
 mod states;
 mod tails;
@@ -36,7 +38,6 @@ mod view;
 mod wallet;
 mod wql;
 
-pub use holding::{RequestedCredential, StoredCredential};
 pub use publication::{
     DefinitionFilter, NewCredentialDefinition, NewSchema, Publication, PublicationState,
 };
@@ -46,6 +47,17 @@ pub use registry::{RegistryStage, RegistryView};
 pub use verifying::ProofVerdict;
 pub use view::{ChosenCredentials, CredentialInfo, ShownAttribute, ShownPredicate};
 pub use wallet::AnonCreds;
+
+/// Credentials that anybody may be shown.
+pub mod show {
+    pub use crate::showcase::{KeptCredential, MayShow, Showcase};
+    pub use crate::showing::RevokedPlaces;
+}
+
+/// Holding: what a holder requests, and what it keeps.
+pub mod hold {
+    pub use crate::holding::{RequestedCredential, StoredCredential};
+}
 
 /// Publishing through an endorser: what waits, and what comes back.
 pub mod endorse {

@@ -37,20 +37,21 @@ pub struct CredentialsWanted<'a> {
 }
 
 /// What one referent of a request asks for.
-struct AskedReferent<'a> {
+pub(crate) struct AskedReferent<'a> {
     referent: &'a str,
     /// The attributes, of one credential.
-    names: Vec<&'a str>,
+    pub(crate) names: Vec<&'a str>,
     restrictions: Option<&'a Query>,
     predicate: Option<&'a RequestedPredicate>,
-    interval: Option<Interval>,
+    /// When the credential must not be revoked.
+    pub(crate) interval: Option<Interval>,
     /// What the controller asks for beside the request.
     extra: Option<Query>,
 }
 
 impl<'a> AskedReferent<'a> {
     /// All referents of a request: those of attributes first.
-    fn all(request: &'a PresentationRequest) -> Vec<Self> {
+    pub(crate) fn all(request: &'a PresentationRequest) -> Vec<Self> {
         let attributes = request.requested_attributes.iter();
         let attributes = attributes.map(|(referent, asked)| Self {
             referent,
@@ -81,8 +82,24 @@ impl<'a> AskedReferent<'a> {
         Query::And(given.chain(markers).collect())
     }
 
+    /// Answers it with this credential.
+    pub(crate) fn choose(&self, cred_id: String, chosen: &mut ChosenCredentials) {
+        let (referent, timestamp) = (self.referent.to_owned(), None);
+        if self.predicate.is_some() {
+            let shown = ShownPredicate { cred_id, timestamp };
+            chosen.requested_predicates.insert(referent, shown);
+        } else {
+            let shown = ShownAttribute {
+                cred_id,
+                revealed: true,
+                timestamp,
+            };
+            chosen.requested_attributes.insert(referent, shown);
+        }
+    }
+
     /// Whether a credential answers it, as a verifier would judge.
-    fn is_answered_by(&self, record: &HeldRecord) -> Result<bool> {
+    pub(crate) fn is_answered_by(&self, record: &HeldRecord) -> Result<bool> {
         let info = &record.info;
         let value = |name: &str| {
             let name = normalise_attribute(name);
@@ -173,8 +190,9 @@ impl AnonCreds {
         Ok(found.into_values().rev().take(wanted.most).collect())
     }
 
-    /// The credentials with which the tenant answers a request if the holder does not choose: for each referent one that answers
-    /// others too, or else the newest that fits.
+    /// The credentials with which the tenant answers a request if the holder does not choose: those that anybody may be
+    /// shown, if they are all that it asks for; or else for each referent one that answers others too, or the newest that
+    /// fits.
     ///
     /// # Errors
     /// `BadRequest` if a referent can't be answered; the store's.
@@ -183,6 +201,9 @@ impl AnonCreds {
         tenant: &TenantId,
         request: &[u8],
     ) -> Result<ChosenCredentials> {
+        if let Some(chosen) = self.public_choice(tenant, request).await? {
+            return Ok(chosen);
+        }
         let request = PresentationRequest::from_json(request).map_err(refused)?;
         let request = self.naming().request(request).await?;
         let mut taken: Vec<FoundCredential> = Vec::new();
@@ -208,19 +229,7 @@ impl AnonCreds {
                     id
                 }
             };
-            let referent = asked.referent.to_owned();
-            let timestamp = None;
-            if asked.predicate.is_some() {
-                let shown = ShownPredicate { cred_id, timestamp };
-                chosen.requested_predicates.insert(referent, shown);
-            } else {
-                let shown = ShownAttribute {
-                    cred_id,
-                    revealed: true,
-                    timestamp,
-                };
-                chosen.requested_attributes.insert(referent, shown);
-            }
+            asked.choose(cred_id, &mut chosen);
         }
         Ok(chosen)
     }
@@ -259,7 +268,11 @@ impl AnonCreds {
     }
 
     /// Whether a credential was revoked at a time that is not to come, or is now.
-    async fn is_revoked(&self, info: &CredentialInfo, at: Option<UnixTime>) -> Result<bool> {
+    pub(crate) async fn is_revoked(
+        &self,
+        info: &CredentialInfo,
+        at: Option<UnixTime>,
+    ) -> Result<bool> {
         let index = info.cred_rev_id.as_deref();
         let index = index.and_then(|index| index.parse::<u32>().ok());
         let (Some(id), Some(index)) = (&info.rev_reg_id, index) else {
@@ -274,7 +287,7 @@ impl AnonCreds {
     }
 
     /// The newest credentials that answer a referent.
-    async fn answers(
+    pub(crate) async fn answers(
         &self,
         tenant: &TenantId,
         asked: &AskedReferent<'_>,

@@ -16,6 +16,7 @@ use crate::objects::{KnownRegistry, Objects};
 use crate::places::PlaceLeases;
 use crate::publication::Publishing;
 use crate::registry::{Registries, RegistryWorkshop};
+use crate::showcase::ShowcaseCell;
 use crate::states::ProvenStates;
 use crate::tails::{Tails, TailsName};
 use crate::uses::Uses;
@@ -38,6 +39,7 @@ pub struct AnonCreds {
     pub(crate) states: Arc<ProvenStates>,
     pub(crate) places: Arc<PlaceLeases>,
     pub(crate) tagged: Arc<Bounded<TenantId, ()>>,
+    pub(crate) showcase: ShowcaseCell,
     endorsing: EndorsingCell,
 }
 
@@ -60,6 +62,7 @@ impl AnonCreds {
             states: Arc::new(ProvenStates::new()),
             places: Arc::new(PlaceLeases::new(shared.clone())),
             tagged: Arc::new(Bounded::new(TAGGED_MAX)),
+            showcase: ShowcaseCell::default(),
             shared,
             objects,
             keys,

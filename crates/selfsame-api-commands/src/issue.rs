@@ -31,6 +31,7 @@ const LOOKED_EVERY: Duration = Duration::from_secs(1);
 #[command(
     after_help = "Example: selfsame issue immunization --examples --claim patient.given_name=Maja
          selfsame issue driving-licence --format mso_mdoc --examples
+         selfsame issue hospital-badge --examples --deferred
          selfsame issue hospital-badge --from people.csv --check
          selfsame issue hospital-badge --from people.csv --results offers.csv
          selfsame issue hospital-badge --from people.ndjson --mail --results offers.ndjson"
@@ -76,6 +77,9 @@ pub struct IssueOffer {
     /// Require a transaction code from the wallet; it is printed here.
     #[arg(long)]
     tx_code: bool,
+    /// Have somebody approve the wallet's request before the credential is issued (`selfsame approve`).
+    #[arg(long, conflicts_with = "from")]
+    deferred: bool,
     /// Put a reference to the offer into the link instead of the offer itself.
     #[arg(long)]
     by_reference: bool,
@@ -99,6 +103,7 @@ impl IssueOffer {
             "examples": self.examples,
             "uses": self.uses,
             "tx_code": self.tx_code,
+            "needs_approval": self.deferred.then_some(true),
             "by_reference": self.by_reference,
             "expires_in": self.expires_in,
         });

@@ -3,7 +3,9 @@
 //! Owns: a client of the API, a command for each thing that the API does, and the healthcare scenarios over it. Does not
 //! own: starting an instance; exit codes and output, which are of `selfsame-terminal`.
 
+mod approve;
 mod audit;
+mod backup;
 mod book;
 mod called;
 mod client;
@@ -17,6 +19,7 @@ mod organisation;
 mod people;
 mod present;
 mod records;
+mod registry_clock;
 mod revoke;
 mod roots;
 mod saved_request;
@@ -30,8 +33,10 @@ mod webhook;
 use clap::Subcommand;
 use selfsame_terminal::exit::End;
 
+pub use backup::Backup;
 pub use called::Instance;
 pub use client::Client;
+pub use registry_clock::ClockOfRegistry;
 pub use roots::Roots;
 pub use verdict::verdict_table;
 
@@ -48,6 +53,8 @@ pub enum ApiCommand {
     Did(did::Did),
     /// Create a credential offer.
     Issue(issue::IssueOffer),
+    /// List requests that need an approval, and approve or refuse one.
+    Approve(approve::Approve),
     /// Accept a credential offer or answer a presentation request.
     Present(present::Present),
     /// Create a wallet, and show its cards and its history.
@@ -97,6 +104,7 @@ impl ApiCommand {
             Self::Key(key) => key.run().await,
             Self::Did(did) => did.run().await,
             Self::Issue(issue) => issue.run().await,
+            Self::Approve(approve) => approve.run().await,
             Self::Present(present) => present.run().await,
             Self::Wallet(wallet) => wallet.run().await,
             Self::Verify(verify) => verify.run().await,

@@ -51,7 +51,8 @@ struct Taken {
 impl Present {
     /// Accepts the offer, or answers the request.
     pub async fn run(self) -> End {
-        let done = if self.link.starts_with("openid-credential-offer:") {
+        let offers = ["openid-credential-offer:", "haip-vci:"];
+        let done = if offers.iter().any(|scheme| self.link.starts_with(scheme)) {
             self.offered().await
         } else if self.link.contains("://") {
             self.asked().await

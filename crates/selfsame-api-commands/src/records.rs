@@ -325,8 +325,9 @@ fn query(file: &std::path::Path) -> Result<Value, Failure> {
 fn request_line(request: &VerificationStatus) -> String {
     let outcome = request.verdict.as_ref();
     let outcome = outcome.map_or_else(|| word(&request.state), |verdict| word(&verdict.outcome));
+    let reference = request.reference.as_deref().unwrap_or_default();
     format!(
-        "{}  {}  {outcome}  created {}",
+        "{}  {}  {outcome}  created {}  {reference}",
         request.id, request.title, request.created
     )
 }

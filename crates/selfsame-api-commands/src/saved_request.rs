@@ -4,9 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use selfsame_openid::saved::definition::RequestDefinition;
-use selfsame_openid::saved::file;
-use selfsame_openid::saved::shown::{AskedCredential, AskedSet, RequestCheck};
+use selfsame_asked::definition::RequestDefinition;
+use selfsame_asked::file;
+use selfsame_asked::shown::{AskedCredential, AskedSet, RequestCheck};
 use selfsame_openid::view::saved::{RequestOpening, SavedRequest};
 use selfsame_openid::view::verifier::VerificationRequest;
 use selfsame_terminal::exit::{Answer, End, Failure};

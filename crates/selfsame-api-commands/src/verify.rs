@@ -11,7 +11,7 @@ use selfsame_openid::view::verifier::{
 };
 use selfsame_terminal::exit::{Answer, End, Failure};
 use selfsame_terminal::{output, qr};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::called::Instance;
 use crate::client::handed_in;
@@ -22,7 +22,8 @@ use crate::verdict::verdict_table;
 #[command(
     after_help = "Example: selfsame verify credential.txt      verifies a file (`-` for standard input)
          selfsame verify --ask immunization   prints a link and waits for a wallet
-         selfsame verify --ask driving-licence --format mso_mdoc"
+         selfsame verify --ask driving-licence --format mso_mdoc
+         selfsame verify --ask driving-licence --dc-api   prints a request for a page to ask by its browser"
 )]
 pub struct Verify {
     /// The credential's file, `-` for standard input.
@@ -33,6 +34,9 @@ pub struct Verify {
     /// Request a credential of this type from a wallet instead of verifying a file.
     #[arg(long, value_name = "TYPE", conflicts_with = "credential")]
     ask: Option<String>,
+    /// Ask by a browser instead of a link: print what a page gives to `navigator.credentials.get` as `digital`.
+    #[arg(long, requires = "ask")]
+    dc_api: bool,
     /// How many seconds to wait for an answer.
     #[arg(long, default_value_t = 300)]
     wait: u64,
@@ -82,9 +86,12 @@ impl Verify {
                 &json!({"type": kind, "format": self.format}),
             )
             .await?;
-        // The link goes to standard error, so that standard output holds only the JSON.
-        output::complain(&request.uri);
-        let status = match self.instance.json {
+        // What asks goes to standard error, so that standard output holds only the verdict.
+        output::complain(&match self.dc_api {
+            true => self.by_browser(&request.id).await?,
+            false => request.uri.clone(),
+        });
+        let status = match self.instance.json || self.dc_api {
             true => operator.verification(&request.id, self.wait).await?,
             false => {
                 qr::show(&request.uri);
@@ -97,6 +104,15 @@ impl Verify {
         output::either(self.instance.json, &status, status_lines);
         let outcome = status.verdict.as_ref().map(|verdict| verdict.outcome);
         Ok(outcome.map_or(Answer::No, answer))
+    }
+}
+
+impl Verify {
+    /// The request as a page hands it to a browser.
+    async fn by_browser(&self, id: &str) -> Result<String, Failure> {
+        let path = format!("/api/verifier/requests/{id}/browser");
+        let digital: Value = self.instance.operator()?.get(&path).await?;
+        Ok(digital.to_string())
     }
 }
 

@@ -4,6 +4,7 @@ mod agents;
 mod agreeing;
 mod auditing;
 mod backing_up;
+mod book_agents;
 mod books;
 mod endorsing;
 mod erasing;
@@ -11,9 +12,12 @@ mod expiring;
 mod exporting;
 mod hearing;
 mod issuing;
+mod judging;
 mod looks;
 mod opening;
+mod own_roles;
 mod presenting;
+mod readiness;
 mod remote_wallets;
 mod revoking;
 mod rotating;
@@ -51,18 +55,17 @@ use selfsame_driver::room::Wanting;
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
 use selfsame_endorsement::Endorsements;
 use selfsame_issuing_lists::IssuingLists;
-use selfsame_ledger::embedded::reached;
-use selfsame_ledger::view::RegistryClock;
-use selfsame_ledger::{Registry, Times};
+use selfsame_ledger::Registry;
 use selfsame_net::Net;
 use selfsame_openid::config::check_verifiers;
 use selfsame_openid::{OrganisationRoles, Roles};
 use selfsame_operators::Operators;
 use selfsame_store::backend::Backlog;
 use selfsame_store::ledger::LedgerStore;
-use selfsame_store::{Batch, Put, Store, TenantId};
+use selfsame_store::{Store, TenantId};
 use selfsame_wallet::Wallet;
 use selfsame_webhooks::Webhooks;
+use selfsame_wire::Wires;
 use tokio::sync::watch;
 
 pub use agents::OrganisationAgent;
@@ -84,10 +87,6 @@ use crate::operator::Operator;
 use crate::rotation::Rotation;
 use expiring::Expiry;
 use opening::{OwnParts, operators, registry, roles, wallet};
-
-/// Size of the record that is written to test whether the store has room, and seconds until it expires.
-const PROBE_BYTES: usize = 64 * 1024;
-const PROBE_SECONDS: u64 = 60;
 
 /// What an instance is built from.
 pub struct Parts {
@@ -127,11 +126,12 @@ pub struct App {
     people: OnceLock<signing_in::KnownPeople>,
     /// Held while it is settled who knows people.
     settling: Mutex<()>,
-    webhooks: Webhooks,
+    webhooks: Arc<Webhooks>,
     agents: Agents,
     endorsements: Endorsements,
     books: Books,
     lists: IssuingLists,
+    wires: Wires,
     /// The tenants of the agents by the names of their organisations; set at the start.
     agent_tenants: OnceLock<HashMap<String, TenantId>>,
     publishing: TypePublications,
@@ -189,7 +189,8 @@ impl App {
         let roles = roles(&config, &shared).await?;
         let trail = Trail::new(shared.store.clone(), shared.clock.clone());
         roles.note_own_acts(auditing::of_own_acts(trail.clone()));
-        let wallet = wallet(&config, &shared, &roles);
+        let wires = Wires::new(shared.store.clone(), shared.clock.clone());
+        let wallet = wallet(&config, &shared, &wires, &roles);
         config.forget_keys();
         // Last: if anything after this failed, the new token would never reach the operator.
         let (operator, token) = Operator::open(shared.clone()).await?;
@@ -199,7 +200,7 @@ impl App {
         correspondents.extend(anoncreds.correspondents());
         correspondents.extend(roles.correspondents());
         let stopping = watch::channel(false).0;
-        let webhooks = Webhooks::new(shared.clone(), receiver_of, stopping.subscribe());
+        let webhooks = hearing::webhooks(&shared, &stopping);
         let agents = agents::agents(&config, &anoncreds, hearing(&webhooks), &roles);
         correspondents.extend(agents.correspondents());
         let endorsements = endorsing::endorsements(&agents);
@@ -207,7 +208,8 @@ impl App {
         let lists = issuing::lists(&config, &shared, &roles);
         let app = Self {
             lists,
-            books: books::books(&shared, parts.book_index),
+            wires,
+            books: books::books(&agents, parts.book_index, webhooks.clone()),
             operators: Arc::new(operators(&shared)),
             trail,
             refused: seats::RefusedSignIns::default(),
@@ -236,6 +238,7 @@ impl App {
         app.shared.set_correspondents(app.correspondents.iter());
         let app = Arc::new(app);
         app.let_agents_endorse();
+        app.let_books_show();
         Ok((app, token))
     }
 
@@ -292,87 +295,6 @@ impl App {
         }
     }
 
-    /// Notes the ledger's height, so that a loss of blocks is noticed later.
-    async fn note_ledger(&self) -> Result<()> {
-        match &self.ledger {
-            Some(ledger) => reached::note(&self.shared.store, &**ledger).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Notes the time at which the registry was active, so that the next start can compare the clock with it.
-    pub(crate) async fn keep_alive_noted(&self) {
-        if let Some(times) = self.times()
-            && let Err(error) = times.note(&self.shared.store).await
-        {
-            tracing::error!(%error, "the time at which the registry was last active can't be stored");
-        }
-    }
-
-    /// Notes the ledger's height while the instance runs; a failure is only logged.
-    pub(crate) async fn keep_ledger_noted(&self) {
-        if let Err(error) = self.note_ledger().await {
-            tracing::error!(%error, "the ledger's height can't be stored");
-        }
-    }
-
-    /// Whether the instance can serve and has found no damage in its registry's ledger.
-    #[must_use]
-    pub fn is_ready(&self) -> bool {
-        self.ready_since.get().is_some() && !self.is_damaged()
-    }
-
-    /// Whether damage in its registry's ledger was found since the start.
-    #[must_use]
-    pub fn is_damaged(&self) -> bool {
-        let ledger = self.registry.as_ref().and_then(|own| own.ledger());
-        ledger.is_some_and(|ledger| ledger.damage().is_found())
-    }
-
-    /// The times of its registry's blocks, if this process alone sets them.
-    #[must_use]
-    pub fn times(&self) -> Option<&Times> {
-        self.registry.as_ref()?.times()
-    }
-
-    /// Records that the operator vouches for the clock.
-    ///
-    /// # Errors
-    /// `NotFound` if the block times do not come from this clock alone.
-    pub async fn vouch_for_clock(&self) -> Result<RegistryClock> {
-        let alone = || Error::not_found("clock-not-alone");
-        let times = self.times().ok_or_else(alone)?;
-        times.vouch();
-        self.keep_alive_noted().await;
-        Ok(times.view())
-    }
-
-    /// Whether the database of its records answers now.
-    pub async fn has_records(&self) -> bool {
-        self.shared.store.answers().await
-    }
-
-    /// Whether there is room to store more. While the store is full, a test write is tried now and then, since there
-    /// may be no other writes as long as this returns `false`.
-    pub async fn has_room(&self) -> bool {
-        let registry = self.registry.as_ref();
-        let ledger = registry.and_then(|registry| registry.ledger());
-        if ledger.is_some_and(|ledger| ledger.is_full()) {
-            return false;
-        }
-        if !self.shared.store.is_full() {
-            return true;
-        }
-        if self.tried.is_fresh() {
-            return false;
-        }
-        self.tried.found();
-        let expires = self.shared.clock.now().plus(PROBE_SECONDS);
-        let probe = Put::new("probe", "room", vec![0; PROBE_BYTES]).expires(expires);
-        let batch = Batch::new(TenantId::instance()).put(probe);
-        self.shared.store.commit(batch).await.is_ok()
-    }
-
     /// Its configuration.
     #[must_use]
     pub fn config(&self) -> &Config {
@@ -419,9 +341,15 @@ impl App {
         &self.trail
     }
 
+    /// What happened on the wire, as far as organisations have it recorded.
+    #[must_use]
+    pub fn wires(&self) -> &Wires {
+        &self.wires
+    }
+
     /// Its webhooks.
     #[must_use]
-    pub fn webhooks(&self) -> &Webhooks {
+    pub fn webhooks(&self) -> &Arc<Webhooks> {
         &self.webhooks
     }
 
@@ -566,6 +494,7 @@ fn check(config: &Config) -> Result<()> {
     config.issuer.check()?;
     issuing::check(config)?;
     config.verifier.check()?;
+    config.wallet.check()?;
     config.organisations.check()?;
     agents::check(&config.agents)
 }

@@ -157,6 +157,7 @@ async fn issued(app: &App, format: Format) -> String {
             uses: None,
             tx_code: false,
             by_sign_in: false,
+            needs_approval: None,
             by_reference: false,
             expires_in: None,
             label: None,

@@ -9,23 +9,22 @@ use selfsame_crypto::encoding::{base64url_encode, hex_encode};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
-use selfsame_openid::OrganisationRoles;
-use selfsame_openid::issuer::ProvenOffer;
-use selfsame_openid::saved::definition::{RequestDefinition, RequestPolicy};
-use selfsame_openid::view::issuer::{NewOffer, Offer};
-use selfsame_openid::view::verifier::{PresentationVerdict, RequestState};
+use selfsame_openid_view::issuer::{NewOffer, Offer, ProvenOffer};
+use selfsame_openid_view::verifier::{PresentationVerdict, RequestState};
 use selfsame_prerequisites::document::PathDocument;
 use selfsame_prerequisites::fill::{FilledClaim, filled, locked};
 use selfsame_prerequisites::judge::{MetPrerequisites, WalletProof, judge};
 use selfsame_prerequisites::query::query;
 use selfsame_prerequisites::{Prerequisite, Prerequisites};
 use selfsame_store::{Batch, Expect, Put, TenantId};
+use selfsame_types::asked::definition::{RequestDefinition, RequestPolicy};
 use selfsame_types::fill::{at, put};
 use selfsame_types::{CredentialType, TypeSet};
 use serde_json::{Map, Value};
 
 use crate::proof::{proof, reason, title};
 use crate::record::{APPLICATION, ApplicationRecord, ApplicationStage};
+use crate::roles::{ApplicationRoles, WrittenWithOffer};
 use selfsame_types::form::application::{
     ApplicationState, FilledApplication, NeededCredential, NewApplication, ShownApplication,
 };
@@ -38,7 +37,7 @@ const KEPT_SECONDS: u64 = 7 * 24 * 3600;
 /// The applications of one organisation.
 pub struct Applications {
     shared: Arc<Shared>,
-    roles: Arc<OrganisationRoles>,
+    roles: Arc<dyn ApplicationRoles>,
 }
 
 /// A type and its rule, with types by their SD-JWT VC types alone.
@@ -67,12 +66,12 @@ impl Ruled {
 impl Applications {
     /// The applications of an organisation.
     #[must_use]
-    pub fn new(shared: Arc<Shared>, roles: Arc<OrganisationRoles>) -> Self {
+    pub fn new(shared: Arc<Shared>, roles: Arc<dyn ApplicationRoles>) -> Self {
         Self { shared, roles }
     }
 
     fn tenant(&self) -> &TenantId {
-        &self.roles.organisation.issuer
+        &self.roles.organisation().issuer
     }
 
     /// Begins an application: asks for the needed credentials.
@@ -81,10 +80,10 @@ impl Applications {
     /// `BadRequest` for a type that needs nothing; `NotFound` for an unknown type, and if the organisation is no
     /// verifier.
     pub async fn begin(&self, new: &NewApplication) -> Result<ShownApplication> {
-        let types = self.roles.issuer()?.types().all().await?;
+        let types = self.roles.types().await?;
         let ruled = Ruled::of(&types, types.find(&new.type_id)?)?;
         let asked = definition(&ruled);
-        let made = self.roles.verifier()?.ask_once(asked).await?;
+        let made = self.roles.ask(asked).await?;
         let ctx = self.shared.clock.ctx();
         let id = base64url_encode(&ctx.random::<16>("application/id"));
         let minutes = u64::from(ruled.declared.proof_minutes);
@@ -117,7 +116,7 @@ impl Applications {
     /// # Errors
     /// `BadRequest` for a type that needs nothing; `NotFound` for an unknown one.
     pub async fn needed(&self, type_id: &str) -> Result<Vec<NeededCredential>> {
-        let types = self.roles.issuer()?.types().all().await?;
+        let types = self.roles.types().await?;
         let ruled = Ruled::of(&types, types.find(type_id)?)?;
         Ok(ruled.declared.needs.iter().map(needed).collect())
     }
@@ -127,8 +126,7 @@ impl Applications {
     /// # Errors
     /// `NotFound` for an unknown type.
     pub async fn path_document(&self, type_id: &str) -> Result<PathDocument> {
-        let issuer = self.roles.issuer()?;
-        let types = issuer.types().all().await?;
+        let types = self.roles.types().await?;
         let one = types.find(type_id)?;
         let ruled = one.prerequisites.is_some().then(|| Ruled::of(&types, one));
         let declared = ruled.transpose()?.map(|ruled| ruled.declared);
@@ -136,7 +134,7 @@ impl Applications {
         Ok(PathDocument {
             vct: one.vct.clone(),
             title: one.name().to_owned(),
-            issuer_name: issuer.name().to_string(),
+            issuer_name: self.roles.issuer_name()?,
             needs: needs.unwrap_or_default(),
             options: declared
                 .map(|declared| declared.options)
@@ -149,7 +147,7 @@ impl Applications {
     /// # Errors
     /// `NotFound`.
     pub async fn one(&self, id: &str) -> Result<ShownApplication> {
-        let types = self.roles.issuer()?.types().all().await?;
+        let types = self.roles.types().await?;
         let (record, _) = self.record(id).await?;
         self.shown(id, &record, &types).await
     }
@@ -159,7 +157,7 @@ impl Applications {
     /// # Errors
     /// The store's.
     pub async fn list(&self, paging: &Paging) -> Result<Listing<ShownApplication>> {
-        let types = self.roles.issuer()?.types().all().await?;
+        let types = self.roles.types().await?;
         let store = &self.shared.store;
         let records = store
             .list(self.tenant(), APPLICATION, &page(paging))
@@ -180,12 +178,11 @@ impl Applications {
     /// `Forbidden` if the rule is not met, or the form has another value for a locked claim; `Conflict`
     /// if the offer was made before, the wallet has not answered yet or the type has a new version; those of offers.
     pub async fn offer(&self, id: &str, form: &FilledApplication) -> Result<Offer> {
-        let issuer = self.roles.issuer()?;
         let (record, version) = self.record(id).await?;
         if matches!(record.state, ApplicationStage::Offered { .. }) {
             return Err(Error::new(ErrorKind::Conflict, "application-offered"));
         }
-        let types = issuer.types().all().await?;
+        let types = self.roles.types().await?;
         let ruled = Ruled::of(&types, types.find(&record.type_id)?)?;
         if ruled.one.version != record.version {
             return Err(Error::new(ErrorKind::Conflict, "application-outdated"));
@@ -200,7 +197,7 @@ impl Applications {
             new: &new,
             application: id,
         };
-        let offered = issuer.create_proven_offer(&proven, |offer| {
+        let written: WrittenWithOffer<'_> = Box::new(|offer| {
             let state = ApplicationStage::Offered {
                 offer: offer.to_owned(),
             };
@@ -216,7 +213,11 @@ impl Applications {
             ErrorKind::Conflict => Error::new(ErrorKind::Conflict, "application-offered"),
             _ => error,
         };
-        let offer = offered.await.map_err(made_before)?;
+        let offer = self
+            .roles
+            .offer(&proven, written)
+            .await
+            .map_err(made_before)?;
         tracing::info!(application = id, "application offered");
         Ok(offer)
     }
@@ -226,13 +227,13 @@ impl Applications {
     /// # Errors
     /// `Forbidden` if the rule is not met now, or the application is for another type; `Unavailable` if statuses can't
     /// be fetched now.
-    pub(crate) async fn judge(&self, id: &str, one: &CredentialType) -> Result<()> {
+    pub async fn judge(&self, id: &str, one: &CredentialType) -> Result<()> {
         let other = || Error::new(ErrorKind::Forbidden, "application-other");
         let (record, _) = self.record(id).await?;
         if record.type_id != one.id || record.version != one.version {
             return Err(other());
         }
-        let types = self.roles.issuer()?.types().all().await?;
+        let types = self.roles.types().await?;
         let known = types.at(&one.id, one.version).ok_or_else(other)?;
         let ruled = Ruled::of(&types, known)?;
         let proof = self.proven_now(&record).await?;
@@ -241,8 +242,7 @@ impl Applications {
 
     /// What was proven, verified again with statuses fetched now and the issuers trusted now.
     async fn proven_now(&self, record: &ApplicationRecord) -> Result<WalletProof> {
-        let verifier = self.roles.verifier()?;
-        let status = verifier.recheck(&record.request).await?;
+        let status = self.roles.recheck(&record.request).await?;
         let unanswered = || Error::new(ErrorKind::Conflict, "answer-absent");
         proof(&status.verdict.ok_or_else(unanswered)?, record.began)
     }
@@ -275,7 +275,7 @@ impl Applications {
         let unknown = || Error::not_found("type-not-here").with("type", &record.type_id);
         let one = types.at(&record.type_id, record.version);
         let ruled = Ruled::of(types, one.ok_or_else(unknown)?)?;
-        let status = self.roles.verifier()?.request(&record.request).await?;
+        let status = self.roles.asked(&record.request).await?;
         let mut shown = ShownApplication {
             id: id.to_owned(),
             type_id: record.type_id.clone(),
@@ -422,6 +422,7 @@ fn offer_of(
         uses: Some(1),
         tx_code: form.tx_code,
         by_sign_in: false,
+        needs_approval: None,
         by_reference: form.by_reference,
         expires_in: Some(expires_in),
         label: record.label.clone(),

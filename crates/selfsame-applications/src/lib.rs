@@ -4,11 +4,11 @@
 //! a rule is met, how credentials are verified and issued, HTTP, HTML.
 
 mod applications;
-mod judge;
 mod proof;
 mod record;
+mod roles;
 
 pub use applications::Applications;
-pub use judge::ProofJudge;
 pub use record::APPLICATION;
+pub use roles::{ApplicationRoles, WrittenWithOffer};
 pub use selfsame_types::form::application as view;

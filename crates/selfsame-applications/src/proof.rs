@@ -3,7 +3,7 @@
 use selfsame_credential::verdict::Outcome;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, ErrorKind, Reason};
-use selfsame_openid::view::verifier::{CredentialVerdict, PresentationVerdict};
+use selfsame_openid_view::verifier::{CredentialVerdict, PresentationVerdict};
 use selfsame_prerequisites::judge::{ProvenCredential, Unmet, WalletProof};
 use selfsame_prerequisites::{Prerequisite, Prerequisites};
 use serde_json::Value;

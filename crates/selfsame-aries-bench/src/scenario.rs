@@ -17,6 +17,9 @@ const POLLED_LAST: Duration = Duration::from_millis(50);
 const POLLED_FOR: Duration = Duration::from_secs(30);
 /// How many credentials that can answer are asked for where one of them is meant.
 const COUNT_MAX: usize = 1_000;
+/// The names of the formats in which an agent may have stored a credential.
+const INDY: &str = "indy";
+const ANONCREDS: &str = "anoncreds";
 
 /// What is issued and proven.
 #[derive(Clone, Debug)]
@@ -162,7 +165,7 @@ impl AriesWalk<'_> {
         let credential = self.until(holder, &path, held).await?;
         let path = format!("/issue-credential-2.0/records/{credential}/store");
         let stored = self.post(holder, &path, json!({})).await?;
-        let mut formats = ["indy", "anoncreds"].iter();
+        let mut formats = [INDY, ANONCREDS].iter();
         let stored = formats.find_map(|name| stored[*name]["cred_id_stored"].as_str());
         self.stored = stored.map(str::to_owned);
         match self.prove().await? {

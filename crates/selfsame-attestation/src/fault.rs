@@ -19,6 +19,8 @@ pub enum AttestationFault {
     Untrusted,
     /// The certificates contain the trust anchor (HAIP 1.0 §4.4.1).
     Anchor,
+    /// There are no certificates, and there must be (HAIP 1.0 §4.4.1, §4.5.1).
+    Certificates,
     /// The proof of possession is not signed by the attested key.
     Signature,
     /// A claim is missing or malformed.
@@ -69,6 +71,9 @@ impl AttestationFault {
             Self::Algorithm => "the algorithm of the attestation is not accepted",
             Self::Untrusted => "the attestation is not signed by an attester that is trusted here",
             Self::Anchor => "the certificates of the attestation contain the trust anchor",
+            Self::Certificates => {
+                "HAIP 1.0 §4.4.1 and §4.5.1 demand the certificates of an attester's key in its attestations: send x5c"
+            }
             Self::Signature => "the proof of possession is not signed by the attested key",
             Self::Claim => "a claim of the attestation is missing or malformed",
             Self::Stale => "the attestation has expired",

@@ -21,13 +21,28 @@ pub struct KnownAttester {
 pub struct TrustedAttesters {
     known: Vec<KnownAttester>,
     anchors: Vec<Vec<u8>>,
+    needs_certificates: bool,
 }
 
 impl TrustedAttesters {
     /// Those that are known by their keys, and those with certificates of these anchors (DER).
     #[must_use]
     pub fn new(known: Vec<KnownAttester>, anchors: Vec<Vec<u8>>) -> Self {
-        Self { known, anchors }
+        Self {
+            known,
+            anchors,
+            needs_certificates: false,
+        }
+    }
+
+    /// Those of them that are trusted by certificates (HAIP 1.0 §4.4.1, §4.5.1).
+    #[must_use]
+    pub fn by_certificates_alone(&self) -> Self {
+        Self {
+            known: Vec::new(),
+            anchors: self.anchors.clone(),
+            needs_certificates: true,
+        }
     }
 
     /// Whether nobody is trusted.
@@ -43,6 +58,9 @@ impl TrustedAttesters {
     pub fn verify(&self, jwt: &Jwt, now: UnixTime) -> Result<(), AttestationFault> {
         if !ALGORITHMS.contains(&jwt.header().alg) {
             return Err(AttestationFault::Algorithm);
+        }
+        if self.needs_certificates && jwt.header().x5c.is_none() {
+            return Err(AttestationFault::Certificates);
         }
         let by_keys = self.by_keys(jwt);
         match &jwt.header().x5c {

@@ -66,6 +66,15 @@ impl WalletGate {
         })
     }
 
+    /// The gate that trusts attesters by certificates alone (HAIP 1.0 §4.4.1, §4.5.1).
+    #[must_use]
+    pub fn by_certificates_alone(self) -> Self {
+        Self {
+            trusted: Arc::new(self.trusted.by_certificates_alone()),
+            ..self
+        }
+    }
+
     /// The attesters that are trusted.
     #[must_use]
     pub fn trusted(&self) -> &Arc<TrustedAttesters> {

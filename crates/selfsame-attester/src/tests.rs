@@ -207,6 +207,43 @@ async fn an_attester_with_certificates_is_trusted_by_their_anchor() {
 }
 
 #[tokio::test]
+async fn attesters_with_certificates_alone_are_trusted_where_the_profile_wants_them() {
+    let mut params = rcgen::CertificateParams::default();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let authority = rcgen::KeyPair::generate().unwrap();
+    let anchor = params.self_signed(&authority).unwrap().der().to_vec();
+    let authority = rcgen::Issuer::new(params, authority);
+    let pair = rcgen::KeyPair::generate().unwrap();
+    let mut params = rcgen::CertificateParams::new(vec!["wallet.example".to_owned()]).unwrap();
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    let leaf = params.signed_by(&pair, &authority).unwrap().der().to_vec();
+    let key = PrivateKey::from_pkcs8(&pair.serialize_der()).unwrap();
+    let handle = selfsame_crypto::KeyHandle::of(key.public());
+
+    let shared = Instance::at("https://here.example/").await;
+    let keys = Keys::new(shared.store.clone());
+    let tenant = selfsame_store::TenantId::instance();
+    keys.import(&tenant, key).await.unwrap();
+    let config = serde_json::from_value(json!({"wallets": "required"})).unwrap();
+    let attester = shared.attester();
+    let opened = WalletGate::open(&attester, &config, vec![anchor]).await;
+    let gate = opened.unwrap().by_certificates_alone();
+    let challenge = gate.challenge(SERVER, &shared.clock.ctx()).unwrap();
+    let challenge = challenge.attestation_challenge;
+    // The attester of the instance's own wallet is known by its key, which is not enough.
+    let own = headers(&shared, Some(&challenge)).await;
+    let refused = code(&gate, &shared, Some(&own), None);
+    assert_eq!(refused, Some("invalid_client_attestation"));
+    let certified = AttesterKey {
+        key: handle,
+        x5c: vec![leaf],
+    };
+    attester.certify(Some(certified)).await.unwrap();
+    let own = headers(&shared, Some(&challenge)).await;
+    assert_eq!(code(&gate, &shared, Some(&own), None), None);
+}
+
+#[tokio::test]
 async fn the_key_of_the_attester_is_made_once() {
     let shared = Instance::at("https://here.example/").await;
     let known = shared.attester().known().await.unwrap();

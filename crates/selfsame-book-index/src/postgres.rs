@@ -6,9 +6,10 @@
 mod apply;
 mod read;
 mod shown;
+mod together;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use deadpool_postgres::{Client, Pool};
@@ -26,11 +27,13 @@ use crate::backend::{
 };
 use crate::error::{IndexError, IndexResult};
 use crate::numbers::{AskedNumbers, NumberHolders};
+use apply::{WrittenChange, apply};
+use together::{WaitingChanges, apply_together};
 
 /// The tables and functions of a book.
 const SCHEMA: &str = include_str!("postgres/schema.sql");
 /// What the comment of a book's schema says. A book of another layout is built anew.
-const LAYOUT: &str = "selfsame book, layout 3";
+const LAYOUT: &str = "selfsame book, layout 4";
 /// The number of topics of one common word that are looked at, about; beyond it, the index answers with some of them.
 const COMMON_MAX: u32 = 20_000;
 
@@ -40,6 +43,7 @@ pub struct PostgresIndex {
     /// What the names of the schemas begin with.
     prefix: String,
     books: Mutex<HashMap<BookName, Arc<str>>>,
+    waiting: Mutex<HashMap<BookName, Arc<WaitingChanges>>>,
 }
 
 /// A parameter of a statement, with its type.
@@ -62,6 +66,7 @@ impl PostgresIndex {
             pool: pool.map_err(|error| IndexError::Storage(error.to_string()))?,
             prefix: address.schema().to_owned(),
             books: Mutex::default(),
+            waiting: Mutex::default(),
         })
     }
 
@@ -86,8 +91,15 @@ impl PostgresIndex {
         client.map_err(|error| IndexError::Storage(error.to_string()))
     }
 
-    fn known(&self) -> std::sync::MutexGuard<'_, HashMap<BookName, Arc<str>>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<BookName, Arc<str>>> {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The changes of a book that wait.
+    fn waiting(&self, book: &BookName) -> Arc<WaitingChanges> {
+        let waiting = self.waiting.lock();
+        let mut waiting = waiting.unwrap_or_else(PoisonError::into_inner);
+        waiting.entry(book.clone()).or_default().clone()
     }
 
     /// The name of the schema of a book: 63 bytes at most, of letters, digits and low lines.
@@ -213,7 +225,12 @@ impl BookIndex for PostgresIndex {
         changes: Vec<IndexChange>,
         cursor: Option<&str>,
     ) -> IndexResult<()> {
-        apply::apply(self.open(book).await?, &changes, cursor).await
+        if cursor.is_none() {
+            return apply_together(self, book, &changes).await;
+        }
+        let written: Vec<WrittenChange> = changes.iter().map(WrittenChange::of).collect();
+        let written: Vec<&WrittenChange> = written.iter().collect();
+        apply(self.open(book).await?, &written, cursor).await
     }
 
     async fn clear(&self, book: &BookName) -> IndexResult<()> {

@@ -4,7 +4,9 @@
 //! sheet, which are of `selfsame-pages`; the data, which use cases return; routes and statuses.
 
 pub mod entry;
+pub mod keeping;
 pub mod linked;
+pub mod mapping;
 mod picture;
 pub mod search;
 pub mod topic;

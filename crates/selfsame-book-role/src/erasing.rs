@@ -1,10 +1,14 @@
 //! Removes an entry by law, and notes revocations.
 
-use selfsame_book::entry::{BookChange, ErasedEntry, RevokedEntry, erased_id, is_uuid};
+use selfsame_book::entry::{
+    AnonCredsEntry, BookChange, ErasedEntry, RevokedEntry, erased_id, is_uuid,
+};
+use selfsame_book::news::NEWS;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Put};
 
+use crate::anoncreds::entry_id;
 use crate::books::{BOOK, Book};
 
 /// Maximum number of characters of the ground of an erasure.
@@ -24,7 +28,7 @@ impl Book {
         {
             return Err(Error::bad_request("book-ground").with("maximum", &GROUND_MAX));
         }
-        let (version, _) = self.entry(credential_id).await?;
+        let (version, entry) = self.entry(credential_id).await?;
         let erased = ErasedEntry {
             credential_id: credential_id.to_owned(),
             at: self.shared().clock.now(),
@@ -35,10 +39,32 @@ impl Book {
             .expect(BOOK, credential_id, Expect::Version(version))
             .delete(BOOK, credential_id)
             .delete(BOOK, &revoked_id(credential_id))
+            .delete(NEWS, credential_id)
             .put(Put::new(BOOK, tombstone.record_id(), encode(&tombstone)?));
+        // The wallet of the agent has all that the credential says.
+        let is_held = match &entry.held {
+            Some(held) => self.is_held(credential_id, held).await?,
+            None => false,
+        };
+        let batch = match &entry.held {
+            Some(held) if is_held => {
+                batch.and(self.anoncreds().removal(self.tenant(), &held.referent))
+            }
+            _ => batch,
+        };
         self.commit_changes(batch, vec![tombstone]).await?;
         tracing::info!(entry = credential_id, "an entry of a book was erased");
         Ok(erased)
+    }
+
+    /// Whether the agent holds the credential of an entry. Another one can have come to its identifier.
+    async fn is_held(&self, credential_id: &str, held: &AnonCredsEntry) -> Result<bool> {
+        let found = self.anoncreds().credential(self.tenant(), &held.referent);
+        match found.await {
+            Ok(info) => Ok(entry_id(&info) == credential_id),
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Notes that an entry was revoked. What was noted before stays.
@@ -65,6 +91,16 @@ impl Book {
             return self.commit_changes(batch, vec![revoked]).await;
         }
         self.indexed(vec![revoked]).await
+    }
+
+    /// Whether it was noted that an entry was revoked.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(crate) async fn is_revoked(&self, credential_id: &str) -> Result<bool> {
+        let noted = revoked_id(credential_id);
+        let noted = self.store().version(self.tenant(), BOOK, &noted);
+        Ok(noted.await?.is_some())
     }
 
     /// An entry and the version of its record.

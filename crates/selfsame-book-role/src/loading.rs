@@ -1,10 +1,13 @@
 //! Takes entries: credentials that verify, and claims that the organisation vouches for itself.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
+use selfsame_book::due::IssuedEntry;
 use selfsame_book::entry::{BookChange, EntryRecord, is_uuid, uuid};
 use selfsame_book::facts::BookFacts;
 use selfsame_book::mapping::Misfit;
+use selfsame_book::news::{BookNews, NEWS, NEWS_SECONDS};
 use selfsame_book::number;
 use selfsame_book_index::numbers::{AskedNumbers, NumberedEntry};
 use selfsame_credential::verdict::Outcome;
@@ -13,7 +16,7 @@ use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::seconds_of_rfc3339;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_openid::view::verifier::CredentialVerdict;
+use selfsame_openid_view::verifier::CredentialVerdict;
 use selfsame_store::{Batch, Expect, Page, Put, Tag};
 use selfsame_types::{CredentialType, TypeSet};
 use serde::{Deserialize, Serialize};
@@ -21,9 +24,10 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::books::{BOOK, Book, failed};
+use crate::limited::limited;
 
 /// Maximum number of credentials of one request, each of which is verified.
-const CREDENTIALS_MAX: usize = 100;
+pub(crate) const CREDENTIALS_MAX: usize = 100;
 /// Maximum number of rows of a quick load.
 const ROWS_MAX: usize = 1_000;
 /// The tag of the credential itself, by which one that comes again is known.
@@ -72,14 +76,34 @@ pub struct LoadedEntry {
 }
 
 /// An entry to be, with its facts.
-struct Candidate {
-    entry: EntryRecord,
-    facts: BookFacts,
-    sameness: Sameness,
+pub(crate) struct Candidate {
+    pub entry: EntryRecord,
+    pub one: Arc<CredentialType>,
+    pub facts: BookFacts,
+    pub sameness: Sameness,
+    /// What is written with it.
+    pub beside: Option<WrittenBeside>,
+}
+
+/// What is written with an entry.
+pub(crate) struct WrittenBeside {
+    /// A further tag of its record.
+    pub tag: Tag,
+    /// Further writes.
+    pub writes: Batch,
+}
+
+/// What is known of a book before entries are written into it.
+#[derive(Clone)]
+struct BookGround {
+    /// The numbers of the topics that it has.
+    topics: HashSet<i64>,
+    /// Whether somebody may want to hear of new entries.
+    is_heard: bool,
 }
 
 /// How an entry that comes again is known.
-enum Sameness {
+pub(crate) enum Sameness {
     /// It has an identifier that was not used before.
     New,
     /// By its identifier, which its sender chose.
@@ -91,6 +115,8 @@ enum Sameness {
 /// What is written of entries.
 struct LoadPlan {
     batch: Batch,
+    /// Whether it tells events.
+    is_told: bool,
     changes: Vec<BookChange>,
     loaded: Vec<LoadedEntry>,
 }
@@ -124,8 +150,8 @@ impl Book {
         }
         let types = self.types().await?;
         let one = types.find(&load.type_id)?;
-        let issuer = self.roles.issuer()?.names();
-        let issuer = issuer.into_iter().next().unwrap_or_default();
+        let issuer = self.roles.identity()?.names().into_iter().next();
+        let issuer = issuer.unwrap_or_default();
         let now = self.shared().clock.now();
         let ctx = self.shared().clock.ctx();
         let mut candidates = Vec::new();
@@ -143,25 +169,63 @@ impl Book {
                 .map_err(|error| at(place, error))?;
             let facts = facts(one, &claims).map_err(|error| at(place, error))?;
             candidates.push(Candidate {
+                one: one.clone(),
                 entry: EntryRecord {
                     credential_id,
                     type_id: one.id.clone(),
                     issuer: issuer.clone(),
                     claims,
                     credential: None,
+                    held: None,
                     issued: None,
                     entered: now,
                 },
                 facts,
                 sameness,
+                beside: None,
             });
         }
         self.commit(candidates).await
     }
 
+    /// Enters a credential that the organisation has issued, unless the book has it.
+    ///
+    /// # Errors
+    /// As [`Self::enter`]; `Gone` if the entry was erased.
+    pub(crate) async fn enter_issued(
+        &self,
+        credential_id: &str,
+        issued: IssuedEntry,
+    ) -> Result<Vec<LoadedEntry>> {
+        let types = self.types().await?;
+        let unmapped = || Error::bad_request("book-type-unmapped").with("type", &issued.type_id);
+        let one = types.newest(&issued.type_id);
+        let one = one.filter(|one| one.book.is_some()).ok_or_else(unmapped)?;
+        let candidate = Candidate {
+            facts: facts(one, &issued.claims)?,
+            one: one.clone(),
+            entry: EntryRecord {
+                credential_id: credential_id.to_owned(),
+                credential: one
+                    .book
+                    .as_ref()
+                    .and_then(|mapping| limited(&issued.credential, mapping)),
+                held: None,
+                type_id: issued.type_id,
+                issuer: issued.issuer,
+                claims: issued.claims,
+                issued: i64::try_from(issued.issued.0).ok(),
+                entered: self.shared().clock.now(),
+            },
+            sameness: Sameness::Id,
+            beside: None,
+        };
+        self.commit(vec![candidate]).await
+    }
+
     /// An entry of a credential that verifies.
     async fn candidate(&self, credential: &str, types: &TypeSet) -> Result<Candidate> {
-        let verdict = self.roles.verifier()?.verify(credential, None).await?;
+        let verdict = self.roles.verify(credential).await?;
         if verdict.outcome != Outcome::Valid {
             let outcome = verdict.outcome.as_str();
             return Err(Error::bad_request("book-not-valid").with("outcome", outcome));
@@ -173,6 +237,7 @@ impl Book {
         let digest = hex_encode(&sha256(credential.as_bytes()));
         let ctx = self.shared().clock.ctx();
         Ok(Candidate {
+            one: one.clone(),
             facts: facts(one, &claims)?,
             entry: EntryRecord {
                 credential_id: uuid(ctx.random::<16>("book/entry")),
@@ -180,22 +245,28 @@ impl Book {
                 issuer: issuer.ok_or_else(|| Error::bad_request("book-issuer-unnamed"))?,
                 claims,
                 credential: Some(credential.to_owned()),
+                held: None,
                 issued,
                 entered: ctx.now(),
             },
             sameness: Sameness::Credential(Tag::hashed(CREDENTIAL, digest)),
+            beside: None,
         })
     }
 
     /// Writes the entries, then indexes them.
-    async fn commit(&self, candidates: Vec<Candidate>) -> Result<Vec<LoadedEntry>> {
+    pub(crate) async fn commit(&self, candidates: Vec<Candidate>) -> Result<Vec<LoadedEntry>> {
         self.settle().await?;
-        let topics = self.unclashing(&candidates).await?;
+        let owner = self.subscriptions_owner();
+        let ground = BookGround {
+            topics: self.unclashing(&candidates).await?,
+            is_heard: self.webhooks().has_subscriptions(&owner).await?,
+        };
         let is_credential = |one: &Candidate| matches!(one.sameness, Sameness::Credential(_));
         if !candidates.iter().any(is_credential) {
             // Most rows are new, and the store refuses one that is not: only then they are looked up one by one.
             let none = vec![None; candidates.len()];
-            let written = match self.planned(&candidates, none, topics.clone()) {
+            let written = match self.planned(&candidates, none, ground.clone()) {
                 Ok(plan) => self.write(plan).await,
                 Err(misfit) => Err(misfit),
             };
@@ -210,11 +281,14 @@ impl Book {
             let found = self.known(candidate).await;
             known.push(found.map_err(|error| at(place, error))?);
         }
-        self.write(self.planned(&candidates, known, topics)?).await
+        self.write(self.planned(&candidates, known, ground)?).await
     }
 
     async fn write(&self, plan: LoadPlan) -> Result<Vec<LoadedEntry>> {
         self.commit_changes(plan.batch, plan.changes).await?;
+        if plan.is_told {
+            self.shared().events.wake();
+        }
         Ok(plan.loaded)
     }
 
@@ -223,10 +297,11 @@ impl Book {
         &self,
         candidates: &[Candidate],
         known: Vec<Option<String>>,
-        mut topics: HashSet<i64>,
+        mut ground: BookGround,
     ) -> Result<LoadPlan> {
         let mut plan = LoadPlan {
             batch: Batch::new(self.tenant().clone()),
+            is_told: false,
             changes: Vec::new(),
             loaded: Vec::new(),
         };
@@ -242,9 +317,8 @@ impl Book {
                 continue;
             }
             // Only an entry that can be the first one may be about a topic that is not in the book.
-            if candidate.facts.founds {
-                topics.insert(topic_id);
-            } else if !topics.contains(&topic_id) {
+            let is_first = candidate.facts.founds && ground.topics.insert(topic_id);
+            if !ground.topics.contains(&topic_id) {
                 return Err(at(place, Error::bad_request("book-topic-unknown")));
             }
             let change = BookChange::Entered(Box::new(candidate.entry.clone()));
@@ -253,8 +327,23 @@ impl Book {
                 Sameness::Credential(tag) => put.tag(tag.clone()),
                 Sameness::New | Sameness::Id => put,
             };
+            let put = match &candidate.beside {
+                Some(beside) => {
+                    plan.batch = plan.batch.and(beside.writes.clone());
+                    put.tag(beside.tag.clone())
+                }
+                None => put,
+            };
             plan.batch = plan.batch.expect(BOOK, &id, Expect::Absent).put(put);
             plan.changes.push(change);
+            if ground.is_heard
+                && let Some(news) = candidate.news(is_first)
+            {
+                let kept = self.shared().clock.now().plus(NEWS_SECONDS);
+                let put = Put::new(NEWS, &id, encode(&news)?).expires(kept);
+                plan.batch = plan.batch.put(put).event(NEWS, &id);
+                plan.is_told = true;
+            }
         }
         Ok(plan)
     }
@@ -305,8 +394,17 @@ impl Book {
     }
 }
 
+impl Candidate {
+    /// What is told of it.
+    fn news(&self, is_first: bool) -> Option<BookNews> {
+        let mapping = self.one.book.as_ref()?;
+        let news = BookNews::of(&self.entry, &self.facts, mapping);
+        Some(BookNews { is_first, ..news })
+    }
+}
+
 /// The type of a verified credential, if its credentials appear in a book.
-fn type_of<'a>(verdict: &CredentialVerdict, types: &'a TypeSet) -> Result<&'a CredentialType> {
+fn type_of<'a>(verdict: &CredentialVerdict, types: &'a TypeSet) -> Result<&'a Arc<CredentialType>> {
     let kind = verdict.credential.as_ref().map(|named| named.kind.as_str());
     let kind = kind.unwrap_or_default();
     let of_w3c = || {
@@ -348,18 +446,23 @@ fn claims(one: &CredentialType, shown: Option<&Value>) -> (Map<String, Value>, O
 }
 
 /// The facts of claims of a type.
-fn facts(one: &CredentialType, claims: &Map<String, Value>) -> Result<BookFacts> {
+pub(crate) fn facts(one: &CredentialType, claims: &Map<String, Value>) -> Result<BookFacts> {
     let unmapped = || Error::bad_request("book-type-unmapped").with("type", &one.id);
     let mapping = one.book.as_ref().ok_or_else(unmapped)?;
-    mapping.facts(claims).map_err(|misfit| match misfit {
+    mapping.facts(claims).map_err(misfitting)
+}
+
+/// The error of claims that can't be an entry.
+pub(crate) fn misfitting(misfit: Misfit) -> Error {
+    match misfit {
         Misfit::SourceId => Error::bad_request("book-source-id"),
         Misfit::Date => Error::bad_request("book-date"),
         Misfit::Text => Error::bad_request("book-text"),
-    })
+    }
 }
 
 /// An error about one of several, with its number from 1.
-fn at(place: usize, error: Error) -> Error {
+pub(crate) fn at(place: usize, error: Error) -> Error {
     let number = place.saturating_add(1);
     let kind = error.kind;
     match kind {

@@ -1,4 +1,5 @@
-//! Proves an entry to a verifier that asks for it by OpenID4VP: the book is the holder of the credential behind it.
+//! Proves an entry to a verifier that asks for it by OpenID4VP: the book is the holder of the credential behind it. An
+//! AnonCreds credential is proven by the organisation's agent.
 
 use selfsame_book::BookMapping;
 use selfsame_book::entry::EntryRecord;
@@ -7,31 +8,15 @@ use selfsame_core::gather::Freshness;
 use selfsame_credential::Held;
 use selfsame_credential::format::Format;
 use selfsame_driver::{Error, Result};
+use selfsame_holder::{RequestOpener, refusal, transport};
 use selfsame_openid4vc::dcql::{Mismatch, Selection, select};
 use selfsame_openid4vc::holder::selection::{by_policy, candidate};
 use selfsame_openid4vc::holder::{
     self, AwaitingConsent, Choice, HolderKey, HolderNext, Input, PresentationState,
 };
-use selfsame_wallet::{RequestOpener, refusal, transport};
-use serde_json::{Map, Value};
 
 use crate::books::Book;
-
-/// Members of a credential that are not about its topic (SD-JWT VC §3.2.2.2; RFC 7519 §4.1).
-const NOT_CLAIMS: [&str; 12] = [
-    "_sd",
-    "_sd_alg",
-    "aud",
-    "cnf",
-    "exp",
-    "iat",
-    "iss",
-    "jti",
-    "nbf",
-    "status",
-    "vct",
-    "vct#integrity",
-];
+use crate::limited::unmapped_claim;
 
 impl Book {
     /// Answers a verifier's request with the credential of an entry, and with those claims of it that the book shows.
@@ -41,6 +26,9 @@ impl Book {
     /// for something else; `Upstream` if the verifier can't be reached or does not accept the answer.
     pub async fn prove(&self, credential_id: &str, link: &str) -> Result<ProvenEntry> {
         let (_, entry) = self.entry(credential_id).await?;
+        if let Some(held) = &entry.held {
+            return self.prove_by_agent(held, link).await;
+        }
         let raw = entry.credential.as_ref();
         let raw = raw.ok_or_else(|| Error::bad_request("book-proof-none"))?;
         let held = Held::parse(raw, Format::guess(raw)).map_err(Error::internal)?;
@@ -50,6 +38,8 @@ impl Book {
             tenant: self.tenant(),
             transport: &transport,
             transactions: &[],
+            wire: None,
+            profile: None,
         };
         let asked = opener.open(link).await?;
         let answer = self.presentation(&entry, &held, asked).await?;
@@ -98,7 +88,7 @@ impl Book {
 
     /// The key of the organisation, if the credential is bound to it.
     fn key_of(&self, held: &Held) -> Option<HolderKey> {
-        let identity = self.roles.issuer().ok()?.identity();
+        let identity = self.roles.identity().ok()?;
         let is_bound = held.holder_key().as_ref() == Some(identity.public());
         is_bound.then(|| HolderKey {
             key: identity.key().clone(),
@@ -128,79 +118,8 @@ fn is_public(choice: &Choice<'_>, mapping: &BookMapping) -> Result<()> {
         }
         None => held.clone(),
     };
-    let all = shown.claims();
-    let subject = all.get("credentialSubject").unwrap_or(all);
-    let paths: Vec<&[String]> = mapping
-        .claims()
-        .into_iter()
-        .map(|(_, path)| &path[..])
-        .collect();
-    let Some(members) = subject.as_object() else {
-        return Err(Error::bad_request("book-proof-claims").with("claim", "credentialSubject"));
-    };
-    match hidden(members, &paths, &mut Vec::new()) {
+    match unmapped_claim(&shown, mapping) {
         None => Ok(()),
         Some(claim) => Err(Error::bad_request("book-proof-claims").with("claim", &claim)),
-    }
-}
-
-/// The first claim that no path leads to.
-fn hidden<'a>(
-    members: &'a Map<String, Value>,
-    paths: &[&[String]],
-    above: &mut Vec<&'a str>,
-) -> Option<String> {
-    for (name, value) in members {
-        let is_outermost = above.is_empty();
-        if is_outermost && (NOT_CLAIMS.contains(&name.as_str()) || name == "id") {
-            continue;
-        }
-        above.push(name);
-        let leads_here = |path: &&[String]| path.iter().eq(above.iter());
-        let found = match value.as_object() {
-            _ if paths.iter().any(leads_here) => None,
-            Some(inner) => hidden(inner, paths, above),
-            None => Some(above.join(".")),
-        };
-        above.pop();
-        if found.is_some() {
-            return found;
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn only_claims_of_the_mapping_are_presented() {
-        let path = |text: &str| text.split('.').map(str::to_owned).collect::<Vec<_>>();
-        let paths = [path("number"), path("address.city")];
-        let paths: Vec<&[String]> = paths.iter().map(|path| &path[..]).collect();
-        let first = |claims: Value| hidden(claims.as_object().unwrap(), &paths, &mut Vec::new());
-        for shown in [
-            json!({}),
-            json!({"iss": "did:example:1", "iat": 1, "vct": "x", "number": "1"}),
-            json!({"number": {"any": "thing"}, "address": {"city": "Victoria"}}),
-        ] {
-            assert_eq!(first(shown.clone()), None, "{shown}");
-        }
-        for (kept, claim) in [
-            (json!({"director": "Ada"}), "director"),
-            (json!({"sub": "did:example:ada"}), "sub"),
-            (
-                json!({"address": {"city": "Victoria", "street": "1 Main"}}),
-                "address.street",
-            ),
-            (json!({"address": {"iat": 1}}), "address.iat"),
-            (json!({"address": "1 Main Street, Victoria"}), "address"),
-            (json!({"address": ["1 Main Street"]}), "address"),
-        ] {
-            assert_eq!(first(kept.clone()).as_deref(), Some(claim), "{kept}");
-        }
     }
 }

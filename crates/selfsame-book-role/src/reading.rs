@@ -1,8 +1,12 @@
 //! Searches of a book, and what is shown of what they find.
 
 mod asked;
+mod issuers;
 mod older;
+mod registers;
 mod shapes;
+
+use std::collections::{BTreeSet, HashMap};
 
 use selfsame_book::number;
 use selfsame_book::query::FacetKind;
@@ -19,7 +23,7 @@ use selfsame_book_view::v4::{
 use selfsame_book_view::{
     BrowsedBook, EntryRule, EntryVerdict, ShownNeighbour, TopicRange, VerifiedEntry,
 };
-use selfsame_openid::view::verifier::CredentialVerdict;
+use selfsame_openid_view::verifier::CredentialVerdict;
 use shapes::Shapes;
 
 pub use asked::Search;
@@ -52,7 +56,7 @@ impl Book {
         let found = found.await.map_err(failed)?;
         let topics = self.topics(search.window(&found.ids)).await?;
         let shown = topics.iter().map(|topic| shapes.found(topic)).collect();
-        let path = self.roles.organisation.url("api/v4/search/topic")?;
+        let path = self.roles.organisation().url("api/v4/search/topic")?;
         Ok(search.page(&path, &found.ids, shown))
     }
 
@@ -95,7 +99,10 @@ impl Book {
         }
         let topics = self.topics(search.window(&found.ids)).await?;
         let shown = topics.iter().map(|topic| shapes.found(topic)).collect();
-        let path = self.roles.organisation.url("api/v4/search/topic/facets")?;
+        let path = self
+            .roles
+            .organisation()
+            .url("api/v4/search/topic/facets")?;
         let facets = FacetedSearch {
             facets: FacetFields { fields: lists },
             objects: search.page(&path, &found.ids, shown),
@@ -113,9 +120,14 @@ impl Book {
     pub async fn autocomplete(&self, search: &Search) -> Result<Suggestions> {
         let shapes = self.shapes().await?;
         let found = autocomplete(self.index(), &self.name, &search.query, SUGGESTIONS);
+        let found = found.await.map_err(failed)?;
+        let topics: BTreeSet<i64> = found.iter().map(|one| one.text.topic).collect();
+        let topics: Vec<i64> = topics.into_iter().collect();
+        let topics = self.topics(&topics).await?.into_iter();
+        let topics: HashMap<i64, IndexedTopic> = topics.map(|topic| (topic.id, topic)).collect();
         let mut results = Vec::new();
-        for Suggestion { text, score } in found.await.map_err(failed)? {
-            let Some(topic) = self.topics(&[text.topic]).await?.into_iter().next() else {
+        for Suggestion { text, score } in found {
+            let Some(topic) = topics.get(&text.topic).cloned() else {
                 continue;
             };
             let (kind, sub_type) = match text.kind {
@@ -334,12 +346,10 @@ impl Book {
     /// `NotFound`; `Gone` if it is erased; the verifier's.
     pub async fn verify(&self, credential_id: &str) -> Result<VerifiedEntry> {
         let (_, entry) = self.entry(credential_id).await?;
-        let verdict = match &entry.credential {
-            Some(credential) => {
-                let verifier = self.roles.verifier()?;
-                Some(verdict(verifier.verify(credential, None).await?))
-            }
-            None => None,
+        let verdict = match (&entry.credential, &entry.held) {
+            (Some(credential), _) => Some(verdict(self.roles.verify(credential).await?)),
+            (None, Some(held)) => self.verify_held(&entry, held).await?,
+            (None, None) => None,
         };
         Ok(VerifiedEntry {
             credential_id: entry.credential_id,
@@ -351,15 +361,11 @@ impl Book {
     /// What the shapes of an answer need; with the first one, the index is brought up to the records.
     async fn shapes(&self) -> Result<Shapes> {
         self.settle().await?;
-        let own = self.roles.publisher().map(|issuer| {
-            let names = issuer.names();
-            (names, issuer.name().to_string())
-        });
-        let (names, title) = own.unwrap_or_default();
+        let names = self.roles.names().unwrap_or_default();
         Ok(Shapes {
             types: self.types().await?,
             standings: self.standings(names).await?,
-            title,
+            title: self.roles.title(),
         })
     }
 

@@ -27,10 +27,10 @@ impl Book {
     /// The store's.
     pub(crate) async fn standings(&self, own: Vec<String>) -> Result<Standings> {
         let inactive = self.books.inactive_issuers().await?;
-        let trusted = match self.roles.verifier() {
-            Ok(verifier) => {
+        let trusted = match self.roles.trust() {
+            Some(trust) => {
                 let instance = self.shared().trust.now();
-                let list = verifier.trust().now().await?;
+                let list = trust.now().await?;
                 let all = TrustInAll::of(&instance, &own, &list.entries);
                 // An issuer that a certificate names need not be in the list.
                 let by_certificate = |issuer: &String| issuer.starts_with("x509_");
@@ -38,7 +38,7 @@ impl Book {
                     instance.anchors.is_empty() && !all.issuers.iter().any(by_certificate);
                 is_whole.then(|| all.issuers.into_iter().collect())
             }
-            Err(_) => None,
+            None => None,
         };
         Ok(Standings {
             own,
@@ -49,13 +49,39 @@ impl Book {
 }
 
 impl Book {
+    /// Whether the organisation takes credentials of this issuer that are known by one of these names: its own, and those
+    /// that its verifier trusts for them.
+    ///
+    /// # Errors
+    /// The store's.
+    pub(crate) async fn trusts(&self, issuer: &str, named: &[&String]) -> Result<bool> {
+        let own = self.own_names();
+        if own.iter().any(|own| own == issuer) {
+            return Ok(true);
+        }
+        if self.books.inactive_issuers().await?.contains(issuer) {
+            return Ok(false);
+        }
+        let instance = self.shared().trust.now();
+        let Some(trust) = self.roles.trust() else {
+            return Ok(false);
+        };
+        let list = trust.now().await?;
+        let all = TrustInAll::of(&instance, &own, &list.entries);
+        let is_known = all.issuers.iter().any(|one| one == issuer);
+        let types = all.types.get(issuer);
+        let is_of = |types: &Vec<String>| named.iter().any(|one| types.contains(one));
+        Ok(is_known && types.is_none_or(is_of))
+    }
+}
+
+impl Book {
     /// Whether entries of this issuer may still be relied on.
     ///
     /// # Errors
     /// The store's.
     pub async fn standing(&self, issuer: &str) -> Result<IssuerStanding> {
-        let own = self.roles.publisher().map(|own| own.names());
-        Ok(self.standings(own.unwrap_or_default()).await?.of(issuer))
+        Ok(self.standings(self.own_names()).await?.of(issuer))
     }
 }
 

@@ -1,5 +1,7 @@
 //! What several processes commit is noted until it is indexed, so that any of them indexes it if another one ends before.
 
+use std::time::Duration;
+
 use selfsame_book::entry::{BookChange, is_uuid, uuid};
 use selfsame_book_index::IndexChange;
 use selfsame_crypto::time::UnixTime;
@@ -15,6 +17,8 @@ use crate::following::change;
 const UNINDEXED: &str = "book-unindexed";
 /// Notes that are read at once.
 const NOTES_AT_ONCE: usize = 100;
+/// How long notes of indexed records wait for others to be removed with.
+const FORGOTTEN_AFTER: Duration = Duration::from_millis(100);
 
 #[derive(Deserialize, Serialize)]
 struct UnindexedRecord {
@@ -63,14 +67,38 @@ impl Books {
     /// # Errors
     /// The store's.
     pub async fn forget_note(&self, note: &UnindexedNote) -> Result<()> {
-        self.forget_note_of(&note.id).await
+        self.forget_notes(std::slice::from_ref(&note.id)).await
     }
 
-    /// The removal may be lost with the power: the note then comes back, and its records are indexed once more.
-    async fn forget_note_of(&self, id: &str) -> Result<()> {
-        let forgotten = Batch::new(TenantId::instance()).delete(UNINDEXED, id);
+    /// The removal may be lost with the power: the notes then come back, and their records are indexed once more.
+    async fn forget_notes(&self, ids: &[String]) -> Result<()> {
+        let forgotten = Batch::new(TenantId::instance());
+        let forgotten = ids
+            .iter()
+            .fold(forgotten, |batch, id| batch.delete(UNINDEXED, id));
         self.shared().store.commit(forgotten.deferred()).await?;
         Ok(())
+    }
+
+    /// Removes a note together with those of the next moment. Nobody waits for that: a note that stays has its records
+    /// indexed once more.
+    fn forget_soon(&self, id: String) {
+        let is_first = {
+            let mut done = self.indexed_notes();
+            done.push(id);
+            done.len() == 1
+        };
+        if !is_first {
+            return;
+        }
+        let books = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(FORGOTTEN_AFTER).await;
+            let ids = std::mem::take(&mut *books.indexed_notes());
+            if let Err(error) = books.forget_notes(&ids).await {
+                tracing::warn!(%error, "notes of indexed records of a book could not be removed");
+            }
+        });
     }
 }
 
@@ -99,7 +127,8 @@ impl Book {
         let noted = batch.for_tenant(TenantId::instance()).put(put);
         self.store().commit(noted).await?;
         self.indexed(changes).await?;
-        self.books.forget_note_of(&id).await
+        self.books.forget_soon(id);
+        Ok(())
     }
 
     /// Indexes records that another process committed before it ended.

@@ -1,7 +1,7 @@
 //! `/api/book`: entries and the index, for those who keep the book.
 
-use selfsame_book_role::{LoadedEntry, NewCredentials, QuickLoad};
-use selfsame_book_view::{EntryErasure, IndexRebuild, Tombstone};
+use selfsame_book_role::{HeldCredentials, LoadedEntry, NewCredentials, QuickLoad};
+use selfsame_book_view::{BookPolicy, EntryErasure, IndexRebuild, Tombstone};
 use selfsame_http::error::Handled;
 use selfsame_http::extract::{Json, Path};
 use selfsame_http::listing::Items;
@@ -18,6 +18,32 @@ pub async fn enter(
 ) -> Handled {
     let items = book.enter(&new).await?;
     created(&Items { items })
+}
+
+/// Enters AnonCreds credentials that the organisation's agent holds, all or none.
+#[utoipa::path(post, path = "/api/book/held", tag = "book", operation_id = "book_enter_held", request_body = HeldCredentials, responses((status = 201, body = Items<LoadedEntry>)))]
+pub async fn enter_held(
+    BookHere { book, .. }: BookHere,
+    Json(new): Json<HeldCredentials>,
+) -> Handled {
+    let items = book.enter_held(&new).await?;
+    created(&Items { items })
+}
+
+/// What the organisation's agent does for anybody.
+#[utoipa::path(get, path = "/api/book/policy", tag = "book", operation_id = "book_show_policy", responses((status = 200, body = BookPolicy)))]
+pub async fn policy(BookHere { book, .. }: BookHere) -> Handled {
+    json(&book.policy().await?)
+}
+
+/// Sets what the organisation's agent does for anybody.
+#[utoipa::path(put, path = "/api/book/policy", tag = "book", operation_id = "book_set_policy", request_body = BookPolicy, responses((status = 200, body = BookPolicy)))]
+pub async fn set_policy(
+    BookHere { book, .. }: BookHere,
+    Json(policy): Json<BookPolicy>,
+) -> Handled {
+    book.set_policy(policy).await?;
+    json(&policy)
 }
 
 /// Enters claims that the organisation vouches for itself, all or none. Such an entry has no credential.

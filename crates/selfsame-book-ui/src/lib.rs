@@ -5,9 +5,14 @@
 
 #![allow(unused_qualifications, reason = "the code that utoipa's macros write")]
 
+mod entering;
 mod here;
+mod hooks;
 mod keeping;
+mod keeping_pages;
 mod loaded;
+mod mapping;
+mod mapping_pages;
 mod meter;
 mod pages;
 pub mod routes;
@@ -17,4 +22,3 @@ mod v3;
 mod v4;
 
 pub use here::BookHere;
-pub use selfsame_book_role::Books;

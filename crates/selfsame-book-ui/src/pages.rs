@@ -160,12 +160,17 @@ fn xml(text: String) -> Response {
     (about, text).into_response()
 }
 
-fn page(frame: Frame, title: &str, content: &impl Template) -> Handled {
+/// A content as a response, with the frame around it.
+pub(crate) fn page(frame: Frame, title: &str, content: &impl Template) -> Handled {
     let content = Content {
         title: title.to_owned(),
         is_failed: false,
         main: render(content)?,
     };
-    let page = ContentPage::of(frame, content);
-    Ok(Html(selfsame_pages::render(&page)?).into_response())
+    html(&ContentPage::of(frame, content))
+}
+
+/// A page as a response.
+pub(crate) fn html(page: &ContentPage) -> Handled {
+    Ok(Html(selfsame_pages::render(page)?).into_response())
 }

@@ -3,20 +3,31 @@
 use axum::extract::RawQuery;
 use http::HeaderMap;
 use selfsame_book_role::{Book, Search};
-use selfsame_book_view::v2::VerifySuccess;
+use selfsame_book_view::v2::{ExpandedCredential, VerifySuccess};
 use selfsame_book_view::v4::{
-    FoundTopic, ResultPage, ShownCredential, ShownTopic, ShownType, Suggestions,
+    FoundTopic, ResultPage, ShownCredential, ShownIssuer, ShownSchema, ShownTopic, ShownType,
+    Suggestions,
 };
 use selfsame_http::error::Handled;
 use selfsame_http::extract::Path;
 use selfsame_http::response::revisited;
 
 use crate::here::BookHere;
-use crate::v4::{SearchParameters, asked, of_types};
+use crate::v4::{SearchParameters, asked, whole};
 
 /// Topics by words and filters.
 #[utoipa::path(get, path = "/api/v3/search/topic", tag = "book", operation_id = "book_v3_search_topics", params(SearchParameters), responses((status = 200, body = ResultPage<FoundTopic>)))]
 pub async fn search(
+    BookHere { book, .. }: BookHere,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Handled {
+    revisited(&headers, &book.search(&asked(query.as_ref())?).await?)
+}
+
+/// Topics by words and filters, at the address that clients of version 3 use beside the other.
+#[utoipa::path(get, path = "/api/v3/new/search/topic", tag = "book", operation_id = "book_v3_search_topics_new", params(SearchParameters), responses((status = 200, body = ResultPage<FoundTopic>)))]
+pub async fn search_new(
     BookHere { book, .. }: BookHere,
     headers: HeaderMap,
     RawQuery(query): RawQuery,
@@ -100,5 +111,58 @@ pub async fn verify(
 /// The types of the credentials that appear in the book.
 #[utoipa::path(get, path = "/api/v3/credentialtype", tag = "book", operation_id = "book_v3_list_types", responses((status = 200, body = ResultPage<ShownType>)))]
 pub async fn credential_types(BookHere { book, .. }: BookHere, headers: HeaderMap) -> Handled {
-    revisited(&headers, &of_types(book.credential_types().await?))
+    revisited(&headers, &whole(book.credential_types().await?))
+}
+
+/// The credentials that found the topics of a search, with their topics.
+#[utoipa::path(get, path = "/api/v3/search/credential", tag = "book", operation_id = "book_v3_search_credentials", params(SearchParameters), responses((status = 200, body = ResultPage<ExpandedCredential>)))]
+pub async fn search_credentials(
+    BookHere { book, .. }: BookHere,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Handled {
+    let found = book.credentials_found(&asked(query.as_ref())?).await?;
+    revisited(&headers, &found)
+}
+
+/// The issuers of the credentials that the book has.
+#[utoipa::path(get, path = "/api/v3/issuer", tag = "book", operation_id = "book_v3_list_issuers", responses((status = 200, body = ResultPage<ShownIssuer>)))]
+pub async fn issuers(BookHere { book, .. }: BookHere, headers: HeaderMap) -> Handled {
+    revisited(&headers, &whole(book.issuers().await?))
+}
+
+/// An issuer, by its number.
+#[utoipa::path(get, path = "/api/v3/issuer/{id}", tag = "book", operation_id = "book_v3_get_issuer", params(("id" = i64, Path)), responses((status = 200, body = ShownIssuer)))]
+pub async fn issuer(
+    BookHere { book, .. }: BookHere,
+    headers: HeaderMap,
+    Path(id): Path<i64>,
+) -> Handled {
+    revisited(&headers, &book.issuer(id).await?)
+}
+
+/// The schemas of the types that appear in the book.
+#[utoipa::path(get, path = "/api/v3/schema", tag = "book", operation_id = "book_v3_list_schemas", responses((status = 200, body = ResultPage<ShownSchema>)))]
+pub async fn schemas(BookHere { book, .. }: BookHere, headers: HeaderMap) -> Handled {
+    revisited(&headers, &whole(book.schemas().await?))
+}
+
+/// A schema, by the number of its type.
+#[utoipa::path(get, path = "/api/v3/schema/{id}", tag = "book", operation_id = "book_v3_get_schema", params(("id" = i64, Path)), responses((status = 200, body = ShownSchema)))]
+pub async fn schema(
+    BookHere { book, .. }: BookHere,
+    headers: HeaderMap,
+    Path(id): Path<i64>,
+) -> Handled {
+    revisited(&headers, &book.schema(id).await?)
+}
+
+/// A type, by its number.
+#[utoipa::path(get, path = "/api/v3/credentialtype/{id}", tag = "book", operation_id = "book_v3_get_type", params(("id" = i64, Path)), responses((status = 200, body = ShownType)))]
+pub async fn credential_type(
+    BookHere { book, .. }: BookHere,
+    headers: HeaderMap,
+    Path(id): Path<i64>,
+) -> Handled {
+    revisited(&headers, &book.credential_type(id).await?)
 }

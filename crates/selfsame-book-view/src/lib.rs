@@ -2,6 +2,8 @@
 //!
 //! Owns: the members of answers and of pages. Does not own: where they come from, HTML, HTTP.
 
+pub mod hooks;
+pub mod mapping;
 pub mod v1;
 pub mod v2;
 pub mod v4;
@@ -67,7 +69,8 @@ pub struct TopicRange {
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EntryProof {
-    /// The link of the request (OpenID4VP), such as `openid4vp://?client_id=…`.
+    /// The link of the request (OpenID4VP), such as `openid4vp://?client_id=…`; for an AnonCreds credential, an invitation
+    /// of out-of-band (RFC 0434) with the request attached, such as `https://verifier.example/?oob=…`.
     pub request: String,
 }
 
@@ -76,6 +79,15 @@ pub struct EntryProof {
 pub struct ProvenEntry {
     /// Where the verifier continues, if it says so.
     pub redirect_uri: Option<String>,
+}
+
+/// What the organisation's agent does for anybody.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BookPolicy {
+    /// Whether the Aries agent answers each request for a proof of what the book shows, whoever asks; default false.
+    #[serde(default)]
+    pub proofs_by_agent: bool,
 }
 
 /// The erasure of an entry.

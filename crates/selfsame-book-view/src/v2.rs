@@ -1,5 +1,7 @@
 //! The shapes of OrgBook's API, versions 2 and 3, where they differ from version 4 (aries-vcr, `server/vcr-server/api/v2`).
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -47,6 +49,17 @@ pub struct ExpandedCredential {
     pub related_topics: Vec<NamedTopic>,
     /// Its set, without credentials; absent if the topic has very many.
     pub credential_set: Option<ShownSet>,
+}
+
+/// The labels of the claims of a type: for each claim its texts by language.
+#[derive(Clone, Debug, Default, Deserialize, Serialize, ToSchema)]
+pub struct TypeLanguage {
+    /// The labels of values; none.
+    pub category_labels: BTreeMap<String, BTreeMap<String, String>>,
+    /// Texts that explain claims.
+    pub claim_descriptions: BTreeMap<String, BTreeMap<String, String>>,
+    /// The labels of claims.
+    pub claim_labels: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// What the verification of a credential found.

@@ -30,11 +30,32 @@ pub struct EntryRecord {
     /// The credential as it was issued, if it is one that can be verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential: Option<String>,
+    /// The AnonCreds credential that the organisation's agent holds, if the entry is one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<AnonCredsEntry>,
     /// When it was issued, in seconds from 1970, if it says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued: Option<i64>,
     /// When it was entered.
     pub entered: UnixTime,
+}
+
+/// The AnonCreds credential of an entry. The credential itself is in the wallet of the organisation's agent, which alone
+/// can present it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct AnonCredsEntry {
+    /// Its identifier in the wallet.
+    pub referent: String,
+    /// The identifier of its schema.
+    pub schema_id: String,
+    /// The identifier of its credential definition.
+    pub cred_def_id: String,
+    /// The revocation registry, if it can be revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rev_reg_id: Option<String>,
+    /// Its index there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cred_rev_id: Option<u32>,
 }
 
 /// The revocation of an entered credential.

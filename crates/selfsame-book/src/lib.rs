@@ -1,7 +1,8 @@
 //! A credential book's model: how a credential becomes an entry about a topic, and what can be searched.
 //!
-//! Owns: the mapping of claims to facts, words, queries, numbers, and the form of a kept entry. Does not own: an index,
-//! the records, who may write them, HTTP.
+//! Owns: the mapping of claims to facts and the form in which people edit it, words, queries, numbers, the form of a kept
+//! entry, who wants to hear of it, and what an issuer leaves to its book. Does not own: an index, the records, who may
+//! write them, HTTP.
 
 #![cfg_attr(
     not(test),
@@ -14,9 +15,12 @@
     )
 )]
 
+pub mod due;
+pub mod editor;
 pub mod entry;
 pub mod facts;
 pub mod mapping;
+pub mod news;
 pub mod number;
 pub mod query;
 pub mod text;

@@ -1,11 +1,14 @@
 //! How the claims of a credential type become facts of a book: the member `book` of a type's file.
 
+mod anoncreds;
 mod apply;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+pub use anoncreds::{AnonCredsMapping, IDS_MAX, NamedObjects, is_id};
 pub use apply::{MISFITS, Misfit};
 
 /// The names of the object members that lead to a claim, from the outermost.
@@ -17,6 +20,9 @@ pub type ClaimNames = Vec<String>;
 pub struct BookMapping {
     /// What the credential is about.
     pub topic: TopicMapping,
+    /// Whether credentials that the organisation issues are entered into its own book, without a further call.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub automatic: bool,
     /// The names of the topic.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<NameMapping>,
@@ -41,6 +47,9 @@ pub struct BookMapping {
     /// Which values of a claim say that the topic is no longer active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inactive: Option<InactiveMapping>,
+    /// Which AnonCreds credentials are of the type.
+    #[serde(default, skip_serializing_if = "AnonCredsMapping::is_default")]
+    pub anoncreds: AnonCredsMapping,
 }
 
 /// What a credential is about.
@@ -182,6 +191,27 @@ impl BookMapping {
 }
 
 impl BookMapping {
+    /// The claims that it names, which are those that a reader of the book sees: the path of each, joined by full stops,
+    /// and its value.
+    #[must_use]
+    pub fn shown(&self, claims: &Map<String, Value>) -> Map<String, Value> {
+        let named = self.claims().into_iter();
+        let found = named.filter_map(|(_, path)| Some((path.join("."), apply::at(claims, path)?)));
+        found.map(|(name, value)| (name, value.clone())).collect()
+    }
+
+    /// These claims without those that it does not name.
+    #[must_use]
+    pub fn only(&self, claims: &Map<String, Value>) -> Map<String, Value> {
+        let mut kept = Map::new();
+        for (_, path) in self.claims() {
+            if let Some(value) = apply::at(claims, path) {
+                put_at(&mut kept, path, value);
+            }
+        }
+        kept
+    }
+
     /// Lets it name claims as they are named now: `now` has the new path for the former one. Claims within them follow.
     pub fn follow(&mut self, now: &BTreeMap<ClaimNames, ClaimNames>) {
         for path in self.claims_mut() {
@@ -234,6 +264,24 @@ impl AddressMapping {
             .filter_map(|(part, claim)| Some((part, claim.as_ref()?)));
         let lines = self.civic_address.iter();
         one.chain(lines.map(|claim| ("civic_address", claim)))
+    }
+}
+
+/// Puts a claim at a path. Where a shorter path has put the whole object already, it is there.
+pub fn put_at(claims: &mut Map<String, Value>, path: &[String], value: &Value) {
+    match path {
+        [] => {}
+        [last] => {
+            claims.insert(last.clone(), value.clone());
+        }
+        [first, rest @ ..] => {
+            let inner = claims
+                .entry(first.clone())
+                .or_insert_with(|| Value::Object(Map::new()));
+            if let Some(inner) = inner.as_object_mut() {
+                put_at(inner, rest, value);
+            }
+        }
     }
 }
 

@@ -12,6 +12,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
+use crate::contexts::{PinnedContext, known_contexts};
+
 /// A day, in seconds.
 const DAY: u64 = 86_400;
 
@@ -177,6 +179,8 @@ pub struct TrustConfig {
     pub authorities: Vec<String>,
     /// Origins that may be private or plain http, each exact: this instance's sister processes.
     pub origins: Vec<Url>,
+    /// JSON-LD contexts that are known beside the bundled ones.
+    pub contexts: Vec<PinnedContext>,
 }
 
 impl TrustConfig {
@@ -201,7 +205,7 @@ impl TrustConfig {
                 .with("origin", &wrong.origin().ascii_serialization())
                 .with("path", wrong.path()));
         }
-        Ok(())
+        known_contexts(&self.contexts).map(drop)
     }
 
     /// Whether an address of the settings may be called: over TLS, or plainly on this machine and at a listed origin.

@@ -69,6 +69,36 @@ impl Shared {
         done.ok_or_else(|| Error::internal("a step asked for nothing"))
     }
 
+    /// As [`Self::run`], for a step that others can make long: each of its rounds is in the pool for reading.
+    ///
+    /// # Errors
+    /// Those too; `TooMany` if too much waits for the pool.
+    pub async fn run_apart<T: Send + 'static>(
+        &self,
+        tenant: &TenantId,
+        freshness: Freshness,
+        step: impl Fn(&Evidence) -> Result<Step<T>> + Send + Sync + 'static,
+    ) -> Result<T> {
+        let step = Arc::new(step);
+        let mut evidence = self.evidence();
+        for _ in 0..ROUNDS_MAX {
+            let (step, known) = (step.clone(), evidence.clone());
+            match self.reading.run(move || step(&known)).await?? {
+                Step::Needs(needs) => {
+                    let span = selfsame_traces::span("gather", SpanKind::Internal)
+                        .with(|| Attribute::Needs(needs.len()));
+                    let gathering = self.gather(tenant, freshness, needs, &mut evidence);
+                    span.watch(Box::pin(gathering), SpanEnd::of).await?;
+                }
+                Step::Done(result) => {
+                    self.keep_what_is_genuine(&evidence);
+                    return Ok(result);
+                }
+            }
+        }
+        Err(Error::upstream("resolution-endless"))
+    }
+
     /// Runs a step until it gives no needs. It is apart from [`Self::run`] so that it is compiled once, not per step.
     fn rounds<'a>(
         &'a self,

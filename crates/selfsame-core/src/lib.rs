@@ -5,6 +5,7 @@
 
 pub mod certificate;
 pub mod config;
+pub mod contexts;
 pub mod dids;
 mod fetches;
 pub mod gather;

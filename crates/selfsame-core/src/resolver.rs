@@ -102,8 +102,15 @@ impl Resolver {
         match METHODS.plan(did, options) {
             Err(error) => (Arc::new(Resolution::failed(error)), now),
             Ok(ResolutionPlan::Done(resolution)) => (Arc::from(resolution), now),
-            Ok(ResolutionPlan::Registry { did, options }) => {
-                let resolution = self.ask_registry(&did, &options).await;
+            Ok(ResolutionPlan::Registry {
+                did: registered,
+                options,
+            }) => {
+                let resolution = self.ask_registry(&registered, &options).await;
+                let resolution = match registered == *did {
+                    true => resolution,
+                    false => Box::pin(self.anchored(did, &registered, resolution)).await,
+                };
                 let as_of = resolution.metadata.as_of.map_or(now, |as_of| as_of.time);
                 (Arc::new(resolution), as_of)
             }
@@ -139,7 +146,11 @@ impl Resolver {
     ) -> Arc<Resolution> {
         let registry = self.registry.as_ref();
         // The checkpoint is read first, so that the resolution is at least as new.
-        let as_of = match registry.filter(|_| did.origin().is_registry()) {
+        let is_registered = |_: &&Arc<dyn RegistryClient>| {
+            let plan = METHODS.plan(did, options);
+            matches!(plan, Ok(ResolutionPlan::Registry { .. }))
+        };
+        let as_of = match registry.filter(is_registered) {
             Some(registry) => registry.as_of().await,
             None => None,
         };
@@ -245,6 +256,22 @@ impl Resolver {
             Some(registry) => registry.resolve(did, options).await,
             None => Resolution::failed(ResolutionError::MethodNotSupported),
         }
+    }
+
+    /// What the registry has of a DID that it names otherwise.
+    async fn anchored(&self, did: &Did, registered: &Did, found: Resolution) -> Resolution {
+        if found.metadata.error.is_some() {
+            return found;
+        }
+        let first = Options {
+            version_id: Some("1".to_owned()),
+            ..Options::default()
+        };
+        let first = self.ask_registry(registered, &first).await;
+        let as_of = found.metadata.as_of;
+        let mut anchored = METHODS.anchored(did, &first, found);
+        anchored.metadata.as_of = as_of;
+        anchored
     }
 
     async fn cached(

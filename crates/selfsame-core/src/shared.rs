@@ -96,6 +96,7 @@ impl Shared {
         } = resources;
         let trust = Trust::of(&config.trust)?;
         config.resolver.check(&config.trust)?;
+        crate::contexts::settle(&config.trust.contexts)?;
         let reading = CpuPool::new("reading")?;
         Ok(Self {
             resolver: Resolver::new(net.clone(), registry.clone(), reading.clone(), &config),

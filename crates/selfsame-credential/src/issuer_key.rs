@@ -24,8 +24,27 @@ pub(crate) struct Claimed<'a> {
     pub relationship: Relationship,
     /// Whether a DID document may name the key.
     pub dids_allowed: bool,
+    /// Whether nothing but a certificate in the header may name the key.
+    pub certificates_alone: bool,
     /// The trust anchors for certificate chains.
     pub roots: Roots<'a>,
+}
+
+impl<'a> Claimed<'a> {
+    /// A signer whose keys come from the document of its DID, never from certificates.
+    pub fn of_did(header: &'a jws::Header, did: &'a str, relationship: Relationship) -> Self {
+        Self {
+            header,
+            id: Some(did),
+            relationship,
+            dids_allowed: true,
+            certificates_alone: false,
+            roots: Roots {
+                anchors: &[],
+                now: UnixTime(0),
+            },
+        }
+    }
 }
 
 /// The trust anchors of certificate chains, and the time at which chains are verified.
@@ -82,6 +101,9 @@ pub(crate) fn find(claimed: &Claimed<'_>, evidence: &Evidence) -> Finding {
     }
     match claimed.id {
         None => Finding::Refused("the token names neither its issuer nor a certificate chain"),
+        Some(_) if claimed.certificates_alone => {
+            Finding::Refused("the policy wants a certificate of the issuer in the header (x5c)")
+        }
         Some(id) if is_did => match Did::parse(id) {
             Ok(_) if !claimed.dids_allowed => {
                 Finding::Refused("the policy accepts no issuer keys from DID documents here")
@@ -98,7 +120,8 @@ pub(crate) fn find(claimed: &Claimed<'_>, evidence: &Evidence) -> Finding {
 /// no such key, the chain is verified.
 fn certified(claimed: &Claimed<'_>, evidence: &Evidence) -> Finding {
     let by_chain = x509::find(claimed);
-    let named = claimed.id.filter(|_| claimed.header.kid.is_some());
+    let is_elsewhere = claimed.header.kid.is_some() && !claimed.certificates_alone;
+    let named = claimed.id.filter(|_| is_elsewhere);
     let Some(id) = named.filter(|_| !by_chain.is_anchored(claimed.roots)) else {
         return by_chain;
     };

@@ -34,6 +34,8 @@ pub struct Policy {
     pub leeway: u64,
     /// Whether an SD-JWT VC may be signed by a key from its issuer's DID document (our own profile).
     pub accept_did_issuers: bool,
+    /// Whether an SD-JWT VC is signed by the key of a certificate in its header, and by no other (HAIP 1.0 §6.1.1).
+    pub certificates_alone: bool,
     /// The accepted signature algorithms; `None` for every supported one.
     pub algorithms: Option<Vec<Algorithm>>,
 }

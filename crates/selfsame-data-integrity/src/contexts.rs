@@ -3,11 +3,12 @@
 
 mod bundled;
 mod checked;
+mod protected;
 mod pruned;
 mod scoped;
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use selfsame_crypto::json;
 use serde_json::{Map, Value};
@@ -46,6 +47,9 @@ pub struct OwnContext<'a> {
     pub text: &'a [u8],
 }
 
+/// The contexts of this process, once they are settled.
+static OF_PROCESS: OnceLock<Contexts> = OnceLock::new();
+
 static OF_W3C: LazyLock<Contexts> = LazyLock::new(|| {
     let mut known = KnownContexts::new();
     for one in &BUNDLED {
@@ -61,12 +65,32 @@ impl Contexts {
         OF_W3C.clone()
     }
 
+    /// The contexts of this process: the bundled ones, and those that were added at its start.
+    pub fn known() -> Self {
+        OF_PROCESS.get_or_init(Self::bundled).clone()
+    }
+
+    /// Makes these the contexts of this process, unless others are. What a URL means is settled before the first
+    /// document is read, and never changes: each part of the process must read a document alike.
+    ///
+    /// Returns whether these are its contexts now.
+    #[must_use]
+    pub fn settle(self) -> bool {
+        let settled = OF_PROCESS.get_or_init(|| self.clone());
+        settled.0.len() == self.0.len()
+            && self.0.iter().all(|(url, one)| {
+                let same = settled.0.get(url);
+                same.is_some_and(|same| same.context == one.context)
+            })
+    }
+
     /// The bundled contexts and these.
     ///
     /// # Errors
     /// [`IntegrityError::Transformation`] if one uses what is not supported, [`IntegrityError::Json`] if it is not
     /// JSON within the bounds, [`IntegrityError::Malformed`] if it has no `@context` or the URL of another,
-    /// [`IntegrityError::UnknownContext`] if it names one that does not stand before it.
+    /// [`IntegrityError::UnknownContext`] if it names one that does not stand before it,
+    /// [`IntegrityError::ProtectedTerm`] if it defines a term otherwise that a data model protects.
     pub fn with(own: &[OwnContext<'_>]) -> Result<Self, IntegrityError> {
         let mut known = Self::bundled().0.as_ref().clone();
         for one in own {
@@ -74,6 +98,11 @@ impl Contexts {
                 return Err(IntegrityError::Malformed("the URL of a context"));
             }
             add(&mut known, one.url, one.text)?;
+            let added = known.get(one.url);
+            let again = added.and_then(|added| protected::redefined(&known, &added.context));
+            if let Some(term) = again {
+                return Err(IntegrityError::ProtectedTerm(term.to_owned()));
+            }
         }
         Ok(Self(Arc::new(known)))
     }
@@ -94,7 +123,8 @@ impl Contexts {
     ///
     /// # Errors
     /// [`IntegrityError::UnknownContext`] with the first one that is not, [`IntegrityError::Malformed`] if there is
-    /// none.
+    /// none, [`IntegrityError::ProtectedTerm`] if one in the document defines a term otherwise that its data model
+    /// protects: it is no JSON-LD then (JSON-LD 1.1 §4.1.11, VCDM 2.0 §1.3).
     pub fn check(&self, document: &Map<String, Value>) -> Result<(), IntegrityError> {
         let malformed = IntegrityError::Malformed("@context");
         let context = document.get("@context").ok_or(malformed.clone())?;
@@ -110,7 +140,10 @@ impl Contexts {
                 _ => return Err(malformed),
             }
         }
-        Ok(())
+        match protected::redefined_within(&self.0, document) {
+            Some(term) => Err(IntegrityError::ProtectedTerm(term.to_owned())),
+            None => Ok(()),
+        }
     }
 
     /// The text of a context as it is processed for a document that uses these names.

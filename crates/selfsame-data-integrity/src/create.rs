@@ -7,6 +7,7 @@ use crate::contexts::Contexts;
 use crate::error::ChainError;
 use crate::hash::{Hashed, hash_data};
 use crate::proof::{IntegrityProof, ProofOptions, proof_value};
+use crate::rdfc::RdfcBudget;
 use crate::secured::{Secured, proofs_of};
 use crate::suite::SignedForm;
 use crate::{IntegrityError, PROOFS_MAX};
@@ -53,8 +54,9 @@ pub fn prepare(
         document: &signed,
         options: &proof,
         contexts,
+        budget: &mut RdfcBudget::new(),
     };
-    let bytes = hash_data(&hashed, options.suite, &parts)?;
+    let bytes = hash_data(hashed, options.suite, &parts)?;
     match options.suite.form() {
         // It stays in the proof (EdDSA Cryptosuites §3.3.1, step 2).
         SignedForm::Json => {}

@@ -23,7 +23,10 @@ pub enum IntegrityError {
     /// This context is not known; the operator may add it.
     #[error("the context {0} is not known")]
     UnknownContext(String),
-    /// This part of the document would not be signed.
+    /// A context defines a term otherwise that a data model protects; who added it must act.
+    #[error("the term `{0}` is protected by a data model, and is defined otherwise")]
+    ProtectedTerm(String),
+    /// This part of the document would not be signed: the name of a member, a term or a type, never the value of a claim.
     #[error("`{0}` has no meaning in the contexts, so that nothing would sign it")]
     DataLoss(String),
     /// The document cannot be transformed to the form that is signed.
@@ -84,6 +87,7 @@ impl IntegrityError {
             Self::Unsupported(_) => "integrity-unsupported",
             Self::Chain(_) => "integrity-chain",
             Self::UnknownContext(_) => "integrity-context",
+            Self::ProtectedTerm(_) => "integrity-protected-term",
             Self::DataLoss(_) => "integrity-data-loss",
             Self::Transformation(_) => "integrity-transformation",
             Self::Unexpected(_) => "integrity-unexpected",
@@ -95,7 +99,7 @@ impl IntegrityError {
     pub const fn problem_type(&self) -> &'static str {
         match self {
             Self::Json(_) | Self::Malformed(_) => "https://w3id.org/security#PARSING_ERROR",
-            Self::Transformation(_) | Self::UnknownContext(_) => {
+            Self::Transformation(_) | Self::UnknownContext(_) | Self::ProtectedTerm(_) => {
                 "https://w3id.org/security#PROOF_TRANSFORMATION_ERROR"
             }
             Self::DataLoss(_) => "https://w3id.org/security#DATA_LOSS_DETECTION_ERROR",

@@ -3,27 +3,36 @@
 use serde_json::{Map, Value};
 
 use crate::contexts::Contexts;
+use crate::rdfc::{self, RdfcBudget};
 use crate::suite::{Cryptosuite, SignedForm, SuiteDigest, SuiteParts};
-use crate::{IntegrityError, expand, jcs, rdfc};
+use crate::{IntegrityError, expand, jcs};
 
 /// What is hashed: a document, with the proofs that a proof builds on as its `proof`, and the options of the proof.
 pub(crate) struct Hashed<'a> {
     pub document: &'a Map<String, Value>,
     pub options: &'a Map<String, Value>,
     pub contexts: &'a Contexts,
+    /// What is left of the work on datasets.
+    pub budget: &'a mut RdfcBudget,
 }
 
 /// The hash of the options, then that of the document (EdDSA Cryptosuites §3.3.4, ECDSA Cryptosuites §3.3.4).
 pub(crate) fn hash_data(
-    hashed: &Hashed<'_>,
+    hashed: Hashed<'_>,
     suite: Cryptosuite,
     parts: &SuiteParts,
 ) -> Result<Vec<u8>, IntegrityError> {
+    let Hashed {
+        document,
+        options,
+        contexts,
+        budget,
+    } = hashed;
     let mut data = Vec::with_capacity(96);
-    for members in [hashed.options, hashed.document] {
+    for members in [options, document] {
         let bytes = match suite.form() {
             SignedForm::Json => jcs::object_bytes(members)?,
-            SignedForm::Dataset => canonical_dataset(members, hashed.contexts, parts.digest)?,
+            SignedForm::Dataset => canonical_dataset(members, contexts, parts.digest, budget)?,
         };
         data.extend(parts.digest.of(&bytes));
     }
@@ -36,7 +45,8 @@ pub(crate) fn canonical_dataset(
     members: &Map<String, Value>,
     contexts: &Contexts,
     digest: SuiteDigest,
+    budget: &mut RdfcBudget,
 ) -> Result<Vec<u8>, IntegrityError> {
     let dataset = expand::dataset(members, contexts)?;
-    rdfc::canonical(&dataset, digest).map(String::into_bytes)
+    rdfc::canonical_within(&dataset, digest, budget).map(String::into_bytes)
 }

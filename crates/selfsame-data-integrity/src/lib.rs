@@ -15,6 +15,7 @@
 
 mod contexts;
 mod create;
+mod detached;
 mod error;
 mod expand;
 mod hash;
@@ -31,6 +32,7 @@ mod tests;
 
 pub use contexts::{Contexts, OwnContext};
 pub use create::{UnsignedProof, prepare};
+pub use detached::DetachedProof;
 pub use error::{ChainError, IntegrityError, UnexpectedProof};
 pub use expand::{check_dataset, expanded_types};
 pub use proof::{ExpectedProof, IntegrityProof, ProofOptions, ProofPurpose};

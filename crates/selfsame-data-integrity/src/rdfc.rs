@@ -12,7 +12,7 @@ use crate::IntegrityError;
 use crate::rdf::{Blank, Dataset};
 use crate::suite::SuiteDigest;
 
-use budget::RdfcBudget;
+pub(crate) use budget::RdfcBudget;
 use issuer::BlankNames;
 use neighbours::Neighbours;
 
@@ -21,7 +21,20 @@ use neighbours::Neighbours;
 /// # Errors
 /// [`IntegrityError::Transformation`] if its blank nodes cannot be told apart within the bound on the work.
 pub(crate) fn canonical(dataset: &Dataset, digest: SuiteDigest) -> Result<String, IntegrityError> {
-    let issuer = issued(dataset, digest)?;
+    canonical_within(dataset, digest, &mut RdfcBudget::new())
+}
+
+/// The canonical lines of a dataset, by what is left of the work for several.
+///
+/// # Errors
+/// As [`canonical`].
+pub(crate) fn canonical_within(
+    dataset: &Dataset,
+    digest: SuiteDigest,
+    budget: &mut RdfcBudget,
+) -> Result<String, IntegrityError> {
+    budget.begin();
+    let issuer = issued(dataset, digest, budget)?;
     let mut lines: Vec<String> = Vec::with_capacity(dataset.quads.len());
     for quad in &dataset.quads {
         let mut line = String::with_capacity(160);
@@ -34,7 +47,11 @@ pub(crate) fn canonical(dataset: &Dataset, digest: SuiteDigest) -> Result<String
 }
 
 /// The canonical identifiers of the blank nodes (§4.4.3).
-fn issued(dataset: &Dataset, digest: SuiteDigest) -> Result<BlankNames, IntegrityError> {
+fn issued(
+    dataset: &Dataset,
+    digest: SuiteDigest,
+    budget: &mut RdfcBudget,
+) -> Result<BlankNames, IntegrityError> {
     let mut canonical = BlankNames::new("c14n", dataset.blanks);
     if dataset.blanks == 0 {
         return Ok(canonical);
@@ -49,7 +66,6 @@ fn issued(dataset: &Dataset, digest: SuiteDigest) -> Result<BlankNames, Integrit
             canonical.issue(*only);
         }
     }
-    let mut budget = RdfcBudget::new();
     for blanks in same.into_values().filter(|blanks| blanks.len() > 1) {
         let mut paths = Vec::with_capacity(blanks.len());
         for blank in blanks {
@@ -63,7 +79,7 @@ fn issued(dataset: &Dataset, digest: SuiteDigest) -> Result<BlankNames, Integrit
                 neighbours: &neighbours,
                 canonical: &canonical,
             };
-            paths.push(around.hash(blank, temporary, &mut budget)?);
+            paths.push(around.hash(blank, temporary, budget)?);
         }
         paths.sort_by(|left, right| left.hash.cmp(&right.hash));
         for path in paths {

@@ -11,6 +11,7 @@ use crate::contexts::Contexts;
 use crate::error::ChainError;
 use crate::hash::{Hashed, hash_data};
 use crate::proof::IntegrityProof;
+use crate::rdfc::RdfcBudget;
 use crate::suite::SignedForm;
 use crate::{IntegrityError, LIMITS, PROOFS_MAX};
 
@@ -68,7 +69,8 @@ impl Secured {
     }
 
     /// Verifies the signatures of all proofs with their keys, in the document's order; a proof whose key is `None` is
-    /// refused. A proof that builds on others holds only if they hold (Data Integrity §4.5).
+    /// refused. A proof that builds on others holds only if they hold (Data Integrity §4.5). The bound on the work on
+    /// datasets is for all of them together.
     ///
     /// # Errors
     /// For each proof, why it does not hold. Whether the key may be used for the proof's purpose is for the caller to
@@ -79,6 +81,7 @@ impl Secured {
         contexts: &Contexts,
     ) -> Vec<Result<(), IntegrityError>> {
         let mut results = vec![Err(IntegrityError::Signature); self.proofs.len()];
+        let mut budget = RdfcBudget::new();
         for at in &self.order {
             let result = match keys.get(*at) {
                 Some(Some(key)) => self.verify_one(
@@ -87,6 +90,7 @@ impl Secured {
                     Verified {
                         results: &results,
                         contexts,
+                        budget: &mut budget,
                     },
                 ),
                 _ => Err(IntegrityError::Unsupported("a proof without a key")),
@@ -120,7 +124,7 @@ impl Secured {
             let members = document.to_mut();
             members.insert("proof".to_owned(), before.into());
         }
-        verify_signature(document, proof, key, verified.contexts)
+        verify_signature(document, proof, key, verified)
     }
 }
 
@@ -128,6 +132,8 @@ impl Secured {
 struct Verified<'a> {
     results: &'a [Result<(), IntegrityError>],
     contexts: &'a Contexts,
+    /// What is left of the work on datasets.
+    budget: &'a mut RdfcBudget,
 }
 
 /// Reads the value of `proof`: one, or several.
@@ -189,7 +195,7 @@ fn verify_signature(
     document: Cow<'_, Map<String, Value>>,
     proof: &IntegrityProof,
     key: &PublicKey,
-    contexts: &Contexts,
+    verified: Verified<'_>,
 ) -> Result<(), IntegrityError> {
     let suite = proof
         .suite
@@ -212,9 +218,10 @@ fn verify_signature(
     let hashed = Hashed {
         document: &document,
         options: &options,
-        contexts,
+        contexts: verified.contexts,
+        budget: verified.budget,
     };
-    let data = hash_data(&hashed, suite, &parts)?;
+    let data = hash_data(hashed, suite, &parts)?;
     key.verify(parts.algorithm, &data, &proof.value)
         .map_err(|_| IntegrityError::Signature)
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::{Contexts, IntegrityError, ProofPurpose, Secured};
 
-pub use model::{VcModel, has_required, is_typed, model_of};
+pub use model::{VcModel, has_required, id_of, is_typed, model_of};
 
 /// Credentials of one presentation.
 pub const CREDENTIALS_MAX: usize = 16;
@@ -49,8 +49,8 @@ pub struct KnownMethod<'a> {
 pub struct VcRequest<'a> {
     /// What it must answer; in OpenID4VP the nonce.
     pub challenge: &'a str,
-    /// For whom it must be; in OpenID4VP the client identifier.
-    pub domain: &'a str,
+    /// For whom it must be; in OpenID4VP the client identifier. `None` if that does not matter.
+    pub domain: Option<&'a str>,
 }
 
 /// A credential whose every rule that concerns its authenticity holds.
@@ -62,6 +62,15 @@ pub struct VerifiedCredential {
     pub issuer: String,
     /// What the issuer signed, without proofs.
     pub document: Map<String, Value>,
+}
+
+/// Who made a presentation, and the credentials in it, on which nothing was judged.
+#[derive(Clone, Debug)]
+pub struct ProvenPresentation<'d> {
+    /// Its holder.
+    pub holder: String,
+    /// Its credentials, as they stand in it.
+    pub credentials: Vec<&'d Value>,
 }
 
 /// A presentation whose every rule that concerns its authenticity holds.
@@ -114,7 +123,7 @@ pub fn verify_credential(
         is_typed(members, "VerifiableCredential"),
         "the type is missing",
     );
-    let issuer = members.get("issuer").and_then(model::id_of);
+    let issuer = members.get("issuer").and_then(id_of);
     let is_whole = model.is_some_and(|model| has_required(members, model));
     list.check(
         &laws::MEMBERS,
@@ -139,11 +148,41 @@ pub fn verify_credential(
 }
 
 /// The verdict on a presentation and on each of its credentials. The verdict on the presentation concerns itself alone.
+/// One without a credential is refused.
 pub fn verify_presentation(
     document: &Value,
     request: &VcRequest<'_>,
     court: &VcCourt<'_>,
 ) -> (Verdict, Option<VerifiedPresentation>) {
+    let (verdict, proven) = presentation(document, &LeastPresented(request, 1), court);
+    let verified = proven.map(|proven| VerifiedPresentation {
+        holder: proven.holder,
+        credentials: proven
+            .credentials
+            .into_iter()
+            .map(|one| verify_credential(one, court))
+            .collect(),
+    });
+    (verdict, verified)
+}
+
+/// The verdict on a presentation alone, which may be without credentials (VCDM 2.0 §4.13).
+pub fn judge_presentation<'d>(
+    document: &'d Value,
+    request: &VcRequest<'_>,
+    court: &VcCourt<'_>,
+) -> (Verdict, Option<ProvenPresentation<'d>>) {
+    presentation(document, &LeastPresented(request, 0), court)
+}
+
+/// A request, and how many credentials must be presented at least.
+struct LeastPresented<'a>(&'a VcRequest<'a>, usize);
+
+fn presentation<'d>(
+    document: &'d Value,
+    asked: &LeastPresented<'_>,
+    court: &VcCourt<'_>,
+) -> (Verdict, Option<ProvenPresentation<'d>>) {
     let mut list = Checklist::new(laws::OF_PRESENTATIONS);
     let secured = match Secured::of(document.clone()) {
         Ok(secured) => secured,
@@ -160,9 +199,11 @@ pub fn verify_presentation(
         is_typed(members, "VerifiablePresentation"),
         "the type is missing",
     );
-    let credentials = match model::credentials(members) {
-        Ok(credentials) if !credentials.is_empty() => credentials,
-        Ok(_) | Err(_) => {
+    let LeastPresented(request, least) = *asked;
+    let presented = document.as_object().map(model::credentials);
+    let credentials = match presented {
+        Some(Ok(credentials)) if credentials.len() >= least => credentials,
+        _ => {
             list.fails(
                 &laws::MEMBERS,
                 "there is no credential, or there are too many",
@@ -172,19 +213,15 @@ pub fn verify_presentation(
     };
     list.passes(&laws::MEMBERS, "");
     let asked = proofs::AskedProof {
-        by: members.get("holder").and_then(model::id_of),
+        by: members.get("holder").and_then(id_of),
         purpose: ProofPurpose::Authentication,
         request: Some(request),
     };
     let holder = proofs::judge(&secured, &asked, court, &mut list);
-    let verified = holder.map(|holder| VerifiedPresentation {
+    list.conclude(holder.map(|holder| ProvenPresentation {
         holder,
-        credentials: credentials
-            .into_iter()
-            .map(|one| verify_credential(one, court))
-            .collect(),
-    });
-    list.conclude(verified)
+        credentials,
+    }))
 }
 
 /// VCDM 1.1 §4.6, §4.8; VCDM 2.0 §4.9.

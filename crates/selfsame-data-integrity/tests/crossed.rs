@@ -1,5 +1,7 @@
 //! Proofs crossed with other implementations: `cargo xtask cross data-integrity`.
 
+#[path = "../../selfsame-testkit/shared/peer.rs"]
+mod peer;
 #[path = "crossed/scene.rs"]
 mod scene;
 

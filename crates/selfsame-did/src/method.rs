@@ -1,6 +1,7 @@
 //! The table of DID methods. To add a method, add a file or folder here and its line in [`METHODS`].
 
 pub mod cheqd;
+pub mod indy;
 pub mod jwk;
 pub mod key;
 pub mod peer;
@@ -23,6 +24,7 @@ pub const METHODS: Methods = Methods::new(&[
     &peer::METHOD,
     &selfsame::METHOD,
     &cheqd::METHOD,
+    &indy::METHOD,
 ]);
 
 /// A DID method: its properties and functions.
@@ -36,6 +38,9 @@ pub struct Method {
     pub plan: fn(&Did, &Options) -> Result<ResolutionPlan, ResolutionError>,
     /// Reads what [`ResolutionPlan::Fetch`] fetched; `None` for a method that never plans that.
     pub read: Option<fn(&Did, &[u8]) -> Resolution>,
+    /// Writes what the registry has of a DID under the name of this method that was asked for; given are that name, the
+    /// registry's first version, and the wanted one. `None` for a method that plans to ask the registry for no other name.
+    pub anchored: Option<fn(&Did, &Resolution, Resolution) -> Resolution>,
     /// How a key becomes a DID; `None` if the DID depends on more than the key.
     pub of_key: Option<OfKey>,
     /// The binary form of its DIDs, if it has one.
@@ -97,9 +102,10 @@ pub enum ResolutionPlan {
         /// The options of the caller.
         options: Options,
     },
-    /// Query the registry of the DID's network.
+    /// Query the registry of the DID's network. If it has the DID under another name, pass the result to
+    /// [`Methods::anchored`].
     Registry {
-        /// The DID.
+        /// The DID, as the registry names it.
         did: Did,
         /// The options of the caller.
         options: Options,
@@ -157,6 +163,15 @@ impl Methods {
             (ResolutionPlan::Log { .. }, _) | (_, None) => Ok(plan),
             // The others name their versions, so the number would be ignored.
             (_, Some(_)) => Err(ResolutionError::FeatureNotSupported),
+        }
+    }
+
+    /// What the registry has of a DID, under the name `did` that was asked for because of [`ResolutionPlan::Registry`].
+    /// `first` is the registry's first version.
+    pub fn anchored(self, did: &Did, first: &Resolution, found: Resolution) -> Resolution {
+        match self.of(did).and_then(|method| method.anchored) {
+            Some(anchored) => anchored(did, first, found),
+            None => Resolution::failed(ResolutionError::MethodNotSupported),
         }
     }
 

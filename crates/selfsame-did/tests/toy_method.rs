@@ -13,6 +13,7 @@ const METHOD: Method = Method {
     origin: Origin::Itself,
     plan,
     read: None,
+    anchored: None,
     of_key: Some(OfKey {
         create,
         fragment: |_| "toy",

@@ -46,6 +46,8 @@ impl DifFormat {
             tx_code: false,
             by_reference: false,
             by_sign_in: false,
+            // Who issues over a connection has decided.
+            needs_approval: Some(false),
             expires_in: Some(OFFERED_SECONDS),
             label: None,
         };

@@ -60,11 +60,14 @@ pub trait EndpointHost: Send + Sync {
     /// Issues credentials of an organisation for an access token.
     async fn credential(&self, call: WithToken<'_>) -> Result<CredentialAnswer>;
 
+    /// Delivers credentials of an organisation that a wallet has asked for before, once they are approved.
+    async fn deferred(&self, call: WithToken<'_>) -> Result<CredentialAnswer>;
+
     /// Takes what a wallet says of the credentials that it got from an organisation.
     async fn notified(&self, call: WithToken<'_>) -> Result<()>;
 
-    /// A nonce for the next proofs of possession that come with access tokens (RFC 9449 §9).
-    async fn dpop_nonce(&self, roles: &OrganisationRoles) -> Result<String>;
+    /// A nonce for the next proofs of possession that come with access tokens (RFC 9449 §9), if they need one.
+    async fn dpop_nonce(&self, roles: &OrganisationRoles) -> Result<Option<String>>;
 
     /// The keys by which others know the attester of its wallet (a JWK Set).
     async fn attester_keys(&self) -> Result<Value>;

@@ -1,9 +1,10 @@
-//! OpenID4VCI 1.0: the issuer's metadata, offers by reference, and its three endpoints; status lists.
+//! OpenID4VCI 1.0: the issuer's metadata, offers by reference, and its endpoints; status lists.
 
 use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse, Response};
 use http::header::{
-    ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, VARY,
+    ACCEPT, ACCESS_CONTROL_EXPOSE_HEADERS, AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY,
+    CONTENT_TYPE, ETAG, VARY,
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
 use selfsame_attester::{AttestationHeaders, ChallengeAnswer, headers as names};
@@ -13,6 +14,7 @@ use selfsame_http::extract::{Path, Raw, after, bearer, is_kind};
 use selfsame_http::negotiation::{is_known, preferred};
 use selfsame_http::response::{open_to_all, ready};
 use selfsame_openid::OrganisationRoles;
+use selfsame_openid::issuer::TokenHeaders;
 use selfsame_openid::issuer::lists::ListFace;
 use selfsame_openid::view::issuer::ServedList;
 use selfsame_sign_in::access::PresentedToken;
@@ -29,13 +31,32 @@ const PEM: &str = "application/pem-certificate-chain";
 const FORM: &str = "application/x-www-form-urlencoded";
 /// The scheme and the header of proofs of possession (RFC 9449 §7.1).
 const DPOP: &str = "dpop";
+/// What scripts of other origins may read of an answer to a proof (RFC 9449 §8.2).
+const PROOF_HEADERS: &str = "DPoP-Nonce, WWW-Authenticate";
+/// Where wallets look for credentials that take their time.
+const DEFERRED: &str = "issuer/deferred";
 /// OpenID4VCI 1.0 §8.3.1.2: an error in a credential request's payload is never `invalid_request`.
 const MALFORMED: &str = "invalid_credential_request";
 
-/// Credential issuer metadata (§12.2).
-pub async fn metadata(RolesHere(roles): RolesHere) -> Handled {
-    let published = roles.issuer()?.published().await?;
-    Ok(ready(JSON, &published.issuer))
+/// Credential issuer metadata (§12.2), signed for those who prefer that.
+pub async fn metadata(RolesHere(roles): RolesHere, headers: HeaderMap) -> Handled {
+    let issuer = roles.issuer()?;
+    let answer = match wants_signed(&headers) && issuer.signs_metadata() {
+        true => ready(JWT, &issuer.signed_metadata().await?.into_bytes().into()),
+        false => ready(JSON, &issuer.published().await?.issuer),
+    };
+    Ok(([(VARY, "Accept")], answer).into_response())
+}
+
+/// Whether metadata are asked for as a JWT (§12.2.2). Those who name no form get JSON.
+fn wants_signed(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    let named = |wish: &str| match wish.split(';').next().unwrap_or_default().trim() {
+        JWT => Some(true),
+        JSON | "application/*" | "*/*" => Some(false),
+        _ => None,
+    };
+    preferred(accept.unwrap_or_default(), named).unwrap_or(false)
 }
 
 /// Authorization server metadata (RFC 8414 §3).
@@ -64,7 +85,15 @@ pub async fn token(RolesHere(roles): RolesHere, headers: HeaderMap, Raw(body): R
     let issuer = roles.issuer()?;
     let all = |name: &'static str| headers.get_all(name).iter().map(HeaderValue::as_bytes);
     let attestation = AttestationHeaders::read(all(names::ATTESTATION), all(names::POP));
-    let answer = issuer.token_for(&body, attestation).await;
+    let mut proofs = headers.get_all(DPOP).iter();
+    let proof = proofs
+        .next()
+        .map(|proof| proof.to_str().unwrap_or_default());
+    // RFC 9449 §4.3: two proofs are refused, as one that is none.
+    let dpop = proof.map(|proof| proofs.next().map_or(proof, |_| ""));
+    let answer = issuer
+        .token_for(&body, TokenHeaders { attestation, dpop })
+        .await;
     let answer = answer.map(|tokens| axum::Json(tokens).into_response());
     if attestation.is_none() {
         return Ok(answer?);
@@ -116,7 +145,28 @@ pub async fn credential(
     headers: HeaderMap,
     body: Result<Raw, Problem>,
 ) -> Handled {
-    let answer = issued(&instance, &roles, &headers, body).await;
+    let call = PostedCall {
+        instance: &instance,
+        roles: &roles,
+        headers: &headers,
+    };
+    let answer = call.issued("issuer/credential", body).await;
+    finished(&instance, &roles, &headers, answer).await
+}
+
+/// The deferred credential endpoint (§9).
+pub async fn deferred(
+    State(instance): State<Instance>,
+    RolesHere(roles): RolesHere,
+    headers: HeaderMap,
+    body: Result<Raw, Problem>,
+) -> Handled {
+    let call = PostedCall {
+        instance: &instance,
+        roles: &roles,
+        headers: &headers,
+    };
+    let answer = call.issued(DEFERRED, body).await;
     finished(&instance, &roles, &headers, answer).await
 }
 
@@ -176,36 +226,58 @@ async fn with_dpop_nonce(
     mut answer: Response,
 ) -> Handled {
     let nonce = instance.dpop_nonce(roles).await?;
-    if let Ok(nonce) = HeaderValue::from_str(&nonce) {
+    let nonce = nonce.as_deref().map(HeaderValue::from_str);
+    if let Some(Ok(nonce)) = nonce {
         let headers = answer.headers_mut();
         headers.insert("dpop-nonce", nonce);
+        let exposed = HeaderValue::from_static(PROOF_HEADERS);
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
     Ok(answer)
 }
 
-async fn issued(
-    instance: &Instance,
-    roles: &OrganisationRoles,
-    headers: &HeaderMap,
-    body: Result<Raw, Problem>,
-) -> Handled {
-    let url = roles.organisation.url("issuer/credential")?;
-    let presented = presented(&url, headers).ok_or_else(absent)?;
-    if !is_kind(headers, JSON) && !is_kind(headers, JWT) {
-        let problem = Problem::bad_request("body-not-json");
-        return Err(problem.with_code(MALFORMED));
+/// A call of an endpoint that gives credentials.
+struct PostedCall<'a> {
+    instance: &'a Instance,
+    roles: &'a OrganisationRoles,
+    headers: &'a HeaderMap,
+}
+
+impl PostedCall<'_> {
+    async fn issued(&self, path: &str, body: Result<Raw, Problem>) -> Handled {
+        let (roles, headers) = (self.roles, self.headers);
+        let url = roles.organisation.url(path)?;
+        let presented = presented(&url, headers).ok_or_else(absent)?;
+        if !is_kind(headers, JSON) && !is_kind(headers, JWT) {
+            let problem = Problem::bad_request("body-not-json");
+            return Err(problem.with_code(MALFORMED));
+        }
+        let Raw(body) = body.map_err(|problem| problem.with_code(MALFORMED))?;
+        let call = WithToken {
+            roles,
+            presented: &presented,
+            body: &body,
+        };
+        let answer = match path {
+            DEFERRED => self.instance.deferred(call).await?,
+            _ => self.instance.credential(call).await?,
+        };
+        Ok(answered(answer))
     }
-    let Raw(body) = body.map_err(|problem| problem.with_code(MALFORMED))?;
-    let call = WithToken {
-        roles,
-        presented: &presented,
-        body: &body,
-    };
-    Ok(match instance.credential(call).await? {
+}
+
+/// An answer with credentials, or that they take their time (§8.3, §9.2).
+fn answered(answer: CredentialAnswer) -> Response {
+    const LATER: StatusCode = StatusCode::ACCEPTED;
+    match answer {
         CredentialAnswer::Plain(response) => axum::Json(response).into_response(),
         CredentialAnswer::Encrypted(token) => ([(CONTENT_TYPE, JWT)], token).into_response(),
-    })
+        CredentialAnswer::Deferred(response) => (LATER, axum::Json(response)).into_response(),
+        CredentialAnswer::EncryptedDeferred(token) => {
+            (LATER, [(CONTENT_TYPE, JWT)], token).into_response()
+        }
+    }
 }
 
 fn absent() -> Problem {

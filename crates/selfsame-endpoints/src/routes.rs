@@ -205,6 +205,14 @@ where
                 .gives(JSON, "Credentials, for an access token and proofs.")
                 .by("OpenID4VCI 1.0 §8")
                 .takes(JSON),
+            post("/issuer/deferred", issuer::deferred)
+                .named("issuance_deferred_credential")
+                .gives(
+                    JSON,
+                    "Credentials that were asked for before; 202 while they are not ready.",
+                )
+                .by("OpenID4VCI 1.0 §9")
+                .takes(JSON),
             post("/issuer/notification", issuer::notification)
                 .named("issuance_notification")
                 .gives(

@@ -11,7 +11,11 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use selfsame_catalogue::{Language, Sentence, sentence};
 use selfsame_driver::{Error, ErrorKind, Reason};
+use selfsame_oauth::ErrorBody;
 use serde_json::json;
+
+/// The code of a refusal to a subscriber of a credential book, who shows a name and a password.
+pub const SUBSCRIBER_DENIED: &str = "invalid_subscriber";
 
 /// The result of a handler.
 pub type Handled<T = Response> = Result<T, Problem>;
@@ -256,6 +260,10 @@ fn challenge(problem: &Problem) -> Option<HeaderValue> {
         )),
         // RFC 6749 §5.2; of the ways in which clients authenticate, this is the one that HTTP knows.
         Some("invalid_client") => Some(HeaderValue::from_static("Basic realm=\"client\"")),
+        // RFC 7617 §2.1: names and passwords are UTF-8.
+        Some(SUBSCRIBER_DENIED) => Some(HeaderValue::from_static(
+            "Basic realm=\"subscriber\", charset=\"UTF-8\"",
+        )),
         // RFC 9449 §7.1: the challenge names the algorithms of proofs.
         Some("use_dpop_nonce") if is_refused => Some(HeaderValue::from_static(
             "DPoP error=\"use_dpop_nonce\", algs=\"ES256 EdDSA\"",
@@ -304,16 +312,7 @@ fn row(reason: &Reason) -> Option<usize> {
 }
 
 fn oauth(problem: &Problem, told: &Sentence) -> String {
-    json!({ "error": problem.oauth_code(), "error_description": ascii(&told.text) }).to_string()
-}
-
-/// The characters that RFC 6749 §5.2 allows in `error_description`.
-fn ascii(reason: &str) -> String {
-    let allowed = |c: &char| matches!(c, ' '..='~') && !matches!(c, '"' | '\\');
-    reason
-        .chars()
-        .map(|c| if allowed(&c) { c } else { '\'' })
-        .collect()
+    json!(ErrorBody::new(problem.oauth_code(), &told.text)).to_string()
 }
 
 #[cfg(test)]
@@ -379,13 +378,13 @@ mod tests {
     #[test]
     fn an_oauth_error_keeps_its_code_and_the_characters_that_are_allowed() {
         let error = Error::bad_request("rule-broken")
-            .with("detail", "the \"code\" is “spent”")
+            .with("detail", "the \"code\" is “spent” (§5.2)")
             .with_code("invalid_grant");
         let problem = Problem::from(error);
         let text = oauth(&problem, &problem.told());
         assert_eq!(
             text,
-            r#"{"error":"invalid_grant","error_description":"the 'code' is 'spent'"}"#
+            r#"{"error":"invalid_grant","error_description":"the 'code' is 'spent' (section 5.2)"}"#
         );
     }
 }

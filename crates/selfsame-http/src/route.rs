@@ -198,6 +198,11 @@ impl<S> Route<S> {
         self.specify(|specified| specified.or = or)
     }
 
+    /// Says that its response has the status 201: it makes something.
+    pub fn created(self) -> Self {
+        self.specify(|specified| specified.is_created = true)
+    }
+
     /// Describes the formats of its own errors, beside those of its audience.
     pub fn refuses(self, refuses: &'static [&'static str]) -> Self {
         self.specify(|specified| specified.refuses = refuses)

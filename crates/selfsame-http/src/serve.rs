@@ -4,6 +4,7 @@ mod activity;
 pub mod further;
 pub mod health;
 pub mod nodes;
+pub mod plain;
 mod threads;
 
 use std::convert::Infallible;
@@ -36,6 +37,7 @@ use crate::pulse::Pulse;
 use crate::shares::{Share, Shares};
 use crate::supervision;
 use crate::tls::Tls;
+use crate::tls::challenge::PROTOCOL;
 use activity::Activity;
 use nodes::{AdmittedNode, NodeGate, NodePeer};
 use threads::{Seat, Threads};
@@ -345,6 +347,8 @@ async fn encrypted(
         Ok(Ok(stream)) => {
             let version = match stream.get_ref().1.alpn_protocol() {
                 Some(b"h2") => HttpVersion::Http2,
+                // RFC 8737 §3: an authority has seen the certificate, and nothing follows.
+                Some(PROTOCOL) => return,
                 _ => HttpVersion::Http1,
             };
             talk(TokioIo::new(stream), version, caller, service, watcher).await;
@@ -656,7 +660,7 @@ mod tests {
         // An aborted request frees its place, on every connection.
         slow.pop().unwrap().abort();
         let mut status = 503;
-        for _ in 0..100 {
+        for _ in 0..3_000 {
             tokio::time::sleep(Duration::from_millis(10)).await;
             status = answer(&mut first, asking("/who")).await.0;
             if status == 200 {

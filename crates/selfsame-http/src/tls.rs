@@ -1,4 +1,6 @@
-//! The server's certificate: configured, or self-signed.
+//! The server's certificate: configured, self-signed, or given by an authority.
+
+pub(crate) mod challenge;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,6 +16,8 @@ use rustls::sign::CertifiedKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{SecretString, x509};
 use tokio_rustls::TlsAcceptor;
+
+pub use challenge::AlpnAnswer;
 
 /// The first and the last year of a self-signed certificate. Clients trust it because they know it, not by its dates.
 const YEARS: (i32, i32) = (2025, 2050);
@@ -53,7 +57,12 @@ struct ShownCertificates(RwLock<Arc<CertificateChoice>>);
 #[derive(Clone, Debug)]
 struct CertificateChoice {
     own: Arc<CertifiedKey>,
+    /// Those that the settings list.
     hosts: BTreeMap<String, Arc<CertifiedKey>>,
+    /// Those that an authority has given.
+    ordered: BTreeMap<String, Arc<CertifiedKey>>,
+    /// Those that answer an authority.
+    challenges: BTreeMap<String, Arc<CertifiedKey>>,
 }
 
 /// A self-signed certificate, for the caller to store.
@@ -100,6 +109,8 @@ impl Tls {
         let choice = CertificateChoice {
             own: Arc::new(pair),
             hosts: BTreeMap::new(),
+            ordered: BTreeMap::new(),
+            challenges: BTreeMap::new(),
         };
         let shown = Arc::new(ShownCertificates(RwLock::new(Arc::new(choice))));
         let mut config = ServerConfig::builder_with_provider(provider)
@@ -107,7 +118,8 @@ impl Tls {
             .map_err(TlsError::Unusable)?
             .with_no_client_auth()
             .with_cert_resolver(Arc::clone(&shown) as _);
-        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        let protocols = [b"h2".as_slice(), b"http/1.1", challenge::PROTOCOL];
+        config.alpn_protocols = protocols.map(<[u8]>::to_vec).to_vec();
         Ok(Self {
             certificates,
             config: Arc::new(config),
@@ -124,13 +136,33 @@ impl Tls {
     /// Uses these certificates for new handshakes of clients that name one of their hosts (RFC 6066 §3), in place of all
     /// others but the server's own, which every other client gets.
     pub fn renew_hosts(&self, hosts: &[TlsHost]) {
-        let named = hosts.iter().flat_map(|host| {
-            let pair = host.tls.shown.now().own.clone();
-            let names = host.names.iter().cloned();
-            names.map(move |name| (name, pair.clone()))
-        });
-        let named = named.collect();
+        let named = by_name(hosts);
         self.shown.change(|choice| choice.hosts = named);
+    }
+
+    /// Uses these certificates, which an authority has given, for new handshakes of clients that name one of their hosts,
+    /// unless [`Self::renew_hosts`] has one for that host. They take the place of those that were given before.
+    pub fn renew_ordered(&self, hosts: &[TlsHost]) {
+        let named = by_name(hosts);
+        self.shown.change(|choice| choice.ordered = named);
+    }
+
+    /// Answers an authority that asks for one of these hosts (RFC 8737 §3), and refuses one that asks for another.
+    ///
+    /// # Errors
+    /// If no certificate can be made for the name of a host. The answers are then those of before.
+    pub fn answer_challenges(&self, answers: &[AlpnAnswer]) -> Result<(), TlsError> {
+        let provider = rustls::crypto::aws_lc_rs::default_provider();
+        let made = answers.iter().map(|answer| answer.by_host(&provider));
+        let made = made.collect::<Result<_, TlsError>>()?;
+        self.shown.change(|choice| choice.challenges = made);
+        Ok(())
+    }
+
+    /// Whether [`Self::renew_hosts`] has a certificate for this host, whatever that is valid for.
+    pub fn is_listed(&self, host: &str) -> bool {
+        let shown = self.shown.now();
+        shown.listed(&host.to_ascii_lowercase()).is_some()
     }
 
     /// The ends of the chains that new handshakes show: of the server's own, and of those of further hosts. A chain that
@@ -141,6 +173,7 @@ impl Tls {
         let hosts = shown
             .hosts
             .iter()
+            .chain(&shown.ordered)
             .map(|(host, pair)| (Some(host.clone()), pair));
         let dated = own.chain(hosts).filter_map(|(host, pair)| {
             let ends = x509::chain_not_after(pair.cert.iter().map(AsRef::as_ref))?;
@@ -230,20 +263,50 @@ impl CertificateChoice {
 
     fn of_host(&self, host: &str) -> Option<&Arc<CertifiedKey>> {
         // Most servers have one certificate.
-        if self.hosts.is_empty() {
+        if self.hosts.is_empty() && self.ordered.is_empty() {
             return None;
         }
         let host = host.to_ascii_lowercase();
-        let exact = self.hosts.get(&host);
-        let (_, rest) = host.split_once('.')?;
-        exact.or_else(|| self.hosts.get(&format!("*.{rest}")))
+        self.listed(&host).or_else(|| self.ordered.get(&host))
+    }
+
+    /// The certificate that the settings list for this host, in lower case.
+    fn listed(&self, host: &str) -> Option<&Arc<CertifiedKey>> {
+        let below = || {
+            let (_, rest) = host.split_once('.')?;
+            self.hosts.get(&format!("*.{rest}"))
+        };
+        self.hosts.get(host).or_else(below)
     }
 }
 
 impl ResolvesServerCert for ShownCertificates {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.now().of(hello.server_name()).clone())
+        let shown = self.now();
+        if is_asked_by_authority(&hello) {
+            // RFC 8737 §3: without an answer for the host, the handshake fails.
+            let host = hello.server_name()?.to_ascii_lowercase();
+            return shown.challenges.get(&host).cloned();
+        }
+        Some(shown.of(hello.server_name()).clone())
     }
+}
+
+/// RFC 8737 §3: an authority offers its protocol and no other.
+fn is_asked_by_authority(hello: &ClientHello<'_>) -> bool {
+    let Some(mut offered) = hello.alpn() else {
+        return false;
+    };
+    offered.next() == Some(challenge::PROTOCOL) && offered.next().is_none()
+}
+
+fn by_name(hosts: &[TlsHost]) -> BTreeMap<String, Arc<CertifiedKey>> {
+    let named = hosts.iter().flat_map(|host| {
+        let pair = host.tls.shown.now().own.clone();
+        let names = host.names.iter().cloned();
+        names.map(move |name| (name, pair.clone()))
+    });
+    named.collect()
 }
 
 impl fmt::Debug for Tls {
@@ -299,6 +362,15 @@ mod tests {
 
     /// Whose certificate a client gets that names this host, or none, in a real handshake.
     async fn shown(server: &Tls, name: Option<&str>) -> Vec<u8> {
+        handshake(server, name, &[]).await.unwrap()
+    }
+
+    /// Whose certificate a client gets that names this host, or none, and offers these protocols.
+    async fn handshake(
+        server: &Tls,
+        name: Option<&str>,
+        protocols: &[&[u8]],
+    ) -> std::io::Result<Vec<u8>> {
         #[derive(Debug)]
         struct AcceptsAll;
 
@@ -340,22 +412,23 @@ mod tests {
         }
 
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let config = rustls::ClientConfig::builder_with_provider(provider)
+        let mut config = rustls::ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .unwrap()
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(AcceptsAll))
             .with_no_client_auth();
+        config.alpn_protocols = protocols.iter().map(|one| one.to_vec()).collect();
         let (near, far) = tokio::io::duplex(64 * 1024);
         // Clients name no host by an address (RFC 6066 §3).
         let name = ServerName::try_from(name.unwrap_or("192.0.2.1").to_owned()).unwrap();
         let connector = tokio_rustls::TlsConnector::from(Arc::new(config));
         let (client, served) =
             tokio::join!(connector.connect(name, near), server.acceptor().accept(far));
-        served.unwrap();
-        let client = client.unwrap();
+        served?;
+        let client = client?;
         let certificates = client.get_ref().1.peer_certificates().unwrap();
-        certificates[0].to_vec()
+        Ok(certificates[0].to_vec())
     }
 
     #[tokio::test]
@@ -364,7 +437,7 @@ mod tests {
         let (clinic, any) = (tls_for("id.clinic.example"), tls_for("a.school.example"));
         own.renew_hosts(&[
             host(&["id.clinic.example"], &clinic),
-            host(&["*.school.example", "school.example"], &any),
+            host(&["*.school.example", "school.example", "intranet"], &any),
         ]);
         for (name, expected) in [
             (Some("id.example"), &own),
@@ -372,6 +445,7 @@ mod tests {
             (Some("ID.Clinic.Example"), &clinic),
             (Some("a.school.example"), &any),
             (Some("school.example"), &any),
+            (Some("intranet"), &any),
             (Some("a.b.school.example"), &own),
             (Some("clinic.example"), &own),
             (Some("unknown.example"), &own),
@@ -388,6 +462,74 @@ mod tests {
             &own.certificate_for("unknown.example").unwrap(),
             "unknown.example"
         ));
+    }
+
+    #[tokio::test]
+    async fn a_certificate_that_an_authority_gave_is_shown_where_none_is_listed() {
+        let own = tls_for("id.example");
+        let (listed, given) = (tls_for("id.clinic.example"), tls_for("id.school.example"));
+        own.renew_hosts(&[host(&["*.clinic.example"], &listed)]);
+        own.renew_ordered(&[
+            host(&["id.school.example"], &given),
+            host(&["id.clinic.example"], &given),
+        ]);
+        for (name, expected) in [
+            ("ID.school.example", &given),
+            ("id.clinic.example", &listed),
+            ("id.example", &own),
+        ] {
+            let shown = shown(&own, Some(name)).await;
+            assert_eq!(shown, expected.certificates[0], "{name}");
+        }
+        assert!(own.is_listed("ID.clinic.example") && !own.is_listed("id.school.example"));
+        let ends: Vec<_> = own.ends().into_iter().map(|end| end.host).collect();
+        assert!(ends.contains(&Some("id.school.example".to_owned())));
+        own.renew_ordered(&[]);
+        let shown = shown(&own, Some("id.school.example")).await;
+        assert_eq!(shown, own.certificates[0]);
+    }
+
+    #[tokio::test]
+    async fn an_authority_gets_the_answer_for_the_host_that_it_asks_for_and_nobody_else_does() {
+        let own = tls_for("id.example");
+        let answer = AlpnAnswer {
+            host: "id.example".to_owned(),
+            digest: [7; 32],
+        };
+        let asked = |name| handshake(&own, Some(name), &[challenge::PROTOCOL]);
+        assert!(asked("id.example").await.is_err(), "nothing is asked yet");
+        own.answer_challenges(&[answer]).unwrap();
+        let shown = asked("ID.example").await.unwrap();
+        // RFC 8737 §3: id-pe-acmeIdentifier, critical, an OCTET STRING of the digest.
+        let mut extension = vec![
+            0x06, 8, 0x2b, 6, 1, 5, 5, 7, 1, 0x1f, 1, 1, 0xff, 4, 34, 4, 32,
+        ];
+        extension.extend([7; 32]);
+        assert!(shown.windows(extension.len()).any(|part| part == extension));
+        let name = b"id.example";
+        assert!(shown.windows(name.len()).any(|part| part == name));
+        assert!(asked("id.other.example").await.is_err());
+        let others: [&[&[u8]]; 3] = [&[], &[b"h2"], &[challenge::PROTOCOL, b"http/1.1"]];
+        for protocols in others {
+            let shown = handshake(&own, Some("id.example"), protocols).await;
+            assert_eq!(shown.unwrap(), own.certificates[0], "{protocols:?}");
+        }
+        own.answer_challenges(&[]).unwrap();
+        assert!(asked("id.example").await.is_err(), "the answer is over");
+    }
+
+    #[test]
+    fn a_name_that_no_certificate_is_made_for_leaves_the_answers_as_they_are() {
+        let own = tls_for("id.example");
+        let answer = |host: &str| AlpnAnswer {
+            host: host.to_owned(),
+            digest: [7; 32],
+        };
+        assert!(
+            own.answer_challenges(&[answer("id.example"), answer("é")])
+                .is_err()
+        );
+        assert!(own.answer_challenges(&[answer("id.example")]).is_ok());
     }
 
     #[tokio::test]

@@ -3,6 +3,7 @@
 //! Owns: what these pages show. Does not own: the frame around a page and its style sheet, which are of
 //! `selfsame-pages`; the data, which use cases return; routes and statuses.
 
+pub mod approvals;
 pub mod issued;
 pub mod list;
 pub mod lists;

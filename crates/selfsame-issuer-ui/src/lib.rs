@@ -6,6 +6,8 @@
 
 mod api;
 mod applications;
+mod approvals;
+mod approvals_api;
 mod here;
 mod issued;
 mod list_files;

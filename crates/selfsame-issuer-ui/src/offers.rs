@@ -64,6 +64,7 @@ async fn shown(here: &IssuerHere, frame: Frame, at: IssuerPosition) -> Handled<I
         issued: issuer.issued(None, &issued).await?,
         offers: issuer.offers(&offers).await?,
         delegations: issuer.delegations(&Paging::longest()).await?.items,
+        has_approvals: issuer.approval().is_some(),
     };
     Ok(IssuerPage::of(frame, &types, lists))
 }
@@ -104,6 +105,7 @@ fn offer_form<'a>(
         formats: &here.formats,
         has_samples: here.has_samples,
         has_sign_in: here.by_sign_in.contains(&one.id),
+        approval: here.issuer().ok().and_then(|issuer| issuer.approval()),
         content,
     }
 }

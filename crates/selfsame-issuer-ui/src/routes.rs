@@ -6,7 +6,9 @@ use selfsame_http::route::{Route, described, get, post};
 use selfsame_pages::Frame;
 
 use crate::here::IssuerHere;
-use crate::{api, applications, issued, list_files, lists, lists_api, offers};
+use crate::{
+    api, applications, approvals, approvals_api, issued, list_files, lists, lists_api, offers,
+};
 
 pub use crate::lists::FORM_MAX;
 
@@ -30,6 +32,10 @@ where
         get("/issuer/lists/{id}", lists::one),
         post("/issuer/lists/{id}/issue", lists::issue),
         post("/issuer/lists/{id}/cancel", lists::cancel),
+        get("/issuer/approvals", approvals::page),
+        get("/issuer/approvals/{id}", approvals::one),
+        post("/issuer/approvals/{id}/approve", approvals::approve),
+        post("/issuer/approvals/{id}/refuse", approvals::refuse),
         get("/issuer/view/{offer}", offers::offer),
         get("/issuer/issued", issued::page),
         post("/issuer/issued", issued::ask),
@@ -98,7 +104,7 @@ where
     vec![get("/get/{type}", applications::get)]
 }
 
-/// The API of applications, for the programs of the issuer.
+/// The API of applications and of approvals, for the programs of the issuer.
 pub fn programs<S>() -> Vec<Route<S>>
 where
     S: Clone + Send + Sync + 'static,
@@ -109,5 +115,9 @@ where
         described(api::__path_list, api::list),
         described(api::__path_one, api::one),
         described(api::__path_offer, api::offer),
+        described(approvals_api::__path_list, approvals_api::list),
+        described(approvals_api::__path_one, approvals_api::one),
+        described(approvals_api::__path_approve, approvals_api::approve),
+        described(approvals_api::__path_refuse, approvals_api::refuse),
     ]
 }

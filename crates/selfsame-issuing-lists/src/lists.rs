@@ -95,6 +95,7 @@ impl IssuingLists {
             uses: None,
             tx_code: new.tx_code,
             by_sign_in: false,
+            needs_approval: None,
             by_reference: true,
             expires_in: Some(list.lifetime()),
             label: None,

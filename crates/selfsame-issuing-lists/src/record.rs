@@ -137,6 +137,7 @@ impl ListRecord {
             uses: None,
             tx_code: self.new.tx_code,
             by_sign_in: false,
+            needs_approval: None,
             by_reference: true,
             expires_in: Some(self.lifetime()),
             label: row.reference.clone(),

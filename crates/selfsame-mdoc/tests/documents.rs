@@ -1,15 +1,22 @@
 //! Documents crossed with other implementations: `cargo xtask cross mdoc`.
 
+#[path = "../../selfsame-testkit/shared/peer.rs"]
+mod peer;
 #[path = "documents/scene.rs"]
 mod scene;
+
+/// Where the packages are.
+const PACKAGES: &str = "SELFSAME_MDOC_PEERS";
 
 mod npm {
     use serde_json::json;
 
-    use super::scene::{Peer, Scene};
+    use super::PACKAGES;
+    use super::peer::Peer;
+    use super::scene::Scene;
 
-    const AUTH0: Peer = Peer::node("auth0.mjs");
-    const ANIMO: Peer = Peer::node("animo.mjs");
+    const AUTH0: Peer = Peer::node(PACKAGES, "auth0.mjs");
+    const ANIMO: Peer = Peer::node(PACKAGES, "animo.mjs");
 
     #[test]
     #[ignore = "needs the packages: cargo xtask cross mdoc"]
@@ -44,9 +51,10 @@ mod npm {
 }
 
 mod python {
-    use super::scene::{Peer, Scene};
+    use super::peer::Peer;
+    use super::scene::Scene;
 
-    const PYMDOCCBOR: Peer = Peer::python("pymdoccbor_peer.py");
+    const PYMDOCCBOR: Peer = Peer::python("SELFSAME_MDOC_PYTHON", "pymdoccbor_peer.py");
 
     #[test]
     #[ignore = "needs the package: cargo xtask cross mdoc"]

@@ -40,6 +40,16 @@ struct KeyRoute {
     key: Option<VerKey>,
 }
 
+impl KeyRoute {
+    /// The route to a key of this tenant.
+    fn to(tenant: &TenantId) -> Self {
+        Self {
+            tenant: tenant.as_str().to_owned(),
+            key: None,
+        }
+    }
+}
+
 /// Keys that an envelope is encrypted to and that one agent holds.
 pub struct HeldKeys {
     /// The agent's tenant.
@@ -62,16 +72,34 @@ pub fn create(shared: &Shared, tenant: &TenantId) -> Result<(VerKey, Batch)> {
     Ok((key, batch))
 }
 
+/// As [`create`]; key and route are removed after this number of seconds, if there is one.
+///
+/// # Errors
+/// `Internal` if the system has no randomness.
+pub async fn create_for(
+    shared: &Shared,
+    tenant: &TenantId,
+    seconds: Option<u64>,
+) -> Result<(VerKey, Batch)> {
+    let Some(seconds) = seconds else {
+        return create(shared, tenant);
+    };
+    let until = shared.clock.now().plus(seconds);
+    let (handle, batch) = shared.keys.create_until(tenant, KeyType::Ed25519, until)?;
+    let public = shared.keys.public(tenant, &handle).await?;
+    let key = VerKey::new(public).map_err(Error::internal)?;
+    let put = route_put(tenant, &route_id(&key), &KeyRoute::to(tenant))?;
+    let batch = batch.for_tenant(TenantId::instance());
+    let batch = batch.put(put.expires(until));
+    Ok((key, batch.for_tenant(tenant.clone())))
+}
+
 /// Adds to the batch the route that leads from a key to this tenant, which holds it.
 ///
 /// # Errors
 /// None that can happen.
 pub fn route(batch: Batch, tenant: &TenantId, key: &VerKey) -> Result<Batch> {
-    let route = KeyRoute {
-        tenant: tenant.as_str().to_owned(),
-        key: None,
-    };
-    routed(batch, tenant, &route_id(key), &route)
+    routed(batch, tenant, &route_id(key), &KeyRoute::to(tenant))
 }
 
 /// Adds to the batch the route from the name of a key in the document of a DID, which messages of DIDComm v2 are encrypted
@@ -81,17 +109,21 @@ pub fn route(batch: Batch, tenant: &TenantId, key: &VerKey) -> Result<Batch> {
 /// None that can happen.
 pub fn route_name(batch: Batch, tenant: &TenantId, name: &DidUrl, key: &VerKey) -> Result<Batch> {
     let route = KeyRoute {
-        tenant: tenant.as_str().to_owned(),
         key: Some(key.clone()),
+        ..KeyRoute::to(tenant)
     };
     routed(batch, tenant, &name_id(&name.to_string()), &route)
 }
 
 fn routed(batch: Batch, tenant: &TenantId, id: &str, route: &KeyRoute) -> Result<Batch> {
-    let put = Put::new(ROUTE, id, encode(route)?);
-    let put = put.tag(Tag::hashed(OF_TENANT, tenant.as_str()));
+    let put = route_put(tenant, id, route)?;
     let batch = batch.for_tenant(TenantId::instance()).put(put);
     Ok(batch.for_tenant(tenant.clone()))
+}
+
+fn route_put(tenant: &TenantId, id: &str, route: &KeyRoute) -> Result<Put> {
+    let put = Put::new(ROUTE, id, encode(route)?);
+    Ok(put.tag(Tag::hashed(OF_TENANT, tenant.as_str())))
 }
 
 /// Removes some of the routes to the keys of a tenant that is erased. Returns whether none is left.

@@ -1,9 +1,10 @@
-//! What controllers want of an agent: invitations and their answers, and notifications of revocation.
+//! What controllers want of an agent: invitations and their answers, exchanges, and notifications of revocation.
 
 use selfsame_aries::revocation_notification::RevokedCredential;
 use selfsame_did::Did;
 use selfsame_didcomm::Message;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::own_side::OwnDid;
 
@@ -57,6 +58,9 @@ pub struct OobAnswer {
     pub use_existing_connection: bool,
     /// How this agent calls itself, if not by its own name.
     pub label: Option<String>,
+    /// Seconds for which what answers without a connection is kept: the key, the exchange and the record of the invitation;
+    /// without end if absent.
+    pub key_seconds: Option<u64>,
 }
 
 /// A notification of revocation to send.
@@ -92,4 +96,48 @@ pub struct InvitationAnswer {
     pub alias: Option<String>,
     /// Whether the request is sent at once.
     pub auto_accept: bool,
+}
+
+/// How an exchange begins.
+#[derive(Clone, Debug)]
+pub struct ExchangeBegin {
+    /// The connection; `None` for one that goes with an invitation.
+    pub connection_id: Option<String>,
+    /// The major version of the protocol.
+    pub major: u16,
+    /// How far the agent goes on by itself.
+    pub wishes: Wishes,
+}
+
+/// How far the agent goes on by itself in one exchange; `None` leaves it as it is.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Wishes {
+    /// Whether the issuer answers a request with the credential.
+    pub auto_issue: Option<bool>,
+    /// Whether the prover presents what it proposed.
+    pub auto_present: Option<bool>,
+    /// Whether the verifier verifies a presentation.
+    pub auto_verify: Option<bool>,
+    /// Whether the record is removed once the exchange is done.
+    pub auto_remove: Option<bool>,
+}
+
+/// A request for a proof.
+#[derive(Clone, Debug, Default)]
+pub struct NewProofRequest {
+    /// What is to be proven, by the name of each format.
+    pub requests: Vec<NamedRequest>,
+    /// What is to be proven, as a proposal of version 1 says it (RFC 0037, "Presentation Preview").
+    pub preview: Option<Map<String, Value>>,
+    /// A text for people.
+    pub comment: Option<String>,
+}
+
+/// What is to be proven, in a format.
+#[derive(Clone, Debug)]
+pub struct NamedRequest {
+    /// The format's name, such as `indy`.
+    pub format: String,
+    /// The request, such as a presentation request of AnonCreds. A nonce is added if it has none.
+    pub request: Value,
 }

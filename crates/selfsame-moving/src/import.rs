@@ -242,6 +242,7 @@ impl<R: BufRead> TenantImport<R> {
             )?;
             let batch = (self.organisation.arrival()?)
                 .and(selfsame_webhooks::arrival(store, tenant).await?)
+                .and(selfsame_book_role::arrival(store, tenant).await?)
                 .and(done)
                 .and(Batch::new(TenantId::instance()).delete(ARRIVING, tenant.as_str()));
             let counters = filled.counters.into_iter().map(|counter| {

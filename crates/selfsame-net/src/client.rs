@@ -278,7 +278,7 @@ impl Net {
         let mut url = std::borrow::Cow::Borrowed(call.url);
         loop {
             let location = match self.exchange(&url, reach, &outgoing).await? {
-                ClientAnswer::Final(response) => return Ok(response),
+                ClientAnswer::Final(response) => return Ok(*response),
                 ClientAnswer::Redirect { status, location } => {
                     redirects = redirects
                         .checked_sub(1)
@@ -343,12 +343,13 @@ impl Net {
             ));
         }
         let body = read(body, outgoing.limits.max_body).await?;
-        Response::new(status, &head.headers, body).map(ClientAnswer::Final)
+        let response = Response::new(status, &head.headers, body)?;
+        Ok(ClientAnswer::Final(Box::new(response)))
     }
 }
 
 enum ClientAnswer {
-    Final(Response),
+    Final(Box<Response>),
     Redirect { status: u16, location: String },
 }
 

@@ -11,7 +11,10 @@ use crate::error::NetError;
 
 /// The header with a server's nonce (RFC 9449 §8.1).
 const DPOP_NONCE: &str = "dpop-nonce";
+/// The header with a server's challenge (attestation-based client authentication, draft -07 §8.1).
 const ATTESTATION_CHALLENGE: &str = "oauth-client-attestation-challenge";
+/// The header with a server's nonce (RFC 8555 §6.5.1).
+const REPLAY_NONCE: &str = "replay-nonce";
 
 /// Limits of one call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -135,6 +138,10 @@ pub struct Response {
     /// The server's challenge for the caller's next proof that it has its attested key (attestation-based client
     /// authentication, draft -07 §8.1).
     pub attestation_challenge: Option<String>,
+    /// The server's nonce for the caller's next signed request (RFC 8555 §6.5).
+    pub replay_nonce: Option<String>,
+    /// Where the created resource is, as sent (`Location`). A redirect is no answer.
+    pub location: Option<String>,
     /// The body.
     pub body: Bytes,
 }
@@ -160,10 +167,13 @@ impl Response {
             content_type: single(headers, &header::CONTENT_TYPE)?,
             cache_max_age: cache_max_age(headers),
             etag: single(headers, &header::ETAG)?,
-            retry_after: single(headers, &header::RETRY_AFTER)?.and_then(|v| v.trim().parse().ok()),
+            retry_after: single(headers, &header::RETRY_AFTER)?
+                .and_then(|value| retry_after(value.trim(), headers)),
             challenge: first(headers, header::WWW_AUTHENTICATE.as_str()),
             dpop_nonce: first(headers, DPOP_NONCE),
             attestation_challenge: first(headers, ATTESTATION_CHALLENGE),
+            replay_nonce: first(headers, REPLAY_NONCE),
+            location: first(headers, header::LOCATION.as_str()),
             body,
         })
     }
@@ -211,6 +221,17 @@ fn single(headers: &HeaderMap, name: &header::HeaderName) -> Result<Option<Strin
 fn first(headers: &HeaderMap, name: &str) -> Option<String> {
     let value = headers.get(name)?.to_str().ok()?;
     Some(value.to_owned())
+}
+
+/// RFC 9110 §10.2.3: seconds, or a date, which counts from the date of the answer.
+fn retry_after(value: &str, headers: &HeaderMap) -> Option<u64> {
+    if let Ok(seconds) = value.parse() {
+        return Some(seconds);
+    }
+    let at = httpdate::parse_http_date(value).ok()?;
+    let answered = httpdate::parse_http_date(&first(headers, header::DATE.as_str())?).ok()?;
+    let wait = at.duration_since(answered).unwrap_or_default();
+    Some(wait.as_secs())
 }
 
 /// RFC 9111 §5.2.2: `no-store` and `no-cache` forbid what `max-age` allows.
@@ -275,6 +296,22 @@ mod tests {
         assert!(response.challenge.unwrap().contains("use_dpop_nonce"));
         let none = Response::new(200, &HeaderMap::new(), Bytes::new()).unwrap();
         assert_eq!((none.dpop_nonce, none.challenge), (None, None));
+    }
+
+    #[test]
+    fn the_time_to_wait_is_seconds_or_a_date_that_counts_from_that_of_the_answer() {
+        let wait = |after: &'static str, date: &'static str| {
+            let mut headers = with(header::RETRY_AFTER, &[after]);
+            headers.append(header::DATE, HeaderValue::from_static(date));
+            let response = Response::new(429, &headers, Bytes::new()).unwrap();
+            response.retry_after
+        };
+        let now = "Mon, 30 Nov 2026 20:00:00 GMT";
+        assert_eq!(wait(" 120 ", now), Some(120));
+        assert_eq!(wait("Mon, 30 Nov 2026 21:00:00 GMT", now), Some(3_600));
+        assert_eq!(wait("Mon, 30 Nov 2026 19:00:00 GMT", now), Some(0));
+        assert_eq!(wait("Mon, 30 Nov 2026 21:00:00 GMT", "today"), None);
+        assert_eq!(wait("soon", now), None);
     }
 
     #[test]

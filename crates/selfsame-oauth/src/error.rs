@@ -137,22 +137,28 @@ pub struct ErrorBody {
 }
 
 impl ErrorBody {
-    /// Builds a body. The description keeps only the characters that RFC 6749 §5.2 allows.
+    /// Builds a body. The description keeps only the characters that RFC 6749 §5.2 allows; the sign `§` is written out.
     pub fn new(code: &str, description: &str) -> Self {
-        let allowed = |c: char| matches!(c, ' '..='!' | '#'..='[' | ']'..='~');
-        let description: String = description
-            .chars()
-            .map(|c| match c {
-                '"' => '\'',
-                c if allowed(c) => c,
-                _ => '?',
-            })
-            .collect();
+        let description = allowed(description);
         Self {
             error: code.to_owned(),
             error_description: (!description.is_empty()).then_some(description),
         }
     }
+}
+
+/// A text in the characters of `error_description` (RFC 6749 §5.2), which are ASCII without `"` and `\`.
+fn allowed(text: &str) -> String {
+    let mut written = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '§' => written.push_str("section "),
+            '"' | '“' | '”' | '‘' | '’' => written.push('\''),
+            ' '..='!' | '#'..='[' | ']'..='~' => written.push(c),
+            _ => written.push('?'),
+        }
+    }
+    written
 }
 
 #[cfg(test)]
@@ -166,6 +172,15 @@ mod tests {
         assert_eq!(
             ErrorBody::new("invalid_request", "").error_description,
             None
+        );
+    }
+
+    #[test]
+    fn a_description_names_a_section_in_words() {
+        let body = ErrorBody::new("invalid_request", "HAIP 1.0 §4.1 demands “scope”");
+        assert_eq!(
+            body.error_description.as_deref(),
+            Some("HAIP 1.0 section 4.1 demands 'scope'")
         );
     }
 }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::response::Response;
-use http::header::{AUTHORIZATION, CACHE_CONTROL, SET_COOKIE};
+use http::header::{ACCESS_CONTROL_EXPOSE_HEADERS, AUTHORIZATION, CACHE_CONTROL, SET_COOKIE};
 use http::{Extensions, HeaderMap, HeaderValue};
 use selfsame_attester::{AttestationHeaders, headers as names};
 use selfsame_crypto::SecretString;
@@ -169,7 +169,11 @@ pub(crate) fn with_challenge(here: &ProviderHere, mut response: Response) -> Res
 pub(crate) async fn with_nonce(here: &ProviderHere, mut response: Response) -> Handled {
     let nonce = here.provider.next_nonce().await?;
     if let Ok(nonce) = HeaderValue::from_str(&nonce) {
-        response.headers_mut().insert("dpop-nonce", nonce);
+        let headers = response.headers_mut();
+        headers.insert("dpop-nonce", nonce);
+        // Scripts of other origins may read it.
+        let exposed = HeaderValue::from_static("DPoP-Nonce, WWW-Authenticate");
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
     }
     Ok(response)
 }

@@ -75,6 +75,7 @@ where
             post("/oidc/par", provider::push)
                 .named("sign_in_push")
                 .gives(JSON, "Takes a request ahead of the person's browser.")
+                .created()
                 .by("RFC 9126")
                 .takes(FORM),
             post("/oidc/challenge", provider::challenge)
@@ -129,6 +130,7 @@ where
             post("/oidc/register", registration::register)
                 .named("sign_in_register")
                 .gives(JSON, "Registers a client, with an initial token.")
+                .created()
                 .by("RFC 7591")
                 .takes(JSON),
             get("/oidc/register/{client_id}", registration::read)

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
+use selfsame_crypto::time::UnixTime;
 use selfsame_driver::paging::at_least_one;
 
 use crate::uses::CredentialUse;
@@ -99,6 +100,9 @@ pub struct NewOffer {
     /// Whether the person signs in here to get the credential, which is made from what is known of them.
     #[serde(default)]
     pub by_sign_in: bool,
+    /// Whether somebody must approve the request before the credential is issued; default: what the settings say.
+    #[serde(default)]
+    pub needs_approval: Option<bool>,
     /// Whether the link contains a reference instead of the offer itself.
     #[serde(default)]
     pub by_reference: bool,
@@ -127,6 +131,9 @@ pub struct NewOffers {
     /// Whether the wallet must send a transaction code that reaches the person separately.
     #[serde(default)]
     pub tx_code: bool,
+    /// Whether somebody must approve each request before the credential is issued; default: what the settings say.
+    #[serde(default)]
+    pub needs_approval: Option<bool>,
     /// Whether the links contain a reference instead of the offer itself.
     #[serde(default)]
     pub by_reference: bool,
@@ -178,6 +185,9 @@ pub struct Offer {
     pub accepted: Option<String>,
     /// The issuer's note.
     pub label: Option<String>,
+    /// Whether somebody must approve the request before the credential is issued.
+    #[serde(default)]
+    pub needs_approval: bool,
 }
 
 /// The state of an offer.
@@ -327,4 +337,32 @@ pub struct ServedList {
     pub etag: String,
     /// How long a cache may keep it, in seconds.
     pub max_age: u64,
+}
+
+/// The valid credentials of an issuer, as far as they are counted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ValidIssued {
+    /// Their number among those that were looked through.
+    pub count: u64,
+    /// Whether there may be more, because not all were looked through.
+    pub is_part: bool,
+    /// When the last of them expires.
+    pub last_expires: Option<UnixTime>,
+}
+
+/// A credential whose status changes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ChangedStatus {
+    /// Its type.
+    pub type_id: String,
+    /// Its number in the status list.
+    pub number: u64,
+}
+
+/// An offer for an application whose proof was found to hold.
+pub struct ProvenOffer<'a> {
+    /// The offer.
+    pub new: &'a NewOffer,
+    /// The id of the application.
+    pub application: &'a str,
 }

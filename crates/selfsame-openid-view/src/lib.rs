@@ -2,7 +2,10 @@
 //! the names of a request's options.
 //! Does not own: what the roles do with them.
 
+pub mod by_sign_in;
+pub mod documents;
 pub mod issuer;
+pub mod list_faces;
 pub mod saved;
 pub mod uses;
 pub mod verifier;

@@ -128,9 +128,8 @@ async fn of_issuer(
             .with("section", section.name)
             .with("issuer", &issuer));
     }
-    pair.keep(keys, &organisation.issuer, issuer)
-        .await
-        .map(Some)
+    let kept = pair.keep(keys, &organisation.issuer, issuer);
+    kept.await.map(Some)
 }
 
 /// Whether the chain names the issuer, by the rule that verifiers apply.

@@ -9,6 +9,7 @@ use selfsame_credential::Format;
 use selfsame_crypto::SecretString;
 use selfsame_did::Did;
 use selfsame_driver::{Error, Result};
+use selfsame_haip::WantedProfile;
 use selfsame_openid4vc::wire::credential::WantedEncryption;
 use selfsame_openid4vc::wire::request::ClientId;
 use selfsame_openid4vc::wire::transaction::TransactionType;
@@ -41,6 +42,8 @@ pub struct RoleSet {
 pub struct IssuerConfig {
     /// Its name for people.
     pub name: String,
+    /// The profile that it keeps, whose rules are demanded of it at the start and of wallets at each call.
+    pub profile: Option<WantedProfile>,
     /// The method of its new DID. Default: `selfsame` with a registry, else `jwk`.
     pub did_method: Option<DidMethod>,
     /// An existing DID, of any method, whose document contains this issuer's key. If it is set, no DID is created.
@@ -74,6 +77,10 @@ pub struct IssuerConfig {
     pub encryption: WantedEncryption,
     /// Whether wallets are to say what became of credentials.
     pub notifications: bool,
+    /// Whether credentials wait until somebody approves their requests.
+    pub approval: WantedApproval,
+    /// How long a wallet waits between two looks for a credential that is not approved yet, in seconds.
+    pub approval_interval: u32,
     /// The types that people get by signing in at the provider here: for each claim of the credential, the name of the
     /// person's claim that it is made from.
     pub by_sign_in: BTreeMap<String, BTreeMap<String, String>>,
@@ -85,6 +92,7 @@ impl Default for IssuerConfig {
     fn default() -> Self {
         Self {
             name: "Selfsame Clinic".to_owned(),
+            profile: None,
             did_method: None,
             did: None,
             issuer_did: NamedDid::Portable,
@@ -102,6 +110,8 @@ impl Default for IssuerConfig {
             status_ttl: 60,
             encryption: WantedEncryption::Off,
             notifications: false,
+            approval: WantedApproval::Off,
+            approval_interval: 60,
             by_sign_in: BTreeMap::new(),
             attestation: AttestationConfig::default(),
         }
@@ -115,12 +125,15 @@ impl IssuerConfig {
     const ROUND_MAX: u64 = 86_400;
     /// Maximum time of use of a status list: 31 days. A list that is used for longer revokes nothing.
     const STATUS_TTL_MAX: u64 = 31 * 86_400;
+    /// Maximum time between two looks for a credential: one day.
+    const INTERVAL_MAX: u32 = 86_400;
 
     /// Validates what the types of the settings can't express.
     ///
     /// # Errors
     /// `BadRequest`, with the setting and what to do.
     pub fn check(&self) -> Result<()> {
+        self.check_profile()?;
         self.attestation.check()?;
         anchors(&self.attestation.certificates())?;
         // SD-JWT VC §2.2.2.1: `vct` is a StringOrURI, which names its type globally.
@@ -147,6 +160,11 @@ impl IssuerConfig {
                 .with("seconds", &self.status_ttl)
                 .with("maximum", &Self::STATUS_TTL_MAX));
         }
+        if !(1..=Self::INTERVAL_MAX).contains(&self.approval_interval) {
+            return Err(Error::bad_request("approval-interval-range")
+                .with("seconds", &self.approval_interval)
+                .with("maximum", &Self::INTERVAL_MAX));
+        }
         if self.round_times_to > Self::ROUND_MAX {
             return Err(Error::bad_request("round-times-long")
                 .with("seconds", &self.round_times_to)
@@ -154,6 +172,18 @@ impl IssuerConfig {
         }
         Ok(())
     }
+}
+
+/// Whether credentials wait until somebody approves their requests (OpenID4VCI 1.0 §9).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WantedApproval {
+    /// They are issued at once.
+    Off,
+    /// Those of offers that ask for it wait.
+    ByOffer,
+    /// All wait, except those of offers that say otherwise.
+    ByDefault,
 }
 
 /// How an SD-JWT VC identifies its issuer's key.
@@ -175,6 +205,8 @@ pub enum IdentifyBy {
 pub struct VerifierConfig {
     /// Its name for people.
     pub name: String,
+    /// The profile that it keeps, whose rules are demanded of it at the start and of its requests.
+    pub profile: Option<WantedProfile>,
     /// The method of its new DID, with the same default as the issuer's.
     pub did_method: Option<DidMethod>,
     /// How it identifies itself by default. A request may name another way.
@@ -199,12 +231,15 @@ pub struct VerifierConfig {
     pub request_lifetime: u64,
     /// The types of transactions that its requests can ask people to agree to, besides the ready ones.
     pub transaction_types: Vec<TransactionType>,
+    /// The origins of further pages that hand its requests to browsers, and get the answers back.
+    pub origins: Vec<String>,
 }
 
 impl Default for VerifierConfig {
     fn default() -> Self {
         Self {
             name: "Selfsame Border Control".to_owned(),
+            profile: None,
             did_method: None,
             client_id_prefix: ClientIdPrefix::DecentralizedIdentifier,
             client_did: NamedDid::Portable,
@@ -216,6 +251,7 @@ impl Default for VerifierConfig {
             max_keys_age: None,
             request_lifetime: 600,
             transaction_types: Vec::new(),
+            origins: Vec::new(),
         }
     }
 }
@@ -229,6 +265,7 @@ impl VerifierConfig {
     /// # Errors
     /// `BadRequest`, with the setting and what to do.
     pub fn check(&self) -> Result<()> {
+        self.check_profile()?;
         if self.request_lifetime == 0 {
             return Err(Error::bad_request("request-lifetime-zero"));
         }
@@ -237,8 +274,26 @@ impl VerifierConfig {
                 .with("seconds", &self.request_lifetime)
                 .with("maximum", &Self::LIFETIME_MAX));
         }
+        if let Some(wrong) = self.origins.iter().find(|text| !is_origin(text)) {
+            return Err(Error::bad_request("verifier-origin-malformed").with("origin", wrong));
+        }
         Ok(())
     }
+}
+
+/// Whether this is the origin of a page, as browsers write it: https, or on this machine.
+fn is_origin(text: &str) -> bool {
+    let Ok(url) = Url::parse(text) else {
+        return false;
+    };
+    let is_here = match url.host() {
+        Some(url::Host::Ipv4(address)) => address.is_loopback(),
+        Some(url::Host::Ipv6(address)) => address.is_loopback(),
+        Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        None => false,
+    };
+    let is_safe = url.scheme() == "https" || url.scheme() == "http" && is_here;
+    is_safe && url.origin().ascii_serialization() == text
 }
 
 /// Validates the verifiers among the trusted parties: an invalid name would match no party, without a message.
@@ -326,6 +381,46 @@ mod tests {
         };
         assert!(list(7 * 86_400).is_ok());
         assert!(list(99_999_999_999).is_err());
+        let look = |approval_interval| {
+            let config = IssuerConfig {
+                approval_interval,
+                ..IssuerConfig::default()
+            };
+            config.check()
+        };
+        assert!(look(1).is_ok() && look(86_400).is_ok());
+        assert!(look(0).is_err() && look(86_401).is_err());
+    }
+
+    #[test]
+    fn origins_of_pages_are_written_as_browsers_write_them() {
+        let check = |origin: &str| {
+            let config = VerifierConfig {
+                origins: vec![origin.to_owned()],
+                ..VerifierConfig::default()
+            };
+            config.check()
+        };
+        for right in [
+            "https://shop.example",
+            "https://shop.example:8443",
+            "http://127.0.0.1:8080",
+            "http://[::1]:8080",
+            "http://shop.localhost:8080",
+        ] {
+            assert!(check(right).is_ok(), "{right}");
+        }
+        for wrong in [
+            "https://shop.example/",
+            "https://Shop.example",
+            "http://shop.example",
+            "javascript:alert(1)",
+            "shop.example",
+            "",
+        ] {
+            let refused = check(wrong).unwrap_err();
+            assert_eq!(refused.reason.id(), "verifier-origin-malformed");
+        }
     }
 
     #[test]

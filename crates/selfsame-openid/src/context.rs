@@ -11,6 +11,8 @@ use selfsame_core::organisation::look::OrganisationLook;
 use selfsame_core::organisation::{
     Organisation, OrganisationName, OrganisationRecord, Organisations,
 };
+use selfsame_credential::Format;
+use selfsame_credential::format::Profile;
 use selfsame_crypto::time::UnixTime;
 use selfsame_document_signer::{CertifiedSigner, DocumentSigners, SignerFacts};
 use selfsame_driver::Result;
@@ -141,6 +143,26 @@ impl Context {
         let is_used = !self.config.issuer.by_sign_in.is_empty();
         let provider = is_used.then(|| self.organisation.url("oidc"));
         Ok(provider.transpose()?.map(Into::into))
+    }
+
+    /// The formats that it issues. By HAIP 1.0 §6.1.1 an SD-JWT VC needs a certificate, which not each organisation has.
+    pub(crate) fn formats(&self) -> impl Iterator<Item = Format> + Clone {
+        let issuing = &self.config.issuer;
+        let lacks_certificate = issuing.profile.is_some() && self.issuer_certificate.is_none();
+        let is_issued = move |format: &Format| {
+            !lacks_certificate || format.describe().profile != Profile::SdJwtVc
+        };
+        issuing.formats.iter().copied().filter(is_issued)
+    }
+
+    /// Whether it issues a type. By HAIP 1.0 §4.1 each has a scope: people get it by signing in.
+    pub(crate) fn issues(&self, one: &CredentialType) -> bool {
+        self.config.issuer.profile.is_none() || self.is_by_sign_in(one)
+    }
+
+    /// Whether people get a type by signing in. For one that needs other credentials they apply.
+    pub(crate) fn is_by_sign_in(&self, one: &CredentialType) -> bool {
+        one.prerequisites.is_none() && self.config.issuer.by_sign_in.contains_key(&one.id)
     }
 
     fn facts(&self) -> RwLockReadGuard<'_, OrganisationFacts> {

@@ -4,8 +4,9 @@ mod anchors;
 mod attested;
 mod awaited;
 mod by_sign_in;
+mod deferred;
 mod erasure;
-mod list_faces;
+mod in_book;
 pub mod lists;
 mod memory;
 mod metadata;
@@ -13,7 +14,9 @@ mod notified;
 mod offers;
 mod protocol;
 mod proven;
+mod redeeming;
 mod register;
+mod signed_metadata;
 mod signing;
 mod statuses;
 
@@ -34,26 +37,27 @@ use serde_json::{Map, Value};
 use crate::context::Context;
 use crate::delegations::Delegations;
 use crate::issuer::lists::Lists;
-use crate::issuer::memory::DocumentsId;
 use crate::issuer::metadata::{IssuerFace, MadeDocuments, display};
+use crate::issuer::signed_metadata::LastSigned;
 use crate::refusal::refusal;
+use crate::view::documents::{DocumentsId, Published};
 use crate::view::issuer::{Delegation, NewDelegation};
 use selfsame_core::Shared;
 use selfsame_core::identity::Identity;
 use selfsame_core::organisation::look::OrganisationLook;
 
+pub use crate::view::by_sign_in::TokenBySignIn;
+pub use crate::view::issuer::{ChangedStatus, ProvenOffer, ValidIssued};
 pub(crate) use anchors::anchor;
-pub use by_sign_in::TokenBySignIn;
-pub use erasure::ValidIssued;
 pub(crate) use erasure::{NEWEST, WITHDRAWN, strip_issued, valid_issued};
 pub(crate) use lists::ANCHORED;
 pub(crate) use memory::IssuerMemory;
-pub use metadata::Published;
 pub(crate) use offers::OFFER;
 pub use offers::{OfferDesk, OfferDrafts};
 pub(crate) use protocol::GRANT;
-pub use proven::ProvenOffer;
-pub use statuses::{ChangedStatus, StatusChanges};
+pub use redeeming::TokenHeaders;
+pub use register::SignedElsewhere;
+pub use statuses::StatusChanges;
 
 /// The issuer of one instance.
 pub struct Issuer {
@@ -64,6 +68,7 @@ pub struct Issuer {
     identity: Arc<Identity>,
     lists: Arc<Lists>,
     memory: Arc<IssuerMemory>,
+    signed: LastSigned,
 }
 
 /// What an issuer issues, as its types, its title and its look were at one time.
@@ -153,6 +158,9 @@ struct CredentialSubject {
     /// The application whose proof must still hold when the credential is issued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     application: Option<String>,
+    /// Whether somebody must approve the request before the credential is issued.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    needs_approval: bool,
 }
 
 impl Issuer {
@@ -186,6 +194,7 @@ impl Issuer {
             identity,
             lists,
             memory,
+            signed: LastSigned::default(),
         })
     }
 
@@ -199,8 +208,16 @@ impl Issuer {
     /// # Errors
     /// The store's.
     pub async fn published(&self) -> Result<Arc<Published>> {
+        self.documents_of(&*self.current_shown().await?)
+    }
+
+    /// What it issues now, with how it looks now.
+    async fn current_shown(&self) -> Result<Arc<Current>> {
         let look = self.context.look(&self.shared).await?;
-        let current = self.current_with(look).await?;
+        self.current_with(look).await
+    }
+
+    fn documents_of(&self, current: &Current) -> Result<Arc<Published>> {
         let documents = &self.memory.documents;
         if let Some(held) = documents.find(current.documents) {
             return Ok(held);
@@ -295,12 +312,11 @@ impl Issuer {
     /// Single-use credentials are left out: they are spent in that registry anyway.
     #[must_use]
     pub fn is_for_few(&self) -> bool {
-        let formats = &self.context.config.issuer.formats;
-        formats.iter().any(|format| {
+        self.context.formats().any(|format| {
             let by = signing::signatory(
                 &self.context,
                 &self.identity,
-                signing::CredentialKind::of(*format),
+                signing::CredentialKind::of(format),
             );
             Did::parse(&by.issuer).is_ok_and(|did| did.origin().is_registry())
         })

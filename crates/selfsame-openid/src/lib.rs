@@ -8,9 +8,9 @@ pub mod config;
 mod context;
 mod delegations;
 pub mod issuer;
+mod profile;
 mod refusal;
 mod roles;
-pub mod saved;
 pub mod verifier;
 
 pub use context::{HeldProofs, OwnAct, OwnActEntry};
@@ -18,7 +18,9 @@ pub use roles::{OrganisationRoles, Roles};
 
 /// What the roles take and return.
 pub mod view {
-    pub use selfsame_openid_view::{issuer, uses, verifier, words};
+    pub use selfsame_openid_view::{
+        by_sign_in, documents, issuer, list_faces, uses, verifier, words,
+    };
 
     /// Saved requests: as they are listed, opened, and seen by visitors.
     pub mod saved {

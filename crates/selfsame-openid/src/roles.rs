@@ -3,6 +3,7 @@
 mod erasure;
 mod following;
 mod open;
+mod open_set;
 
 use std::sync::{Arc, OnceLock, RwLock};
 use std::time::Duration;
@@ -19,6 +20,7 @@ use selfsame_core::organisation::{HostedOrganisation, Organisation, Organisation
 use selfsame_core::{Correspondent, Shared};
 use selfsame_document_signer::DocumentSigners;
 use selfsame_driver::{Error, Result, ShortLived};
+use selfsame_haip::WantedProfile;
 use selfsame_store::{Batch, Leased, Store, TenantId};
 use selfsame_types::Types;
 use tokio::sync::{OnceCell, watch};
@@ -146,7 +148,7 @@ impl Roles {
                 former_issuer: None,
                 organisations,
             }),
-            open: OpenOrganisations::default(),
+            open: open::none(),
             memory,
         })
     }
@@ -280,6 +282,7 @@ impl Roles {
         for tenant in main.into_iter().chain(Organisations::tenants(store).await?) {
             kinds.push(ShortLived::of(tenant.clone(), crate::issuer::OFFER));
             kinds.push(ShortLived::of(tenant.clone(), crate::issuer::GRANT));
+            kinds.push(ShortLived::of(tenant.clone(), selfsame_approvals::DEFERRAL));
             kinds.push(ShortLived {
                 tenant,
                 kind: crate::verifier::VERIFICATION,
@@ -315,7 +318,7 @@ impl Roles {
     /// The issuers that are open now.
     fn open_issuers(&self) -> Vec<Arc<Issuer>> {
         let main = self.main.issuer.iter().cloned();
-        self.open.issuers().into_iter().chain(main).collect()
+        open::issuers(&self.open).into_iter().chain(main).collect()
     }
 
     /// The verifier that made the requests of a tenant, even if its organisation is no verifier any more.
@@ -342,7 +345,11 @@ async fn gate(shared: &Shared, config: &RolesConfig) -> Result<WalletGate> {
     let wanted = &config.issuer.attestation;
     let (store, keys) = (shared.store.clone(), shared.keys.clone());
     let own = Attester::new(store, keys, shared.clock.clone(), &shared.config.origin);
-    WalletGate::open(&own, wanted, anchors(&wanted.certificates())?).await
+    let gate = WalletGate::open(&own, wanted, anchors(&wanted.certificates())?).await?;
+    Ok(match config.issuer.profile {
+        Some(WantedProfile::Haip) => gate.by_certificates_alone(),
+        None => gate,
+    })
 }
 
 /// The authority and the document signer of an organisation, which are made at their first use.

@@ -4,8 +4,9 @@ mod ask;
 mod judge;
 mod naming;
 mod protocol;
-mod saved;
+mod signing;
 mod spending;
+mod visitors;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,13 +35,16 @@ use selfsame_core::config::NamedDid;
 use selfsame_core::dids::Dids;
 use selfsame_core::identity::{Identity, is_portable};
 use selfsame_core::machine::{At, FlowOrigin};
+use selfsame_core::organisation::Organisation;
 use selfsame_core::organisation::trust::{OrganisationTrust, TrustInAll};
 use selfsame_core::trust::Trusted;
 use selfsame_driver::record::RecordCache;
 
 use spending::Spending;
 
-pub use saved::{AskingPage, FormReview, VisitedPlace, Visitor};
+pub use ask::{Occasion, Visit, WantedRequest, can_be_checked};
+pub use signing::SigningClient;
+pub use visitors::VisitedPlace;
 
 /// The kind of the records that hold requests.
 pub(crate) const VERIFICATION: &str = "verification";
@@ -151,8 +155,27 @@ impl Verifier {
     }
 
     /// The tenant of its records.
-    fn tenant(&self) -> &TenantId {
+    #[must_use]
+    pub fn tenant(&self) -> &TenantId {
         &self.context.organisation.verifier
+    }
+
+    /// Its organisation.
+    #[must_use]
+    pub fn organisation(&self) -> &Organisation {
+        &self.context.organisation
+    }
+
+    /// The names under which its organisation itself issues.
+    #[must_use]
+    pub fn own_issuers(&self) -> &[String] {
+        self.context.own_issuers()
+    }
+
+    /// What the roles of its instance share.
+    #[must_use]
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.shared
     }
 
     /// The place of a request.
@@ -224,6 +247,7 @@ impl Verifier {
             max_keys_age: config.verifier.max_keys_age,
             leeway: 60,
             accept_did_issuers: true,
+            certificates_alone: config.verifier.profile.is_some(),
             ..Policy::default()
         }
     }
@@ -270,6 +294,13 @@ impl Verifier {
         found.ok_or_else(unknown)
     }
 
+    /// The link for a wallet.
+    fn link(&self, record: &RequestRecord) -> String {
+        let link = selfsame_openid4vc::verifier::request::link(record.state.asked(), None);
+        let verifier = &self.context.config.verifier;
+        verifier.invoking(link.unwrap_or_default())
+    }
+
     fn view(&self, id: &str, record: &RequestRecord) -> VerificationStatus {
         let left = record.state.asked().expires.0;
         let left = left.saturating_sub(self.shared.clock.now().0);
@@ -296,8 +327,7 @@ impl Verifier {
         VerificationStatus {
             id: id.to_owned(),
             state,
-            uri: selfsame_openid4vc::verifier::request::link(record.state.asked(), None)
-                .unwrap_or_default(),
+            uri: self.link(record),
             title: record.title.clone(),
             saved: record.saved.clone(),
             reference: record.reference.clone(),

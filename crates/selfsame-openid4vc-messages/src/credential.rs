@@ -2,11 +2,14 @@
 
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::json;
-use selfsame_crypto::seal::SealingKey;
 use serde::{Deserialize, Serialize};
 
-use crate::encryption::{EncryptionKey, EncryptionParameters};
+use crate::deferred::DeferredResponse;
+use crate::encryption::EncryptionParameters;
 use crate::error::{CredentialCode, Error};
+use crate::posted::{PostedRequest, read_posted, response_encryption};
+
+pub use crate::posted::{EndpointEncryption, WantedEncryption};
 
 /// Maximum number of proofs in a request, whatever the issuer allows.
 pub const MAX_PROOFS: usize = 100;
@@ -36,46 +39,6 @@ pub struct CredentialRequest {
     pub response_encryption: Option<EncryptionParameters>,
 }
 
-/// Whether an issuer's credential endpoint encrypts messages (§10).
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WantedEncryption {
-    /// It does not.
-    Off,
-    /// Wallets may encrypt.
-    Allowed,
-    /// Wallets must encrypt.
-    Required,
-}
-
-/// How an issuer's credential endpoint encrypts messages.
-#[derive(Clone, Debug)]
-pub struct EndpointEncryption {
-    /// The key that requests are encrypted to.
-    pub key: EncryptionKey,
-    /// Whether requests and responses must be encrypted.
-    pub required: bool,
-}
-
-impl EndpointEncryption {
-    /// With the encryption key beside this key; `None` if messages are not encrypted.
-    ///
-    /// # Errors
-    /// If the cryptographic library fails.
-    pub fn new(wanted: WantedEncryption, beside: &SealingKey) -> Result<Option<Self>, Error> {
-        let required = match wanted {
-            WantedEncryption::Off => return Ok(None),
-            WantedEncryption::Allowed => false,
-            WantedEncryption::Required => true,
-        };
-        let key = EncryptionKey::beside(beside)?;
-        Ok(Some(Self { key, required }))
-    }
-}
-
-/// Maximum size of an encrypted request, in bytes.
-const MAX_ENCRYPTED: usize = 1 << 20;
-
 #[derive(Deserialize, Serialize)]
 struct RawRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,56 +51,24 @@ struct RawRequest {
     credential_response_encryption: Option<serde_json::Value>,
 }
 
-/// Whether bytes are five parts of base64url (RFC 7516 §3.1).
-fn is_compact_jwe(bytes: &[u8]) -> bool {
-    let is_base64url = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    let mut parts = bytes.split(|byte| *byte == b'.');
-    parts.clone().count() == 5 && parts.all(|part| part.iter().all(is_base64url))
+impl PostedRequest for CredentialRequest {
+    fn in_the_clear(body: &[u8]) -> Result<Self, Error> {
+        Self::parse(body)
+    }
+
+    fn response_encryption(&self) -> Option<&EncryptionParameters> {
+        self.response_encryption.as_ref()
+    }
 }
 
 impl CredentialRequest {
-    /// Reads a request that was posted to an endpoint that encrypts in this way, or not at all (§10). A text of the form
-    /// of a compact JWE is an encrypted request, anything else one in the clear.
+    /// Reads a request that was posted to an endpoint that encrypts in this way, or not at all (§10).
     ///
     /// # Errors
     /// `invalid_encryption_parameters` if the request or its response is not encrypted as it must be; otherwise as
-    /// [`CredentialRequest::parse`].
+    /// [`Self::parse`].
     pub fn read(body: &[u8], encryption: Option<&EndpointEncryption>) -> Result<Self, Error> {
-        let refuse =
-            |reason: &str| Error::credential(CredentialCode::InvalidEncryptionParameters, reason);
-        let is_plain = !is_compact_jwe(body.trim_ascii());
-        let request = match encryption {
-            None if is_plain => Self::parse(body)?,
-            None => return Err(refuse("this issuer takes no encrypted requests")),
-            Some(encryption) if is_plain => {
-                let request = Self::parse(body)?;
-                if encryption.required {
-                    return Err(refuse("this issuer requires that requests are encrypted"));
-                }
-                request
-            }
-            Some(encryption) => {
-                let text = std::str::from_utf8(body)
-                    .map_err(|_| refuse("the encrypted request is not a text"))?;
-                let opened = encryption.key.open(text.trim(), MAX_ENCRYPTED);
-                let plain = opened.map_err(|error| refuse(&error.to_string()))?;
-                Self::parse(plain.expose())?
-            }
-        };
-        match (&request.response_encryption, encryption) {
-            // §8.2: a request that asks for an encrypted response is itself encrypted.
-            (Some(_), _) if is_plain => Err(refuse(
-                "a request for an encrypted response must be encrypted itself",
-            )),
-            (None, Some(EndpointEncryption { required: true, .. })) => Err(refuse(
-                "this issuer requires credential_response_encryption",
-            )),
-            (Some(wanted), _) => match wanted.to() {
-                Ok(_) => Ok(request),
-                Err(why) => Err(refuse(&format!("credential_response_encryption: {why}"))),
-            },
-            (None, _) => Ok(request),
-        }
+        read_posted(body, encryption)
     }
 
     /// Parses a request in the clear; unknown members are ignored, repeated ones refused.
@@ -194,16 +125,6 @@ impl CredentialRequest {
     }
 }
 
-// §8.2: `zip` asks for compression, which we do not offer.
-fn response_encryption(value: serde_json::Value) -> Result<EncryptionParameters, Error> {
-    let refuse =
-        |reason: &str| Error::credential(CredentialCode::InvalidEncryptionParameters, reason);
-    if value.get("zip").is_some() {
-        return Err(refuse("compressed responses are not supported (zip)"));
-    }
-    json::value_as(value).map_err(|_| refuse("credential_response_encryption needs jwk and enc"))
-}
-
 /// The proofs of a request.
 enum ReadProofs {
     Jwts(Vec<String>),
@@ -255,6 +176,15 @@ pub struct IssuedCredential {
     pub credential: String,
 }
 
+/// What a request for credentials leads to (§8.3, §9.2).
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum RequestOutcome {
+    /// The credentials.
+    Issued(CredentialResponse),
+    /// They take their time.
+    Deferred(DeferredResponse),
+}
+
 /// A response as it is sent.
 #[derive(Clone, Debug)]
 pub enum CredentialAnswer {
@@ -262,33 +192,60 @@ pub enum CredentialAnswer {
     Plain(CredentialResponse),
     /// In a compact JWE.
     Encrypted(String),
+    /// In the clear, of credentials that take their time.
+    Deferred(DeferredResponse),
+    /// In a compact JWE, of credentials that take their time.
+    EncryptedDeferred(String),
 }
 
 impl CredentialAnswer {
     /// The response, encrypted if the request asks for that (§8.3, §10).
     ///
     /// # Errors
-    /// `invalid_encryption_parameters` if it cannot be encrypted as the request asks.
+    /// As [`Self::to`].
     pub fn of(
         response: CredentialResponse,
         request: &CredentialRequest,
         ctx: &Ctx,
     ) -> Result<Self, Error> {
-        let Some(wanted) = &request.response_encryption else {
-            return Ok(Self::Plain(response));
+        let wanted = request.response_encryption.as_ref();
+        Self::to(RequestOutcome::Issued(response), wanted, ctx)
+    }
+
+    /// What a request leads to, encrypted if it asks for that, whatever it leads to (§8.3, §9.2, §10).
+    ///
+    /// # Errors
+    /// `invalid_encryption_parameters` if it cannot be encrypted as the request asks.
+    pub fn to(
+        outcome: RequestOutcome,
+        wanted: Option<&EncryptionParameters>,
+        ctx: &Ctx,
+    ) -> Result<Self, Error> {
+        let Some(wanted) = wanted else {
+            return Ok(match outcome {
+                RequestOutcome::Issued(response) => Self::Plain(response),
+                RequestOutcome::Deferred(response) => Self::Deferred(response),
+            });
         };
         let refused = CredentialCode::InvalidEncryptionParameters;
         let to = wanted.to();
         let to = to.map_err(|why| Error::credential(refused, why.to_string()))?;
-        let content = serde_json::to_vec(&response).unwrap_or_default();
-        to.seal(&content, ctx).map(Self::Encrypted)
+        let content = match &outcome {
+            RequestOutcome::Issued(response) => serde_json::to_vec(response),
+            RequestOutcome::Deferred(response) => serde_json::to_vec(response),
+        };
+        let sealed = to.seal(&content.unwrap_or_default(), ctx)?;
+        Ok(match outcome {
+            RequestOutcome::Issued(_) => Self::Encrypted(sealed),
+            RequestOutcome::Deferred(_) => Self::EncryptedDeferred(sealed),
+        })
     }
 
     /// The response, if it is in the clear.
     pub fn plain(&self) -> Option<&CredentialResponse> {
         match self {
             Self::Plain(response) => Some(response),
-            Self::Encrypted(_) => None,
+            Self::Encrypted(_) | Self::Deferred(_) | Self::EncryptedDeferred(_) => None,
         }
     }
 }
@@ -310,6 +267,8 @@ impl CredentialResponse {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::encryption::EncryptionKey;
+    use crate::posted::MAX_ENCRYPTED;
 
     fn code(body: &str) -> Option<&'static str> {
         CredentialRequest::parse(body.as_bytes())
@@ -420,6 +379,28 @@ mod tests {
     fn refused(body: &str, endpoint: Option<&EndpointEncryption>) -> Option<&'static str> {
         let read = CredentialRequest::read(body.as_bytes(), endpoint);
         read.err().and_then(|error| error.code())
+    }
+
+    #[test]
+    fn an_answer_is_encrypted_as_the_request_asks_whatever_it_says() {
+        let waiting = DeferredResponse {
+            transaction_id: "8xLOxBtZp8".to_owned(),
+            interval: 60,
+        };
+        let deferred = RequestOutcome::Deferred(waiting.clone());
+        let plain = CredentialAnswer::to(deferred.clone(), None, &ctx()).unwrap();
+        assert!(matches!(plain, CredentialAnswer::Deferred(told) if told == waiting));
+        let wanted = parameters(&key(2));
+        let sealed = CredentialAnswer::to(deferred, Some(&wanted), &ctx()).unwrap();
+        let CredentialAnswer::EncryptedDeferred(token) = sealed else {
+            panic!("{sealed:?}");
+        };
+        let opened = key(2).open(&token, 1 << 16).unwrap();
+        let read = DeferredResponse::parse(opened.expose(), "").unwrap();
+        assert_eq!(read, waiting);
+        let issued = RequestOutcome::Issued(CredentialResponse::default());
+        let sealed = CredentialAnswer::to(issued, Some(&wanted), &ctx()).unwrap();
+        assert!(matches!(sealed, CredentialAnswer::Encrypted(_)));
     }
 
     #[test]

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// The URI scheme that opens a wallet with an offer.
 pub const SCHEME: &str = "openid-credential-offer";
+/// The scheme that HAIP 1.0 §4.2 names for the same.
+pub const HAIP_SCHEME: &str = "haip-vci";
 /// Maximum length of `tx_code.description`, in characters.
 pub const MAX_DESCRIPTION: usize = 300;
 const MAX_CONFIGURATIONS: usize = 64;

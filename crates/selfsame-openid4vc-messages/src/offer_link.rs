@@ -5,7 +5,7 @@ use url::Url;
 
 use crate::error::Error;
 use crate::media_type;
-use crate::offer::{CredentialOffer, SCHEME};
+use crate::offer::{CredentialOffer, HAIP_SCHEME, SCHEME};
 use crate::transport::Transport;
 
 /// Maximum length of a link, in bytes.
@@ -31,7 +31,7 @@ pub fn locate(link: &str, transport: &Transport) -> Result<OfferSource, Error> {
         .filter(|link| link.len() <= MAX_LINK)
         .and_then(|link| Url::parse(link).ok())
         .ok_or_else(|| bad("this is not a link"))?;
-    if url.scheme() != SCHEME && !transport.allows(&url) {
+    if ![SCHEME, HAIP_SCHEME].contains(&url.scheme()) && !transport.allows(&url) {
         return Err(bad("this is not a link to a credential offer"));
     }
     let mut query = Form::of_query(url.query().unwrap_or_default())

@@ -1,13 +1,13 @@
-//! Authorization responses sent by `direct_post` and `direct_post.jwt`, and the verifier's replies to them (OpenID4VP 1.0
-//! §8).
+//! Authorization responses sent by `direct_post` and `direct_post.jwt`, or returned by a browser (`dc_api`,
+//! `dc_api.jwt`), and the verifier's replies to them (OpenID4VP 1.0 §8, Appendix A.4).
 
 use std::collections::BTreeMap;
 
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::json::{self, Limits};
-use selfsame_oauth::Form;
+use selfsame_oauth::{ErrorBody, Form};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::as_object::lists;
 use crate::client_metadata::ClientMetadata;
@@ -18,6 +18,8 @@ use crate::error::Error;
 const MAX_VP_TOKEN: usize = 1024 * 1024;
 /// Maximum size of an encrypted response, in bytes: that of its content in base64url, and its header.
 const MAX_ENCRYPTED: usize = MAX_VP_TOKEN / 3 * 4 + 16 * 1024;
+/// Maximum length of a verifier's reason as shown to the person, in characters.
+const MAX_TOLD: usize = 200;
 /// Maximum number of presentations in one response.
 const MAX_PRESENTATIONS: usize = 256;
 
@@ -72,11 +74,15 @@ impl AuthorizationResponse {
             max_bytes: MAX_VP_TOKEN,
             ..Limits::default()
         };
-        let parameters: ResponseParameters = json::parse_as(payload, &limits).map_err(|_| {
-            Error::invalid_request("the encrypted response is not a JSON object of its parameters")
-        })?;
+        let value = json::parse(payload, &limits).map_err(|_| no_object())?;
+        Self::of_object(value)
+    }
+
+    /// The response whose parameters are members of an object.
+    fn of_object(value: Value) -> Result<Self, Error> {
+        let parameters: ResponseParameters = json::value_as(value).map_err(|_| no_object())?;
         if matches!(parameters.vp_token, Some(Value::String(_))) {
-            let reason = "vp_token of the encrypted response is a text, not an object";
+            let reason = "vp_token is a text, not an object";
             return Err(Error::invalid_request(reason));
         }
         Self::of_parameters(parameters)
@@ -103,6 +109,29 @@ impl AuthorizationResponse {
     /// # Errors
     /// An error of the cryptographic library.
     pub fn encrypted(&self, to: &EncryptTo, ctx: &Ctx) -> Result<Vec<(String, String)>, Error> {
+        let content = self.to_object().to_string();
+        let token = to.seal(content.as_bytes(), ctx)?;
+        Ok(vec![(RESPONSE.to_owned(), token)])
+    }
+
+    /// The `data` that goes back to a page by the browser, encrypted if the request asks for that. An error is its code
+    /// and nothing else (Appendix A.4).
+    ///
+    /// # Errors
+    /// An error of the cryptographic library.
+    pub fn to_data(&self, to: Option<&EncryptTo>, ctx: &Ctx) -> Result<Value, Error> {
+        let presented = match (&self.answer, to) {
+            (VpResponse::Refused { error, .. }, _) => return Ok(json!({ "error": error })),
+            (VpResponse::Presented(_), None) => return Ok(self.to_object()),
+            (VpResponse::Presented(_), Some(to)) => to,
+        };
+        let content = self.to_object().to_string();
+        let sealed = presented.seal(content.as_bytes(), ctx)?;
+        Ok(json!({ RESPONSE: sealed }))
+    }
+
+    /// The response as an object of its parameters (§8.3, Appendix A.4).
+    pub fn to_object(&self) -> Value {
         let mut members: Map<String, Value> = self
             .parameters()
             .into_iter()
@@ -112,9 +141,7 @@ impl AuthorizationResponse {
         if let VpResponse::Presented(vp_token) = &self.answer {
             members.insert("vp_token".to_owned(), lists::to_value(vp_token));
         }
-        let content = Value::Object(members).to_string();
-        let token = to.seal(content.as_bytes(), ctx)?;
-        Ok(vec![(RESPONSE.to_owned(), token)])
+        Value::Object(members)
     }
 
     /// The response as form parameters.
@@ -152,7 +179,7 @@ struct ResponseParameters {
     state: Option<String>,
 }
 
-/// What a wallet posted: a response, or an encrypted one.
+/// What a wallet posted or returned by a browser: a response, or an encrypted one.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum PostedResponse {
     /// The response itself.
@@ -182,6 +209,27 @@ impl PostedResponse {
         Ok(Self::Encrypted(token))
     }
 
+    /// Reads the object that a browser returned (Appendix A.4); unknown members are ignored.
+    ///
+    /// # Errors
+    /// `invalid_request`.
+    pub fn of_data(data: &Value) -> Result<Self, Error> {
+        let Some(token) = data.get(RESPONSE) else {
+            return AuthorizationResponse::of_object(data.clone()).map(Self::Plain);
+        };
+        if ["vp_token", "error"]
+            .iter()
+            .any(|name| data.get(name).is_some())
+        {
+            let reason = "response stands beside members that belong into it";
+            return Err(Error::invalid_request(reason));
+        }
+        match token.as_str() {
+            Some(token) => Ok(Self::Encrypted(token.to_owned())),
+            None => Err(Error::invalid_request("response is not a text")),
+        }
+    }
+
     /// The response, if it came as the request asks: encrypted to this key, or in the clear without one. An error may
     /// come in the clear (§8.3).
     ///
@@ -194,11 +242,11 @@ impl PostedResponse {
             (Self::Plain(response), Some(_)) => match response.answer {
                 VpResponse::Refused { .. } => Ok(response.clone()),
                 VpResponse::Presented(_) => Err(refuse(
-                    "the request asks for an encrypted response (direct_post.jwt), and this one is not",
+                    "the request asks for an encrypted response (direct_post.jwt, dc_api.jwt), and this one is not",
                 )),
             },
             (Self::Encrypted(_), None) => Err(refuse(
-                "the request asks for a response that is not encrypted (direct_post)",
+                "the request asks for a response that is not encrypted (direct_post, dc_api)",
             )),
             (Self::Encrypted(token), Some(key)) => {
                 let opened = key.open(token, MAX_ENCRYPTED);
@@ -219,6 +267,10 @@ pub fn encryption_to(metadata: &ClientMetadata) -> Result<EncryptTo, Error> {
     let values = metadata.encrypted_response_enc_values_supported.as_deref();
     let chosen = EncryptTo::choose(metadata.jwks.as_deref(), values.unwrap_or(&default));
     chosen.map_err(|why| Error::invalid_request(format!("client_metadata: {why}")))
+}
+
+fn no_object() -> Error {
+    Error::invalid_request("the response is not a JSON object of its parameters")
 }
 
 fn form_of(body: &[u8]) -> Result<Form, Error> {
@@ -265,6 +317,24 @@ pub struct Receipt {
     pub redirect_uri: Option<String>,
 }
 
+/// A message that the verifier did not accept the answer. It quotes the verifier's reason, limited to the characters of
+/// RFC 6749 §5.2 and to `MAX_TOLD` characters.
+pub fn not_taken(body: &[u8]) -> String {
+    let said: Option<ErrorBody> = json::parse_as(body, &crate::limits()).ok();
+    let told = said.and_then(|body| {
+        let text = body.error_description.unwrap_or(body.error);
+        ErrorBody::new("", text.trim()).error_description
+    });
+    let what = "the verifier did not accept the answer";
+    match told {
+        None => what.to_owned(),
+        Some(told) => {
+            let told: String = told.chars().take(MAX_TOLD).collect();
+            format!("{what}; its reason: {told}")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -288,6 +358,31 @@ mod tests {
         let refusal = read("error=access_denied&error_description=no&state=s&x=y").unwrap();
         let text = selfsame_oauth::form::encode(&refusal.parameters());
         assert_eq!(read(&text).unwrap(), refusal);
+    }
+
+    #[test]
+    fn what_a_browser_returned_is_an_object_of_parameters_or_an_encrypted_response() {
+        let response = of(r#"{"a":["x"]}"#).unwrap();
+        let plain = PostedResponse::of_data(&response.to_object()).unwrap();
+        assert_eq!(plain, PostedResponse::Plain(response));
+        let encrypted = PostedResponse::of_data(&json!({"response": "a.b.c.d.e"})).unwrap();
+        assert_eq!(encrypted, PostedResponse::Encrypted("a.b.c.d.e".to_owned()));
+        let error = PostedResponse::of_data(&json!({"error": "invalid_request"})).unwrap();
+        let PostedResponse::Plain(AuthorizationResponse { answer, .. }) = error else {
+            panic!("an error is not encrypted");
+        };
+        assert!(matches!(answer, VpResponse::Refused { error, .. } if error == "invalid_request"));
+        for wrong in [
+            json!({}),
+            json!("a"),
+            json!({"response": 1}),
+            json!({"response": "a.b.c.d.e", "vp_token": {"a": ["x"]}}),
+            json!({"vp_token": r#"{"a":["x"]}"#}),
+            json!({"vp_token": {"a": ["x"]}, "error": "invalid_request"}),
+        ] {
+            let refused = PostedResponse::of_data(&wrong).unwrap_err();
+            assert_eq!(refused.code(), Some("invalid_request"), "{wrong}");
+        }
     }
 
     #[test]

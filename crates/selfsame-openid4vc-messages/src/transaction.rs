@@ -92,6 +92,30 @@ pub fn known_types(further: &[TransactionType]) -> Vec<TransactionType> {
     all
 }
 
+/// The transactions of a request that say this; without `credential_ids` each of these credential queries can authorise
+/// it.
+///
+/// # Errors
+/// `invalid_transaction_data` for what a wallet with the ready types and these could not show.
+pub fn asked(
+    said: &[Value],
+    ids: &[&str],
+    further: &[TransactionType],
+) -> Result<Vec<AskedTransaction>, Error> {
+    let types = known_types(further);
+    let read = |said: &Value| {
+        let mut said = said.clone();
+        if let Some(members) = said.as_object_mut() {
+            let ids = || Value::from(ids.to_vec());
+            members.entry("credential_ids").or_insert_with(ids);
+        }
+        let transaction = AskedTransaction::of(&said)?;
+        transaction.lines(&types)?;
+        Ok(transaction)
+    };
+    said.iter().map(read).collect()
+}
+
 /// A transaction of a request.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct AskedTransaction {

@@ -3,7 +3,7 @@
 //! [`request`] reads and authenticates the request behind a link; [`selection`] finds the credentials that match it;
 //! [`step`] is the state machine from the person's decision on.
 
-mod client;
+pub mod client;
 pub mod request;
 pub mod response;
 pub mod selection;
@@ -14,6 +14,7 @@ use selfsame_credential::{
 };
 use selfsame_crypto::{Algorithm, KeyHandle, ctx::Ctx};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use url::Url;
 
 use crate::{error::Error, wire::request::Request};
@@ -168,17 +169,31 @@ pub struct HolderNext {
     pub state: PresentationState,
     /// The answer to deliver; none once it is delivered.
     pub delivery: Option<Delivery>,
+    /// The answer to a page, as `data` for the browser.
+    pub returned: Option<Value>,
 }
 
 impl HolderNext {
     fn delivering(state: PresentationState, delivery: Delivery) -> Self {
-        let delivery = Some(delivery);
-        Self { state, delivery }
+        Self {
+            delivery: Some(delivery),
+            ..Self::ended(state)
+        }
+    }
+
+    fn returning(state: PresentationState, data: Value) -> Self {
+        Self {
+            returned: Some(data),
+            ..Self::ended(state)
+        }
     }
 
     fn ended(state: PresentationState) -> Self {
-        let delivery = None;
-        Self { state, delivery }
+        Self {
+            state,
+            delivery: None,
+            returned: None,
+        }
     }
 }
 

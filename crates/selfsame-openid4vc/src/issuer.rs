@@ -4,6 +4,7 @@
 //! first kind, [`issue`] those of the second.
 
 pub mod credential;
+mod deferral;
 mod enforced;
 pub mod metadata;
 pub mod nonce;
@@ -23,6 +24,7 @@ use crate::{
     wire::credential::{CredentialResponse, EndpointEncryption},
 };
 
+pub use deferral::{Deferral, DeferralAsked, defer};
 pub use enforced::{EnforcedConfiguration, EnforcedMetadata, EnforcedProofs};
 
 /// The issuer's configuration.
@@ -142,6 +144,9 @@ pub struct Granted {
     /// The answers given, by configuration; a repeated request gets the same answer again.
     #[serde(deserialize_with = "one_or_several")]
     pub issued: BTreeMap<String, Vec<Given>>,
+    /// SHA-256 of the request that was deferred, by configuration.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub deferred: BTreeMap<String, [u8; 32]>,
 }
 
 /// Reads the answers given; records of earlier builds have a single answer per configuration.

@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
+use response::CameBack;
+
 use crate::{
     dcql::DcqlQuery,
     error::Error,
@@ -183,6 +185,15 @@ pub enum Input<'a> {
         /// The verifier's policy for credentials.
         policy: &'a Policy,
     },
+    /// A browser brings a wallet's answer back to a page of the verifier (Appendix A.4).
+    Returned {
+        /// The answer.
+        response: &'a AuthorizationResponse,
+        /// The origin of that page.
+        origin: &'a str,
+        /// The verifier's policy for credentials.
+        policy: &'a Policy,
+    },
     /// Verify the stored answer again, with current evidence.
     Recheck {
         /// The verifier's policy for credentials.
@@ -246,8 +257,18 @@ pub fn step(
         }
         (
             VerificationState::Created(_) | VerificationState::Fetched(_),
-            Input::Response { response, policy },
-        ) => response::take(&open(state), response, policy, evidence, ctx),
+            Input::Response { response, policy }
+            | Input::Returned {
+                response, policy, ..
+            },
+        ) => {
+            let origin = match input {
+                Input::Returned { origin, .. } => Some(origin),
+                _ => None,
+            };
+            let came = CameBack { response, origin };
+            response::take(&open(state), came, policy, evidence, ctx)
+        }
         (VerificationState::Answered(answered), Input::Recheck { policy }) => {
             response::recheck(answered, policy, evidence, ctx)
         }
@@ -256,7 +277,7 @@ pub fn step(
         }
         (
             VerificationState::Answered(_) | VerificationState::Declined(_),
-            Input::Response { .. },
+            Input::Response { .. } | Input::Returned { .. },
         ) => Err(Error::invalid_request("the request has been answered")),
         (_, Input::Recheck { .. }) => Err(Error::State("there is no answer to verify again")),
     }

@@ -5,6 +5,6 @@ pub mod request;
 
 pub use selfsame_openid4vc_messages::{
     client_metadata, credential, deferred, encryption, nonce, notification, offer, response,
-    transaction, verifier_attestation,
+    signed_metadata, transaction, verifier_attestation,
 };
 pub(crate) use selfsame_openid4vc_messages::{is_url_safe, limits, media_type};

@@ -4,6 +4,8 @@
 mod arbitrary;
 #[path = "protocol/attested.rs"]
 mod attested;
+#[path = "protocol/deferral.rs"]
+mod deferral;
 #[path = "protocol/encrypted.rs"]
 mod encrypted;
 #[path = "protocol/holder.rs"]
@@ -14,6 +16,8 @@ mod issuer;
 mod linked;
 #[path = "protocol/metadata.rs"]
 mod metadata;
+#[path = "protocol/returned.rs"]
+mod returned;
 #[path = "protocol/transactions.rs"]
 mod transactions;
 #[path = "protocol/verifier.rs"]

@@ -1,5 +1,6 @@
 // What the pages do beyond plain links and forms; each part stands by itself and a page works without it.
 import { awaitedDevice } from "./awaited.js";
+import { answerInWindow, askByBrowser } from "./browser.js";
 import { copyButtons } from "./copy.js";
 import { liveLedger } from "./ledger.js";
 import { liveTriangle } from "./live.js";
@@ -12,6 +13,8 @@ import { typeEditor } from "./types.js";
 import { suggestNames } from "./suggest.js";
 import { visitedRequest } from "./visit.js";
 
+answerInWindow();
+askByBrowser();
 awaitedDevice();
 copyButtons();
 liveLedger();

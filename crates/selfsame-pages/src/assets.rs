@@ -8,7 +8,7 @@ use selfsame_crypto::{encoding, hash};
 use crate::look;
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
-static FILES: [Asset; 18] = [
+static FILES: [Asset; 19] = [
     Asset {
         name: "agent.css",
         content_type: "text/css; charset=utf-8",
@@ -28,6 +28,11 @@ static FILES: [Asset; 18] = [
         name: "awaited.js",
         content_type: SCRIPT,
         body: include_str!("../assets/awaited.js"),
+    },
+    Asset {
+        name: "browser.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/browser.js"),
     },
     Asset {
         name: "copy.js",

@@ -36,6 +36,7 @@ pub struct IssuerPage {
     delegations: Vec<Delegation>,
     single_use: Vec<Arc<CredentialType>>,
     delegating: DelegationForm,
+    has_approvals: bool,
 }
 
 /// What was typed into the form of a delegation, and what is wrong with it.
@@ -61,6 +62,8 @@ pub struct IssuerLists {
     pub offers: Listing<Offer>,
     /// What others may do on the issuer's behalf.
     pub delegations: Vec<Delegation>,
+    /// Whether requests can wait for an approval.
+    pub has_approvals: bool,
 }
 
 impl IssuerPage {
@@ -70,6 +73,7 @@ impl IssuerPage {
             issued,
             offers,
             delegations,
+            has_approvals,
         } = lists;
         let issued_rows = issued
             .items
@@ -93,6 +97,7 @@ impl IssuerPage {
                 .cloned()
                 .collect(),
             delegating: DelegationForm::default(),
+            has_approvals,
         }
     }
 
@@ -199,6 +204,7 @@ mod tests {
             expires: "2026-03-02T10:00:00Z".to_owned(),
             accepted: accepted.map(str::to_owned),
             label: None,
+            needs_approval: false,
         };
         let page = OfferPage::of(Frame::of_visitor(), "Record", offer);
         page.render().unwrap()

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use selfsame_wallet::view::ClaimLine;
+use selfsame_wallet_view::cards::ClaimLine;
 use serde::Serialize;
 
 /// An identifier from the API as text for people: `not_yet_valid` becomes "not yet valid".
@@ -54,6 +54,7 @@ pub fn bare_name(client_id: &str) -> &str {
         "x509_hash:",
         "verifier_attestation:",
         "redirect_uri:",
+        "origin:",
     ];
     let bare = |prefix: &&str| client_id.strip_prefix(*prefix);
     prefixes.iter().find_map(bare).unwrap_or(client_id)

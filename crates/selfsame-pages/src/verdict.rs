@@ -11,7 +11,8 @@ use selfsame_openid::view::verifier::{
 };
 use selfsame_types::model::{ClaimKind, TypeClaim};
 use selfsame_types::{CredentialType, TypeSet};
-use selfsame_wallet::view::{ClaimLine, MemberLabel};
+use selfsame_wallet_view::cards::ClaimLine;
+use selfsame_wallet_view::table::MemberLabel;
 use serde_json::{Map, Value};
 
 use crate::text::words;

@@ -111,6 +111,23 @@ pub struct ResultPart {
     pub view: RequestView,
 }
 
+impl RequestPage {
+    fn browser_action(&self) -> String {
+        browser_action(&self.frame, &self.view)
+    }
+}
+
+impl ResultPart {
+    fn browser_action(&self) -> String {
+        browser_action(&self.frame, &self.view)
+    }
+}
+
+/// Where the page's script gets the request for the browser, and sends what the browser brings back.
+fn browser_action(frame: &Frame, view: &RequestView) -> String {
+    format!("{}/verifier/view/{}/browser", frame.here, view.request.id)
+}
+
 /// A request, as its page shows it.
 #[derive(Clone)]
 pub struct RequestView {

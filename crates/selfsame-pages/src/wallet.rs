@@ -1,16 +1,19 @@
 //! The wallet's pages: cards, offers, consent, history, keys; each belongs to one person.
 
+pub mod groups;
 pub mod history;
 pub mod keys;
 pub mod offer;
+pub mod page;
 pub mod path;
 pub mod request;
 pub mod sign_in;
 
 use askama::Template;
+use selfsame_card_index::GroupBy;
 use selfsame_credential::Format;
 use selfsame_driver::paging::Listing;
-use selfsame_wallet::view::{Card, CardSummary, Display, PreparedCredential};
+use selfsame_wallet_view::cards::{Card, CardSummary, Display, PreparedCredential};
 use url::Url;
 
 use crate::Frame;
@@ -74,6 +77,7 @@ pub struct WalletPage {
     cards: Vec<CardFace>,
     next: Option<String>,
     sought: String,
+    group: Option<ShownGroup>,
 }
 
 /// Where and when the cards are shown.
@@ -82,14 +86,47 @@ pub struct CardsShown<'a> {
     pub done: Option<&'a str>,
     /// The words that they are searched for.
     pub sought: &'a str,
+    /// The group that they are of, if they are of one.
+    pub group: Option<ShownGroup>,
     /// The origin of the instance.
     pub own: &'a Url,
+}
+
+/// The group whose cards are shown.
+#[derive(Clone)]
+pub struct ShownGroup {
+    /// What its cards have in common.
+    pub by: GroupBy,
+    /// The issuer, the type or the state.
+    pub key: String,
+}
+
+impl ShownGroup {
+    /// What its cards have in common, in words.
+    fn words(&self) -> String {
+        match self.by {
+            GroupBy::Issuer => short_name(&self.key),
+            GroupBy::Type => self.key.clone(),
+            GroupBy::State => crate::text::words(&self.key),
+        }
+    }
+
+    /// The part of a query that asks for its cards.
+    fn query(&self) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.append_pair(self.by.as_str(), &self.key).finish()
+    }
 }
 
 impl WalletPage {
     /// The page with these cards.
     pub fn of(frame: Frame, cards: Listing<CardSummary>, at: &CardsShown<'_>) -> Self {
-        let CardsShown { done, sought, own } = at;
+        let CardsShown {
+            done,
+            sought,
+            group,
+            own,
+        } = at;
         let faces = cards.items.iter().map(|card| CardFace::of(card, own));
         let (over, good) = faces.partition(|face: &CardFace| face.over.is_some());
         Self {
@@ -105,6 +142,7 @@ impl WalletPage {
             cards: good,
             next: cards.next,
             sought: (*sought).to_owned(),
+            group: group.clone(),
         }
     }
 
@@ -178,6 +216,7 @@ mod tests {
         let shown = CardsShown {
             done: None,
             sought: "",
+            group: None,
             own: &own,
         };
         let page = WalletPage::of(Frame::of_visitor(), cards, &shown);
@@ -190,6 +229,7 @@ mod tests {
         let shown = CardsShown {
             done: None,
             sought: "",
+            group: None,
             own: &own,
         };
         let cards = Listing {

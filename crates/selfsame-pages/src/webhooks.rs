@@ -53,9 +53,16 @@ fn describe(event_type: EventType) -> &'static str {
         EventType::CredentialAccepted => "A wallet said that it keeps a credential.",
         EventType::CredentialDeleted => "A wallet said that the person did not want a credential.",
         EventType::CredentialFailed => "A wallet said that it could not keep a credential.",
+        EventType::ApprovalNeeded => "A wallet asked for a credential that needs an approval.",
+        EventType::ApprovalGiven => "A request for a credential was approved.",
+        EventType::ApprovalRefused => "A request for a credential was refused.",
         EventType::CredentialStatusChanged => "A credential was suspended, reinstated or revoked.",
         EventType::VerificationChanged => "A request was opened, answered or judged.",
         EventType::RegistryAnchored => "The registry accepted a transaction.",
+        EventType::SubscriptionPaused => {
+            "A subscription of the credential book was paused, because its receiver takes nothing."
+        }
+        EventType::BookEntered => "A credential was entered into the credential book.",
         EventType::AgentNotice => "A record of the agent changed.",
         EventType::EventsMissed => "Events were removed before they could be sent.",
         EventType::WebhookTest => "An operator asked for a test.",

@@ -15,7 +15,6 @@ pub mod trust;
 pub mod types;
 pub mod verifier;
 pub mod wallet;
-pub mod webhooks;
 
 pub use selfsame_http::listing::{Items, Page};
 pub use selfsame_http::response::{created, done, json, told};

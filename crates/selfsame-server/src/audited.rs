@@ -16,8 +16,8 @@ use crate::error::{Handled, Problem};
 use crate::peer::Peer;
 use crate::server::Server;
 
-/// Addresses that show claims which people have presented.
-const CLAIMS: [&str; 11] = [
+/// Addresses that show claims which people have presented, or will get.
+const CLAIMS: [&str; 13] = [
     "/api/export",
     "/api/organisations/{name}/export",
     "/organisation/export",
@@ -28,6 +28,8 @@ const CLAIMS: [&str; 11] = [
     "/api/issuer/applications",
     "/api/issuer/applications/{id}",
     "/issuer/applications/{id}/form",
+    "/api/issuer/approvals/{id}",
+    "/issuer/approvals/{id}",
     "/agent/proofs/{id}",
 ];
 /// Addresses whose acts are written elsewhere: the registry's log has each transaction, the sign-out writes its own.

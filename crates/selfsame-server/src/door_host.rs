@@ -111,7 +111,12 @@ impl FromRequestParts<Server> for OwnWallet {
     async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
         let wallet = server.wallet()?.clone();
         let Owner(person) = Owner::from_request_parts(parts, server).await?;
-        Ok(Self { wallet, person })
+        let origin = server.app().config().origin.clone();
+        Ok(Self {
+            wallet,
+            person,
+            origin,
+        })
     }
 }
 

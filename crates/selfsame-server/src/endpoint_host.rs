@@ -6,7 +6,6 @@ use async_trait::async_trait;
 use axum::extract::FromRef;
 use selfsame_anoncreds_wallet::AnonCreds;
 use selfsame_app::OrganisationRoles;
-use selfsame_book_ui::Books;
 use selfsame_core::dids::Dids;
 use selfsame_core::newcomer::{Newcomer, Registered};
 use selfsame_core::resolver::Linked;
@@ -21,12 +20,6 @@ use crate::server::Server;
 impl FromRef<Server> for Instance {
     fn from_ref(server: &Server) -> Self {
         Self::of(Arc::new(server.clone()))
-    }
-}
-
-impl FromRef<Server> for Books {
-    fn from_ref(server: &Server) -> Self {
-        server.app().books().clone()
     }
 }
 
@@ -68,11 +61,15 @@ impl EndpointHost for Server {
         self.app().credential(of.roles, of.presented, of.body).await
     }
 
+    async fn deferred(&self, of: WithToken<'_>) -> Result<CredentialAnswer> {
+        self.app().deferred(of.roles, of.presented, of.body).await
+    }
+
     async fn notified(&self, of: WithToken<'_>) -> Result<()> {
         self.app().notified(of.roles, of.presented, of.body).await
     }
 
-    async fn dpop_nonce(&self, roles: &OrganisationRoles) -> Result<String> {
+    async fn dpop_nonce(&self, roles: &OrganisationRoles) -> Result<Option<String>> {
         self.app().dpop_nonce(roles).await
     }
 

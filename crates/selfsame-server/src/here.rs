@@ -4,10 +4,12 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, MatchedPath};
 use http::request::Parts;
 use http::{Extensions, Method};
 use selfsame_app::{Access, App, OrganisationRoles, StatusActor};
+use selfsame_book_ui::BookHere;
+use selfsame_dc_api_ui::{BrowserHere, WindowHere};
 use selfsame_endpoints::called::{Called, prefix};
 use selfsame_endpoints::{ActiveRolesHere, RolesHere};
 use selfsame_issuer_ui::{IssuerHere, StatusDesk};
@@ -15,10 +17,12 @@ use selfsame_oidc_endpoints::ProviderHere;
 use selfsame_openid::issuer::Issuer;
 use selfsame_openid::verifier::Verifier;
 use selfsame_openid::view::issuer::NewStatuses;
-use selfsame_webhooks::WebhookOwner;
+use selfsame_saved_requests::SavedRequests;
+use selfsame_webhooks_ui::WebhooksHere;
+use selfsame_wire_ui::WireHere;
 
 use crate::error::{Handled, Problem};
-use crate::extract::Working;
+use crate::extract::{Owner, Working};
 use crate::peer::Peer;
 use crate::server::Server;
 
@@ -42,14 +46,14 @@ impl Here {
         self.roles.verifier().map_err(Problem::from)
     }
 
+    /// The saved requests of its verifier.
+    pub fn saved(&self) -> Handled<SavedRequests<'_>> {
+        Ok(SavedRequests::of(self.verifier()?))
+    }
+
     /// Its roles.
     pub fn roles(&self) -> &OrganisationRoles {
         &self.roles
-    }
-
-    /// The tenant whose webhooks are sent its events.
-    pub fn webhook_owner(&self) -> WebhookOwner {
-        App::webhook_owner(&self.roles.organisation)
     }
 
     /// The organisation called by a request with these parts.
@@ -135,6 +139,74 @@ impl FromRequestParts<Server> for IssuerHere {
             has_samples: issuing.samples,
             by_sign_in: issuing.by_sign_in.keys().cloned().collect(),
             roles,
+        })
+    }
+}
+
+impl FromRequestParts<Server> for WireHere {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
+        let here = Here::from_request_parts(parts, server).await?;
+        let switch = here.roles.organisation.issuer.clone();
+        let is_wallet = parts.extensions.get::<MatchedPath>().is_some_and(|path| {
+            let path = path.as_str();
+            path.starts_with("/wallet/") || path.starts_with("/api/wallet/")
+        });
+        let tenant = match is_wallet {
+            true => Owner::from_request_parts(parts, server).await?.0.tenant,
+            false => switch.clone(),
+        };
+        // What stands behind a recorder needs it too.
+        parts.extensions.insert(here);
+        Ok(Self {
+            wires: server.app().wires().clone(),
+            tenant,
+            switch,
+        })
+    }
+}
+
+impl FromRequestParts<Server> for BrowserHere {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
+        let here = Here::from_request_parts(parts, server).await?;
+        let verifier = here.verifier()?.clone();
+        Ok(Self { verifier })
+    }
+}
+
+impl FromRequestParts<Server> for WindowHere {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
+        let Owner(person) = Owner::from_request_parts(parts, server).await?;
+        let wallet = server.wallet()?.clone();
+        Ok(Self { wallet, person })
+    }
+}
+
+impl FromRequestParts<Server> for BookHere {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
+        let ActiveRolesHere(roles) = ActiveRolesHere::from_request_parts(parts, server).await?;
+        Ok(Self {
+            book: server.app().book_of(roles),
+            prefix: prefix(&parts.extensions),
+        })
+    }
+}
+
+impl FromRequestParts<Server> for WebhooksHere {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
+        let here = Here::from_request_parts(parts, server).await?;
+        Ok(Self {
+            webhooks: server.app().webhooks().clone(),
+            owner: App::webhook_owner(&here.roles.organisation),
         })
     }
 }

@@ -14,6 +14,7 @@ use selfsame_http::pulse::Pulse;
 use selfsame_http::shares::Rates;
 use selfsame_ledger::Registry;
 use selfsame_ledger::browse::Browser;
+use selfsame_vc_api::VcApiConfig;
 use selfsame_wallet::Wallet;
 use tokio::sync::watch;
 
@@ -55,6 +56,8 @@ pub(crate) struct ServedSettings {
     pub backups: Option<Backups>,
     /// Whether anyone may register DIDs.
     pub open_registration: bool,
+    /// The settings of the W3C's API.
+    pub vc_api: VcApiConfig,
     /// The heartbeats of its event loops.
     pub pulse: Pulse,
 }
@@ -105,6 +108,11 @@ impl Server {
     /// Whether anyone may register DIDs.
     pub(crate) fn open_registration(&self) -> bool {
         self.0.settings.open_registration
+    }
+
+    /// The settings of the W3C's API.
+    pub(crate) fn vc_api(&self) -> &VcApiConfig {
+        &self.0.settings.vc_api
     }
 
     pub(crate) fn origin(&self) -> &Origin {

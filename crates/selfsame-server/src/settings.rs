@@ -5,6 +5,7 @@ use selfsame_http::origin::Origin;
 use selfsame_http::pulse::Pulse;
 use selfsame_http::serve::further::FurtherListener;
 use selfsame_http::tls::Tls;
+use selfsame_vc_api::VcApiConfig;
 
 use crate::nodes::Nodes;
 
@@ -31,6 +32,8 @@ pub struct ServerSettings {
     pub backups: Option<Backups>,
     /// Whether anyone may register DIDs at `/register`; otherwise only the operator.
     pub open_registration: bool,
+    /// The settings of the W3C's API.
+    pub vc_api: VcApiConfig,
     /// The heartbeats of the event loops.
     pub pulse: Pulse,
 }

@@ -34,6 +34,7 @@ pub async fn serve(
         plain_anywhere,
         backups,
         open_registration,
+        vc_api,
         admin,
         pulse,
     } = settings;
@@ -42,6 +43,7 @@ pub async fn serve(
         limits,
         backups,
         open_registration,
+        vc_api,
         pulse,
     };
     let server = Server::new(app, served).map_err(io::Error::other)?;

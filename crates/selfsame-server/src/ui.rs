@@ -14,7 +14,6 @@ pub mod trust;
 pub mod types;
 pub mod verifier;
 pub mod wallet;
-pub mod webhooks;
 
 use axum::extract::FromRequestParts;
 use axum::response::{Html, IntoResponse};

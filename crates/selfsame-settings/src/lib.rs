@@ -13,8 +13,10 @@ mod instance;
 mod pkcs11;
 mod registry;
 mod remedy;
+mod set_names;
 
 pub use command::ConfigCommand;
 pub use instance::{AdminSettings, InstanceSettings, Role};
 pub use pkcs11::Pkcs11Settings;
 pub use registry::RegistrySettings;
+pub use set_names::SetNames;

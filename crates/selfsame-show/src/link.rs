@@ -27,7 +27,10 @@ pub fn explain(text: &str, now: UnixTime) -> Result<ShownFile, NotShown> {
     })?;
     let parameters: LinkParameters = url.query_pairs().into_owned().collect();
     let has = |name: &str| parameters.contains_key(name);
-    if has("credential_offer") || has("credential_offer_uri") || url.scheme() == offer::SCHEME {
+    if has("credential_offer")
+        || has("credential_offer_uri")
+        || [offer::SCHEME, offer::HAIP_SCHEME].contains(&url.scheme())
+    {
         return Ok(offer::of_link(&parameters));
     }
     if has("client_id")

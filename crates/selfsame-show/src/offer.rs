@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::mask::mask;
-use crate::parameters::LinkParameters;
+use crate::parameters::{LinkParameters, is_secure};
 use crate::{ShownFile, ShownProblem};
 
-pub use selfsame_openid4vc_messages::offer::SCHEME;
+pub use selfsame_openid4vc_messages::offer::{HAIP_SCHEME, SCHEME};
 
 const FORMAT: &str = "credential-offer";
 const TITLE: &str = "Credential offer";
@@ -34,8 +34,8 @@ pub fn of_link(parameters: &LinkParameters) -> ShownFile {
                 "credential_offer_uri": reference,
                 "note": "the offer itself is at this address; nothing was fetched",
             });
-            let is_https = Url::parse(reference).is_ok_and(|url| url.scheme() == "https");
-            let problems = match is_https {
+            let is_secure = Url::parse(reference).is_ok_and(|url| is_secure(&url));
+            let problems = match is_secure {
                 true => Vec::new(),
                 false => vec![ShownProblem::new(
                     "credential_offer_uri is not an https URL",
@@ -77,9 +77,7 @@ fn rules(offer: &Value) -> Vec<ShownProblem> {
     match offer.get("credential_issuer").and_then(Value::as_str) {
         None => add("credential_issuer is missing", "OpenID4VCI 1.0 §4.1.1"),
         Some(issuer) => match Url::parse(issuer) {
-            Ok(url)
-                if url.scheme() == "https" && url.query().is_none() && url.fragment().is_none() => {
-            }
+            Ok(url) if is_secure(&url) && url.query().is_none() && url.fragment().is_none() => {}
             _ => add(
                 "credential_issuer is not an https URL without query and fragment",
                 "OpenID4VCI 1.0 §12.2.1",

@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::header::header;
 use crate::mask::mask;
-use crate::parameters::LinkParameters;
+use crate::parameters::{LinkParameters, is_secure};
 use crate::{MAX_BYTES, ShownFile, ShownProblem, token};
 
 const FORMAT: &str = "presentation-request";
@@ -71,7 +71,7 @@ pub fn of_link(parameters: &LinkParameters, now: UnixTime) -> ShownFile {
 
 fn by_reference(reference: &str, parameters: &LinkParameters) -> ShownFile {
     let mut problems = Vec::new();
-    if !Url::parse(reference).is_ok_and(|url| url.scheme() == "https") {
+    if !Url::parse(reference).is_ok_and(|url| is_secure(&url)) {
         let what = "request_uri is not an https URL";
         problems.push(ShownProblem::new(what, "RFC 9101 §5.2"));
     }

@@ -214,6 +214,31 @@ fn an_offer_is_explained_as_link_and_as_json_with_its_code_masked() {
 }
 
 #[test]
+fn an_issuer_on_this_machine_needs_no_certificate() {
+    let of = |issuer: &str| {
+        let mut offer = offer();
+        offer["credential_issuer"] = issuer.into();
+        let problems = shown(&offer.to_string()).problems.into_iter();
+        problems.map(|one| one.paragraph).collect::<Vec<_>>()
+    };
+    for here in [
+        "http://localhost:7380/issuer",
+        "http://127.0.0.1/a",
+        "http://acme.localhost",
+        "http://[::1]:80",
+    ] {
+        assert!(of(here).is_empty(), "{here}");
+    }
+    for elsewhere in [
+        "http://localhost.example/a",
+        "http://128.0.0.1/a",
+        "ftp://localhost/a",
+    ] {
+        assert_eq!(of(elsewhere), ["OpenID4VCI 1.0 §12.2.1"], "{elsewhere}");
+    }
+}
+
+#[test]
 fn each_fault_of_an_offer_has_its_paragraph() {
     let wrong = json!({
         "credential_issuer": "http://clinic.example",

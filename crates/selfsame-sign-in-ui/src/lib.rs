@@ -1,10 +1,12 @@
-//! The addresses at which people sign in: to Selfsame itself, and at the OpenID provider of an organisation.
+//! The addresses at which people sign in: to Selfsame itself, and at the OpenID provider of an organisation; and those of
+//! what a person has here: the list of cards, recovery, leaving.
 //!
 //! Owns: the addresses, their forms and cookies, which use cases each calls. Does not own: who may use an address, which
 //! `selfsame-server` gives to each list of routes; HTML; nor who a person is, which `selfsame-accounts` knows.
 
 mod account;
 mod authenticator;
+mod cards;
 mod clients;
 mod door;
 mod leaving;

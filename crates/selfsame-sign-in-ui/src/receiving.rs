@@ -14,6 +14,7 @@ use selfsame_http::response::json;
 use selfsame_wallet::Wallet;
 use selfsame_wallet::view::sent::SignInReturn;
 use selfsame_wallet::view::{AcceptOffer, CardSummary, PreparedCredential, SignInForOffer};
+use url::Url;
 
 /// The wallet of the person who calls.
 pub struct OwnWallet {
@@ -21,6 +22,8 @@ pub struct OwnWallet {
     pub wallet: Arc<Wallet>,
     /// Its owner.
     pub person: Person,
+    /// The origin of the instance.
+    pub origin: Url,
 }
 
 /// Begins the sign-in that an offer needs. The answer leads the person's browser to it.

@@ -10,7 +10,8 @@ use crate::door::{AtDoor, AtSeat};
 use crate::receiving::OwnWallet;
 use crate::wallet_browser::WalletBrowser;
 use crate::{
-    account, authenticator, clients, leaving, passkeys, provider, receiving, recovering, wallet,
+    account, authenticator, cards, clients, leaving, passkeys, provider, receiving, recovering,
+    wallet,
 };
 
 pub use crate::recovering::COPY_FORM_MAX;
@@ -45,7 +46,7 @@ where
     ]
 }
 
-/// Leaving a wallet, and coming back to it from an authorization server.
+/// The cards of a wallet and their groups, leaving it, and coming back to it from an authorization server.
 pub fn wallet<S>() -> Vec<Route<S>>
 where
     S: Clone + Send + Sync + 'static,
@@ -55,6 +56,8 @@ where
     Frame: FromRequestParts<S>,
 {
     vec![
+        get("/wallet", cards::page),
+        get("/wallet/groups", cards::groups_page),
         get("/wallet/account/everything", leaving::everything),
         post("/wallet/account/delete", leaving::leave_page),
         post("/wallet/sign-out", wallet::sign_out),
@@ -78,13 +81,15 @@ where
     ]
 }
 
-/// Signing in for an offer, taking everything along and leaving, for a person's programs.
+/// The list of cards, signing in for an offer, taking everything along and leaving, for a person's programs.
 pub fn receiving<S>() -> Vec<Route<S>>
 where
     S: Clone + Send + Sync + 'static,
     OwnWallet: FromRequestParts<S>,
 {
     vec![
+        described(cards::__path_list, cards::list),
+        described(cards::__path_groups, cards::groups),
         described(receiving::__path_begin, receiving::begin).abroad(),
         described(receiving::__path_finish, receiving::finish).abroad(),
         described(receiving::__path_preparing, receiving::preparing),

@@ -19,13 +19,13 @@ use crate::key_set::TokenDraft;
 use crate::record::{GrantedSignIn, HandedCode, KeptClaims, SIGN_IN, SignInRecord, SignInState};
 use crate::refusal::{refusal, refuse};
 use crate::service::SignIns;
-use crate::spent::spend_now;
+use crate::spent::{SpentIds, spend_now};
 
 /// The number of access tokens of one sign-in that can be taken back one by one; with the next, all end.
 const REVOKED_MAX: usize = 32;
 
 /// A call of a resource with an access token.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct PresentedToken<'a> {
     /// The resource's address, as it is published.
     pub url: &'a Url,
@@ -282,7 +282,11 @@ impl SignIns {
             return Err(invalid());
         }
         let (store, tenant) = (&self.shared().store, &self.place.tenant);
-        let spent = spend_now(store, tenant, &[proven.spent]).await;
+        let proof = SpentIds {
+            proofs: vec![proven.spent],
+            ..SpentIds::default()
+        };
+        let spent = spend_now(store, tenant, &proof).await;
         spent.map_err(replayed_at_resource)?;
         Ok(valid)
     }
@@ -390,13 +394,9 @@ fn at_resource(error: Error) -> Error {
     }
 }
 
-/// RFC 9449 §7.1: a proof that was used before is refused as a proof, since the client does not authenticate here.
 fn replayed_at_resource(error: Error) -> Error {
-    match error.code == Some(Code::InvalidClient.as_str()) {
-        true => at_resource(refuse(
-            Code::InvalidDpopProof,
-            "the DPoP proof was used before",
-        )),
+    match error.code == Some(Code::InvalidDpopProof.as_str()) {
+        true => at_resource(error),
         false => error,
     }
 }

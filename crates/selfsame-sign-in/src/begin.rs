@@ -16,7 +16,7 @@ use crate::refusal::refuse;
 use crate::service::SignIns;
 use crate::session::ProviderSession;
 use crate::sign_in::OpenSignIn;
-use crate::spent::{SPENT, replayed, spend};
+use crate::spent::{SpentIds, refused, spend};
 use crate::view::{BegunSignIn, Landing, PersonsAgreement, SignInStage};
 
 /// A browser that a client sends here.
@@ -115,14 +115,13 @@ impl SignIns {
         }
         batch = spend(
             batch.expect(SIGN_IN, &id, Expect::Absent).put(put),
-            &read.spent,
+            &SpentIds::of_tokens(read.spent),
         );
         let committed = match self.shared().store.commit(batch).await {
             Ok(committed) => committed,
-            Err(StoreError::Conflict { kind, .. }) if kind == SPENT => return Err(replayed()),
             // Another browser took the request meanwhile.
             Err(StoreError::Conflict { kind, .. }) if kind == PUSHED => return Err(unknown()),
-            Err(other) => return Err(other.into()),
+            Err(other) => return Err(refused(other)),
         };
         let version = committed.versions.first().copied();
         let version = version.ok_or_else(|| Error::internal("a sign-in has no version"))?;

@@ -22,11 +22,12 @@ use crate::clients::FoundClient;
 use crate::dpop_check::CalledEndpoint;
 use crate::refusal::{refusal, refuse};
 use crate::service::SignIns;
+use crate::spent::SpentIds;
 
 /// A client that authenticated, and the identifiers that count once.
 pub(crate) struct CallingClient {
     pub client: Arc<FoundClient>,
-    pub spent: Vec<SpentId>,
+    pub spent: SpentIds,
     /// The thumbprint of its instance's key, if it is attested.
     pub instance: Option<String>,
 }
@@ -75,7 +76,7 @@ impl SignIns {
         let client = found.filter(|one| [attested_too, nothing].contains(&one.party.method));
         Ok(CallingClient {
             client: client.ok_or_else(unknown)?,
-            spent: vec![attested.spent],
+            spent: SpentIds::of_tokens(vec![attested.spent]),
             instance: Some(attested.instance),
         })
     }
@@ -107,7 +108,7 @@ impl SignIns {
         };
         Ok(CallingClient {
             client,
-            spent,
+            spent: SpentIds::of_tokens(spent),
             instance: None,
         })
     }

@@ -3,15 +3,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use selfsame_haip::WantedProfile;
+
 /// The scopes that stand for credentials, each the id of a credential type, with the claims that such a credential is
 /// made from.
 #[derive(Clone, Debug, Default)]
-pub struct CredentialScopes(BTreeMap<String, BTreeSet<String>>);
+pub struct CredentialScopes {
+    scopes: BTreeMap<String, BTreeSet<String>>,
+    profile: Option<WantedProfile>,
+}
 
 impl CredentialScopes {
+    /// These scopes, of an issuer that keeps a profile.
+    #[must_use]
+    pub fn keeping(self, profile: Option<WantedProfile>) -> Self {
+        Self { profile, ..self }
+    }
+
+    /// The profile that the issuer keeps.
+    pub(crate) fn profile(&self) -> Option<WantedProfile> {
+        self.profile
+    }
+
     /// The scopes.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.scopes.keys().map(String::as_str)
     }
 
     /// The scope of a credential configuration, whose identifier begins with the id of its type. The issuer judges the
@@ -26,13 +42,16 @@ impl CredentialScopes {
 
     /// The claims that a credential with this scope is made from.
     pub(crate) fn claims(&self, scope: &str) -> impl Iterator<Item = &String> {
-        self.0.get(scope).into_iter().flatten()
+        self.scopes.get(scope).into_iter().flatten()
     }
 }
 
 impl FromIterator<(String, BTreeSet<String>)> for CredentialScopes {
     fn from_iter<I: IntoIterator<Item = (String, BTreeSet<String>)>>(scopes: I) -> Self {
-        Self(scopes.into_iter().collect())
+        Self {
+            scopes: scopes.into_iter().collect(),
+            profile: None,
+        }
     }
 }
 

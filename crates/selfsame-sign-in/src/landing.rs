@@ -40,10 +40,10 @@ impl SignIns {
             reason = error.reason,
             "refused to a client"
         );
-        let mut parameters = vec![
-            ("error", error.code.as_str().to_owned()),
-            ("error_description", error.reason.to_owned()),
-        ];
+        let body = error.body();
+        let mut parameters = vec![("error", body.error)];
+        let described = body.error_description;
+        parameters.extend(described.map(|text| ("error_description", text)));
         parameters.extend(self.further(returned.state.as_deref()));
         Landing {
             redirect_uri: returned.redirect_uri,

@@ -26,6 +26,7 @@ pub mod past;
 mod person;
 mod place;
 mod plan;
+mod profile;
 mod pushed;
 mod pushed_record;
 mod read;

@@ -5,7 +5,7 @@ use selfsame_crypto::hash::sha256;
 use selfsame_driver::Result;
 use selfsame_driver::record::encode;
 use selfsame_oauth::{Code, Error as Refused, Form};
-use selfsame_store::{Batch, Put, StoreError};
+use selfsame_store::{Batch, Put};
 use serde::Serialize;
 
 use crate::dpop_check::{CalledEndpoint, proven_key};
@@ -13,7 +13,7 @@ use crate::pushed_record::{PREFIX, PUSHED, PushedRequest};
 use crate::read::RequestRead;
 use crate::refusal::{refusal, refuse};
 use crate::service::SignIns;
-use crate::spent::{SPENT, replayed, spend};
+use crate::spent::{refused, spend};
 
 /// The answer to a pushed request.
 #[derive(Clone, Debug, Serialize)]
@@ -36,7 +36,7 @@ impl SignIns {
             return Err(refuse(Code::InvalidRequest, reason));
         }
         let calling = self.caller(called, &mut form).await?;
-        let (client, mut spent) = (calling.client, calling.spent);
+        let (client, mut spent, instance) = (calling.client, calling.spent, calling.instance);
         let nonces = self.nonces(&client.rules).await?;
         let proven = proven_key(
             called,
@@ -50,6 +50,7 @@ impl SignIns {
             RequestRead::Read(read) => *read,
             RequestRead::Returned(returned) => return Err(refusal(returned.error)),
         };
+        self.check_attested(&read.request.scope, instance.as_deref())?;
         if let Some(proven) = proven {
             // RFC 9449 §10.1: the proof binds the code, as `dpop_jkt` would.
             let named = read.request.dpop_jkt.as_ref();
@@ -58,9 +59,9 @@ impl SignIns {
                 return Err(refusal(Refused::new(Code::InvalidDpopProof, reason)));
             }
             read.request.dpop_jkt = Some(proven.thumbprint);
-            spent.push(proven.spent);
+            spent.proofs.push(proven.spent);
         }
-        spent.extend(read.spent);
+        spent.tokens.extend(read.spent);
         let ctx = self.shared().clock.ctx();
         let token = ctx.token("oidc/request_uri");
         let id = base64url_encode(&sha256(token.as_bytes()));
@@ -68,14 +69,11 @@ impl SignIns {
         let value = encode(&PushedRequest { request })?;
         let put = Put::new(PUSHED, id, value).expires(ctx.now().plus(lifetime));
         let batch = spend(Batch::new(self.place.tenant.clone()).put(put), &spent);
-        match self.shared().store.commit(batch).await {
-            Ok(_) => Ok(PushedAnswer {
-                request_uri: format!("{PREFIX}{token}"),
-                expires_in: lifetime,
-            }),
-            Err(StoreError::Conflict { kind, .. }) if kind == SPENT => Err(replayed()),
-            Err(other) => Err(other.into()),
-        }
+        self.shared().store.commit(batch).await.map_err(refused)?;
+        Ok(PushedAnswer {
+            request_uri: format!("{PREFIX}{token}"),
+            expires_in: lifetime,
+        })
     }
 }
 

@@ -50,7 +50,10 @@ impl SignIns {
                 Code::InvalidRequest,
                 "requests of this client must be pushed",
             )),
-            None => self.read_parameters(form, client).await,
+            None => {
+                let read = self.read_parameters(form, client).await?;
+                Ok(self.unpushed(read))
+            }
         }
     }
 

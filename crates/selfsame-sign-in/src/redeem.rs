@@ -21,7 +21,7 @@ use crate::record::{
 };
 use crate::refusal::{fault, refuse};
 use crate::service::SignIns;
-use crate::spent::{SPENT, check_unspent, replayed, spend};
+use crate::spent::{check_unspent, spend, used};
 use crate::token::TokenCall;
 
 /// The scope with which a client asks for a refresh token (OpenID Connect Core §11).
@@ -116,7 +116,7 @@ impl RedeemingCode<'_> {
         if request.dpop_jkt.is_some() && request.dpop_jkt != self.call.jkt {
             return refused("the code is bound to another key");
         }
-        Ok(())
+        self.of.check_holder(&request.scope, self.call)
     }
 
     fn granted(
@@ -293,7 +293,7 @@ impl Machine for RedeemingCode<'_> {
     }
 
     fn conflict(&self, kind: &str) -> Option<Error> {
-        (kind == SPENT).then(replayed)
+        used(kind)
     }
 }
 

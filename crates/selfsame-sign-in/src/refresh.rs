@@ -19,7 +19,7 @@ use crate::record::{GrantedSignIn, HandedCode, RefreshState, SIGN_IN, SignInReco
 use crate::redeem::StepTokens;
 use crate::refusal::refuse;
 use crate::service::SignIns;
-use crate::spent::{SPENT, replayed, spend};
+use crate::spent::{spend, used};
 use crate::token::TokenCall;
 
 /// The number of former refresh tokens of a sign-in that are known again.
@@ -79,6 +79,7 @@ impl RefreshingTokens<'_> {
         if granted.instance != self.call.instance {
             return Err(unknown());
         }
+        self.of.check_holder(&granted.scope, self.call)?;
         let plan = self.plan(record, granted, round)?;
         let mut state = kept.clone();
         if let Some(secret) = &plan.refresh {
@@ -190,7 +191,7 @@ impl Machine for RefreshingTokens<'_> {
     }
 
     fn conflict(&self, kind: &str) -> Option<Error> {
-        (kind == SPENT).then(replayed)
+        used(kind)
     }
 }
 

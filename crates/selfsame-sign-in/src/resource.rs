@@ -11,8 +11,16 @@ use crate::service::SignIns;
 /// A person who signed in, as an access token stands for them.
 #[derive(Clone, Debug)]
 pub struct SignedInHolder {
+    /// The identifier of the sign-in: all its access tokens have it, those after a refresh too.
+    pub sign_in: String,
+    /// When the sign-in ends, unless a refresh prolongs it.
+    pub ends: UnixTime,
+    /// The thumbprint of the key that the token is bound to, which was proven.
+    pub key: Option<String>,
     /// The client that has the token.
     pub client_id: String,
+    /// The person's subject for this client.
+    pub subject: String,
     /// The scopes.
     pub scope: ScopeSet,
     /// The credentials that were granted one by one; if there are any, the scopes alone grant none.
@@ -38,7 +46,11 @@ impl SignIns {
         let granted = valid.granted()?;
         let request = &valid.record.request;
         Ok(SignedInHolder {
+            sign_in: valid.token.access.sign_in.clone(),
+            ends: valid.record.expires,
+            key: valid.token.access.jkt.clone(),
             client_id: valid.token.client_id.clone(),
+            subject: granted.subject.clone(),
             details: self.granted_details(request, &valid.token.access.scope),
             scope: valid.token.access.scope.clone(),
             issuer_state: request.issuer_state.clone(),

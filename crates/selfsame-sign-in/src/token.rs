@@ -7,14 +7,13 @@ use selfsame_oauth::Code;
 use selfsame_oauth::client::AuthenticationMethod;
 use selfsame_oauth::grant::Grant;
 use selfsame_oauth::grant::GrantType;
-use selfsame_oauth::spent::SpentId;
 use selfsame_oidc::token::GrantedTokens;
 
 use crate::clients::FoundClient;
 use crate::dpop_check::{CalledEndpoint, proven_key};
 use crate::refusal::{refusal, refuse};
 use crate::service::SignIns;
-use crate::spent::spend_now;
+use crate::spent::{SpentIds, spend_now};
 
 /// A client that redeems something.
 pub(crate) struct TokenCall {
@@ -24,7 +23,7 @@ pub(crate) struct TokenCall {
     /// The thumbprint of the key of the instance that is attested.
     pub instance: Option<String>,
     /// Identifiers that count once.
-    pub spent: Vec<SpentId>,
+    pub spent: SpentIds,
 }
 
 impl TokenCall {
@@ -51,7 +50,8 @@ impl SignIns {
             return Err(refuse(Code::InvalidDpopProof, reason));
         }
         let grant = Grant::take(form).map_err(refusal)?;
-        spent.extend(proven.iter().map(|proven| proven.spent.clone()));
+        let proof = proven.iter().map(|proven| proven.spent.clone());
+        spent.proofs.extend(proof);
         let call = TokenCall {
             client,
             jkt: proven.map(|proven| proven.thumbprint),

@@ -8,6 +8,7 @@ mod anoncreds_w3c;
 mod aries;
 mod askar;
 mod attestation;
+mod by_browser;
 mod cbor;
 mod credential;
 mod data_integrity;
@@ -15,12 +16,14 @@ mod did;
 mod didcomm;
 mod dif;
 mod esignet;
+mod issuance;
 mod linked;
 mod moving;
 mod mutate;
 mod passkeys;
 mod pkcs11;
 mod proof;
+mod published;
 mod registry;
 mod revocation;
 mod seeds;
@@ -32,7 +35,9 @@ mod tls;
 mod token;
 mod trace;
 mod types;
+mod vc_api;
 mod webvh;
+mod wire;
 mod witness;
 
 pub use anoncreds::{anoncreds, presentation};
@@ -40,6 +45,7 @@ pub use anoncreds_w3c::anoncreds_w3c;
 pub use aries::{aries_message, aries_v2_message};
 pub use askar::{askar_key, askar_text};
 pub use attestation::{client_attestation, key_attestation};
+pub use by_browser::{browser_answer, browser_request};
 pub use cbor::{cbor, cose, mdoc};
 pub use credential::{dcql, status_list};
 pub use data_integrity::data_integrity;
@@ -47,12 +53,14 @@ pub use did::{did_document, did_url, registrar_answer, resolver_answer};
 pub use didcomm::{didcomm_envelope, didcomm_message};
 pub use dif::presentation_definition;
 pub use esignet::esignet_envelope;
+pub use issuance::credential_request;
 pub use linked::ldp_vc;
 pub use moving::moved_tenant;
 pub use mutate::Mutator;
 pub use passkeys::{attestation_object, authenticator_data, client_data};
 pub use pkcs11::pkcs11_uri;
 pub use proof::{checkpoint, read, registry_log};
+pub use published::signed_metadata;
 pub use registry::{genesis, transaction};
 pub use revocation::{revocation, tails_file};
 pub use sheets::table;
@@ -63,7 +71,9 @@ pub use tls::{tls_connection, tls_machines, tls_message};
 pub use token::{jwt, sd_jwt};
 pub use trace::traceparent;
 pub use types::{type_file, type_import};
+pub use vc_api::vc_api_body;
 pub use webvh::did_log;
+pub use wire::wire_message;
 pub use witness::witness;
 
 /// The properties of one parser, with its name and inputs to start from.
@@ -78,7 +88,7 @@ pub struct Target {
 }
 
 /// Every parser whose properties are checked here.
-pub const TARGETS: [Target; 52] = [
+pub const TARGETS: [Target; 58] = [
     Target {
         name: "explain",
         body: explain,
@@ -103,6 +113,11 @@ pub const TARGETS: [Target; 52] = [
         name: "traceparent",
         body: traceparent,
         seeds: seeds::traceparent,
+    },
+    Target {
+        name: "wire_message",
+        body: wire_message,
+        seeds: seeds::wire_message,
     },
     Target {
         name: "pkcs11_uri",
@@ -143,6 +158,11 @@ pub const TARGETS: [Target; 52] = [
         name: "ldp_vc",
         body: ldp_vc,
         seeds: linked::seeds,
+    },
+    Target {
+        name: "vc_api_body",
+        body: vc_api_body,
+        seeds: vc_api::seeds,
     },
     Target {
         name: "client_data",
@@ -320,6 +340,11 @@ pub const TARGETS: [Target; 52] = [
         seeds: sign_in::authorization_request_seeds,
     },
     Target {
+        name: "credential_request",
+        body: credential_request,
+        seeds: issuance::credential_request_seeds,
+    },
+    Target {
         name: "dpop_proof",
         body: dpop_proof,
         seeds: sign_in::dpop_proof_seeds,
@@ -338,6 +363,21 @@ pub const TARGETS: [Target; 52] = [
         name: "key_attestation",
         body: key_attestation,
         seeds: attestation::key_attestation_seeds,
+    },
+    Target {
+        name: "signed_metadata",
+        body: signed_metadata,
+        seeds: published::signed_metadata_seeds,
+    },
+    Target {
+        name: "browser_request",
+        body: browser_request,
+        seeds: by_browser::request_seeds,
+    },
+    Target {
+        name: "browser_answer",
+        body: browser_answer,
+        seeds: by_browser::answer_seeds,
     },
 ];
 

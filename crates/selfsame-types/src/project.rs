@@ -11,6 +11,7 @@ mod openid;
 mod type_metadata;
 
 use selfsame_credential::path::Segment;
+use selfsame_credential::{Format, single_use};
 use selfsame_crypto::{encoding, hash};
 use selfsame_driver::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -82,6 +83,14 @@ impl Addresses {
 }
 
 impl CredentialType {
+    /// Whether a credential of this type in this format has this claim.
+    #[must_use]
+    pub fn may_be_asked(&self, format: Format, path: &[String]) -> bool {
+        let has_handle = self.single_use && format.describe().discloses_selectively;
+        let is_claim = self.claim(path).is_some_and(TypeClaim::is_in_credential);
+        is_claim || (has_handle && path == [single_use::HANDLE])
+    }
+
     /// The addresses of its documents, which stand below `base`, that of its organisation.
     ///
     /// # Errors

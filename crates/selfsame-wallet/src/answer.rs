@@ -2,17 +2,18 @@
 
 mod delivery;
 mod looking;
+mod page;
 mod remarks;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::opening::RequestOpener;
-use crate::refusal::refusal;
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::encoding;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_holder::RequestOpener;
+use selfsame_holder::refusal;
 use selfsame_openid4vc::dcql::{Match, Mismatch, Selection};
 use selfsame_openid4vc::holder::selection::{by_policy, explicit};
 use selfsame_openid4vc::holder::{
@@ -67,7 +68,12 @@ impl Wallet {
     /// # Errors
     /// If the request is invalid or can't be fetched.
     pub async fn preview_request(&self, person: &Person, link: &str) -> Result<RequestPreview> {
-        let Opened { asked, noted } = self.asked(person, link).await?;
+        let opened = self.asked(person, link).await?;
+        self.previewed(person, opened).await
+    }
+
+    async fn previewed(&self, person: &Person, opened: Opened) -> Result<RequestPreview> {
+        let Opened { asked, noted } = opened;
         let fitting = self.fitting(person, &asked, CARDS_MAX).await?;
         let offer = self.offer_of(&asked, fitting).await?;
         let id = match noted {
@@ -218,12 +224,16 @@ impl Wallet {
         Ok(Opened { asked, noted })
     }
 
-    fn opener<'a>(&'a self, person: &'a Person) -> RequestOpener<'a> {
+    /// What opens requests to a person.
+    #[must_use]
+    pub fn opener<'a>(&'a self, person: &'a Person) -> RequestOpener<'a> {
         RequestOpener {
             shared: &self.shared,
             tenant: &person.tenant,
             transport: &self.transport,
             transactions: &self.transactions,
+            wire: Some(&self.wire),
+            profile: self.profile,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Cards: the credentials a person holds, how they look, and their current status.
 
+mod groups;
 mod lines;
 pub(crate) mod search;
 mod standing;
@@ -298,9 +299,10 @@ impl CardRecord {
         Held::parse(&self.raw, self.format).map_err(Error::internal)
     }
 
-    /// The record for the store with all its tags, and the card's summary.
-    pub fn into_put(self) -> Result<(Put, CardSummary)> {
-        Ok((self.put()?, self.summary(self.added)))
+    /// The record for the store with all its tags, the note of it for the index, and the card's summary.
+    pub fn into_put(self) -> Result<(Put, Put, CardSummary)> {
+        let note = selfsame_card_index::note(&self.id)?;
+        Ok((self.put()?, note, self.summary(self.added)))
     }
 
     fn put(&self) -> Result<Put> {
@@ -380,6 +382,7 @@ impl Wallet {
     pub async fn delete_card(&self, person: &Person, id: &str) -> Result<()> {
         let card = self.card_record(person, id).await?;
         let mut batch = Batch::new(person.tenant.clone()).delete(CARD, id);
+        batch = batch.put(selfsame_card_index::note(id)?);
         let own_key = match card.key {
             // A key that the person did not create was created for this card alone.
             Some(key) if !self.is_named(&person.tenant, &key).await? => Some(key),
@@ -391,6 +394,10 @@ impl Wallet {
         self.shared.store.commit(batch).await?;
         if let Some(key) = &own_key {
             self.shared.keys.forget(&person.tenant, key);
+        }
+        // So that notes of cards that are gone do not gather.
+        if let Err(error) = self.card_index().work_off_notes(&person.tenant).await {
+            tracing::warn!(%error, "the index of cards waits");
         }
         Ok(())
     }

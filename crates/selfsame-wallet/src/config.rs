@@ -2,6 +2,7 @@
 
 use selfsame_crypto::SecretString;
 use selfsame_driver::Bound;
+use selfsame_haip::WantedProfile;
 use selfsame_openid4vc::wire::transaction::TransactionType;
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +14,10 @@ pub use selfsame_accounts::Registration;
 pub struct WalletConfig {
     /// Who may create a wallet.
     pub registration: Registration,
+    /// The profile that it keeps, whose rules are demanded of it at the start, and of issuers and verifiers.
+    pub profile: Option<WantedProfile>,
+    /// Whether it asks issuers for metadata that they have signed.
+    pub signed_metadata: WantedMetadata,
     /// Maximum number of a person's keys, including those of DIDs.
     pub keys_max: Bound,
     /// Maximum number of a person's cards.
@@ -33,10 +38,24 @@ pub struct WalletConfig {
     pub certificate_key: Option<SecretString>,
 }
 
+/// Whether a wallet asks issuers for metadata that they have signed (OpenID4VCI 1.0 §12.2.3).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WantedMetadata {
+    /// It does not.
+    Off,
+    /// It asks for them, and takes the others of issuers that have none.
+    Asked,
+    /// It takes no others.
+    Required,
+}
+
 impl Default for WalletConfig {
     fn default() -> Self {
         Self {
             registration: Registration::Open,
+            profile: None,
+            signed_metadata: WantedMetadata::Off,
             keys_max: Bound::of(100),
             cards_max: Bound::of(1000),
             bytes_max: Bound::of(64 << 20),

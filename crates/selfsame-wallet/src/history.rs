@@ -79,21 +79,20 @@ pub(super) fn origin_of(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-impl OneUse {
-    pub(super) fn of(key: &UseKey) -> Self {
-        Self {
-            issuer: key.issuer.to_string(),
-            digest: encoding::base64url_encode(&key.digest),
-        }
+/// Where a single-use card that was shown is marked as used.
+pub(super) fn one_use(key: &UseKey) -> OneUse {
+    OneUse {
+        issuer: key.issuer.to_string(),
+        digest: encoding::base64url_encode(&key.digest),
     }
+}
 
-    fn place(&self) -> Option<UseKey> {
-        let digest = encoding::base64url_decode(&self.digest).ok()?;
-        Some(UseKey {
-            issuer: Did::parse(&self.issuer).ok()?,
-            digest: digest.try_into().ok()?,
-        })
-    }
+fn place(one: &OneUse) -> Option<UseKey> {
+    let digest = encoding::base64url_decode(&one.digest).ok()?;
+    Some(UseKey {
+        issuer: Did::parse(&one.issuer).ok()?,
+        digest: digest.try_into().ok()?,
+    })
 }
 
 impl Wallet {
@@ -108,12 +107,12 @@ impl Wallet {
             decode::<HistoryEntry>(&record.value)
         })?;
         let given = listed.items.iter().flat_map(|entry| &entry.one_use);
-        let places = given.filter_map(OneUse::place).collect();
+        let places = given.filter_map(place).collect();
         let seen = self.shared.uses_seen(places).await;
         for entry in &mut listed.items {
-            let places = entry.one_use.iter().filter_map(OneUse::place);
+            let places = entry.one_use.iter().filter_map(place);
             entry.used = places
-                .filter_map(|place| seen.get(&place).map(CredentialUse::of))
+                .filter_map(|key| seen.get(&key).map(CredentialUse::of))
                 .collect();
         }
         Ok(listed)

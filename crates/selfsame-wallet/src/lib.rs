@@ -13,14 +13,13 @@ mod keys;
 mod known;
 mod leaving;
 mod logo;
-mod opening;
 mod path;
+mod profile;
 mod quota;
 mod receive;
-mod refusal;
 mod technical;
 mod trust;
-pub mod view;
+mod wire;
 
 use std::sync::Arc;
 
@@ -28,6 +27,7 @@ use selfsame_accounts::{Accounts, AccountsParts};
 use selfsame_attester::Attester;
 use selfsame_core::organisation::Organisation;
 use selfsame_core::{Correspondent, Shared};
+use selfsame_haip::WantedProfile;
 use selfsame_net::{Cache, CacheSettings};
 use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wire::transaction::{TransactionType, known_types};
@@ -37,16 +37,36 @@ use answer::Answering;
 pub use cards::search::{CardOrder, WhichCards};
 use cards::upgrade::Retagged;
 pub use carry::{BegunCopy, CopyPart, RefusedLine, RestoredCopy};
-use config::WalletConfig;
+use config::{WalletConfig, WantedMetadata};
 use known::{KnownIssuer, RecentIssuers};
 use quota::Quotas;
 use receive::{NotifyingIssuer, Receiving};
 
 pub use everything::{HeldPart, HeldSection};
-pub use opening::{RequestOpener, transport};
-pub use refusal::refusal;
 pub use selfsame_accounts::{KNOWN_SECONDS, Whence};
+pub use selfsame_card_index::{CardGroup, CardGroups, GroupBy, Grouping};
+pub use selfsame_holder::{refusal, transport};
+pub use selfsame_wire::WalletWire;
 pub use trust::OwnParties;
+
+/// What the wallet takes and returns.
+pub mod view {
+    pub use selfsame_accounts::{Invitation, NewSession, Person};
+    pub use selfsame_wallet_view::cards::{
+        Card, CardSummary, ClaimLine, Display, PreparedCredential,
+    };
+    pub use selfsame_wallet_view::entries::{DidInfo, HistoryEntry, KeyInfo, OneUse};
+    pub use selfsame_wallet_view::named::{NamedValue, NamedValues};
+    pub use selfsame_wallet_view::offers::{
+        AcceptOffer, OfferPreview, OfferedCredential, SignInForOffer, TxCodePrompt,
+    };
+    pub use selfsame_wallet_view::requests::{
+        AnswerRequest, Answered, Asker, Choice, RequestPreview, ReturnedAnswer, Share, ShareSet,
+        TransactionFact, TransactionText,
+    };
+    pub use selfsame_wallet_view::table::{ClaimTable, MemberLabel, plain};
+    pub use selfsame_wallet_view::{carried, export_file, path, sent, words};
+}
 
 /// The parts that a wallet is built on.
 pub struct WalletParts {
@@ -60,6 +80,8 @@ pub struct WalletParts {
     pub types: Arc<Types>,
     /// The organisation whose types it knows by their titles.
     pub organisation: Organisation,
+    /// Records its calls, while the organisation has that switched on.
+    pub wire: WalletWire,
 }
 
 /// The wallet, shared by many people.
@@ -70,6 +92,8 @@ pub struct Wallet {
     organisation: Organisation,
     quotas: Quotas,
     client_id: String,
+    profile: Option<WantedProfile>,
+    signed_metadata: WantedMetadata,
     transactions: Vec<TransactionType>,
     accounts: Accounts,
     transport: Transport,
@@ -80,6 +104,7 @@ pub struct Wallet {
     notifying: Arc<NotifyingIssuer>,
     attester: Attester,
     retagged: Retagged,
+    wire: WalletWire,
 }
 
 /// The most issuers whose documents are kept.
@@ -99,6 +124,7 @@ impl Wallet {
             own,
             types,
             organisation,
+            wire,
         } = parts;
         let known = CacheSettings {
             capacity: ISSUERS,
@@ -114,8 +140,8 @@ impl Wallet {
                 origin: shared.config.origin.clone(),
                 registration: config.registration,
             }),
-            receiving: Arc::new(Receiving::new(shared.clone())),
-            answering: Arc::new(Answering::new()),
+            receiving: Arc::new(Receiving::new(shared.clone(), wire.clone(), config.profile)),
+            answering: Arc::new(Answering::new(wire.clone())),
             notifying: Arc::new(NotifyingIssuer::new(shared.clone())),
             attester: Attester::new(
                 shared.store.clone(),
@@ -125,6 +151,8 @@ impl Wallet {
             ),
             retagged: Retagged::default(),
             client_id: config.client_id.clone(),
+            profile: config.profile,
+            signed_metadata: config.signed_metadata,
             transactions: known_types(&config.transaction_types),
             quotas: Quotas::new(shared.clone(), config),
             transport: transport(&shared),
@@ -133,6 +161,7 @@ impl Wallet {
             own,
             types,
             organisation,
+            wire,
             shared,
         }
     }

@@ -6,6 +6,7 @@ pub(crate) mod flow;
 mod judge;
 mod notifying;
 mod possession;
+mod signed;
 
 use std::collections::BTreeMap;
 use std::iter;
@@ -23,13 +24,12 @@ use selfsame_openid4vc::wallet::offer::OfferSource;
 use selfsame_openid4vc::wallet::{self, Binding};
 use selfsame_openid4vc::wire::metadata::{Configuration, IssuerMetadata};
 use selfsame_openid4vc::wire::offer::{CredentialOffer, InputMode};
-use selfsame_store::Batch;
+use selfsame_store::{Batch, TenantId};
 use url::Url;
 
 use crate::cards::Look;
 use crate::history::KEPT;
 use crate::known::{KnownIssuer, OfferingIssuer};
-use crate::refusal::refusal;
 use crate::view::{
     AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, PreparedCredential,
     TxCodePrompt,
@@ -40,10 +40,15 @@ use flow::{Flow, FlowEnd};
 use possession::PossessedKey;
 use selfsame_core::Recency;
 use selfsame_core::view::readable;
+use selfsame_holder::recording::SeenFetch;
+use selfsame_holder::refusal;
+use selfsame_wire::WalletFetch;
 
 pub(crate) use flow::Receiving;
 pub(crate) use notifying::NotifyingIssuer;
 
+/// The media type of documents.
+const JSON: &str = "application/json";
 const COPIES_MAX: usize = 20;
 /// Maximum age in seconds of an issuer's documents when a code is redeemed: if an endpoint has moved since, the code
 /// would be lost.
@@ -77,7 +82,7 @@ impl Wallet {
     /// # Errors
     /// If the offer or the issuer's documents are invalid, or can't be fetched.
     pub async fn preview_offer(&self, link: &str) -> Result<OfferPreview> {
-        let offer = self.offer(link).await?;
+        let offer = self.offer(link, None).await?;
         let known = self.issuer_of(&offer, u64::MAX).await?;
         check_for_people(&offer, &known.issuer)?;
         let mut credentials = offered(&offer, &known.issuer);
@@ -130,7 +135,7 @@ impl Wallet {
         person: &Person,
         accept: &AcceptOffer,
     ) -> Result<Vec<CardSummary>> {
-        let offer = self.offer(&accept.offer).await?;
+        let offer = self.offer(&accept.offer, Some(&person.tenant)).await?;
         let known = self.issuer_of(&offer, REDEEMING_AGE).await?;
         check_for_people(&offer, &known.issuer)?;
         self.accept(person, accept, OfferToAccept::by_itself(offer, known))
@@ -169,8 +174,8 @@ impl Wallet {
         person: &Person,
         accept: &AcceptOffer,
     ) -> Result<Vec<CardSummary>> {
-        let offer = self.offer(&accept.offer).await?;
-        let known = self.issuer_of(&offer, REDEEMING_AGE).await?;
+        let offer = self.offer(&accept.offer, Some(&person.tenant)).await?;
+        let known = self.described(&offer, REDEEMING_AGE).await?;
         self.accept(person, accept, OfferToAccept::by_itself(offer, known))
             .await
     }
@@ -259,7 +264,7 @@ impl Wallet {
         Ok((Some(PossessedKey::new(key)), batch))
     }
 
-    async fn offer(&self, link: &str) -> Result<CredentialOffer> {
+    async fn offer(&self, link: &str, reader: Option<&TenantId>) -> Result<CredentialOffer> {
         let source = wallet::offer::locate(link, &self.transport).map_err(|wrong| Error {
             // Nothing was fetched yet, so the link is at fault.
             kind: ErrorKind::BadRequest,
@@ -272,6 +277,15 @@ impl Wallet {
                     .fetched(&url)
                     .await
                     .map_err(|error| unreachable(Reason::new("the-offer"), &error))?;
+                if let Some(tenant) = reader {
+                    let fetched = SeenFetch {
+                        what: WalletFetch::Offer,
+                        url: &url,
+                        form: None,
+                        response: &response,
+                    };
+                    fetched.record(&self.wire, tenant).await;
+                }
                 if !response.is_success() {
                     return Err(not_given(response.status));
                 }
@@ -283,12 +297,23 @@ impl Wallet {
         }
     }
 
+    /// The issuer's documents, which describe what is offered, of an issuer that keeps the profile of the wallet.
+    async fn issuer_of(
+        &self,
+        offer: &CredentialOffer,
+        age_max: u64,
+    ) -> Result<Arc<OfferingIssuer>> {
+        let known = self.described(offer, age_max).await?;
+        self.check_offer(offer, &known)?;
+        Ok(known)
+    }
+
     /// The issuer's documents, which describe what is offered. If the cached copy does not, they are fetched again:
     /// issuers add credentials (OpenID4VCI 1.0 §4.1.1, §12.2). Repeated offers of credentials that do not exist cause
     /// such a fetch only as often as an unreachable issuer would: once in `ISSUER_REST` seconds.
     ///
     /// A copy older than `age_max` seconds is fetched again too; if that fails, the old copy is used.
-    async fn issuer_of(
+    async fn described(
         &self,
         offer: &CredentialOffer,
         age_max: u64,
@@ -344,12 +369,10 @@ impl Wallet {
 
     async fn fetch_issuer(&self, offer: &CredentialOffer) -> Result<Fresh<KnownIssuer>> {
         let url = wallet::metadata::issuer_location(offer, &self.transport).map_err(refusal)?;
-        let response = self
-            .document(&url, Reason::new("the-issuer-metadata"))
-            .await?;
+        let document = self.issuer_document(&url, &offer.credential_issuer).await?;
         let issuer = wallet::metadata::read_issuer(
-            &response.body,
-            response.content_type.as_deref(),
+            &document.body,
+            document.content_type.as_deref(),
             offer,
             &self.transport,
         )
@@ -361,7 +384,7 @@ impl Wallet {
         let known = KnownIssuer::new(issuer, &server, lacks)?;
         // RFC 9111 §4.2: cached no longer than both responses allow.
         Ok(Fresh::new(known)
-            .at_most(age_of(&response))
+            .at_most(age_of(&document.response))
             .at_most(server_age))
     }
 
@@ -397,8 +420,12 @@ impl Wallet {
     }
 
     async fn document(&self, url: &Url, what: Reason) -> Result<Response> {
+        self.document_as(url, JSON, what).await
+    }
+
+    async fn document_as(&self, url: &Url, accept: &'static str, what: Reason) -> Result<Response> {
         let response = self
-            .fetched(url)
+            .fetched_as(url, accept)
             .await
             .map_err(|error| unreachable(what.clone(), &error))?;
         if response.is_success() {
@@ -411,8 +438,16 @@ impl Wallet {
     }
 
     async fn fetched(&self, url: &Url) -> std::result::Result<Response, NetError> {
+        self.fetched_as(url, JSON).await
+    }
+
+    async fn fetched_as(
+        &self,
+        url: &Url,
+        accept: &'static str,
+    ) -> std::result::Result<Response, NetError> {
         let request = Request {
-            accept: Some("application/json"),
+            accept: Some(accept),
             ..Request::default()
         };
         let call = Call {

@@ -10,7 +10,7 @@ use url::Url;
 
 use crate::delivery::NoticeAt;
 use crate::endpoint::ControllerAt;
-use crate::patience::{Attempted, FailedAttempt};
+use crate::patience::Attempted;
 
 /// A message to a controller.
 pub(crate) struct ToController<'a> {
@@ -28,10 +28,10 @@ impl ToController<'_> {
         let told = match self.told(shared).await {
             Ok(Some(told)) => told,
             Ok(None) => return Attempted::Delivered,
-            Err(error) => return unread(error.reason),
+            Err(error) => return Attempted::unmade(error.reason),
         };
         let Some(url) = self.address(&told.topic) else {
-            return unread(Reason::new("webhook-topic-malformed"));
+            return Attempted::unmade(Reason::new("webhook-topic-malformed"));
         };
         let key = self.controller.key.expose();
         let wallet = self.controller.wallet.as_deref().unwrap_or_default();
@@ -72,14 +72,6 @@ impl ToController<'_> {
         drop(path);
         Some(url)
     }
-}
-
-fn unread(reason: Reason) -> Attempted {
-    Attempted::Failed(FailedAttempt {
-        reason,
-        retry_after: None,
-        is_outage: false,
-    })
 }
 
 #[cfg(test)]

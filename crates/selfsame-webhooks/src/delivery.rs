@@ -1,5 +1,6 @@
 //! A delivery: one event for one endpoint, until the endpoint has confirmed it.
 
+use selfsame_book::news::NEWS;
 use selfsame_core::events::EventKind;
 use selfsame_core::notice;
 use selfsame_crypto::encoding::base64url_encode;
@@ -34,7 +35,7 @@ pub(crate) struct ToldEvent {
     pub at: UnixTime,
     /// The cursor of the event, if it is one of the sequence.
     pub cursor: Option<String>,
-    /// The notice that is told, if the event is an agent's.
+    /// The record of what is told: an agent's notice, or a book's news.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<NoticeAt>,
     /// The span in which it was told, if its trace is recorded.
@@ -42,7 +43,7 @@ pub(crate) struct ToldEvent {
     pub trace: Option<TraceContext>,
 }
 
-/// Where the notice of an agent is.
+/// Where the record of what is told is.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub(crate) struct NoticeAt {
     pub tenant: String,
@@ -67,15 +68,18 @@ pub(crate) struct Delivery {
 impl ToldEvent {
     /// What a stored event tells; `None` if no webhook is sent events of this kind.
     pub fn of(event: &StoredEvent) -> Option<Self> {
-        let kind = EventKind::named(&event.place.kind)?;
-        let (event_type, id) = (EventType::of(kind)?, &event.place.id);
-        let notice = (event_type == EventType::AgentNotice).then(|| NoticeAt {
+        let id = &event.place.id;
+        let event_type = match event.place.kind.as_str() {
+            NEWS => EventType::BookEntered,
+            kind => EventType::of(EventKind::named(kind)?)?,
+        };
+        let notice = event_type.has_record().then(|| NoticeAt {
             tenant: event.place.tenant.to_string(),
             id: id.clone(),
         });
-        let subject = match notice {
-            Some(_) => notice::subject(id),
-            None => id,
+        let subject = match event_type {
+            EventType::AgentNotice => notice::subject(id),
+            _ => id,
         };
         Some(Self {
             event_type,
@@ -85,6 +89,11 @@ impl ToldEvent {
             notice,
             trace: None,
         })
+    }
+
+    /// Whether it is a new entry of a credential book.
+    pub fn is_news(&self) -> bool {
+        self.event_type == EventType::BookEntered
     }
 
     /// The id of the message: the same whenever this is sent to the same endpoint. It has no full stop.
@@ -97,6 +106,11 @@ impl ToldEvent {
 
     /// The body of the message (Standard Webhooks, "Payload structure"). It has no claim and no person's name.
     pub fn body(&self) -> Vec<u8> {
+        self.message().to_string().into_bytes()
+    }
+
+    /// The body as JSON.
+    pub fn message(&self) -> Value {
         let mut data = Map::new();
         if !self.event_type.is_about_webhook() {
             data.insert("id".to_owned(), Value::from(self.subject.as_str()));
@@ -109,7 +123,7 @@ impl ToldEvent {
         if let (Some(cursor), Some(object)) = (&self.cursor, body.as_object_mut()) {
             object.insert("cursor".to_owned(), Value::from(cursor.as_str()));
         }
-        body.to_string().into_bytes()
+        body
     }
 
     /// A delivery of this to an endpoint.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use selfsame_book::news::BookNews;
 use selfsame_core::Shared;
 use selfsame_driver::Result;
 use selfsame_store::backend::StoredEvent;
@@ -21,6 +22,9 @@ use crate::sender::Senders;
 /// The maximum number of events in one commit. With as many endpoints as a tenant may have, that is as much as a commit
 /// may write.
 const EVENTS_AT_ONCE: usize = 200;
+/// The number of deliveries after which the next events wait for another commit: one event writes as many as a tenant
+/// has endpoints, and a commit has a bound.
+const DELIVERIES_AT_ONCE: usize = 3_000;
 /// The pause after a commit woke the task, so that one commit of ours follows many of others.
 const GATHERED_FOR: Duration = Duration::from_millis(10);
 /// How often the task looks for events and endpoints of other processes.
@@ -62,7 +66,18 @@ struct Receivers<'a> {
 /// Deliveries to be written, and the endpoints that get them.
 struct NewDeliveries {
     batch: Batch,
+    count: usize,
     woken: Vec<EndpointAt>,
+}
+
+impl NewDeliveries {
+    const fn none(batch: Batch) -> Self {
+        Self {
+            batch,
+            count: 0,
+            woken: Vec::new(),
+        }
+    }
 }
 
 impl Dispatcher {
@@ -121,10 +136,7 @@ impl Dispatcher {
         let after = so_far.cursor.as_deref();
         match store.events_after(after, EVENTS_AT_ONCE).await? {
             Some(events) if events.is_empty() => Ok(EventsLook::Nothing),
-            Some(events) => {
-                let new = receivers.deliveries(&events, &so_far).await?;
-                self.commit(new, events.len()).await
-            }
+            Some(events) => receivers.deliver(&events, &so_far).await,
             None => receivers.missed(&so_far).await,
         }
     }
@@ -186,17 +198,17 @@ impl Receivers<'_> {
         Ok(self.found.get(owner).map_or(&[], Vec::as_slice))
     }
 
-    async fn deliveries(
-        mut self,
-        events: &[StoredEvent],
-        so_far: &ReadSoFar,
-    ) -> Result<NewDeliveries> {
-        let end = events.last().map(StoredEvent::cursor);
-        let mut new = NewDeliveries {
-            batch: so_far.moved_to(end.as_deref())?,
-            woken: Vec::new(),
-        };
+    /// Writes the deliveries of the first of these events, as many as one commit takes.
+    async fn deliver(mut self, events: &[StoredEvent], so_far: &ReadSoFar) -> Result<EventsLook> {
+        let mut new = NewDeliveries::none(Batch::new(TenantId::instance()));
+        let (mut end, mut read) = (None, events.len());
         for event in events {
+            if new.count >= DELIVERIES_AT_ONCE {
+                // The rest is read at once.
+                read = EVENTS_AT_ONCE;
+                break;
+            }
+            end = Some(event.cursor());
             let owner = (self.dispatcher.owner_of)(&event.place.tenant);
             if let (Some(owner), Some(told)) = (owner, ToldEvent::of(event)) {
                 let (kind, id) = (&event.place.kind, &event.place.id);
@@ -204,7 +216,8 @@ impl Receivers<'_> {
                 new = self.add(new, &owner, &ToldEvent { trace, ..told }).await?;
             }
         }
-        Ok(new)
+        new.batch = new.batch.and(so_far.moved_to(end.as_deref())?);
+        self.dispatcher.commit(new, read).await
     }
 
     /// Tells every endpoint that events were removed before they were read, and goes on with what happens now. After
@@ -222,17 +235,11 @@ impl Receivers<'_> {
             trace: None,
         };
         for owner in records::owners(&dispatcher.shared.store).await? {
-            let new = NewDeliveries {
-                batch: Batch::new(owner.clone()),
-                woken: Vec::new(),
-            };
+            let new = NewDeliveries::none(Batch::new(owner.clone()));
             let new = self.add(new, &owner, &told).await?;
             dispatcher.commit(new, 0).await?;
         }
-        let moved = NewDeliveries {
-            batch: so_far.moved_to(newest.as_deref())?,
-            woken: Vec::new(),
-        };
+        let moved = NewDeliveries::none(so_far.moved_to(newest.as_deref())?);
         dispatcher.commit(moved, 0).await
     }
 
@@ -244,21 +251,43 @@ impl Receivers<'_> {
         told: &ToldEvent,
     ) -> Result<NewDeliveries> {
         let now = self.dispatcher.shared.clock.now();
-        let NewDeliveries { batch, mut woken } = new;
+        let news = self.news(owner, told).await?;
+        let NewDeliveries {
+            batch,
+            mut count,
+            mut woken,
+        } = new;
         let mut batch = batch.for_tenant(owner.clone());
-        let wanting = |found: &&FoundEndpoint| found.endpoint.wants(told.event_type);
+        let wanting = |found: &&FoundEndpoint| match &news {
+            Some(news) => found.endpoint.wants(told.event_type) && found.endpoint.wants_news(news),
+            None => !told.is_news() && found.endpoint.wants(told.event_type),
+        };
         for found in self.of(owner).await?.iter().filter(wanting) {
             let delivery = told.clone().to(&found.id, now);
             batch = batch.put(records::delivery_put(
                 &told.message_id(&found.id),
                 &delivery,
             )?);
+            count = count.saturating_add(1);
             let (owner, id) = (owner.clone(), found.id.clone());
             let at = EndpointAt { owner, id };
             if !woken.contains(&at) {
                 woken.push(at);
             }
         }
-        Ok(NewDeliveries { batch, woken })
+        Ok(NewDeliveries {
+            batch,
+            count,
+            woken,
+        })
+    }
+
+    /// The news that a book's event tells, if anybody may want it and its entry is not erased.
+    async fn news(&mut self, owner: &TenantId, told: &ToldEvent) -> Result<Option<BookNews>> {
+        let may_want = |found: &FoundEndpoint| found.endpoint.wants(told.event_type);
+        if !told.is_news() || !self.of(owner).await?.iter().any(may_want) {
+            return Ok(None);
+        }
+        records::news(&self.dispatcher.shared.store, told).await
     }
 }

@@ -1,9 +1,11 @@
 //! An endpoint: where a tenant's events are sent, which of them, and with which secrets they are signed.
 
+use selfsame_book::news::{BookNews, NewsWanted};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::{Error, Reason, Result};
+use selfsame_net::guard::Reach;
 use selfsame_oauth::secret;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -44,6 +46,32 @@ pub(crate) enum EndpointForm {
     Standard,
     /// ACA-Py's: the record of an agent, posted to its topic.
     Agent(ControllerAt),
+    /// Those of a credential book's subscribers.
+    Book(NewsReader),
+}
+
+/// What a subscriber of a credential book wants to hear of.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct NewsReader {
+    /// The name of the subscriber.
+    pub subscriber: String,
+    pub wanted: NewsWanted,
+    /// What each message has, so that the receiver knows its sender, as OrgBook's have; empty if it wants none.
+    #[serde(with = "secret")]
+    pub token: SecretString,
+    /// The only one of the instance's own and trusted origins that it may name; `None` for none of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+}
+
+/// Why a subscriber is not called at one of the instance's own and trusted origins.
+pub(crate) const INWARD: &str =
+    "subscribers may not name an origin of this instance or one that it trusts";
+
+/// Whether a subscriber may be called at a URL that the instance reaches so. `origin` is the one of the instance's own and
+/// trusted origins at which those who keep the book registered it. It chooses all others itself, so they are outside.
+pub(crate) fn is_outside(url: &Url, reach: Reach, origin: Option<&str>) -> bool {
+    reach != Reach::Own || origin == Some(url.origin().ascii_serialization().as_str())
 }
 
 /// The controller of an agent.
@@ -80,18 +108,40 @@ impl Endpoint {
         }
     }
 
-    /// Whether it is sent events of this type.
+    /// Whether it is sent events of this type; of a book's news, whether it may be: [`Self::wants_news`].
     pub fn wants(&self, event_type: EventType) -> bool {
-        let is_notice = event_type == EventType::AgentNotice;
-        if let EndpointForm::Agent(_) = self.form {
-            return self.disabled.is_none() && is_notice;
-        }
-        if is_notice {
-            return false;
-        }
         let listed = |types: &Vec<EventType>| types.contains(&event_type);
-        self.disabled.is_none()
-            && (event_type.is_about_webhook() || self.types.as_ref().is_none_or(listed))
+        let is_wanted = match (&self.form, event_type) {
+            (EndpointForm::Agent(_), _) => event_type == EventType::AgentNotice,
+            (EndpointForm::Book(_), EventType::BookEntered) => true,
+            (EndpointForm::Book(_), _) => event_type.is_about_webhook(),
+            (EndpointForm::Standard, EventType::AgentNotice | EventType::BookEntered) => false,
+            (EndpointForm::Standard, _) => {
+                event_type.is_about_webhook() || self.types.as_ref().is_none_or(listed)
+            }
+        };
+        is_wanted && self.disabled.is_none()
+    }
+
+    /// Whether it is sent this news of a book.
+    pub fn wants_news(&self, news: &BookNews) -> bool {
+        matches!(&self.form, EndpointForm::Book(reader) if reader.wanted.wants(news))
+    }
+
+    /// The subscriber of a credential book whose endpoint it is.
+    pub fn subscriber(&self) -> Option<&str> {
+        match &self.form {
+            EndpointForm::Book(reader) => Some(&reader.subscriber),
+            EndpointForm::Standard | EndpointForm::Agent(_) => None,
+        }
+    }
+
+    /// The only one of the instance's own and trusted origins that its subscriber may name.
+    pub fn origin(&self) -> Option<&str> {
+        match &self.form {
+            EndpointForm::Book(reader) => reader.origin.as_deref(),
+            EndpointForm::Standard | EndpointForm::Agent(_) => None,
+        }
     }
 
     /// Replaces the secret. The former one signs too for a day.

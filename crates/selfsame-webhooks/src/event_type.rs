@@ -25,12 +25,27 @@ pub enum EventType {
     /// A wallet said that it could not keep a credential; `id` is the issued credential's.
     #[serde(rename = "credential.failed")]
     CredentialFailed,
+    /// A wallet asked for a credential that needs an approval; `id` is the request's.
+    #[serde(rename = "approval.needed")]
+    ApprovalNeeded,
+    /// A request for a credential was approved; `id` is the request's.
+    #[serde(rename = "approval.given")]
+    ApprovalGiven,
+    /// A request for a credential was refused; `id` is the request's.
+    #[serde(rename = "approval.refused")]
+    ApprovalRefused,
     /// The state of a verifier's request changed; `id` is the request's.
     #[serde(rename = "verification.changed")]
     VerificationChanged,
     /// The registry accepted a transaction; `id` is its sequence number.
     #[serde(rename = "registry.anchored")]
     RegistryAnchored,
+    /// A subscription of the credential book is paused, because its receiver took nothing; `id` is the subscription's.
+    #[serde(rename = "book.subscription_paused")]
+    SubscriptionPaused,
+    /// A credential was entered into the credential book; its subscribers alone are sent it, in a form of its own.
+    #[serde(rename = "book.entered")]
+    BookEntered,
     /// A record of an agent changed; its controllers alone are sent it, in ACA-Py's form.
     #[serde(rename = "agent.notice")]
     AgentNotice,
@@ -44,15 +59,19 @@ pub enum EventType {
 
 impl EventType {
     /// The types that an endpoint can ask for.
-    pub const ASKED_FOR: [Self; 8] = [
+    pub const ASKED_FOR: [Self; 12] = [
         Self::OfferCreated,
         Self::CredentialIssued,
         Self::CredentialStatusChanged,
         Self::CredentialAccepted,
         Self::CredentialDeleted,
         Self::CredentialFailed,
+        Self::ApprovalNeeded,
+        Self::ApprovalGiven,
+        Self::ApprovalRefused,
         Self::VerificationChanged,
         Self::RegistryAnchored,
+        Self::SubscriptionPaused,
     ];
 
     /// Its name in a message.
@@ -65,8 +84,13 @@ impl EventType {
             Self::CredentialAccepted => "credential.accepted",
             Self::CredentialDeleted => "credential.deleted",
             Self::CredentialFailed => "credential.failed",
+            Self::ApprovalNeeded => "approval.needed",
+            Self::ApprovalGiven => "approval.given",
+            Self::ApprovalRefused => "approval.refused",
             Self::VerificationChanged => "verification.changed",
             Self::RegistryAnchored => "registry.anchored",
+            Self::SubscriptionPaused => "book.subscription_paused",
+            Self::BookEntered => "book.entered",
             Self::AgentNotice => "agent.notice",
             Self::EventsMissed => "events.missed",
             Self::WebhookTest => "webhook.test",
@@ -95,8 +119,16 @@ impl EventType {
             EventKind::WalletAccepted => Self::CredentialAccepted,
             EventKind::WalletDeleted => Self::CredentialDeleted,
             EventKind::WalletFailed => Self::CredentialFailed,
+            EventKind::ApprovalNeeded => Self::ApprovalNeeded,
+            EventKind::ApprovalGiven => Self::ApprovalGiven,
+            EventKind::ApprovalRefused => Self::ApprovalRefused,
             EventKind::Received | EventKind::Presented | EventKind::EnvelopeQueued => return None,
         })
+    }
+
+    /// Whether a record says what is told.
+    pub(crate) fn has_record(self) -> bool {
+        matches!(self, Self::AgentNotice | Self::BookEntered)
     }
 
     /// Whether every endpoint gets it, whatever types it asks for.
@@ -113,6 +145,7 @@ mod tests {
     fn each_type_has_one_name() {
         let others = [
             EventType::AgentNotice,
+            EventType::BookEntered,
             EventType::EventsMissed,
             EventType::WebhookTest,
         ];

@@ -14,6 +14,7 @@ mod patience;
 mod records;
 mod sender;
 mod signature;
+mod told_reader;
 mod view;
 mod webhooks;
 mod window;
@@ -21,7 +22,10 @@ mod window;
 pub use delivery::DeliveryState;
 pub use event_type::EventType;
 pub use hearing::{Following, Hearers};
-pub use manage::{AgentController, COUNTED_MAX, DeliveryCounts, WhichDeliveries};
+pub use manage::{
+    AgentController, COUNTED_MAX, CreatedSubscription, DeliveryCounts, NewSubscription,
+    SubscriptionChange, SubscriptionView, WhichDeliveries,
+};
 pub use signature::WebhookSecret;
 pub use view::{
     CreatedEndpoint, EndpointChange, EndpointView, EventReplay, NewEndpoint, Replayed,

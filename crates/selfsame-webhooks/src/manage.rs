@@ -2,6 +2,7 @@
 
 mod controllers;
 mod replay;
+mod subscriptions;
 
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
@@ -17,6 +18,9 @@ use crate::view::{CreatedEndpoint, EndpointChange, EndpointView, NewEndpoint, We
 use crate::webhooks::Webhooks;
 
 pub use controllers::AgentController;
+pub use subscriptions::{
+    CreatedSubscription, NewSubscription, SubscriptionChange, SubscriptionView,
+};
 
 /// How often something is tried again that changed meanwhile.
 const RACES_MAX: u32 = 4;
@@ -69,9 +73,11 @@ impl Webhooks {
                 return Ok(());
             }
             let owned = OwnedCount::read(store, owner).await?;
+            // Whoever adds another one meanwhile changes the count, and this is looked at again.
+            self.is_within(owner, endpoint).await?;
             let batch = Batch::new(owner.clone()).expect(ENDPOINT, id, Expect::Absent);
             let mut batch = batch.put(put.clone());
-            batch = owned.one_more(batch, owner)?;
+            batch = owned.one_more(batch, owner, &endpoint.form)?;
             let so_far = ReadSoFar::read(store).await?;
             // The first endpoint of all is not sent what happened before it was there.
             if !so_far.is_begun() || records::owners(store).await?.is_empty() {
@@ -90,13 +96,16 @@ impl Webhooks {
         Err(changed())
     }
 
-    /// The endpoints of a tenant, the oldest first.
+    /// The endpoints of a tenant, the oldest first, without those of subscribers of its credential book.
     ///
     /// # Errors
     /// The store's.
     pub async fn endpoints(&self, owner: &TenantId) -> Result<Vec<EndpointView>> {
         let found = records::endpoints(&self.shared.store, owner).await?;
-        Ok(found.iter().map(EndpointView::of).collect())
+        let own = found
+            .iter()
+            .filter(|one| one.endpoint.subscriber().is_none());
+        Ok(own.map(EndpointView::of).collect())
     }
 
     /// An endpoint.
@@ -162,7 +171,8 @@ impl Webhooks {
                 .expect(ENDPOINT, id, Expect::Version(found.version))
                 .delete(ENDPOINT, id);
             let owned = OwnedCount::read(store, owner).await?;
-            match store.commit(owned.one_less(batch, owner)?).await {
+            let batch = owned.one_less(batch, owner, &found.endpoint.form)?;
+            match store.commit(batch).await {
                 Ok(_) => return self.remove_deliveries(owner, id).await,
                 Err(StoreError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),

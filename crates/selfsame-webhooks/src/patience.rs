@@ -38,6 +38,15 @@ pub(crate) struct FailedAttempt {
 }
 
 impl Attempted {
+    /// The result of an attempt that was not made: what is to be sent can't be read, or may not be sent there.
+    pub fn unmade(reason: Reason) -> Self {
+        Self::Failed(FailedAttempt {
+            reason,
+            retry_after: None,
+            is_outage: false,
+        })
+    }
+
     /// The result of a call ("Delivery success and failure").
     pub fn of(answer: Result<Response, NetError>) -> Self {
         match answer {

@@ -3,13 +3,14 @@
 
 use std::collections::HashSet;
 
+use selfsame_book::news::{BookNews, NEWS};
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::{all, decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Record, Store, Tag, TenantId};
 use serde::{Deserialize, Serialize};
 
-use crate::delivery::{Delivery, DeliveryState};
+use crate::delivery::{Delivery, DeliveryState, ToldEvent};
 use crate::endpoint::{Endpoint, EndpointForm};
 use crate::hearing::FollowedOwners;
 use crate::window::Pending;
@@ -27,6 +28,9 @@ const CURSOR_ID: &str = "events";
 const KEPT_SECONDS: u64 = 30 * 86_400;
 /// The maximum number of endpoints of a tenant.
 pub(crate) const ENDPOINTS_MAX: u32 = 20;
+/// The maximum number of subscriptions of a tenant's credential book, and of those of one subscriber.
+pub(crate) const READERS_MAX: u32 = 500;
+pub(crate) const READERS_EACH: usize = 10;
 
 /// The place of an endpoint.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -52,11 +56,18 @@ impl FoundEndpoint {
     }
 }
 
-/// The endpoints of a tenant.
+/// The endpoints of a tenant. One that can't be read is left out, so that it does not hold up the others.
 pub(crate) async fn endpoints(store: &Store, owner: &TenantId) -> Result<Vec<FoundEndpoint>> {
     let page = Page::first(MAX_PAGE);
     let records = store.list(owner, ENDPOINT, &page).await?;
-    records.iter().map(FoundEndpoint::read).collect()
+    let found = records.iter().filter_map(|record| {
+        let read = FoundEndpoint::read(record);
+        read.inspect_err(|error| {
+            tracing::error!(endpoint = record.id, %error, "the record of a webhook can't be read");
+        })
+        .ok()
+    });
+    Ok(found.collect())
 }
 
 /// An endpoint; `None` if it does not exist.
@@ -132,44 +143,88 @@ pub(crate) async fn followed(store: &Store) -> Result<FollowedOwners> {
     Ok(followed)
 }
 
+/// The news of a book that an event tells; `None` if its entry was erased, or it is not kept any more, or can't be read.
+pub(crate) async fn news(store: &Store, told: &ToldEvent) -> Result<Option<BookNews>> {
+    let Some(at) = told.notice.as_ref().filter(|_| told.is_news()) else {
+        return Ok(None);
+    };
+    let tenant = TenantId::parse(&at.tenant)?;
+    let Some(record) = store.read(&tenant, NEWS, &at.id).await? else {
+        return Ok(None);
+    };
+    // News that can't be read must not hold up the events behind it.
+    let news: Result<BookNews> = decode(&record.value);
+    Ok(news
+        .inspect_err(|error| {
+            tracing::error!(entry = at.id, %error, "the news of a credential book can't be read");
+        })
+        .ok())
+}
+
 /// How many endpoints a tenant has, as its record says.
 pub(crate) struct OwnedCount {
-    count: u32,
+    owned: OwnerRecord,
     version: Option<u64>,
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 struct OwnerRecord {
     endpoints: u32,
+    /// Those of subscribers of its credential book, which are counted apart.
+    #[serde(default)]
+    readers: u32,
+}
+
+impl OwnerRecord {
+    /// The number of those that are counted together with an endpoint of this form, and their maximum.
+    fn beside(&mut self, form: &EndpointForm) -> (&mut u32, u32) {
+        match form {
+            EndpointForm::Book(_) => (&mut self.readers, READERS_MAX),
+            EndpointForm::Standard | EndpointForm::Agent(_) => (&mut self.endpoints, ENDPOINTS_MAX),
+        }
+    }
 }
 
 impl OwnedCount {
     pub async fn read(store: &Store, owner: &TenantId) -> Result<Self> {
         let instance = TenantId::instance();
         let record = store.read(&instance, OWNER, owner.as_str()).await?;
-        let count = record.as_ref().map(|record| {
-            let owned: Result<OwnerRecord> = decode(&record.value);
-            owned.map(|owned| owned.endpoints)
-        });
+        let owned = record.as_ref().map(|record| decode(&record.value));
         Ok(Self {
-            count: count.transpose()?.unwrap_or(0),
+            owned: owned.transpose()?.unwrap_or_default(),
             version: record.map(|record| record.version),
         })
     }
 
-    /// Counts one more endpoint in the batch that adds it.
-    pub fn one_more(&self, batch: Batch, owner: &TenantId) -> Result<Batch> {
-        if self.count >= ENDPOINTS_MAX {
-            return Err(
-                Error::new(ErrorKind::Conflict, "webhooks-too-many").with("most", &ENDPOINTS_MAX)
-            );
-        }
-        self.noted(batch, owner, self.count.saturating_add(1))
+    /// Whether the tenant's credential book has subscriptions.
+    pub fn has_readers(&self) -> bool {
+        self.owned.readers > 0
     }
 
-    /// Counts one endpoint less in the batch that removes it.
-    pub fn one_less(&self, batch: Batch, owner: &TenantId) -> Result<Batch> {
-        self.noted(batch, owner, self.count.saturating_sub(1))
+    /// Counts one more endpoint of this form in the batch that adds it.
+    pub fn one_more(&self, batch: Batch, at: &TenantId, form: &EndpointForm) -> Result<Batch> {
+        let mut owned = self.owned;
+        let (count, most) = owned.beside(form);
+        if *count >= most {
+            return Err(match form {
+                EndpointForm::Book(_) => {
+                    Error::new(ErrorKind::Conflict, "book-subscriptions-many").with("most", &most)
+                }
+                EndpointForm::Standard | EndpointForm::Agent(_) => {
+                    Error::new(ErrorKind::Conflict, "webhooks-too-many").with("most", &most)
+                }
+            });
+        }
+        *count = count.saturating_add(1);
+        self.noted(batch, at, owned)
+    }
+
+    /// Counts one endpoint of this form less in the batch that removes it.
+    pub fn one_less(&self, batch: Batch, at: &TenantId, form: &EndpointForm) -> Result<Batch> {
+        let mut owned = self.owned;
+        let (count, _) = owned.beside(form);
+        *count = count.saturating_sub(1);
+        self.noted(batch, at, owned)
     }
 
     /// The batch that notes the endpoints of a tenant whose records came from another instance. They are sent the events
@@ -179,12 +234,15 @@ impl OwnedCount {
     /// The store's.
     pub async fn arrived(store: &Store, owner: &TenantId) -> Result<Batch> {
         let batch = Batch::new(TenantId::instance());
-        let count = endpoints(store, owner).await?.len();
-        if count == 0 {
+        let mut owned = OwnerRecord::default();
+        for found in endpoints(store, owner).await? {
+            let (count, _) = owned.beside(&found.endpoint.form);
+            *count = count.saturating_add(1);
+        }
+        if owned == OwnerRecord::default() {
             return Ok(batch);
         }
-        let count = u32::try_from(count).unwrap_or(u32::MAX);
-        let batch = Self::read(store, owner).await?.noted(batch, owner, count)?;
+        let batch = Self::read(store, owner).await?.noted(batch, owner, owned)?;
         let so_far = ReadSoFar::read(store).await?;
         if so_far.is_begun() && has_owner(store).await? {
             return Ok(batch);
@@ -194,16 +252,13 @@ impl OwnedCount {
         Ok(batch.and(so_far.moved_to(newest.as_deref())?))
     }
 
-    fn noted(&self, batch: Batch, owner: &TenantId, endpoints: u32) -> Result<Batch> {
+    fn noted(&self, batch: Batch, owner: &TenantId, owned: OwnerRecord) -> Result<Batch> {
         let expected = self.version.map_or(Expect::Absent, Expect::Version);
         let batch = batch.for_tenant(TenantId::instance());
         let batch = batch.expect(OWNER, owner.as_str(), expected);
-        Ok(match endpoints {
-            0 => batch.delete(OWNER, owner.as_str()),
-            _ => {
-                let value = encode(&OwnerRecord { endpoints })?;
-                batch.put(Put::new(OWNER, owner.as_str(), value))
-            }
+        Ok(match owned == OwnerRecord::default() {
+            true => batch.delete(OWNER, owner.as_str()),
+            false => batch.put(Put::new(OWNER, owner.as_str(), encode(&owned)?)),
         })
     }
 }

@@ -13,20 +13,26 @@ use selfsame_driver::{Reason, Result};
 use selfsame_net::{Authorization, Body, Call, CallHeader, CallLimits, Method, Request};
 use selfsame_store::{Batch, Expect, StoreError};
 use selfsame_traces::{Attribute, SpanEnd};
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::controller::ToController;
-use crate::delivery::DeliveryState;
-use crate::endpoint::{Endpoint, EndpointForm};
+use crate::delivery::{DeliveryState, ToldEvent};
+use crate::endpoint::{Endpoint, EndpointForm, INWARD, is_outside};
+use crate::event_type::EventType;
 use crate::patience::{Attempted, endpoint_pause};
-use crate::records::{self, DELIVERY, ENDPOINT, EndpointAt, TURN};
+use crate::records::{self, DELIVERY, ENDPOINT, EndpointAt, FoundEndpoint, TURN};
 use crate::signature::SignedMessage;
+use crate::told_reader;
 use crate::window::{Pending, Window};
 
 /// Messages sent to one endpoint at once.
 const AT_ONCE: usize = 32;
+/// Messages sent at once to one subscriber's endpoint of a credential book, and to those of all books of this process.
+/// Outsiders name them, and there may be hundreds for each book.
+pub(crate) const TO_READER_AT_ONCE: usize = 4;
+pub(crate) const TO_READERS_AT_ONCE: usize = 48;
 /// How long an attempt may take.
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// The longest body of an answer, in bytes. It is not kept.
@@ -44,6 +50,8 @@ pub(crate) struct Senders {
     /// Names this process in the records of turns.
     process: String,
     running: Mutex<HashMap<EndpointAt, Arc<Notify>>>,
+    /// The places of messages to subscribers of credential books.
+    pub reader_places: Arc<Semaphore>,
     stopping: watch::Receiver<bool>,
 }
 
@@ -54,6 +62,7 @@ impl Senders {
             shared,
             process,
             running: Mutex::default(),
+            reader_places: Arc::new(Semaphore::new(TO_READERS_AT_ONCE)),
             stopping,
         })
     }
@@ -71,8 +80,36 @@ impl Senders {
         tokio::spawn(self.clone().run(at.clone(), woken));
     }
 
+    /// Whether the sender of an endpoint runs.
+    #[cfg(test)]
+    pub fn is_running(&self, at: &EndpointAt) -> bool {
+        self.running().contains_key(at)
+    }
+
     fn running(&self) -> MutexGuard<'_, HashMap<EndpointAt, Arc<Notify>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a message once there is a place for it; `None` if the instance stops before.
+    async fn send(&self, endpoint: &Endpoint, pending: Pending) -> Option<EndedAttempt> {
+        let _place = match endpoint.form {
+            EndpointForm::Book(_) => {
+                let mut stopping = self.stopping.clone();
+                let stopped = async { drop(stopping.wait_for(|stopping| *stopping).await) };
+                tokio::select! {
+                    place = self.reader_places.clone().acquire_owned() => Some(place.ok()?),
+                    () = stopped => return None,
+                }
+            }
+            EndpointForm::Standard | EndpointForm::Agent(_) => None,
+        };
+        let span = selfsame_traces::begun(pending.delivery.told.trace, "webhook delivery")
+            .with(|| Attribute::Attempts(pending.delivery.attempts));
+        let attempt = async {
+            let attempted = send(&self.shared, endpoint, &pending).await;
+            EndedAttempt { pending, attempted }
+        };
+        Some(span.watch(attempt, ended).await)
     }
 
     async fn run(self: Arc<Self>, at: EndpointAt, woken: Arc<Notify>) {
@@ -117,7 +154,8 @@ struct Sender {
     at: EndpointAt,
     turn: WorkTurn,
     window: Window,
-    attempts: JoinSet<EndedAttempt>,
+    /// Those under way; `None` comes of one that the end of the instance has forestalled.
+    attempts: JoinSet<Option<EndedAttempt>>,
     /// The last delivery that was read.
     read_to: Option<u64>,
     /// When the deliveries are read from the oldest on again.
@@ -126,6 +164,14 @@ struct Sender {
     failures: u32,
     /// Nothing is sent until then.
     paused_until: UnixTime,
+}
+
+/// Why nothing is sent to an endpoint from now on.
+enum EndpointStop {
+    /// It wants no more messages.
+    Gone,
+    /// A message was given up, whose last attempt failed so.
+    GaveUp(Reason),
 }
 
 /// An attempt that has ended.
@@ -182,20 +228,19 @@ impl Sender {
 
     fn launch(&mut self, endpoint: &Arc<Endpoint>, now: UnixTime) {
         // While the endpoint fails, one message at a time finds out whether it responds again.
-        let at_once = if self.failures == 0 { AT_ONCE } else { 1 };
+        let at_once = match endpoint.form {
+            _ if self.failures > 0 => 1,
+            EndpointForm::Book(_) => TO_READER_AT_ONCE,
+            EndpointForm::Standard | EndpointForm::Agent(_) => AT_ONCE,
+        };
         let room = at_once.saturating_sub(self.attempts.len());
         if room == 0 || now < self.paused_until {
             return;
         }
         for pending in self.window.take_due(now, room) {
-            let (shared, endpoint) = (self.shared().clone(), endpoint.clone());
-            let span = selfsame_traces::begun(pending.delivery.told.trace, "webhook delivery")
-                .with(|| Attribute::Attempts(pending.delivery.attempts));
-            let attempt = async move {
-                let attempted = send(&shared, &endpoint, &pending).await;
-                EndedAttempt { pending, attempted }
-            };
-            self.attempts.spawn(span.watch(attempt, ended));
+            let (senders, endpoint) = (self.senders.clone(), endpoint.clone());
+            self.attempts
+                .spawn(async move { senders.send(&endpoint, pending).await });
         }
     }
 
@@ -204,13 +249,13 @@ impl Sender {
         let mut stopping = self.senders.stopping.clone();
         let mut ended = Vec::new();
         tokio::select! {
-            Some(joined) = self.attempts.join_next() => ended.extend(joined.ok()),
+            Some(joined) = self.attempts.join_next() => ended.extend(joined.ok().flatten()),
             () = woken.notified() => {}
             () = sleep(LOOKED_EVERY) => {}
             _ = stopping.changed() => {}
         }
         while let Some(joined) = self.attempts.try_join_next() {
-            ended.extend(joined.ok());
+            ended.extend(joined.ok().flatten());
         }
         if !ended.is_empty() {
             self.settle(ended).await;
@@ -277,6 +322,7 @@ impl Sender {
         }
         let committed = self.senders.shared.store.commit(batch).await?;
         let mut versions = committed.versions.into_iter();
+        let mut stopped = None;
         for EndedAttempt { pending, attempted } in ended {
             match (attempted, pending.delivery.state) {
                 (Attempted::Failed(_), DeliveryState::Pending) => {
@@ -284,44 +330,107 @@ impl Sender {
                     let pending = pending.clone();
                     self.window.put_back(Pending { version, ..pending });
                 }
-                (Attempted::Failed(_), DeliveryState::Failed) => {
+                (Attempted::Failed(failed), DeliveryState::Failed) => {
                     versions.next();
                     self.window.end(pending.seq);
+                    stopped = stopped.or_else(|| Some(EndpointStop::GaveUp(failed.reason.clone())));
                 }
                 (Attempted::Delivered, _) => self.window.end(pending.seq),
                 (Attempted::Gone, _) => {
                     self.window.put_back(pending.clone());
-                    self.disable().await?;
+                    stopped = Some(EndpointStop::Gone);
                 }
             }
         }
-        Ok(())
+        match stopped {
+            Some(stopped) => self.stop(stopped).await,
+            None => Ok(()),
+        }
     }
 
-    /// Stops sending to an endpoint that wants no more.
-    async fn disable(&self) -> std::result::Result<(), StoreError> {
+    /// Stops sending to an endpoint that wants no more, and to a subscriber of a credential book for whom a message was
+    /// given up. Of the latter, the owner's own endpoints are told.
+    async fn stop(&self, stopped: EndpointStop) -> std::result::Result<(), StoreError> {
         let store = &self.shared().store;
         let Ok(Some(mut found)) = records::endpoint(store, &self.at).await else {
             return Ok(());
         };
-        found.endpoint.disabled = Some(Reason::new("webhook-gone"));
+        // Another message, or the operator, has stopped it already: that is told once.
+        if found.endpoint.disabled.is_some() {
+            return Ok(());
+        }
+        let is_subscription = found.endpoint.subscriber().is_some();
+        let because = match stopped {
+            EndpointStop::Gone => Reason::new("webhook-gone"),
+            EndpointStop::GaveUp(last) if is_subscription => {
+                Reason::new("book-subscription-failing").because(last)
+            }
+            EndpointStop::GaveUp(_) => return Ok(()),
+        };
+        found.endpoint.disabled = Some(because);
         let Ok(value) = encode(&found.endpoint) else {
             return Ok(());
         };
         let batch = Batch::new(self.at.owner.clone());
-        let batch = batch.update_version(ENDPOINT, &self.at.id, found.version, value);
+        let mut batch = batch.update_version(ENDPOINT, &self.at.id, found.version, value);
+        let mut told = Vec::new();
+        if is_subscription {
+            let subscriber = found.endpoint.subscriber().unwrap_or_default();
+            tracing::warn!(
+                subscription = self.at.id,
+                subscriber,
+                "a subscription of a credential book is paused, because its receiver takes nothing"
+            );
+            (batch, told) = self.telling(batch).await;
+        }
         match store.commit(batch).await {
+            Ok(_) => {
+                told.iter().for_each(|at| self.senders.wake(at));
+                Ok(())
+            }
             // The operator has just changed it; the next message is answered alike.
-            Ok(_) | Err(StoreError::Conflict { .. }) => Ok(()),
+            Err(StoreError::Conflict { .. }) => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// Adds the deliveries by which the owner's own endpoints are told that this subscription is paused.
+    async fn telling(&self, mut batch: Batch) -> (Batch, Vec<EndpointAt>) {
+        let (shared, owner) = (self.shared(), &self.at.owner);
+        let ctx = shared.clock.ctx();
+        let told = ToldEvent {
+            event_type: EventType::SubscriptionPaused,
+            subject: self.at.id.clone(),
+            at: ctx.now(),
+            cursor: None,
+            notice: None,
+            trace: None,
+        };
+        let mut woken = Vec::new();
+        let Ok(endpoints) = records::endpoints(&shared.store, owner).await else {
+            return (batch, woken);
+        };
+        let wanting = |found: &&FoundEndpoint| found.endpoint.wants(told.event_type);
+        for found in endpoints.iter().filter(wanting) {
+            let delivery = told.clone().to(&found.id, ctx.now());
+            let message = format!("msg_{}", ctx.token(&found.id));
+            let Ok(put) = records::delivery_put(&message, &delivery) else {
+                continue;
+            };
+            batch = batch.put(put);
+            woken.push(EndpointAt {
+                owner: owner.clone(),
+                id: found.id.clone(),
+            });
+        }
+        (batch, woken)
     }
 
     /// Waits for the attempts under way, so that their results are not lost, and lets other processes send.
     async fn end(&mut self) {
         let mut ended = Vec::new();
         while let Some(joined) = self.attempts.join_next().await {
-            ended.extend(joined.ok());
+            ended.extend(joined.ok().flatten());
         }
         if !ended.is_empty() {
             self.settle(ended).await;
@@ -384,8 +493,26 @@ async fn send(shared: &Shared, endpoint: &Endpoint, pending: &Pending) -> Attemp
         };
         return message.send(shared, limits).await;
     }
+    let body = match &endpoint.form {
+        EndpointForm::Book(reader) => {
+            // The settings may have come to trust its origin since.
+            let reach = shared.net.check(&endpoint.url);
+            let origin = reader.origin.as_deref();
+            if reach.is_ok_and(|reach| !is_outside(&endpoint.url, reach, origin)) {
+                let refused = Reason::new("webhook-url-refused").with("detail", INWARD);
+                return Attempted::unmade(refused);
+            }
+            match told_reader::body(&shared.store, reader, &pending.delivery).await {
+                Ok(Some(body)) => body,
+                // Its entry was erased: nobody hears of it any more.
+                Ok(None) => return Attempted::Delivered,
+                Err(error) => return Attempted::unmade(error.reason),
+            }
+        }
+        EndpointForm::Standard | EndpointForm::Agent(_) => pending.delivery.told.body(),
+    };
     let now = shared.clock.now();
-    let (body, timestamp) = (pending.delivery.told.body(), now.0.to_string());
+    let timestamp = now.0.to_string();
     let message = SignedMessage {
         id: &pending.id,
         timestamp: &timestamp,

@@ -1,6 +1,7 @@
 //! Webhooks against receivers on loopback that fail, are slow, redirect and close connections.
 
 mod receiver;
+mod subscribed;
 mod traced;
 mod world;
 

@@ -2,6 +2,7 @@
 
 use selfsame_crypto::PublicKey;
 use selfsame_crypto::time::UnixTime;
+use selfsame_data_integrity::DetachedProof;
 use selfsame_did::method::webvh::{PLACEHOLDER, multihash};
 use selfsame_did::{Did, SyntaxError};
 use serde_json::{Map, Value};
@@ -10,7 +11,7 @@ use crate::entry::{EntryContent, replaced};
 use crate::fault::EntryFault;
 use crate::log::Log;
 use crate::parameters::{Active, EntryParameters, Witnesses};
-use crate::proof::UnsignedProof;
+use crate::proof;
 use crate::time::VersionTime;
 use crate::witness::signed_digest;
 
@@ -58,7 +59,7 @@ pub struct UnsignedEntry {
     /// The versionId.
     pub version_id: String,
     content: EntryContent,
-    proof: UnsignedProof,
+    proof: DetachedProof,
 }
 
 /// The hash by which an entry commits to a key of the next one (did:webvh v1.0, "Pre-Rotation Key Hash Generation and
@@ -82,13 +83,15 @@ pub fn create(
     parameters.method = true;
     parameters.scid = Some(PLACEHOLDER.to_owned());
     may_sign(signer, &parameters.first()?.update_keys)?;
-    let time = VersionTime::after(None, now).written();
+    let version_time = VersionTime::after(None, now);
+    let time = version_time.written();
     let draft = EntryContent::new(&parameters.to_value(), state, &time);
     let scid = multihash(&draft.text(PLACEHOLDER));
     let with_scid = |value: &Value| replaced(value, PLACEHOLDER, &scid);
     let state = with_scid(state);
     let content = EntryContent::new(&with_scid(&parameters.to_value()), &state, &time);
     let version_id = format!("1-{}", multihash(&content.text(&scid)));
+    let time = version_time.second;
     unsigned(&state, content, version_id, Signing { signer, time })
 }
 
@@ -109,10 +112,12 @@ pub fn update(
     let parameters = next.change.parameters();
     let own = parameters.after(&last.active)?;
     may_sign(signer, keys(&last.active, &own))?;
-    let time = VersionTime::after(Some(last.time), now).written();
+    let version_time = VersionTime::after(Some(last.time), now);
+    let time = version_time.written();
     let content = EntryContent::new(&parameters.to_value(), next.state, &time);
     let number = log.versions().len().saturating_add(1);
     let version_id = format!("{number}-{}", multihash(&content.text(&last.id)));
+    let time = version_time.second;
     unsigned(next.state, content, version_id, Signing { signer, time })
 }
 
@@ -127,7 +132,7 @@ pub struct Next<'a> {
 impl UnsignedEntry {
     /// The bytes to sign with Ed25519.
     pub fn bytes(&self) -> &[u8] {
-        &self.proof.bytes
+        self.proof.bytes()
     }
 
     /// The line of the log, with its line feed.
@@ -141,22 +146,25 @@ impl UnsignedEntry {
 #[derive(Clone, Debug)]
 pub struct Approval {
     version_id: String,
-    proof: UnsignedProof,
+    proof: DetachedProof,
 }
 
 impl Approval {
     /// The approval of the version with this id by this key.
-    pub fn new(version_id: &str, witness: &PublicKey, now: UnixTime) -> Self {
-        let digest = signed_digest(version_id);
-        Self {
+    ///
+    /// # Errors
+    /// [`WriteError::Unauthorised`] if the key is not Ed25519.
+    pub fn new(version_id: &str, witness: &PublicKey, now: UnixTime) -> Result<Self, WriteError> {
+        let unsigned = proof::unsigned(witness, now, &signed_digest(version_id));
+        Ok(Self {
             version_id: version_id.to_owned(),
-            proof: UnsignedProof::new(witness, &now.rfc3339(), &digest),
-        }
+            proof: unsigned.map_err(|_| WriteError::Unauthorised)?,
+        })
     }
 
     /// The bytes to sign with Ed25519.
     pub fn bytes(&self) -> &[u8] {
-        &self.proof.bytes
+        self.proof.bytes()
     }
 
     /// The element of the witnesses' file.
@@ -190,7 +198,7 @@ impl ParameterChange {
 
 struct Signing<'a> {
     signer: &'a PublicKey,
-    time: String,
+    time: UnixTime,
 }
 
 fn unsigned(
@@ -201,9 +209,10 @@ fn unsigned(
 ) -> Result<UnsignedEntry, WriteError> {
     let did = Did::parse(state.get("id").and_then(Value::as_str).unwrap_or_default())?;
     let digest = content.digest(&version_id);
+    let proof = proof::unsigned(signing.signer, signing.time, &digest);
     Ok(UnsignedEntry {
         did,
-        proof: UnsignedProof::new(signing.signer, &signing.time, &digest),
+        proof: proof.map_err(|_| WriteError::Unauthorised)?,
         version_id,
         content,
     })

@@ -1,5 +1,7 @@
 //! Logs crossed with other implementations: `cargo xtask cross webvh`.
 
+#[path = "../../selfsame-testkit/shared/peer.rs"]
+mod peer;
 #[path = "logs/scene.rs"]
 mod scene;
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 use tokio::net::TcpListener;
 use url::Url;
 
-use crate::listening::{bind, bind_beside};
+use selfsame_terminal::listening::{bind, bind_beside};
 
 /// An agent whose addresses are bound.
 pub struct BoundAgent {

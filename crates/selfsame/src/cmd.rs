@@ -1,7 +1,6 @@
 //! The subcommands, one file each.
 
 mod askar;
-mod backup;
 mod bench;
 mod check;
 mod config;
@@ -18,7 +17,7 @@ mod up;
 
 use clap::{Parser, Subcommand};
 use selfsame_anoncreds_commands::AnonCreds;
-use selfsame_api_commands::ApiCommand;
+use selfsame_api_commands::{ApiCommand, Backup};
 use selfsame_certificate_commands::CertificateCommand;
 use selfsame_settings::ConfigCommand;
 use selfsame_terminal::exit::End;
@@ -53,7 +52,7 @@ enum Verb {
     /// Connect with TLS 1.3, authenticated by DIDs and credentials.
     Tls(Tls),
     /// Back up a running instance.
-    Backup(backup::Backup),
+    Backup(Backup),
     /// Restore a backup into a new data directory.
     Restore(restore::Restore),
     /// Move an organisation, with all its records and keys, to another instance or another back end.

@@ -1,13 +1,16 @@
 //! Builds an instance from its data directory and settings, runs it, and stops it.
 
 mod administration;
+mod ordering;
+mod public;
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use selfsame_abci::{CheckpointKey, Engine, Home, Node, Setup};
 use selfsame_acapy::AgentSection;
+use selfsame_acme::AcmeSettings;
 use selfsame_app::backup::Backups;
 use selfsame_app::config::{Config, Roles};
 use selfsame_app::traces::TracesConfig;
@@ -26,32 +29,26 @@ use selfsame_ledger::config::{
 use selfsame_net::{Net, Settings};
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_postgres::Company;
-use selfsame_server::{Origin, OriginError, Pulse, ServerLimits, ServerSettings, Tls};
+use selfsame_server::{Pulse, ServerLimits, ServerSettings, Tls};
 use selfsame_settings::{AdminSettings, Pkcs11Settings};
 use selfsame_store::{Store, TenantId};
 use selfsame_terminal::exit::Failure;
 use selfsame_terminal::master_key::Custody;
-use selfsame_terminal::records;
+use selfsame_terminal::serving::Serving;
+use selfsame_terminal::{records, watchdog};
+use selfsame_vc_api::VcApiConfig;
 use selfsame_wallet::config::WalletConfig;
 use tokio::net::TcpListener;
 use url::Url;
 
 use crate::agents::{AgentAddresses, BoundAgent};
 use crate::database::Database;
-use crate::listening::{bind, bind_beside, bind_health};
 use crate::operator_token::{Keeping, OperatorToken};
 use crate::private_directory;
-use crate::serving::Serving;
 use crate::settings::TlsSettings;
 use crate::trusting::Trusting;
-use crate::watchdog;
 use selfsame_api_commands::Client;
-
-const ITS_ORIGIN: &str = "set --origin to the instance's public https URL; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a reverse proxy";
-const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a reverse proxy that has the certificate, passes on Host and sets X-Forwarded-For";
-const PLAIN: &str = "listen on loopback (--listen 127.0.0.1:7380), or serve https; in a container that only this machine can reach: --allow-plain-http";
-const WITH_HTTPS: &str = "write --origin with https, or leave out the certificate";
-const BARE: &str = "write --origin as https://issuer.example/";
+use selfsame_terminal::listening::{bind, bind_beside, bind_health};
 
 /// The directory of the search indexes of credential books, in the data directory.
 const BOOKS: &str = "books";
@@ -100,6 +97,8 @@ pub struct Launch {
     pub agents: Vec<AgentSection>,
     /// Whether anyone may register DIDs.
     pub open_registration: bool,
+    /// The settings of the W3C's API.
+    pub vc_api: VcApiConfig,
     /// Where the master key is kept.
     pub custody: Custody,
     /// The hardware security module that holds signing keys.
@@ -108,6 +107,8 @@ pub struct Launch {
     pub tls: Option<crate::tls::CertificateSource>,
     /// Its certificates for further hosts.
     pub tls_hosts: crate::tls::HostCertificates,
+    /// The authority that gives its certificates.
+    pub acme: Option<AcmeSettings>,
     /// DER certificates that are trusted in addition to the system's.
     pub roots: Vec<Vec<u8>>,
     /// Connections with nodes that authenticate by DIDs and credentials.
@@ -192,9 +193,11 @@ impl Launch {
             organisations: OrganisationsConfig::default(),
             agents: Vec::new(),
             open_registration: false,
+            vc_api: VcApiConfig::default(),
             hsm: None,
             tls: None,
             tls_hosts: crate::tls::HostCertificates::default(),
+            acme: None,
             roots: Vec::new(),
             nodes: None,
             token: OperatorToken::default(),
@@ -267,7 +270,7 @@ impl Launch {
         };
         let parts = self.parts(store, &origin, bound, called)?;
         let custody = self.custody.words();
-        let net = parts.net.clone();
+        let (net, store) = (parts.net.clone(), parts.store.clone());
         let config = self.config(origin.clone(), &agents);
         let node = self.validating(&parts.store).await?;
         let keeping = self.keeping();
@@ -284,9 +287,10 @@ impl Launch {
             None => None,
         };
         let addresses = agents.iter().map(|agent| agent.at.clone()).collect();
-        let further = BoundAgent::serve_all(agents, &app);
+        let mut further = BoundAgent::serve_all(agents, &app);
+        further.extend(self.order_certificates(store, tls.as_ref(), &app).await?);
         let pulse = Pulse::default();
-        watchdog::start(pulse.clone(), health.is_none())?;
+        watch_over(&pulse, health.is_some())?;
         let admin_origin = admin.as_ref().map(|admin| admin.url.clone());
         let admin = admin.map(|admin| admin.listener);
         let settings = ServerSettings {
@@ -298,6 +302,7 @@ impl Launch {
             limits: self.limits,
             backups: Some(backups(&self.data)),
             open_registration: self.open_registration,
+            vc_api: self.vc_api,
             admin,
             pulse,
         };
@@ -366,46 +371,6 @@ impl Launch {
     fn keeping(&self) -> Keeping {
         let is_shared = self.company() == Company::Shared;
         Keeping::of(&self.data, &self.custody, &self.token, is_shared)
-    }
-
-    fn public_origin(&self, bound: SocketAddr) -> Result<Url, Failure> {
-        let origin = match &self.origin {
-            Some(origin) => origin.clone(),
-            None => self.origin_of(bound)?,
-        };
-        let certificate = self.tls.is_some();
-        let can_be_served = Origin::of(&origin).and_then(|parsed| match self.plain_anywhere {
-            true => parsed.can_be_served_plain(bound, certificate),
-            false => parsed.can_be_served(bound, certificate),
-        });
-        match can_be_served {
-            Ok(()) => Ok(origin),
-            Err(wrong) => {
-                let hint = match wrong {
-                    OriginError::NeedlessCertificate => WITH_HTTPS,
-                    OriginError::NoCertificate => ITS_CERTIFICATE,
-                    OriginError::PlainAnywhere => PLAIN,
-                    OriginError::NotBare => BARE,
-                    _ => ITS_ORIGIN,
-                };
-                Err(Failure::environment(format!("{}: {wrong}", shown(origin))).hint(hint))
-            }
-        }
-    }
-
-    fn origin_of(&self, bound: SocketAddr) -> Result<Url, Failure> {
-        if bound.ip().is_unspecified() {
-            let what =
-                format!("{bound} means every address of this machine, not a name for clients");
-            return Err(Failure::environment(what).hint(ITS_ORIGIN));
-        }
-        let scheme = if self.tls.is_some() { "https" } else { "http" };
-        Url::parse(&format!(
-            "{scheme}://{}:{}/",
-            host_of(bound.ip()),
-            bound.port()
-        ))
-        .map_err(|error| Failure::ours(error.to_string()))
     }
 
     /// The search index of credential books: where the records are.
@@ -566,31 +531,22 @@ fn serving(listener: TcpListener, app: Arc<App>, settings: ServerSettings) -> Se
     })
 }
 
+/// Answers the watchdog of systemd while event loops turn. Counts the seconds of the pulse if nothing else does.
+fn watch_over(pulse: &Pulse, is_counted: bool) -> Result<(), Failure> {
+    let (stuck, counted) = (pulse.clone(), pulse.clone());
+    watchdog::start(move || stuck.standstill(), async move {
+        if !is_counted {
+            counted.count().await;
+        }
+    })
+}
+
 /// Where backups are written, and the files of the master key that are kept with them.
 fn backups(data: &Path) -> Backups {
     Backups {
         folder: data.join("backups"),
         with: vec![data.join(SALT_FILE), data.join(WRAPPED_FILE)],
     }
-}
-
-/// The host for an address: its name if that leads there, since did:web excludes IP addresses.
-fn host_of(ip: IpAddr) -> String {
-    match ip.to_canonical() {
-        IpAddr::V4(Ipv4Addr::LOCALHOST) | IpAddr::V6(Ipv6Addr::LOCALHOST) => "localhost".to_owned(),
-        IpAddr::V4(ip) => ip.to_string(),
-        IpAddr::V6(ip) => format!("[{ip}]"),
-    }
-}
-
-/// The URL without parts that may be secret.
-fn shown(mut url: Url) -> Url {
-    // A URL that can't have a user name has none to remove.
-    let _ = url.set_username("");
-    let _ = url.set_password(None);
-    url.set_query(None);
-    url.set_fragment(None);
-    url
 }
 
 #[cfg(test)]

@@ -6,14 +6,11 @@ mod cmd;
 mod database;
 mod instance;
 mod kept;
-mod listening;
 mod operator_token;
-mod serving;
 mod settings;
 mod tls;
 mod traces;
 mod trusting;
-mod watchdog;
 
 use std::process::ExitCode;
 

@@ -6,17 +6,19 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use selfsame_acapy::AgentSection;
+use selfsame_acme::AcmeSettings;
 use selfsame_core::config::{OrganisationsConfig, ResolverConfig, TrustConfig};
 use selfsame_identity::config::SignInConfig;
 use selfsame_network::files::trust_root;
 use selfsame_openid::config::{IssuerConfig, VerifierConfig};
 use selfsame_settings::files::{self, beside};
 use selfsame_settings::{
-    AdminSettings, InstanceSettings, Pkcs11Settings, RegistrySettings, certified,
+    AdminSettings, InstanceSettings, Pkcs11Settings, RegistrySettings, SetNames, certified,
 };
 use selfsame_terminal::exit::Failure;
 use selfsame_tls_commands::peers::PeerRules;
 use selfsame_tls_commands::{Hooks, NamedRegistry, ResolutionSettings};
+use selfsame_vc_api::VcApiConfig;
 use selfsame_wallet::config::WalletConfig;
 use serde::Deserialize;
 use url::Url;
@@ -47,6 +49,8 @@ pub struct Settings {
     pub trust: TrustConfig,
     /// `[resolver]`.
     pub resolver: ResolverConfig,
+    /// `[vc_api]`.
+    pub vc_api: VcApiConfig,
     /// `[organisations]`.
     pub organisations: OrganisationsConfig,
     /// `[database]`.
@@ -96,6 +100,8 @@ pub struct TlsSettings {
     /// `[[tls.hosts]]`: certificates of the listener for further hosts.
     #[serde(default)]
     pub hosts: Vec<HostCertificate>,
+    /// `[tls.acme]`: the authority that gives the listener's certificates.
+    pub acme: Option<AcmeSettings>,
 }
 
 /// A certificate of the listener for further hosts.
@@ -162,6 +168,13 @@ impl Settings {
         }
     }
 
+    /// Gives what the file does not name the values that the profiles of its roles need.
+    fn complete(&mut self, set: &SetNames) {
+        self.issuer.complete(|name| set.has("issuer", name));
+        self.verifier.complete(|name| set.has("verifier", name));
+        self.wallet.complete(|name| set.has("wallet", name));
+    }
+
     /// Reads the file. Paths in it are relative to its directory.
     ///
     /// # Errors
@@ -171,6 +184,7 @@ impl Settings {
         files::no_key(path, &text)?;
         let mut settings: Self = toml::from_str(&text)
             .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
+        settings.complete(&SetNames::of(&text));
         let directory = path.parent().unwrap_or(Path::new(""));
         let trust = &mut settings.trust;
         let attesters = settings.issuer.attestation.attesters.iter_mut();
@@ -180,6 +194,9 @@ impl Settings {
             if let Some(file) = files::file(directory, certificate) {
                 *certificate = files::text(&file)?;
             }
+        }
+        for context in &mut trust.contexts {
+            context.file = files::text(&directory.join(&context.file))?;
         }
         let (issuer, verifier) = (&mut settings.issuer, &mut settings.verifier);
         let wallet = &mut settings.wallet;
@@ -207,6 +224,9 @@ impl Settings {
             for file in own.chain(&mut tls.certificate_key).chain(hosts) {
                 *file = beside(directory, file)?;
             }
+            if let Some(acme) = &mut tls.acme {
+                acme.relative_to(directory);
+            }
             tls.clients.relative_to(directory);
             for reach in &mut tls.reach {
                 reach.server.relative_to(directory);
@@ -223,6 +243,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use selfsame_driver::private_file;
+    use selfsame_vc_api::VcApiFace;
 
     use super::*;
 
@@ -279,6 +300,26 @@ mod tests {
     }
 
     #[test]
+    fn contexts_are_read_from_beside_the_settings_with_their_digests() {
+        let text = "[[trust.contexts]]\nurl = \"https://office.example/v1\"\n\
+                    file = \"chain.pem\"\nsha256 = \"00\"\n";
+        let (_directory, read) = settings(text);
+        let read = read.unwrap().trust;
+        assert!(read.contexts[0].file.ends_with("the chain"));
+        assert_eq!(read.check().unwrap_err().reason.id(), "context-digest");
+        let (_directory, read) = settings(&text.replace("sha256 = \"00\"\n", ""));
+        assert!(read.is_err());
+    }
+
+    #[test]
+    fn the_w3c_s_api_is_open_to_nobody_unless_it_says_so() {
+        let (_directory, read) = settings("[vc_api]\nopen = [\"verify\"]\nunverified = 200\n");
+        assert!(read.unwrap().vc_api.is_open(VcApiFace::Verify));
+        let (_directory, read) = settings("[vc_api]\nopen = [\"everything\"]\n");
+        assert!(read.is_err());
+    }
+
+    #[test]
     fn certificates_and_keys_are_read_from_beside_the_settings() {
         let (_directory, settings) = settings(
             "[verifier]\ncertificate = \"chain.pem\"\ncertificate_key = \"key.pem\"\n\
@@ -302,6 +343,53 @@ mod tests {
             settings.trust.certificates[1],
             "-----BEGIN CERTIFICATE-----\nin place"
         );
+    }
+
+    #[test]
+    fn a_profile_sets_what_the_file_does_not_and_what_contradicts_it_is_refused() {
+        let made = rcgen::generate_simple_self_signed(vec!["attester.example".to_owned()]);
+        let attester = format!(
+            "[[issuer.attestation.attesters]]\ncertificates = [\"\"\"{}\"\"\"]\n\
+             [issuer.by_sign_in.staff]\nname = \"name\"\n",
+            made.unwrap().cert.pem()
+        );
+        let read = |text: &str| {
+            let text = format!("[issuer]\nprofile = \"haip\"\n{text}{attester}");
+            let (_directory, settings) = settings(&text);
+            settings.unwrap().issuer
+        };
+        let whole = read("");
+        let names: Vec<&str> = whole.formats.iter().map(|one| one.as_str()).collect();
+        assert_eq!(names, ["dc+sd-jwt", "mso_mdoc"]);
+        assert!(whole.check().is_ok(), "{:?}", whole.check());
+        let told = |text| read(text).check().unwrap_err().to_string();
+        for (text, setting) in [
+            ("formats = [\"vc+jwt\"]\n", "[issuer] formats"),
+            ("identify_by = \"did\"\n", "[issuer] identify_by"),
+            (
+                "[issuer.attestation]\nwallets = \"allowed\"\n",
+                "[issuer.attestation] wallets",
+            ),
+            (
+                "[issuer.attestation]\nkeys = false\n",
+                "[issuer.attestation] keys",
+            ),
+        ] {
+            let told = told(text);
+            assert!(
+                told.contains(setting) && told.contains("HAIP 1.0 §"),
+                "{told}"
+            );
+        }
+        let (_directory, read) = settings("[verifier]\nprofile = \"haip\"\n");
+        let verifier = read.unwrap().verifier;
+        assert!(verifier.check().is_ok(), "{:?}", verifier.check());
+        let text = "[verifier]\nprofile = \"haip\"\nresponse_mode = \"direct_post\"\n";
+        let (_directory, read) = settings(text);
+        assert!(read.unwrap().verifier.check().is_err());
+        let (_directory, read) = settings("[wallet]\nprofile = \"haip\"\n");
+        assert!(read.unwrap().wallet.check().is_err());
+        assert!(settings("[issuer]\nprofile = \"other\"\n").1.is_err());
     }
 
     #[test]

@@ -72,6 +72,18 @@ impl Certificate {
             _ => self.tls_self_made.then_some(CertificateSource::SelfMade),
         }
     }
+
+    /// TLS for the listener of an instance, whose certificate an authority may give.
+    ///
+    /// # Errors
+    /// If another certificate is named too.
+    pub fn source_or(&self, is_ordered: bool) -> Result<Option<CertificateSource>, Failure> {
+        match (self.source(), is_ordered) {
+            (Some(_), true) => Err(Failure::environment(selfsame_acme::TWO_SOURCES)),
+            (None, true) => Ok(Some(CertificateSource::Ordered)),
+            (source, false) => Ok(source),
+        }
+    }
 }
 
 /// The source of the certificate.
@@ -86,6 +98,8 @@ pub enum CertificateSource {
     },
     /// Self-signed for the origin's host; made again if the host changes.
     SelfMade,
+    /// Given by an authority.
+    Ordered,
 }
 
 impl CertificateSource {
@@ -105,6 +119,7 @@ impl CertificateSource {
                 Ok(tls)
             }
             Self::SelfMade => self_made(data, store, host).await,
+            Self::Ordered => selfsame_acme::first_certificate(store, origin).await,
         }
     }
 }

@@ -50,6 +50,11 @@ pub const ROWS: &[Row] = &[
         "it is outside the workspace, and no step builds it",
     ),
     row(
+        "crates/selfsame-acme/tests/server/",
+        These(&["selfsame-acme/unit", "selfsame/e2e"]),
+        SHARED,
+    ),
+    row(
         "crates/selfsame-store/tests/conformance/",
         These(&[
             "selfsame-store/conformance",
@@ -140,6 +145,16 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "docs/first-credential.md",
+        These(&["selfsame/e2e"]),
+        "its examples are run",
+    ),
+    row(
+        "docs/guides/",
+        These(&["selfsame/e2e"]),
+        "their examples are run",
+    ),
+    row(
+        "docs/upgrading.md",
         These(&["selfsame/e2e"]),
         "its examples are run",
     ),
@@ -257,7 +272,7 @@ pub const ROWS: &[Row] = &[
     ),
     row(
         "vectors/openid4vc/",
-        These(&["selfsame-openid4vc/vectors"]),
+        These(&["selfsame-dc-api/unit", "selfsame-openid4vc/vectors"]),
         VECTORS,
     ),
     row(
@@ -428,6 +443,45 @@ pub const ROWS: &[Row] = &[
         "crates/selfsame-webvh/tests/python/requirements.txt",
         These(&["selfsame-webvh/logs", "xtask/unit"]),
         PINNED,
+    ),
+    row(
+        "crates/selfsame-testkit/shared/peer.rs",
+        These(&[
+            "selfsame-data-integrity/crossed",
+            "selfsame-mdoc/documents",
+            "selfsame-server/unit",
+            "selfsame-webvh/logs",
+        ]),
+        SHARED,
+    ),
+    row(
+        "crates/selfsame-testkit/shared/port.rs",
+        These(&[
+            "selfsame-abci/network",
+            "selfsame-book-index/conformance",
+            "selfsame-mediation/waiting",
+            "selfsame-moving/askar",
+            "selfsame-moving/moves",
+            "selfsame-net/mail",
+            "selfsame-postgres/unit",
+            "selfsame-postgres/certificates",
+            "selfsame-postgres/checks",
+            "selfsame-postgres/conformance",
+            "selfsame-postgres/copies",
+            "selfsame-postgres/erasure",
+            "selfsame-postgres/faults",
+            "selfsame-postgres/restores",
+            "selfsame-postgres/rotation",
+            "selfsame-postgres/shared",
+            "selfsame/bench",
+            "selfsame/browser",
+            "selfsame/clocks",
+            "selfsame/e2e",
+            "selfsame/patroni",
+            "selfsame/sign_in",
+            "xtask/unit",
+        ]),
+        SHARED,
     ),
     row(
         "crates/selfsame-tls/tests/second/requirements.txt",

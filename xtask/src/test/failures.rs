@@ -1,6 +1,7 @@
 //! What test executables print about failures, kept so that the end of a long run repeats it.
 
 use std::{
+    collections::VecDeque,
     io::{BufRead, BufReader},
     process::{Command, Stdio},
 };
@@ -71,15 +72,15 @@ pub fn repeat(failures: &[String], steps: &[&str]) {
 struct Reader {
     blocks: Vec<Vec<String>>,
     in_block: bool,
-    tail: Vec<String>,
+    tail: VecDeque<String>,
 }
 
 impl Reader {
     fn read(&mut self, line: &str) {
         if self.tail.len() == TAIL_LINES {
-            self.tail.remove(0);
+            self.tail.pop_front();
         }
-        self.tail.push(line.to_owned());
+        self.tail.push_back(line.to_owned());
         if line == "failures:" && !self.in_block {
             self.in_block = true;
             self.blocks.push(Vec::new());
@@ -93,7 +94,7 @@ impl Reader {
     fn end(self, passed: bool) -> Outcome {
         let mut failures: Vec<String> = self.blocks.iter().map(|block| shortened(block)).collect();
         if !passed && failures.is_empty() {
-            failures.push(self.tail.join("\n"));
+            failures.push(Vec::from(self.tail).join("\n"));
         }
         Outcome { passed, failures }
     }

@@ -11,7 +11,7 @@ const FOLDER: &str = "crates/selfsame-did/src/method/";
 /// The page that says how each method is resolved.
 const PAGE: &str = "docs/resolution.md";
 /// Methods whose names also mean other things. Such a word is a finding only where it is compared.
-const ORDINARY: [&str; 5] = ["jwk", "key", "peer", "selfsame", "web"];
+const ORDINARY: [&str; 6] = ["indy", "jwk", "key", "peer", "selfsame", "web"];
 /// Where the names of methods may stand: below this path, for this reason.
 const ALLOWED: [(&str, &str); 8] = [
     (FOLDER, "the methods"),

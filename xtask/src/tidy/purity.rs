@@ -143,6 +143,7 @@ const ELSEWHERE: &[(Ban, &[&str])] = &[
             "selfsame-sample",
             "selfsame-server",
             "selfsame-sign-in-ui",
+            "selfsame-vc-api",
             "selfsame-net",
             "selfsame-bench",
         ],

@@ -134,12 +134,16 @@ fn is_handler(source: &Source, is_async: bool) -> bool {
         "crates/selfsame-acapy/src/operations/",
         "crates/selfsame-agent-ui/src/",
         "crates/selfsame-book-ui/src/",
+        "crates/selfsame-dc-api-ui/src/",
         "crates/selfsame-endpoints/src/",
         "crates/selfsame-esignet/src/",
         "crates/selfsame-issuer-ui/src/",
         "crates/selfsame-server/src/api",
         "crates/selfsame-server/src/ui",
         "crates/selfsame-sign-in-ui/src/",
+        "crates/selfsame-vc-api/src/",
+        "crates/selfsame-webhooks-ui/src/",
+        "crates/selfsame-wire-ui/src/",
     ];
     is_async && handlers.iter().any(|place| source.path.starts_with(place))
 }

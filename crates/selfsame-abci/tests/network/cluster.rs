@@ -1,5 +1,8 @@
 //! A network whose nodes can be started, killed, disconnected from each other and compared.
 
+#[path = "../../../selfsame-testkit/shared/port.rs"]
+mod port;
+
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -11,7 +14,6 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_driver::clock::Clock;
 use selfsame_registry::{Genesis, Rules, Transaction, network};
 use tempfile::TempDir;
-use tokio::net::TcpSocket;
 use tokio::time::Instant;
 
 pub use crate::actor::Actor;
@@ -316,14 +318,7 @@ fn free_addresses(count: usize) -> Vec<Addresses> {
     (0..count).map(addresses).collect()
 }
 
-/// A loopback address on which nothing listens. It stays bound while this process lives, so that the system assigns it
-/// to no other; a program that asks for it by its number still gets it.
+/// A loopback address on which nothing listens, and which is kept for the program that asks for it.
 pub fn free_address() -> SocketAddr {
-    static HELD: Mutex<Vec<TcpSocket>> = Mutex::new(Vec::new());
-    let socket = TcpSocket::new_v4().unwrap();
-    socket.set_reuseaddr(true).unwrap();
-    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
-    let address = socket.local_addr().unwrap();
-    HELD.lock().unwrap().push(socket);
-    address
+    ([127, 0, 0, 1], port::free_port()).into()
 }

@@ -204,6 +204,7 @@ pub async fn receive(call: OperationCall) -> OperationResult {
         auto_accept: Flag::is_set(asked.auto_accept, auto),
         use_existing_connection: Flag::is_set(asked.use_existing_connection, true),
         label: None,
+        key_seconds: None,
     };
     let (agents, tenant) = (call.agents(), call.tenant()?);
     told(

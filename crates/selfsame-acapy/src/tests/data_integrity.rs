@@ -1,9 +1,10 @@
 //! AnonCreds as W3C credentials: issued in that form, held as any AnonCreds credential, and presented in either form.
 
-use http::{Method, StatusCode};
+use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::connecting::connected;
+use super::refusing::{REQUESTS, is_refused, none_is_asked};
 use super::study::{Published, attributes, awaited, published};
 use super::world::{Agent, World};
 
@@ -160,19 +161,9 @@ async fn definitions_and_filters_that_can_not_be_met_are_refused() {
     suite["format"]["di_vc"]["cryptosuite"] = json!(["eddsa-rdfc-2022"]);
     let mut jwt = asking(1, "required");
     jwt["format"] = json!({"jwt_vc": {}});
-    for definition in [suite, jwt] {
-        let body = json!({
-            "connection_id": ours,
-            "presentation_request": {"dif": {"presentation_definition": definition}},
-        });
-        let path = "/present-proof-2.0/send-request";
-        let refused = border.send(Method::POST, path, &body.to_string()).await;
-        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
-    }
+    none_is_asked(border, &ours, [suite, jwt]).await;
     let body = json!({"connection_id": ours, "presentation_request": {"vc_di": {"a": 1}}});
-    let path = "/present-proof-2.0/send-request";
-    let refused = border.send(Method::POST, path, &body.to_string()).await;
-    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
+    is_refused(border, REQUESTS, &body, StatusCode::BAD_REQUEST).await;
     let [ours, _] = connected(clinic, patient).await;
     let body = json!({
         "connection_id": ours,
@@ -180,6 +171,5 @@ async fn definitions_and_filters_that_can_not_be_met_are_refused() {
         "filter": {"vc_di": {"cred_def_id": "did:example:1"}},
     });
     let path = "/issue-credential-2.0/send";
-    let refused = clinic.send(Method::POST, path, &body.to_string()).await;
-    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
+    is_refused(clinic, path, &body, StatusCode::BAD_REQUEST).await;
 }

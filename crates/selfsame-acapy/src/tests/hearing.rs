@@ -63,7 +63,7 @@ impl Controller {
                 .any(|one| one.record["state"] == *state)
             {
                 assert!(
-                    began.elapsed() < Duration::from_secs(10),
+                    began.elapsed() < Duration::from_secs(60),
                     "{topic}: {state}"
                 );
                 tokio::time::sleep(Duration::from_millis(10)).await;
@@ -80,7 +80,7 @@ impl Controller {
                 return found;
             }
             assert!(
-                began.elapsed() < Duration::from_secs(10),
+                began.elapsed() < Duration::from_secs(60),
                 "{topic}: {}",
                 found.len()
             );

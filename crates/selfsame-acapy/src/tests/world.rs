@@ -287,7 +287,7 @@ impl Agent {
             if fits(&found) {
                 return found;
             }
-            assert!(began.elapsed() < Duration::from_secs(30), "{path}: {found}");
+            assert!(began.elapsed() < Duration::from_secs(60), "{path}: {found}");
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use selfsame_agent_view::exchange::Depth;
-use selfsame_agent_view::seen::{ExchangeSight, SeenExchange, role_name};
+use selfsame_agent_view::seen::{ExchangeSight, IssuingStanding, SeenExchange, role_name};
 use selfsame_anoncreds_wallet::single_use::{HandleAct, UsedUp};
 use selfsame_aries::advance::Outset;
 use selfsame_aries::exchange::Course as _;
-use selfsame_aries::issue_credential::IssueState;
 use selfsame_core::dids::Author;
 use selfsame_core::machine::{At, Machine as _};
 use selfsame_crypto::ctx::Ctx;
@@ -16,6 +15,7 @@ use selfsame_didcomm::{Message, Version};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::decode;
 use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_mediation::wishes::{ExchangeBegin, Wishes};
 use selfsame_store::{Batch, Record, Tag, TenantId};
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ use super::Agents;
 use crate::exchanges::issuing::IssuingProtocol;
 use crate::exchanges::proving::ProvingProtocol;
 use crate::exchanges::{
-    CONNECTION, ExchangeEntry, ExchangeGiven, ExchangeProtocol, Ground, KeptCourse, THREAD, Wishes,
+    CONNECTION, ExchangeEntry, ExchangeGiven, ExchangeProtocol, Ground, KeptCourse, THREAD,
 };
 use crate::machine::{AgentProtocol as _, ProtocolMachine};
 
@@ -34,17 +34,6 @@ pub struct Exchanges<'a, P: ExchangeProtocol> {
     machine: &'a Arc<ProtocolMachine<P>>,
     /// The major version that all of them have; `None` for any.
     major: Option<u16>,
-}
-
-/// How an exchange begins.
-#[derive(Clone, Debug)]
-pub struct ExchangeBegin {
-    /// The connection; `None` for one that goes with an invitation.
-    pub connection_id: Option<String>,
-    /// The major version of the protocol.
-    pub major: u16,
-    /// How far the agent goes on by itself.
-    pub wishes: Wishes,
 }
 
 /// Which exchanges a list has; what is missing may be anything.
@@ -80,19 +69,6 @@ impl Agents {
             major: None,
         }
     }
-}
-
-/// How an issuing stands, for who waits for its end.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct IssuingStanding {
-    /// Its state.
-    pub state: IssueState,
-    /// Why it did not go on by itself, or came to nothing.
-    pub error: Option<String>,
-    /// The revocation registry of the credential.
-    pub rev_reg_id: Option<String>,
-    /// The credential's index there.
-    pub cred_rev_id: Option<u32>,
 }
 
 impl Exchanges<'_, IssuingProtocol> {

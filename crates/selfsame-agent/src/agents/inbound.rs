@@ -21,6 +21,7 @@ use selfsame_aries::trust_ping::TrustPingMessage;
 use selfsame_aries::wire::{Incoming, Unreadable, Vocabulary};
 use selfsame_aries_v2::forms;
 use selfsame_core::machine::{At, Machine as _};
+use selfsame_crypto::time::UnixTime;
 use selfsame_didcomm::Message;
 use selfsame_didcomm::message::{MessageType, ReturnRoute};
 use selfsame_driver::{Error, ErrorKind, Result};
@@ -52,6 +53,8 @@ pub(super) struct Inbound {
     pub service: Option<Destination>,
     /// Whether it is attached to an invitation.
     pub is_attached: bool,
+    /// When the exchange that it begins expires; `None` for never.
+    pub expires: Option<UnixTime>,
     /// Why it can't be read as a message of the RFCs; then it stays as it is.
     pub unread: Option<Unreadable>,
     /// What its envelope says, if it is one of DIDComm v2.
@@ -153,6 +156,7 @@ impl Agents {
             message,
             service: opened.service,
             is_attached: false,
+            expires: None,
             unread,
             v2: opened.v2,
         })

@@ -45,6 +45,7 @@ struct NewOob<'a> {
     tenant: &'a TenantId,
     id: String,
     entry: OobEntry,
+    key_seconds: Option<u64>,
 }
 
 impl Agents {
@@ -93,6 +94,7 @@ impl Agents {
             id: fresh_id("oob", &ctx),
             entry,
             tenant,
+            key_seconds: how.key_seconds,
         };
         let id = new.id.clone();
         match (plan(&invitation, &ability), existing) {
@@ -142,13 +144,8 @@ impl Agents {
 
     /// Makes a connection. What is attached is taken once it is ready.
     async fn connect(&self, new: NewOob<'_>, door: TheirDoor, how: OobAnswer) -> Result<()> {
-        let NewOob {
-            tenant,
-            id,
-            mut entry,
-        } = new;
-        let shared = &self.parts.shared;
-        let ctx = shared.clock.ctx();
+        let (tenant, id, mut entry) = (new.tenant, new.id, new.entry);
+        let ctx = self.parts.shared.clock.ctx();
         let connection = door.connection(&id, &entry, &ctx)?;
         let connection = ConnectionEntry {
             label: how.label,
@@ -177,7 +174,7 @@ impl Agents {
 
     /// Asks to use a connection again (RFC 0434, "Reuse").
     async fn reuse(&self, new: NewOob<'_>, existing: FoundConnection) -> Result<()> {
-        let NewOob { tenant, id, entry } = new;
+        let (tenant, id, entry) = (new.tenant, new.id, new.entry);
         self.begin_oob(tenant, &id, &entry).await?;
         let what = OobInput::Act(OobAct::Reuse {
             connection_id: existing.id.clone(),
@@ -192,26 +189,28 @@ impl Agents {
 
     /// Takes what is attached on a connection that exists.
     async fn answer_on(&self, new: NewOob<'_>, existing: FoundConnection) -> Result<()> {
-        let NewOob { tenant, id, entry } = new;
+        let (tenant, id, entry) = (new.tenant, new.id, new.entry);
         self.begin_oob(tenant, &id, &entry).await?;
         self.answer_attached(tenant, &id, Some(existing)).await
     }
 
     /// Takes what is attached without a connection.
     async fn answer_alone(&self, new: NewOob<'_>, service: &OobService) -> Result<()> {
-        let NewOob {
-            tenant,
-            id,
-            mut entry,
-        } = new;
-        let shared = &self.parts.shared;
-        let (key, batch) = keys::create(shared, tenant)?;
+        let (tenant, id, mut entry) = (new.tenant, new.id, new.entry);
+        let made = keys::create_for(&self.parts.shared, tenant, new.key_seconds);
+        let (key, batch) = made.await?;
         entry.their_service = Some(self.served(service).await?);
         entry.own_key = Some(key);
+        let now = self.parts.shared.clock.now();
+        entry.expires = new.key_seconds.map(|seconds| now.plus(seconds));
         let batch = put_oob(batch, &id, &entry)?;
         let notices = vec![entry.noticed(&id)];
         self.commit_telling(tenant, batch, notices).await?;
-        self.answer_attached(tenant, &id, None).await
+        let answered = self.answer_attached(tenant, &id, None).await;
+        if answered.is_err() && new.key_seconds.is_some() {
+            self.forget_oob(tenant, &id).await?;
+        }
+        answered
     }
 
     async fn begin_oob(&self, tenant: &TenantId, id: &str, entry: &OobEntry) -> Result<()> {
@@ -273,6 +272,7 @@ impl Agents {
                 message,
                 service,
                 is_attached: true,
+                expires: entry.expires,
                 unread: None,
                 v2: None,
             };
@@ -341,8 +341,7 @@ impl Agents {
         let Plan::Connect { kind, service, .. } = plan(&invitation, &ability) else {
             return Ok(());
         };
-        let shared = &self.parts.shared;
-        let ctx = shared.clock.ctx();
+        let ctx = self.parts.shared.clock.ctx();
         let door = TheirDoor {
             kind,
             service,

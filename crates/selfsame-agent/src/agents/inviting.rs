@@ -164,6 +164,16 @@ impl Agents {
         Ok(view)
     }
 
+    /// Removes the record of an invitation, and nothing beside it.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn forget_oob(&self, tenant: &TenantId, id: &str) -> Result<()> {
+        let batch = Batch::new(tenant.clone()).delete(OutOfBand::KIND, id);
+        self.parts.shared.store.commit(batch).await?;
+        Ok(())
+    }
+
     /// Removes an invitation, by its own identifier, with the connection that waits for an answer to it.
     ///
     /// # Errors

@@ -1,10 +1,9 @@
 //! What controllers see of connections, beside making them: lists by what they look for, endpoints, notes, removal.
 
-use selfsame_agent_view::connection::{ConnectionFilter, ConnectionView};
+use selfsame_agent_view::connection::{ConnectionEndpoints, ConnectionFilter, ConnectionView};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
 use selfsame_store::{Batch, Expect, Page, Put, TenantId};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Agents;
@@ -26,16 +25,6 @@ pub struct ListRange {
     pub limit: usize,
     /// Whether the newest come first.
     pub newest_first: bool,
-}
-
-/// Where both sides of a connection get their messages.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
-pub struct ConnectionEndpoints {
-    /// This agent's URL.
-    pub my_endpoint: String,
-    /// The peer's URL.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub their_endpoint: Option<String>,
 }
 
 impl Agents {

@@ -9,6 +9,7 @@ use selfsame_core::machine::{At, Machine as _};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_mediation::destination::Destination;
 use selfsame_mediation::error::unreadable;
+use selfsame_mediation::wishes::Wishes;
 
 use super::Agents;
 use super::inbound::{FoundConnection, Inbound};
@@ -16,9 +17,7 @@ use super::ways::way;
 use crate::connections::{Aside, ConnectionWhat};
 use crate::exchanges::issuing::IssuingProtocol;
 use crate::exchanges::proving::ProvingProtocol;
-use crate::exchanges::{
-    ExchangeEntry, ExchangeGiven, ExchangeProtocol, Ground, Way, Wishes, record_id,
-};
+use crate::exchanges::{ExchangeEntry, ExchangeGiven, ExchangeProtocol, Ground, Way, record_id};
 use crate::machine::ProtocolMachine;
 
 /// A message on its way to the record of its thread.
@@ -201,7 +200,10 @@ impl Taking<'_> {
         let given = ExchangeGiven::told(P::received(incoming.clone()), ground);
         let tenant = &self.inbound.tenant;
         let ctx = self.agents.parts.shared.clock.ctx();
-        let entry = ExchangeEntry::default();
+        let entry = ExchangeEntry {
+            expires: self.inbound.expires,
+            ..ExchangeEntry::default()
+        };
         let begun = machine.start(tenant, entry, given, &ctx).await?;
         Ok(begun.outcome.is_some())
     }

@@ -202,6 +202,10 @@ impl AgentProtocol for IssuingProtocol {
         tags
     }
 
+    fn expires(entry: &IssueEntry) -> Option<UnixTime> {
+        entry.expires
+    }
+
     fn report(_entry: &IssueEntry, given: &IssueGiven, report: &Outgoing) -> Option<Parcel> {
         given.report(report)
     }

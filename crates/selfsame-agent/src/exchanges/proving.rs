@@ -17,18 +17,20 @@ use selfsame_aries::present_proof::{
 use selfsame_aries::wire::Incoming;
 use selfsame_core::machine::{At, FlowResult};
 use selfsame_credential::evidence::Step;
+use selfsame_crypto::time::UnixTime;
 use selfsame_driver::Result;
 use selfsame_store::Tag;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     ExchangeEntry, ExchangeGiven, ExchangeProtocol, ExchangeRun, KeptCourse, MadeForStep, ShownAs,
-    Unmade, Wishes,
+    Unmade,
 };
 use crate::machine::{AgentProtocol, AgentTurn, Parcel, Startable, Taken};
 use crate::parts::AgentParts;
 use selfsame_mediation::destination::settling::LastSent;
 use selfsame_mediation::notice::Untold;
+use selfsame_mediation::wishes::{NewProofRequest, Wishes};
 
 /// The records of presenting.
 pub type ProofEntry = ExchangeEntry<PresentProof>;
@@ -53,26 +55,6 @@ pub enum ProofWhat {
     Verify,
     /// Ends the exchange.
     Abandon(ProblemReport),
-}
-
-/// A request for a proof.
-#[derive(Clone, Debug, Default)]
-pub struct NewProofRequest {
-    /// What is to be proven, by the name of each format.
-    pub requests: Vec<NamedRequest>,
-    /// What is to be proven, as a proposal of version 1 says it (RFC 0037, "Presentation Preview").
-    pub preview: Option<Map<String, Value>>,
-    /// A text for people.
-    pub comment: Option<String>,
-}
-
-/// What is to be proven, in a format.
-#[derive(Clone, Debug)]
-pub struct NamedRequest {
-    /// The format's name, such as `indy`.
-    pub format: String,
-    /// The request, such as a presentation request of AnonCreds. A nonce is added if it has none.
-    pub request: Value,
 }
 
 /// A presentation.
@@ -118,6 +100,10 @@ impl AgentProtocol for ProvingProtocol {
 
     fn tags(entry: &ProofEntry) -> Vec<Tag> {
         entry.tags()
+    }
+
+    fn expires(entry: &ProofEntry) -> Option<UnixTime> {
+        entry.expires
     }
 
     fn report(_entry: &ProofEntry, given: &ProofGiven, report: &Outgoing) -> Option<Parcel> {

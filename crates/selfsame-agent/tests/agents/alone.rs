@@ -7,7 +7,9 @@ use selfsame_agent::{AgentSettings, ExchangeBegin, ExchangeFilter, Wishes};
 use selfsame_aries::exchange::{Preview, PreviewAttribute};
 use selfsame_aries::formats::CredentialFilter;
 use selfsame_didcomm::Message;
+use selfsame_driver::keys::KIND;
 use selfsame_driver::paging::Paging;
+use selfsame_store::{Page, TenantId};
 use serde_json::{Map, Value, json};
 
 use super::world::{Common, Peer, all_of, invitation};
@@ -68,11 +70,21 @@ async fn attached(peer: &Peer, message: Message) -> Map<String, Value> {
 }
 
 async fn answers(peer: &Peer, members: &Map<String, Value>) -> String {
+    answers_for(peer, members, None).await
+}
+
+/// The same; the key for further messages is kept for this number of seconds.
+async fn answers_for(
+    peer: &Peer,
+    members: &Map<String, Value>,
+    key_seconds: Option<u64>,
+) -> String {
     let answer = OobAnswer {
         alias: None,
         auto_accept: true,
         use_existing_connection: false,
         label: None,
+        key_seconds,
     };
     let received = peer
         .agents
@@ -163,5 +175,43 @@ async fn a_credential_is_issued_and_presented_without_a_connection() {
     assert_eq!(verified["verified"], "true");
     for peer in [&clinic, &holder, &stranger] {
         assert!(peer.connections().await.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn what_answers_without_a_connection_is_kept_as_long_as_is_said() {
+    let common = Common::with_registry(willing());
+    let [mut clinic, mut holder] = all_of(["Clinic", "Holder"], &common).await;
+    let definition = clinic.defines(None).await;
+    let (store, tenant) = (holder.store.clone(), holder.tenant.clone());
+    let kept = async || {
+        let (page, instance) = (Page::newest(1), TenantId::instance());
+        let keys = store.list(&tenant, KIND, &page).await;
+        let routes = store.list(&instance, "aries_route", &page).await;
+        let invitations = store.list(&tenant, "aries_oob", &page).await;
+        let exchanges = store.list(&tenant, "aries_issuing", &page).await;
+        let found = [keys, routes, invitations, exchanges];
+        let newest = found.map(|found| found.unwrap().remove(0));
+        newest.map(|one| one.expires)
+    };
+    for key_seconds in [None, Some(60)] {
+        let what = IssueWhat::Offer(Some(offer(&definition)));
+        let issuing = clinic.agents.issuing();
+        let begun = issuing.begin(&clinic.tenant, &beginning(None), what).await;
+        let begun = begun.unwrap();
+        let id = begun["cred_ex_id"].as_str().unwrap();
+        let first = issuing.unsent(&clinic.tenant, id).await.unwrap();
+        let before = holder.shared.clock.now();
+        answers_for(&holder, &attached(&clinic, first).await, key_seconds).await;
+        let first = kept().await;
+        for expires in first {
+            let seconds = expires.map(|expires| expires.seconds_since(before));
+            assert_eq!(seconds.is_some(), key_seconds.is_some());
+            assert!(seconds.is_none_or(|seconds| (60..600).contains(&seconds)));
+        }
+        clinic.takes().await; // the request
+        holder.takes().await; // the credential
+        let [.., exchange] = kept().await;
+        assert_eq!(exchange, first[3], "a later step changes nothing of it");
     }
 }

@@ -16,6 +16,7 @@ fn answer(auto_accept: bool) -> OobAnswer {
         auto_accept,
         use_existing_connection: false,
         label: None,
+        key_seconds: None,
     }
 }
 

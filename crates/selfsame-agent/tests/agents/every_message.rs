@@ -160,6 +160,17 @@ impl Channel {
     }
 }
 
+/// Waits until nothing is posted to this peer for a while.
+async fn hears_no_more(peer: &Peer) {
+    loop {
+        let last = peer.last_envelope();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        if peer.last_envelope() == last {
+            return;
+        }
+    }
+}
+
 async fn held(peer: &Peer, key: &VerKey) -> Arc<PrivateKey> {
     let keys = &peer.shared.keys;
     keys.unsealed(&peer.tenant, &key.handle()).await.unwrap()
@@ -197,7 +208,7 @@ impl Swept {
             }
         }
         // Answers that are under way are lost as well.
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        hears_no_more(sender).await;
         sender.comes_back();
     }
 
@@ -270,6 +281,7 @@ async fn connect(protocol: &str, swept: &mut Swept) -> Connected {
         auto_accept: true,
         use_existing_connection: false,
         label: None,
+        key_seconds: None,
     };
     let members = invitation(&invited.invitation);
     let received = holder
@@ -284,11 +296,18 @@ async fn connect(protocol: &str, swept: &mut Swept) -> Connected {
     both_ways(swept, [&holder, &clinic], &channel, &threads).await;
 
     holder.goes_away();
+    let before = holder.last_envelope();
     let accepted = clinic
         .agents
         .accept_connection(&clinic.tenant, &of_clinic.connection_id);
     accepted.await.unwrap();
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    for _ in 0..3_000 {
+        if holder.last_envelope() != before {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    hears_no_more(&holder).await;
     holder.comes_back();
     let response = holder.last_envelope();
     let channel = Channel::of_last(&clinic, &holder).await;

@@ -30,7 +30,7 @@ async fn issued(both: &mut Connected, definition: &str) -> Value {
 /// The revocation registry of a definition, once it is published.
 async fn ready_registry(both: &Connected, definition: &str) -> String {
     let anoncreds = both.clinic.agents.anoncreds();
-    for _ in 0..500 {
+    for _ in 0..3_000 {
         let active = anoncreds.active_registry(&both.clinic.tenant, definition);
         if let Ok(active) = active.await {
             return active.rev_reg_id;

@@ -45,6 +45,7 @@ fn answer(use_existing_connection: bool) -> OobAnswer {
         auto_accept: true,
         use_existing_connection,
         label: None,
+        key_seconds: None,
     }
 }
 

@@ -191,7 +191,7 @@ impl Peer {
     /// Waits until an exchange of issuing has this state.
     pub async fn issuing_is(&self, id: &str, state: &str) -> Value {
         let mut seen = Value::Null;
-        for _ in 0..500 {
+        for _ in 0..3_000 {
             let issuing = self.agents.issuing();
             seen = issuing.one(&self.tenant, id).await.unwrap();
             if seen["state"] == state {
@@ -209,7 +209,7 @@ impl Peer {
 
     /// Waits until there is no connection.
     pub async fn has_none(&self) {
-        for _ in 0..500 {
+        for _ in 0..3_000 {
             if self.connections().await.is_empty() {
                 return;
             }
@@ -233,13 +233,13 @@ impl Peer {
 
     /// Waits for the next envelope, which is taken without an error.
     pub async fn takes(&mut self) {
-        let taken = tokio::time::timeout(Duration::from_secs(10), self.taken.recv());
+        let taken = tokio::time::timeout(Duration::from_secs(60), self.taken.recv());
         taken.await.unwrap().unwrap().unwrap();
     }
 
     /// Waits until the only connection, or the newest one, has this state.
     pub async fn reaches(&self, state: &str) -> ConnectionView {
-        for _ in 0..500 {
+        for _ in 0..3_000 {
             if let Some(newest) = self.connections().await.into_iter().next()
                 && newest.state == state
             {
@@ -252,7 +252,7 @@ impl Peer {
 
     /// Waits for the next envelope, which is refused.
     pub async fn refuses(&mut self) -> selfsame_driver::Error {
-        let taken = tokio::time::timeout(Duration::from_secs(10), self.taken.recv());
+        let taken = tokio::time::timeout(Duration::from_secs(60), self.taken.recv());
         taken.await.unwrap().unwrap().unwrap_err()
     }
 }
@@ -353,6 +353,7 @@ pub async fn connected_of(common: &Common, protocol: &str) -> Connected {
         auto_accept: true,
         use_existing_connection: false,
         label: None,
+        key_seconds: None,
     };
     let members = invitation(&invited.invitation);
     let received = holder

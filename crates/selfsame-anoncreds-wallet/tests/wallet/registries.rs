@@ -149,7 +149,7 @@ async fn a_registry_that_the_ledger_refused_is_tried_again_by_the_next_issuance(
     let issuer = Party::new(&registry, "clinic").await;
     let cred_def_id = issuer.defines(&["name"], Some(20)).await;
     let (anoncreds, tenant) = (&issuer.anoncreds, &issuer.tenant);
-    for _ in 0..400 {
+    for _ in 0..2_400 {
         let all = anoncreds
             .registries(tenant, Some(&cred_def_id))
             .await

@@ -124,6 +124,7 @@ impl PeerConnections for AgentConnections {
             auto_accept: true,
             use_existing_connection: false,
             label: None,
+            key_seconds: None,
         };
         let taken = self.0.receive_oob_invitation(tenant, invitation, how);
         taken.await.map(drop)

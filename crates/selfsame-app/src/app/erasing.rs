@@ -130,7 +130,7 @@ impl App {
         for endpoint in self.webhooks.endpoints(owner).await? {
             self.webhooks.remove(owner, &endpoint.id).await?;
         }
-        Ok(())
+        self.webhooks.unsubscribe(owner, None).await
     }
 
     /// The entry of the instance's audit trail about work of an erasure.

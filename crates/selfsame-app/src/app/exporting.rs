@@ -11,6 +11,7 @@ use selfsame_did::{Did, Options};
 use selfsame_driver::paging::{Listing, Paging};
 use selfsame_driver::{Error, Result};
 use selfsame_operators::{Area, Right, Rights};
+use selfsame_saved_requests::SavedRequests;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -325,7 +326,7 @@ impl App {
             },
             ExportSection::SavedRequests => match self.exporting(name).await?.verifier() {
                 Ok(verifier) => {
-                    let items = verifier.saved_requests().await?;
+                    let items = SavedRequests::of(verifier).list().await?;
                     values(Listing { items, next: None })
                 }
                 Err(_) => Ok(whole(Vec::new())),

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use selfsame_core::Shared;
 use selfsame_core::events::EventKind;
 use selfsame_core::notice::{NOTICE, Told};
 use selfsame_crypto::encoding::hex_encode;
@@ -11,7 +12,7 @@ use selfsame_driver::record::decode;
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_store::TenantId;
 use selfsame_store::backend::StoredEvent;
-use selfsame_webhooks::{FOLLOWED_SECONDS, Following};
+use selfsame_webhooks::{FOLLOWED_SECONDS, Following, Webhooks};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
@@ -25,6 +26,12 @@ const LOOKED_EVERY: Duration = Duration::from_secs(1);
 const NOTED_EVERY: Duration = Duration::from_secs(FOLLOWED_SECONDS / 3);
 /// The tenants that are remembered, at most.
 const KNOWN_MAX: usize = 10_000;
+
+/// The webhooks of an instance, until it stops.
+pub(super) fn webhooks(shared: &Arc<Shared>, stopping: &watch::Sender<bool>) -> Arc<Webhooks> {
+    let stopping = stopping.subscribe();
+    Arc::new(Webhooks::new(shared.clone(), receiver_of, stopping))
+}
 
 /// What an agent and its sub-wallets tell, from now on.
 pub struct AgentNotices {

@@ -4,10 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::own_roles::OwnRoles;
 use selfsame_applications::Applications;
+use selfsame_approvals::possession::{OwnToken, PresentedOwn};
 use selfsame_core::Shared;
 use selfsame_crypto::SecretString;
-use selfsame_driver::{Error, ErrorKind, Result};
+use selfsame_driver::{Error, Result};
 use selfsame_issuing_lists::IssuingLists;
 use selfsame_openid::issuer::TokenBySignIn;
 use selfsame_openid::{OrganisationRoles, Roles};
@@ -24,7 +26,7 @@ const PART: char = '.';
 /// An access token of an endpoint of the issuer.
 enum AcceptedToken<'t> {
     /// One that the issuer gave.
-    Own(&'t str),
+    Own(OwnToken<'t>),
     /// One that the provider gave, and that is valid.
     BySignIn(Box<TokenBySignIn>),
 }
@@ -44,6 +46,23 @@ impl App {
         match self.accepted(roles, presented).await? {
             AcceptedToken::Own(token) => issuer.credential(token, body).await,
             AcceptedToken::BySignIn(by) => issuer.credential_by_sign_in(&by, body).await,
+        }
+    }
+
+    /// Delivers credentials of an organisation that a wallet has asked for before, once they are approved.
+    ///
+    /// # Errors
+    /// OpenID4VCI 1.0 §9.3, otherwise as [`Self::credential`].
+    pub async fn deferred(
+        &self,
+        roles: &OrganisationRoles,
+        presented: &PresentedToken<'_>,
+        body: &[u8],
+    ) -> Result<CredentialAnswer> {
+        let issuer = roles.issuer()?;
+        match self.accepted(roles, presented).await? {
+            AcceptedToken::Own(token) => issuer.deferred(token, body).await,
+            AcceptedToken::BySignIn(by) => issuer.deferred_by_sign_in(&by, body).await,
         }
     }
 
@@ -70,21 +89,27 @@ impl App {
         roles: &OrganisationRoles,
         presented: &PresentedToken<'t>,
     ) -> Result<AcceptedToken<'t>> {
+        self.config.issuer.check_presented(presented.is_dpop)?;
         if self.config.issuer.by_sign_in.is_empty() || !presented.token.contains(PART) {
-            // RFC 9449 §7.1: a token that is bound to no key does not come with the scheme DPoP.
-            return match presented.is_dpop {
-                true => Err(
-                    Error::new(ErrorKind::Unauthenticated, "access-token-unknown")
-                        .with_code("invalid_token"),
-                ),
-                false => Ok(AcceptedToken::Own(presented.token)),
+            let presented = PresentedOwn {
+                url: presented.url,
+                token: presented.token,
+                is_dpop: presented.is_dpop,
+                proof: presented.proof,
             };
+            let possession = roles.issuer()?.possession();
+            let own = possession.at_resource(presented).await?;
+            return Ok(AcceptedToken::Own(own));
         }
         let sign_ins = self.sign_ins(&roles.organisation)?;
         let holder = sign_ins.holder_of(presented).await?;
         Ok(AcceptedToken::BySignIn(Box::new(TokenBySignIn {
             token: SecretString::from(presented.token.to_owned()),
+            sign_in: holder.sign_in,
+            ends: holder.ends,
+            key: holder.key,
             client_id: holder.client_id,
+            subject: holder.subject,
             scope: holder.scope,
             details: holder.details,
             issuer_state: holder.issuer_state,
@@ -96,7 +121,7 @@ impl App {
     /// The applications of an organisation for credentials that need others.
     #[must_use]
     pub fn applications(&self, roles: &Arc<OrganisationRoles>) -> Applications {
-        Applications::new(self.shared.clone(), roles.clone())
+        Applications::new(self.shared.clone(), Arc::new(OwnRoles(roles.clone())))
     }
 
     /// The lists of people who all get an offer, of every organisation.
@@ -112,12 +137,17 @@ impl App {
         }
     }
 
-    /// A nonce for the next proofs of possession at the credential endpoint of an organisation (RFC 9449 §9).
+    /// A nonce for the next proofs of possession at the credential endpoint of an organisation (RFC 9449 §9); `None` if
+    /// nobody signs in for credentials, since the issuer's own tokens need none.
     ///
     /// # Errors
-    /// `NotFound` if the instance has no OpenID provider; the store's.
-    pub async fn dpop_nonce(&self, roles: &OrganisationRoles) -> Result<String> {
-        self.sign_ins(&roles.organisation)?.next_nonce().await
+    /// The store's.
+    pub async fn dpop_nonce(&self, roles: &OrganisationRoles) -> Result<Option<String>> {
+        if self.config.issuer.by_sign_in.is_empty() {
+            return Ok(None);
+        }
+        let sign_ins = self.sign_ins(&roles.organisation)?;
+        sign_ins.next_nonce().await.map(Some)
     }
 
     /// The scopes by which people get credentials, and the claims that each needs.
@@ -132,7 +162,8 @@ impl App {
             let claims: BTreeSet<String> = sources.values().map(whole).collect();
             (id.clone(), claims)
         });
-        of_type.collect()
+        let scopes: CredentialScopes = of_type.collect();
+        scopes.keeping(self.config.issuer.profile)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use selfsame_applications::ProofJudge;
 use selfsame_attester::{Attester, AttesterKey};
 use selfsame_core::Shared;
 use selfsame_core::certificate::Section;
@@ -19,9 +18,11 @@ use selfsame_openid::config::{RoleSet, RolesConfig};
 use selfsame_openid::{OrganisationRoles, Roles};
 use selfsame_operators::{Operators, OperatorsParts};
 use selfsame_store::TenantId;
-use selfsame_wallet::{OwnParties, Wallet, WalletParts};
+use selfsame_wallet::{OwnParties, Wallet, WalletParts, WalletWire};
+use selfsame_wire::Wires;
 
 use super::Parts;
+use super::judging::ProofJudge;
 use crate::config::Config;
 
 /// The parts that an instance has once and shares with its registry.
@@ -122,7 +123,12 @@ async fn certify_attester(config: &Config, shared: &Arc<Shared>) -> Result<()> {
 }
 
 /// The wallet, if the instance keeps people's credentials.
-pub(super) fn wallet(config: &Config, shared: &Arc<Shared>, roles: &Roles) -> Option<Arc<Wallet>> {
+pub(super) fn wallet(
+    config: &Config,
+    shared: &Arc<Shared>,
+    wires: &Wires,
+    roles: &Roles,
+) -> Option<Arc<Wallet>> {
     let OrganisationRoles {
         organisation,
         issuer,
@@ -139,6 +145,7 @@ pub(super) fn wallet(config: &Config, shared: &Arc<Shared>, roles: &Roles) -> Op
             },
             types: roles.types().clone(),
             organisation: organisation.clone(),
+            wire: WalletWire::new(wires.clone(), organisation.issuer.clone()),
         })
     };
     config.roles.wallet.then(wallet).map(Arc::new)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use selfsame_asked::definition::{RequestDefinition, RequestPolicy};
 use selfsame_credential::Format;
 use selfsame_credential::format::Profile;
 use selfsame_credential::verdict::Outcome;
@@ -12,9 +13,9 @@ use selfsame_identity::presentation::{
     ShownCredential, WantedCredential, WantedPresentation,
 };
 use selfsame_openid::Roles;
-use selfsame_openid::saved::definition::{RequestDefinition, RequestPolicy};
-use selfsame_openid::verifier::{AskingPage, Verifier};
+use selfsame_openid::verifier::Verifier;
 use selfsame_openid::view::verifier::{RequestState, VerificationStatus};
+use selfsame_saved_requests::{AskingPage, SavedRequests};
 use selfsame_store::TenantId;
 use serde_json::{Value, json};
 
@@ -43,7 +44,10 @@ impl PresentationDesk for VerifierDesk {
     async fn check(&self, tenant: &TenantId, wanted: &WantedPresentation) -> Result<()> {
         let verifier = self.verifier(tenant).await?;
         let definition = definition(wanted, false)?;
-        verifier.check_saved_request(&definition).await.map(drop)
+        SavedRequests::of(&verifier)
+            .check(&definition)
+            .await
+            .map(drop)
     }
 
     async fn open(
@@ -58,7 +62,9 @@ impl PresentationDesk for VerifierDesk {
             path: &place.page,
             browser: &place.browser,
         };
-        let made = verifier.ask_on_page(definition, &page).await?;
+        let made = SavedRequests::of(&verifier)
+            .ask_on_page(definition, &page)
+            .await?;
         Ok(OpenedPresentation {
             id: made.id,
             uri: made.uri,

@@ -208,7 +208,7 @@ async fn witnesses_are_asked_for_when_an_entry_needs_them() {
     let refused = host.resolve(&did).await;
     let reason = refused.metadata.reason.as_ref().unwrap();
     assert!(reason.contains("witness-proofs-missing"), "{reason}");
-    let approval = Approval::new(&version, witness.public(), host.now());
+    let approval = Approval::new(&version, witness.public(), host.now()).unwrap();
     let signature = witness.sign(approval.bytes()).unwrap();
     let file = json!([approval.signed(&signature)]).to_string();
     host.serve(WITNESSES, file);

@@ -77,11 +77,11 @@ async fn a_credential_is_requested_and_sent_encrypted_where_the_issuer_encrypts(
         assert_eq!(body.iter().filter(|byte| **byte == b'.').count(), 4);
         let issuer = site.app.main().issuer().unwrap();
         let token = token.unwrap();
-        let answer = issuer.credential(&token, &body).await.unwrap();
+        let answer = issuer.credential(token.as_str(), &body).await.unwrap();
         assert!(answer.plain().is_none());
         // What is not encrypted is taken only where it need not be.
         let plain = br#"{"credential_configuration_id":"x"}"#;
-        let refused = issuer.credential(&token, plain).await.unwrap_err();
+        let refused = issuer.credential(token.as_str(), plain).await.unwrap_err();
         let code = match wanted {
             WantedEncryption::Required => "invalid_encryption_parameters",
             _ => "unknown_credential_configuration",

@@ -226,6 +226,7 @@ async fn no_way_around_an_application_leads_to_a_permit() {
     let many = NewOffers {
         type_id: "permit".to_owned(),
         format: None,
+        needs_approval: None,
         rows: vec![OfferRow {
             claims: object(claims),
             label: None,

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use selfsame_app::App;
+use selfsame_asked::definition::RequestDefinition;
+use selfsame_asked::file;
 use selfsame_credential::verdict::Outcome;
 use selfsame_driver::ErrorKind;
-use selfsame_openid::saved::definition::RequestDefinition;
-use selfsame_openid::saved::file;
-use selfsame_openid::verifier::{Verifier, VisitedPlace, Visitor};
+use selfsame_openid::verifier::{Verifier, VisitedPlace};
 use selfsame_openid::view::saved::RequestOpening;
 use selfsame_openid::view::verifier::RequestState;
+use selfsame_saved_requests::{SavedRequests, Visitor};
 use selfsame_wallet::view::Person;
 
 use crate::network::newest;
@@ -61,10 +62,12 @@ impl Scene {
         self.site.app.main().verifier().unwrap()
     }
 
+    fn saved(&self) -> SavedRequests<'_> {
+        SavedRequests::of(self.verifier())
+    }
+
     async fn saves(&self, definition: &RequestDefinition) {
-        let saved = self
-            .verifier()
-            .replace_saved_request("check-in", definition, None);
+        let saved = self.saved().replace("check-in", definition, None);
         saved.await.unwrap();
     }
 
@@ -84,9 +87,7 @@ impl Scene {
         let opening = RequestOpening {
             reference: Some("order-17".to_owned()),
         };
-        let opened = self
-            .verifier()
-            .open_for_visitor("check-in", &opening, visitor);
+        let opened = self.saved().open_for_visitor("check-in", &opening, visitor);
         let path = opened.await.unwrap();
         let id = path.split(['/', '?']).nth(2).unwrap().to_owned();
         let uri = self.verifier().request(&id).await.unwrap().uri;
@@ -111,16 +112,10 @@ async fn a_request_accepts_the_issuers_that_it_named_when_it_was_opened() {
     let opening = RequestOpening::default();
 
     scene.saves(&trusting(&own)).await;
-    let first = verifier
-        .open_saved_request("check-in", &opening)
-        .await
-        .unwrap();
+    let first = scene.saved().open("check-in", &opening).await.unwrap();
     // What is saved afterwards is not the policy of what was opened before.
     scene.saves(&trusting("did:web:other.example")).await;
-    let second = verifier
-        .open_saved_request("check-in", &opening)
-        .await
-        .unwrap();
+    let second = scene.saved().open("check-in", &opening).await.unwrap();
 
     assert!(scene.answers(&first.uri).await);
     let verdict = verifier.request(&first.id).await.unwrap().verdict.unwrap();
@@ -221,12 +216,12 @@ async fn visitors_have_ten_thousand_requests_open_and_no_more() {
     };
     let one_more = RequestOpening { reference: None };
     let opened = scene
-        .verifier()
+        .saved()
         .open_for_visitor("check-in", &one_more, visitor);
     let refused = opened.await.unwrap_err();
     assert_eq!(refused.reason.id(), "visitors-too-many");
     assert_eq!(refused.kind, ErrorKind::Unavailable { retry_after: 60 });
     // The organisation's own people can still open requests.
-    let asked = scene.verifier().open_saved_request("check-in", &one_more);
+    let asked = scene.saved().open("check-in", &one_more);
     asked.await.unwrap();
 }

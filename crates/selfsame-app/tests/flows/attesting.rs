@@ -4,6 +4,7 @@ use selfsame_attestation::made::{AttesterHeader, ClientAttestationDraft, PopDraf
 use selfsame_attester::{AttestationConfig, AttestationHeaders};
 use selfsame_crypto::jws::Unsigned;
 use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_openid::issuer::TokenHeaders;
 use serde_json::json;
 
 use crate::issuing::token_request;
@@ -75,10 +76,14 @@ impl Stranger {
     async fn refused(&self, pop: Option<&str>) -> Option<&'static str> {
         let offer = self.site.offer("immunization").await;
         let body = token_request(&self.site, &offer.uri);
-        let headers = pop.map(|pop| AttestationHeaders {
+        let attestation = pop.map(|pop| AttestationHeaders {
             attestation: &self.attestation,
             pop,
         });
+        let headers = TokenHeaders {
+            attestation,
+            dpop: None,
+        };
         let main = self.site.app.main();
         let redeemed = main.issuer().unwrap().token_for(&body, headers).await;
         redeemed.err().map(|error| error.code.unwrap())

@@ -4,7 +4,7 @@ use selfsame_app::App;
 use selfsame_crypto::SecretString;
 use selfsame_driver::ErrorKind;
 use selfsame_wallet::view::Person;
-use selfsame_wallet::{CardOrder, Whence, WhichCards};
+use selfsame_wallet::{CardGroups, CardOrder, GroupBy, Grouping, Whence, WhichCards};
 
 use crate::world::{Site, WalletHost, accept, person};
 
@@ -51,6 +51,75 @@ async fn cards_are_found_by_words_and_by_type_in_either_order() {
         ..WhichCards::default()
     };
     assert_eq!(titles(&app, &person, &which).await, [all[1].clone()]);
+}
+
+async fn groups(app: &App, person: &Person, by: GroupBy) -> CardGroups {
+    let grouping = Grouping {
+        by,
+        after: None,
+        limit: None,
+    };
+    let wallet = app.wallet().unwrap();
+    wallet.card_groups(person, &grouping).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cards_are_grouped_by_issuer_type_and_state_and_a_card_that_is_deleted_leaves_its_groups() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    for kind in ["immunization", "prescription", "immunization"] {
+        let offer = site.offer(kind).await;
+        wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+    }
+    let by_issuer = groups(&app, &person, GroupBy::Issuer).await;
+    assert!(by_issuer.is_complete && by_issuer.next.is_none());
+    assert_eq!(
+        by_issuer.items.iter().map(|one| one.cards).sum::<usize>(),
+        3
+    );
+    let by_type = groups(&app, &person, GroupBy::Type).await.items;
+    let counts: Vec<usize> = by_type.iter().map(|group| group.cards).collect();
+    assert_eq!(counts, [2, 1], "{by_type:?}");
+    let by_state = groups(&app, &person, GroupBy::State).await.items;
+    assert_eq!((&*by_state[0].key, by_state[0].cards), ("unchecked", 3));
+    // A status that is learned moves a card to another group.
+    let all = wallet.find_cards(&person, &WhichCards::default()).await;
+    let all = all.unwrap().items;
+    let checked = wallet.card(&person, &all[0].id).await.unwrap();
+    let of_state = |state: &str| WhichCards {
+        state: Some(state.to_owned()),
+        ..WhichCards::default()
+    };
+    let valid = wallet.find_cards(&person, &of_state("valid")).await;
+    let valid = valid.unwrap().items;
+    assert_eq!(valid.len(), 1);
+    assert_eq!(valid[0].id, checked.summary.id);
+    assert_eq!(titles(&app, &person, &of_state("unchecked")).await.len(), 2);
+    // The cards of an issuer, a page at a time, and together with another filter.
+    let issuer = by_issuer.items[0].key.clone();
+    let of_issuer = |after: Option<String>| WhichCards {
+        issuer: Some(issuer.clone()),
+        limit: Some(1),
+        after,
+        ..WhichCards::default()
+    };
+    let first = wallet.find_cards(&person, &of_issuer(None)).await.unwrap();
+    assert_eq!(first.items[0].id, all[0].id);
+    if by_issuer.items[0].cards > 1 {
+        let second = wallet.find_cards(&person, &of_issuer(first.next)).await;
+        assert_ne!(second.unwrap().items[0].id, all[0].id);
+    }
+    let nobody = WhichCards {
+        issuer: Some("did:example:nobody".to_owned()),
+        ..WhichCards::default()
+    };
+    assert!(titles(&app, &person, &nobody).await.is_empty());
+    wallet.delete_card(&person, &all[0].id).await.unwrap();
+    assert!(titles(&app, &person, &of_state("valid")).await.is_empty());
+    let left = groups(&app, &person, GroupBy::Type).await.items;
+    assert_eq!(left.iter().map(|group| group.cards).sum::<usize>(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -86,7 +86,7 @@ impl<'a> Scene<'a> {
 
     /// Waits until the list is in this state.
     async fn until(&self, state: ListState) -> IssuingList {
-        for _ in 0..600 {
+        for _ in 0..1_200 {
             let list = self.now().await;
             if list.state == state {
                 return list;

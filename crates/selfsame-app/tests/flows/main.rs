@@ -3,12 +3,15 @@
 mod accounts;
 mod agreeing;
 mod applying;
+mod approving;
 mod asking;
 mod attesting;
 mod backend;
+mod by_browser;
 mod carrying;
 mod documents;
 mod finding;
+mod haip;
 mod issuing;
 mod linked;
 mod listing;

@@ -14,7 +14,7 @@ const NOTIFICATION: &str = "/issuer/notification";
 
 /// Waits until the issuer was told this once.
 async fn told(site: &Site, kind: EventKind) {
-    for _ in 0..600 {
+    for _ in 0..1_200 {
         if site.app.events().count(kind) == 1 {
             return;
         }
@@ -25,7 +25,7 @@ async fn told(site: &Site, kind: EventKind) {
 
 /// Waits until the wallet has nothing left to send.
 async fn finished(app: &App) {
-    for _ in 0..600 {
+    for _ in 0..1_200 {
         if app.status().await.unwrap().outbox_waiting == 0 {
             return;
         }

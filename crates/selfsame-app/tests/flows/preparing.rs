@@ -56,11 +56,11 @@ async fn a_credential_that_takes_its_time_becomes_a_card_when_it_is_ready() {
     // Nobody looks before the time.
     site.faults.add(DEFERRED, Fault::Look(202, PENDING));
     tokio::time::sleep(Duration::from_secs(2)).await;
-    app.clock().advance(25);
+    app.clock().advance(10);
     tokio::time::sleep(Duration::from_secs(2)).await;
     let seen = || site.faults.bodies.lock().unwrap().len();
     let before = seen();
-    app.clock().advance(10);
+    app.clock().advance(30);
     while seen() == before {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -117,7 +117,11 @@ async fn an_issuer_that_is_away_for_a_while_is_asked_again() {
     let offer = offered(&site).await;
     waited_for(&app, &person, &offer).await;
     site.faults.add(DEFERRED, Fault::Look(500, "{}"));
-    for _ in 0..20 {
+    // The wallet looks again in its time.
+    for _ in 0..200 {
+        if !belongings(&app, &person).await.1.is_empty() {
+            break;
+        }
         app.clock().advance(31);
         tokio::time::sleep(Duration::from_millis(100)).await;
     }

@@ -9,24 +9,22 @@ use selfsame_crypto::encoding::base64url_decode;
 use selfsame_did::{Did, Options};
 use selfsame_driver::{Error, ErrorKind, Result};
 use selfsame_ledger::parse_transaction;
+use selfsame_openid::issuer::TokenHeaders;
 use selfsame_openid::issuer::lists::ListFace;
 use selfsame_openid4vc::wire::credential::CredentialAnswer;
 use selfsame_openid4vc::wire::encryption::MEDIA_TYPE;
+use selfsame_sign_in::access::PresentedToken;
 use serde::Serialize;
 
 type Reply = http::Response<Full<Bytes>>;
 
 const JSON: &str = "application/json";
 
-pub async fn answer(
-    app: &App,
-    head: &http::request::Parts,
-    (bearer, body): (Option<&str>, &[u8]),
-) -> Reply {
+pub async fn answer(app: &App, head: &http::request::Parts, body: &[u8]) -> Reply {
     let path = head.uri.path().trim_start_matches('/');
     let answered = match head.method {
         http::Method::GET => got(app, path, head.uri.query().unwrap_or_default()).await,
-        _ => posted(app, path, (bearer.unwrap_or_default(), body)).await,
+        _ => posted(app, head, body).await,
     };
     answered.unwrap_or_else(|error| refused(&error))
 }
@@ -97,17 +95,34 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
     }
 }
 
-async fn posted(app: &App, path: &str, (bearer, body): (&str, &[u8])) -> Result<Reply> {
+async fn posted(app: &App, head: &http::request::Parts, body: &[u8]) -> Result<Reply> {
+    let path = head.uri.path().trim_start_matches('/');
+    let text = |name: &str| head.headers.get(name)?.to_str().ok();
+    let authorization = text("authorization").unwrap_or_default();
+    let (scheme, token) = authorization.split_once(' ').unwrap_or_default();
+    let main = app.main();
+    let url = main.organisation.url(path)?;
+    let presented = PresentedToken {
+        url: &url,
+        method: "POST",
+        is_dpop: scheme == "DPoP",
+        token,
+        proof: text("dpop"),
+    };
     match path {
-        "issuer/token" => json(&app.main().issuer()?.token(body).await?),
+        "issuer/token" => {
+            let headers = TokenHeaders {
+                attestation: None,
+                dpop: text("dpop"),
+            };
+            json(&main.issuer()?.token_for(body, headers).await?)
+        }
         "registry/transactions" => json(&app.registry()?.submit(&parse_transaction(body)?).await?),
         "issuer/nonce" => json(&app.main().issuer()?.nonce()),
-        "issuer/credential" => match app.main().issuer()?.credential(bearer, body).await? {
-            CredentialAnswer::Plain(response) => json(&response),
-            CredentialAnswer::Encrypted(token) => Ok(reply(MEDIA_TYPE, token.into_bytes())),
-        },
+        "issuer/credential" => given(app.credential(main, &presented, body).await?),
+        "issuer/deferred" => given(app.deferred(main, &presented, body).await?),
         "issuer/notification" => {
-            app.main().issuer()?.notified(bearer, body).await?;
+            app.notified(main, &presented, body).await?;
             Ok(reply(JSON, Vec::new()))
         }
         other => {
@@ -116,6 +131,19 @@ async fn posted(app: &App, path: &str, (bearer, body): (&str, &[u8])) -> Result<
             json(&app.main().verifier()?.response(id, body).await?)
         }
     }
+}
+
+fn given(answer: CredentialAnswer) -> Result<Reply> {
+    let later = |mut reply: Reply| {
+        *reply.status_mut() = http::StatusCode::ACCEPTED;
+        reply
+    };
+    Ok(match answer {
+        CredentialAnswer::Plain(response) => json(&response)?,
+        CredentialAnswer::Encrypted(token) => reply(MEDIA_TYPE, token.into_bytes()),
+        CredentialAnswer::Deferred(response) => later(json(&response)?),
+        CredentialAnswer::EncryptedDeferred(token) => later(reply(MEDIA_TYPE, token.into_bytes())),
+    })
 }
 
 fn did(text: &str) -> Did {

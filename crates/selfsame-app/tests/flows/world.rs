@@ -21,7 +21,7 @@ use selfsame_driver::clock::Clock;
 use selfsame_driver::paging::Paging;
 use selfsame_ledger::config::RegistryConfig;
 use selfsame_net::{Net, Settings};
-use selfsame_openid::config::{IssuerConfig, VerifierConfig};
+use selfsame_openid::config::{IssuerConfig, VerifierConfig, WantedApproval};
 use selfsame_openid::view::issuer::{NewOffer, Offer};
 use selfsame_openid4vc::wire::credential::WantedEncryption;
 use selfsame_store::ledger::LedgerStore;
@@ -70,6 +70,8 @@ pub enum Fault {
     Alter(usize),
     /// Answers with this JSON.
     Give(&'static str),
+    /// Answers with this JWT.
+    Sign(&'static str),
     /// Answers with this JSON, which must not be cached.
     GiveUncached(&'static str),
 }
@@ -133,6 +135,7 @@ pub struct Site {
     pub app: Arc<App>,
     pub faults: Arc<Faults>,
     pub origin: Url,
+    issuer: IssuerConfig,
     memory: Arc<Slow>,
     server: JoinHandle<()>,
     /// Bound but not listening: reserves the port while the server is away.
@@ -189,19 +192,29 @@ impl Site {
         Self::of(issuer, verifying()).await
     }
 
+    /// A site whose credentials can need an approval.
+    pub async fn approving() -> Self {
+        let issuer = IssuerConfig {
+            approval: WantedApproval::ByOffer,
+            ..issuing_by(DidMethod::of(&selfsame_did::key::METHOD))
+        };
+        Self::of(issuer, verifying()).await
+    }
+
     async fn of(issuer: IssuerConfig, verifier: VerifierConfig) -> Self {
         let held = bound(0);
         let port = held.local_addr().unwrap().port();
         let listener = bound(port).listen(BACKLOG).unwrap();
         let origin: Url = format!("http://localhost:{port}/").parse().unwrap();
         let memory = Arc::new(Slow::default());
-        let app = site_of(&origin, (issuer, verifier), &memory).await;
+        let app = site_of(&origin, (issuer.clone(), verifier), &memory).await;
         let faults = Arc::new(Faults::default());
         let server = serve(listener, app.clone(), faults.clone());
         Self {
             app,
             faults,
             origin,
+            issuer,
             memory,
             server,
             _port: held,
@@ -210,10 +223,7 @@ impl Site {
 
     /// Opens the same records in another process.
     pub async fn reopened(&self) -> Arc<App> {
-        let settings = (
-            issuing_by(DidMethod::of(&selfsame_did::key::METHOD)),
-            verifying(),
-        );
+        let settings = (self.issuer.clone(), verifying());
         site_of(&self.origin, settings, &self.memory).await
     }
 
@@ -222,6 +232,13 @@ impl Site {
         self.server.abort();
         // The listener is closed once the task has ended.
         let _ = (&mut self.server).await;
+    }
+
+    /// Starts anew with the same records, at the same address.
+    pub async fn restart(&mut self) {
+        self.hang_up().await;
+        self.app = self.reopened().await;
+        self.listen().await;
     }
 
     /// Listens again at the same address.
@@ -283,6 +300,7 @@ pub fn new_offer(kind: &str, format: &str) -> NewOffer {
         uses: None,
         tx_code: false,
         by_sign_in: false,
+        needs_approval: None,
         by_reference: false,
         expires_in: None,
         label: None,
@@ -406,6 +424,11 @@ impl WalletHost {
 
     /// Opens the wallet with these limits.
     pub async fn keeping(&self, wallet: WalletConfig) -> Arc<App> {
+        self.trusting(wallet, Vec::new()).await
+    }
+
+    /// Opens the wallet with these settings and trusted issuers.
+    pub async fn trusting(&self, wallet: WalletConfig, issuers: Vec<String>) -> Arc<App> {
         let config = Config {
             origin: "http://127.0.0.1:9/".parse().unwrap(),
             roles: Roles {
@@ -418,6 +441,7 @@ impl WalletHost {
             verifier: VerifierConfig::default(),
             wallet,
             trust: TrustConfig {
+                issuers,
                 origins: vec![self.issuer.clone()],
                 ..TrustConfig::default()
             },
@@ -568,6 +592,8 @@ async fn answered(
     let path = head.uri.path().to_owned();
     let bearer = head.headers.get(http::header::AUTHORIZATION);
     let bearer = bearer.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    let issuer = app.main().issuer();
+    let is_played = issuer.is_ok_and(|issuer| issuer.approval().is_none());
     let fault = faults.take(&path);
     if fault.is_some() {
         let seen = (bearer.map(str::to_owned), body.to_vec());
@@ -579,7 +605,7 @@ async fn answered(
     );
     let reply = match before {
         true => None,
-        false => Some(routes::answer(app, &head, (bearer, &body)).await),
+        false => Some(routes::answer(app, &head, &body).await),
     };
     if fault.is_some() {
         faults.met.0.add_permits(1);
@@ -597,7 +623,7 @@ async fn answered(
             Ok(later(202, text))
         }
         (Some(Fault::Look(code, text)), _) => Ok(later(code, text)),
-        (None, _) if path == DEFERRED => {
+        (None, _) if path == DEFERRED && is_played => {
             let kept = faults.kept.lock().unwrap().take();
             let spent = r#"{"error":"invalid_transaction_id"}"#;
             Ok(kept.unwrap_or_else(|| later(400, spent)))
@@ -611,6 +637,12 @@ async fn answered(
         }
         (Some(Fault::Alter(percent)), Some(reply)) => Ok(altered(reply, percent).await),
         (Some(Fault::Give(text)), _) => Ok(given(text, "max-age=300")),
+        (Some(Fault::Sign(token)), _) => {
+            let mut reply = given(token, "no-store");
+            let kind = http::HeaderValue::from_static("application/jwt");
+            reply.headers_mut().insert(http::header::CONTENT_TYPE, kind);
+            Ok(reply)
+        }
         (Some(Fault::GiveUncached(text)), _) => Ok(given(text, "no-store")),
         (_, Some(reply)) => Ok(reply),
         (_, None) => Err("nothing to answer"),

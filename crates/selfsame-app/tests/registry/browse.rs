@@ -78,7 +78,7 @@ async fn who_searches_while_the_index_is_made_is_told_so_at_once() {
     let written: Vec<_> = actors.iter().map(Actor::create).collect();
     let submitted = written.iter().map(|one| registry.submit(one));
     futures_util::future::join_all(submitted).await;
-    world.ledger.reads_slowly(Duration::from_millis(500));
+    world.ledger.reads_slowly(Duration::from_secs(2));
     let browser = Browser::of(&*registry).unwrap();
     let created = SearchCriteria {
         kind: Some("create_did"),
@@ -92,7 +92,8 @@ async fn who_searches_while_the_index_is_made_is_told_so_at_once() {
     let begun = Instant::now();
     let second = browser.search(&created, None, 10).await.unwrap();
     assert!(second.searched < second.transactions, "{second:?}");
-    assert!(begun.elapsed() < Duration::from_secs(1));
+    // Less than the wait of the first one.
+    assert!(begun.elapsed() < Duration::from_millis(1_400));
     world.ledger.reads_slowly(Duration::ZERO);
     let whole = searched(&browser, &created, (None, 10)).await;
     assert_eq!(whole.total, 450);

@@ -50,7 +50,7 @@ impl Server {
     }
 
     fn wait(&self) {
-        for _ in 0..300 {
+        for _ in 0..600 {
             let path = self.directory.path();
             let mut ready = program(path, "pg_isready");
             if ready.arg("-h").arg(path).output().unwrap().status.success() {

@@ -1,5 +1,7 @@
 //! Questions of a search.
 
+use std::collections::BTreeSet;
+
 use selfsame_book::query::{Alternatives, Ordering};
 use selfsame_book::text::{WORD_MAX, errors_forgiven};
 use tokio_postgres::Row;
@@ -11,26 +13,58 @@ use crate::error::IndexResult;
 
 /// The texts of a topic that a search is compared with.
 const TEXTS_MAX: i64 = 20;
+/// The most words that stand for a beginning in a query.
+const SPELT_OUT: usize = 64;
 
 /// The words that stand for the facets; `None` if no topic has one of them.
 async fn facet_words(
     opened: &OpenedBook,
     wanted: &WantedTopics,
 ) -> IndexResult<Option<Vec<String>>> {
-    let asked: Vec<String> = wanted.facets.iter().map(ToString::to_string).collect();
+    let asked: BTreeSet<String> = wanted.facets.iter().map(ToString::to_string).collect();
+    let asked: Vec<String> = asked.into_iter().collect();
+    if asked.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
     // A text with the character zero is in no index.
     if asked.iter().any(|facet| facet.contains('\0')) {
         return Ok(None);
     }
-    let mut words = Vec::new();
-    for facet in &asked {
-        let find = "SELECT id FROM $.facets WHERE facet = $1";
-        match opened.row(find, &[(facet, Type::TEXT)]).await? {
-            Some(row) => words.push(format!("f:{}", row.get::<_, i32>(0))),
-            None => return Ok(None),
+    let find = "SELECT id FROM $.facets WHERE facet = ANY ($1)";
+    let found = opened.rows(find, &[(&asked, Type::TEXT_ARRAY)]).await?;
+    if found.len() < asked.len() {
+        return Ok(None);
+    }
+    // No word has a colon.
+    let words = found.iter().map(|row| format!(":{}", row.get::<_, i32>(0)));
+    Ok(Some(words.collect()))
+}
+
+/// The same groups, in which the words that begin as typed stand for a beginning that few words have: the topics of each
+/// need not be listed to find those that have the other words too.
+async fn spelt_out(opened: &OpenedBook, groups: &[Alternatives]) -> IndexResult<Vec<Alternatives>> {
+    let mut spelt = groups.to_vec();
+    for group in spelt.iter_mut().filter(|group| group.is_beginning) {
+        let Some(beginning) = group.words.last() else {
+            continue;
+        };
+        let find = "SELECT word FROM $.words WHERE word >= $1 AND word < $2 LIMIT $3";
+        let end = format!("{beginning}\u{10ffff}");
+        let most = sql(SPELT_OUT.saturating_add(1));
+        let parameters: [super::Parameter<'_>; 3] = [
+            (beginning, Type::TEXT),
+            (&end, Type::TEXT),
+            (&most, Type::INT8),
+        ];
+        let known = opened.rows(find, &parameters).await?;
+        if known.len() <= SPELT_OUT {
+            group
+                .words
+                .extend(known.iter().map(|row| row.get::<_, String>(0)));
+            group.is_beginning = false;
         }
     }
-    Ok(Some(words))
+    Ok(spelt)
 }
 
 /// The query for what is wanted; empty for nothing. Words have letters and digits only, and stand in quotation marks.
@@ -62,7 +96,7 @@ pub(super) async fn having(
     let Some(facets) = facet_words(&opened, wanted).await? else {
         return Ok(Vec::new());
     };
-    let query = query(&wanted.words, &facets);
+    let query = query(&spelt_out(&opened, &wanted.words).await?, &facets);
     if query.is_empty() {
         let all = "SELECT id FROM $.topics ORDER BY id LIMIT $1";
         return Ok(ids(opened.rows(all, &[(&sql(limit), Type::INT8)]).await?));

@@ -23,6 +23,7 @@ macro_rules! checks {
             a_newer_credential_of_a_set_replaces_the_facts_of_the_older,
             an_older_credential_that_comes_later_changes_nothing_in_force,
             a_change_that_is_made_twice_is_made_once,
+            changes_that_come_at_once_are_all_made_and_one_that_fails_stops_no_other,
             a_revoked_topic_is_found_as_such,
             an_erased_credential_leaves_nothing_and_the_one_before_it_holds_again,
             an_erased_topic_is_not_found_by_any_of_its_words,
@@ -232,6 +233,29 @@ pub async fn a_change_that_is_made_twice_is_made_once(ground: &Ground) {
     ground.apply(vec![remove(&entry), remove(&entry)]).await;
     ground.apply(vec![remove(&entry)]).await;
     assert_eq!(ground.found("").await, [""; 0]);
+}
+
+pub async fn changes_that_come_at_once_are_all_made_and_one_that_fails_stops_no_other(
+    ground: &Ground,
+) {
+    let mut applying = tokio::task::JoinSet::new();
+    for number in 0..70 {
+        let (index, book) = (ground.index.clone(), ground.book.clone());
+        // PostgreSQL stores no character zero.
+        let gap = if number == 7 { '\0' } else { ' ' };
+        let entry = registration(&number.to_string(), &format!("Blue{gap}Whale{number:02}"));
+        applying.spawn(async move {
+            let applied = index.apply(&book, vec![enter(entry)], None).await;
+            (number, applied)
+        });
+    }
+    while let Some(applied) = applying.join_next().await {
+        let (number, applied) = applied.unwrap();
+        assert!(number == 7 || applied.is_ok(), "{number}: {applied:?}");
+    }
+    let found = ground.found("whale").await;
+    assert!((69..=70).contains(&found.len()), "{}", found.len());
+    assert_eq!(ground.found("blue whale1").await.len(), 10);
 }
 
 pub async fn a_revoked_topic_is_found_as_such(ground: &Ground) {

@@ -8,7 +8,6 @@ use selfsame_book::number;
 use selfsame_book_index::{IndexedCredential, IndexedFact, IndexedSet, IndexedTopic};
 use selfsame_crypto::time::rfc3339_of_seconds;
 use selfsame_types::{CredentialType, TypeSet};
-use serde_json::{Map, Value};
 
 use crate::standing::Standings;
 use selfsame_book_view::v4::{
@@ -81,7 +80,7 @@ impl Shapes {
             id: indexed.id,
             credential_type: self.shown_type(&indexed.type_id, &indexed.issuer),
             credential_id: indexed.credential_id.clone(),
-            credential_def_id: None,
+            credential_def_id: entry.held.as_ref().map(|held| held.cred_def_id.clone()),
             effective_date: time(indexed.effective),
             inactive: indexed.inactive,
             latest: indexed.latest,
@@ -107,7 +106,9 @@ impl Shapes {
                     credential_type_id: number::credential_type(&indexed.type_id),
                 })
                 .collect(),
-            raw_data: shown_claims(one.map(|one| &**one), &entry.claims),
+            raw_data: mapping
+                .map(|mapping| mapping.shown(&entry.claims))
+                .unwrap_or_default(),
         }
     }
 
@@ -159,7 +160,7 @@ impl Shapes {
         }
     }
 
-    fn issuer(&self, id: &str) -> ShownIssuer {
+    pub fn issuer(&self, id: &str) -> ShownIssuer {
         let is_own = self.standings.own.iter().any(|name| name == id);
         ShownIssuer {
             id: number::issuer(id),
@@ -210,24 +211,4 @@ fn address(fact: &IndexedFact, id: i64) -> ShownAddress {
         country: parts.country,
         credential_id: fact.credential,
     }
-}
-
-/// The claims that the mapping of the type names: a reader of the book sees no others.
-fn shown_claims(one: Option<&CredentialType>, claims: &Map<String, Value>) -> Map<String, Value> {
-    let mut shown = Map::new();
-    let Some(mapping) = one.and_then(|one| one.book.as_ref()) else {
-        return shown;
-    };
-    for (_, path) in mapping.claims() {
-        let mut value = None;
-        let mut members = Some(claims);
-        for name in path {
-            value = members.and_then(|members| members.get(name));
-            members = value.and_then(Value::as_object);
-        }
-        if let Some(value) = value {
-            shown.insert(path.join("."), value.clone());
-        }
-    }
-    shown
 }

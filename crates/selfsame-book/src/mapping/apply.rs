@@ -105,7 +105,7 @@ impl AddressMapping {
 }
 
 /// The claim at a path, unless it is absent or null.
-fn at<'a>(claims: &'a Map<String, Value>, path: &[String]) -> Option<&'a Value> {
+pub(super) fn at<'a>(claims: &'a Map<String, Value>, path: &[String]) -> Option<&'a Value> {
     let (first, rest) = path.split_first()?;
     let value = claims.get(first).filter(|value| !value.is_null())?;
     match rest {

@@ -124,3 +124,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_reader_sees_the_claims_that_the_mapping_names_and_no_others() {
+    let all = claims(json!({
+        "registration_id": "1", "assumed": {"name": "Whale", "since": 1990}, "director": "Ada", "city": null
+    }));
+    let shown = Value::from(registration().shown(&all));
+    assert_eq!(
+        shown,
+        json!({"registration_id": "1", "assumed.name": "Whale"})
+    );
+    let kept = registration().only(&all);
+    assert_eq!(
+        Value::from(kept.clone()),
+        json!({"registration_id": "1", "assumed": {"name": "Whale"}})
+    );
+    let (of_kept, of_all) = (registration().facts(&kept), registration().facts(&all));
+    assert_eq!(of_kept, of_all);
+}

@@ -128,6 +128,8 @@ mod tests {
             challenge: None,
             dpop_nonce: None,
             attestation_challenge: None,
+            replay_nonce: None,
+            location: None,
             body: token.finish(&[0; 64]).into_bytes().into(),
         }
     }

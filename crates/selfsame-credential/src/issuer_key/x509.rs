@@ -4,7 +4,7 @@ use selfsame_crypto::{
     PublicKey,
     encoding::base64url_encode,
     time::UnixTime,
-    x509::{Chain, X509Error},
+    x509::{CertificateContents, Chain, X509Error},
 };
 use url::{Host, Url};
 
@@ -18,8 +18,8 @@ pub(crate) struct Leaf {
 }
 
 pub(super) fn find(claimed: &Claimed<'_>) -> Finding {
-    let chain = Chain::parse(claimed.header.x5c.as_deref().unwrap_or_default());
-    let chain = match chain {
+    let x5c = claimed.header.x5c.as_deref().unwrap_or_default();
+    let chain = match Chain::parse(x5c) {
         Ok(chain) => chain,
         Err(X509Error::Version) => {
             return Finding::Refused(
@@ -28,6 +28,9 @@ pub(super) fn find(claimed: &Claimed<'_>) -> Finding {
         }
         Err(_) => return Finding::Refused("the certificate chain can't be read"),
     };
+    if claimed.certificates_alone && has_anchor(x5c, claimed.roots.anchors) {
+        return Finding::Refused("x5c has a trust anchor, or a certificate that signed itself");
+    }
     let key = chain.leaf_public_key().clone();
     let leaf = Leaf { chain, key };
     match claimed.id {
@@ -36,6 +39,14 @@ pub(super) fn find(claimed: &Claimed<'_>) -> Finding {
         }
         _ => Finding::Chain(Box::new(leaf)),
     }
+}
+
+/// HAIP 1.0 §6.1.1: a header has no trust anchor, and no certificate that signed itself.
+fn has_anchor(x5c: &[Vec<u8>], anchors: &[Vec<u8>]) -> bool {
+    let signed_itself = |read: CertificateContents<'_>| read.issuer == read.subject;
+    let signed_itself = |der: &Vec<u8>| CertificateContents::parse(der).is_none_or(signed_itself);
+    x5c.iter()
+        .any(|der| anchors.contains(der) || signed_itself(der))
 }
 
 impl Leaf {

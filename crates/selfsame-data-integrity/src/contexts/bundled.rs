@@ -8,6 +8,12 @@ pub(super) struct Bundled {
     pub sha256: &'static str,
 }
 
+/// The contexts of the data models, of which one comes first in every credential and presentation.
+pub(super) const OF_MODELS: [&str; 2] = [
+    "https://www.w3.org/2018/credentials/v1",
+    "https://www.w3.org/ns/credentials/v2",
+];
+
 pub(super) const BUNDLED: [Bundled; 11] = [
     Bundled {
         url: "https://www.w3.org/2018/credentials/v1",

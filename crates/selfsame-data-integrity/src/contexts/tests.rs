@@ -34,7 +34,7 @@ fn the_bundled_contexts_are_what_their_publishers_serve() {
 fn an_operator_adds_contexts_and_exchanges_none() {
     let own = OwnContext {
         url: "https://example.org/own",
-        text: br#"{"@context": {"name": "https://example.org/name"}}"#,
+        text: br#"{"@context": {"degree": "https://example.org/degree"}}"#,
     };
     let contexts = Contexts::with(&[own]).unwrap();
     assert!(contexts.knows(own.url) && !Contexts::bundled().knows(own.url));
@@ -49,8 +49,8 @@ fn an_operator_adds_contexts_and_exchanges_none() {
 #[test]
 fn a_context_that_would_drop_parts_of_documents_is_refused() {
     for context in [
-        json!({"name": null}),
-        json!({"name": {"@id": null}}),
+        json!({"title": null}),
+        json!({"title": {"@id": null}}),
         json!({"name": {"@id": "https://example.org/n", "@container": "@index"}}),
         json!({"name": {"@id": "https://example.org/n", "@container": ["@graph", "@id"]}}),
         json!({"name": {"@reverse": "https://example.org/n"}}),
@@ -74,6 +74,40 @@ fn a_context_that_would_drop_parts_of_documents_is_refused() {
 }
 
 #[test]
+fn a_context_that_defines_a_protected_term_otherwise_is_refused() {
+    for (context, term) in [
+        (json!({"name": "https://example.org/name"}), "name"),
+        (
+            json!({"VerifiableCredential": "https://example.org/vc"}),
+            "VerifiableCredential",
+        ),
+        (
+            json!([{"a": "https://example.org/a"}, {"id": "https://example.org/id"}]),
+            "id",
+        ),
+        (
+            json!({"name": {"@id": "https://schema.org/name", "@type": "@id"}}),
+            "name",
+        ),
+    ] {
+        let expected = IntegrityError::ProtectedTerm(term.to_owned());
+        assert_eq!(refused(&context), expected);
+    }
+    let alike = json!({"@context": {
+        "@protected": true,
+        "id": "@id",
+        "name": {"@id": "https://schema.org/name"},
+        "degree": "https://example.org/degree",
+    }});
+    let text = alike.to_string();
+    let own = OwnContext {
+        url: "https://example.org/own",
+        text: text.as_bytes(),
+    };
+    assert!(Contexts::with(&[own]).is_ok());
+}
+
+#[test]
 fn every_context_of_a_document_is_known_or_in_it() {
     let check = |context: Value| {
         let document = json!({ "@context": context });
@@ -82,7 +116,7 @@ fn every_context_of_a_document_is_known_or_in_it() {
     assert_eq!(check(json!("https://www.w3.org/ns/credentials/v2")), Ok(()));
     assert_eq!(
         check(
-            json!(["https://www.w3.org/ns/credentials/v2", {"name": "https://example.org/name"}])
+            json!(["https://www.w3.org/ns/credentials/v2", {"degree": "https://example.org/degree"}])
         ),
         Ok(())
     );
@@ -96,6 +130,39 @@ fn every_context_of_a_document_is_known_or_in_it() {
         Err(IntegrityError::Malformed("@context"))
     );
     assert!(Contexts::bundled().check(&Map::new()).is_err());
+}
+
+#[test]
+fn a_context_in_a_document_that_defines_a_protected_term_otherwise_is_refused_and_alike_it_is_taken()
+ {
+    let v2 = "https://www.w3.org/ns/credentials/v2";
+    let check = |document: Value| {
+        Contexts::bundled()
+            .check(document.as_object().unwrap())
+            .err()
+    };
+    let again = |term: &str| Some(IntegrityError::ProtectedTerm(term.to_owned()));
+    let other = json!({"name": "https://example.org/name"});
+    assert_eq!(check(json!({"@context": [v2, other]})), again("name"));
+    let deeper = json!({"@context": v2, "credentialSubject": [{"degree": {"@context": other}}]});
+    assert_eq!(check(deeper), again("name"));
+    let typed = json!({"id": {"@id": "https://example.org/id", "@type": "@id"}});
+    assert_eq!(check(json!({"@context": [v2, typed]})), again("id"));
+    for alike in [
+        json!({"name": "https://schema.org/name", "id": "@id"}),
+        json!({"name": {"@id": "https://schema.org/name", "@protected": true}}),
+        json!({"schema": "https://schema.org/", "name": "schema:name"}),
+        // Only the types of credentials have it, and they define it after this context.
+        json!({"issuer": "https://example.org/issuer"}),
+    ] {
+        assert_eq!(check(json!({"@context": [v2, alike]})), None, "{alike}");
+    }
+    // A credential in a presentation has a model of its own, whose terms may be others.
+    let v1 = "https://www.w3.org/2018/credentials/v1";
+    let inner = json!({"@context": [v1, other]});
+    assert_eq!(check(inner.clone()), None);
+    let presentation = json!({"@context": [v2], "verifiableCredential": [inner]});
+    assert_eq!(check(presentation), None);
 }
 
 #[test]

@@ -184,7 +184,7 @@ impl DocumentWriter {
             Value::Bool(one) => self.text.extend(one.to_string().bytes()),
             Value::Number(number) => self.number(name, number)?,
             Value::String(text) if is_keyword_like(text) || text.starts_with(UNDEFINED) => {
-                return Err(IntegrityError::DataLoss(text.clone()));
+                return Err(IntegrityError::DataLoss(name.to_owned()));
             }
             Value::String(text) => canonical::write_string(text, &mut self.text),
             Value::Array(elements) => {

@@ -34,17 +34,19 @@ impl MadeDataset {
             self.joined = self.joined.saturating_add(1);
             return Ok(());
         }
+        let predicate = defined(quad.predicate)?;
         let graph = match quad.graph_name {
             GraphName::DefaultGraph => None,
-            GraphName::NamedNode(name) => Some(RdfTerm::Iri(iri(name)?)),
+            GraphName::NamedNode(name) => Some(RdfTerm::Iri(iri(name, "@id")?)),
             GraphName::BlankNode(node) => Some(self.blank(&node)),
         };
         let subject = match quad.subject {
-            NamedOrBlankNode::NamedNode(name) => RdfTerm::Iri(iri(name)?),
+            NamedOrBlankNode::NamedNode(name) => RdfTerm::Iri(iri(name, "@id")?),
             NamedOrBlankNode::BlankNode(node) => self.blank(&node),
         };
         let object = match quad.object {
-            OxTerm::NamedNode(name) => RdfTerm::Iri(iri(name)?),
+            OxTerm::NamedNode(name) if predicate == TYPE => RdfTerm::Iri(defined(name)?),
+            OxTerm::NamedNode(name) => RdfTerm::Iri(iri(name, &predicate)?),
             OxTerm::BlankNode(node) => self.blank(&node),
             OxTerm::Literal(one) => RdfTerm::Literal(literal(one)?),
             #[allow(
@@ -55,7 +57,7 @@ impl MadeDataset {
         };
         self.quads.push(RdfQuad {
             subject,
-            predicate: iri(quad.predicate)?,
+            predicate,
             object,
             graph,
         });
@@ -89,11 +91,10 @@ fn is_joined(quad: &oxrdf::Quad) -> bool {
     quad.predicate.as_str() == TYPE && name.as_str().starts_with(&types_prefix())
 }
 
-/// An IRI, if it is absolute and well-formed, and no undefined term's.
-fn iri(name: NamedNode) -> Result<String, IntegrityError> {
+/// The IRI of a term or a type, if a context defines it. Otherwise the error has its name.
+fn defined(name: NamedNode) -> Result<String, IntegrityError> {
     let text = name.into_string();
-    let is_defined = !text.starts_with(UNDEFINED);
-    if is_defined && NamedNode::new(text.as_str()).is_ok() {
+    if is_whole(&text) {
         return Ok(text);
     }
     let term = text.strip_prefix(UNDEFINED).unwrap_or(&text);
@@ -101,10 +102,24 @@ fn iri(name: NamedNode) -> Result<String, IntegrityError> {
     Err(IntegrityError::DataLoss(term.unwrap_or(&text).to_owned()))
 }
 
+/// The IRI that a member has as its value. The error has the name of the member alone: the value may be a claim's.
+fn iri(name: NamedNode, member: &str) -> Result<String, IntegrityError> {
+    let text = name.into_string();
+    match is_whole(&text) {
+        true => Ok(text),
+        false => Err(IntegrityError::DataLoss(member.to_owned())),
+    }
+}
+
+/// Whether an IRI is absolute and well-formed, and no undefined term's.
+fn is_whole(text: &str) -> bool {
+    !text.starts_with(UNDEFINED) && NamedNode::new(text).is_ok()
+}
+
 fn literal(literal: oxrdf::Literal) -> Result<RdfLiteral, IntegrityError> {
     if let Some(language) = literal.language() {
         if LanguageTag::parse(language).is_err() {
-            return Err(IntegrityError::DataLoss(language.to_owned()));
+            return Err(IntegrityError::DataLoss("@language".to_owned()));
         }
         return Ok(RdfLiteral {
             text: literal.value().to_owned(),
@@ -114,7 +129,7 @@ fn literal(literal: oxrdf::Literal) -> Result<RdfLiteral, IntegrityError> {
     }
     let kind = literal.datatype().into_owned();
     let text = literal.value().to_owned();
-    Ok(match iri(kind)? {
+    Ok(match iri(kind, "@type")? {
         kind if kind == STRING => RdfLiteral {
             text,
             kind: RdfLiteralKind::Plain,

@@ -8,7 +8,7 @@ const WORK_MAX: usize = 2_000_000;
 /// How deep the search follows blank nodes.
 const DEPTH_MAX: usize = 64;
 
-pub(super) struct RdfcBudget {
+pub(crate) struct RdfcBudget {
     work: usize,
     depth: usize,
 }
@@ -24,6 +24,11 @@ impl RdfcBudget {
     pub fn spend(&mut self, work: usize) -> Result<(), IntegrityError> {
         self.work = self.work.checked_sub(work).ok_or_else(exhausted)?;
         Ok(())
+    }
+
+    /// Another dataset begins; what is left of the work is for it.
+    pub fn begin(&mut self) {
+        self.depth = DEPTH_MAX;
     }
 
     /// One level deeper; [`RdfcBudget::leave`] comes back.

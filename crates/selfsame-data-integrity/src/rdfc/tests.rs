@@ -244,6 +244,15 @@ fn datasets_as_credentials_have_them_are_not_too_hard() {
     }
 }
 
+#[test]
+fn several_datasets_can_have_one_bound_together() {
+    let easy = star(12);
+    let mut budget = RdfcBudget::new();
+    let mut is_taken = || canonical_within(&easy, SuiteDigest::Sha256, &mut budget).is_ok();
+    assert!(is_taken());
+    assert!((0..100_000).any(|_| !is_taken()));
+}
+
 mod properties {
     use proptest::prelude::*;
 

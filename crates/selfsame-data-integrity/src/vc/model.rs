@@ -72,7 +72,7 @@ pub fn is_typed(members: &Map<String, Value>, name: &str) -> bool {
 }
 
 /// The identifier in a value that is a string or an object with an `id`.
-pub(super) fn id_of(value: &Value) -> Option<&str> {
+pub fn id_of(value: &Value) -> Option<&str> {
     match value {
         Value::Object(members) => members.get("id")?.as_str(),
         one => one.as_str(),

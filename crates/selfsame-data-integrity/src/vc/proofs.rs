@@ -37,7 +37,8 @@ pub(super) fn judge(
         return None;
     };
     list.passes(&laws::PROOF_KEY, "");
-    let domain = asked.request.map(|request| [request.domain]);
+    let domain = asked.request.and_then(|request| request.domain);
+    let domain = domain.map(|domain| [domain]);
     let expected = ExpectedProof {
         purpose: asked.purpose,
         domain: domain.as_ref().map(<[&str; 1]>::as_slice),

@@ -10,7 +10,7 @@ use crate::{Cryptosuite, ProofOptions, prepare};
 const NOW: UnixTime = UnixTime(1_780_272_000);
 const REQUEST: VcRequest<'static> = VcRequest {
     challenge: "nonce",
-    domain: "x509_san_dns:verifier.example",
+    domain: Some("x509_san_dns:verifier.example"),
 };
 
 struct Party {
@@ -41,7 +41,8 @@ impl Party {
             Some(_) => ProofPurpose::Authentication,
             None => ProofPurpose::AssertionMethod,
         };
-        let domain = request.map(|request| [request.domain]);
+        let domain = request.and_then(|request| request.domain);
+        let domain = domain.map(|domain| [domain]);
         let options = ProofOptions {
             created: Some(NOW),
             domain: domain
@@ -281,7 +282,7 @@ fn a_presentation_is_bound_to_its_request_and_its_holder() {
             ..REQUEST
         },
         VcRequest {
-            domain: "another",
+            domain: Some("another"),
             ..REQUEST
         },
     ] {
@@ -302,6 +303,10 @@ fn a_presentation_is_bound_to_its_request_and_its_holder() {
         scene.judged_presentation(&empty),
         because(Outcome::Invalid, "required_members")
     );
+    // Alone it says who its holder is.
+    let known = [scene.holder.known()];
+    let (verdict, proven) = judge_presentation(&empty, &REQUEST, &court(&known));
+    assert!(verdict.is_valid() && proven.unwrap().credentials.is_empty());
     let mut exchanged = presentation;
     exchanged["verifiableCredential"][0] = scene.credential(|one| one["name"] = "another".into());
     assert_eq!(

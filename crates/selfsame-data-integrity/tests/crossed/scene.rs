@@ -1,8 +1,5 @@
 //! A key for each suite, documents, and the program that acts as their peer.
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
-
 use selfsame_crypto::encoding::{hex_encode, multibase_base58_encode};
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
@@ -11,6 +8,10 @@ use selfsame_data_integrity::{
     Contexts, Cryptosuite, ExpectedProof, OwnContext, ProofOptions, ProofPurpose, Secured, prepare,
 };
 use serde_json::{Map, Value, json};
+
+use crate::peer::Peer;
+
+const PACKAGE: Peer = Peer::node("SELFSAME_DATA_INTEGRITY_PEERS", "peer.mjs");
 
 const V1: &str = "https://www.w3.org/2018/credentials/v1";
 const V2: &str = "https://www.w3.org/ns/credentials/v2";
@@ -337,26 +338,11 @@ fn contexts() -> Value {
     })
 }
 
-/// Lets the program do a job, and returns what it says.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "xtask tells by the environment where the packages are"
-)]
+/// Lets the program do a job with the contexts, and returns what it says.
 fn said(job: Value) -> Value {
-    let place = std::env::var("SELFSAME_DATA_INTEGRITY_PEERS");
-    let place = place.expect("where the packages are: cargo xtask cross data-integrity says so");
     let mut job = job;
     job["contexts"] = contexts();
-    let mut command = Command::new("node");
-    command.arg(format!("{place}/peer.mjs"));
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    let mut input = child.stdin.take().unwrap();
-    input.write_all(job.to_string().as_bytes()).unwrap();
-    drop(input);
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "the program failed");
-    serde_json::from_slice(&output.stdout).unwrap()
+    PACKAGE.said(&job)
 }
 
 /// The document that a job gives.

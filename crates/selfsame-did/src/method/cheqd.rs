@@ -26,6 +26,7 @@ pub const METHOD: Method = Method {
         Ok(ResolutionPlan::Resolver(did.clone()))
     },
     read: None,
+    anchored: None,
     of_key: None,
     binary: Some(Binary {
         code: 228,

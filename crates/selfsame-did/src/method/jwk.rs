@@ -21,6 +21,7 @@ pub const METHOD: Method = Method {
         resolve(did, options.accept).map(done)
     },
     read: None,
+    anchored: None,
     of_key: Some(OfKey {
         create,
         fragment: |_| FRAGMENT,

@@ -19,6 +19,7 @@ pub const METHOD: Method = Method {
         resolve(did, options.accept).map(done)
     },
     read: None,
+    anchored: None,
     of_key: Some(OfKey { create, fragment }),
     binary: Some(Binary {
         code: 224,

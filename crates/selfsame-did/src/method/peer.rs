@@ -29,6 +29,7 @@ pub const METHOD: Method = Method {
         resolve(did, options.accept).map(done)
     },
     read: None,
+    anchored: None,
     of_key: None,
     binary: None,
 };

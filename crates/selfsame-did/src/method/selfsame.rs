@@ -26,6 +26,7 @@ pub const METHOD: Method = Method {
         })
     },
     read: None,
+    anchored: None,
     of_key: None,
     binary: Some(Binary {
         code: 227,

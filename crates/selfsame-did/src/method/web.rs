@@ -18,6 +18,7 @@ pub const METHOD: Method = Method {
         Ok(ResolutionPlan::Fetch { url })
     },
     read: Some(read),
+    anchored: None,
     of_key: None,
     binary: Some(Binary {
         code: 226,

@@ -20,6 +20,7 @@ pub const METHOD: Method = Method {
         Ok(ResolutionPlan::Log { url, options })
     },
     read: None,
+    anchored: None,
     of_key: None,
     binary: None,
 };

@@ -74,11 +74,17 @@ pub enum EventKind {
     WalletDeleted,
     /// A wallet said that it could not keep a credential.
     WalletFailed,
+    /// A wallet asked for a credential that needs an approval.
+    ApprovalNeeded,
+    /// A request for a credential was approved.
+    ApprovalGiven,
+    /// A request for a credential was refused.
+    ApprovalRefused,
 }
 
 impl EventKind {
     /// All kinds, in the order of the enum.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::Offered,
         Self::Issued,
         Self::StatusChanged,
@@ -91,6 +97,9 @@ impl EventKind {
         Self::WalletAccepted,
         Self::WalletDeleted,
         Self::WalletFailed,
+        Self::ApprovalNeeded,
+        Self::ApprovalGiven,
+        Self::ApprovalRefused,
     ];
 
     /// The kind of this name; `None` for one that only a newer release knows.
@@ -117,6 +126,9 @@ impl From<EventKind> for &'static str {
             EventKind::WalletAccepted => "wallet_accepted",
             EventKind::WalletDeleted => "wallet_deleted",
             EventKind::WalletFailed => "wallet_failed",
+            EventKind::ApprovalNeeded => "approval_needed",
+            EventKind::ApprovalGiven => "approval_given",
+            EventKind::ApprovalRefused => "approval_refused",
         }
     }
 }

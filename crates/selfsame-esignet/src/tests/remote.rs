@@ -20,8 +20,9 @@ use url::Url;
 use super::world::{Setting, UserInterface, World};
 use crate::{MockDoor, routes};
 
-/// How long an answer is waited for.
-const TIME_OUT: Duration = Duration::from_millis(800);
+/// How long an answer is waited for where all answers must come, and where some come late.
+const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_OUT: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
 struct Alone(MockDoor);
@@ -69,8 +70,13 @@ async fn conducted(State(conduct): State<SharedConduct>, request: Request, next:
     }
 }
 
-/// Serves a mock identity system at this listener, and gives a client of it.
-fn remote(mock: MockIdentities, listener: TcpListener, conduct: SharedConduct) -> RemoteMock {
+/// Serves a mock identity system at this listener, and gives a client of it, which waits this long.
+fn remote(
+    mock: MockIdentities,
+    listener: TcpListener,
+    conduct: SharedConduct,
+    time_out: Duration,
+) -> RemoteMock {
     let origin = format!("http://{}/", listener.local_addr().unwrap());
     let base: Url = format!("{origin}v1/mock-identity-system").parse().unwrap();
     let mut router = Router::new();
@@ -90,24 +96,25 @@ fn remote(mock: MockIdentities, listener: TcpListener, conduct: SharedConduct) -
     RemoteMock {
         net: Net::new(settings).unwrap(),
         base,
-        time_out: TIME_OUT,
+        time_out,
         calls_at_once: 64,
     }
 }
 
-/// A provider with an identity system that answers as it is told to.
-async fn provider() -> (World, SharedConduct) {
+/// A provider with an identity system that answers as it is told to, and is waited for this long.
+async fn provider(time_out: Duration) -> (World, SharedConduct) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let conduct = Arc::new(Mutex::new(Conduct::Right));
     let shared = conduct.clone();
-    let system = |mock| -> Arc<dyn IdentitySystem> { Arc::new(remote(mock, listener, shared)) };
+    let system =
+        |mock| -> Arc<dyn IdentitySystem> { Arc::new(remote(mock, listener, shared, time_out)) };
     let world = World::with(Setting::Legacy, system).await;
     (world, conduct)
 }
 
 #[tokio::test]
 async fn a_person_signs_in_with_a_mock_identity_system_that_is_called_over_http() {
-    let (world, _) = provider().await;
+    let (world, _) = provider(PATIENCE).await;
     let client = world.client().await;
     world.person("987654321", "Maja Lind").await;
     let mut interface = UserInterface::new(&world);
@@ -134,7 +141,11 @@ async fn whatever_goes_wrong_at_the_identity_system_has_a_code_and_the_person_go
         Conduct::Empty,
         Conduct::Broken,
     ] {
-        let (world, conduct) = provider().await;
+        let time_out = match fault {
+            Conduct::Slow | Conduct::Late => TIME_OUT,
+            _ => PATIENCE,
+        };
+        let (world, conduct) = provider(time_out).await;
         let client = world.client().await;
         world.person("987654321", "Maja Lind").await;
         let set = |to| *conduct.lock().unwrap() = to;

@@ -207,6 +207,8 @@ pub struct Specified {
     pub(crate) query: &'static [&'static str],
     pub(crate) takes: Option<&'static str>,
     gives: &'static str,
+    /// Whether its response says that it made something (201).
+    pub(crate) is_created: bool,
     /// Other content types of its response.
     pub(crate) or: &'static [&'static str],
     /// The format of its own errors, beside those of its face.
@@ -223,6 +225,7 @@ impl Specified {
             query: &[],
             takes: None,
             gives,
+            is_created: false,
             or: &[],
             refuses: &[],
         }
@@ -236,12 +239,16 @@ impl Specified {
                 .required(Some(Required::True))
                 .build()
         });
+        let (status, response) = match self.is_created {
+            true => ("201", "What was made."),
+            false => ("200", "The requested content."),
+        };
         let operation = OperationBuilder::new()
             .tag(self.tag)
             .summary(Some(self.what))
             .description(specified)
             .request_body(body)
-            .response("200", answer("The requested content.", self.gives, self.or))
+            .response(status, answer(response, self.gives, self.or))
             .response("default", self.error(face));
         let parameters = path_parameters(path).chain(self.query_parameters());
         operation.parameters(Some(parameters)).build()

@@ -211,12 +211,12 @@ async fn an_authenticator_app_is_wanted_once_it_is_confirmed_and_each_step_count
     let password = (FactorKind::Password, PASSWORD);
     // Not confirmed yet: the password is enough.
     world.authenticate(&[password]).await.unwrap();
-    apps.enter(&account, &now(&world).into(), None)
+    let first = now(&world);
+    apps.enter(&account, &first.clone().into(), None)
         .await
         .unwrap();
     assert!(apps.enrol(&account).await.is_err());
     assert_eq!(code(world.authenticate(&[password]).await), "totp-needed");
-    let first = now(&world);
     let replayed = world
         .authenticate(&[password, (FactorKind::Totp, &first)])
         .await;

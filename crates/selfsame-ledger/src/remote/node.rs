@@ -303,6 +303,8 @@ mod tests {
             challenge: None,
             dpop_nonce: None,
             attestation_challenge: None,
+            replay_nonce: None,
+            location: None,
             body: body.to_owned().into(),
         }
     }

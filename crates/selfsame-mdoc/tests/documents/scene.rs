@@ -1,7 +1,5 @@
 //! An authority, a signer, a device and a reader, and the programs that act as their peers.
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rcgen::{
@@ -27,6 +25,8 @@ use selfsame_mdoc::transcript::{RedirectHandover, SessionTranscript};
 use selfsame_mdoc::verify::{MdocCourt, MdocRequest, verify, verify_issued};
 use serde_json::{Value, json};
 
+use crate::peer::Peer;
+
 const WANTED: [ElementPath<'static>; 2] = [
     ElementPath {
         namespace: MDL_NAMESPACE,
@@ -38,65 +38,12 @@ const WANTED: [ElementPath<'static>; 2] = [
     },
 ];
 
-/// A program that does one job: JSON in, JSON out.
-pub struct Peer {
-    variable: &'static str,
-    script: &'static str,
-    is_node: bool,
-}
-
-impl Peer {
-    pub const fn node(script: &'static str) -> Self {
-        Self {
-            variable: "SELFSAME_MDOC_PEERS",
-            script,
-            is_node: true,
-        }
-    }
-
-    pub const fn python(script: &'static str) -> Self {
-        Self {
-            variable: "SELFSAME_MDOC_PYTHON",
-            script,
-            is_node: false,
-        }
-    }
-
-    /// Lets the program do a job, and returns what it says.
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "xtask tells by the environment where the packages are"
-    )]
-    fn said(&self, job: &Value) -> Value {
-        let place = std::env::var(self.variable)
-            .expect("where the packages are: cargo xtask cross mdoc says so");
-        let mut command = if self.is_node {
-            let mut node = Command::new("node");
-            node.arg(format!("{place}/{}", self.script));
-            node
-        } else {
-            let mut python = Command::new(place);
-            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/");
-            python.arg(format!("{folder}{}", self.script));
-            python
-        };
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut input = child.stdin.take().unwrap();
-        input.write_all(job.to_string().as_bytes()).unwrap();
-        drop(input);
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{} failed", self.script);
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    /// The bytes that a job gives.
-    fn given(&self, job: &Value) -> Vec<u8> {
-        let said = self.said(job);
-        let response = said["response"].as_str();
-        let response = response.unwrap_or_else(|| panic!("{}: {said}", self.script));
-        hex_decode(response).unwrap()
-    }
+/// The bytes that a job gives.
+fn given(peer: &Peer, job: &Value) -> Vec<u8> {
+    let said = peer.said(job);
+    let response = said["response"].as_str();
+    let response = response.unwrap_or_else(|| panic!("{}: {said}", peer.script()));
+    hex_decode(response).unwrap()
 }
 
 pub struct Scene {
@@ -266,11 +213,11 @@ impl Scene {
                 "device": self.device.public().to_jwk().to_value(),
             }),
         );
-        let response = peer.given(&job);
+        let response = given(peer, &job);
         let issued = issuer_signed(&response);
         let authorities = [self.authority.clone()];
         let (verdict, _) = verify_issued(&issued, &self.court(&authorities));
-        assert!(verdict.is_valid(), "{} {verdict:#?}", peer.script);
+        assert!(verdict.is_valid(), "{} {verdict:#?}", peer.script());
         let elements = self.verified(&self.presented(&issued), &self.transcript);
         assert_eq!(elements.unwrap()["family_name"], "Mustermann");
     }
@@ -286,10 +233,10 @@ impl Scene {
             reader.as_object_mut().unwrap().remove("d");
             members["reader"] = reader;
         }
-        let response = peer.given(&self.job("present", members));
+        let response = given(peer, &self.job("present", members));
         let elements = self.verified(&response, &self.transcript);
         let wanted = json!({"family_name": "Mustermann", "birth_date": "1990-08-12"});
-        assert_eq!(elements, Ok(wanted), "{}", peer.script);
+        assert_eq!(elements, Ok(wanted), "{}", peer.script());
         assert!(self.verified(&response, &transcript("other")).is_err());
     }
 }

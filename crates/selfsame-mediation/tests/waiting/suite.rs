@@ -22,7 +22,7 @@ use selfsame_net::{Net, Settings};
 use selfsame_store::backend::Backend;
 use selfsame_store::{Store, TenantId, Vault};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A store on this back end.
 pub async fn store(backend: Arc<dyn Backend>) -> Store {

@@ -123,6 +123,26 @@ async fn a_tails_file_that_has_not_the_hash_of_a_registry_does_not_go_in() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_instance_where_a_credential_book_arrives_looks_after_it() {
+    for has_book in [false, true] {
+        let first = Home::in_a_file().with_acme("suspended", 10).await;
+        if has_book {
+            let store = first.open().await;
+            let batch = Batch::new(acme()).put(Put::new("book", "1", b"{}".to_vec()));
+            store.commit(batch).await.unwrap();
+        }
+        let file = first.export().await.unwrap();
+        let second = Home::in_a_file();
+        assert!(second.import(&file.text).await.unwrap().complete);
+        let (store, page) = (second.open().await, Page::first(9));
+        let due = store.list(&TenantId::instance(), "book_due", &page).await;
+        let ids: Vec<String> = due.unwrap().into_iter().map(|note| note.id).collect();
+        let expected = has_book.then(|| format!("arrived/{}", acme()));
+        assert_eq!(ids, Vec::from_iter(expected));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn both_instances_note_the_move_in_their_audit_trails() {
     let first = Home::in_a_file().with_acme("suspended", 10).await;
     let file = first.export().await.unwrap();

@@ -1,5 +1,7 @@
 //! Mail that is handed to a real mail server, and what happens when it is not taken.
 
+#[path = "../../../selfsame-testkit/shared/port.rs"]
+mod port;
 mod python;
 
 use std::time::Duration;
@@ -27,7 +29,7 @@ fn message(to: &str) -> MailMessage<'_> {
 
 #[tokio::test]
 async fn a_server_that_is_down_is_away() {
-    let port = python::free_port();
+    let port = port::free_port();
     let server = MailServer::new(&settings(&format!("smtp://localhost:{port}"))).unwrap();
     assert!(!server.is_there().await);
     let away = server.send(message("maja@example.org")).await;
@@ -43,7 +45,7 @@ async fn an_address_that_is_none_is_refused_without_a_call() {
         "maja@example.org\r\nRCPT TO:<eve@example.org>",
         "a b@example.org",
     ] {
-        let refused = tokio::time::timeout(Duration::from_secs(5), server.send(message(to)));
+        let refused = tokio::time::timeout(Duration::from_secs(60), server.send(message(to)));
         assert_eq!(refused.await.unwrap(), Err(MailError::Refused), "{to}");
     }
 }

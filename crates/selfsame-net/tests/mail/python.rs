@@ -1,21 +1,16 @@
 //! The mail server aiosmtpd, in a process of its own.
 
 use std::io::{BufRead as _, BufReader};
-use std::net::TcpListener;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use selfsame_net::mail::{MailError, MailServer};
 use serde_json::Value;
 
+use super::port::free_port;
 use super::{message, settings};
 
 /// The environment variable with the path of the environment's Python.
 const PYTHON: &str = "SELFSAME_MAIL_PYTHON";
-
-pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
-}
 
 struct Server {
     port: u16,

@@ -43,6 +43,8 @@ if len(sys.argv) > 2:
         "auth_required": True,
         "authenticator": authenticate,
     }
+# A busy machine may take long to start it.
+options["ready_timeout"] = 60
 controller = Controller(Handler(), hostname="localhost", port=int(sys.argv[1]), **options)
 controller.start()
 print("ready", flush=True)

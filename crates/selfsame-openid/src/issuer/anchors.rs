@@ -4,8 +4,8 @@ use selfsame_driver::{ErrorKind, Result};
 use selfsame_store::{Batch, Expect, Put};
 
 use super::Issuer;
-use super::list_faces::ListFace;
 use super::lists::ANCHORED;
+use crate::view::list_faces::ListFace;
 use selfsame_core::dids::Dids;
 
 /// Anchors the lists that changed.

@@ -4,54 +4,25 @@ use std::collections::BTreeMap;
 
 use selfsame_core::machine::FlowOrigin;
 use selfsame_credential::Format;
-use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::base64url_encode;
-use selfsame_crypto::hash::sha256_parts;
-use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, Result};
-use selfsame_oauth::{AuthorizationDetail, ScopeSet};
 use selfsame_openid4vc::error::CredentialCode;
 use selfsame_openid4vc::issuer::{Granted, IssuanceState, credential, offer, token};
 use selfsame_openid4vc::wire::credential::CredentialAnswer;
 use selfsame_store::{Batch, Expect, Page, Put, Record, StoreError, Tag};
 use selfsame_types::CredentialType;
 use selfsame_types::fill::split;
-use serde_json::{Map, Value};
 
 use super::offers::{OFFER, OfferRecord, STATE_TAG};
-use super::protocol::{GRANT, GrantRecord, read};
+use super::protocol::{GRANT, GrantRecord, WalletAsk, read};
 use super::{CredentialSubject, Current, Issuer};
 use crate::refusal::refusal;
+use crate::view::by_sign_in::{HeldGrant, TokenBySignIn};
 use crate::view::issuer::NewOffer;
 
 /// How often a grant is tried to be written while others write it or its offer.
 const RACES_MAX: usize = 4;
-
-/// An access token of the provider that is valid now, and the person it stands for.
-#[derive(Clone, Debug)]
-pub struct TokenBySignIn {
-    /// The token.
-    pub token: SecretString,
-    /// The client that has it.
-    pub client_id: String,
-    /// Its scopes; one that is the id of a type grants the credentials of that type.
-    pub scope: ScopeSet,
-    /// The credentials that it grants one by one; if there are any, the scopes grant none.
-    pub details: Vec<AuthorizationDetail>,
-    /// The `issuer_state` of the authorization request.
-    pub issuer_state: Option<String>,
-    /// What the person agreed to tell.
-    pub claims: Map<String, Value>,
-    /// When it ends.
-    pub expires: UnixTime,
-}
-
-/// The id of a grant's record. A token may be for several credentials, and a record is for the data of one.
-fn grant_id(by: &TokenBySignIn, configuration: &str) -> String {
-    let parts = [by.token.expose().as_bytes(), configuration.as_bytes()];
-    base64url_encode(&sha256_parts(&parts))
-}
 
 /// A configuration, and the type and the format that it is of.
 type IssuedKind<'c> = (String, &'c CredentialType, Format);
@@ -72,17 +43,27 @@ impl Issuer {
         let granted = self.granted(by, &current);
         let wanted = credential::configuration_of(&granted, &request, &current.settings);
         let wanted = wanted.map_err(refusal)?.to_owned();
-        let id = grant_id(by, &wanted);
+        let held = self.held(by, &current, &wanted);
+        let expires = held.until;
         let grant = GrantRecord {
-            state: IssuanceState::Granted(granted),
+            state: IssuanceState::Granted(Granted { expires, ..granted }),
             subject: self.subject(by, &current, &wanted)?,
             origin: Some(FlowOrigin::new(self.shared.clock.now())),
             awaited: Vec::new(),
+            key: held.key.map(str::to_owned),
+            account: Some(by.account()),
         };
-        self.write_grant(&id, by, grant).await?;
-        let response = self.issue(&id, &request, current).await?;
+        self.write_grant(&held, by, grant).await?;
+        let asked = WalletAsk {
+            grant: &held.id,
+            key: held.key,
+            request: &request,
+            transaction: None,
+        };
+        let outcome = self.issue(asked, current).await?;
         let ctx = self.shared.clock.ctx();
-        CredentialAnswer::of(response, &request, &ctx).map_err(refusal)
+        let wanted = request.response_encryption.as_ref();
+        CredentialAnswer::to(outcome, wanted, &ctx).map_err(refusal)
     }
 
     /// Whether its metadata name the provider of its organisation as an authorization server.
@@ -91,21 +72,30 @@ impl Issuer {
         !self.context.config.issuer.by_sign_in.is_empty()
     }
 
-    /// The ids of the records that a token may have.
-    pub(super) async fn grants_of(&self, by: &TokenBySignIn) -> Result<Vec<String>> {
+    /// The records that a token may have.
+    pub(super) async fn grants_of<'b>(&self, by: &'b TokenBySignIn) -> Result<Vec<HeldGrant<'b>>> {
         let granted = self.granted(by, &*self.current().await?);
         let named = granted.credentials.keys();
-        Ok(named.map(|wanted| grant_id(by, wanted)).collect())
+        let both = |wanted: &String| [by.lasting_grant(wanted), by.grant(wanted)];
+        Ok(named.flat_map(both).collect())
+    }
+
+    /// The record of a configuration. What somebody decides about or what counts once, a refresh does not begin anew.
+    fn held<'b>(&self, by: &'b TokenBySignIn, current: &Current, wanted: &str) -> HeldGrant<'b> {
+        let mut kinds = self.kinds(current);
+        let counts_once = kinds.any(|(id, one, _)| id == wanted && one.single_use);
+        match counts_once || self.approval().is_some() {
+            true => by.lasting_grant(wanted),
+            false => by.grant(wanted),
+        }
     }
 
     /// What people get by signing in.
     fn kinds<'c>(&'c self, current: &'c Current) -> impl Iterator<Item = IssuedKind<'c>> {
-        let issuing = &self.context.config.issuer;
         let listed = current.types.listed(self.shared.clock.now());
-        let is_given = |id| issuing.by_sign_in.contains_key(id);
-        let listed = listed.filter(move |one| is_given(&one.id) && one.prerequisites.is_none());
+        let listed = listed.filter(|one| self.context.is_by_sign_in(one));
         listed.flat_map(|one| {
-            let formats = issuing.formats.iter().copied();
+            let formats = self.context.formats();
             let formats = formats.filter(|format| one.is_issued_as(*format));
             formats.map(move |format| (one.configuration_id(format), &**one, format))
         })
@@ -131,6 +121,7 @@ impl Issuer {
             client_id: Some(by.client_id.clone()),
             credentials,
             issued: BTreeMap::new(),
+            deferred: BTreeMap::new(),
         }
     }
 
@@ -159,29 +150,40 @@ impl Issuer {
             label: None,
             offer: String::new(),
             application: None,
+            needs_approval: self.approval().unwrap_or_default(),
         })
     }
 
     /// Writes a grant, unless it is there, and with it that its offer was accepted.
     async fn write_grant(
         &self,
-        id: &str,
+        held: &HeldGrant<'_>,
         by: &TokenBySignIn,
         mut grant: GrantRecord,
     ) -> Result<()> {
-        let (store, tenant) = (&self.shared.store, self.tenant());
+        let (store, tenant, id) = (&self.shared.store, self.tenant(), &*held.id);
+        let by_settings = grant.subject.needs_approval;
         for _ in 0..RACES_MAX {
             let mut batch = Batch::new(tenant.clone()).expect(GRANT, id, Expect::Absent);
-            if let Some((mut offer, record)) = self.offered(by).await? {
+            let offered = self.offered(by).await?;
+            let type_id = &grant.subject.type_id;
+            let offered = offered.filter(|(offer, _)| offer.subject.type_id == *type_id);
+            if let Some((mut offer, record)) = offered {
+                let now = self.shared.clock.now();
+                let is_open = matches!(offer.state, IssuanceState::Offered(_));
+                // Anybody can repeat an `issuer_state`: an offer that is over spares nobody an approval.
+                let is_spared = is_open && now < offer.expires;
+                let by_offer = offer.subject.needs_approval;
                 grant.subject.label = offer.subject.label.clone();
                 grant.subject.offer = record.id.clone();
-                offer.accepted = Some(self.shared.clock.now());
+                grant.subject.needs_approval = by_offer || by_settings && !is_spared;
+                offer.accepted = Some(now);
                 if let IssuanceState::Offered(open) = &offer.state {
                     offer.state = token::after_use(open);
                 }
                 batch = batch.update(OFFER, &record, encode(&offer)?);
             }
-            let put = Put::new(GRANT, id, encode(&grant)?).expires(by.expires);
+            let put = Put::new(GRANT, id, encode(&grant)?).expires(held.until);
             match store.commit(batch.put(put)).await {
                 Ok(_) => return Ok(()),
                 Err(StoreError::Conflict { kind, .. }) if kind == GRANT => return Ok(()),
@@ -192,7 +194,7 @@ impl Issuer {
         Err(Error::internal("a grant is written without end"))
     }
 
-    /// The offer that led here, if there is one. It authorises nothing (OpenID4VCI 1.0 §5.1.3).
+    /// The offer that led here, if there is one; it may be of another type. It authorises nothing (OpenID4VCI 1.0 §5.1.3).
     async fn offered(&self, by: &TokenBySignIn) -> Result<Option<(OfferRecord, Record)>> {
         let state = by.issuer_state.as_deref().unwrap_or_default();
         let tag = Tag::hashed(STATE_TAG, base64url_encode(&offer::code_hash(state)));
@@ -211,12 +213,12 @@ impl Issuer {
         new: &NewOffer,
         one: &CredentialType,
     ) -> Result<Option<String>> {
-        let is_issued = self.context.config.issuer.by_sign_in.contains_key(&one.id);
         let has_claims = new.tx_code || new.examples || !new.claims.is_empty();
-        let other = || Error::bad_request("type-not-by-sign-in").with("type", &one.id);
         match new.by_sign_in {
             false => Ok(None),
-            true if !is_issued => Err(other()),
+            true if !self.context.is_by_sign_in(one) => {
+                Err(Error::bad_request("type-not-by-sign-in").with("type", &one.id))
+            }
             true if has_claims => Err(Error::bad_request("offer-by-sign-in-claims")),
             true => self.context.sign_in(),
         }

@@ -7,9 +7,9 @@ use selfsame_driver::record::{all, decode, encode};
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put, Store, TenantId};
 use serde::{Deserialize, Serialize};
 
-use super::list_faces::ListPlace;
 use super::register::{ISSUED, IssuedRecord};
-use crate::view::issuer::CredentialStatus;
+use crate::view::issuer::{CredentialStatus, ValidIssued};
+use crate::view::list_faces::ListPlace;
 
 /// The kind of the records of places that are not valid.
 pub(crate) const WITHDRAWN: &str = "withdrawn";
@@ -24,17 +24,6 @@ const COUNTED_MAX: usize = 2_000;
 pub(super) struct WithdrawnPlace {
     pub place: ListPlace,
     pub status: CredentialStatus,
-}
-
-/// The valid credentials of an issuer, as far as they are counted.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct ValidIssued {
-    /// Their number among those that were looked through.
-    pub count: u64,
-    /// Whether there may be more, because not all were looked through.
-    pub is_part: bool,
-    /// When the last of them expires.
-    pub last_expires: Option<UnixTime>,
 }
 
 /// Removes the oldest issued credentials; keeps the places of those that are not valid. Returns how many were removed.

@@ -19,11 +19,11 @@ use selfsame_openid4vc::issuer::credential::Status;
 use selfsame_store::{MAX_PAGE, Page};
 use serde_json::json;
 
-pub use super::list_faces::{ListFace, ListPlace};
 pub use super::signing::CredentialKind;
 use super::signing::{self, Signatory, signatory};
 use crate::context::Context;
 use crate::view::issuer::{CredentialStatus, ServedList};
+pub use crate::view::list_faces::{ListFace, ListPlace};
 use following::Statuses;
 pub(crate) use following::changes;
 use selfsame_core::Shared;

@@ -11,7 +11,7 @@ use selfsame_crypto::{Algorithm, json};
 use selfsame_did::method::{METHODS, Method};
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Result};
-use selfsame_oauth::ServerMetadata;
+use selfsame_oauth::{ServerMetadata, dpop};
 use selfsame_openid4vc::issuer::metadata::{IssuerDescription, Offering, build, server};
 use selfsame_openid4vc::wire::credential::EndpointEncryption;
 use selfsame_openid4vc::wire::metadata::{COSE_KEY, Display, Image, IssuerMetadata, JWK};
@@ -21,18 +21,10 @@ use selfsame_types::project::credential_metadata;
 use serde_json::{Value, json as object};
 
 use super::signing::{CredentialKind, published_key, signatory};
+use crate::config::{IssuerConfig, WantedApproval};
 use crate::context::Context;
 use crate::refusal::refusal;
-
-/// The documents that the issuer publishes, as JSON, encoded once.
-pub struct Published {
-    /// OpenID4VCI 1.0 §12.2.
-    pub issuer: Arc<[u8]>,
-    /// RFC 8414.
-    pub server: Arc<[u8]>,
-    /// SD-JWT VC §5: the key of credentials that name their issuer by URL.
-    pub jwt_vc_issuer: Arc<[u8]>,
-}
+use crate::view::documents::Published;
 
 /// How an issuer shows itself, and how its credential endpoint encrypts messages.
 pub(super) struct IssuerFace {
@@ -45,14 +37,6 @@ pub(super) struct MadeDocuments {
     pub issuer: IssuerMetadata,
     server: ServerMetadata,
     jwt_vc_issuer: Value,
-}
-
-impl Published {
-    /// Their size in memory, in bytes.
-    pub(super) fn bytes(&self) -> usize {
-        let documents = [&self.issuer, &self.server, &self.jwt_vc_issuer];
-        documents.iter().map(|document| document.len()).sum()
-    }
 }
 
 impl MadeDocuments {
@@ -75,7 +59,10 @@ impl MadeDocuments {
             token_endpoint: endpoint("issuer/token")?,
             nonce_endpoint: endpoint("issuer/nonce")?,
             credential_endpoint: endpoint("issuer/credential")?,
-            deferred_credential_endpoint: None,
+            deferred_credential_endpoint: match config.approval {
+                WantedApproval::Off => None,
+                _ => Some(endpoint("issuer/deferred")?),
+            },
             notification_endpoint: match config.notifications {
                 true => Some(endpoint("issuer/notification")?),
                 false => None,
@@ -89,7 +76,9 @@ impl MadeDocuments {
         let challenge = endpoint("issuer/challenge")?;
         Ok(Self {
             issuer: build(&description).map_err(refusal)?,
-            server: context.gate.described(server(&description), challenge),
+            server: context
+                .gate
+                .described(server_of(config, &description), challenge),
             jwt_vc_issuer: object!({"issuer": identifier, "jwks": {"keys": [key.to_value()]}}),
         })
     }
@@ -104,6 +93,19 @@ impl MadeDocuments {
             server: encode(&self.server)?.into(),
             jwt_vc_issuer: encode(&self.jwt_vc_issuer)?.into(),
         })
+    }
+}
+
+/// The metadata of the issuer's own authorization server.
+fn server_of(config: &IssuerConfig, description: &IssuerDescription) -> ServerMetadata {
+    let names = dpop::ALGORITHMS.iter();
+    let names = names.map(|algorithm| algorithm.as_str().to_owned());
+    ServerMetadata {
+        dpop_signing_alg_values_supported: match config.binds_tokens() {
+            true => names.collect(),
+            false => Vec::new(),
+        },
+        ..server(description)
     }
 }
 
@@ -130,8 +132,8 @@ fn offerings(
     types: &[Arc<CredentialType>],
 ) -> Result<BTreeMap<String, Offering>> {
     let mut offerings = BTreeMap::new();
-    for one in types {
-        let formats = context.config.issuer.formats.iter().copied();
+    for one in types.iter().filter(|one| context.issues(one)) {
+        let formats = context.formats();
         for format in formats.filter(|format| one.is_issued_as(*format)) {
             let kind = CredentialKind::of(format);
             let names_none = format.describe().is_for_machines;
@@ -159,10 +161,9 @@ fn offering(context: &Context, one: &CredentialType, format: Format) -> Result<O
     let mut binding_methods: Vec<String> = dids.map(Method::scheme).collect();
     let bare = if is_mdoc { COSE_KEY } else { JWK };
     binding_methods.push(bare.to_owned());
-    let by_sign_in = context.config.issuer.by_sign_in.contains_key(&one.id);
     Ok(Offering {
         format,
-        scope: by_sign_in.then(|| one.id.clone()),
+        scope: context.is_by_sign_in(one).then(|| one.id.clone()),
         doctype: one.doctype.clone(),
         vct: Some(one.vct.clone()),
         types: one.w3c_types(),

@@ -3,33 +3,32 @@
 //! The name of a response is a keyed hash of its grant and its request. So a repeated answer has the name that the first
 //! had, and no name fits another access token.
 
+use selfsame_approvals::possession::OwnToken;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{At, Machine, Next, Round};
 use selfsame_credential::evidence::Step;
-use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_driver::record::RecordCache;
 use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::error::CredentialCode;
-use selfsame_openid4vc::issuer::token;
 use selfsame_openid4vc::wire::credential::CredentialRequest;
 use selfsame_openid4vc::wire::notification::{NotificationEvent, NotificationRequest};
 
 use super::Issuer;
-use super::by_sign_in::TokenBySignIn;
-use super::protocol::{GRANT, GrantRecord, invalid_token};
+use super::protocol::{GRANT, GrantRecord, check_held, invalid_token};
 use crate::refusal::refusal;
+use crate::view::by_sign_in::{HeldGrant, TokenBySignIn};
 
 impl Issuer {
     /// The notification endpoint, for an access token of this issuer.
     ///
     /// # Errors
     /// `invalid_notification_id` or `invalid_notification_request` (§11.3), `invalid_token` (RFC 6750 §3.1).
-    pub async fn notified(&self, access_token: &str, body: &[u8]) -> Result<()> {
+    pub async fn notified(&self, token: impl Into<OwnToken<'_>>, body: &[u8]) -> Result<()> {
+        let token = token.into();
         let request = NotificationRequest::parse(body).map_err(refusal)?;
-        let token = SecretString::from(access_token.to_owned());
-        let id = base64url_encode(&token::token_hash(&token));
-        self.notified_of(&id, &request).await
+        self.notified_of(&token.grant_id(), token.key(), &request)
+            .await
     }
 
     /// The notification endpoint, for the access token of somebody who signed in.
@@ -39,23 +38,29 @@ impl Issuer {
     pub async fn notified_by_sign_in(&self, by: &TokenBySignIn, body: &[u8]) -> Result<()> {
         let request = NotificationRequest::parse(body).map_err(refusal)?;
         let store = &self.shared.store;
-        for id in self.grants_of(by).await? {
+        for HeldGrant { id, key, .. } in self.grants_of(by).await? {
             let named = self.response_name(&id, None);
             let is_its = request.notification_id.starts_with(&named);
             if is_its && store.version(self.tenant(), GRANT, &id).await?.is_some() {
-                return self.notified_of(&id, &request).await;
+                return self.notified_of(&id, key, &request).await;
             }
         }
         Err(unknown())
     }
 
-    async fn notified_of(&self, id: &str, request: &NotificationRequest) -> Result<()> {
+    async fn notified_of(
+        &self,
+        id: &str,
+        key: Option<&str>,
+        request: &NotificationRequest,
+    ) -> Result<()> {
         let at = At {
             tenant: self.tenant(),
             id,
         };
         let notified = Notified {
             issuer: self,
+            key,
             request,
         };
         self.shared.drive(&notified, at, ()).await?;
@@ -92,6 +97,8 @@ const NAME: usize = 16;
 /// The machine that takes a notification.
 struct Notified<'a> {
     issuer: &'a Issuer,
+    /// The thumbprint of the key that was proven with the token.
+    key: Option<&'a str>,
     request: &'a NotificationRequest,
 }
 
@@ -106,10 +113,7 @@ impl Machine for Notified<'_> {
     }
 
     fn step(&self, grant: &mut GrantRecord, (): &(), round: &Round<'_>) -> Result<Step<Next<()>>> {
-        let granted = grant.state.granted().ok_or_else(invalid_token)?;
-        if granted.expires <= round.ctx.now() {
-            return Err(invalid_token());
-        }
+        check_held(grant, self.key, round.ctx.now())?;
         let wanted = &self.request.notification_id;
         let mut awaited = grant.awaited.iter_mut();
         let awaited = awaited.find(|one| one.id == *wanted).ok_or_else(unknown)?;

@@ -9,6 +9,7 @@ use selfsame_crypto::{SecretString, encoding};
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Reason, Result};
+use selfsame_haip::HaipRule;
 use selfsame_openid4vc::issuer::{Closed, Closure, IssuanceState, offer};
 use selfsame_openid4vc::wire::offer::{CredentialOffer, by_reference};
 use selfsame_store::{Batch, Expect, Put, Record, Tag};
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{CredentialSubject, Current, Issuer};
+use crate::profile::unkept;
 use crate::refusal::refusal;
 use crate::view::issuer::{NewOffer, NewOffers, Offer, OfferState};
 use selfsame_core::events::{Event, EventKind};
@@ -27,6 +29,8 @@ use selfsame_core::machine::FlowOrigin;
 pub(crate) const OFFER: &str = "offer";
 /// The tag by which an offer for people who sign in is found.
 pub(super) const STATE_TAG: &str = "state";
+/// What wallets show beside the field for the code.
+const TX_CODE_HINT: &str = "Enter the code the issuer gave you separately.";
 const USES_MAX: u32 = 100_000;
 const LIFETIME_MAX: u64 = 90 * 24 * 3600;
 /// Limits an offer so that ten copies of its credentials fit in one response of a mebibyte, which wallets accept.
@@ -165,6 +169,7 @@ impl Issuer {
             format,
             rows,
             tx_code,
+            needs_approval,
             by_reference,
             expires_in,
         } = new;
@@ -182,6 +187,7 @@ impl Issuer {
             examples: false,
             uses: None,
             by_sign_in: false,
+            needs_approval,
         });
         let drafts = (1_usize..).zip(rows).map(|(number, row)| {
             let drafted = self.draft(current, &row, None);
@@ -202,6 +208,9 @@ impl Issuer {
         application: Option<&str>,
     ) -> Result<DraftOffer> {
         let one = current.types.find(&new.type_id)?;
+        if !self.context.issues(one) {
+            return Err(unkept(HaipRule::SCOPES));
+        }
         if one.prerequisites.is_some() != application.is_some() {
             return Err(Error::bad_request("offer-needs-proof").with("type", &one.id));
         }
@@ -212,23 +221,18 @@ impl Issuer {
             None => filled(one, new, format)?,
         };
         let (uses, lifetime) = limits(new)?;
+        let needs_approval = self.needs_approval(new)?;
         let ctx = self.shared.clock.ctx();
         let id = encoding::base64url_encode(&ctx.random::<16>("offer/id"));
-        let made = offer::create(
-            &offer::NewOffer {
-                offer_id: id.clone(),
-                configuration_ids: vec![one.configuration_id(format)],
-                uses,
-                tx_code: new
-                    .tx_code
-                    .then(|| "Enter the code the issuer gave you separately.".to_owned()),
-                lifetime,
-                sign_in: sign_in.clone(),
-            },
-            &current.settings,
-            &ctx,
-        )
-        .map_err(refusal)?;
+        let wanted = offer::NewOffer {
+            offer_id: id.clone(),
+            configuration_ids: vec![one.configuration_id(format)],
+            uses,
+            tx_code: new.tx_code.then(|| TX_CODE_HINT.to_owned()),
+            lifetime,
+            sign_in: sign_in.clone(),
+        };
+        let made = offer::create(&wanted, &current.settings, &ctx).map_err(refusal)?;
         // What an authorization request repeats is no secret, and redeems nothing.
         let tag = sign_in.map_or("code", |_| STATE_TAG);
         let code = encoding::base64url_encode(&made.state.code_hash);
@@ -245,6 +249,7 @@ impl Issuer {
                 label: new.label.clone(),
                 offer: id.clone(),
                 application: application.map(str::to_owned),
+                needs_approval,
             },
             by_reference: new.by_reference,
             accepted: None,
@@ -275,9 +280,17 @@ impl Issuer {
         })
     }
 
+    /// Whether the credential of an offer waits for an approval: the offer says so, or else the settings.
+    fn needs_approval(&self, new: &NewOffer) -> Result<bool> {
+        match (self.approval(), new.needs_approval) {
+            (None, Some(true)) => Err(Error::bad_request("approval-off")),
+            (by_default, wanted) => Ok(wanted.or(by_default).unwrap_or_default()),
+        }
+    }
+
     /// The format of this name, or by default the first in which the type is issued.
     fn format(&self, name: Option<&str>, one: &CredentialType) -> Result<Format> {
-        let issued = self.context.config.issuer.formats.iter().copied();
+        let issued = self.context.formats();
         let mut issued = issued.filter(|format| one.is_issued_as(*format));
         let found = match name {
             Some(name) => issued.clone().find(|format| format.as_str() == name),
@@ -356,13 +369,14 @@ impl Issuer {
             id: id.to_owned(),
             type_id: record.subject.type_id.clone(),
             format: record.subject.format.clone(),
-            uri: uri.expose().to_owned(),
+            uri: self.context.config.issuer.invoking(uri.expose()),
             tx_code: None,
             state,
             uses_left,
             expires: record.expires.rfc3339(),
             accepted: record.accepted.map(UnixTime::rfc3339),
             label: record.subject.label.clone(),
+            needs_approval: record.subject.needs_approval,
         })
     }
 }

@@ -1,42 +1,40 @@
-//! The endpoints that wallets call: token, nonce, credential (OpenID4VCI 1.0 §6 to §8).
+//! The endpoints that wallets call with an access token, and that of nonces (OpenID4VCI 1.0 §7, §8).
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use selfsame_attester::{AttestationHeaders, AttestedClient};
+use selfsame_approvals::SoughtDeferral;
+use selfsame_approvals::possession::{NONCE, OwnToken};
 use selfsame_credential::evidence::Step;
 use selfsame_credential::format::Profile;
 use selfsame_credential::{ClaimPath, Format, single_use};
-use selfsame_crypto::{SecretString, encoding, time::UnixTime};
-use selfsame_driver::record::encode;
-use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_oauth::spent::SpentId;
-use selfsame_oauth::{Code, TokenRequest, TokenResponse};
+use selfsame_crypto::time::UnixTime;
+use selfsame_driver::{Error, Result};
 use selfsame_openid4vc::error::CredentialCode;
 use selfsame_openid4vc::issuer::credential::CredentialAsked;
-use selfsame_openid4vc::issuer::{self, IssuanceState, credential, nonce, offer, token};
+use selfsame_openid4vc::issuer::{self, DeferralAsked, Issuance, IssuanceState, credential, nonce};
 use selfsame_openid4vc::wire::credential::{
-    CredentialAnswer, CredentialRequest, CredentialResponse,
+    CredentialAnswer, CredentialRequest, CredentialResponse, RequestOutcome,
 };
+use selfsame_openid4vc::wire::deferred::DeferredResponse;
 use selfsame_openid4vc::wire::nonce::NonceResponse;
-use selfsame_store::{Expect, Page, Put, Tag};
+use selfsame_store::{Batch, Expect, Put, Tag};
 use selfsame_types::CredentialType;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::attested::{POP, replayed};
 use super::awaited::AwaitedNotification;
-use super::list_faces::ListPlace;
-use super::offers::{OFFER, OfferRecord};
+use super::register::IssuedCopies;
 use super::signing::{CredentialKind, Signatory, signatory};
 use super::{CredentialSubject, Current, Issuer};
 use crate::refusal::refusal;
+use crate::view::list_faces::ListPlace;
 use selfsame_core::events::EventKind;
 use selfsame_core::machine::{At, FlowOrigin, FlowStage, Machine, Next, Round};
 use selfsame_driver::record::RecordCache;
 
-pub(crate) const GRANT: &str = "grant";
-const NONCE: &str = "nonce";
+pub(crate) use selfsame_approvals::possession::GRANT;
+pub(super) use selfsame_approvals::possession::invalid_token;
 
 #[derive(Deserialize, Serialize)]
 pub(super) struct GrantRecord {
@@ -47,62 +45,38 @@ pub(super) struct GrantRecord {
     /// The responses that the wallet is to tell of.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub awaited: Vec<AwaitedNotification>,
+    /// The thumbprint of the key that the access token is bound to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// The account of the person who signed in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<String>,
+}
+
+impl GrantRecord {
+    /// Ends its access token at this time, unless it ends before, or has no offer: then it lasts as its sign-in does.
+    fn end_by(&mut self, end: UnixTime) {
+        if let IssuanceState::Granted(granted) = &mut self.state
+            && !granted.offer_id.is_empty()
+        {
+            granted.expires = granted.expires.min(end);
+        }
+    }
+}
+
+/// A credential request with an access token.
+#[derive(Clone, Copy)]
+pub(super) struct WalletAsk<'a> {
+    /// The id of the token's record.
+    pub grant: &'a str,
+    /// The thumbprint of the key that was proven with the token.
+    pub key: Option<&'a str>,
+    pub request: &'a CredentialRequest,
+    /// The transaction that is looked for, if the request was deferred before.
+    pub transaction: Option<&'a str>,
 }
 
 impl Issuer {
-    /// Redeems a code for a caller in this process, who is no wallet.
-    ///
-    /// # Errors
-    /// RFC 6749 §5.2, with its code.
-    pub async fn token(&self, body: &[u8]) -> Result<TokenResponse> {
-        self.redeemed(parsed(body)?, None).await
-    }
-
-    /// The token endpoint, for wallets, which may have to be attested.
-    ///
-    /// # Errors
-    /// As [`Issuer::token`]; those of attestations (attestation-based client authentication, draft -07 §6.2).
-    pub async fn token_for(
-        &self,
-        body: &[u8],
-        headers: Option<AttestationHeaders<'_>>,
-    ) -> Result<TokenResponse> {
-        let mut request = parsed(body)?;
-        let attested = self.attested(headers, &mut request)?;
-        self.redeemed(request, attested).await
-    }
-
-    async fn redeemed(
-        &self,
-        request: TokenRequest,
-        attested: Option<AttestedClient>,
-    ) -> Result<TokenResponse> {
-        let code = offer::code_hash(request.pre_authorized_code.expose());
-        let _turn = self.memory.redeeming.enter(&code).await;
-        let tag = Tag::hashed("code", encoding::base64url_encode(&code));
-        let shared = &self.shared;
-        let found = shared
-            .store
-            .find(self.tenant(), OFFER, &tag, &Page::first(1))
-            .await?;
-        let record = found.first().ok_or_else(spent)?;
-        let at = At {
-            tenant: self.tenant(),
-            id: &record.id,
-        };
-        let found = (self.memory.offers.read(record)?, record.version);
-        let redeeming = Redeeming {
-            issuer: self,
-            attested,
-        };
-        let driven = shared
-            .drive_from(&redeeming, at, Some(found), request)
-            .await?;
-        let redeemed = driven.reply?;
-        self.memory.grants.hold(&driven.committed, redeemed.grant);
-        Ok(redeemed.response)
-    }
-
     /// The nonce endpoint.
     #[must_use]
     pub fn nonce(&self) -> NonceResponse {
@@ -125,46 +99,68 @@ impl Issuer {
     ///
     /// # Errors
     /// OpenID4VCI 1.0 §8.3.1 or RFC 6750 §3.1, with the code.
-    pub async fn credential(&self, access_token: &str, body: &[u8]) -> Result<CredentialAnswer> {
+    pub async fn credential(
+        &self,
+        token: impl Into<OwnToken<'_>>,
+        body: &[u8],
+    ) -> Result<CredentialAnswer> {
+        let token = token.into();
         let request = read(body, &*self.current().await?)?;
-        let response = self.credential_here(access_token, &request).await?;
+        let outcome = self.asked(&token, &request).await?;
         let ctx = self.shared.clock.ctx();
-        CredentialAnswer::of(response, &request, &ctx).map_err(refusal)
+        let wanted = request.response_encryption.as_ref();
+        CredentialAnswer::to(outcome, wanted, &ctx).map_err(refusal)
     }
 
     /// What a request of this process gets, which crosses no wire and is not encrypted.
     ///
     /// # Errors
-    /// As [`Issuer::credential`].
+    /// As [`Issuer::credential`]; `Internal` for an offer that needs an approval.
     pub async fn credential_here(
         &self,
         access_token: &str,
         request: &CredentialRequest,
     ) -> Result<CredentialResponse> {
-        let current = self.current().await?;
-        let token = SecretString::from(access_token.to_owned());
-        let id = encoding::base64url_encode(&token::token_hash(&token));
-        self.issue(&id, request, current).await
+        match self.asked(&access_token.into(), request).await? {
+            RequestOutcome::Issued(response) => Ok(response),
+            RequestOutcome::Deferred(_) => Err(Error::internal("nobody here waits")),
+        }
     }
 
-    /// Issues what a request asks for with the grant of this id.
+    async fn asked(
+        &self,
+        token: &OwnToken<'_>,
+        request: &CredentialRequest,
+    ) -> Result<RequestOutcome> {
+        let (current, grant) = (self.current().await?, token.grant_id());
+        let asked = WalletAsk {
+            grant: &grant,
+            key: token.key(),
+            request,
+            transaction: None,
+        };
+        self.issue(asked, current).await
+    }
+
+    /// Issues what a request asks for, or keeps it until it is approved.
     pub(super) async fn issue(
         &self,
-        id: &str,
-        request: &CredentialRequest,
+        asked: WalletAsk<'_>,
         current: Arc<Current>,
-    ) -> Result<CredentialResponse> {
-        let tenant = self.tenant();
-        let at = At { tenant, id };
+    ) -> Result<RequestOutcome> {
+        let at = At {
+            tenant: self.tenant(),
+            id: asked.grant,
+        };
         let issuing = Issuing {
             issuer: self,
             current,
-            request,
+            asked,
         };
         let driven = self.shared.drive(&issuing, at, Allotted::default()).await?;
         let issued = driven.reply;
         issued.ids.iter().for_each(|id| issued.note(id));
-        Ok(issued.response)
+        Ok(issued.outcome)
     }
 
     /// By whom a credential of this kind is signed, and until when it can be valid.
@@ -266,92 +262,11 @@ struct Signing {
     end: UnixTime,
 }
 
-/// The machine that redeems an offer's code, for a wallet that may be attested.
-struct Redeeming<'a> {
-    issuer: &'a Issuer,
-    attested: Option<AttestedClient>,
-}
-
-/// A redeemed code.
-struct Redeemed {
-    response: TokenResponse,
-    grant: GrantRecord,
-}
-
-impl Machine for Redeeming<'_> {
-    const KIND: &'static str = OFFER;
-    type Record = OfferRecord;
-    type Input = TokenRequest;
-    type Reply = Result<Redeemed>;
-
-    fn records(&self) -> &RecordCache<OfferRecord> {
-        &self.issuer.memory.offers
-    }
-
-    fn flow(&self, offer: &OfferRecord) -> Option<FlowStage> {
-        let (state, origin) = ("offered", offer.origin);
-        Some(FlowStage { state, origin })
-    }
-
-    fn step(
-        &self,
-        offer: &mut OfferRecord,
-        request: &TokenRequest,
-        round: &Round<'_>,
-    ) -> Result<Step<Next<Self::Reply>>> {
-        let current = self.issuer.latest();
-        let taken = issuer::redeem(&offer.state, request, &current.settings, round.ctx);
-        let issuer::Redemption { state, outcome } = taken.map_err(refusal)?;
-        offer.state = state;
-        let issuer::Redeemed { granted, response } = match outcome {
-            Ok(redeemed) => redeemed,
-            Err(error) => {
-                return Ok(Step::Done(
-                    self.spending(Next::written(round, Err(refusal(error)))),
-                ));
-            }
-        };
-        offer.accepted = Some(round.ctx.now());
-        let id = encoding::base64url_encode(&granted.token_hash);
-        let expires = granted.expires;
-        let grant = GrantRecord {
-            state: IssuanceState::Granted(*granted),
-            subject: offer.subject.clone(),
-            origin: offer.origin,
-            awaited: Vec::new(),
-        };
-        let put = Put::new(GRANT, id, encode(&grant)?).expires(expires);
-        let response = *response;
-        let redeemed = Redeemed { response, grant };
-        let next = Next::written(round, Ok(redeemed)).put(put);
-        Ok(Step::Done(self.spending(next)))
-    }
-
-    fn absent(&self, _: &TokenRequest) -> Result<Self::Reply> {
-        Ok(Err(spent()))
-    }
-
-    fn conflict(&self, kind: &str) -> Option<Error> {
-        (kind == POP).then(replayed)
-    }
-}
-
-impl Redeeming<'_> {
-    /// The step after which the wallet's proof of possession counts no more.
-    fn spending<R>(&self, mut next: Next<R>) -> Next<R> {
-        if let Some(SpentId { id, expires }) = self.attested.as_ref().map(|one| &one.spent) {
-            let put = Put::new(POP, id, Vec::new()).expires(*expires);
-            next.batch = next.batch.expect(POP, id, Expect::Absent).put(put);
-        }
-        next
-    }
-}
-
 /// The machine that issues the credentials of a grant.
 struct Issuing<'a> {
     issuer: &'a Issuer,
     current: Arc<Current>,
-    request: &'a CredentialRequest,
+    asked: WalletAsk<'a>,
 }
 
 /// What a credential request is allotted. Places are allotted once, however often the step is taken again, and none is
@@ -360,17 +275,29 @@ struct Issuing<'a> {
 struct Allotted {
     places: Vec<ListPlace>,
     content: Option<credential::CredentialContent>,
+    /// The transaction that is looked for, as it was read for this try.
+    sought: Option<SoughtDeferral>,
 }
 
-/// The credentials issued; none if the response is one that was given before.
-struct IssuedResponse {
-    response: CredentialResponse,
+/// What a request led to, and the credentials issued; none if it waits, or the response was given before.
+pub(super) struct IssuedResponse {
+    outcome: RequestOutcome,
     ids: Vec<String>,
     type_id: String,
     format: String,
 }
 
 impl IssuedResponse {
+    /// Of a request that waits.
+    pub(super) fn deferred(response: DeferredResponse) -> Self {
+        Self {
+            outcome: RequestOutcome::Deferred(response),
+            ids: Vec::new(),
+            type_id: String::new(),
+            format: String::new(),
+        }
+    }
+
     /// Logs that a credential was issued, but not its contents, its holder or its offer: an offer by reference is
     /// fetched by its id. The register has the offer under the credential's id.
     fn note(&self, id: &str) {
@@ -392,13 +319,31 @@ impl Machine for Issuing<'_> {
         &self.issuer.memory.grants
     }
 
+    fn tags(&self, grant: &GrantRecord) -> Option<Vec<Tag>> {
+        // Only the token of a credential that waited ends earlier than it was given.
+        grant.subject.needs_approval.then(Vec::new)
+    }
+
+    fn expires(&self, grant: &GrantRecord) -> Option<UnixTime> {
+        grant.state.granted().map(|granted| granted.expires)
+    }
+
     fn flow(&self, grant: &GrantRecord) -> Option<FlowStage> {
         let (state, origin) = ("granted", grant.origin);
         Some(FlowStage { state, origin })
     }
 
-    async fn prepare(&self, _: At<'_>, grant: &GrantRecord, allotted: &mut Allotted) -> Result<()> {
+    async fn prepare(
+        &self,
+        at: At<'_>,
+        grant: &GrantRecord,
+        allotted: &mut Allotted,
+    ) -> Result<()> {
         let issuer = self.issuer;
+        check_held(grant, self.asked.key, issuer.shared.clock.now())?;
+        if let Some(transaction) = self.asked.transaction {
+            allotted.sought = Some(issuer.sought(transaction, at.id).await?);
+        }
         let subject = &grant.subject;
         let one = self
             .current
@@ -406,6 +351,19 @@ impl Machine for Issuing<'_> {
             .version(&subject.type_id, subject.version)?;
         if let Some(application) = &subject.application {
             issuer.still_proven(application, one).await?;
+        }
+        if self.waits(grant) {
+            let granted = grant.state.granted();
+            // A repeated request has its place.
+            return match granted.is_some_and(|granted| granted.deferred.is_empty()) {
+                true => {
+                    issuer
+                        .approvals()
+                        .check_room(grant.account.as_deref())
+                        .await
+                }
+                false => Ok(()),
+            };
         }
         let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
         let kind = match one.single_use {
@@ -415,7 +373,7 @@ impl Machine for Issuing<'_> {
         let offered = || Error::internal("a grant's record holds an offer");
         let granted = grant.state.granted().ok_or_else(offered)?;
         let (settings, copies) = (&self.current.settings, !kind.has_handle);
-        let needed = credential::entries_needed(granted, self.request, settings, copies);
+        let needed = credential::entries_needed(granted, self.asked.request, settings, copies);
         let needed = needed.map_err(refusal)?;
         while allotted.places.len() < needed {
             allotted.places.push(issuer.lists.place().await?);
@@ -429,51 +387,30 @@ impl Machine for Issuing<'_> {
     fn step(
         &self,
         grant: &mut GrantRecord,
-        Allotted { places, content }: &Allotted,
+        allotted: &Allotted,
         round: &Round<'_>,
     ) -> Result<Step<Next<IssuedResponse>>> {
+        let (request, settings) = (self.asked.request, &self.current.settings);
+        if self.waits(grant) {
+            let asked = DeferralAsked { request, settings };
+            return self.issuer.defer(grant, &asked, round);
+        }
+        let Allotted {
+            content, sought, ..
+        } = allotted;
         let unprepared = || Error::internal("a credential request has no content");
         let content = content.as_ref().ok_or_else(unprepared)?;
         let asked = CredentialAsked {
-            request: self.request,
+            request,
             content,
-            settings: &self.current.settings,
+            settings,
+            proven: sought.as_ref().map(|sought| &*sought.record.holders),
         };
         let taken = issuer::issue(&grant.state, &asked, round.evidence, round.ctx);
-        let issuance = match taken.map_err(refusal)? {
-            Step::Needs(needs) => return Ok(Step::Needs(needs)),
-            Step::Done(issuance) => issuance,
-        };
-        let placed = issuance.issued.iter().zip(places);
-        let puts = placed.map(|(_, place)| self.issuer.issued_put(&grant.subject, content, place));
-        let puts: Vec<Put> = puts.collect::<Result<_>>()?;
-        let ids: Vec<String> = puts.iter().map(|put| put.id.clone()).collect();
-        let name = self.issuer.name_for(round.at.id, self.request);
-        let issued = IssuedResponse {
-            response: CredentialResponse {
-                notification_id: name.clone(),
-                ..issuance.response
-            },
-            ids: ids.clone(),
-            type_id: grant.subject.type_id.clone(),
-            format: grant.subject.format.clone(),
-        };
-        if ids.is_empty() {
-            return Ok(Step::Done(Next::unchanged(round, issued)));
+        match taken.map_err(refusal)? {
+            Step::Needs(needs) => Ok(Step::Needs(needs)),
+            Step::Done(issuance) => self.given(grant, allotted, issuance, round),
         }
-        grant.state = issuance.state;
-        let awaited = name.map(|name| AwaitedNotification::new(name, ids.clone()));
-        grant.awaited.extend(awaited);
-        let mut next = Next::written(round, issued);
-        for nonce in issuance.spent {
-            next.batch = next
-                .batch
-                .expect(NONCE, &nonce.id, Expect::Absent)
-                .put(Put::new(NONCE, &nonce.id, Vec::new()).expires(nonce.expires));
-        }
-        let next = puts.into_iter().fold(next, Next::put);
-        let told = |next: Next<_>, id| next.tell(EventKind::Issued, id);
-        Ok(Step::Done(ids.into_iter().fold(next, told)))
     }
 
     fn absent(&self, _: &Allotted) -> Result<IssuedResponse> {
@@ -486,10 +423,55 @@ impl Machine for Issuing<'_> {
     }
 }
 
-fn parsed(body: &[u8]) -> Result<TokenRequest> {
-    TokenRequest::parse(body)
-        .map_err(selfsame_openid4vc::Error::from)
-        .map_err(refusal)
+impl Issuing<'_> {
+    /// Whether the request is kept until somebody approves it.
+    fn waits(&self, grant: &GrantRecord) -> bool {
+        self.asked.transaction.is_none() && grant.subject.needs_approval
+    }
+
+    /// What is written of credentials that were issued.
+    fn given(
+        &self,
+        grant: &mut GrantRecord,
+        allotted: &Allotted,
+        issuance: Issuance,
+        round: &Round<'_>,
+    ) -> Result<Step<Next<IssuedResponse>>> {
+        let unprepared = || Error::internal("a credential request has no content");
+        let content = allotted.content.as_ref().ok_or_else(unprepared)?;
+        let types = &self.current.types;
+        let one = IssuedCopies::of(&grant.subject, content, types, round.ctx);
+        let placed = issuance.issued.iter().zip(&allotted.places);
+        let puts = placed.map(|(_, place)| self.issuer.issued_put(&one, place));
+        let puts: Vec<Put> = puts.collect::<Result<_>>()?;
+        let left = self.issuer.left_to_book(&one, &issuance, types)?;
+        let ids: Vec<String> = puts.iter().map(|put| put.id.clone()).collect();
+        let name = self.issuer.name_for(round.at.id, self.asked.request);
+        let issued = IssuedResponse {
+            outcome: RequestOutcome::Issued(CredentialResponse {
+                notification_id: name.clone(),
+                ..issuance.response
+            }),
+            ids: ids.clone(),
+            type_id: grant.subject.type_id.clone(),
+            format: grant.subject.format.clone(),
+        };
+        if ids.is_empty() {
+            return Ok(Step::Done(Next::unchanged(round, issued)));
+        }
+        grant.state = issuance.state;
+        let awaited = name.map(|name| AwaitedNotification::new(name, ids.clone()));
+        grant.awaited.extend(awaited);
+        let mut next = Next::written(round, issued);
+        next.batch = spent(next.batch.and(left), issuance.spent);
+        if let Some(sought) = &allotted.sought {
+            next.batch = sought.delivered_in(next.batch, round.ctx.now())?;
+            grant.end_by(sought.token_end(round.ctx.now()));
+        }
+        let next = puts.into_iter().fold(next, Next::put);
+        let told = |next: Next<_>, id| next.tell(EventKind::Issued, id);
+        Ok(Step::Done(ids.into_iter().fold(next, told)))
+    }
 }
 
 /// A credential request as it was posted, decrypted if it is encrypted.
@@ -497,11 +479,21 @@ pub(super) fn read(body: &[u8], current: &Current) -> Result<CredentialRequest> 
     CredentialRequest::read(body, current.settings.encryption.as_ref()).map_err(refusal)
 }
 
-fn spent() -> Error {
-    Error::bad_request("code-unknown").with_code(Code::InvalidGrant.as_str())
+/// Refuses a grant whose access token has ended, or is bound to another key. RFC 9449 §7.1: a bound token is no bearer
+/// token, and the reverse.
+pub(super) fn check_held(grant: &GrantRecord, key: Option<&str>, now: UnixTime) -> Result<()> {
+    let granted = grant.state.granted().ok_or_else(invalid_token)?;
+    match grant.key.as_deref() == key && now < granted.expires {
+        true => Ok(()),
+        false => Err(invalid_token()),
+    }
 }
 
-pub(super) fn invalid_token() -> Error {
-    let code = Code::InvalidToken.as_str();
-    Error::new(ErrorKind::Unauthenticated, "access-token-unknown").with_code(code)
+/// Marks nonces as used. One that is used already is a conflict.
+pub(super) fn spent(batch: Batch, spent: Vec<nonce::Spent>) -> Batch {
+    spent.into_iter().fold(batch, |batch, nonce| {
+        batch
+            .expect(NONCE, &nonce.id, Expect::Absent)
+            .put(Put::new(NONCE, &nonce.id, Vec::new()).expires(nonce.expires))
+    })
 }

@@ -8,15 +8,7 @@ use selfsame_store::Batch;
 use selfsame_types::CredentialType;
 
 use super::Issuer;
-use crate::view::issuer::{NewOffer, Offer};
-
-/// An offer for an application whose proof was found to hold.
-pub struct ProvenOffer<'a> {
-    /// The offer.
-    pub new: &'a NewOffer,
-    /// The id of the application.
-    pub application: &'a str,
-}
+use crate::view::issuer::{Offer, ProvenOffer};
 
 impl Issuer {
     /// Creates an offer for an application. `further` gives what is written in the same commit, from the offer's id.

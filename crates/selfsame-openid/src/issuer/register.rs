@@ -1,20 +1,21 @@
 //! The register of issued credentials, and changes of their status.
 
 use selfsame_book::text::words;
+use selfsame_credential::Format;
 use selfsame_credential::single_use::{self, Reference};
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::paging::{Listing, Paging, listing, page};
 use selfsame_driver::record::{decode, encode};
 use selfsame_driver::{Error, ErrorKind, Result};
-use selfsame_openid4vc::issuer::credential;
+use selfsame_openid4vc::issuer::credential::CredentialContent;
 use selfsame_store::{Batch, Expect, Put, StoreError, Tag};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::list_faces::{ListFace, ListPlace};
 use super::signing::CredentialKind;
 use super::{CredentialSubject, Issuer};
 use crate::view::issuer::{CredentialStatus, IssuedCredential};
+use crate::view::list_faces::{ListFace, ListPlace};
 use crate::view::uses::CredentialUse;
 use selfsame_core::events::{Event, EventKind};
 use selfsame_core::registry::UseKey;
@@ -23,8 +24,18 @@ use selfsame_core::registry::UseKey;
 pub(super) const ISSUED: &str = "issued";
 /// The words of a reference by which its credential is found.
 const WORDS_MAX: usize = 8;
+/// The end of a credential that has none: the last second that RFC 3339 can write.
+const NO_END: UnixTime = UnixTime(253_402_300_799);
 /// If the status changes this often during one request, other requests are changing it at the same time.
 const RACES_MAX: usize = 8;
+
+/// A credential that is being issued.
+pub(super) struct IssuedCopies<'a> {
+    pub subject: &'a CredentialSubject,
+    pub content: &'a CredentialContent,
+    /// The entry of the organisation's credential book that all its copies have.
+    pub entry: Option<String>,
+}
 
 /// An issued credential as it is stored: without its holder and without its claims, except those that only the issuer
 /// keeps.
@@ -47,6 +58,23 @@ pub(super) struct IssuedRecord {
     use_digest: Option<[u8; 32]>,
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     kept: Map<String, Value>,
+    /// Its entry in the organisation's credential book, if its type says that the book has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
+}
+
+/// A credential that was signed in the issuer's name and has a place in its lists, but comes of no offer.
+pub struct SignedElsewhere<'a> {
+    /// The id of its record.
+    pub id: &'a str,
+    /// Its most specific type.
+    pub kind: &'a str,
+    /// Its format.
+    pub format: Format,
+    /// Its place.
+    pub place: ListPlace,
+    /// Until when it is valid, if it ends.
+    pub until: Option<UnixTime>,
 }
 
 impl IssuedRecord {
@@ -69,6 +97,7 @@ impl IssuedRecord {
         let mut tags = vec![Tag::hashed("offer", self.offer.clone())];
         let reference = words(self.label.as_deref().unwrap_or_default());
         tags.extend(reference.into_iter().take(WORDS_MAX).map(of_word));
+        tags.extend(self.entry.as_deref().map(of_entry));
         if self.status != CredentialStatus::Valid {
             // This tag finds the credentials to rebuild the lists from at the start.
             tags.push(Tag::hashed("withdrawn", "yes"));
@@ -78,12 +107,42 @@ impl IssuedRecord {
 }
 
 impl Issuer {
-    pub(super) fn issued_put(
-        &self,
-        subject: &CredentialSubject,
-        content: &credential::CredentialContent,
-        place: &ListPlace,
-    ) -> Result<Put> {
+    /// Registers a credential that comes of no offer.
+    ///
+    /// # Errors
+    /// `Conflict` if one has this id; the store's.
+    pub async fn register_signed(&self, one: SignedElsewhere<'_>) -> Result<()> {
+        let now = self.shared.clock.now();
+        let record = IssuedRecord {
+            type_id: one.kind.to_owned(),
+            version: None,
+            format: one.format.as_str().to_owned(),
+            offer: String::new(),
+            label: None,
+            issued: now.rounded_down(self.context.config.issuer.round_times_to),
+            expires: one.until.unwrap_or(NO_END),
+            place: one.place,
+            status: CredentialStatus::Valid,
+            use_digest: None,
+            kept: Map::new(),
+            entry: None,
+        };
+        let put = Put::new(ISSUED, one.id, encode(&record)?);
+        let put = record.tags().into_iter().fold(put, Put::tag);
+        let batch = Batch::new(self.tenant().clone());
+        let batch = batch.expect(ISSUED, one.id, Expect::Absent).put(put);
+        let event = Event::new(EventKind::Issued, one.id);
+        match self.shared.events.commit(batch, event).await {
+            Ok(_) => Ok(()),
+            Err(StoreError::Conflict { .. }) => {
+                Err(Error::new(ErrorKind::Conflict, "credential-id-taken"))
+            }
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    pub(super) fn issued_put(&self, one: &IssuedCopies<'_>, place: &ListPlace) -> Result<Put> {
+        let (subject, content) = (one.subject, one.content);
         let ctx = self.shared.clock.ctx();
         let now = ctx.now();
         let record = IssuedRecord {
@@ -98,6 +157,7 @@ impl Issuer {
             status: CredentialStatus::Valid,
             use_digest: use_digest(&content.claims),
             kept: subject.kept.clone(),
+            entry: one.entry.clone(),
         };
         let id = selfsame_crypto::encoding::base64url_encode(&ctx.random::<16>("issued/id"));
         let put = Put::new(ISSUED, id, encode(&record)?);
@@ -205,6 +265,7 @@ impl Issuer {
             }
             let batch = Batch::new(self.tenant().clone());
             let batch = issued.written_in(batch, id, version)?;
+            let batch = self.told_to_book(batch, id, &issued)?;
             let event = Event::new(EventKind::StatusChanged, id);
             match self.shared.events.commit(batch, event).await {
                 Ok(_) => {}
@@ -290,6 +351,11 @@ impl Issuer {
             used: None,
         }
     }
+}
+
+/// The tag of the copies of the credential that an entry of a credential book has.
+pub(super) fn of_entry(entry: &str) -> Tag {
+    Tag::hashed("entry", entry)
 }
 
 /// The tag of the credentials whose reference has this word.

@@ -7,7 +7,7 @@ use selfsame_store::{Batch, StoreError};
 
 use super::Issuer;
 use super::register::{IssuedRecord, changing};
-use crate::view::issuer::{CredentialStatus, IssuedCredential, NewStatuses};
+use crate::view::issuer::{ChangedStatus, CredentialStatus, IssuedCredential, NewStatuses};
 use selfsame_core::events::{Event, EventKind};
 
 /// A change of many statuses that was judged and can be committed.
@@ -23,15 +23,6 @@ struct JudgedStatus {
     issued: IssuedRecord,
     /// The version that its record had, if its status changes.
     changes: Option<u64>,
-}
-
-/// A credential whose status changes.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct ChangedStatus {
-    /// Its type.
-    pub type_id: String,
-    /// Its number in the status list.
-    pub number: u64,
 }
 
 impl StatusChanges {
@@ -79,9 +70,8 @@ impl Issuer {
     async fn judged(&self, id: &str, status: CredentialStatus) -> Result<JudgedStatus> {
         let (version, mut issued) = self.issued_record(id).await?;
         let changes = self.turn(&mut issued, status).await?.then_some(version);
-        let id = id.to_owned();
         Ok(JudgedStatus {
-            id,
+            id: id.to_owned(),
             issued,
             changes,
         })
@@ -98,6 +88,7 @@ impl Issuer {
         for one in changes.changing() {
             let version = one.changes.unwrap_or_default();
             batch = one.issued.written_in(batch, &one.id, version)?;
+            batch = self.told_to_book(batch, &one.id, &one.issued)?;
             events.push(Event::new(EventKind::StatusChanged, &one.id));
         }
         match self.shared.events.commit_all(batch, &events).await {
@@ -108,8 +99,7 @@ impl Issuer {
         for one in changes.changing() {
             self.lists_show(&one.id, &one.issued).await;
         }
-        let (count, status) = (events.len(), changes.status);
-        tracing::info!(count, ?status, "statuses changed");
+        tracing::info!(count = events.len(), status = ?changes.status, "statuses changed");
         let view = |one: &JudgedStatus| self.issued_view(&one.id, &one.issued);
         Ok(changes.judged.iter().map(view).collect())
     }

@@ -21,10 +21,10 @@ use selfsame_types::model::text_of;
 use selfsame_types::project::dcql;
 use serde::de::DeserializeOwned;
 
+use super::signing::hash_of;
 use super::{RequestRecord, VERIFICATION, Verifier, unknown_format};
 use crate::config::{ClientIdPrefix, ResponseMode};
 use crate::refusal::refusal;
-use crate::saved::compile::may_be_asked;
 use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
 use selfsame_core::below;
 use selfsame_core::certificate::Certificate;
@@ -38,16 +38,20 @@ const KEPT_SECONDS: u64 = 7 * 24 * 3600;
 const KEPT_OF_VISITORS: u64 = 24 * 3600;
 
 /// What a request is made of beside its options.
-pub(super) struct WantedRequest {
+pub struct WantedRequest {
+    /// The query.
     pub query: DcqlQuery,
+    /// Its title for the organisation.
     pub title: String,
+    /// What the person is told.
     pub purpose: Option<String>,
+    /// Where it comes from.
     pub occasion: Occasion,
 }
 
 /// Where a request comes from.
 #[derive(Default)]
-pub(super) struct Occasion {
+pub struct Occasion {
     /// The saved request that it was opened from.
     pub saved: Option<String>,
     /// The text of the one who opened it.
@@ -59,7 +63,7 @@ pub(super) struct Occasion {
 }
 
 /// A visit of someone who opened a saved request by its link.
-pub(super) struct Visit {
+pub struct Visit {
     /// SHA-256 of the secret of their browser.
     pub browser: [u8; 32],
     /// What the path of the result begins with.
@@ -94,7 +98,10 @@ impl Verifier {
     }
 
     /// Creates a request with this query.
-    pub(super) async fn ask(
+    ///
+    /// # Errors
+    /// `BadRequest` if the request is not possible; `Unavailable` while visitors have too many requests open.
+    pub async fn ask(
         &self,
         new: &NewRequest,
         wanted: WantedRequest,
@@ -110,6 +117,7 @@ impl Verifier {
         }
         let created = request::create(draft, &ctx).map_err(refusal)?;
         let uri = request::link(&created.asked, None).map_err(refusal)?;
+        let uri = self.context.config.verifier.invoking(uri);
         let expires = created.asked.expires;
         let binding = new.same_device.then(|| ctx.token("request/browser"));
         let Occasion {
@@ -182,6 +190,7 @@ impl Verifier {
         let mode = new.response_mode.as_deref();
         let mode = named(mode, config.response_mode)
             .ok_or_else(|| Error::bad_request("response-mode-unknown"))?;
+        config.check_request(&client, mode, &wanted.query)?;
         let said = new.transaction_data.as_deref().unwrap_or_default();
         let transactions = request::transactions(said, &wanted.query, &config.transaction_types);
         Ok(Draft {
@@ -278,7 +287,7 @@ impl Verifier {
                     None => one.usual_format(),
                 };
                 let claims = new.claims.as_ref().unwrap_or(&typical.claims);
-                if let Some(unknown) = claims.iter().find(|path| !may_be_asked(one, format, path)) {
+                if let Some(unknown) = claims.iter().find(|path| !one.may_be_asked(format, path)) {
                     return Err(Error::bad_request("claim-not-of-type")
                         .with("claim", &unknown.join("."))
                         .with("type", &one.id));
@@ -286,7 +295,7 @@ impl Verifier {
                 let mut claims = claims.clone();
                 let handle = vec![HANDLE.to_owned()];
                 if new.spend && !claims.contains(&handle) {
-                    if !may_be_asked(one, format, &handle) {
+                    if !one.may_be_asked(format, &handle) {
                         return Err(Error::bad_request("credential-not-single-use"));
                     }
                     claims.push(handle);
@@ -316,12 +325,7 @@ impl Verifier {
             ClientIdPrefix::X509SanDns => {
                 Ok(ClientId::X509SanDns(self.certificate()?.name.clone()))
             }
-            ClientIdPrefix::X509Hash => {
-                let leaf = self.certificate()?.signer.x5c.first();
-                Ok(ClientId::X509Hash(hash::sha256(
-                    leaf.map_or(&[][..], Vec::as_slice),
-                )))
-            }
+            ClientIdPrefix::X509Hash => Ok(hash_of(self.certificate()?)),
         }
     }
 }
@@ -342,7 +346,10 @@ fn request_uri_method(new: &NewRequest, is_fetched: bool) -> Result<RequestUriMe
 }
 
 /// Refuses a query if no answer to it could be verified: every way to meet a requirement has an unsupported format.
-pub(super) fn can_be_checked(query: &DcqlQuery) -> Result<()> {
+///
+/// # Errors
+/// `BadRequest` with `vp_formats_not_supported`.
+pub fn can_be_checked(query: &DcqlQuery) -> Result<()> {
     match query.can_be_checked() {
         true => Ok(()),
         false => Err(unknown_format().with_code("vp_formats_not_supported")),

@@ -1,7 +1,8 @@
 //! Verifies stored answers again, and credentials on their own.
 
 use selfsame_credential::Format;
-use selfsame_credential::evidence::Step;
+use selfsame_credential::evidence::{Evidence, Step};
+use selfsame_credential::format::Profile;
 use selfsame_credential::verdict::{Outcome, Verdict};
 use selfsame_credential::verify::{Examination, Presented};
 use selfsame_driver::{Error, ErrorKind, Result};
@@ -68,27 +69,38 @@ impl Verifier {
     /// Verifies what somebody has presented, with status lists as new as the settings ask for.
     ///
     /// # Errors
-    /// `BadRequest` if the text is not of its format.
+    /// `BadRequest` if the text is not of its format; `TooMany` if too much waits for the pool that long work goes to.
     pub async fn judge(&self, presented: &Presented<'_>) -> Result<CredentialVerdict> {
-        let examination = Examination::new(presented).map_err(|malformed| {
-            Error::bad_request("credential-malformed").with("detail", &malformed)
-        })?;
         let max_status_age = self.context.config.verifier.max_status_age;
         self.read_trust().await?;
-        let policy = self.policy(max_status_age);
-        let now = self.shared.clock.now();
-        let freshness = Freshness { max_status_age };
-        let (verdict, claims) = self
-            .shared
-            .run(self.tenant(), freshness, |evidence| {
-                Ok::<_, Error>(examination.step(&policy, evidence, now))
+        let (policy, now) = (self.policy(max_status_age), self.shared.clock.now());
+        let (format, raw) = (presented.format, presented.raw.to_owned());
+        let expected = presented.expected.cloned();
+        let step = move |evidence: &Evidence| {
+            let presented = Presented {
+                format,
+                raw: &raw,
+                expected: expected.as_ref(),
+            };
+            let read = Examination::once(&presented, evidence).map_err(|malformed| {
+                Error::bad_request("credential-malformed").with("detail", &malformed)
+            });
+            Ok::<_, Error>(match read?.step(&policy, evidence, now) {
+                Step::Needs(needs) => Step::Needs(needs),
+                Step::Done((verdict, claims)) => Step::Done((verdict, claims.cloned())),
             })
-            .await?;
+        };
+        let (tenant, freshness) = (self.tenant(), Freshness { max_status_age });
+        let (verdict, claims) = match format.describe().profile {
+            // Datasets can be made that are hard to put into canonical form.
+            Profile::DataIntegrity => self.shared.run_apart(tenant, freshness, step).await?,
+            _ => self.shared.run(tenant, freshness, step).await?,
+        };
         if is_wrong(verdict.outcome) {
             let outcome = verdict.outcome.as_str();
             tracing::warn!(outcome, reason = broken(&verdict), "not found valid");
         }
-        let mut verdict = CredentialVerdict::new("", &verdict, claims.cloned());
+        let mut verdict = CredentialVerdict::new("", &verdict, claims);
         self.names().await?.name_one(&mut verdict);
         Ok(verdict)
     }
@@ -140,14 +152,8 @@ impl Machine for Rechecking<'_> {
 /// Whether something is wrong with the presentation. Revoked, suspended, spent and a use without the issuer's permission
 /// are regular negative results.
 fn is_wrong(outcome: Outcome) -> bool {
-    !matches!(
-        outcome,
-        Outcome::Valid
-            | Outcome::Revoked
-            | Outcome::Spent
-            | Outcome::Suspended
-            | Outcome::NotAuthorised
-    )
+    use Outcome::{NotAuthorised, Revoked, Spent, Suspended, Valid};
+    !matches!(outcome, Valid | Revoked | Spent | Suspended | NotAuthorised)
 }
 
 /// Logs an answer that something is wrong with, and the rules it breaks.

@@ -45,6 +45,30 @@ impl Verifier {
     /// # Errors
     /// OpenID4VP 1.0 §8.5, with its code; `TooMany` while several other answers to this request are being verified.
     pub async fn response(self: &Arc<Self>, id: &str, body: &[u8]) -> Result<Receipt> {
+        let posted = PostedResponse::parse(body).map_err(refusal)?;
+        self.answered(id, &posted, None).await
+    }
+
+    /// Accepts a wallet's response that a browser brought back to a page of this origin (OpenID4VP 1.0 Appendix A.4), as
+    /// [`Self::response`] does. That the origin is the verifier's own is for the caller to see to.
+    ///
+    /// # Errors
+    /// As [`Self::response`].
+    pub async fn returned(
+        self: &Arc<Self>,
+        id: &str,
+        posted: &PostedResponse,
+        origin: &str,
+    ) -> Result<Receipt> {
+        self.answered(id, posted, Some(origin.to_owned())).await
+    }
+
+    async fn answered(
+        self: &Arc<Self>,
+        id: &str,
+        posted: &PostedResponse,
+        origin: Option<String>,
+    ) -> Result<Receipt> {
         let crowded = || {
             Error::new(
                 ErrorKind::TooMany { retry_after: 1 },
@@ -52,14 +76,14 @@ impl Verifier {
             )
         };
         let _place = self.judging.enter(id).ok_or_else(crowded)?;
-        let posted = PostedResponse::parse(body).map_err(refusal)?;
         let (kept, version) = self.record(id).await?;
-        let response = kept.state.opened(&posted).map_err(refusal)?;
+        let response = kept.state.opened(posted).map_err(refusal)?;
         self.records.keep(version, kept);
         self.read_trust().await?;
+        let received = ReceivedAnswer { response, origin };
         let driven = self
             .shared
-            .drive(&Responding(self), self.at(id), response)
+            .drive(&Responding(self), self.at(id), received)
             .await?;
         self.spend_now(&driven.committed).await;
         driven.reply
@@ -90,18 +114,29 @@ impl Verifier {
 
     /// The signer of a request: the client it names. The settings may have changed since it was created.
     fn signer(&self, state: &VerificationState) -> Signer {
-        let client = ClientId::parse(&state.asked().client_id);
+        self.signer_of(ClientId::parse(&state.asked().client_id).ok().as_ref())
+    }
+
+    /// The signer of requests of this client.
+    pub(super) fn signer_of(&self, client: Option<&ClientId>) -> Signer {
         let kid = match (client, &self.context.verifier_certificate) {
-            (Ok(ClientId::X509SanDns(_) | ClientId::X509Hash(_)), Some(certificate)) => {
+            (Some(ClientId::X509SanDns(_) | ClientId::X509Hash(_)), Some(certificate)) => {
                 return certificate.signer.clone();
             }
-            (Ok(ClientId::DecentralizedIdentifier(did)), _) if did != *self.identity.did() => {
-                kid_of(&did)
+            (Some(ClientId::DecentralizedIdentifier(did)), _) if did != self.identity.did() => {
+                kid_of(did)
             }
             _ => self.identity.kid().to_owned(),
         };
         Signer::with_kid(self.identity.key().clone(), self.identity.algorithm(), kid)
     }
+}
+
+/// An answer, and how it came.
+struct ReceivedAnswer {
+    response: AuthorizationResponse,
+    /// The origin of the page that a browser brought it back to.
+    origin: Option<String>,
 }
 
 impl RequestRecord {
@@ -184,7 +219,7 @@ struct Responding<'a>(&'a Verifier);
 impl Machine for Responding<'_> {
     const KIND: &'static str = VERIFICATION;
     type Record = RequestRecord;
-    type Input = AuthorizationResponse;
+    type Input = ReceivedAnswer;
     type Reply = Result<Receipt>;
 
     fn records(&self) -> &RecordCache<RequestRecord> {
@@ -199,7 +234,7 @@ impl Machine for Responding<'_> {
         result(&kept.state)
     }
 
-    fn freshness(&self, kept: &RequestRecord, _: &AuthorizationResponse) -> Freshness {
+    fn freshness(&self, kept: &RequestRecord, _: &ReceivedAnswer) -> Freshness {
         let max_status_age = self.0.max_status_age(kept);
         Freshness { max_status_age }
     }
@@ -207,13 +242,18 @@ impl Machine for Responding<'_> {
     fn step(
         &self,
         kept: &mut RequestRecord,
-        response: &AuthorizationResponse,
+        received: &ReceivedAnswer,
         round: &Round<'_>,
     ) -> Result<Step<Next<Self::Reply>>> {
-        let policy = self.0.policy_of(kept, self.0.max_status_age(kept));
-        let input = Input::Response {
-            response,
-            policy: &policy,
+        let policy = &self.0.policy_of(kept, self.0.max_status_age(kept));
+        let response = &received.response;
+        let input = match received.origin.as_deref() {
+            Some(origin) => Input::Returned {
+                response,
+                origin,
+                policy,
+            },
+            None => Input::Response { response, policy },
         };
         let taken = verifier::step(&kept.state, input, round.evidence, round.ctx);
         let verifier::VerifierNext { state, reply } = match taken.map_err(refusal)? {
@@ -257,7 +297,7 @@ impl Machine for Responding<'_> {
         Ok(next)
     }
 
-    fn absent(&self, _: &AuthorizationResponse) -> Result<Self::Reply> {
+    fn absent(&self, _: &ReceivedAnswer) -> Result<Self::Reply> {
         Err(unknown())
     }
 }

@@ -84,6 +84,14 @@ impl Spending {
 }
 
 impl Verifier {
+    /// Refuses a request whose credential could not be used up as it says.
+    ///
+    /// # Errors
+    /// `BadRequest`; the registry's.
+    pub async fn check_spender(&self, new: &NewRequest, query: &DcqlQuery) -> Result<()> {
+        self.spender_of(new, query).await.map(drop)
+    }
+
     /// The DID that is to use up the credential a new request asks for, if the request says so.
     pub(super) async fn spender_of(
         &self,

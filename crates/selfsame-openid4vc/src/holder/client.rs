@@ -31,6 +31,7 @@ pub struct WalletTrust<'a> {
     pub transactions: &'a [TransactionType],
 }
 
+/// Verifies the signature of a request object by the key that its client identifier leads to.
 pub(super) fn authenticate(
     client: &ClientId,
     object: &Compact,
@@ -38,6 +39,36 @@ pub(super) fn authenticate(
     evidence: &Evidence,
     now: UnixTime,
 ) -> Result<Step<()>, Error> {
+    match trusted_key(client, object, trust, &KnownNow { evidence, now })? {
+        Step::Needs(needs) => Ok(Step::Needs(needs)),
+        Step::Done(key) => object
+            .verify(&key)
+            .map(Step::Done)
+            .map_err(|_| Error::invalid_request("the request object's signature does not verify")),
+    }
+}
+
+/// What is known when a request is read.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownNow<'a> {
+    /// What was fetched for it.
+    pub evidence: &'a Evidence,
+    /// The time.
+    pub now: UnixTime,
+}
+
+/// The key of the verifier with this client identifier, which the header of a request object leads to. The signature is
+/// not verified yet.
+///
+/// # Errors
+/// `invalid_request` if the key can't be found, or nobody whom the wallet trusts vouches for it.
+pub fn trusted_key(
+    client: &ClientId,
+    object: &Compact,
+    trust: &WalletTrust<'_>,
+    known: &KnownNow<'_>,
+) -> Result<Step<PublicKey>, Error> {
+    let KnownNow { evidence, now } = *known;
     let key = match client {
         ClientId::RedirectUri(_) => {
             let reason = "a request of this client identifier prefix cannot be signed";
@@ -68,10 +99,7 @@ pub(super) fn authenticate(
             VerifierAttestation::of_object(name, object, trust.anchors, now)?.key
         }
     };
-    object
-        .verify(&key)
-        .map_err(|_| Error::invalid_request("the request object's signature does not verify"))?;
-    Ok(Step::Done(()))
+    Ok(Step::Done(key))
 }
 
 // The key is one of the DID's verification methods; `kid` names it.

@@ -16,27 +16,25 @@ use crate::{
     transport::Transport,
     wire::{
         encryption::{ALG, enc_values},
-        media_type,
         request::{
-            ClientId, DIRECT_POST, DIRECT_POST_JWT, MEDIA_TYPE, Parameters, RefusedRequest,
-            Request, RequestUriMethod, SCHEME, STATIC_AUDIENCE, TYP,
+            ClientId, DIRECT_POST, DIRECT_POST_JWT, HAIP_SCHEME, MEDIA_TYPE, Parameters,
+            RefusedRequest, Request, RequestUriMethod, SCHEME, STATIC_AUDIENCE, TYP,
         },
     },
 };
+pub use selfsame_openid4vc_messages::request_object::{Fetch, read};
 
 /// Maximum length of a link, in bytes.
 const MAX_LINK: usize = 256 * 1024;
 /// Maximum length of a request object, in bytes.
 const MAX_OBJECT: usize = 256 * 1024;
 /// The signature algorithms of request objects.
-const SIGNING: [Algorithm; 4] = [
+pub const SIGNING: [Algorithm; 4] = [
     Algorithm::Es256,
     Algorithm::EdDsa,
     Algorithm::Es256k,
     Algorithm::Es384,
 ];
-const TRY_AGAIN: &str =
-    "Open the link again later; if that does not help, ask the verifier for a new one.";
 
 /// The content of a link.
 #[derive(Clone, Debug)]
@@ -59,19 +57,6 @@ pub enum Invocation {
         /// The HTTP method to fetch it with.
         method: RequestUriMethod,
     },
-}
-
-/// How to fetch a request object; redirects must not be followed (OpenID4VP 1.0 with errata, "HTTP Redirects").
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Fetch {
-    /// The URL to fetch from.
-    pub url: Url,
-    /// The form to post; `None` for GET.
-    pub form: Option<Vec<(String, String)>>,
-    /// The `Accept` header.
-    pub accept: &'static str,
-    /// The nonce that the request object must repeat.
-    pub wallet_nonce: Option<String>,
 }
 
 /// A request object, and the values it must agree with.
@@ -111,7 +96,7 @@ fn parameters(link: &str, transport: &Transport) -> Result<(String, Form), Error
         .filter(|link| link.len() <= MAX_LINK)
         .and_then(|link| Url::parse(link).ok())
         .ok_or_else(|| refuse("this is not a link"))?;
-    if url.scheme() != SCHEME && !transport.allows(&url) {
+    if ![SCHEME, HAIP_SCHEME].contains(&url.scheme()) && !transport.allows(&url) {
         return Err(refuse("this is not a link to a presentation request"));
     }
     let form = Form::of_query(url.query().unwrap_or_default())
@@ -223,32 +208,6 @@ pub fn wallet_metadata() -> Value {
     })
 }
 
-/// Reads the fetched request object: any status other than 200 ends the request (OpenID4VP 1.0 §5.10.2).
-pub fn read(status: u16, content_type: Option<&str>, body: &[u8]) -> Result<String, Error> {
-    let refuse = Error::invalid_request;
-    match status {
-        200 => {}
-        // Verifiers use different status codes for this.
-        400 | 404 | 410 => {
-            return Err(Error::Expired(
-                "the request was already answered or has expired",
-            ));
-        }
-        _ => {
-            let reason =
-                format!("the verifier does not provide its request at the moment: {status}");
-            return Err(Error::counterpart(reason, TRY_AGAIN));
-        }
-    }
-    if content_type.map(media_type).as_deref() != Some(MEDIA_TYPE) {
-        return Err(refuse(
-            "the request's media type is not application/oauth-authz-req+jwt",
-        ));
-    }
-    let object = std::str::from_utf8(body).map_err(|_| refuse("the request is not a JWT"))?;
-    Ok(object.trim().to_owned())
-}
-
 /// Authenticates a request object and checks its parameters. Of the link, only the client identifier counts.
 pub fn authenticate(
     received: &ReceivedObject<'_>,
@@ -272,12 +231,7 @@ pub fn authenticate(
     }
     let (parameters, audience) = claims(&object, received, now).map_err(unanswered)?;
     let request = check(parameters, &client, trust)?;
-    let mut asked = asked(request, &client, audience);
-    // A hash tells people nothing.
-    if let (ClientId::X509Hash(_), Some(name)) = (&client, client::certified_name(&object)) {
-        asked.verifier.name = name;
-    }
-    Ok(Step::Done(asked))
+    Ok(Step::Done(asked_by(&client, &object, request, audience)))
 }
 
 /// The parameters of a request object, and its audience if that is not the specification's value.
@@ -340,7 +294,11 @@ fn audience(
         .ok_or_else(|| Error::invalid_request("the request object is for another audience"))
 }
 
-fn check_time(claims: &Map<String, Value>, now: UnixTime) -> Result<(), Error> {
+/// Whether a request object with these claims is valid now, by its own words.
+///
+/// # Errors
+/// `invalid_request`.
+pub fn check_time(claims: &Map<String, Value>, now: UnixTime) -> Result<(), Error> {
     let validity = selfsame_credential::validity::Validity::of_jwt(claims)
         .map_err(|_| Error::invalid_request("a time of the request object is malformed"))?;
     if !validity.lasts(now, client::LEEWAY) {
@@ -384,6 +342,21 @@ fn check(
         )));
     }
     Ok(request)
+}
+
+/// The request of a verifier that is authenticated by its request object.
+pub fn asked_by(
+    client: &ClientId,
+    object: &Compact,
+    request: Request,
+    audience: Option<Audience>,
+) -> AwaitingConsent {
+    let mut asked = asked(request, client, audience);
+    // A hash tells people nothing.
+    if let (ClientId::X509Hash(_), Some(name)) = (client, client::certified_name(object)) {
+        asked.verifier.name = name;
+    }
+    asked
 }
 
 fn asked(request: Request, client: &ClientId, audience: Option<Audience>) -> AwaitingConsent {

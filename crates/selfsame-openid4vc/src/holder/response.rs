@@ -12,11 +12,9 @@ use selfsame_credential::{
         sd_jwt_vc::KeyBindingClaims,
         w3c::Present,
     },
-    mdoc::transcript::{RedirectHandover, SessionTranscript},
 };
 use selfsame_crypto::{Algorithm, ctx::Ctx, json};
 use selfsame_did::DidUrl;
-use selfsame_oauth::ErrorBody;
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -31,13 +29,11 @@ use crate::{
         client_metadata::VpFormat,
         limits,
         request::{RefusedRequest, Request},
-        response::{AuthorizationResponse, Receipt, VpResponse, VpToken, encryption_to},
+        response::{AuthorizationResponse, Receipt, VpResponse, VpToken, encryption_to, not_taken},
         transaction,
     },
 };
 
-/// Maximum length of a verifier's reason as shown to the person, in characters.
-const MAX_TOLD: usize = 200;
 /// Lifetime of a W3C presentation, in seconds.
 const LIFETIME: u64 = 300;
 
@@ -47,6 +43,23 @@ pub(super) fn present(
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Result<Step<HolderNext>, Error> {
+    let vp_token = match presentations(asked, choices, evidence, ctx)? {
+        Step::Needs(needs) => return Ok(Step::Needs(needs)),
+        Step::Done(vp_token) => vp_token,
+    };
+    let state = PresentationState::Answering(Answering {
+        verifier: asked.verifier.clone(),
+        query_ids: vp_token.keys().cloned().collect(),
+    });
+    send(asked, VpResponse::Presented(vp_token), state, ctx).map(Step::Done)
+}
+
+fn presentations(
+    asked: &AwaitingConsent,
+    choices: &[Choice<'_>],
+    evidence: &Evidence,
+    ctx: &Ctx,
+) -> Result<Step<VpToken>, Error> {
     let queries = queries(asked, choices)?;
     let presented: Vec<&str> = choices.iter().map(|choice| choice.query_id).collect();
     let mut transactions = asked.request.transaction_data.iter();
@@ -72,15 +85,10 @@ pub(super) fn present(
             }
         }
     }
-    if !needs.is_empty() {
-        return Ok(Step::Needs(needs));
+    match needs.is_empty() {
+        true => Ok(Step::Done(vp_token)),
+        false => Ok(Step::Needs(needs)),
     }
-    let state = PresentationState::Answering(Answering {
-        verifier: asked.verifier.clone(),
-        query_ids: vp_token.keys().cloned().collect(),
-    });
-    let delivery = post(&asked.request, VpResponse::Presented(vp_token), ctx)?;
-    Ok(Step::Done(HolderNext::delivering(state, delivery)))
 }
 
 /// The credential query of each choice. A credential may be chosen once per query, and a query without `multiple` takes
@@ -120,14 +128,10 @@ pub(super) fn decline(asked: &AwaitingConsent, ctx: &Ctx) -> Result<HolderNext, 
         error: PresentationCode::AccessDenied.as_str().to_owned(),
         description: None,
     };
-    let delivery = post(&asked.request, refusal, ctx)?;
-    let declining = Declining {
+    let state = PresentationState::Declining(Declining {
         verifier: asked.verifier.clone(),
-    };
-    Ok(HolderNext::delivering(
-        PresentationState::Declining(declining),
-        delivery,
-    ))
+    });
+    send(asked, refusal, state, ctx)
 }
 
 /// The error response to the verifier; `None` if the verifier's identity is not known.
@@ -174,24 +178,6 @@ pub(super) fn delivered(
     HolderNext::ended(PresentationState::Done(done))
 }
 
-/// A message that the verifier did not accept the answer. It quotes the verifier's reason, limited to the characters of
-/// RFC 6749 §5.2 and to `MAX_TOLD` characters.
-fn not_taken(body: &[u8]) -> String {
-    let said: Option<ErrorBody> = json::parse_as(body, &limits()).ok();
-    let told = said.and_then(|body| {
-        let text = body.error_description.unwrap_or(body.error);
-        ErrorBody::new("", text.trim()).error_description
-    });
-    let what = "the verifier did not accept the answer";
-    match told {
-        None => what.to_owned(),
-        Some(told) => {
-            let told: String = told.chars().take(MAX_TOLD).collect();
-            format!("{what}; its reason: {told}")
-        }
-    }
-}
-
 pub(super) fn unreachable(verifier: &Verifier, reason: &str) -> HolderNext {
     failed(
         verifier,
@@ -208,19 +194,37 @@ fn failed(verifier: &Verifier, reason: String) -> HolderNext {
     HolderNext::ended(PresentationState::Failed(failed))
 }
 
-fn post(request: &Request, answer: VpResponse, ctx: &Ctx) -> Result<Delivery, Error> {
+/// Posts an answer, after which the state is this one; one to a page goes back by the browser, and that is all.
+fn send(
+    asked: &AwaitingConsent,
+    answer: VpResponse,
+    posted: PresentationState,
+    ctx: &Ctx,
+) -> Result<HolderNext, Error> {
+    let request = &asked.request;
+    let encryption = match request.encrypted {
+        true => Some(encryption_to(&request.metadata)?),
+        false => None,
+    };
     let response = AuthorizationResponse {
         state: request.state.clone(),
         answer,
     };
-    let form = match request.encrypted {
-        false => response.parameters(),
-        true => response.encrypted(&encryption_to(&request.metadata)?, ctx)?,
+    if request.page.is_some() {
+        let done = Done {
+            verifier: asked.verifier.clone(),
+            presented: matches!(response.answer, VpResponse::Presented(_)),
+            redirect_uri: None,
+        };
+        let data = response.to_data(encryption.as_ref(), ctx)?;
+        return Ok(HolderNext::returning(PresentationState::Done(done), data));
+    }
+    let form = match &encryption {
+        None => response.parameters(),
+        Some(to) => response.encrypted(to, ctx)?,
     };
-    Ok(Delivery {
-        url: request.response_uri.clone(),
-        form,
-    })
+    let url = request.response_uri.clone();
+    Ok(HolderNext::delivering(posted, Delivery { url, form }))
 }
 
 /// One presentation to create.
@@ -277,9 +281,8 @@ impl One<'_> {
         let Some(key) = key else {
             return Ok(Step::Done(presentation.unbound()));
         };
-        // Appendix B.3.6: the audience is the full client identifier.
         let claims = KeyBindingClaims {
-            audience: self.request.client_id.clone(),
+            audience: self.request.audience(),
             nonce: self.request.nonce.clone(),
             issued_at: ctx.now(),
             further: self.transactions(),
@@ -292,15 +295,7 @@ impl One<'_> {
     fn mdoc(&self, key: &HolderKey, evidence: &Evidence) -> Result<Step<String>, Error> {
         let request = self.request;
         let encryption = request.encrypted.then(|| encryption_to(&request.metadata));
-        let transcript = SessionTranscript::of_redirect(&RedirectHandover {
-            client_id: &request.client_id,
-            nonce: &request.nonce,
-            thumbprint: encryption.transpose()?.map(|to| to.thumbprint),
-            response_uri: request
-                .response_uri_text
-                .as_deref()
-                .unwrap_or(request.response_uri.as_str()),
-        });
+        let transcript = request.session(encryption.transpose()?.map(|to| to.thumbprint));
         let present = MdocPresent {
             credential: &self.choice.held.raw,
             reveal: self.choice.reveal,
@@ -333,7 +328,7 @@ impl One<'_> {
         let present = LdpPresent {
             credential: &self.choice.held.raw,
             holder: url.did.as_str(),
-            audience: &self.request.client_id,
+            audience: &self.request.audience(),
             nonce: &self.request.nonce,
             issued_at: ctx.now(),
             lifetime: LIFETIME,
@@ -351,7 +346,7 @@ impl One<'_> {
             format: self.choice.held.format,
             credential: self.choice.held.raw.clone(),
             holder: Some(url.did.as_str().to_owned()),
-            audience: self.request.client_id.clone(),
+            audience: self.request.audience(),
             nonce: self.request.nonce.clone(),
             issued_at: ctx.now(),
             lifetime: LIFETIME,

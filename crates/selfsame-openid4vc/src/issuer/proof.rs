@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use super::{EnforcedProofs, Granted, IssuerSettings, nonce};
 use crate::error::{CredentialCode, Error};
 use crate::wire::credential::PROOF_TYP;
+use crate::wire::deferred::KeptHolder;
 use crate::wire::metadata::{COSE_KEY, JWK};
 
 /// Maximum length of a proof, in bytes.
@@ -33,6 +34,35 @@ pub(super) struct Holder {
 pub(super) struct ProvenHolders {
     pub holders: Vec<Holder>,
     pub nonces: Vec<nonce::Spent>,
+}
+
+impl Holder {
+    /// The holder as it is kept until the credential is made.
+    pub fn kept(&self) -> KeptHolder {
+        KeptHolder {
+            key: self.key.to_jwk(),
+            did: self.did.as_ref().map(|did| did.as_str().to_owned()),
+        }
+    }
+
+    fn of(kept: &KeptHolder) -> Result<Self, Error> {
+        let damaged = || Error::Setup("a holder that was kept cannot be read".to_owned());
+        let did = kept.did.as_deref().map(Did::parse).transpose();
+        Ok(Self {
+            key: PublicKey::from_jwk(&kept.key).map_err(|_| damaged())?,
+            did: did.map_err(|_| damaged())?,
+        })
+    }
+}
+
+impl ProvenHolders {
+    /// Holders that were proven before; their nonces are spent.
+    pub fn of(kept: &[KeptHolder]) -> Result<Self, Error> {
+        Ok(Self {
+            holders: kept.iter().map(Holder::of).collect::<Result<_, _>>()?,
+            nonces: Vec::new(),
+        })
+    }
 }
 
 /// The context that proofs are checked against.

@@ -69,6 +69,7 @@ pub(super) fn redeem(
         client_id: request.client_id.clone(),
         credentials,
         issued: BTreeMap::new(),
+        deferred: BTreeMap::new(),
     };
     Ok(Redemption {
         state: after_use(offered),

@@ -4,8 +4,9 @@ use selfsame_credential::{
     evidence::{Evidence, Need, SignatureRequest, Step},
     signer::Signer,
 };
-use selfsame_crypto::{ctx::Ctx, encoding::base64_encode, json, jws::Unsigned};
-use selfsame_oauth::{Form, form};
+use selfsame_crypto::{ctx::Ctx, encoding::base64_encode, jws::Unsigned};
+use selfsame_oauth::form;
+pub use selfsame_openid4vc_messages::request_parameters::wallet_nonce;
 use serde_json::{Map, Value, json};
 use url::Url;
 
@@ -16,17 +17,13 @@ use crate::{
     wire::{
         client_metadata::ClientMetadata,
         encryption::{EncryptionKey, enc_values},
-        limits,
         request::{
             ClientId, DIRECT_POST, DIRECT_POST_JWT, Parameters, Request, RequestUriMethod, SCHEME,
             STATIC_AUDIENCE, TYP,
         },
-        transaction::{AskedTransaction, TransactionType, known_types},
+        transaction::{self, AskedTransaction, TransactionType},
     },
 };
-
-/// Maximum length, in bytes, of a wallet nonce to repeat.
-const MAX_WALLET_NONCE: usize = 1024;
 
 /// The parameters of a new request.
 #[derive(Clone, Debug)]
@@ -102,20 +99,9 @@ pub fn transactions(
     query: &DcqlQuery,
     further: &[TransactionType],
 ) -> Result<Vec<AskedTransaction>, Error> {
-    let types = known_types(further);
     let ids = query.credentials().iter();
     let ids: Vec<&str> = ids.map(|one| one.id.as_str()).collect();
-    let read = |said: &Value| {
-        let mut said = said.clone();
-        if let Some(members) = said.as_object_mut() {
-            let ids = || json!(ids);
-            members.entry("credential_ids").or_insert_with(ids);
-        }
-        let transaction = AskedTransaction::of(&said)?;
-        transaction.lines(&types)?;
-        Ok(transaction)
-    };
-    said.iter().map(read).collect()
+    transaction::asked(said, &ids, further)
 }
 
 /// The link that opens a wallet; `wallet` is the wallet's URL, or `None` for the scheme `openid4vp`.
@@ -142,27 +128,6 @@ pub fn link(asked: &Asked, wallet: Option<&Url>) -> Result<String, Error> {
         }
         None => format!("{SCHEME}://?{query}"),
     })
-}
-
-/// The nonce in the form that a wallet posts to fetch the request object; unknown parameters are ignored. The request is
-/// the same for every wallet, so that the metadata of the wallet has to be well-formed, and nothing more.
-pub fn wallet_nonce(body: &[u8]) -> Result<Option<String>, Error> {
-    let mut form = Form::parse(body)
-        .map_err(|error| Error::invalid_request(format!("the form can't be read: {error}")))?;
-    if let Some(metadata) = form.take("wallet_metadata") {
-        let read = json::parse(metadata.as_bytes(), &limits());
-        if !read.is_ok_and(|read| read.is_object()) {
-            return Err(Error::invalid_request(
-                "wallet_metadata is not a JSON object",
-            ));
-        }
-    }
-    match form.take("wallet_nonce") {
-        Some(nonce) if nonce.len() > MAX_WALLET_NONCE => {
-            Err(Error::invalid_request("wallet_nonce is too long"))
-        }
-        nonce => Ok(nonce),
-    }
 }
 
 pub(super) fn object(
@@ -194,7 +159,8 @@ pub(super) fn object(
     Ok(Step::Done(VerifierNext::replying(state, reply)))
 }
 
-fn header(signer: &Signer) -> Value {
+/// The header of a request object by this signer.
+pub fn header(signer: &Signer) -> Value {
     let mut header = Map::new();
     header.insert("alg".to_owned(), Value::from(signer.algorithm.as_str()));
     header.insert("typ".to_owned(), Value::from(TYP));
@@ -220,7 +186,11 @@ fn claims(asked: &Asked, wallet_nonce: Option<&str>, ctx: &Ctx) -> Result<Value,
     Ok(claims)
 }
 
-fn parameters(asked: &Asked) -> Result<Parameters, Error> {
+/// The parameters of a request.
+///
+/// # Errors
+/// `Setup` if they can't be written.
+pub fn parameters(asked: &Asked) -> Result<Parameters, Error> {
     Ok(Parameters {
         client_id: Some(asked.client_id.clone()),
         response_type: Some("vp_token".to_owned()),

@@ -6,7 +6,7 @@ use selfsame_credential::{
     Format, Held,
     evidence::{Evidence, Need, Step},
     format::Profile,
-    mdoc::transcript::{RedirectHandover, SessionTranscript},
+    mdoc::transcript::{DcApiHandover, RedirectHandover, SessionTranscript},
     sd_jwt::{SdJwt, Withheld, key_binding::KeyBinding},
     verdict::{Outcome, Policy, Rule, Verdict},
     verify::{Binding, Budget, Examination, Malformed, Presented, is_by_a_trusted_issuer},
@@ -29,6 +29,7 @@ use crate::{
     error::Error,
     wire::{
         encryption::EncryptionKey,
+        request::ORIGIN,
         response::{AuthorizationResponse, Receipt, VpResponse, VpToken},
         transaction::{self, AskedTransaction},
     },
@@ -38,9 +39,17 @@ use crate::{
 /// the request open for the person it was meant for; the last one closes it.
 const ANSWERS_MAX: u32 = 5;
 
+/// An answer, and how it came.
+#[derive(Clone, Copy)]
+pub(super) struct CameBack<'a> {
+    pub response: &'a AuthorizationResponse,
+    /// The origin of the page that a browser brought it back to; `None` if a wallet posted it.
+    pub origin: Option<&'a str>,
+}
+
 pub(super) fn take(
     open: &Fetched,
-    response: &AuthorizationResponse,
+    CameBack { response, origin }: CameBack<'_>,
     policy: &Policy,
     evidence: &Evidence,
     ctx: &Ctx,
@@ -49,8 +58,9 @@ pub(super) fn take(
     if ctx.now() >= asked.expires {
         return Err(Error::Expired("the request has expired"));
     }
+    // Appendix A.2: `state` is not defined for a browser's answer, which comes back to the page that asked.
     let state = response.state.as_deref().unwrap_or_default();
-    if !ct_eq(state.as_bytes(), asked.state.as_bytes()) {
+    if origin.is_none() && !ct_eq(state.as_bytes(), asked.state.as_bytes()) {
         return Err(Error::invalid_request("state differs from the request's"));
     }
     let presentations = match &response.answer {
@@ -62,7 +72,7 @@ pub(super) fn take(
         evidence,
         now: ctx.now(),
     };
-    let items = items(asked, presentations)?;
+    let items = items(asked, presentations, origin)?;
     let shown = bench.read(&items);
     let needs = bench.needs(&shown);
     if !needs.is_empty() {
@@ -98,7 +108,7 @@ pub(super) fn recheck(
         evidence,
         now: ctx.now(),
     };
-    let mut items = items(&answered.asked, &answered.vp_token)?;
+    let mut items = items(&answered.asked, &answered.vp_token, None)?;
     for (item, before) in items.iter_mut().zip(&answered.judged.credentials) {
         match before.claims {
             Some(_) => item.unwrap(),
@@ -235,6 +245,7 @@ struct PresentationItem<'a> {
 fn items<'a>(
     asked: &'a Asked,
     presentations: &VpToken,
+    origin: Option<&str>,
 ) -> Result<Vec<PresentationItem<'a>>, Error> {
     let refuse = Error::invalid_request;
     let mut items = Vec::new();
@@ -253,7 +264,7 @@ fn items<'a>(
         }
         let bound = query.require_cryptographic_holder_binding;
         let binding = match bound {
-            true => Some(binding(asked)?),
+            true => Some(binding(asked, origin)?),
             false => None,
         };
         // Appendix B.1.3.1, B.3.4: a wallet may prove holder binding even if it is not required. RFC 9901 §7.3: the
@@ -274,18 +285,34 @@ fn items<'a>(
     Ok(items)
 }
 
-/// The values that proofs are bound to (Appendix B.1.3.2, B.2.6, B.3.6).
-fn binding(asked: &Asked) -> Result<Binding, Error> {
+/// The values that proofs are bound to (Appendix A.4, B.1.3.2, B.2.6, B.3.6).
+fn binding(asked: &Asked, origin: Option<&str>) -> Result<Binding, Error> {
     let key = asked.encryption.as_deref().map(EncryptionKey::thumbprint);
-    let session = SessionTranscript::of_redirect(&RedirectHandover {
-        client_id: &asked.client_id,
-        nonce: &asked.nonce,
-        thumbprint: key.transpose()?,
-        response_uri: asked.response_uri.as_str(),
-    });
+    let (thumbprint, nonce) = (key.transpose()?, asked.nonce.as_str());
+    let (audience, session) = match origin {
+        Some(origin) => {
+            let handover = DcApiHandover {
+                origin,
+                nonce,
+                thumbprint,
+            };
+            let session = SessionTranscript::of_dc_api(&handover);
+            (format!("{ORIGIN}{origin}"), session)
+        }
+        None => {
+            let handover = RedirectHandover {
+                client_id: &asked.client_id,
+                nonce,
+                thumbprint,
+                response_uri: asked.response_uri.as_str(),
+            };
+            let session = SessionTranscript::of_redirect(&handover);
+            (asked.client_id.clone(), session)
+        }
+    };
     Ok(Binding {
-        audience: asked.client_id.clone(),
-        nonce: asked.nonce.clone(),
+        audience,
+        nonce: nonce.to_owned(),
         session: Some(session),
     })
 }

@@ -1,9 +1,9 @@
 //! Authorization requests for presentations (OpenID4VP 1.0 §5).
 
 use selfsame_credential::format::Profile;
+use selfsame_credential::mdoc::transcript::{DcApiHandover, RedirectHandover, SessionTranscript};
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_did::Did;
-use selfsame_oauth::Form;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
@@ -16,20 +16,14 @@ use crate::{
     error::{Error, PresentationCode},
 };
 
-/// Response mode: the answer is posted as a form.
-pub const DIRECT_POST: &str = "direct_post";
-/// Response mode: the answer is encrypted to the verifier and posted as a form (OpenID4VP 1.0 §8.3.1).
-pub const DIRECT_POST_JWT: &str = "direct_post.jwt";
-/// The URI scheme that opens a wallet with a request.
-pub const SCHEME: &str = "openid4vp";
-/// `typ` of a request object (RFC 9101 §10.8).
-pub const TYP: &str = "oauth-authz-req+jwt";
-/// The media type of a request object.
-pub const MEDIA_TYPE: &str = "application/oauth-authz-req+jwt";
-/// `aud` of a request object whose recipient is not known in advance (OpenID4VP 1.0 §5.8).
-pub const STATIC_AUDIENCE: &str = "https://self-issued.me/v2";
-/// Maximum length of a nonce or state, in bytes.
-const MAX_VALUE: usize = 1024;
+pub use selfsame_openid4vc_messages::request_parameters::{
+    BrowserPage, DC_API, DC_API_JWT, DIRECT_POST, DIRECT_POST_JWT, MEDIA_TYPE, ORIGIN, Parameters,
+    RefusedRequest, RequestUriMethod, SCHEME, STATIC_AUDIENCE, TYP,
+};
+use selfsame_openid4vc_messages::request_parameters::{MAX_VALUE, is_dns_name, is_short};
+
+/// The scheme that HAIP 1.0 §5.1 names for the same.
+pub const HAIP_SCHEME: &str = "haip-vp";
 
 /// A client identifier with its prefix (OpenID4VP 1.0 §5.9).
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -121,145 +115,16 @@ impl std::fmt::Display for ClientId {
     }
 }
 
-/// Whether a text can be the subject of an attestation: one line of bounded length.
-fn is_short(text: &str) -> bool {
-    !text.is_empty() && text.len() <= MAX_VALUE && !text.chars().any(char::is_control)
-}
-
-fn is_dns_name(text: &str) -> bool {
-    let label = |label: &str| {
-        !label.is_empty()
-            && label.len() <= 63
-            && label
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b == b'-')
-    };
-    text.len() <= 253 && text.split('.').all(label)
-}
-
-/// The HTTP method for fetching the request object.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RequestUriMethod {
-    /// GET.
-    #[default]
-    Get,
-    /// POST, which lets the wallet send its own nonce.
-    Post,
-}
-
-impl RequestUriMethod {
-    /// Parses the parameter; its value is case-sensitive.
-    pub fn parse(text: Option<&str>) -> Result<Self, Error> {
-        match text {
-            None | Some("get") => Ok(Self::Get),
-            Some("post") => Ok(Self::Post),
-            Some(_) => Err(Error::presentation(
-                PresentationCode::InvalidRequestUriMethod,
-                "request_uri_method is neither get nor post",
-            )),
-        }
-    }
-}
-
-/// The unchecked parameters of a request, from a URL or a request object.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-pub struct Parameters {
-    /// The client identifier.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client_id: Option<String>,
-    /// Must be `vp_token`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response_type: Option<String>,
-    /// `direct_post` or `direct_post.jwt`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response_mode: Option<String>,
-    /// The URL to post the answer to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub response_uri: Option<String>,
-    /// Not used with `direct_post`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub redirect_uri: Option<String>,
-    /// The nonce that binds presentations to the request.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nonce: Option<String>,
-    /// The value that the answer must repeat.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<String>,
-    /// Not supported; a request needs a query.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scope: Option<String>,
-    /// The DCQL query.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub dcql_query: Option<Value>,
-    /// The verifier's metadata.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client_metadata: Option<Value>,
-    /// Why the verifier asks; of our profile (`docs/request-profile.md`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub purpose: Option<Value>,
-    /// What the person is to agree to: an array of JSON objects, each in base64url.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transaction_data: Option<Value>,
-    /// The wallet's nonce, repeated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wallet_nonce: Option<String>,
-}
-
-impl Parameters {
-    /// Takes the parameters from a URL's query; objects are given as JSON text (OpenID4VP 1.0 §5.1).
-    pub fn of_form(form: &mut Form) -> Result<Self, Error> {
-        let mut json = |name: &str| -> Result<Option<Value>, Error> {
-            let Some(text) = form.take(name) else {
-                return Ok(None);
-            };
-            selfsame_crypto::json::parse(text.as_bytes(), &super::limits())
-                .map(Some)
-                .map_err(|_| Error::invalid_request("a JSON parameter is malformed"))
-        };
-        let dcql_query = json("dcql_query")?;
-        let client_metadata = json("client_metadata")?;
-        let transaction_data = json("transaction_data")?;
-        Ok(Self {
-            client_id: form.take("client_id"),
-            response_type: form.take("response_type"),
-            response_mode: form.take("response_mode"),
-            response_uri: form.take("response_uri"),
-            redirect_uri: form.take("redirect_uri"),
-            nonce: form.take("nonce"),
-            state: form.take("state"),
-            scope: form.take("scope"),
-            dcql_query,
-            client_metadata,
-            purpose: form.take("purpose").map(Value::String),
-            transaction_data,
-            wallet_nonce: None,
-        })
-    }
-
-    /// The parameters for a URL's query; objects are written as JSON text.
-    pub fn to_pairs(&self) -> Vec<(String, String)> {
-        let Ok(Value::Object(members)) = serde_json::to_value(self) else {
-            return Vec::new();
-        };
-        let text = |value: Value| match value {
-            Value::String(text) => text,
-            other => other.to_string(),
-        };
-        members
-            .into_iter()
-            .map(|(name, value)| (name, text(value)))
-            .collect()
-    }
-}
-
 /// A request that passed all checks except authentication of the verifier.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Request {
-    /// The full client identifier with its prefix; the audience of presentations.
+    /// The full client identifier with its prefix.
     pub client_id: String,
-    /// The URL to post the answer to.
+    /// The URL to post the answer to; that of the origin, if the request came by a browser.
     pub response_uri: Url,
+    /// The page that asks, if the request came by a browser, which takes the answer back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<BrowserPage>,
     /// The response URI as the verifier wrote it, if that differs: an mdoc is bound to the text (§B.2.6.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_uri_text: Option<String>,
@@ -271,7 +136,7 @@ pub struct Request {
     pub query: DcqlQuery,
     /// The formats and algorithms that the verifier can check.
     pub metadata: Box<ClientMetadata>,
-    /// Whether the answer is encrypted (`direct_post.jwt`).
+    /// Whether the answer is encrypted (`direct_post.jwt`, `dc_api.jwt`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub encrypted: bool,
     /// What the person is to agree to.
@@ -282,17 +147,6 @@ pub struct Request {
     pub purpose: Option<String>,
 }
 
-/// A refused request, with the response URI if the verifier can be informed.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct RefusedRequest {
-    /// The reason.
-    pub error: Error,
-    /// The response URI, if the request names one.
-    pub response_uri: Option<Url>,
-    /// The state to repeat in the response.
-    pub state: Option<String>,
-}
-
 impl Request {
     /// Checks the parameters (OpenID4VP 1.0 §5, §8.2, §8.5).
     pub fn check(parameters: Parameters, client: &ClientId) -> Result<Self, Box<RefusedRequest>> {
@@ -300,7 +154,7 @@ impl Request {
         let state = parameters.state.clone();
         let destination = response_uri.as_ref().ok().cloned();
         response_uri
-            .and_then(|response_uri| Self::read(parameters, client, response_uri))
+            .and_then(|response_uri| Self::read(parameters, &client.to_string(), response_uri))
             .map_err(|error| {
                 Box::new(RefusedRequest {
                     error,
@@ -310,25 +164,60 @@ impl Request {
             })
     }
 
-    fn read(parameters: Parameters, client: &ClientId, response_uri: Url) -> Result<Self, Error> {
+    /// Checks the parameters of a request of this page, which a browser brings (Appendix A.2). They are those that are
+    /// defined for it, and `client_id` is the effective one. Its address is `origin`.
+    ///
+    /// # Errors
+    /// Those of §8.5.
+    pub fn of_page(parameters: Parameters, page: BrowserPage, origin: Url) -> Result<Self, Error> {
+        if !by_browser(&parameters) {
+            return Err(Error::invalid_request(
+                "the response mode of a request by a browser is neither dc_api nor dc_api.jwt",
+            ));
+        }
+        let client_id = parameters.client_id.clone().unwrap_or_default();
+        let mut request = Self::read(parameters, &client_id, origin)?;
+        request.page = Some(page);
+        Ok(request)
+    }
+
+    /// The audience of presentations (Appendix A.4, B.3.6).
+    pub fn audience(&self) -> String {
+        match &self.page {
+            Some(page) => format!("{ORIGIN}{}", page.origin),
+            None => self.client_id.clone(),
+        }
+    }
+
+    /// What an mdoc is bound to (Appendix B.2.6); `thumbprint` is that of the key to which the answer is encrypted.
+    pub fn session(&self, thumbprint: Option<[u8; 32]>) -> SessionTranscript {
+        let nonce = &self.nonce;
+        match &self.page {
+            Some(page) => SessionTranscript::of_dc_api(&DcApiHandover {
+                origin: &page.origin,
+                nonce,
+                thumbprint,
+            }),
+            None => SessionTranscript::of_redirect(&RedirectHandover {
+                client_id: &self.client_id,
+                nonce,
+                thumbprint,
+                response_uri: self
+                    .response_uri_text
+                    .as_deref()
+                    .unwrap_or(self.response_uri.as_str()),
+            }),
+        }
+    }
+
+    fn read(parameters: Parameters, client_id: &str, response_uri: Url) -> Result<Self, Error> {
         let refuse = Error::invalid_request;
         // §8.2: `redirect_uri` is forbidden with `direct_post`; the verifier is informed by `direct_post`.
         if parameters.redirect_uri.is_some() {
             return Err(refuse("redirect_uri must not be present with direct_post"));
         }
-        match parameters.response_type.as_deref() {
-            Some("vp_token") => {}
-            Some(other) => {
-                let asks_id_token = other.split(' ').any(|one| one == "id_token");
-                let reason = match asks_id_token {
-                    true => "an ID token of the wallet itself (SIOPv2) is not supported",
-                    false => "the response type is not vp_token",
-                };
-                let code = PresentationCode::UnsupportedResponseType;
-                return Err(Error::presentation(code, reason));
-            }
-            None => return Err(refuse("response_type is missing")),
-        }
+        check_response_type(&parameters)?;
+        let by_browser = by_browser(&parameters);
         let query = query(&parameters)?;
         let transaction_data = match &parameters.transaction_data {
             Some(value) => transactions(value, &query)?,
@@ -346,29 +235,31 @@ impl Request {
                 "state has characters that are not ASCII URL-safe, or is too long",
             ));
         }
-        // §5.3: without holder binding, only `state` binds the answer to the request.
+        // §5.3: without holder binding, only `state` binds an answer to the request that no browser brings back.
         let unbound = query
             .credentials()
             .iter()
             .any(|credential| !credential.require_cryptographic_holder_binding);
-        if unbound && parameters.state.is_none() {
+        if unbound && parameters.state.is_none() && !by_browser {
             return Err(refuse(
                 "state is required if no holder binding is requested",
             ));
         }
+        let mode = parameters.response_mode.as_deref();
+        let encrypted = matches!(mode, Some(DIRECT_POST_JWT | DC_API_JWT));
         let metadata = match parameters.client_metadata {
             Some(value) => selfsame_crypto::json::value_as(value)
                 .map_err(|_| refuse("client_metadata is malformed"))?,
             None => ClientMetadata::default(),
         };
-        let encrypted = parameters.response_mode.as_deref() == Some(DIRECT_POST_JWT);
         if encrypted {
             encryption_to(&metadata)?;
         }
         Ok(Self {
-            client_id: parameters.client_id.unwrap_or_else(|| client.to_string()),
+            client_id: parameters.client_id.unwrap_or_else(|| client_id.to_owned()),
             response_uri_text: respelled(parameters.response_uri, &response_uri),
             response_uri,
+            page: None,
             nonce,
             state: parameters.state,
             query,
@@ -380,6 +271,25 @@ impl Request {
                 .and_then(|value| said(&value, PURPOSE_MAX)),
         })
     }
+}
+
+/// Whether the answer is to go back by a browser.
+fn by_browser(parameters: &Parameters) -> bool {
+    let mode = parameters.response_mode.as_deref();
+    matches!(mode, Some(DC_API | DC_API_JWT))
+}
+
+fn check_response_type(parameters: &Parameters) -> Result<(), Error> {
+    let reason = match parameters.response_type.as_deref() {
+        Some("vp_token") => return Ok(()),
+        None => return Err(Error::invalid_request("response_type is missing")),
+        Some(other) if other.split(' ').any(|one| one == "id_token") => {
+            "an ID token of the wallet itself (SIOPv2) is not supported"
+        }
+        Some(_) => "the response type is not vp_token",
+    };
+    let code = PresentationCode::UnsupportedResponseType;
+    Err(Error::presentation(code, reason))
 }
 
 /// The address as the request spells it, if that is not how it is written once it is read.

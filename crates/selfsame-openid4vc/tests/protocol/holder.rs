@@ -100,6 +100,22 @@ pub fn delivered_form(
     asked: &AwaitingConsent,
     cards: &[(&str, &Card)],
 ) -> Result<Vec<(String, String)>, Error> {
+    let next = answered(asked, cards)?;
+    assert!(matches!(next.state, PresentationState::Answering(_)));
+    let Delivery { url, form } = next.delivery.unwrap();
+    assert_eq!(url, asked.request.response_uri);
+    Ok(form)
+}
+
+/// What a wallet gives back to the page that asks.
+pub fn returned_data(asked: &AwaitingConsent, cards: &[(&str, &Card)]) -> Value {
+    let next = answered(asked, cards).unwrap();
+    assert!(matches!(next.state, PresentationState::Done(done) if done.presented));
+    assert!(next.delivery.is_none(), "nothing is posted");
+    next.returned.unwrap()
+}
+
+fn answered(asked: &AwaitingConsent, cards: &[(&str, &Card)]) -> Result<HolderNext, Error> {
     let keys: Vec<HolderKey> = cards.iter().map(|(_, card)| card.key()).collect();
     let reveals: Vec<Vec<ClaimPath>> = cards
         .iter()
@@ -117,12 +133,8 @@ pub fn delivered_form(
         .collect();
     let parties: Vec<&Party> = cards.iter().map(|(_, card)| &card.holder).collect();
     let state = stored(&PresentationState::Asked(Box::new(asked.clone())));
-    let next = Driver::new(&parties)
-        .run(|evidence| holder::step(&state, Input::Present(&choices), evidence, &ctx(60)))?;
-    assert!(matches!(next.state, PresentationState::Answering(_)));
-    let Delivery { url, form } = next.delivery.unwrap();
-    assert_eq!(url, asked.request.response_uri);
-    Ok(form)
+    Driver::new(&parties)
+        .run(|evidence| holder::step(&state, Input::Present(&choices), evidence, &ctx(60)))
 }
 
 fn reveal(asked: &AwaitingConsent, query: &str, card: &Card) -> Vec<ClaimPath> {
@@ -1473,7 +1485,10 @@ fn a_person_who_declines_sends_access_denied_and_nothing_else() {
     let asked = asked(&query_sd_jwt());
     let state = PresentationState::Asked(Box::new(asked.clone()));
     let step = holder::step(&state, Input::Decline, &Evidence::default(), &ctx(1)).unwrap();
-    let Step::Done(HolderNext { state, delivery }) = step else {
+    let Step::Done(HolderNext {
+        state, delivery, ..
+    }) = step
+    else {
         panic!()
     };
     let Delivery { form, .. } = &delivery.unwrap();
@@ -1501,7 +1516,9 @@ fn delivered(status: u16, body: &str) -> PresentationState {
         body: body.as_bytes(),
     };
     match holder::step(&stored(&state), input, &Evidence::default(), &ctx(1)).unwrap() {
-        Step::Done(HolderNext { state, delivery }) => {
+        Step::Done(HolderNext {
+            state, delivery, ..
+        }) => {
             assert!(delivery.is_none());
             stored(&state)
         }

@@ -910,6 +910,7 @@ fn a_proof_of_a_deactivated_did_is_refused() {
             request: &request,
             content: &issuer.content,
             settings: &issuer.settings,
+            proven: None,
         };
         driver.run(|evidence| issue(&state, &asked, evidence, &ctx(4)))
     };

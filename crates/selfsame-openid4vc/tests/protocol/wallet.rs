@@ -106,6 +106,9 @@ impl<'a> Wallet<'a> {
                 };
                 self.take(&Input::Credential(answer), &ctx(12));
             }
+            CredentialAnswer::Deferred(_) | CredentialAnswer::EncryptedDeferred(_) => {
+                panic!("nothing takes its time here");
+            }
         }
     }
 

@@ -372,6 +372,7 @@ impl Issuer {
             request,
             content: &self.content,
             settings: &self.settings,
+            proven: None,
         };
         let mut driver = Driver::new(&[&self.party]);
         let issuance = driver.run(|evidence| issuer::issue(state, &asked, evidence, ctx))?;

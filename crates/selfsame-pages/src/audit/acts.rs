@@ -6,7 +6,12 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 /// Forms and views of pages, and the operation of the API that does the same.
-pub const SAME: [(&str, &str); 48] = [
+pub const SAME: [(&str, &str); 65] = [
+    ("POST /issuer/book/policy", "PUT /api/book/policy"),
+    (
+        "POST /verifier/view/{id}/browser",
+        "POST /api/verifier/requests/{id}/browser",
+    ),
     ("POST /issuer/lists", "POST /api/issuer/lists"),
     (
         "POST /issuer/lists/{id}/issue",
@@ -19,6 +24,18 @@ pub const SAME: [(&str, &str); 48] = [
     (
         "POST /issuer/issued/status",
         "POST /api/issuer/credentials/status",
+    ),
+    (
+        "POST /issuer/approvals/{id}/approve",
+        "POST /api/issuer/approvals/{id}/approve",
+    ),
+    (
+        "POST /issuer/approvals/{id}/refuse",
+        "POST /api/issuer/approvals/{id}/refuse",
+    ),
+    (
+        "GET /issuer/approvals/{id}",
+        "GET /api/issuer/approvals/{id}",
     ),
     ("POST /issuer/new", "POST /api/issuer/offers"),
     ("POST /issuer/applications", "POST /api/issuer/applications"),
@@ -35,6 +52,28 @@ pub const SAME: [(&str, &str); 48] = [
         "POST /issuer/delegations/{id}/withdraw",
         "DELETE /api/issuer/delegations/{id}",
     ),
+    ("POST /issuer/book/subscribers", "POST /hooks/register"),
+    (
+        "POST /issuer/book/subscribers/{username}/remove",
+        "DELETE /api/book/subscribers/{username}",
+    ),
+    (
+        "POST /issuer/book/subscribers/{username}/subscriptions/{id}/enabled",
+        "PATCH /api/book/subscribers/{username}/subscriptions/{id}",
+    ),
+    (
+        "POST /issuer/book/subscribers/{username}/subscriptions/{id}/end",
+        "DELETE /api/book/subscribers/{username}/subscriptions/{id}",
+    ),
+    (
+        "POST /issuer/book/refused/{id}/enter",
+        "POST /api/book/refused/{credential_id}/enter",
+    ),
+    (
+        "POST /issuer/book/refused/{id}/drop",
+        "DELETE /api/book/refused/{credential_id}",
+    ),
+    ("POST /types/view/{id}/book", "PUT /api/types/{id}/book"),
     ("POST /verifier/new", "POST /api/verifier/requests"),
     (
         "POST /verifier/view/{id}/recheck",
@@ -75,6 +114,20 @@ pub const SAME: [(&str, &str); 48] = [
     (
         "POST /organisations/{name}/erase",
         "POST /api/organisations/{name}/erase",
+    ),
+    ("POST /wire/switch", "PUT /api/wire"),
+    ("POST /wire/erase", "DELETE /api/wire"),
+    (
+        "POST /wire/sign-ins/{id}/erase",
+        "DELETE /api/wire/sign-ins/{id}",
+    ),
+    (
+        "POST /issuer/wire/{id}/erase",
+        "DELETE /api/issuer/wire/{id}",
+    ),
+    (
+        "POST /verifier/wire/{id}/erase",
+        "DELETE /api/verifier/wire/{id}",
     ),
     ("GET /organisation/export", "GET /api/export"),
     ("POST /organisation/look", "PATCH /api/look"),

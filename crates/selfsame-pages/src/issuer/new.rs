@@ -16,6 +16,8 @@ use crate::{Frame, WrongField, WrongFields};
 
 /// The field that says that the person signs in.
 const BY_SIGN_IN: &str = "by_sign_in";
+/// The field that says that somebody must approve the request.
+const NEEDS_APPROVAL: &str = "needs_approval";
 /// The field for the number of people in the form without claims.
 const USES_THERE: &str = "sign-in-uses";
 
@@ -29,6 +31,7 @@ pub struct NewOfferPage {
     formats: Vec<(&'static str, &'static str)>,
     has_samples: bool,
     has_sign_in: bool,
+    has_approval: bool,
     options: OfferOptions,
     wrong: WrongFields,
     /// The id of the application that the offer is made from.
@@ -54,6 +57,8 @@ pub struct OfferForm<'a> {
     pub has_samples: bool,
     /// Whether people get the type by signing in.
     pub has_sign_in: bool,
+    /// Whether an offer needs an approval unless it says otherwise; absent if none can.
+    pub approval: Option<bool>,
     /// What it shows.
     pub content: FormContent<'a>,
 }
@@ -65,12 +70,13 @@ struct OfferOptions {
     label: String,
     tx_code: bool,
     by_reference: bool,
+    needs_approval: bool,
     /// Whether they are those of the form without claims.
     by_sign_in: bool,
 }
 
 impl OfferOptions {
-    fn of(content: FormContent<'_>) -> Self {
+    fn of(content: FormContent<'_>, approval: Option<bool>) -> Self {
         let FormContent::Sent(form) = content else {
             return Self {
                 format: String::new(),
@@ -78,6 +84,7 @@ impl OfferOptions {
                 label: String::new(),
                 tx_code: false,
                 by_reference: true,
+                needs_approval: approval.unwrap_or_default(),
                 by_sign_in: false,
             };
         };
@@ -88,6 +95,7 @@ impl OfferOptions {
             label: text("label"),
             tx_code: is_ticked(form, "tx_code"),
             by_reference: is_ticked(form, "by_reference"),
+            needs_approval: is_ticked(form, NEEDS_APPROVAL),
             by_sign_in: is_ticked(form, BY_SIGN_IN),
         }
     }
@@ -127,6 +135,7 @@ pub fn offer_of(one: &CredentialType, form: &dyn SentForm) -> Result<NewOffer> {
         uses: uses.map_err(|_| Error::bad_request("uses-malformed"))?,
         tx_code: is_ticked(form, "tx_code") && !by_sign_in,
         by_sign_in,
+        needs_approval: (!by_sign_in).then(|| is_ticked(form, NEEDS_APPROVAL)),
         by_reference: is_ticked(form, "by_reference"),
         expires_in: None,
         label: form.one("label").map(str::to_owned),
@@ -151,7 +160,8 @@ impl NewOfferPage {
             formats: formats.map(described).collect(),
             has_samples: form.has_samples,
             has_sign_in: form.has_sign_in,
-            options: OfferOptions::of(form.content),
+            has_approval: form.approval.is_some(),
+            options: OfferOptions::of(form.content, form.approval),
             wrong: WrongFields::default(),
             application: None,
             proven: Vec::new(),
@@ -174,6 +184,7 @@ impl NewOfferPage {
             formats: &[],
             has_samples: false,
             has_sign_in: false,
+            approval: None,
             content,
         };
         let is_locked = |field: &FormField| {
@@ -279,6 +290,7 @@ mod tests {
             formats: &Format::ALL,
             has_samples,
             has_sign_in: false,
+            approval: None,
             content,
         };
         NewOfferPage::of(Frame::of_visitor(), one, &form).unwrap()
@@ -335,6 +347,33 @@ mod tests {
     }
 
     #[test]
+    fn an_offer_says_whether_it_needs_an_approval_where_one_can() {
+        let types = TypeSet::of_samples("urn:selfsame:credential:");
+        let one = types.find("immunization").unwrap().clone();
+        let shown = |approval| {
+            let form = OfferForm {
+                formats: &Format::ALL,
+                has_samples: false,
+                has_sign_in: false,
+                approval,
+                content: FormContent::Empty,
+            };
+            let page = NewOfferPage::of(Frame::of_visitor(), one.clone(), &form);
+            page.unwrap().render().unwrap()
+        };
+        let field = r#"name="needs_approval" value="true""#;
+        assert!(!shown(None).contains(field));
+        assert!(shown(Some(false)).contains(&format!("{field}>")));
+        assert!(shown(Some(true)).contains(&format!("{field} checked>")));
+        let ticked = Typed(BTreeMap::from([("needs_approval", "true")]));
+        assert_eq!(offer_of(&one, &ticked).unwrap().needs_approval, Some(true));
+        let other = Typed(BTreeMap::new());
+        assert_eq!(offer_of(&one, &other).unwrap().needs_approval, Some(false));
+        let signing_in = Typed(BTreeMap::from([("by_sign_in", "true")]));
+        assert_eq!(offer_of(&one, &signing_in).unwrap().needs_approval, None);
+    }
+
+    #[test]
     fn a_type_that_people_get_by_signing_in_has_a_form_without_claims() {
         let types = TypeSet::of_samples("urn:selfsame:credential:");
         let one = types.find("immunization").unwrap().clone();
@@ -343,6 +382,7 @@ mod tests {
                 formats: &Format::ALL,
                 has_samples: false,
                 has_sign_in: true,
+                approval: None,
                 content,
             };
             NewOfferPage::of(Frame::of_visitor(), one.clone(), &form).unwrap()

@@ -1,8 +1,8 @@
 //! The pages of a saved request for those who open its link: what is asked, and the result without any claim.
 
 use askama::Template;
+use selfsame_asked::shown::RequestCheck;
 use selfsame_credential::verdict::Outcome;
-use selfsame_openid::saved::shown::RequestCheck;
 use selfsame_openid::view::saved::{SavedRequest, VisitorsRequest};
 use selfsame_openid::view::verifier::RequestState;
 
@@ -66,6 +66,7 @@ pub struct Asking {
 pub struct AskedRequestPage {
     frame: Frame,
     verifier: String,
+    name: String,
     title: String,
     request: VisitorsRequest,
     to: Option<String>,
@@ -109,11 +110,25 @@ impl AskedRequestPage {
                 .titled(&definition.title)
                 .bare(&asking.verifier, &asking.look),
             verifier: asking.verifier,
+            name: definition.name,
             title: definition.title,
             qr: qr::svg(&request.uri),
             request,
             to,
         }
+    }
+
+    /// Where the page's script gets the request for the browser, and sends what the browser brings back.
+    fn browser_action(&self) -> String {
+        let (here, name) = (&self.frame.here, &self.name);
+        format!("{here}/ask/{name}/{}/browser", self.request.id)
+    }
+
+    /// Whether it can still be answered.
+    fn is_open(&self) -> bool {
+        let state = self.request.state;
+        matches!(state, RequestState::Created | RequestState::Fetched)
+            && !self.request.awaits_return
     }
 
     fn shown(&self) -> Shown {

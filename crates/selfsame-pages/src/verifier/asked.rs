@@ -1,6 +1,6 @@
 //! What a request asks for, in the words of the types: for the person who is asked and for the verifier.
 
-use selfsame_openid::saved::shown::{AskedCredential, RequestCheck};
+use selfsame_asked::shown::{AskedCredential, RequestCheck};
 
 /// A set of options, one of which is enough.
 pub struct AskedGroup {

@@ -3,9 +3,9 @@
 pub mod editor;
 
 use askama::Template;
+use selfsame_asked::shown::RequestCheck;
 use selfsame_credential::Format;
 use selfsame_driver::{Reason, Value};
-use selfsame_openid::saved::shown::RequestCheck;
 use selfsame_openid::view::saved::SavedRequest;
 use selfsame_types::TypeSet;
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use selfsame_driver::paging::Listing;
-use selfsame_wallet::view::HistoryEntry;
+use selfsame_wallet_view::entries::HistoryEntry;
 
 use crate::Frame;
 

@@ -1,7 +1,7 @@
 //! A person's keys and DIDs.
 
 use askama::Template;
-use selfsame_wallet::view::{DidInfo, KeyInfo};
+use selfsame_wallet_view::entries::{DidInfo, KeyInfo};
 
 use crate::Frame;
 

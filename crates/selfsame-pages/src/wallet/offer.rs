@@ -1,7 +1,7 @@
 //! An offer: its issuer and its credentials, shown before anything is accepted.
 
 use askama::Template;
-use selfsame_wallet::view::{OfferPreview, OfferedCredential};
+use selfsame_wallet_view::offers::{OfferPreview, OfferedCredential};
 use url::Url;
 
 use crate::Frame;

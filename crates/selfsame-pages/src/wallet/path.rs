@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use askama::Template;
-use selfsame_wallet::view::path::{PathStep, PathStepState, WalletPath};
+use selfsame_wallet_view::path::{PathStep, PathStepState, WalletPath};
 
 use crate::Frame;
 use crate::text::escaped;

@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 use selfsame_core::view::readable;
-use selfsame_wallet::view::{RequestPreview, Share, ShareSet};
+use selfsame_wallet_view::requests::{RequestPreview, Share, ShareSet};
 
 use crate::Frame;
 use crate::look::own_path;
 use crate::text::bare_name;
+
+/// Where the answer is sent to if the wallet itself has opened the request.
+const OWN: &str = "/wallet/request";
 
 /// A request to a wallet, with what would be shown.
 #[derive(Template)]
@@ -21,6 +24,7 @@ pub struct RequestPreviewPage {
     preview: RequestPreview,
     chosen: Cards,
     problem: Option<String>,
+    action: &'static str,
 }
 
 /// The chosen card for each query; a query that is absent shares nothing.
@@ -56,7 +60,23 @@ impl RequestPreviewPage {
             preview,
             chosen,
             problem,
+            action: OWN,
         }
+    }
+
+    /// The page whose answer is sent to this address.
+    pub fn answered_at(self, action: &'static str) -> Self {
+        Self { action, ..self }
+    }
+
+    /// Whether another page has opened the window that this page stands in.
+    fn is_in_window(&self) -> bool {
+        self.action != OWN
+    }
+
+    /// Whether a page asks by the browser, which takes the answer back to it.
+    fn is_of_page(&self) -> bool {
+        self.preview.verifier.client_id.starts_with("origin:")
     }
 
     /// The verifier's name, as the heading of the page; `None` for an unsigned request, which proves no name.
@@ -249,7 +269,7 @@ fn identified(prefix: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use selfsame_wallet::view::ClaimLine;
+    use selfsame_wallet_view::cards::ClaimLine;
     use serde_json::{Value, json};
 
     use super::*;
@@ -352,6 +372,8 @@ mod tests {
         assert!(page.contains("name=\"card.b\" value=\"b\" required>"));
         assert!(page.contains("name=\"card.b\" value=\"\" checked"));
         assert!(page.contains("Share this"));
+        // The wallet opened it, not another page.
+        assert!(!page.contains("data-settles"));
     }
 
     #[test]

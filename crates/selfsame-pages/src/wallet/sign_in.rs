@@ -1,7 +1,7 @@
 //! Creating a wallet and signing in.
 
 use askama::Template;
-use selfsame_wallet::config::Registration;
+use selfsame_wallet_view::words::Registration;
 
 use crate::Frame;
 

@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use std::net::TcpListener;
+#[path = "../../../selfsame-testkit/shared/port.rs"]
+mod port;
+
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -79,7 +81,7 @@ impl Server {
         succeeded(&mut initdb);
         Self {
             directory,
-            port: free_port(),
+            port: port::free_port(),
             next: AtomicU32::new(0),
             settings: settings
                 .iter()
@@ -121,7 +123,7 @@ impl Server {
             let _ = child.wait();
         });
         let id = told.recv().unwrap();
-        for _ in 0..600 {
+        for _ in 0..1_200 {
             if self.answers() {
                 return id;
             }
@@ -257,7 +259,7 @@ pub fn end(data: &Path, signal: &str) {
         .args(&pids)
         .status()
         .unwrap();
-    for _ in 0..600 {
+    for _ in 0..3_000 {
         if !pids
             .iter()
             .any(|pid| Path::new("/proc").join(pid).join("exe").exists())
@@ -330,9 +332,4 @@ pub fn program(name: &str) -> PathBuf {
         .collect();
     found.sort();
     found.pop().unwrap_or_else(|| name.into())
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }

@@ -1,8 +1,8 @@
 //! `/api/verifier/saved-requests`: what a verifier asks for, as data.
 
+use selfsame_asked::definition::RequestDefinition;
+use selfsame_asked::shown::RequestCheck;
 use selfsame_driver::paging::{Listing, Paging, part};
-use selfsame_openid::saved::definition::RequestDefinition;
-use selfsame_openid::saved::shown::RequestCheck;
 use selfsame_openid::view::saved::{RequestOpening, SavedRequest};
 use selfsame_openid::view::verifier::VerificationRequest;
 use serde::Deserialize;
@@ -26,27 +26,27 @@ pub struct SeenVersion {
 /// The saved requests.
 #[utoipa::path(get, path = "/api/verifier/saved-requests", operation_id = "verifier_list_saved", tag = "verifier", params(super::Page), responses((status = 200, body = Listing<SavedRequest>)))]
 pub async fn list(server: Here, Query(paging): Query<Paging>) -> Handled {
-    let saved = server.verifier()?.saved_requests().await?;
+    let saved = server.saved()?.list().await?;
     json(&part(saved, &paging, |one| one.definition.name.clone())?)
 }
 
 /// Saves a new request.
 #[utoipa::path(post, path = "/api/verifier/saved-requests", operation_id = "verifier_save_new", tag = "verifier", request_body = RequestDefinition, responses((status = 201, body = SavedRequest)))]
 pub async fn create(server: Here, Json(new): Json<RequestDefinition>) -> Handled {
-    created(&server.verifier()?.save_new_request(&new).await?)
+    created(&server.saved()?.create(&new).await?)
 }
 
 /// Checks a request without saving it: the DCQL query, what the person who is asked is shown, and which sample cards
 /// answer it.
 #[utoipa::path(post, path = "/api/verifier/saved-requests/check", operation_id = "verifier_check_saved", tag = "verifier", request_body = RequestDefinition, responses((status = 200, body = RequestCheck)))]
 pub async fn check(server: Here, Json(new): Json<RequestDefinition>) -> Handled {
-    told(server.verifier()?.check_saved_request(&new).await?)
+    told(server.saved()?.check(&new).await?)
 }
 
 /// One saved request.
 #[utoipa::path(get, path = "/api/verifier/saved-requests/{name}", operation_id = "verifier_get_saved", tag = "verifier", params(("name" = String, Path)), responses((status = 200, body = SavedRequest)))]
 pub async fn one(server: Here, Path(name): Path<String>) -> Handled {
-    json(&server.verifier()?.saved_request(&name).await?)
+    json(&server.saved()?.one(&name).await?)
 }
 
 /// Replaces a saved request, or saves a new one. Requests that were opened before stay as they are.
@@ -57,14 +57,13 @@ pub async fn replace(
     Query(SeenVersion { version }): Query<SeenVersion>,
     Json(new): Json<RequestDefinition>,
 ) -> Handled {
-    let verifier = server.verifier()?;
-    json(&verifier.replace_saved_request(&name, &new, version).await?)
+    json(&server.saved()?.replace(&name, &new, version).await?)
 }
 
 /// Deletes a saved request. Requests that were opened before stay as they are.
 #[utoipa::path(delete, path = "/api/verifier/saved-requests/{name}", operation_id = "verifier_delete_saved", tag = "verifier", params(("name" = String, Path)), responses((status = 204)))]
 pub async fn delete(server: Here, Path(name): Path<String>) -> Handled {
-    server.verifier()?.delete_saved_request(&name).await?;
+    server.saved()?.delete(&name).await?;
     done()
 }
 
@@ -75,6 +74,5 @@ pub async fn open(
     Path(name): Path<String>,
     Json(opening): Json<RequestOpening>,
 ) -> Handled {
-    let verifier = server.verifier()?;
-    created(&verifier.open_saved_request(&name, &opening).await?)
+    created(&server.saved()?.open(&name, &opening).await?)
 }

@@ -3,6 +3,7 @@
 use axum::extract::{Extension, State};
 use selfsame_core::view::NewDid;
 use selfsame_driver::paging::{Listing, Paging};
+use selfsame_wallet::Whence;
 use selfsame_wallet::view::carried::{
     CarriedCredential, CarriedCredentials, NewWalletExport, TakenCredentials, WalletExport,
 };
@@ -13,7 +14,6 @@ use selfsame_wallet::view::{
     AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
     KeyInfo, NewSession, OfferPreview, RequestPreview,
 };
-use selfsame_wallet::{Whence, WhichCards};
 
 use super::{Items, created, done, json, told};
 use crate::auth::Seat;
@@ -113,16 +113,6 @@ pub async fn decline_request(
 ) -> Handled {
     let wallet = server.wallet()?;
     json(&wallet.decline_request(&person, &link.request).await?)
-}
-
-/// The cards, newest first. With a filter, a page can have fewer entries than asked for, and a next page.
-#[utoipa::path(get, path = "/api/wallet/credentials", operation_id = "wallet_list_cards", tag = "wallet", params(WhichCards), responses((status = 200, body = Listing<CardSummary>)))]
-pub async fn cards(
-    State(server): State<Server>,
-    Owner(person): Owner,
-    Query(which): Query<WhichCards>,
-) -> Handled {
-    json(&server.wallet()?.find_cards(&person, &which).await?)
 }
 
 /// One card with its claims and status.

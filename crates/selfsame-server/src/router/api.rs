@@ -6,7 +6,7 @@ use super::group::Route;
 use super::openapi;
 use crate::api::{
     audit, dids, export, instance, issuer, organisations, people, registry, saved, trust, types,
-    verifier, wallet, webhooks,
+    verifier, wallet,
 };
 use crate::supervision;
 
@@ -103,22 +103,6 @@ pub fn trust() -> Vec<Route> {
         described(trust::__path_list, trust::list),
         described(trust::__path_add, trust::add),
         described(trust::__path_remove, trust::remove),
-    ]
-}
-
-/// Webhooks, for the operator's programs.
-pub fn webhooks() -> Vec<Route> {
-    vec![
-        described(webhooks::__path_list, webhooks::list),
-        described(webhooks::__path_create, webhooks::create),
-        described(webhooks::__path_one, webhooks::one),
-        described(webhooks::__path_change, webhooks::change),
-        described(webhooks::__path_remove, webhooks::remove),
-        described(webhooks::__path_rotate, webhooks::rotate),
-        described(webhooks::__path_test, webhooks::test),
-        described(webhooks::__path_replay, webhooks::replay),
-        described(webhooks::__path_deliveries, webhooks::deliveries),
-        described(webhooks::__path_resend, webhooks::resend),
     ]
 }
 
@@ -229,7 +213,6 @@ pub fn wallet() -> Vec<Route> {
         described(wallet::__path_preview_request, wallet::preview_request).abroad(),
         described(wallet::__path_answer_request, wallet::answer_request).abroad(),
         described(wallet::__path_decline_request, wallet::decline_request).abroad(),
-        described(wallet::__path_cards, wallet::cards),
         described(wallet::__path_card, wallet::card).abroad(),
         described(wallet::__path_delete_card, wallet::delete_card),
         described(wallet::__path_begin_export, wallet::begin_export),

@@ -403,6 +403,7 @@ fn way_back(path: &str) -> Option<(&'static str, &'static str)> {
         "organisations" => Some(("/organisations", "Organisations")),
         "webhooks" => Some(("/webhooks", "Webhooks")),
         "agent" => Some(("/agent", "Agent")),
+        "wire" => Some(("/wire", "What happened on the wire")),
         _ => None,
     }
 }
@@ -436,6 +437,7 @@ fn guarded(group: Routes, gates: &Gates, placed: PlacedServer<'_>) -> Router<Ser
     };
     let mut router = Router::new();
     for route in routes {
+        let route = selfsame_wire_ui::watched(route, server);
         tracing::trace!(method = %route.method, path = route.path, ?audience, "route");
         let handler = match route.abroad {
             Abroad::Never => route.handler,

@@ -37,9 +37,11 @@ use crate::error::Handled;
         (name = "book", description = "The credential book: a public register of credentials about others, as OrgBook's API shows it, and its entries."),
         (name = "types", description = "Credential types: drafts, versions, and the documents of each version."),
         (name = "webhooks", description = "Events sent to other programs, and their deliveries."),
+        (name = "wire", description = "What happened on the wire: the recorded messages of issuances, presentations and sign-ins."),
         (name = "registry", description = "Read, verify and write the verifiable registry."),
         (name = "instance", description = "The status of the instance, its backups, and the operator's sign-in."),
         (name = "issuance", description = "OpenID4VCI: how any wallet receives a credential. Includes status lists."),
+        (name = "vc-api", description = "W3C credentials and presentations, signed and verified as documents by the W3C's HTTP API."),
         (name = "presentation", description = "OpenID4VP: how any wallet presents a credential."),
         (name = "sign-in", description = "OpenID Connect: applications have people sign in here. Includes an organisation's clients."),
         (name = "esignet", description = "Sign-in as eSignet's clients and user interface call it. Served if the settings say so."),
@@ -50,7 +52,7 @@ use crate::error::Handled;
         (name = "von-network", description = "The addresses of a von-network, for tools that know them."),
         (name = "supervision", description = "Health, metrics, and this description."),
     ),
-    components(schemas(ProblemDetails, ProtocolError, selfsame_wallet::CardOrder))
+    components(schemas(ProblemDetails, ProtocolError, selfsame_wallet::CardOrder, selfsame_wallet::GroupBy))
 )]
 struct DocumentDescription;
 

@@ -11,7 +11,7 @@ use crate::extract::Query;
 use crate::server::Server;
 use crate::ui::{
     Frame, ask, audit, home, operator, organisations, people, reference, registry, resolver, saved,
-    trust, types, verifier, wallet, webhooks,
+    trust, types, verifier, wallet,
 };
 
 /// Pages for anyone.
@@ -158,25 +158,6 @@ pub fn trust() -> Vec<Route> {
     ]
 }
 
-/// Webhooks and their deliveries.
-pub fn webhooks() -> Vec<Route> {
-    vec![
-        get("/webhooks", webhooks::list),
-        post("/webhooks", webhooks::create),
-        get("/webhooks/{id}", webhooks::page),
-        post("/webhooks/{id}", webhooks::change),
-        post("/webhooks/{id}/enabled", webhooks::set_enabled),
-        post("/webhooks/{id}/rotate", webhooks::rotate),
-        post("/webhooks/{id}/test", webhooks::test),
-        post("/webhooks/{id}/replay", webhooks::replay),
-        post("/webhooks/{id}/remove", webhooks::remove),
-        post(
-            "/webhooks/{id}/deliveries/{delivery}/resend",
-            webhooks::resend,
-        ),
-    ]
-}
-
 /// Where a wallet on the same device sends the person back to.
 pub fn same_device() -> Vec<Route> {
     vec![get("/verifier/results/{id}", verifier::same_device)]
@@ -224,7 +205,6 @@ pub fn verifier() -> Vec<Route> {
 /// A person's pages.
 pub fn wallet() -> Vec<Route> {
     vec![
-        get("/wallet", wallet::page),
         post("/wallet/open", wallet::open),
         post("/wallet/check", wallet::check).abroad(),
         get("/wallet/cards/{card}", wallet::card).abroad(),

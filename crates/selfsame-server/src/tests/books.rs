@@ -4,11 +4,11 @@ use http::{Method, StatusCode};
 use selfsame_book_view::v4;
 use serde_json::{Value, json};
 
-use super::instance::{Answered, Instance, call, get, post};
+use super::instance::{Answered, Instance, call, form, get, post};
 
 const UNKNOWN: &str = "00000000-0000-4000-8000-000000000000";
 
-fn registration() -> Value {
+pub fn registration() -> Value {
     json!({
         "id": "registration",
         "title": {"en": "Registration"},
@@ -28,7 +28,7 @@ fn registration() -> Value {
     })
 }
 
-fn permit() -> Value {
+pub fn permit() -> Value {
     json!({
         "id": "permit",
         "title": {"en": "Permit"},
@@ -45,12 +45,12 @@ fn permit() -> Value {
     })
 }
 
-async fn sent(instance: &Instance, path: &str, body: &Value) -> Answered {
+pub async fn sent(instance: &Instance, path: &str, body: &Value) -> Answered {
     let sent = post(path).bearer(&instance.token);
     instance.call(sent.json(&body.to_string())).await
 }
 
-async fn publish(instance: &Instance, definition: &Value) {
+pub async fn publish(instance: &Instance, definition: &Value) {
     let created = sent(instance, "/api/types", definition).await;
     assert_eq!(created.status, StatusCode::CREATED, "{}", created.body);
     let id = definition["id"].as_str().unwrap();
@@ -58,7 +58,7 @@ async fn publish(instance: &Instance, definition: &Value) {
     assert_eq!(published.status, StatusCode::OK, "{}", published.body);
 }
 
-async fn with_book(instance: Instance) -> Instance {
+pub async fn with_book(instance: Instance) -> Instance {
     publish(&instance, &registration()).await;
     publish(&instance, &permit()).await;
     instance
@@ -69,14 +69,14 @@ async fn load(instance: &Instance, type_id: &str, rows: Value) -> Answered {
     sent(instance, "/api/book/quick-load", &load).await
 }
 
-async fn loaded(instance: &Instance, type_id: &str, rows: Value) -> Value {
+pub async fn loaded(instance: &Instance, type_id: &str, rows: Value) -> Value {
     let answer = load(instance, type_id, rows).await;
     assert_eq!(answer.status, StatusCode::CREATED, "{}", answer.body);
     let loaded: Value = serde_json::from_str(&answer.body).unwrap();
     loaded["items"].clone()
 }
 
-async fn read(instance: &Instance, path: &str) -> Value {
+pub async fn read(instance: &Instance, path: &str) -> Value {
     let answer = instance.call(get(path)).await;
     assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.body);
     assert_eq!(answer.header("access-control-allow-origin"), "*");
@@ -209,18 +209,37 @@ async fn pages_that_a_crawler_has_are_not_sent_again() {
     assert_eq!(instance.call(again()).await.status, StatusCode::OK);
 }
 
-#[tokio::test]
-async fn clients_of_older_versions_of_orgbooks_api_find_the_same() {
+/// A book with the registration of a company and a permit of it.
+struct BookOfOneCompany {
+    instance: Instance,
+    /// The company's topic.
+    topic: Value,
+    /// The identifier of the registration.
+    id: String,
+}
+
+async fn book_of_one_company() -> BookOfOneCompany {
     let instance = with_book(Instance::start().await).await;
     let rows = json!([{"claims": {"number": "BC0001", "name": "Blue Whale Ltd.", "kind": "BC"}}]);
     let made = loaded(&instance, "registration", rows).await;
     let permit =
         json!([{"claims": {"company": "BC0001", "permit": "7", "street": "1 Main Street"}}]);
     loaded(&instance, "permit", permit).await;
-    let (topic, id) = (
-        &made[0]["topic_id"],
-        made[0]["credential_id"].as_str().unwrap(),
-    );
+    BookOfOneCompany {
+        topic: made[0]["topic_id"].clone(),
+        id: made[0]["credential_id"].as_str().unwrap().to_owned(),
+        instance,
+    }
+}
+
+#[tokio::test]
+async fn clients_of_older_versions_of_orgbooks_api_find_the_same_topics() {
+    let BookOfOneCompany {
+        instance,
+        topic,
+        id,
+    } = book_of_one_company().await;
+    let topic = &topic;
     let kind = "registration.registries.ca";
     let found = read(&instance, &format!("/api/v3/topic/{kind}/BC0001")).await;
     assert_eq!(&found["id"], topic);
@@ -247,7 +266,62 @@ async fn clients_of_older_versions_of_orgbooks_api_find_the_same() {
     assert_eq!((active, past), (all, json!([])));
     let found = read(&instance, "/api/v2/search/credential/topic?q=whale").await;
     assert_eq!(&found["results"][0]["id"], topic);
+    let found = read(&instance, "/api/v3/new/search/topic?q=whale").await;
+    assert_eq!(&found["results"][0]["id"], topic);
+}
 
+#[tokio::test]
+async fn clients_of_each_version_of_orgbooks_api_find_the_same_issuers_and_schemas() {
+    let BookOfOneCompany {
+        instance,
+        topic,
+        id,
+    } = book_of_one_company().await;
+    let topic = &topic;
+    for version in ["v2", "v3", "v4"] {
+        let at = |what: &str| format!("/api/{version}/{what}");
+        let found = read(&instance, &at("search/credential?q=whale")).await;
+        assert_eq!(found["results"][0]["credential_id"], id, "{found}");
+        assert_eq!(&found["results"][0]["topic"]["id"], topic);
+        let issuers = read(&instance, &at("issuer")).await;
+        assert_eq!(issuers["total"], 1, "{issuers}");
+        let issuer = &issuers["results"][0];
+        let path = at(&format!("issuer/{}", issuer["id"]));
+        assert_eq!(read(&instance, &path).await, *issuer);
+        let schemas = read(&instance, &at("schema")).await;
+        assert_eq!(schemas["total"], 2, "{schemas}");
+        let schema = &schemas["results"][0];
+        let number = &schema["id"];
+        let path = at(&format!("schema/{number}"));
+        assert_eq!(read(&instance, &path).await, *schema);
+        let types = match version {
+            "v4" => "credential-type",
+            _ => "credentialtype",
+        };
+        let kind = read(&instance, &at(&format!("{types}/{number}"))).await;
+        assert_eq!(kind["schema"], *schema);
+        if version != "v3" {
+            let path = at(&format!("{types}/{number}/language"));
+            let language = read(&instance, &path).await;
+            assert!(language["claim_labels"].is_object(), "{language}");
+        }
+        for unknown in ["issuer/7", "schema/7", &format!("{types}/7")] {
+            let answer = instance.call(get(&at(unknown))).await;
+            assert_eq!(answer.status, StatusCode::NOT_FOUND, "{version}/{unknown}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn clients_of_the_first_version_of_orgbooks_api_find_organisations() {
+    let BookOfOneCompany {
+        instance,
+        topic,
+        id,
+    } = book_of_one_company().await;
+    let topic = &topic;
+    let credential = read(&instance, &format!("/api/v3/credential/{id}")).await;
+    let number = &credential["id"];
     let organisations = read(&instance, "/api/v1/verifiableorgs").await;
     assert_eq!(organisations[0]["legalName"], "Blue Whale Ltd.");
     assert_eq!(organisations[0]["orgId"], "BC0001");
@@ -447,7 +521,7 @@ async fn an_entry_is_proven_to_a_verifier_that_asks_and_shows_it_nothing_else() 
         assert_eq!(prove(link).await.status, StatusCode::BAD_REQUEST, "{link}");
     }
     let (_, link) = asked(&instance, number(), false).await;
-    let form = super::instance::form(&[("request", &link)]);
+    let form = form(&[("request", &link)]);
     let page = instance
         .call(post(&format!("/book/entry/{id}/verify")).form(form))
         .await;
@@ -464,7 +538,7 @@ async fn entries_of_an_issuer_that_is_trusted_no_more_are_marked_and_those_of_a_
     let path = "/o/acme/api/v4/search/topic";
     assert_eq!(read(&instance, path).await["total"], 0);
     let standing = async |issuer: &str| {
-        let book = instance.app.books().of(instance.app.main().clone());
+        let book = instance.app.book_of(instance.app.main().clone());
         book.standing(issuer).await.unwrap()
     };
     let acme = created["did"].as_str().unwrap();
@@ -697,4 +771,50 @@ async fn each_organisation_has_a_book_of_its_own() {
         read(&instance, "/api/v4/search/topic?q=whale").await["total"],
         1
     );
+}
+
+#[tokio::test]
+async fn the_agent_proves_nothing_for_the_book_until_those_who_keep_it_say_so() {
+    let instance = with_book(Instance::start().await).await;
+    let path = "/api/book/policy";
+    assert_eq!(
+        instance.call(get(path)).await.status,
+        StatusCode::UNAUTHORIZED
+    );
+    let policy = async || {
+        let asked = instance.call(get(path).bearer(&instance.token)).await;
+        serde_json::from_str::<Value>(&asked.body).unwrap()
+    };
+    assert_eq!(policy().await, json!({"proofs_by_agent": false}));
+    let put = async |body: &str| {
+        let put = call(Method::PUT, path).bearer(&instance.token);
+        instance.call(put.json(body)).await.status
+    };
+    assert_eq!(put(r#"{"proofs": true}"#).await, StatusCode::BAD_REQUEST);
+    assert_eq!(put(r#"{"proofs_by_agent": true}"#).await, StatusCode::OK);
+    assert_eq!(policy().await, json!({"proofs_by_agent": true}));
+
+    let cookie = instance.operator_cookie().await;
+    let page = instance.call(get("/issuer/book").cookie(&cookie)).await;
+    assert!(page.body.contains("Switch it off"), "{}", page.body);
+    let token = page.form_token();
+    let off = [("form_token", &*token), ("proofs_by_agent", "false")];
+    let sent = post("/issuer/book/policy").cookie(&cookie).form(form(&off));
+    assert_eq!(instance.call(sent).await.status, StatusCode::SEE_OTHER);
+    assert_eq!(policy().await, json!({"proofs_by_agent": false}));
+    let page = instance.call(get("/issuer/book").cookie(&cookie)).await;
+    assert!(page.body.contains("Switch it on"), "{}", page.body);
+}
+
+#[tokio::test]
+async fn only_credentials_that_the_agent_holds_are_entered_as_held() {
+    let instance = with_book(Instance::start().await).await;
+    let path = "/api/book/held";
+    let unknown = sent(&instance, path, &json!({"credentials": ["nobody"]})).await;
+    assert_eq!(unknown.status, StatusCode::NOT_FOUND, "{}", unknown.body);
+    let many: Vec<String> = (0..101).map(|number: u32| number.to_string()).collect();
+    let many = sent(&instance, path, &json!({"credentials": many})).await;
+    assert_eq!(many.status, StatusCode::BAD_REQUEST, "{}", many.body);
+    let nobody = post(path).json(r#"{"credentials": []}"#);
+    assert_eq!(instance.call(nobody).await.status, StatusCode::UNAUTHORIZED);
 }

@@ -8,7 +8,7 @@ use http::header::SET_COOKIE;
 use selfsame_app::config::Config;
 use selfsame_attester::AttestationConfig;
 use selfsame_identity::config::{People, SignInConfig};
-use selfsame_openid::config::IssuerConfig;
+use selfsame_openid::config::{IssuerConfig, WantedApproval};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use url::Url;
@@ -38,22 +38,35 @@ impl Desk {
 
     /// An instance whose wallets authenticate by this method, and whose issuer has these demands.
     pub async fn of_clients(preset: &str, method: &str, attestation: AttestationConfig) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let origin: Url = format!("http://{address}/").parse().unwrap();
-        let claims = [("name", "name"), ("mail", "email")];
-        let claims = claims.map(|(path, source)| (path.to_owned(), source.to_owned()));
         let issuer = IssuerConfig {
-            by_sign_in: BTreeMap::from([("staff".to_owned(), BTreeMap::from(claims))]),
             attestation,
             ..IssuerConfig::default()
         };
+        Self::with(preset, method, issuer).await
+    }
+
+    async fn with(preset: &str, method: &str, issuer: IssuerConfig) -> Self {
+        let configured = |_: &Url, config| Config { issuer, ..config };
+        Self::configured((preset, method), "127.0.0.1", configured).await
+    }
+
+    /// An instance at a host of this machine with settings for its origin.
+    pub async fn configured(
+        (preset, method): (&str, &str),
+        host: &str,
+        configure: impl FnOnce(&Url, Config) -> Config,
+    ) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let host = format!("{host}:{}", listener.local_addr().unwrap().port());
+        let origin: Url = format!("http://{host}/").parse().unwrap();
+        let claims = [("name", "name"), ("mail", "email")];
+        let claims = claims.map(|(path, source)| (path.to_owned(), source.to_owned()));
         let base = origin.as_str().trim_end_matches('/');
-        let (app, token) = opened(Config {
-            issuer,
-            ..config_of(base)
-        })
-        .await;
+        let mut config = configure(&origin, config_of(base));
+        // Most tests publish no permit.
+        let types = ["staff", "permit"].map(|id| (id.to_owned(), BTreeMap::from(claims.clone())));
+        config.issuer.by_sign_in = BTreeMap::from(types);
+        let (app, token) = opened(config).await;
         let people = SignInConfig {
             people: People::Mock,
             ..SignInConfig::default()
@@ -63,7 +76,7 @@ impl Desk {
         let settings = ServerSettings::default();
         tokio::spawn(serve(listener, app.clone(), settings, never));
         let instance = Instance {
-            host: address.to_string(),
+            host,
             ..Instance::of((app, token), ServerLimits::default(), false)
         };
         let mut desk = Self {
@@ -208,6 +221,68 @@ async fn a_wallet_gets_a_credential_of_the_person_who_signed_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_person_who_signed_in_waits_for_an_approval_too() {
+    for preset in ["strict", "wallets"] {
+        let issuer = IssuerConfig {
+            approval: WantedApproval::ByDefault,
+            ..IssuerConfig::default()
+        };
+        let desk = Desk::with(preset, "none", issuer).await;
+        let offer = desk.offer().await;
+        let back = desk.sign_in(&desk.begin(&offer).await).await;
+        let waits = desk.come_back(&back).await;
+        assert!(waits.body.contains("credential-prepared"), "{}", waits.body);
+        let token = &desk.instance.token;
+        let waiting = get("/api/issuer/approvals").bearer(token);
+        let waiting = read(&desk.call(waiting).await);
+        assert_eq!(waiting["items"][0]["offer"], offer["id"]);
+        let id = waiting["items"][0]["id"].as_str().unwrap();
+        let path = format!("/api/issuer/approvals/{id}");
+        let seen = read(&desk.call(get(&path).bearer(token)).await);
+        assert_eq!(seen["claims"]["name"], "Maja Lind");
+        desk.operator(&format!("{path}/approve"), &json!({})).await;
+        desk.instance.app.clock().advance(61);
+        let cards = async || {
+            let listed = get("/api/wallet/credentials").bearer(&desk.person);
+            let listed = read(&desk.call(listed).await);
+            listed["items"].as_array().unwrap().len()
+        };
+        for _ in 0..1_200 {
+            if cards().await == 1 {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        assert_eq!(cards().await, 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_offer_spares_the_approval_while_it_is_open_and_not_after() {
+    for seconds in [0, 61] {
+        let issuer = IssuerConfig {
+            approval: WantedApproval::ByDefault,
+            ..IssuerConfig::default()
+        };
+        let desk = Desk::with("strict", "none", issuer).await;
+        let new =
+            json!({"type": "staff", "by_sign_in": true, "needs_approval": false, "expires_in": 60});
+        let offer = desk.operator("/api/issuer/offers", &new).await;
+        let url = desk.begin(&offer).await;
+        desk.instance.app.clock().advance(seconds);
+        let answer = desk.come_back(&desk.sign_in(&url).await).await;
+        match seconds {
+            0 => assert!(read(&answer)["items"][0]["id"].is_string()),
+            _ => assert!(
+                answer.body.contains("credential-prepared"),
+                "{}",
+                answer.body
+            ),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_response_of_another_server_ends_what_the_wallet_began() {
     let desk = Desk::open().await;
     let offer = desk.offer().await;
@@ -308,6 +383,33 @@ async fn the_issuer_names_the_provider_and_the_scope_of_what_it_issues() {
     let with_scope: Vec<_> = all.filter(|(_, one)| one["scope"] == "staff").collect();
     assert!(!with_scope.is_empty());
     assert!(with_scope.iter().all(|(id, _)| id.starts_with("staff_1_")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_type_that_needs_other_credentials_has_no_scope_though_the_settings_name_it() {
+    let desk = Desk::open().await;
+    let name = json!({"path": ["name"], "kind": "text", "required": true});
+    let permit = json!({"id": "permit", "title": {"en": "Permit"}, "claims": [name],
+        "prerequisites": {
+            "needs": [{"name": "staff", "type": "staff"}],
+            "fills": [{"claim": ["name"], "proven": {"need": "staff", "claim": ["name"]}}]}});
+    desk.operator("/api/types", &permit).await;
+    desk.operator("/api/types/permit/publish", &json!({})).await;
+    let metadata = get("/.well-known/openid-credential-issuer/issuer");
+    let metadata = read(&desk.call(metadata).await);
+    let all = metadata["credential_configurations_supported"].as_object();
+    let scopes = |prefix: &str| {
+        let own = all.unwrap().iter().filter(|(id, _)| id.starts_with(prefix));
+        own.map(|(_, one)| one["scope"].clone()).collect::<Vec<_>>()
+    };
+    let (permits, passes) = (scopes("permit_1_"), scopes("staff_1_"));
+    assert!(!permits.is_empty() && !passes.is_empty(), "{metadata}");
+    assert!(permits.iter().all(Value::is_null), "{permits:?}");
+    assert!(passes.iter().all(|scope| scope == "staff"), "{passes:?}");
+    let new = json!({"type": "permit", "by_sign_in": true});
+    let sent = post("/api/issuer/offers").bearer(&desk.instance.token);
+    let refused = desk.call(sent.json(&new.to_string())).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]

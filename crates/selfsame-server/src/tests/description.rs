@@ -5,10 +5,20 @@ use std::path::PathBuf;
 
 use http::StatusCode;
 use selfsame_app::view::instance::{CopyMade, InstanceStatus, MasterKeyStatus, SignInLink};
+use selfsame_approvals::view::{Approval, NewRefusal};
+use selfsame_asked::definition::RequestDefinition;
+use selfsame_asked::shown::RequestCheck;
 use selfsame_audit::{AuditEntry, ChainAnchor};
-use selfsame_book_role::{LoadedEntry, NewCredentials, QuickLoad};
+use selfsame_book::BookMapping;
+use selfsame_book_role::{HeldCredentials, LoadedEntry, NewCredentials, QuickLoad};
+use selfsame_book_view::hooks::{
+    AskedSubscription, NewSubscriber, RefusedEntry, ShownSubscriber, ShownSubscription,
+    SubscriptionPatch,
+};
+use selfsame_book_view::mapping::PreviewedMapping;
 use selfsame_book_view::{
-    EntryErasure, EntryProof, IndexRebuild, ProvenEntry, Tombstone, VerifiedEntry, v1, v2, v4,
+    BookPolicy, EntryErasure, EntryProof, IndexRebuild, ProvenEntry, Tombstone, VerifiedEntry, v1,
+    v2, v4,
 };
 use selfsame_core::organisation::look::{LookChange, LookView};
 use selfsame_core::organisation::trust::{NewTrustedIssuer, TrustedIssuer};
@@ -16,6 +26,7 @@ use selfsame_core::organisation::view::{
     ErasureForecast, ErasureOrder, NewOrganisation, OrganisationChange, OrganisationView,
 };
 use selfsame_core::view::{InstanceDid, NewDid};
+use selfsame_dc_api_role::{BrowserRequests, PageMessage};
 use selfsame_driver::paging::Listing;
 use selfsame_endpoints::remote_wallet::{RowMembers, RowsToken, ShownRow, SignInMembers};
 use selfsame_http::route::openapi::Example;
@@ -23,8 +34,6 @@ use selfsame_identity::presentation::PresentationRules;
 use selfsame_issuing_view::{IssuingList, ListResult, NewIssuingList};
 use selfsame_ledger::view::{NodeHealth, RegistryClock, RegistryEntry, RegistryStatus};
 use selfsame_oidc_endpoints::operator::{NewClientBody, NewInitialTokenBody};
-use selfsame_openid::saved::definition::RequestDefinition;
-use selfsame_openid::saved::shown::RequestCheck;
 use selfsame_openid::view::issuer::{
     Delegation, IssuedCredential, NewDelegation, NewOffer, NewOffers, NewStatus, NewStatuses, Offer,
 };
@@ -39,6 +48,7 @@ use selfsame_operators::view::{
 use selfsame_types::form::application::{FilledApplication, NewApplication, ShownApplication};
 use selfsame_types::import::ImportedType;
 use selfsame_types::{TypeDefinition, TypeSummary};
+use selfsame_wallet::CardGroups;
 use selfsame_wallet::view::carried::{
     CarriedCredential, CarriedCredentials, NewWalletExport, TakenCredentials, WalletExport,
 };
@@ -51,6 +61,7 @@ use selfsame_webhooks::{
     CreatedEndpoint, EndpointChange, EndpointView, EventReplay, NewEndpoint, Replayed,
     WebhookDelivery,
 };
+use selfsame_wire_ui::{NewWireSwitch, RecordedFlow, RecordedSummary, WireSwitch};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -100,6 +111,23 @@ fn each_operation_has_a_name_of_its_own() {
         assert!(names.insert(name.to_owned()), "{name} names two operations");
     }
     assert!(names.len() > 70, "{}", names.len());
+}
+
+#[test]
+fn what_makes_something_is_described_with_the_status_that_it_has() {
+    let description = description();
+    for path in [
+        "/oidc/par",
+        "/oidc/register",
+        "/vc-api/credentials/issue",
+        "/vc-api/presentations",
+    ] {
+        let responses = &description["paths"][path]["post"]["responses"];
+        assert!(responses["201"].is_object(), "{path}: {responses}");
+        assert!(responses["200"].is_null(), "{path}: {responses}");
+    }
+    let verify = &description["paths"]["/vc-api/credentials/verify"]["post"]["responses"];
+    assert!(verify["200"].is_object() && verify["201"].is_null());
 }
 
 #[test]
@@ -209,6 +237,7 @@ fn each_example_is_a_body_of_its_type() {
     peoples_examples(&mut examples);
     others_examples(&mut examples);
     books_examples(&mut examples);
+    wires_examples(&mut examples);
     remote_wallets_examples(&mut examples);
     let left = examples
         .0
@@ -238,10 +267,34 @@ fn issuers_examples(examples: &mut Checked) {
     examples.request::<FilledApplication>("issuer_offer_application");
     examples.response::<Offer>("issuer_offer_application");
     lists_examples(examples);
+    examples.response::<Listing<Approval>>("issuer_list_approvals");
+    for name in ["issuer_get_approval", "issuer_approve", "issuer_refuse"] {
+        examples.response::<Approval>(name);
+    }
+    examples.request::<NewRefusal>("issuer_refuse");
     examples.request::<NewDelegation>("issuer_create_delegation");
     examples.response::<Delegation>("issuer_create_delegation");
     examples.response::<Listing<Delegation>>("issuer_list_delegations");
     examples.response::<Delegation>("issuer_withdraw_delegation");
+}
+
+fn wires_examples(examples: &mut Checked) {
+    examples.request::<NewWireSwitch>("wire_set_switch");
+    for name in ["wire_get_switch", "wire_set_switch"] {
+        examples.response::<WireSwitch>(name);
+    }
+    for name in ["issuances", "presentations", "sign_ins"] {
+        examples.response::<Listing<RecordedSummary>>(&format!("wire_list_{name}"));
+    }
+    examples.response::<Listing<RecordedSummary>>("wallet_list_flows");
+    for name in [
+        "wire_get_issuance",
+        "wire_get_presentation",
+        "wire_get_sign_in",
+        "wallet_get_flow",
+    ] {
+        examples.response::<RecordedFlow>(name);
+    }
 }
 
 fn lists_examples(examples: &mut Checked) {
@@ -267,14 +320,41 @@ fn books_examples(examples: &mut Checked) {
     examples.response::<v4::ResultPage<v4::ShownType>>("book_list_types");
     examples.request::<NewCredentials>("book_enter_credentials");
     examples.request::<QuickLoad>("book_quick_load");
-    for name in ["book_enter_credentials", "book_quick_load"] {
+    examples.request::<HeldCredentials>("book_enter_held");
+    for name in [
+        "book_enter_credentials",
+        "book_quick_load",
+        "book_enter_held",
+    ] {
         examples.response::<Listed<LoadedEntry>>(name);
     }
     examples.request::<EntryErasure>("book_erase_entry");
     examples.response::<Tombstone>("book_erase_entry");
     older_books_examples(examples);
+    subscribers_examples(examples);
+    examples.request::<BookPolicy>("book_set_policy");
+    for name in ["book_show_policy", "book_set_policy"] {
+        examples.response::<BookPolicy>(name);
+    }
     for name in ["book_rebuild_index", "book_show_rebuild"] {
         examples.response::<IndexRebuild>(name);
+    }
+}
+
+fn subscribers_examples(examples: &mut Checked) {
+    examples.request::<NewSubscriber>("book_hooks_register");
+    examples.response::<ShownSubscriber>("book_hooks_register");
+    examples.request::<AskedSubscription>("book_hooks_subscribe");
+    examples.response::<ShownSubscription>("book_hooks_subscribe");
+    examples.response::<Listing<ShownSubscriber>>("book_list_subscribers");
+    examples.request::<SubscriptionPatch>("book_change_subscription");
+    examples.response::<ShownSubscription>("book_change_subscription");
+    examples.response::<Listing<RefusedEntry>>("book_list_refused");
+    examples.response::<LoadedEntry>("book_enter_refused");
+    examples.response::<BookMapping>("types_show_book");
+    for name in ["types_replace_book", "types_preview_book"] {
+        examples.request::<BookMapping>(name);
+        examples.response::<PreviewedMapping>(name);
     }
 }
 
@@ -297,6 +377,20 @@ fn older_books_examples(examples: &mut Checked) {
     examples.response::<v4::ShownTopic>("book_v2_get_topic");
     examples.response::<Vec<v4::ShownSet>>("book_v2_list_sets");
     examples.response::<Vec<v4::ShownTopic>>("book_v3_find_by_attribute");
+    examples.response::<v4::ResultPage<v4::FoundTopic>>("book_v3_search_topics_new");
+    for name in ["book_v2_get_language", "book_get_language"] {
+        examples.response::<v2::TypeLanguage>(name);
+    }
+    for version in ["v2_", "v3_", ""] {
+        let named = |what: &str| format!("book_{version}{what}");
+        examples.response::<v4::ShownType>(&named("get_type"));
+        examples.response::<v4::ResultPage<v4::ShownIssuer>>(&named("list_issuers"));
+        examples.response::<v4::ShownIssuer>(&named("get_issuer"));
+        examples.response::<v4::ResultPage<v4::ShownSchema>>(&named("list_schemas"));
+        examples.response::<v4::ShownSchema>(&named("get_schema"));
+        let found = named("search_credentials");
+        examples.response::<v4::ResultPage<v2::ExpandedCredential>>(&found);
+    }
     for version in ["v2", "v3"] {
         let named = |what: &str| format!("book_{version}_{what}");
         examples.response::<v4::ResultPage<v4::FoundTopic>>(&named("search_topics"));
@@ -345,6 +439,9 @@ fn verifiers_examples(examples: &mut Checked) {
     examples.response::<SavedRequest>("verifier_replace_saved");
     examples.request::<RequestOpening>("verifier_open_saved");
     examples.response::<VerificationRequest>("verifier_open_saved");
+    examples.response::<BrowserRequests>("verifier_get_browser_request");
+    examples.request::<PageMessage>("verifier_take_browser_answer");
+    examples.response::<VerificationStatus>("verifier_take_browser_answer");
     examples.response::<Listing<TrustedIssuer>>("verifier_list_trusted_issuers");
     examples.request::<NewTrustedIssuer>("verifier_trust_issuer");
     examples.response::<TrustedIssuer>("verifier_trust_issuer");
@@ -370,12 +467,15 @@ fn wallets_examples(examples: &mut Checked) {
     examples.response::<Listed<CardSummary>>("wallet_finish_sign_in");
     examples.request::<sent::RequestLink>("wallet_preview_request");
     examples.response::<RequestPreview>("wallet_preview_request");
+    examples.request::<PageMessage>("wallet_preview_browser_request");
+    examples.response::<RequestPreview>("wallet_preview_browser_request");
     examples.request::<AnswerRequest>("wallet_answer_request");
     examples.response::<Answered>("wallet_answer_request");
     examples.request::<sent::RequestLink>("wallet_decline_request");
     examples.response::<Answered>("wallet_decline_request");
     examples.response::<Listing<PreparedCredential>>("wallet_list_preparing");
     examples.response::<Listing<CardSummary>>("wallet_list_cards");
+    examples.response::<CardGroups>("wallet_list_groups");
     examples.response::<Card>("wallet_get_card");
     examples.request::<NewWalletExport>("wallet_begin_export");
     examples.response::<WalletExport>("wallet_begin_export");

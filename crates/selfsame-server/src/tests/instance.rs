@@ -106,6 +106,13 @@ impl Instance {
         instance
     }
 
+    /// An instance that may call this origin, though it is on this machine.
+    pub async fn calling(origin: &url::Url) -> Self {
+        let mut config = config_of(ORIGIN);
+        config.trust.origins.push(origin.clone());
+        Self::of(opened(config).await, ServerLimits::default(), false)
+    }
+
     /// An instance that keeps only wallets; its registry is in another process.
     pub async fn with_registry_at(origin: &str) -> Self {
         let registry = RegistryConfig::Remote {
@@ -313,6 +320,7 @@ pub async fn opened(config: Config) -> (Arc<App>, String) {
             .resolver
             .addresses()
             .chain([&config.origin])
+            .chain(&config.trust.origins)
             .map(url::Url::origin)
             .collect(),
         ..NetSettings::default()

@@ -103,7 +103,7 @@ async fn a_clerk_sends_a_file_and_issues_it_after_a_question() {
     let pressed = clerk.presses(&asked, &format!("{there}/issue")).await;
     assert_eq!(pressed.status, StatusCode::SEE_OTHER, "{}", pressed.body);
     let mut page = clerk.see(&there).await;
-    for _ in 0..100 {
+    for _ in 0..1_200 {
         if page.body.contains("results.csv") && page.body.contains(">done<") {
             break;
         }
@@ -173,7 +173,7 @@ async fn a_program_sends_a_file_in_portions_that_end_anywhere() {
     let mut list = clerk
         .calls(Method::POST, &format!("{path}/issue"), None)
         .await;
-    for _ in 0..100 {
+    for _ in 0..1_200 {
         if list["state"] == "done" {
             break;
         }

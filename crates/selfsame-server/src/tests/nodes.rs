@@ -150,7 +150,7 @@ async fn an_open_connection_ends_once_its_node_is_not_let_in_any_more() {
 
     let (other, _) = node();
     acceptor.reconfigure(takes(&other));
-    let told = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut answer));
+    let told = tokio::time::timeout(Duration::from_secs(60), stream.read_to_end(&mut answer));
     let told = told.await.expect("it goes on").unwrap_err();
     let alert = Some(&selfsame_tls::Error::Alerted(Alert::AccessDenied));
     assert_eq!(tls_error(&told), alert);

@@ -130,7 +130,12 @@ async fn what_one_organisation_has_is_not_found_by_another() {
                     let refused = answer.status.is_client_error();
                     assert!(refused, "{} {path}: {}", route.method, answer.status);
                     if route.method == Method::GET && group.audience != Audience::Public {
-                        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");
+                        // Subscribers of a book show a password of their own.
+                        let expected = match route.path.starts_with("/hooks/") {
+                            true => StatusCode::UNAUTHORIZED,
+                            false => StatusCode::NOT_FOUND,
+                        };
+                        assert_eq!(answer.status, expected, "{path}");
                     }
                     seen += 1;
                 }

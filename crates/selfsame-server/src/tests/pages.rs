@@ -66,6 +66,15 @@ async fn pages_are_whole_and_hold_nothing_inline_or_foreign() {
         "/verifier",
         "/verifier/new/immunization",
         "/wallet",
+        "/wallet/groups?by=issuer",
+        "/wallet/groups?by=type",
+        "/wallet/groups?by=state",
+        "/wallet?issuer=did:example:nobody",
+        "/wallet/wire",
+        "/wire",
+        "/wire/sign-ins",
+        "/issuer/wire",
+        "/verifier/wire",
         "/wallet/history",
         "/wallet/keys",
         "/wallet/sign-in",
@@ -100,6 +109,11 @@ async fn pages_are_whole_and_hold_nothing_inline_or_foreign() {
         assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.body);
         check(path, &answer.body);
     }
+    let path = "/issuer/wire/of/nothing";
+    let answer = instance.call(get(path).cookie(&cookies)).await;
+    assert_eq!(answer.status, StatusCode::NOT_FOUND, "{}", answer.body);
+    assert!(answer.body.contains("This flow was not recorded"));
+    check(path, &answer.body);
 }
 
 #[tokio::test]

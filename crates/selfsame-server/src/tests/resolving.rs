@@ -274,3 +274,36 @@ async fn a_registry_that_says_nothing_is_told_with_the_reason_and_when_to_come_b
     assert_eq!(metadata["retryAfter"], 2);
     assert_eq!(error(&body(&answer)), "INTERNAL_ERROR");
 }
+
+#[tokio::test]
+async fn what_is_registered_by_seed_has_its_name_by_indys_method_and_other_dids_have_none() {
+    let instance = Instance::registering().await;
+    let made = instance.call(post("/register").json(r#"{"seed":"a town"}"#));
+    let made = body(&made.await);
+    let registered = made["id"].as_str().unwrap().to_owned();
+    let name = registered.replace("did:selfsame:", "did:indy:selfsame:");
+    let answer = ask(&instance, &name, ENVELOPE).await;
+    assert_eq!(answer.status.as_u16(), 200, "{}", answer.body);
+    let found = body(&answer);
+    let document = &found["didDocument"];
+    assert_eq!(document["id"], name);
+    let verkey = &document["verificationMethod"][0];
+    assert_eq!(verkey["id"], format!("{name}#verkey"));
+    assert_eq!(verkey["publicKeyBase58"], made["verkey"]);
+    assert_eq!(document["alsoKnownAs"], json!([registered]));
+    // A DID of the instance itself is not of Indy's rules.
+    let names = instance.app.main().issuer().unwrap().names();
+    let own = names[1].replace("did:selfsame:", "did:indy:selfsame:");
+    let answer = ask(&instance, &own, ENVELOPE).await;
+    assert_eq!(answer.status.as_u16(), 404, "{}", answer.body);
+    let elsewhere = "did:indy:sovrin:7Tqg6BwSSWapxgUDm9KKgg";
+    let answer = ask(&instance, elsewhere, ENVELOPE).await;
+    assert_eq!(error(&body(&answer)), "METHOD_NOT_SUPPORTED");
+    let answer = ask(
+        &instance,
+        "did:indy:Sovrin:7Tqg6BwSSWapxgUDm9KKgg",
+        ENVELOPE,
+    )
+    .await;
+    assert_eq!(error(&body(&answer)), "INVALID_DID");
+}

@@ -399,7 +399,7 @@ async fn who_waits_for_a_verdict_is_told_how_it_stands_when_the_server_stops() {
     listening.stop().await;
     let answer = read_to_end(&mut stream).await;
     assert!(answer.contains(r#""state":"created""#), "{answer}");
-    assert!(at.elapsed() < Duration::from_secs(15), "{:?}", at.elapsed());
+    assert!(at.elapsed() < Duration::from_secs(20), "{:?}", at.elapsed());
 }
 
 #[tokio::test]
@@ -412,7 +412,8 @@ async fn who_follows_a_request_hears_that_its_time_is_over_unless_he_has_signed_
     let asked: NewRequest = serde_json::from_value(json!({"type": "immunization"})).unwrap();
     let id = verifier.create_request(&asked).await.unwrap().id;
     let left = verifier.request(&id).await.unwrap().open_for.unwrap();
-    listening.app.clock().advance(left.as_secs() - 5);
+    // Long enough for three requests, on a busy machine.
+    listening.app.clock().advance(left.as_secs() - 10);
 
     let session = operator.sign_in(&listening.token).await.unwrap();
     let bearer = format!("Authorization: Bearer {}", listening.token);

@@ -73,7 +73,7 @@ async fn a_webhook_at_an_address_that_points_inward_is_refused_with_what_to_do()
 /// The events that wait for a webhook, once there is one.
 async fn waiting(instance: &Instance, path: &str) -> Vec<Value> {
     let pending = format!("{path}/deliveries?state=pending");
-    for _ in 0..500 {
+    for _ in 0..6_000 {
         let listed = read(&asked(instance, Method::GET, &pending, "").await);
         let items = listed["items"].as_array().unwrap();
         if !items.is_empty() {

@@ -1,16 +1,17 @@
 //! The pages of a saved request for those who open its link.
 //!
 //! A page that embeds the button opens the link in a window, and is told the result by a message between windows. For
-//! that the two must see each other, so these pages alone leave out `Cross-Origin-Opener-Policy: same-origin`, and only
+//! that the two must see each other, so these pages leave out `Cross-Origin-Opener-Policy: same-origin`, but only
 //! when a page of an origin opened them that the saved request lists. They show nothing that needs a session.
 
 use axum::extract::Extension;
 use axum::response::{IntoResponse as _, Redirect};
 use http::{HeaderName, HeaderValue};
-use selfsame_openid::verifier::{VisitedPlace, Visitor};
+use selfsame_openid::verifier::VisitedPlace;
 use selfsame_openid::view::saved::RequestOpening;
 use selfsame_pages::organisation::OwnLook;
 use selfsame_pages::verifier::ask::{AskPage, AskedRequestPage, Asking, VisitParts};
+use selfsame_saved_requests::Visitor;
 use serde::Deserialize;
 
 use super::Frame;
@@ -41,9 +42,7 @@ pub async fn page(
     Query(VisitQuery { from, reference }): Query<VisitQuery>,
 ) -> Handled {
     let asking = asking(&server, &name, from.as_deref()).await?;
-    let checked = server
-        .verifier()?
-        .check_saved_request(&asking.saved.definition);
+    let checked = server.saved()?.check(&asking.saved.definition);
     let checked = checked.await?;
     let is_seen = from.is_some();
     let visit = VisitParts { from, reference };
@@ -68,9 +67,7 @@ pub async fn open(
     let opening = RequestOpening {
         reference: form.one("reference").map(str::to_owned),
     };
-    let opened = server
-        .verifier()?
-        .open_for_visitor(&name, &opening, visitor);
+    let opened = server.saved()?.open_for_visitor(&name, &opening, visitor);
     let path = opened.await?;
     let address = format!("{}/{path}", server.prefix);
     seen_by_its_opener(Ok(Redirect::to(&address).into_response()), from.is_some())
@@ -104,7 +101,7 @@ async fn asking(server: &Here, name: &str, from: Option<&str>) -> Result<Asking,
     Ok(Asking {
         verifier: verifier.name(),
         look: OwnLook::of(&server.roles().look().await?),
-        saved: verifier.visited_request(name, from).await?,
+        saved: server.saved()?.visited(name, from).await?,
     })
 }
 

@@ -2,10 +2,10 @@
 
 use axum::response::{IntoResponse as _, Redirect, Response};
 use selfsame_driver::Reason;
-use selfsame_openid::verifier::FormReview;
 use selfsame_openid::view::saved::{RequestOpening, SavedRequest};
 use selfsame_pages::verifier::saved::editor::RequestForm;
 use selfsame_pages::verifier::saved::{EditedRequest, SavedRequestPage};
+use selfsame_saved_requests::FormReview;
 
 use super::Frame;
 use super::types::After;
@@ -53,7 +53,7 @@ pub async fn edit(
     Query(after): Query<After>,
 ) -> Handled {
     let verifier = server.verifier()?;
-    let saved = verifier.saved_request(&name).await?;
+    let saved = server.saved()?.one(&name).await?;
     let form = RequestForm::of(&saved.definition, &*verifier.types().await?);
     let known = KnownRequest {
         notice: after.is("saved").then_some("The request is saved."),
@@ -69,7 +69,7 @@ pub async fn create(server: Here, frame: Frame, form: Form) -> Handled {
 
 /// Does what the pressed button of a saved request says.
 pub async fn change(server: Here, frame: Frame, Path(name): Path<String>, form: Form) -> Handled {
-    let saved = server.verifier()?.saved_request(&name).await?;
+    let saved = server.saved()?.one(&name).await?;
     let known = KnownRequest {
         version: form.one("version").and_then(|version| version.parse().ok()),
         ..KnownRequest::of(saved)
@@ -80,13 +80,13 @@ pub async fn change(server: Here, frame: Frame, Path(name): Path<String>, form: 
 /// Creates a request from a saved one.
 pub async fn open(server: Here, Path(name): Path<String>) -> Handled {
     let opening = RequestOpening::default();
-    let opened = server.verifier()?.open_saved_request(&name, &opening);
+    let opened = server.saved()?.open(&name, &opening);
     Ok(Redirect::to(&format!("/verifier/view/{}", opened.await?.id)).into_response())
 }
 
 /// Deletes a saved request.
 pub async fn delete(server: Here, Path(name): Path<String>) -> Handled {
-    server.verifier()?.delete_saved_request(&name).await?;
+    server.saved()?.delete(&name).await?;
     Ok(Redirect::to("/verifier").into_response())
 }
 
@@ -100,8 +100,11 @@ async fn press(server: &Here, frame: Frame, sent: &Form, mut known: KnownRequest
         "show" => {}
         "check" => known.notice = Some("Nothing is wrong with it. It is not saved yet."),
         "save" => {
-            let verifier = server.verifier()?;
-            match verifier.save_form(form.definition(), known.version).await? {
+            match server
+                .saved()?
+                .save_form(form.definition(), known.version)
+                .await?
+            {
                 Ok(saved) => return Ok(saved_as(&saved.definition.name)),
                 Err(reason) => known.problems.push(reason),
             }
@@ -119,7 +122,7 @@ fn saved_as(name: &str) -> Response {
 async fn show(server: &Here, frame: Frame, form: RequestForm, mut known: KnownRequest) -> Handled {
     let verifier = server.verifier()?;
     let is_asked = known.notice.is_some() || !known.problems.is_empty();
-    let FormReview { found, refusals } = verifier.review_form(form.definition()).await?;
+    let FormReview { found, refusals } = server.saved()?.review_form(form.definition()).await?;
     if is_asked && !refusals.is_empty() {
         known.problems = refusals;
     }

@@ -31,7 +31,7 @@ pub async fn page(server: Here, frame: Frame, Query(at): Query<ListPosition>) ->
     let verifier = server.verifier()?;
     let types = verifier.types().await?;
     let requests = verifier.requests(&at.into()).await?;
-    let saved = verifier.saved_requests().await?;
+    let saved = server.saved()?.list().await?;
     super::html(&VerifierPage::of(frame, &types, requests).with_saved(saved))
 }
 

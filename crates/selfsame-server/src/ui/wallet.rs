@@ -1,4 +1,4 @@
-//! The wallet's pages: cards, offers, consent, history, keys; each belongs to one person.
+//! The wallet's pages: a card, offers, consent, history, keys; each belongs to one person.
 
 pub mod history;
 pub mod keys;
@@ -7,11 +7,9 @@ pub mod request;
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use selfsame_driver::paging::Paging;
 use selfsame_http::origin::Origin;
 use selfsame_pages::wallet::path::PathPage;
-use selfsame_pages::wallet::{CardPage, CardsShown, WalletPage, link};
-use selfsame_wallet::WhichCards;
+use selfsame_pages::wallet::{CardPage, link};
 use serde::Deserialize;
 
 use super::Frame;
@@ -22,40 +20,6 @@ use crate::server::Server;
 
 /// The first page of a wallet.
 const HOME: &str = "/wallet";
-
-/// Where the list continues, and the action just completed.
-#[derive(Deserialize)]
-pub struct WalletPosition {
-    after: Option<String>,
-    #[serde(default, deserialize_with = "selfsame_driver::paging::at_least_one")]
-    limit: Option<usize>,
-    done: Option<String>,
-    q: Option<String>,
-}
-
-/// The cards.
-pub async fn page(
-    State(server): State<Server>,
-    frame: Frame,
-    Owner(person): Owner,
-    Query(at): Query<WalletPosition>,
-) -> Handled {
-    let which = WhichCards {
-        q: at.q,
-        after: at.after,
-        limit: at.limit,
-        ..WhichCards::default()
-    };
-    let wallet = server.wallet()?;
-    let listed = wallet.find_cards(&person, &which).await?;
-    let preparing = wallet.prepared(&person, &Paging::default()).await?.items;
-    let shown = CardsShown {
-        done: at.done.as_deref(),
-        sought: which.q.as_deref().unwrap_or_default(),
-        own: &server.app().config().origin,
-    };
-    super::html(&WalletPage::of(frame, listed, &shown).preparing(preparing))
-}
 
 /// One card with its claims.
 pub async fn card(
@@ -122,8 +86,8 @@ pub async fn open(State(server): State<Server>, form: Form) -> Handled {
         .unwrap_or_default()
         .to_ascii_lowercase();
     let page = match scheme.as_str() {
-        "openid-credential-offer" => "/wallet/offer",
-        "openid4vp" => "/wallet/request",
+        "openid-credential-offer" | "haip-vci" => "/wallet/offer",
+        "openid4vp" | "haip-vp" => "/wallet/request",
         _ if uri.contains("credential_offer") => "/wallet/offer",
         _ if uri.contains("request_uri") || uri.contains("dcql_query") => "/wallet/request",
         "https" | "http" if uri.contains("/get/") => return Ok(way(uri)),

@@ -10,22 +10,23 @@ use selfsame_oauth::form;
 use selfsame_oidc::token::GrantedTokens;
 use selfsame_oidc::{ClientRegistration, Preset};
 use selfsame_sign_in::clients::WantedClient;
-use selfsame_sign_in::{CalledEndpoint, PushedAnswer, SignIns};
+use selfsame_sign_in::{CalledEndpoint, CredentialScopes, PushedAnswer, SignIns};
 use serde_json::{Value, json};
 
-use crate::world::{OnePerson, URI, World, code, provider_with, shared};
+use crate::credentials::credentials;
+use crate::world::{OnePerson, URI, World, code, provider_for, provider_with, shared};
 
 const CLIENT: &str = "selfsame-wallet";
 
 /// A provider that trusts the attester of its instance, with a client that is attested.
-struct Attesting {
-    world: World,
+pub struct Attesting {
+    pub world: World,
     attester: Attester,
     instance: PrivateKey,
     attestation: String,
 }
 
-async fn gate(shared: &Arc<Shared>, wallets: &str) -> Arc<WalletGate> {
+pub async fn gate(shared: &Arc<Shared>, wallets: &str) -> Arc<WalletGate> {
     let config: AttestationConfig = serde_json::from_value(json!({ "wallets": wallets })).unwrap();
     let own = attester(shared);
     Arc::new(WalletGate::open(&own, &config, Vec::new()).await.unwrap())
@@ -55,6 +56,11 @@ async fn register(provider: &SignIns, client_id: &str, method: &str) {
 
 impl Attesting {
     async fn new() -> Self {
+        Self::of(credentials()).await
+    }
+
+    /// With a provider whose tokens get these credentials.
+    pub async fn of(credentials: CredentialScopes) -> Self {
         let mut world = World::new(json!({})).await;
         let shared = world.shared.clone();
         let gate = gate(&shared, "allowed").await;
@@ -62,7 +68,8 @@ impl Attesting {
             keeps: true,
             ..OnePerson::default()
         };
-        world.provider = provider_with(&shared, system, Preset::Strict, Some(gate));
+        let of = (system, Preset::Strict);
+        world.provider = provider_for(&shared, of, Some(gate), credentials);
         register(&world.provider, CLIENT, "attest_jwt_client_auth").await;
         world.client_id = CLIENT.to_owned();
         world.secret = None;
@@ -78,7 +85,7 @@ impl Attesting {
     }
 
     /// A proof of possession, with these claims changed.
-    fn pop(&self, change: &Value) -> String {
+    pub fn pop(&self, change: &Value) -> String {
         let shared = &self.world.shared;
         let challenge = self.world.provider.challenge().unwrap();
         let mut claims = json!({
@@ -95,14 +102,24 @@ impl Attesting {
     }
 
     async fn push(&self, pop: &str, further: &[(&str, &str)]) -> Result<PushedAnswer> {
+        self.push_with(Some(pop), further, None).await
+    }
+
+    /// Pushes a request with this attestation and this proof of possession (DPoP).
+    pub async fn push_with(
+        &self,
+        pop: Option<&str>,
+        further: &[(&str, &str)],
+        proof: Option<&str>,
+    ) -> Result<PushedAnswer> {
         let url = self.world.provider.place().endpoint("par").unwrap();
         let body = form::encode(&self.world.request(further));
         let called = CalledEndpoint {
             url: &url,
             method: "POST",
             basic: None,
-            proof: None,
-            attestation: Some(AttestationHeaders {
+            proof,
+            attestation: pop.map(|pop| AttestationHeaders {
                 attestation: &self.attestation,
                 pop,
             }),
@@ -112,6 +129,15 @@ impl Attesting {
     }
 
     async fn token(&self, pop: Option<&str>, parameters: &[(&str, &str)]) -> Result<GrantedTokens> {
+        self.token_with(pop, parameters, None).await
+    }
+
+    pub async fn token_with(
+        &self,
+        pop: Option<&str>,
+        parameters: &[(&str, &str)],
+        proof: Option<&str>,
+    ) -> Result<GrantedTokens> {
         let url = self.world.provider.place().endpoint("token").unwrap();
         let body = form::encode(parameters);
         let attestation = pop.map(|pop| AttestationHeaders {
@@ -122,7 +148,7 @@ impl Attesting {
             url: &url,
             method: "POST",
             basic: None,
-            proof: None,
+            proof,
             attestation,
             body: body.as_bytes(),
         };

@@ -7,6 +7,7 @@ mod credentials;
 mod dpop;
 mod flows;
 mod forging;
+mod haip;
 mod leaving;
 mod logos;
 mod past;

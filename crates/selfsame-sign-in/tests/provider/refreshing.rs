@@ -7,6 +7,7 @@ use selfsame_oauth::introspection::Introspection;
 use selfsame_oidc::token::GrantedTokens;
 use selfsame_oidc::{ClientRegistration, Preset};
 use selfsame_sign_in::CalledEndpoint;
+use selfsame_sign_in::access::PresentedToken;
 use selfsame_sign_in::clients::WantedClient;
 use serde_json::json;
 
@@ -50,6 +51,31 @@ async fn ask(world: &World, token: &SecretString, is_revoked: bool) -> Result<In
             .map(|()| Introspection::default()),
         false => world.provider.introspect(&called).await,
     }
+}
+
+#[tokio::test]
+async fn a_refreshed_token_is_of_the_same_sign_in_and_person() {
+    let (world, first) = offline().await;
+    let url = "http://localhost:9/issuer/credential".parse().unwrap();
+    let holder = async |token: &SecretString| {
+        let presented = PresentedToken {
+            url: &url,
+            method: "POST",
+            is_dpop: false,
+            token: token.expose(),
+            proof: None,
+        };
+        world.provider.holder_of(&presented).await.unwrap()
+    };
+    let before = holder(&first.access_token).await;
+    let refreshed = refresh(&world, first.refresh_token.as_ref().unwrap(), "").await;
+    let second = refreshed.unwrap().access_token;
+    assert_ne!(first.access_token.expose(), second.expose());
+    let after = holder(&second).await;
+    assert_eq!(before.sign_in, after.sign_in);
+    assert_eq!(before.subject, after.subject);
+    assert_eq!(before.key, None);
+    assert!(before.ends > before.expires);
 }
 
 #[tokio::test]

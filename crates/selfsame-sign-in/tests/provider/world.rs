@@ -30,8 +30,8 @@ use selfsame_sign_in::identity::{
 };
 use selfsame_sign_in::view::{BegunSignIn, Landing, PersonsAgreement, SignInView};
 use selfsame_sign_in::{
-    ArrivingBrowser, AttemptLimits, CALLS_EACH, CalledEndpoint, SignInParts, SignInService,
-    SignInVisitor, SignIns,
+    ArrivingBrowser, AttemptLimits, CALLS_EACH, CalledEndpoint, CredentialScopes, SignInParts,
+    SignInService, SignInVisitor, SignIns,
 };
 use selfsame_store::{Memory, Store, Vault};
 use serde_json::{Map, Value, json};
@@ -204,6 +204,16 @@ pub fn provider_with(
     preset: Preset,
     gate: Option<Arc<WalletGate>>,
 ) -> SignIns {
+    provider_for(shared, (system, preset), gate, credentials())
+}
+
+/// A provider whose tokens get these credentials.
+pub fn provider_for(
+    shared: &Arc<Shared>,
+    (system, preset): (OnePerson, Preset),
+    gate: Option<Arc<WalletGate>>,
+    credentials: CredentialScopes,
+) -> SignIns {
     let service = Arc::new(SignInService::new(SignInParts {
         shared: shared.clone(),
         system: Arc::new(system),
@@ -213,7 +223,7 @@ pub fn provider_with(
         locales: vec!["en"],
         calls_each: CALLS_EACH,
         keys_in_hsm: false,
-        credentials: credentials(),
+        credentials,
         gate,
     }));
     let organisation = Organisation::main(&shared.config.origin).unwrap();

@@ -133,6 +133,16 @@ pub(super) fn traceparent() -> Vec<Vec<u8>> {
     ]
 }
 
+pub(super) fn wire_message() -> Vec<Vec<u8>> {
+    [
+        "application/json\0{\"grants\": {\"authorization_code\": {\"code\": \"4711471147114711\"}}}",
+        "application/x-www-form-urlencoded\0grant_type=x&code=abcdefghijklmnop&vp_token=%7B%22a%22%3A%5B%5D%7D",
+        "application/jwt\0eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJodHRwczovL2UuZXhhbXBsZSJ9.c2ln~WyJzIiwibiIsInYiXQ~",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .into()
+}
+
 pub(super) fn did_url() -> Vec<Vec<u8>> {
     let signer = signer();
     let mut seeds: Vec<String> = [

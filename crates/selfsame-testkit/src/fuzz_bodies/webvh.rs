@@ -123,7 +123,7 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         .last();
     let last: Value = serde_json::from_str(last.expect("it has lines")).expect("it is JSON");
     let id = last["versionId"].as_str().expect("it has a version");
-    let approval = Approval::new(id, witness.public(), NOW);
+    let approval = Approval::new(id, witness.public(), NOW).expect("it is Ed25519");
     let signature = witness.sign(approval.bytes()).expect("it signs");
     let file = json!([approval.signed(&signature)]).to_string();
     vec![

@@ -1,6 +1,6 @@
 //! Checks of how a type appears in a credential book.
 
-use selfsame_book::mapping::is_kind;
+use selfsame_book::mapping::{IDS_MAX, is_id, is_kind};
 use selfsame_driver::Reason;
 
 use super::{Checked, many};
@@ -25,6 +25,16 @@ pub(super) fn check(definition: &TypeDefinition, found: &mut Checked) {
             return;
         }
     }
+    for (place, ids) in [
+        ("book.anoncreds.schemas", &book.anoncreds.schemas),
+        ("book.anoncreds.definitions", &book.anoncreds.definitions),
+    ] {
+        if ids.len() > IDS_MAX {
+            found.refuse(many(place, IDS_MAX));
+        } else if !ids.iter().all(|id| is_id(id)) {
+            found.refuse(Reason::new("type-book-anoncreds").with("place", place));
+        }
+    }
     for (place, kind) in book.kinds() {
         if !is_kind(kind) {
             found.refuse(Reason::new("type-book-kind").with("place", &format!("book.{place}")));
@@ -32,12 +42,17 @@ pub(super) fn check(definition: &TypeDefinition, found: &mut Checked) {
     }
     for (place, path) in book.claims() {
         let place = format!("book.{place}");
+        if path.is_empty() {
+            found.refuse(Reason::new("type-book-unnamed").with("place", &place));
+            continue;
+        }
         let claim = within(&definition.claims, path);
         let Some(claim) = claim.filter(|claim| claim.is_in_credential()) else {
+            let named: String = path.join(".").chars().take(80).collect();
             found.refuse(
                 Reason::new("type-claim-named")
                     .with("place", &place)
-                    .with("claim", &path.join(".").get(..80).unwrap_or_default()),
+                    .with("claim", &named),
             );
             continue;
         };

@@ -579,4 +579,20 @@ fn a_mapping_for_a_credential_book_names_claims_that_can_be_facts() {
     );
     let nameless = with_book(json!({"topic": {"type": "one", "source_id": ["number"]}}));
     assert_eq!(check(&nameless).advice[0].id(), "type-book-nameless");
+    let anoncreds = |schemas: Vec<String>| {
+        with_book(json!({
+            "topic": {"type": "one", "source_id": ["number"]},
+            "anoncreds": {"received": true, "schemas": schemas, "definitions": ["did:web:a.example/d"]},
+        }))
+    };
+    let sound = anoncreds(vec!["did:web:a.example/s".to_owned()]);
+    assert_eq!(refused(&sound), [""; 0]);
+    assert_eq!(read_toml(&to_toml(&sound).unwrap()).unwrap(), sound);
+    let two_lines = anoncreds(vec!["a\nb".to_owned()]);
+    assert_eq!(
+        refused(&two_lines),
+        ["type-book-anoncreds book.anoncreds.schemas"]
+    );
+    let many = anoncreds(vec!["s".to_owned(); 51]);
+    assert_eq!(refused(&many), ["type-many book.anoncreds.schemas"]);
 }

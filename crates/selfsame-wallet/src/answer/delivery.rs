@@ -1,5 +1,6 @@
 //! The machine of an answer: stored with the answer, called until the verifier accepts it or refuses it.
 
+use async_trait::async_trait;
 use selfsame_credential::evidence::Step;
 use selfsame_driver::record::encode;
 use selfsame_driver::{Error, Reason, Result};
@@ -10,11 +11,14 @@ use serde::{Deserialize, Serialize};
 use super::{ASKED, Noted, Opened, name, over};
 use crate::Wallet;
 use crate::history::{self, KEPT, origin_of};
-use crate::refusal::refusal;
 use crate::view::{Answered, OneUse, Person};
+use crate::{WalletWire, wire::SeenCall};
 use selfsame_core::events::EventKind;
-use selfsame_core::machine::{Call, CallAnswer, Calling, HttpBody, HttpCall, Machine, Next, Round};
+use selfsame_core::machine::{
+    At, Call, CallAnswer, Calling, HttpBody, HttpCall, Machine, Next, Round,
+};
 use selfsame_driver::record::RecordCache;
+use selfsame_holder::refusal;
 
 const FLOW: &str = "answering";
 const FLOW_SECONDS: u64 = 24 * 3600;
@@ -22,6 +26,7 @@ const FLOW_SECONDS: u64 = 24 * 3600;
 /// The machine.
 pub(crate) struct Answering {
     records: RecordCache<AnswerFlow>,
+    wire: WalletWire,
 }
 
 /// An answer being delivered.
@@ -31,10 +36,15 @@ pub(crate) struct AnswerFlow {
     party: String,
     #[serde(default)]
     party_name: Option<String>,
+    /// The nonce of the request.
+    #[serde(default)]
+    nonce: String,
     cards: Vec<String>,
     claims: Vec<String>,
     #[serde(default)]
     one_use: Vec<OneUse>,
+    #[serde(skip)]
+    seen: Option<SeenCall>,
 }
 
 /// What a person shares, as the history will show it.
@@ -60,19 +70,33 @@ impl Wallet {
         &self,
         person: &Person,
         opened: &Opened,
-        holder::HolderNext { state, delivery }: holder::HolderNext,
+        next: holder::HolderNext,
         shown: SharedContent,
     ) -> Result<Answered> {
+        let holder::HolderNext {
+            state,
+            delivery,
+            returned,
+        } = next;
         let ctx = self.shared.clock.ctx();
         let id = ctx.token("flow/id");
         let flow = AnswerFlow {
             state,
             party: opened.asked.request.client_id.clone(),
             party_name: name(&opened.asked),
+            nonce: opened.asked.request.nonce.clone(),
             cards: shown.cards,
             claims: shown.claims,
             one_use: shown.one_use,
+            seen: None,
         };
+        if let Some(data) = returned {
+            let entry = match &flow.state {
+                PresentationState::Done(done) if done.presented => flow.entry("shared"),
+                _ => flow.entry("declined"),
+            };
+            return self.handed_back(person, opened, entry, data).await;
+        }
         self.quotas.has_room_for_a_flow(person, FLOW).await?;
         let mut batch = self.quotas.room_on(&person.tenant, &KEPT).await?;
         if let Some(Delivery { url, form }) = delivery {
@@ -100,13 +124,15 @@ impl Wallet {
 }
 
 impl Answering {
-    pub fn new() -> Self {
+    pub fn new(wire: WalletWire) -> Self {
         Self {
             records: RecordCache::default(),
+            wire,
         }
     }
 }
 
+#[async_trait]
 impl Machine for Answering {
     const KIND: &'static str = FLOW;
     type Record = AnswerFlow;
@@ -123,6 +149,10 @@ impl Machine for Answering {
         answer: &CallAnswer,
         round: &Round<'_>,
     ) -> Result<Step<Next<Answered>>> {
+        if let CallAnswer::Http { response, first } = answer {
+            let seen = SeenCall::of(round, response, first.as_ref());
+            flow.seen = seen.map(|seen| seen.answering(&flow.nonce));
+        }
         let input = match answer {
             CallAnswer::Http { response, .. } => Input::Delivered {
                 status: response.status,
@@ -165,6 +195,7 @@ impl Machine for Answering {
             delivered,
             redirect_uri: redirect_uri.map(String::from),
             history: history.clone(),
+            returned: None,
         };
         // If a power failure loses this commit, the answer is delivered again, and the verifier replies that it has it.
         let next = Next::deleted(round, answered).put(entry).deferred();
@@ -172,6 +203,16 @@ impl Machine for Answering {
             true => next.tell(EventKind::Presented, history),
             false => next,
         }))
+    }
+
+    async fn complete(
+        &self,
+        at: At<'_>,
+        flow: &mut AnswerFlow,
+        next: Next<Answered>,
+    ) -> Result<Next<Answered>> {
+        SeenCall::record(flow.seen.take(), &self.wire, at).await;
+        Ok(next)
     }
 }
 
@@ -199,6 +240,7 @@ impl Calling for Answering {
             delivered: false,
             redirect_uri: None,
             history: ending.id.clone(),
+            returned: None,
         };
         Ok(Next::deleted(round, answered).put(ending))
     }

@@ -19,7 +19,8 @@ use serde_json::Value;
 use super::delivery::SharedContent;
 use crate::Wallet;
 use crate::cards::{CARD, CardRecord, single_use, tags};
-use crate::view::{Choice, OneUse, Person, Share};
+use crate::history::one_use;
+use crate::view::{Choice, Person, Share};
 
 /// Maximum number of cards offered for one query, newest first.
 pub(super) const CARDS_MAX: usize = 24;
@@ -476,7 +477,7 @@ pub(super) fn shown(fitting: &[Fitting], matches: &[(&str, &Match<usize>)]) -> S
         };
         if choice.uses_up {
             let key = single_use(&fit.held);
-            shown.one_use.extend(key.as_ref().map(OneUse::of));
+            shown.one_use.extend(key.as_ref().map(one_use));
         }
         shown.cards.push(choice.title);
         let claims = choice.claims.into_iter().filter(|claim| !claim.technical);

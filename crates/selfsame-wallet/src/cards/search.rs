@@ -1,9 +1,11 @@
-//! The search of cards: by words of their title and their issuer, and by type, all of which are found by tags.
+//! The search of cards: by words of their title and their issuer, and by type, all of which are found by tags. Groups are
+//! found in the index.
 
 use selfsame_book::text::words;
+use selfsame_card_index::UNCHECKED;
 use selfsame_driver::Result;
 use selfsame_driver::paging::{Listing, Paging, listing, page};
-use selfsame_store::{Page, Record, Tag};
+use selfsame_store::{Page, Record, Tag, TenantId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -30,6 +32,11 @@ pub struct WhichCards {
     /// Only cards of this type: a `vct`, or a W3C type.
     #[serde(rename = "type")]
     pub type_name: Option<String>,
+    /// Only cards of this issuer, by its identifier.
+    pub issuer: Option<String>,
+    /// Only cards with this status when it was last checked: `valid`, `revoked`, `suspended`, `expired`, `unchecked` and so
+    /// on, as the groups by state have them.
+    pub state: Option<String>,
     /// `oldest` for the cards in the order in which they were received; the newest come first without it.
     pub order: Option<CardOrder>,
     /// The `next` of the previous page.
@@ -73,6 +80,9 @@ impl Wallet {
         person: &Person,
         which: &WhichCards,
     ) -> Result<Listing<CardSummary>> {
+        if which.is_a_group() {
+            return self.cards_of_group(person, which).await;
+        }
         let sought = words(which.q.as_deref().unwrap_or_default());
         // The longest word is that of the fewest cards, as a rule.
         let rarest = sought.iter().max_by_key(|word| word.chars().count());
@@ -82,7 +92,7 @@ impl Wallet {
             (None, None) => None,
         };
         if rarest.is_some() {
-            self.tag_words(person).await?;
+            self.tag_words(&person.tenant).await?;
         }
         let mut paging = Paging {
             after: which.after.clone(),
@@ -98,7 +108,8 @@ impl Wallet {
             looked = looked.saturating_add(listed.items.len());
             let fitting = listed.items.into_iter();
             let fitting = fitting.filter(|card| fits(card, which, &sought));
-            items.extend(fitting.map(|card| card.summary(now)));
+            let fitting = fitting.map(|card| card.summary(now));
+            items.extend(fitting.filter(|card| is_in_state(card, which)));
             let is_full = room.saturating_sub(items.len()) < READ_MIN.min(room);
             if listed.next.is_none() || is_full || looked >= LOOKED_AT {
                 break listed.next;
@@ -124,14 +135,14 @@ impl Wallet {
         })
     }
 
-    /// Gives cards of former versions their tags, as far as one request does that.
-    async fn tag_words(&self, person: &Person) -> Result<()> {
+    /// Gives cards of former versions their tags, as far as one request does that; whether all have them.
+    pub(super) async fn tag_words(&self, tenant: &TenantId) -> Result<bool> {
         for _ in 0..RETAGGED_MAX {
-            if self.is_tagged(&person.tenant).await? {
-                break;
+            if self.is_tagged(tenant).await? {
+                return Ok(true);
             }
         }
-        Ok(())
+        Ok(false)
     }
 }
 
@@ -154,4 +165,10 @@ fn fits(card: &CardRecord, which: &WhichCards, sought: &[String]) -> bool {
             .type_name
             .as_ref()
             .is_none_or(|name| card.types.contains(name))
+        && (which.issuer.as_ref()).is_none_or(|issuer| card.issuer == *issuer)
+}
+
+fn is_in_state(card: &CardSummary, which: &WhichCards) -> bool {
+    let state = card.status.as_deref().unwrap_or(UNCHECKED);
+    which.state.as_deref().is_none_or(|wanted| wanted == state)
 }

@@ -54,7 +54,7 @@ impl Wallet {
         };
         self.show_here(&mut shown.summary.display).await?;
         if let Some(fetched) = standing.seen_use.filter(|_| shown.status == "valid") {
-            shown.show_use(fetched);
+            show_use(&mut shown, fetched);
         }
         self.remember(
             person,
@@ -84,6 +84,7 @@ impl Wallet {
         card.seen = Some(status.to_owned());
         let batch = Batch::new(person.tenant.clone())
             .expect(CARD, &card.id, Expect::Version(version))
+            .put(selfsame_card_index::note(&card.id)?)
             .put(card.put()?)
             .deferred();
         match self.shared.store.commit(batch).await {
@@ -153,18 +154,16 @@ struct CardStanding {
     seen_use: Option<Fetched<Option<Use>>>,
 }
 
-impl Card {
-    /// Adds the registry's answer about a single-use card.
-    fn show_use(&mut self, Fetched { value, at }: Fetched<Option<Use>>) {
-        self.status_as_of = Some(at.rfc3339());
-        match value {
-            Ok(None) => {}
-            Ok(Some(used)) => {
-                self.status = used.action.as_str().to_owned();
-                self.used = Some(CredentialUse::of(&used));
-            }
-            Err(_) => self.status = "unknown".to_owned(),
+/// Adds the registry's answer about a single-use card.
+fn show_use(card: &mut Card, Fetched { value, at }: Fetched<Option<Use>>) {
+    card.status_as_of = Some(at.rfc3339());
+    match value {
+        Ok(None) => {}
+        Ok(Some(used)) => {
+            used.action.as_str().clone_into(&mut card.status);
+            card.used = Some(CredentialUse::of(&used));
         }
+        Err(_) => "unknown".clone_into(&mut card.status),
     }
 }
 

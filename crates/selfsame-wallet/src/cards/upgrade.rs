@@ -1,5 +1,5 @@
-//! Gives the cards of former versions the tags by which they are found now, wallet by wallet, when a wallet is first
-//! looked through.
+//! Gives the cards of former versions the tags and the notes by which they are found now, wallet by wallet, when a wallet
+//! is first looked through.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use crate::Wallet;
 
 /// The kind and the id of the record that says how far the cards of a wallet have these tags. New tags need a new id.
 const TAGGED: &str = "card_tags";
-const VERSION: &str = "3";
+const VERSION: &str = "4";
 /// Cards that get their tags in one commit.
 const PORTION: usize = 500;
 /// Portions of one pass. The next request goes on.
@@ -113,6 +113,8 @@ impl Wallet {
             if let Some(put) = tagged(record) {
                 let version = Expect::Version(record.version);
                 batch = batch.expect(CARD, &record.id, version).put(put);
+                let note = selfsame_card_index::note(&record.id);
+                batch = batch.put(note.map_err(|_| StoreError::Malformed("card note"))?);
             }
         }
         let reached = TaggedCards {

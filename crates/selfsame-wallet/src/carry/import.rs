@@ -147,8 +147,8 @@ impl Wallet {
                     batch = self.own_key(person, &key.secret, batch).await?;
                 }
             }
-            let (put, _) = card.into_put()?;
-            batch = batch.expect(CARD, &id, Expect::Absent).put(put);
+            let (put, note, _) = card.into_put()?;
+            batch = batch.expect(CARD, &id, Expect::Absent).put(put).put(note);
         }
         match self.shared.store.commit(batch).await {
             Ok(_) => Ok(Some(TakenCredentials { items: taken })),

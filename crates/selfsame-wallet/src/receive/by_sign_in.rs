@@ -73,7 +73,7 @@ impl Wallet {
         person: &Person,
         accept: &AcceptOffer,
     ) -> Result<Option<SignInForOffer>> {
-        let offer = self.offer(&accept.offer).await?;
+        let offer = self.offer(&accept.offer, Some(&person.tenant)).await?;
         if offer.authorization_code().is_none() {
             return Ok(None);
         }

@@ -2,19 +2,25 @@
 //!
 //! A flow ends with cards, or with a failure in the person's history; if the process dies, the outbox continues it.
 
+mod ending;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::KeyHandle;
 use selfsame_crypto::time::UnixTime;
 use selfsame_driver::record::encode;
-use selfsame_driver::{Error, ErrorKind, Reason, Result};
+use selfsame_driver::{Error, Result};
+use selfsame_haip::WantedProfile;
 use selfsame_openid4vc::wallet::{self, Input, NamedResponse, ReceivedCredential, ReceivingState};
 use selfsame_openid4vc::wire::encryption::MEDIA_TYPE;
 use selfsame_openid4vc::wire::notification::{NotificationEvent, NotificationRequest};
 use selfsame_store::{NewOutbox, Put};
 use serde::{Deserialize, Serialize};
+
+use ending::{ConcludedFlow, Ended, ended};
 
 use super::attested::SenderKeys;
 use super::judge::{Judgement, judged};
@@ -22,16 +28,17 @@ use super::notifying::Notifications;
 use super::possession::PossessedKey;
 use crate::cards::{CardRecord, Look};
 use crate::history::{self, origin_of};
+use crate::profile::broken;
 use crate::quota::without_keys;
-use crate::refusal::refusal;
 use crate::view::{CardSummary, PreparedCredential};
+use crate::{WalletWire, wire::SeenCall};
 use selfsame_core::Shared;
-use selfsame_core::events::EventKind;
 use selfsame_core::machine::{
-    Arrived, Call, CallAnswer, CallAttestation, Calling, HttpBody, HttpCall, Machine, Next, Round,
-    Settlement,
+    Arrived, At, Call, CallAnswer, CallAttestation, Calling, HttpBody, HttpCall, Machine, Next,
+    Round, Settlement,
 };
 use selfsame_driver::record::RecordCache;
+use selfsame_holder::refusal;
 
 pub(super) const FLOW: &str = "receiving";
 /// Seconds after which a flow that has not ended expires.
@@ -45,6 +52,8 @@ const JUDGEMENTS_MAX: u32 = 8;
 pub(crate) struct Receiving {
     pub(super) shared: Arc<Shared>,
     records: RecordCache<Flow>,
+    wire: WalletWire,
+    profile: Option<WantedProfile>,
 }
 
 /// An offer being accepted.
@@ -71,6 +80,8 @@ pub(crate) struct Flow {
     /// When the flow expires. The record stays longer, so that its keys are known until they are deleted.
     #[serde(default)]
     until: Option<UnixTime>,
+    #[serde(skip)]
+    seen: Option<SeenCall>,
 }
 
 /// The state of a flow when there is nothing more to do for it now.
@@ -130,6 +141,7 @@ impl Flow {
             attested: None,
             next_look: None,
             until: Some(now.plus(FLOW_SECONDS)),
+            seen: None,
         }
     }
 
@@ -240,10 +252,12 @@ impl Flow {
 }
 
 impl Receiving {
-    pub fn new(shared: Arc<Shared>) -> Self {
+    pub fn new(shared: Arc<Shared>, wire: WalletWire, profile: Option<WantedProfile>) -> Self {
         Self {
             shared,
             records: RecordCache::default(),
+            wire,
+            profile,
         }
     }
 
@@ -255,11 +269,17 @@ impl Receiving {
         round: &Round<'_>,
     ) -> Result<Step<KeptCards>> {
         let mut kept = KeptCards::default();
+        let trusted = self.shared.trust.now();
         for credential in credentials {
             let configuration = credential.configuration_id.clone();
             match judged(&self.shared, &credential, &flow.issuer, round)? {
                 Step::Needs(needs) => return Ok(Step::Needs(needs)),
                 Step::Done(Judgement::Genuine(held)) => {
+                    if let Some(rule) = broken(self.profile, &held, &trusted.anchors) {
+                        kept.refused = Some(rule.told.to_owned());
+                        kept.lost_of.insert(configuration);
+                        continue;
+                    }
                     let look = flow.looks.get(&credential.configuration_id).cloned();
                     let number = kept.cards.len();
                     let look = look.unwrap_or_default();
@@ -281,6 +301,7 @@ impl Receiving {
     }
 }
 
+#[async_trait]
 impl Machine for Receiving {
     const KIND: &'static str = FLOW;
     type Record = Flow;
@@ -300,6 +321,7 @@ impl Machine for Receiving {
         let (input, arrived) = match answer {
             CallAnswer::Http { response, first } => {
                 flow.heard(response, first.as_ref());
+                flow.seen = SeenCall::of(round, response, first.as_ref());
                 (flow.state.answered(heard(response)), Some(response))
             }
             CallAnswer::Unreachable { reason } => (Input::Unreachable(reason), None),
@@ -352,6 +374,16 @@ impl Machine for Receiving {
                 self.concluded(flow, end, round).map(Step::Done)
             }
         }
+    }
+
+    async fn complete(
+        &self,
+        at: At<'_>,
+        flow: &mut Flow,
+        next: Next<FlowEnd>,
+    ) -> Result<Next<FlowEnd>> {
+        SeenCall::record(flow.seen.take(), &self.wire, at).await;
+        Ok(next)
     }
 }
 
@@ -476,121 +508,5 @@ impl KeptCards {
             .as_ref()
             .map(forged)
             .or_else(|| self.unknown.as_ref().map(unknown))
-    }
-}
-
-/// Whether a flow has ended, and with what failure.
-enum Ended {
-    Not,
-    With(Option<Error>),
-}
-
-fn ended(state: &ReceivingState, failure: Option<Error>) -> Ended {
-    match state {
-        ReceivingState::Received(_) => Ended::With(failure),
-        ReceivingState::Failed(failed) => {
-            tracing::warn!(reason = %failed.reason, code = failed.code.as_deref(), "an offer could not be accepted");
-            let kind = match failed.code.as_deref() {
-                // A spent or expired code is not the issuer's failure, and trying again does not help.
-                Some("invalid_grant") => ErrorKind::Gone,
-                _ => ErrorKind::Upstream,
-            };
-            let reason = Reason::rule_broken(&failed.reason, Some(&failed.advice));
-            let error = Error::of(kind, reason);
-            let code = failed.code.as_deref().and_then(known_code);
-            Ended::With(Some(Error { code, ..error }))
-        }
-        ReceivingState::Redeeming(_)
-        | ReceivingState::Proving(_)
-        | ReceivingState::Requesting(_)
-        | ReceivingState::Deferred(_) => Ended::Not,
-    }
-}
-
-/// The issuer's error code, if a specification defines it (RFC 6749 §5.2, RFC 6750 §3.1, RFC 9449 §5, OpenID4VCI 1.0
-/// §8.3.1.2). Callers cannot rely on other codes.
-fn known_code(code: &str) -> Option<&'static str> {
-    const KNOWN: [&str; 21] = [
-        "credential_request_denied",
-        "insufficient_scope",
-        "invalid_authorization_details",
-        "invalid_client",
-        "invalid_client_attestation",
-        "invalid_credential_request",
-        "invalid_dpop_proof",
-        "invalid_encryption_parameters",
-        "invalid_grant",
-        "invalid_nonce",
-        "invalid_proof",
-        "invalid_request",
-        "invalid_scope",
-        "invalid_token",
-        "invalid_transaction_id",
-        "unauthorized_client",
-        "unknown_credential_configuration",
-        "unknown_credential_identifier",
-        "use_attestation_challenge",
-        "use_dpop_nonce",
-        "use_fresh_attestation",
-    ];
-    KNOWN.into_iter().find(|known| *known == code)
-}
-
-/// What a flow ends with.
-struct ConcludedFlow {
-    cards: Vec<CardRecord>,
-    failure: Option<Error>,
-    /// What the issuer is told of it.
-    told: Option<Notifications>,
-}
-
-impl Receiving {
-    /// The end of a flow: stores its cards and its history entries, and deletes the keys that no card is bound to.
-    fn concluded(
-        &self,
-        flow: &Flow,
-        end: ConcludedFlow,
-        round: &Round<'_>,
-    ) -> Result<Next<FlowEnd>> {
-        let ConcludedFlow {
-            cards,
-            failure,
-            told,
-        } = end;
-        let mut unused = flow.unused_keys(&cards);
-        let mut next = Next::deleted(round, FlowEnd::Waiting);
-        if let Some(told) = told {
-            unused.retain(|key| told.key().is_none_or(|needed| needed.key != *key));
-            let begun = told.begun(round.at.id, round.ctx.now())?;
-            next = next.put(begun.put).call(begun.call).leaving_calls();
-        }
-        let keys = &self.shared.keys;
-        next.batch = without_keys(keys, next.batch, round.at.tenant, &unused);
-        let mut summaries = Vec::new();
-        for card in cards {
-            let (put, summary) = card.into_put()?;
-            next = next.put(put).tell(EventKind::Received, &summary.id);
-            summaries.push(summary);
-        }
-        if !summaries.is_empty() {
-            let titles = summaries
-                .iter()
-                .map(|card: &CardSummary| card.display.title.clone());
-            let received = history::NewHistoryEntry::new(
-                "received",
-                &flow.issuer,
-                titles.collect(),
-                Vec::new(),
-            );
-            next = next.put(received.put(round.ctx)?);
-        }
-        if let Some(error) = failure {
-            let failed = history::NewHistoryEntry::failed(&flow.issuer, &error).put(round.ctx)?;
-            next = next.put(failed);
-            next.reply = FlowEnd::Failed(error);
-        } else {
-            next.reply = FlowEnd::Kept(summaries);
-        }
-        Ok(next)
     }
 }

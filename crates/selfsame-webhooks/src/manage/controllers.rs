@@ -66,7 +66,7 @@ impl Webhooks {
         let found = records::endpoints(&self.shared.store, owner).await?;
         let is_configured = |endpoint: &Endpoint| match &endpoint.form {
             EndpointForm::Agent(controller) => controller.is_configured,
-            EndpointForm::Standard => false,
+            EndpointForm::Standard | EndpointForm::Book(_) => false,
         };
         for one in &found {
             if is_configured(&one.endpoint) && !wanted.contains(&one.id) {

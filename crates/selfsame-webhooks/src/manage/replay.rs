@@ -97,6 +97,12 @@ impl Webhooks {
         let mut batch = Batch::new(owner.clone());
         let mut deliveries = 0_u64;
         for told in told {
+            if told.is_news() {
+                let news = records::news(&self.shared.store, &told).await?;
+                if !news.is_some_and(|news| found.endpoint.wants_news(&news)) {
+                    continue;
+                }
+            }
             let message = told.message_id(&found.id);
             batch = batch.put(records::delivery_put(&message, &told.to(&found.id, now))?);
             deliveries = deliveries.saturating_add(1);

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -22,6 +23,8 @@ pub enum ReceiverAnswer {
     Close,
     /// It never answers.
     Never,
+    /// It confirms after a moment.
+    Slow,
     /// It answers with a body that is too long.
     Long,
 }
@@ -91,16 +94,24 @@ struct Desk {
     always: Option<ReceiverAnswer>,
     heard: Vec<ArrivedMessage>,
     confirmed: Vec<ArrivedMessage>,
+    /// How many messages have no answer yet, and the most there ever were.
+    unanswered: usize,
+    unanswered_most: usize,
 }
 
 impl Desk {
     fn answer(&mut self, heard: ArrivedMessage) -> ReceiverAnswer {
         let next = self.always.or_else(|| self.answers.pop_front());
         let answer = next.unwrap_or(ReceiverAnswer::Status(204));
-        if matches!(answer, ReceiverAnswer::Status(200..300)) {
+        if matches!(
+            answer,
+            ReceiverAnswer::Status(200..300) | ReceiverAnswer::Slow
+        ) {
             self.confirmed.push(heard.clone());
         }
         self.heard.push(heard);
+        self.unanswered += 1;
+        self.unanswered_most = self.unanswered_most.max(self.unanswered);
         answer
     }
 }
@@ -146,6 +157,16 @@ impl Receiver {
         self.desk.lock().unwrap().confirmed.len()
     }
 
+    /// Where it is, without the path.
+    pub fn origin(&self) -> String {
+        self.url.origin().ascii_serialization()
+    }
+
+    /// The most messages that it had at once.
+    pub fn most_at_once(&self) -> usize {
+        self.desk.lock().unwrap().unanswered_most
+    }
+
     pub fn endpoint(&self) -> NewEndpoint {
         NewEndpoint {
             url: self.url.to_string(),
@@ -162,6 +183,10 @@ async fn serve(mut stream: TcpStream, desk: Arc<Mutex<Desk>>) {
         let response = match answer {
             ReceiverAnswer::Close => return,
             ReceiverAnswer::Never => std::future::pending().await,
+            ReceiverAnswer::Slow => {
+                tokio::time::sleep(Duration::from_millis(30)).await;
+                "HTTP/1.1 204 X\r\nContent-Length: 0\r\n\r\n".to_owned()
+            }
             ReceiverAnswer::Status(status) => {
                 format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\n\r\n")
             }
@@ -177,6 +202,7 @@ async fn serve(mut stream: TcpStream, desk: Arc<Mutex<Desk>>) {
             Some(_) => "HTTP/1.1 204 X\r\n\r\n".to_owned(),
             None => response,
         };
+        desk.lock().unwrap().unanswered -= 1;
         if stream.write_all(response.as_bytes()).await.is_err() {
             return;
         }

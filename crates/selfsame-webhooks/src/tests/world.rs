@@ -3,18 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use selfsame_book::news::{BookNews, NEWS};
 use selfsame_core::config::{ResolverConfig, SharedConfig, TrustConfig};
 use selfsame_core::events::{Event, EventKind};
 use selfsame_core::{Resources, Shared};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_driver::clock::Clock;
 use selfsame_driver::keys::Keys;
+use selfsame_driver::record::encode;
 use selfsame_net::{Net, Settings};
-use selfsame_store::{Batch, Memory, Sqlite, Store, TenantId, Vault};
+use selfsame_store::{Batch, Memory, Put, Sqlite, Store, TenantId, Vault};
 use tokio::sync::watch;
 
 use super::receiver::Receiver;
 use super::which;
+use crate::endpoint::Endpoint;
+use crate::records::ENDPOINT;
 use crate::view::{CreatedEndpoint, WebhookDelivery};
 use crate::{DeliveryState, Webhooks};
 
@@ -98,6 +102,11 @@ impl World {
         }
     }
 
+    /// Ends its tasks.
+    pub fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
     /// Another process on the same store.
     pub fn process(&self) -> Webhooks {
         Webhooks::new(self.shared.clone(), owner_of, self.stopping.subscribe())
@@ -116,6 +125,42 @@ impl World {
         let batch = Batch::new(TenantId::parse(tenant).unwrap());
         let event = Event::new(kind, id);
         self.shared.events.commit(batch, event).await.unwrap();
+    }
+
+    /// Tells news of a credential book about an entry.
+    pub async fn news(&self, id: &str, news: &BookNews) {
+        let put = Put::new(NEWS, id, encode(news).unwrap());
+        let batch = Batch::new(owner()).put(put).event(NEWS, id);
+        self.shared.store.commit(batch).await.unwrap();
+        self.shared.events.wake();
+    }
+
+    /// Tells news that can't be read.
+    pub async fn unreadable_news(&self, id: &str) {
+        let put = Put::new(NEWS, id, b"{}".to_vec());
+        let batch = Batch::new(owner()).put(put).event(NEWS, id);
+        self.shared.store.commit(batch).await.unwrap();
+        self.shared.events.wake();
+    }
+
+    /// Stores an endpoint that can't be read.
+    pub async fn unreadable_endpoint(&self, id: &str) {
+        let put = Put::new(ENDPOINT, id, b"{}".to_vec());
+        let batch = Batch::new(owner()).put(put);
+        self.shared.store.commit(batch).await.unwrap();
+    }
+
+    /// Stores an endpoint as it is.
+    pub async fn put_endpoint(&self, id: &str, endpoint: &Endpoint) {
+        let put = Put::new(ENDPOINT, id, encode(endpoint).unwrap());
+        let batch = Batch::new(owner()).put(put);
+        self.shared.store.commit(batch).await.unwrap();
+    }
+
+    /// Removes the news about an entry, as its erasure does.
+    pub async fn forget_news(&self, id: &str) {
+        let batch = Batch::new(owner()).delete(NEWS, id);
+        self.shared.store.commit(batch).await.unwrap();
     }
 
     /// Tells many events of different subjects, a hundred in each commit.

@@ -131,7 +131,7 @@ fn witnesses_approve_what_is_written() {
     let unsigned = create(&document(), change, author.public(), now()).unwrap();
     let (did, id) = (unsigned.did.clone(), unsigned.version_id.clone());
     let text = line(unsigned, &author);
-    let approval = Approval::new(&id, witness.public(), now());
+    let approval = Approval::new(&id, witness.public(), now()).unwrap();
     let signature = witness.sign(approval.bytes()).unwrap();
     let file = Value::Array(vec![approval.signed(&signature)]).to_string();
     let reading = Log::of(&did).unwrap().read(&text, now());

@@ -1,7 +1,5 @@
 //! A log and its controller, and the programs that act as their peers.
 
-use std::io::Write as _;
-use std::process::{Command, Stdio};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use selfsame_crypto::time::UnixTime;
@@ -13,56 +11,14 @@ use selfsame_webvh::{
 };
 use serde_json::{Value, json};
 
-pub const DIDWEBVH_TS: Peer = Peer {
-    variable: "SELFSAME_WEBVH_PEERS",
-    script: "peer.mjs",
-    is_node: true,
-};
-pub const DID_WEBVH: Peer = Peer {
-    variable: "SELFSAME_WEBVH_PYTHON",
-    script: "webvh_peer.py",
-    is_node: false,
-};
+use crate::peer::Peer;
 
-/// A program that does one job: JSON in, JSON out.
-pub struct Peer {
-    variable: &'static str,
-    script: &'static str,
-    is_node: bool,
-}
+pub const DIDWEBVH_TS: Peer = Peer::node("SELFSAME_WEBVH_PEERS", "peer.mjs");
+pub const DID_WEBVH: Peer = Peer::python("SELFSAME_WEBVH_PYTHON", "webvh_peer.py");
 
-impl Peer {
-    /// Lets the program do a job, and returns what it says.
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "xtask tells by the environment where the packages are"
-    )]
-    pub fn said(&self, job: &Value) -> Value {
-        let place = std::env::var(self.variable)
-            .expect("where the packages are: cargo xtask cross webvh says so");
-        let mut command = if self.is_node {
-            let mut node = Command::new("node");
-            node.arg(format!("{place}/{}", self.script));
-            node
-        } else {
-            let mut python = Command::new(place);
-            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/");
-            python.arg(format!("{folder}{}", self.script));
-            python
-        };
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut input = child.stdin.take().unwrap();
-        input.write_all(job.to_string().as_bytes()).unwrap();
-        drop(input);
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{} failed", self.script);
-        serde_json::from_slice(&output.stdout).unwrap()
-    }
-
-    fn resolved(&self, did: &Did, log: &str, witnesses: Option<&Value>) -> Value {
-        self.said(&json!({"job": "resolve", "did": did, "log": log, "witnesses": witnesses}))
-    }
+/// What a peer says of a DID, by its log.
+fn resolved_by(peer: &Peer, did: &Did, log: &str, witnesses: Option<&Value>) -> Value {
+    peer.said(&json!({"job": "resolve", "did": did, "log": log, "witnesses": witnesses}))
 }
 
 #[allow(
@@ -133,7 +89,7 @@ impl Life {
         let begin = now().minus(300);
         let mut life = Self::begun(change, &author, begin);
         life.add(ParameterChange::default(), &author, begin.plus(60));
-        let approval = Approval::new(&life.versions[1], witness.public(), now());
+        let approval = Approval::new(&life.versions[1], witness.public(), now()).unwrap();
         let signature = witness.sign(approval.bytes()).unwrap();
         life.witnesses = Some(json!([approval.signed(&signature)]));
         life
@@ -169,7 +125,7 @@ impl Life {
     pub fn is_resolved_by(&self, peer: &Peer) {
         for length in 1..=self.lines.len() {
             let log = self.lines[..length].concat();
-            let said = peer.resolved(&self.did, &log, None);
+            let said = resolved_by(peer, &self.did, &log, None);
             let meta = &said["meta"];
             assert_eq!(meta["versionId"], self.versions[length - 1], "{said}");
             let ended = length == self.lines.len();
@@ -180,18 +136,18 @@ impl Life {
             }
         }
         let changed = self.lines[..2].concat().replace("key-1", "key-2");
-        let said = peer.resolved(&self.did, &changed, None);
+        let said = resolved_by(peer, &self.did, &changed, None);
         assert!(said["error"].is_string(), "{said}");
     }
 
     /// The peer takes the log with the approval of a witness, and refuses it without.
     pub fn is_approved_for(&self, peer: &Peer) {
         let log = self.lines.concat();
-        let said = peer.resolved(&self.did, &log, self.witnesses.as_ref());
+        let said = resolved_by(peer, &self.did, &log, self.witnesses.as_ref());
         assert_eq!(said["meta"]["versionId"], self.versions[1], "{said}");
         let mut other = self.witnesses.clone().unwrap();
         other[0]["versionId"] = self.versions[0].clone().into();
-        let said = peer.resolved(&self.did, &log, Some(&other));
+        let said = resolved_by(peer, &self.did, &log, Some(&other));
         assert!(said["error"].is_string(), "{said}");
     }
 }

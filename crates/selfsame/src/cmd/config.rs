@@ -27,6 +27,10 @@ fn failures_of(read: Settings) -> Vec<Failure> {
     let readers = is_alone.then(|| registry.without_nodes());
     let hosts = read.tls.iter().flat_map(|tls| tls.hosts.clone());
     let hosts = tls::faults(&hosts.collect::<Vec<_>>(), &[]);
+    let acme = read.tls.iter().find_map(|tls| tls.acme.as_ref());
+    let listens = &read.instance;
+    let has_another = listens.tls_certificate.is_some() || listens.tls_self_made;
+    let acme = acme.map(|acme| acme.check_beside(has_another, listens.origin.as_ref()));
     let listener = match (&read.instance.tls_certificate, &read.instance.tls_key) {
         (Some(certificate), Some(key)) => tls::read(certificate, key).map(drop),
         (None, None) => Ok(()),
@@ -41,7 +45,7 @@ fn failures_of(read: Settings) -> Vec<Failure> {
         Ok(())
     });
     let mut checks: Vec<Result<(), Failure>> = agents.collect();
-    checks.extend(readers);
+    checks.extend(readers.into_iter().chain(acme));
     checks.extend([
         nodes.map(drop),
         of_registry,
@@ -51,6 +55,7 @@ fn failures_of(read: Settings) -> Vec<Failure> {
         read.limits.limits().map(drop),
         read.issuer.check().map_err(Failure::from),
         read.verifier.check().map_err(Failure::from),
+        read.wallet.check().map_err(Failure::from),
         read.organisations.check().map_err(Failure::from),
         read.trust.check().map_err(Failure::from),
         read.resolver.check(&read.trust).map_err(Failure::from),

@@ -2,7 +2,6 @@
 
 mod admit;
 mod archive;
-mod clock;
 mod init;
 mod join;
 mod node;
@@ -16,6 +15,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use selfsame_abci::Engine;
+use selfsame_api_commands::ClockOfRegistry;
 use selfsame_terminal::exit::{End, Failure};
 
 /// Where `cargo xtask cometbft` installs the engine, in a checkout.
@@ -50,7 +50,7 @@ enum RegistryVerb {
     /// Remove a node from the validators.
     RemoveValidator(Box<validators::Remove>),
     /// Show whether an instance's own registry trusts the clock, or confirm the clock.
-    Clock(clock::Clock),
+    Clock(ClockOfRegistry),
     /// Export a whole registry into one file.
     Export(archive::Export),
     /// Import an exported registry into an empty directory, and verify every transaction.

@@ -118,7 +118,7 @@ pub struct Up {
     /// Which of these processes this is.
     #[arg(long, hide = true, requires = "replicas")]
     replica: Option<u16>,
-    /// A settings file in TOML, which `selfsame config check` checks: `[instance]` has the data, the listener and the roles, and options win over it; `[admin]`, `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[organisations]`, `[database]`,
+    /// A settings file in TOML, which `selfsame config check` checks: `[instance]` has the data, the listener and the roles, and options win over it; `[admin]`, `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[vc_api]`, `[organisations]`, `[database]`,
     /// `[pkcs11]`, `[registry]`, `[tls]`, `[health]`, `[traces]`, `[limits]`, `[[agents]]`. On SIGHUP, `[trust]` and `[[tls.hosts]]` are read again. For a supervisor, `[health] listen` serves `/livez`
     /// on a separate thread.
     #[arg(long)]
@@ -308,8 +308,10 @@ impl Up {
             }
             _ => file.registry.nodes()?,
         };
+        launch.acme = file.tls.iter().find_map(|tls| tls.acme.clone());
         launch.tls_hosts = HostCertificates {
             settings: self.config.clone(),
+            is_ordered: launch.acme.is_some(),
             listed: file.tls.iter().flat_map(|tls| tls.hosts.clone()).collect(),
         };
         let node = file.tls.filter(|tls| tls.identity.is_some());
@@ -342,6 +344,7 @@ impl Up {
             address::check_unless_trusted(&node.origin, &launch.trust.origins)?;
         }
         launch.open_registration = file.registry.open_registration;
+        launch.vc_api = file.vc_api;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
         launch.organisations = file.organisations;
         launch.agents = file.agents;
@@ -350,7 +353,7 @@ impl Up {
         launch.traces = self.traces.config(file.traces, &launch.roots)?;
         launch.custody = self.master_key.custody(&launch.data)?;
         launch.token = self.token;
-        launch.tls = self.certificate.source();
+        launch.tls = self.certificate.source_or(launch.acme.is_some())?;
         launch.nodes = node.map(Arc::new);
         launch.plain_anywhere = self.certificate.plain_anywhere();
         launch.health = file.health.listen;

@@ -29,6 +29,8 @@ pub struct HostCertificates {
     pub settings: Option<PathBuf>,
     /// `[[tls.hosts]]` at the start.
     pub listed: Vec<HostCertificate>,
+    /// Whether an authority gives the certificates of other hosts.
+    pub is_ordered: bool,
 }
 
 impl HostCertificates {
@@ -64,7 +66,7 @@ impl HostCertificates {
         let Some(tls) = tls else {
             return Ok(());
         };
-        tell_uncovered(tls, app).await;
+        self.tell_uncovered(tls, app).await;
         let (shown, own) = (tls.clone(), host_of(&app.config().origin).to_owned());
         app.watch_certificates(move || {
             shown
@@ -83,7 +85,7 @@ impl HostCertificates {
             return Ok(());
         };
         let mut hangup = signal(SignalKind::hangup())?;
-        let (tls, app) = (tls.clone(), app.clone());
+        let (certificates, tls, app) = (self.clone(), tls.clone(), app.clone());
         tokio::spawn(async move {
             while hangup.recv().await.is_some() {
                 let _reloading = Reloading::begin().await;
@@ -98,7 +100,7 @@ impl HostCertificates {
                         output::complain(&format!(
                             "selfsame: {file}: {count} certificates of [[tls.hosts]] were read again"
                         ));
-                        tell_uncovered(&tls, &app).await;
+                        certificates.tell_uncovered(&tls, &app).await;
                     }
                     Err(failure) => output::complain(&format!(
                         "selfsame: the certificates of [[tls.hosts]] stay unchanged: {}",
@@ -108,6 +110,30 @@ impl HostCertificates {
             }
         });
         Ok(())
+    }
+
+    /// Warns of organisations to whose hosts no certificate of the listener belongs, unless an authority gives them.
+    async fn tell_uncovered(&self, tls: &Tls, app: &App) {
+        if self.is_ordered {
+            return;
+        }
+        let hosts = match app.organisations().hosts().await {
+            Ok(hosts) => hosts,
+            Err(error) => {
+                tracing::warn!(%error, "the hosts of organisations can't be read now");
+                return;
+            }
+        };
+        let uncovered: Vec<_> = hosts.iter().filter(|host| !is_covered(tls, host)).collect();
+        for host in uncovered.iter().take(NAMED) {
+            output::complain(&format!(
+                "selfsame: no certificate is for {host}, the host of an organisation: clients will refuse it; add one under [[tls.hosts]], then send SIGHUP"
+            ));
+        }
+        let more = uncovered.len().saturating_sub(NAMED);
+        if more > 0 {
+            output::complain(&format!("selfsame: nor for {more} more hosts"));
+        }
     }
 }
 
@@ -148,27 +174,6 @@ pub fn faults(listed: &[HostCertificate], hosts: &[HostName]) -> Result<Vec<Stri
         format!("no certificate under [[tls.hosts]] is for {host}, the host of an organisation")
     }));
     Ok(faults)
-}
-
-/// Warns of organisations to whose hosts no certificate of the listener belongs.
-async fn tell_uncovered(tls: &Tls, app: &App) {
-    let hosts = match app.organisations().hosts().await {
-        Ok(hosts) => hosts,
-        Err(error) => {
-            tracing::warn!(%error, "the hosts of organisations can't be read now");
-            return;
-        }
-    };
-    let uncovered: Vec<_> = hosts.iter().filter(|host| !is_covered(tls, host)).collect();
-    for host in uncovered.iter().take(NAMED) {
-        output::complain(&format!(
-            "selfsame: no certificate is for {host}, the host of an organisation: clients will refuse it; add one under [[tls.hosts]], then send SIGHUP"
-        ));
-    }
-    let more = uncovered.len().saturating_sub(NAMED);
-    if more > 0 {
-        output::complain(&format!("selfsame: nor for {more} more hosts"));
-    }
 }
 
 fn is_covered(tls: &Tls, host: &HostName) -> bool {
@@ -326,6 +331,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let some = HostCertificates {
             settings: None,
+            is_ordered: false,
             listed: vec![listed(
                 folder.path(),
                 &["id.clinic.example"],

@@ -1,7 +1,6 @@
 //! Two agents of one instance, worked with by their pages: an invitation is made and accepted by its link, a credential
 //! is issued and revoked, and the pages show what happened on the wire.
 
-use std::net::TcpListener;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -11,6 +10,7 @@ use crate::{
     browser::{Browser, Scheme},
     http::Request,
     instance::Instance,
+    port::free_port,
     walk::Desk,
 };
 
@@ -27,7 +27,7 @@ pub struct Agents {
 impl Agents {
     /// An agent of the organisation that every instance has, and one of a pharmacy, which takes what it is offered.
     pub fn of_clinic_and_pharmacy() -> Self {
-        let [admin, inbound, other_admin, other_inbound] = free_ports();
+        let [admin, inbound, other_admin, other_inbound] = [(); 4].map(|()| free_port());
         let settings = format!(
             "[[agents]]\nlabel = \"Clinic\"\nadmin = \"127.0.0.1:{admin}\"\n\
              admin_insecure_mode = true\ninbound = \"127.0.0.1:{inbound}\"\n\
@@ -123,12 +123,6 @@ impl Agents {
         let done = |one: &Value| one["state"] == "done";
         self.awaited("/present-proof-2.0/records", done).await;
     }
-}
-
-fn free_ports<const COUNT: usize>() -> [u16; COUNT] {
-    // Held together, so that they differ.
-    let held = [(); COUNT].map(|()| TcpListener::bind("127.0.0.1:0").expect("a free port"));
-    held.map(|one| one.local_addr().expect("its address").port())
 }
 
 impl Desk<'_> {

@@ -171,6 +171,12 @@ impl Browser {
         plugged.unwrap_or_else(|error| panic!("an authenticator: {error}"));
     }
 
+    /// Sets what the browser's virtual wallet does with the next request of a page (DevTools, `DigitalCredentials`).
+    pub async fn set_virtual_wallet(&self, behavior: Value) {
+        let command = "DigitalCredentials.setVirtualWalletBehavior";
+        self.developer(command, behavior).await;
+    }
+
     /// The current address.
     pub async fn address(&self) -> String {
         self.client
@@ -234,7 +240,8 @@ impl Browser {
     }
 
     async fn click(&self, condition: &str) {
-        let pressable = "self::button or self::a or self::summary";
+        // A button that takes no press yet is waited for.
+        let pressable = "self::button[not(@disabled)] or self::a or self::summary";
         let path = format!("//*[{pressable}][{condition}]");
         for _ in 0..RENEWALS_MAX {
             let element = self.find(&path).await;
@@ -274,19 +281,23 @@ impl Browser {
 
     /// Fills in the field with this label.
     pub async fn fill(&self, label: &str, value: &str) {
-        let field = self.field(label).await;
-        if self.hand == Hand::Keyboard {
-            self.reach(&field).await.expect("the field");
-            return self.keys(&format!("{SELECT_ALL}{value}")).await;
+        for _ in 0..RENEWALS_MAX {
+            let field = self.field(label).await;
+            if self.hand == Hand::Keyboard {
+                self.reach(&field).await.expect("the field");
+                return self.keys(&format!("{SELECT_ALL}{value}")).await;
+            }
+            let filled = match field.clear().await {
+                Ok(()) => field.send_keys(value).await,
+                error => error,
+            };
+            match filled {
+                Ok(()) => return,
+                Err(error) if is_gone(&error) => {}
+                Err(error) => panic!("fill {label}: {error}"),
+            }
         }
-        field
-            .clear()
-            .await
-            .unwrap_or_else(|error| panic!("clear {label}: {error}"));
-        field
-            .send_keys(value)
-            .await
-            .unwrap_or_else(|error| panic!("fill {label}: {error}"));
+        panic!("fill {label}: the page takes it away again and again");
     }
 
     /// Fills in the field that a selector finds, for pages where two fields have the same label.
@@ -313,11 +324,14 @@ impl Browser {
 
     /// Chooses an option, by its text, of the list with this label.
     pub async fn choose(&self, label: &str, option: &str) {
-        let field = self.field(label).await;
-        field
-            .select_by_label(option)
-            .await
-            .unwrap_or_else(|error| panic!("choose {option}: {error}"));
+        for _ in 0..RENEWALS_MAX {
+            match self.field(label).await.select_by_label(option).await {
+                Ok(()) => return,
+                Err(error) if is_gone(&error) => {}
+                Err(error) => panic!("choose {option}: {error}"),
+            }
+        }
+        panic!("choose {option}: the page takes {label} away again and again");
     }
 
     /// Chooses an option, by its text, of the list that a selector finds, for pages where two lists have the same label.

@@ -13,9 +13,13 @@
 )]
 #[path = "../support/http.rs"]
 mod http;
+#[path = "../../../selfsame-testkit/shared/port.rs"]
+mod port;
 
 mod agents;
+mod approving;
 mod browser;
+mod by_browser;
 mod embedded;
 mod instance;
 mod live;

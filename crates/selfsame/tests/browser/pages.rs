@@ -13,12 +13,14 @@ use crate::{
 };
 
 /// Pages that exist from the start.
-const PAGES: [(&str, &str); 33] = [
+const PAGES: [(&str, &str); 41] = [
     ("start", ""),
     ("api", "api"),
     ("issuer", "issuer"),
     ("issuer-form", "issuer/new/immunization"),
     ("wallet", "wallet"),
+    ("wallet-groups", "wallet/groups?by=issuer"),
+    ("wallet-wire", "wallet/wire"),
     ("wallet-history", "wallet/history"),
     ("wallet-keys", "wallet/keys"),
     ("wallet-account", "wallet/account"),
@@ -46,14 +48,20 @@ const PAGES: [(&str, &str); 33] = [
     ("organisation-main", "organisation"),
     ("organisations", "organisations"),
     ("webhooks", "webhooks"),
+    ("wire", "wire"),
+    ("wire-issuances", "issuer/wire"),
+    ("wire-presentations", "verifier/wire"),
+    ("wire-sign-ins", "wire/sign-ins"),
     ("types", "types"),
+    ("book", "book?q=whale"),
+    ("book-keeping", "issuer/book"),
     ("type-sample", "types/view/immunization"),
     ("type-new", "types/new"),
     ("type-copy", "types/new?from=immunization"),
 ];
 
 /// Pages of the story's organisation.
-const OWN_PAGES: [(&str, &str); 10] = [
+const OWN_PAGES: [(&str, &str); 11] = [
     ("organisation-issuer", "issuer"),
     ("organisation-types", "types"),
     ("organisation-verifier", "verifier"),
@@ -62,6 +70,7 @@ const OWN_PAGES: [(&str, &str); 10] = [
     ("organisation-audit", "audit"),
     ("trust", "trust"),
     ("type", "types/view/library-card"),
+    ("type-book", "types/view/library-card/book"),
     ("type-edit", "types/edit/library-card"),
     ("type-form", "issuer/new/library-card"),
 ];
@@ -71,14 +80,20 @@ const REFUSALS: [(&str, &str); 3] = [("over", "410"), ("forbidden", "403"), ("lo
 
 pub const DEVICES: [(&str, (u32, u32)); 2] = [("desk", (1200, 800)), ("phone", (360, 740))];
 
+async fn record_the_wire(instance: &Instance, browser: &Browser) {
+    browser.open(&instance.page("wire")).await;
+    browser.press("Switch on for 7 days").await;
+    browser.expect("Recording is on until").await;
+}
+
 /// Pages of a story in which everything happens once, by name and address.
 #[expect(
     clippy::cognitive_complexity,
     reason = "one story, told in the order in which it happens"
 )]
 async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, String)> {
-    let mut pages: Vec<_> = PAGES
-        .iter()
+    let own = PAGES.iter();
+    let mut pages: Vec<_> = own
         .map(|(name, path)| (*name, instance.page(path)))
         .collect();
     let desk = Desk::open(instance, browser).await;
@@ -91,6 +106,7 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     browser.fill("Operator token", instance.token.trim()).await;
     browser.press("Sign in with the token").await;
     browser.expect("Choose a credential to issue").await;
+    record_the_wire(instance, browser).await;
     pages.push(("invited", desk.invite("Verifier").await));
     desk.create_key("Admissions office", "Make offers").await;
     browser.open(&instance.page("people")).await;
@@ -139,6 +155,8 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     browser.press_about("Immunization record").await;
     browser.expect("Musterfrau").await;
     pages.push(("wallet-card", browser.address().await));
+    let drawn = valid.replace("/verifier/view/", "/verifier/wire/of/");
+    pages.push(("wire-presentation", drawn));
     // The result of another browser's request.
     let result = valid.replace("/view/", "/results/") + "?response_code=guessed";
     pages.extend([("verdict-valid", valid), ("verdict-revoked", revoked)]);

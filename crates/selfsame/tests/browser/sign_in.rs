@@ -135,7 +135,7 @@ impl<'a> AtPages<'a> {
     async fn agree(&self) {
         self.expect("consent-voluntary").await;
         self.browser.tick(&self.say("claim-name").to_string()).await;
-        let drawn = "return document.querySelector('h1 .logo').naturalWidth > 0";
+        let drawn = "const logo = document.querySelector('h1 .logo'); await logo.decode(); return logo.naturalWidth > 0";
         assert_eq!(self.browser.evaluate(drawn).await, true, "no logo");
         self.picture("consent").await;
         self.press("consent-agree").await;

@@ -26,7 +26,7 @@ fn stop(world: &mut World) {
         .unwrap();
     assert!(asked.success());
     let data = world.file("data");
-    let until = Instant::now() + Duration::from_secs(30);
+    let until = Instant::now() + Duration::from_secs(60);
     while check(&data, &[]).0 == 2 {
         assert!(Instant::now() < until);
         std::thread::sleep(Duration::from_millis(100));

@@ -1,5 +1,7 @@
 //! The command line against a running instance: what it prints, in lines and in JSON, and its exit codes.
 
+use std::io::{BufRead as _, BufReader};
+
 use serde_json::{Value, json};
 
 use crate::foreign::Holder;
@@ -30,7 +32,7 @@ fn json_of(world: &World, arguments: &[&str]) -> (i32, Value) {
 
 #[test]
 fn every_verb_has_help_with_an_example() {
-    let verbs: [&[&str]; 64] = [
+    let verbs: [&[&str]; 65] = [
         &["hsm"],
         &["person"],
         &["person", "invite"],
@@ -40,6 +42,7 @@ fn every_verb_has_help_with_an_example() {
         &["audit", "list"],
         &["audit", "export"],
         &["audit", "verify"],
+        &["approve"],
         &["offer"],
         &["offer", "list"],
         &["credential"],
@@ -549,21 +552,30 @@ fn who_waits_for_a_wallet_is_told_what_it_does_and_pipes_get_no_code_to_scan() {
         "the offer and its link: {printed}"
     );
 
-    let ask = started(&world, &["verify", "--ask", "immunization", "--wait", "60"]);
+    let mut ask = started(&world, &["verify", "--ask", "immunization", "--wait", "60"]);
+    let said = BufReader::new(ask.stderr.take().unwrap());
+    let mut said = said.lines().map(Result::unwrap);
     let asked = newest_request(&world);
     let preview = post(
         &maja,
         "/api/wallet/requests/preview",
         &json!({"request": asked}),
     );
-    std::thread::sleep(std::time::Duration::from_millis(2_500));
+    // It says so before the wallet answers.
+    let mut told: Vec<String> = Vec::new();
+    while told
+        .last()
+        .is_none_or(|line| line != "a wallet has opened the request")
+    {
+        told.push(said.next().expect("a wallet has opened the request"));
+    }
     let share = &preview["shares"][0];
     let cards = json!({text(share, "query"): share["choices"][0]["card"]});
     let answer = json!({"request": preview["id"], "cards": cards});
     post(&maja, "/api/wallet/requests/answer", &answer);
     let asked = ask.wait_with_output().unwrap();
-    let told = String::from_utf8(asked.stderr).unwrap();
-    let told: Vec<&str> = told.lines().skip(1).collect();
+    told.extend(said);
+    let told: Vec<&str> = told.iter().skip(1).map(String::as_str).collect();
     let expected = [
         "waiting for a wallet",
         "a wallet has opened the request",

@@ -1,4 +1,4 @@
-//! docs/first-credential.md, executed: its commands, and its calls with curl.
+//! docs/first-credential.md and the guides by role, executed: their commands, and their calls with curl.
 
 use std::fmt::Write as _;
 use std::os::unix::fs::symlink;
@@ -10,29 +10,56 @@ const GUIDE: &str = include_str!("../../../../docs/first-credential.md");
 /// The address of the guide's instance.
 const ADDRESS: &str = "http://localhost:7380";
 
-/// The blocks of the guide in this language, one after the other.
-fn script(language: &str) -> String {
+/// The guides by role, and a text that each prints.
+const ROLES: [(&str, &str); 8] = [
+    (
+        include_str!("../../../../docs/guides/issuer.md"),
+        "is revoked",
+    ),
+    (
+        include_str!("../../../../docs/guides/verifier.md"),
+        "order-17",
+    ),
+    (
+        include_str!("../../../../docs/guides/holder.md"),
+        "maja@example.org has a wallet",
+    ),
+    (
+        include_str!("../../../../docs/guides/operator.md"),
+        "complete and unchanged",
+    ),
+    (include_str!("../../../../docs/guides/agents.md"), "agents"),
+    (
+        include_str!("../../../../docs/guides/sign-in.md"),
+        "/oidc/sign-in/",
+    ),
+    (include_str!("../../../../docs/guides/tls.md"), "did:key:"),
+    (include_str!("../../../../docs/upgrading.md"), "backups"),
+];
+
+/// The blocks of a guide in this language, one after the other.
+fn script(guide: &str, language: &str) -> String {
     let (mut script, mut inside) = (String::new(), false);
-    for line in GUIDE.lines() {
+    for line in guide.lines() {
         match line.strip_prefix("```") {
             Some(named) => inside = !inside && named == language,
             None if inside => writeln!(script, "{line}").unwrap(),
             None => {}
         }
     }
-    assert!(script.lines().count() > 20, "{script}");
+    assert!(script.lines().count() > 1, "{script}");
     script
 }
 
-/// What the guide's blocks in this language print, against an instance of their own.
-fn run(language: &str) -> String {
+/// What a guide's blocks in this language print, against an instance of their own.
+fn run(guide: &str, language: &str) -> String {
     let world = World::start(&[]);
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     std::fs::create_dir(&data).unwrap();
     symlink(world.instance.token_file(), data.join("operator-token")).unwrap();
     let origin = world.instance.origin.as_str().trim_end_matches('/');
-    let script = script(language).replace(ADDRESS, origin);
+    let script = script(guide, language).replace(ADDRESS, origin);
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_selfsame"));
     let path = format!(
         "{}:{}",
@@ -54,7 +81,7 @@ fn run(language: &str) -> String {
 
 #[test]
 fn the_guides_commands_lead_to_a_verified_and_then_revoked_credential() {
-    let printed = run("sh");
+    let printed = run(GUIDE, "sh");
     let at = |text: &str| {
         let found = printed.find(text);
         found.unwrap_or_else(|| panic!("no {text:?} in {printed}"))
@@ -76,7 +103,16 @@ fn the_guides_commands_lead_to_a_verified_and_then_revoked_credential() {
 
 #[test]
 fn the_guides_calls_lead_to_a_verdict_and_a_trail() {
-    let printed = run("bash");
+    let printed = run(GUIDE, "bash");
     assert!(printed.contains("answered\n"), "{printed}");
     assert!(printed.contains("complete and unchanged"), "{printed}");
+}
+
+#[test]
+fn the_commands_of_each_guide_run_as_they_are_written() {
+    for (guide, wanted) in ROLES {
+        let title = guide.lines().next().unwrap();
+        let printed = run(guide, "sh");
+        assert!(printed.contains(wanted), "{title}: {wanted:?} in {printed}");
+    }
 }

@@ -18,6 +18,7 @@ mod http;
 #[path = "../support/instance.rs"]
 mod instance;
 
+mod acme;
 mod agents;
 mod anoncreds_types;
 mod asking;
@@ -47,6 +48,8 @@ mod matrix;
 mod operating;
 mod organisations;
 mod over;
+#[path = "../../../selfsame-acme/tests/server/pebble.rs"]
+mod pebble;
 mod people;
 mod permits;
 mod pkcs12;

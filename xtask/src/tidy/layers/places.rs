@@ -1,5 +1,6 @@
 //! The place of each of our crates.
 
+mod roles;
 mod upper;
 
 /// The layer of crates that only development uses. Only tests may depend on them.
@@ -26,10 +27,10 @@ const fn place(name: &'static str, layer: u8) -> Place {
 
 /// The places of all crates.
 pub fn places() -> impl Iterator<Item = &'static Place> {
-    LOWER.iter().chain(upper::UPPER)
+    LOWER.iter().chain(roles::ROLES).chain(upper::UPPER)
 }
 
-/// The layers of ARCHITECTURE.md up to the use cases.
+/// The layers of ARCHITECTURE.md below the use cases.
 const LOWER: &[Place] = &[
     place("selfsame-crypto", 0),
     Place {
@@ -43,11 +44,6 @@ const LOWER: &[Place] = &[
     // Bytes alone: keys and what items mean are for others.
     place("selfsame-cbor", 0),
     place("selfsame-did", 1),
-    Place {
-        // Logs of DID documents; the method's name and its URLs are in the table of methods.
-        beside: &["selfsame-did"],
-        ..place("selfsame-webvh", 1)
-    },
     place("selfsame-status", 1),
     // What is read is for the formats: it knows no issuer and no verdict.
     place("selfsame-sd-jwt", 1),
@@ -55,6 +51,11 @@ const LOWER: &[Place] = &[
     place("selfsame-mdoc", 1),
     // So is it with proofs in W3C's documents, which are more than credentials: keys come from the caller.
     place("selfsame-data-integrity", 1),
+    Place {
+        // Logs of DID documents; the method's name and its URLs are in the table of methods. Each entry has a proof.
+        beside: &["selfsame-data-integrity", "selfsame-did"],
+        ..place("selfsame-webvh", 1)
+    },
     Place {
         beside: &[
             "selfsame-data-integrity",
@@ -95,6 +96,16 @@ const LOWER: &[Place] = &[
             "selfsame-openid4vc-messages",
         ],
         ..place("selfsame-openid4vc", 2)
+    },
+    Place {
+        // Rules about facts. The messages that these are read from are for the roles.
+        not: &["selfsame-did", "selfsame-proof", "selfsame-status"],
+        ..place("selfsame-haip", 2)
+    },
+    Place {
+        // The same requests and answers, brought by a browser.
+        beside: &["selfsame-openid4vc", "selfsame-openid4vc-messages"],
+        ..place("selfsame-dc-api", 2)
     },
     Place {
         // A provider signs tokens about people and knows no credential.
@@ -154,394 +165,5 @@ const LOWER: &[Place] = &[
         beside: &["selfsame-registry"],
         not: &["selfsame-registry", "selfsame-anoncreds"],
         ..place("selfsame-tls", 2)
-    },
-    // Whatever does something tells of it here, so it takes nothing from ours, and no chain of crates is longer for it.
-    place("selfsame-traces", 3),
-    Place {
-        beside: &["selfsame-traces"],
-        ..place("selfsame-store", 3)
-    },
-    Place {
-        beside: &["selfsame-store"],
-        ..place("selfsame-postgres", 3)
-    },
-    Place {
-        // What it indexes comes from records that it does not know. From the records' database it takes the connections.
-        beside: &["selfsame-postgres"],
-        not: &["selfsame-credential", "selfsame-did", "selfsame-openid4vc"],
-        ..place("selfsame-book-index", 3)
-    },
-    // Who shows these data needs no use case.
-    place("selfsame-book-view", 3),
-    Place {
-        beside: &[
-            "selfsame-book-index",
-            "selfsame-book-view",
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-openid",
-            "selfsame-store",
-            "selfsame-types",
-            // A book is a holder too: it opens the requests of verifiers as the wallet does.
-            "selfsame-wallet",
-        ],
-        not: &["selfsame-tls", "selfsame-proof", "selfsame-anoncreds"],
-        ..place("selfsame-book-role", 3)
-    },
-    place("selfsame-anoncreds-roles", 3),
-    Place {
-        // What a tenant publishes and keeps of AnonCreds; the registry is behind a trait of the core.
-        beside: &[
-            "selfsame-anoncreds-roles",
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-net",
-            "selfsame-store",
-        ],
-        not: &[
-            "selfsame-openid4vc",
-            "selfsame-tls",
-            "selfsame-proof",
-            "selfsame-didcomm",
-        ],
-        ..place("selfsame-anoncreds-wallet", 3)
-    },
-    // Of ours it takes the cryptography alone; where records go is for others to say.
-    Place {
-        not: &["selfsame-credential", "selfsame-anoncreds", "selfsame-did"],
-        ..place("selfsame-askar", 3)
-    },
-    place("selfsame-tls-io", 3),
-    Place {
-        beside: &["selfsame-traces"],
-        not: &["selfsame-tls", "selfsame-registry"],
-        ..place("selfsame-net", 3)
-    },
-    Place {
-        beside: &["selfsame-store", "selfsame-traces"],
-        ..place("selfsame-driver", 3)
-    },
-    Place {
-        // Which key is for what is for others to say.
-        beside: &["selfsame-driver"],
-        not: &["selfsame-credential", "selfsame-did", "selfsame-openid4vc"],
-        ..place("selfsame-pkcs11", 3)
-    },
-    Place {
-        beside: &["selfsame-driver", "selfsame-store"],
-        not: &["selfsame-net", "selfsame-credential", "selfsame-openid4vc"],
-        ..place("selfsame-accounts", 3)
-    },
-    Place {
-        // Who shows these data needs no ledger.
-        beside: &["selfsame-driver"],
-        not: &["selfsame-registry", "selfsame-proof", "selfsame-did"],
-        ..place("selfsame-ledger-view", 3)
-    },
-    Place {
-        beside: &[
-            "selfsame-driver",
-            "selfsame-ledger-view",
-            "selfsame-net",
-            "selfsame-store",
-        ],
-        not: &["selfsame-credential", "selfsame-openid4vc"],
-        ..place("selfsame-ledger", 3)
-    },
-    Place {
-        beside: &["selfsame-driver", "selfsame-store"],
-        not: &[
-            "selfsame-net",
-            "selfsame-oauth",
-            "selfsame-openid4vc",
-            "selfsame-registry",
-            "selfsame-tls",
-        ],
-        ..place("selfsame-types", 3)
-    },
-    Place {
-        // A registry is a trait here, and a protocol family is a role's.
-        beside: &[
-            "selfsame-driver",
-            "selfsame-store",
-            "selfsame-net",
-            "selfsame-traces",
-        ],
-        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-core", 3)
-    },
-    Place {
-        // Whom an instance trusts to attest wallets; what the wallets are given is for the roles.
-        beside: &["selfsame-driver", "selfsame-store"],
-        not: &[
-            "selfsame-net",
-            "selfsame-credential",
-            "selfsame-openid4vc",
-            "selfsame-tls",
-        ],
-        ..place("selfsame-attester", 3)
-    },
-    Place {
-        // How messages reach peers; what they say is for the agent. Its tests alone have a network, and several back ends.
-        beside: &[
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-net",
-            "selfsame-postgres",
-            "selfsame-store",
-        ],
-        not: &[
-            "selfsame-openid4vc",
-            "selfsame-tls",
-            "selfsame-proof",
-            "selfsame-anoncreds",
-        ],
-        ..place("selfsame-mediation", 3)
-    },
-    Place {
-        beside: &["selfsame-driver"], // Who shows a record needs no store.
-        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-agent-view", 3)
-    },
-    Place {
-        // A role beside that of OpenID4VC; the registry is behind a trait of the core. Its tests alone have a network.
-        beside: &[
-            "selfsame-agent-view",
-            "selfsame-anoncreds-wallet",
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-mediation",
-            "selfsame-net",
-            "selfsame-store",
-        ],
-        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-agent", 3)
-    },
-    Place {
-        beside: &[
-            "selfsame-agent",
-            "selfsame-anoncreds-wallet",
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-store",
-        ],
-        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-bulk", 3)
-    },
-    Place {
-        // Records. Who may use them is known behind a trait of its own.
-        beside: &["selfsame-core", "selfsame-driver", "selfsame-store"],
-        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-remote-wallet", 3)
-    },
-    Place {
-        // It judges what the verifier has verified, and offers what the issuer issues.
-        beside: &[
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-openid",
-            "selfsame-store",
-            "selfsame-types",
-        ],
-        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-applications", 3)
-    },
-    Place {
-        // Who shows these data needs no use case.
-        beside: &["selfsame-driver"],
-        not: &["selfsame-credential", "selfsame-did", "selfsame-openid4vc"],
-        ..place("selfsame-issuing-view", 3)
-    },
-    Place {
-        // It offers what the issuer issues. Of the network it takes the mail server.
-        beside: &[
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-issuing-view",
-            "selfsame-net",
-            "selfsame-openid",
-            "selfsame-store",
-            "selfsame-types",
-        ],
-        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-issuing-lists", 3)
-    },
-    Place {
-        // The connections of agents are behind a trait of its own.
-        beside: &[
-            "selfsame-anoncreds-wallet",
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-mediation",
-            "selfsame-store",
-        ],
-        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-endorsement", 3)
-    },
-    Place {
-        // Keys and one record: the roles that sign with it, and whom others trust, are above.
-        beside: &["selfsame-driver", "selfsame-store"],
-        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-document-signer", 3)
-    },
-    Place {
-        // Data that faces and roles share, which are above.
-        beside: &["selfsame-driver"],
-        not: &["selfsame-openid4vc", "selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-openid-view", 3)
-    },
-    Place {
-        // The roles of organisations; what people own is in the wallet.
-        beside: &[
-            "selfsame-attester",
-            "selfsame-core",
-            "selfsame-document-signer",
-            "selfsame-driver",
-            "selfsame-openid-view",
-            "selfsame-store",
-            "selfsame-types",
-        ],
-        not: &["selfsame-tls", "selfsame-proof"],
-        ..place("selfsame-openid", 3)
-    },
-    Place {
-        // Of AnonCreds it takes the wallet and the W3C form; the mathematics are below both.
-        beside: &[
-            "selfsame-anoncreds-wallet",
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-mediation",
-            "selfsame-openid",
-            "selfsame-store",
-        ],
-        not: &["selfsame-tls", "selfsame-proof", "selfsame-anoncreds"],
-        ..place("selfsame-dif", 3)
-    },
-    Place {
-        // Who knows people is behind its seam.
-        beside: &[
-            "selfsame-attester",
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-net",
-            "selfsame-store",
-            // Images of logos.
-            "selfsame-types",
-        ],
-        not: &["selfsame-openid4vc", "selfsame-registry", "selfsame-tls"],
-        ..place("selfsame-sign-in", 3)
-    },
-    Place {
-        // It answers a sign-in, and begins none.
-        beside: &[
-            "selfsame-accounts",
-            "selfsame-driver",
-            "selfsame-net",
-            "selfsame-sign-in",
-            "selfsame-store",
-        ],
-        not: &["selfsame-credential", "selfsame-did", "selfsame-openid4vc"],
-        ..place("selfsame-identity", 3)
-    },
-    Place {
-        beside: &[
-            "selfsame-attester",
-            "selfsame-accounts",
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-store",
-            "selfsame-net",
-            "selfsame-openid-view",
-            "selfsame-types",
-        ],
-        not: &["selfsame-tls", "selfsame-proof", "selfsame-registry"],
-        ..place("selfsame-wallet", 3)
-    },
-    Place {
-        beside: &[
-            "selfsame-accounts",
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-store",
-        ],
-        not: &[
-            "selfsame-net",
-            "selfsame-credential",
-            "selfsame-openid4vc",
-            "selfsame-tls",
-        ],
-        ..place("selfsame-operators", 3)
-    },
-    Place {
-        beside: &["selfsame-core", "selfsame-driver", "selfsame-store"],
-        not: &[
-            "selfsame-net",
-            "selfsame-credential",
-            "selfsame-openid4vc",
-            "selfsame-tls",
-        ],
-        ..place("selfsame-audit", 3)
-    },
-    Place {
-        // It reads events, whatever tells them.
-        beside: &[
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-store",
-            "selfsame-net",
-            "selfsame-traces",
-        ],
-        not: &["selfsame-credential", "selfsame-openid4vc", "selfsame-tls"],
-        ..place("selfsame-webhooks", 3)
-    },
-    Place {
-        // It works on records, and starts no instance.
-        beside: &[
-            "selfsame-anoncreds-wallet",
-            "selfsame-askar",
-            "selfsame-audit",
-            "selfsame-core",
-            "selfsame-driver",
-            "selfsame-postgres",
-            "selfsame-store",
-            "selfsame-webhooks",
-        ],
-        not: &["selfsame-net", "selfsame-openid4vc", "selfsame-tls"],
-        ..place("selfsame-moving", 3)
-    },
-    Place {
-        beside: &[
-            "selfsame-attester",
-            "selfsame-accounts",
-            "selfsame-agent",
-            "selfsame-anoncreds-wallet",
-            "selfsame-audit",
-            "selfsame-book-index",
-            "selfsame-book-role",
-            "selfsame-core",
-            "selfsame-dif",
-            "selfsame-driver",
-            "selfsame-endorsement",
-            "selfsame-identity",
-            "selfsame-issuing-lists",
-            "selfsame-ledger",
-            "selfsame-mediation",
-            "selfsame-applications",
-            "selfsame-openid",
-            "selfsame-operators",
-            "selfsame-remote-wallet",
-            "selfsame-sign-in",
-            "selfsame-store",
-            "selfsame-net",
-            "selfsame-tls-io",
-            // Its tests alone take the roles themselves.
-            "selfsame-anoncreds-roles",
-            "selfsame-anoncreds-wallet",
-            "selfsame-traces",
-            "selfsame-types",
-            "selfsame-wallet",
-            "selfsame-webhooks",
-        ],
-        ..place("selfsame-app", 3)
     },
 ];

@@ -9,11 +9,10 @@ use selfsame_aries::present_proof::{PREVIEW, ProofMessage};
 use selfsame_driver::{Error, Result};
 use selfsame_mediation::beside::ProofBeside;
 use selfsame_mediation::error::unreadable;
+use selfsame_mediation::wishes::{NamedRequest, NewProofRequest};
 use selfsame_store::TenantId;
 
-use super::{
-    NamedRequest, NewPresentation, NewProofRequest, ProofEntry, ProofGiven, ProofMade, ProofWhat,
-};
+use super::{NewPresentation, ProofEntry, ProofGiven, ProofMade, ProofWhat};
 use crate::exchanges::Unmade;
 use crate::parts::AgentParts;
 
@@ -103,6 +102,7 @@ impl PresentationMaker<'_> {
                 let new = NewPresentation::default();
                 self.present(Some(payload), &new).await.map(Some)
             }
+            ProofMessage::Request => self.present_public(payload).await,
             ProofMessage::Presentation
                 if extra.auto_verify || settings.auto_verify_presentation =>
             {
@@ -110,6 +110,23 @@ impl PresentationMaker<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Answers a request with credentials that anybody is shown, if they are all that it asks for.
+    async fn present_public(&self, request: &Payload) -> Result<Option<ProofMade>> {
+        let asked = match first(Some(request)) {
+            Ok(asked) if self.agent.beside(asked.format.name).is_none() => asked,
+            _ => return Ok(None),
+        };
+        let choice = self.agent.anoncreds.public_choice(self.tenant, asked.bytes);
+        let Some(chosen) = choice.await? else {
+            return Ok(None);
+        };
+        let new = NewPresentation {
+            chosen: Some(chosen),
+            ..NewPresentation::default()
+        };
+        self.present(Some(request), &new).await.map(Some)
     }
 
     async fn present(&self, request: Option<&Payload>, new: &NewPresentation) -> Result<ProofMade> {

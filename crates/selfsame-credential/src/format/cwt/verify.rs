@@ -108,6 +108,7 @@ impl NamedSigner<'_> {
             id: Some(self.issuer),
             relationship: Relationship::AssertionMethod,
             dids_allowed: true,
+            certificates_alone: false,
             roots: court.roots(),
         }
     }

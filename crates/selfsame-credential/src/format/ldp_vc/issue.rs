@@ -74,7 +74,7 @@ impl LdpIssue {
             document,
             &options,
             key_type(signer.algorithm)?,
-            &Contexts::bundled(),
+            &Contexts::known(),
         )?;
         signed(unsigned, signer, evidence)
     }

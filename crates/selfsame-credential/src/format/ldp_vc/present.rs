@@ -54,7 +54,7 @@ impl LdpPresent<'_> {
             self.presentation()?,
             &options,
             key_type(self.signer.algorithm)?,
-            &Contexts::bundled(),
+            &Contexts::known(),
         )?;
         signed(unsigned, self.signer, evidence)
     }

@@ -1,7 +1,6 @@
 //! The proof that counts for a document: the one of its issuer or holder.
 
 use selfsame_crypto::hash::sha256_parts;
-use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{Algorithm, PublicKey, jws};
 use selfsame_data_integrity::{Contexts, IntegrityError, IntegrityProof, ProofPurpose, Secured};
 use selfsame_did::Relationship;
@@ -9,7 +8,7 @@ use selfsame_verdict::Law;
 use serde_json::Map;
 
 use crate::evidence::Evidence;
-use crate::issuer_key::{self, Claimed, Finding, Roots};
+use crate::issuer_key::{self, Claimed, Finding};
 use crate::rules::{SignatureLaws, SignedToken, issuer};
 
 pub(super) const ISSUER_KEY: Law =
@@ -66,7 +65,7 @@ impl OwnProof {
 
     /// Whether this proof holds, with those that it builds on, and the others whose keys are known (Data Integrity §4.5).
     fn holds(&self, keys: &[Option<PublicKey>]) -> bool {
-        let results = self.secured.verify(keys, &Contexts::bundled());
+        let results = self.secured.verify(keys, &Contexts::known());
         let own = results.get(self.at).is_some_and(Result::is_ok);
         let is_wrong = |(result, key): (&Result<(), IntegrityError>, &Option<PublicKey>)| {
             let is_unsupported = matches!(result, Err(IntegrityError::Unsupported(_)));
@@ -136,29 +135,10 @@ fn key_of(proof: &IntegrityProof, evidence: &Evidence) -> Option<PublicKey> {
     };
     let header = header(proof)?;
     match issuer_key::find(
-        &claimed(&header, controller(proof)?, relationship),
+        &Claimed::of_did(&header, controller(proof)?, relationship),
         evidence,
     ) {
         Finding::Key(key) => Some(*key),
         _ => None,
-    }
-}
-
-/// What a proof says about its key.
-pub(super) fn claimed<'a>(
-    header: &'a jws::Header,
-    did: &'a str,
-    relationship: Relationship,
-) -> Claimed<'a> {
-    Claimed {
-        header,
-        id: Some(did),
-        relationship,
-        dids_allowed: true,
-        // Keys come from documents of DIDs, never from certificates.
-        roots: Roots {
-            anchors: &[],
-            now: UnixTime(0),
-        },
     }
 }

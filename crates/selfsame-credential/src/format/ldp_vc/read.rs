@@ -179,7 +179,7 @@ pub(super) fn is_like(raw: &str) -> bool {
 /// without a meaning.
 pub(super) fn asked_types(claims: &Value) -> Vec<String> {
     let members = claims.as_object();
-    let expanded = members.and_then(|members| expanded_types(members, &Contexts::bundled()).ok());
+    let expanded = members.and_then(|members| expanded_types(members, &Contexts::known()).ok());
     expanded.unwrap_or_default()
 }
 
@@ -189,7 +189,7 @@ pub(super) fn asked_types(claims: &Value) -> Vec<String> {
 /// # Errors
 /// [`IntegrityError::DataLoss`] with what would not be signed, or why the contexts can't be used.
 pub fn check(document: &Map<String, Value>) -> Result<(), IntegrityError> {
-    check_dataset(document, &Contexts::bundled())
+    check_dataset(document, &Contexts::known())
 }
 
 /// Types of a credential with these contexts, expanded.
@@ -200,5 +200,5 @@ pub fn expand_types(contexts: &[Value], types: &[String]) -> Result<Vec<String>,
     let mut members = Map::new();
     members.insert("@context".to_owned(), contexts.into());
     members.insert("type".to_owned(), types.into());
-    expanded_types(&members, &Contexts::bundled())
+    expanded_types(&members, &Contexts::known())
 }

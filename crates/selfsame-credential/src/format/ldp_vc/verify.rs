@@ -13,7 +13,7 @@ use selfsame_did::Relationship;
 use selfsame_verdict::{BrokenRule, Checklist, Law};
 use serde_json::{Map, Value};
 
-use super::proof::{ISSUER_KEY, ISSUER_SIGNATURE, OwnProof, claimed};
+use super::proof::{ISSUER_KEY, ISSUER_SIGNATURE, OwnProof};
 use super::read::{NotLdp, ReadLdp, ReadLdpPresentation};
 use crate::budget::Budget;
 use crate::evidence::{Evidence, Need};
@@ -195,7 +195,7 @@ fn needs(credential: &ReadLdp, holder: Option<Need>, court: &Court<'_>) -> Vec<N
 
 fn issuer_claimed(credential: &ReadLdp) -> Claimed<'_> {
     let issuer = credential.issuer().unwrap_or_default();
-    claimed(
+    Claimed::of_did(
         &credential.own.header,
         issuer,
         Relationship::AssertionMethod,
@@ -245,7 +245,7 @@ fn judge(credential: &ReadLdp, court: &Court<'_>, list: &mut Checklist) -> Issue
 fn judge_members(credential: &ReadLdp, list: &mut Checklist) {
     let empty = Map::new();
     let members = credential.members().unwrap_or(&empty);
-    record(&CONTEXT, Contexts::bundled().check(members), list);
+    record(&CONTEXT, Contexts::known().check(members), list);
     list.check(
         &CREDENTIAL_TYPE,
         is_typed(members, "VerifiableCredential"),
@@ -304,7 +304,7 @@ fn holder_key<'p>(
             "no proof is by a verification method of the credential's subject",
         ));
     };
-    let claimed = claimed(&own.header, subject, Relationship::Authentication);
+    let claimed = Claimed::of_did(&own.header, subject, Relationship::Authentication);
     match issuer_key::find(&claimed, evidence) {
         Finding::Key(key) => Ok((own, *key)),
         other => Err(other),
@@ -329,7 +329,7 @@ fn judge_presentation(one: &HolderProof<'_>, court: &Court<'_>, list: &mut Check
     let members = &presentation.members;
     let is_presentation = is_typed(members, "VerifiablePresentation")
         && model_of(members).is_some()
-        && Contexts::bundled().check(members).is_ok();
+        && Contexts::known().check(members).is_ok();
     list.check(
         &PRESENTATION_TYPE,
         is_presentation,

@@ -143,6 +143,7 @@ fn claimed<'a>(sd_jwt: &'a SdJwt, court: &Court<'a>) -> Claimed<'a> {
         id: sd_jwt.payload().get("iss").and_then(Value::as_str),
         relationship: Relationship::AssertionMethod,
         dids_allowed: court.policy.accept_did_issuers,
+        certificates_alone: court.policy.certificates_alone,
         roots: court.roots(),
     }
 }

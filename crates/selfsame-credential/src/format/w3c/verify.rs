@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selfsame_crypto::{PublicKey, jws, time::UnixTime};
+use selfsame_crypto::{PublicKey, jws};
 use selfsame_did::Relationship;
 use selfsame_verdict::{BrokenRule, Checklist, Law};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::{
     budget::Budget,
     evidence::{Evidence, Need},
     format::{sd_jwt_form, view::Subject},
-    issuer_key::{self, Claimed, Finding, IssuerIdentity, Roots},
+    issuer_key::{self, Claimed, Finding, IssuerIdentity},
     rules::{Binding, Court, IssuerStanding, Malformed, holder, issuer, status},
     sd_jwt::SdJwtError,
     verdict::Verdict,
@@ -201,6 +201,7 @@ fn claimed<'a>(credential: &'a VcJwt, court: &Court<'a>) -> Claimed<'a> {
         id: credential.issuer(),
         relationship: Relationship::AssertionMethod,
         dids_allowed: true,
+        certificates_alone: false,
         roots: court.roots(),
     }
 }
@@ -302,16 +303,7 @@ fn holder_key(presentation: &VpJwt, evidence: &Evidence) -> Result<PublicKey, Fi
             "a holder can't be identified by a certificate",
         ));
     }
-    let claimed = Claimed {
-        header,
-        id: Some(subject),
-        relationship: Relationship::Authentication,
-        dids_allowed: true,
-        roots: Roots {
-            anchors: &[],
-            now: UnixTime(0),
-        },
-    };
+    let claimed = Claimed::of_did(header, subject, Relationship::Authentication);
     match issuer_key::find(&claimed, evidence) {
         Finding::Key(key) => Ok(*key),
         other => Err(other),

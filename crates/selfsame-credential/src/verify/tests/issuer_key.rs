@@ -162,6 +162,71 @@ fn where_the_metadata_says_nothing_the_certificate_is_judged() {
 }
 
 #[test]
+fn a_policy_can_want_a_certificate_of_the_issuer_and_no_other_key() {
+    let iss = "https://issuer.example";
+    let (authority, owner) = (Authority::new(), Party::new(KeyType::P256));
+    let strict = Policy {
+        trust_anchors: vec![authority.der.clone()],
+        certificates_alone: true,
+        ..policy()
+    };
+    let evidence = metadata_with(iss, Some(&owner));
+    let judge = |raw: &str| verify(&presented(raw), &strict, &evidence, NOW);
+    let asked = |raw: &str| needs(&presented(raw), &strict, &Evidence::default()).unwrap();
+    let by_metadata = signed_by(&owner, iss, &json!({"kid": METADATA_KID}));
+    let by_did = signed_by(&owner, &owner.did, &json!({"kid": owner.kid()}));
+    for raw in [&by_metadata, &by_did] {
+        assert!(asked(raw).is_empty());
+        let judged = judge(raw);
+        assert_fails(&judged, "issuer_key", Outcome::Invalid);
+        let detail = &rule(&judged.0, "issuer_key").detail;
+        assert!(detail.contains("x5c"), "{detail}");
+    }
+    // The metadata do not help a certificate that nobody trusts.
+    let foreign = base64_encode(&Authority::new().certify().1);
+    let header = json!({"kid": METADATA_KID, "x5c": [foreign]});
+    let beside = signed_by(&owner, iss, &header);
+    assert_valid(&verify(&presented(&beside), &policy(), &evidence, NOW));
+    assert!(asked(&beside).is_empty());
+    assert_ne!(judge(&beside).0.outcome, Outcome::Valid);
+    assert_valid(&judge(&authority.credential_of(iss, Some(METADATA_KID))));
+}
+
+#[test]
+fn where_certificates_alone_count_the_header_leads_to_an_anchor_and_does_not_contain_it() {
+    let iss = "https://issuer.example";
+    let authority = Authority::new();
+    let policy_of = |anchor: &Vec<u8>, certificates_alone| Policy {
+        trust_anchors: vec![anchor.clone()],
+        certificates_alone,
+        ..policy()
+    };
+    let judge = |raw: &str, policy: &Policy| {
+        let evidence = Evidence::default();
+        verify(&presented(raw), policy, &evidence, NOW)
+    };
+    let refused = |raw: &str, policy: &Policy| {
+        let judged = judge(raw, policy);
+        assert_fails(&judged, "issuer_key", Outcome::Invalid);
+        let detail = &rule(&judged.0, "issuer_key").detail;
+        assert!(detail.contains("trust anchor"), "{detail}");
+    };
+    let (strict, other) = (
+        policy_of(&authority.der, true),
+        policy_of(&authority.der, false),
+    );
+    let (short, leaf) = authority.credential_with(iss, &[]);
+    assert_valid(&judge(&short, &strict));
+    // The anchor is refused where it is trusted, and as such where it is not: it signed itself.
+    let (with_anchor, _) = authority.credential_with(iss, slice::from_ref(&authority.der));
+    assert_valid(&judge(&with_anchor, &other));
+    refused(&with_anchor, &strict);
+    refused(&with_anchor, &policy_of(&Authority::new().der, true));
+    // A leaf that is trusted by itself is an anchor.
+    refused(&short, &policy_of(&leaf, true));
+}
+
+#[test]
 fn a_verdict_says_which_name_the_list_of_trusted_issuers_lacks() {
     let owner = Party::new(KeyType::P256);
     let told = |iss: &str, listed: &str| {

@@ -815,6 +815,9 @@ impl Authority {
         let mut params = rcgen::CertificateParams::new(vec!["issuer.example".to_owned()]).unwrap();
         let uri = uri.map(|uri| rcgen::SanType::URI(uri.try_into().unwrap()));
         params.subject_alt_names.extend(uri);
+        // Otherwise the leaf has the name of its authority, and looks as if it signed itself.
+        let name = rcgen::DnType::CommonName;
+        params.distinguished_name.push(name, "An issuer");
         let leaf = params.signed_by(&key, &self.issuer).unwrap();
         let signing = selfsame_crypto::PrivateKey::from_pkcs8(&key.serialize_der()).unwrap();
         (signing, leaf.der().to_vec())
@@ -822,18 +825,27 @@ impl Authority {
 
     /// A credential by the certified issuer, whose certificate names `iss` too, with the header's `kid`.
     pub(super) fn credential_of(&self, iss: &str, kid: Option<&str>) -> String {
-        self.signed(Some(json!(iss)), kid, self.certify_as(Some(iss)))
+        let (signing, leaf) = self.certify_as(Some(iss));
+        self.signed(Some(json!(iss)), kid, (signing, vec![leaf]))
+    }
+
+    /// A credential by the certified issuer with further certificates in its header, and the issuer's own.
+    pub(super) fn credential_with(&self, iss: &str, more: &[Vec<u8>]) -> (String, Vec<u8>) {
+        let (signing, leaf) = self.certify_as(Some(iss));
+        let x5c = [slice::from_ref(&leaf), more].concat();
+        (self.signed(Some(json!(iss)), None, (signing, x5c)), leaf)
     }
 
     fn scene(&self, iss: Option<Value>) -> String {
-        self.signed(iss, None, self.certify())
+        let (signing, leaf) = self.certify();
+        self.signed(iss, None, (signing, vec![leaf]))
     }
 
     fn signed(
         &self,
         iss: Option<Value>,
         kid: Option<&str>,
-        (signing, leaf): (selfsame_crypto::PrivateKey, Vec<u8>),
+        (signing, x5c): (selfsame_crypto::PrivateKey, Vec<Vec<u8>>),
     ) -> String {
         let mut claims = object(json!({"vct": "v"}));
         if let Some(iss) = iss {
@@ -849,7 +861,7 @@ impl Authority {
                 key: selfsame_crypto::KeyHandle::of(signing.public()),
                 algorithm: signing.algorithm(),
                 kid: kid.map(str::to_owned),
-                x5c: vec![leaf],
+                x5c,
             },
             label: "x".to_owned(),
         };

@@ -68,7 +68,8 @@ async fn a_reader_hears_what_is_committed_from_now_on_and_nothing_that_is_not() 
     assert_eq!(heard(&mut reader).await.unwrap(), "2");
     assert!(is_silent(&mut reader).await);
     let counts = EventKind::ALL.map(|kind| events.count(kind));
-    assert_eq!(counts, [0, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(counts[..4], [0, 2, 0, 1]);
+    assert_eq!(counts[4..].iter().sum::<u64>(), 0);
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ fn remote(base: Url) -> RemoteMock {
     RemoteMock {
         net: Net::new(settings).unwrap(),
         base,
-        time_out: Duration::from_millis(300),
+        time_out: Duration::from_secs(60),
         calls_at_once: 64,
     }
 }
@@ -113,7 +113,10 @@ fn kind<T>(answer: Result<T, IdentityFault>) -> IdentityFaultKind {
 async fn an_answer_after_the_time_out_counts_for_nothing() {
     let body =
         json!({"response": {"authStatus": true, "kycToken": "t", "partnerSpecificUserToken": "s"}});
-    let late = host(http("200 OK", &body.to_string()), Duration::from_secs(2)).await;
+    let late = RemoteMock {
+        time_out: Duration::from_millis(300),
+        ..host(http("200 OK", &body.to_string()), Duration::from_secs(2)).await
+    };
     assert_eq!(kind(authenticate(&late).await), IdentityFaultKind::TooLate);
     assert_eq!(kind(send(&late).await), IdentityFaultKind::TooLate);
 }

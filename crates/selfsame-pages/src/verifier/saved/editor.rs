@@ -1,12 +1,12 @@
 //! A saved request as the fields of a form that people change: its texts, its questions as rows, or its DCQL query.
 
-use selfsame_credential::Format;
-use selfsame_driver::{Error, Reason};
-use selfsame_openid::saved::compile::{ALTERNATIVES_MAX, QUESTIONS_MAX, compile};
-use selfsame_openid::saved::definition::{
+use selfsame_asked::compile::{ALTERNATIVES_MAX, QUESTIONS_MAX, compile};
+use selfsame_asked::definition::{
     AskedAlternative, AskedQuestion, RequestDefinition, RequestPolicy,
 };
-use selfsame_openid::saved::file::read_query;
+use selfsame_asked::file::read_query;
+use selfsame_credential::Format;
+use selfsame_driver::{Error, Reason};
 use selfsame_types::TypeSet;
 use selfsame_types::editor::SentFields;
 use serde_json::to_string_pretty;

@@ -38,12 +38,7 @@ pub async fn accept(
     Owner(person): Owner,
     form: Form,
 ) -> Handled {
-    let accept = AcceptOffer {
-        offer: form.needed("uri")?.to_owned(),
-        tx_code: form.one("tx_code").map(str::to_owned),
-        did: None,
-        copies: None,
-    };
+    let accept = sent(&form)?;
     let tried = TriedOffer::new(accept.offer.clone(), own(&server));
     let wallet = server.wallet()?;
     if let Some(begun) = wallet.sign_in_for(&person, &accept).await? {
@@ -51,11 +46,27 @@ pub async fn accept(
     }
     match wallet.accept_offer(&person, &accept).await {
         Ok(_) => Ok(Redirect::to("/wallet?done=accepted").into_response()),
+        // The wallet's page says when it looks for the credential next.
+        Err(error) if is_prepared(&error) => Ok(Redirect::to(super::HOME).into_response()),
         Err(error) if accept.tx_code.is_some() && can_be_put_right(&error) => {
             show(&server, frame, tried.failed(english(&error.reason))).await
         }
         Err(error) => Err(error.into()),
     }
+}
+
+fn sent(form: &Form) -> Handled<AcceptOffer> {
+    Ok(AcceptOffer {
+        offer: form.needed("uri")?.to_owned(),
+        tx_code: form.one("tx_code").map(str::to_owned),
+        did: None,
+        copies: None,
+    })
+}
+
+/// Whether the issuer prepares the credential, which comes later by itself.
+fn is_prepared(error: &Error) -> bool {
+    error.reason.id() == "credential-prepared"
 }
 
 /// Whether the person can correct the error. A wrong code is refused by the wallet or by the issuer; the issuer's error

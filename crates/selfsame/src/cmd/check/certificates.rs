@@ -19,7 +19,7 @@ use crate::tls::faults;
 /// The name of the certificates, in place of a file's.
 pub const CERTIFICATES: &str = "certificates";
 const RENEW: &str = "renew the certificates that are named, or add one under [[tls.hosts]], and send the instance SIGHUP (docs/organisations.md)";
-const ELSEWHERE: &str = "the settings list none ([[tls.hosts]]): a proxy, or the listener's own certificate, is for all hosts";
+const ELSEWHERE: &str = "the settings list none ([[tls.hosts]]): an authority ([tls.acme]) or a proxy gives them, or the listener's own certificate is for all hosts";
 
 /// Where the hosts of organisations are.
 pub struct HostSource<'a> {
@@ -41,6 +41,7 @@ impl HostSource<'_> {
         settings: Option<TlsSettings>,
         checkup: &mut Checkup,
     ) -> Result<(), Failure> {
+        let is_ordered = settings.as_ref().is_some_and(|tls| tls.acme.is_some());
         let listed = settings.map(|tls| tls.hosts).unwrap_or_default();
         let mut part = CheckedPart {
             file: CERTIFICATES,
@@ -53,7 +54,10 @@ impl HostSource<'_> {
         if listed.is_empty() {
             part.note = Some(ELSEWHERE);
         } else {
-            let hosts = self.hosts().await?;
+            let hosts = match is_ordered {
+                true => Vec::new(),
+                false => self.hosts().await?,
+            };
             part.seen = listed.iter().map(|one| one.names.len() as u64).sum();
             part.damage = faults(&listed, &hosts)?;
         }

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::listening::bind;
+use selfsame_terminal::listening::bind;
 
 /// What the sample is called at the provider. Each start replaces the client of the one before.
 const CLIENT: &str = "selfsame-sample";

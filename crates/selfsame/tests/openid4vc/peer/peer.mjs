@@ -183,6 +183,19 @@ async function requestEncrypted({ issuerMetadata, accessToken, request }) {
   return JSON.parse(await own.open(text))
 }
 
+/** Looks for credentials that take their time, each time it is told to, and says what it hears; the answer with them. */
+async function lookedFor({ client, issuerMetadata, accessToken, deferred }) {
+  const transactionId = deferred.transaction_id
+  say({ waits: deferred })
+  for (;;) {
+    if ((await lines.next()).done) throw new Error('nobody says when to look')
+    const looked = await client.retrieveDeferredCredentials({ issuerMetadata, accessToken, transactionId })
+    const answer = looked.deferredCredentialResponse
+    if (answer.credentials) return answer
+    say({ waits: answer })
+  }
+}
+
 /** Takes an offer; the holder's key goes with the credential, for who presents it next. */
 async function wallet({ offer, encrypted }) {
   const key = new Key()
@@ -205,9 +218,12 @@ async function wallet({ offer, encrypted }) {
   const accessToken = accessTokenResponse.access_token
   const proofs = { jwt: [jwt] }
   const request = { credential_configuration_id: credentialConfigurationId, proofs }
-  const credentialResponse = encrypted
+  const given = encrypted
     ? await requestEncrypted({ issuerMetadata, accessToken, request })
     : (await client.retrieveCredentials({ issuerMetadata, credentialConfigurationId, accessToken, proofs })).credentialResponse
+  const credentialResponse = given.credentials
+    ? given
+    : await lookedFor({ client, issuerMetadata, accessToken, deferred: given })
   const [{ credential }] = credentialResponse.credentials
   return { key, said: { version: issuerMetadata.originalDraftVersion, credential, issuer: credential.includes('~') ? issuerOf(credential) : undefined } }
 }

@@ -45,6 +45,7 @@ pub const UPPER: &[Place] = &[
         ..place("selfsame-endpoints", 4)
     },
     Place {
+        beside: &["selfsame-catalogue"],
         // As selfsame-pages, which puts the frame around what it makes.
         not: &["selfsame-store", "selfsame-net", "selfsame-book-role"],
         ..place("selfsame-book-pages", 4)
@@ -52,6 +53,7 @@ pub const UPPER: &[Place] = &[
     Place {
         beside: &[
             "selfsame-book-pages",
+            "selfsame-catalogue",
             "selfsame-endpoints",
             "selfsame-http",
             "selfsame-pages",
@@ -88,6 +90,19 @@ pub const UPPER: &[Place] = &[
             "selfsame-app",
         ],
         ..place("selfsame-esignet", 4)
+    },
+    Place {
+        beside: &["selfsame-endpoints", "selfsame-http"],
+        // What its calls do is the desk's.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-core",
+            "selfsame-credential",
+            "selfsame-openid",
+            "selfsame-app",
+        ],
+        ..place("selfsame-vc-api", 4)
     },
     Place {
         // A face beside the server's: who may call it is for itself to say, and it shows nothing to people.
@@ -170,8 +185,43 @@ pub const UPPER: &[Place] = &[
         ..place("selfsame-issuer-ui", 4)
     },
     Place {
+        beside: &["selfsame-catalogue", "selfsame-http", "selfsame-pages"],
+        // It takes the verifier that was called, and the wallet of a person, as values.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-accounts",
+            "selfsame-app",
+        ],
+        ..place("selfsame-dc-api-ui", 4)
+    },
+    Place {
+        beside: &["selfsame-agent-pages", "selfsame-http", "selfsame-pages"],
+        // It takes the flows of the organisation that was called as a value.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-accounts",
+            "selfsame-app",
+        ],
+        ..place("selfsame-wire-ui", 4)
+    },
+    Place {
+        beside: &["selfsame-http", "selfsame-pages"],
+        // It takes the webhooks of the organisation that was called as a value.
+        not: &[
+            "selfsame-store",
+            "selfsame-net",
+            "selfsame-accounts",
+            "selfsame-app",
+        ],
+        ..place("selfsame-webhooks-ui", 4)
+    },
+    Place {
         beside: &[
             "selfsame-agent-ui",
+            "selfsame-dc-api-ui",
+            "selfsame-wire-ui",
             "selfsame-issuer-ui",
             "selfsame-book-ui",
             "selfsame-catalogue",
@@ -181,6 +231,8 @@ pub const UPPER: &[Place] = &[
             "selfsame-http",
             "selfsame-pages",
             "selfsame-sign-in-ui",
+            "selfsame-vc-api",
+            "selfsame-webhooks-ui",
         ],
         not: &["selfsame-store", "selfsame-net"],
         ..place("selfsame-server", 4)
@@ -198,6 +250,12 @@ pub const UPPER: &[Place] = &[
     Place {
         not: &["selfsame-app"],
         ..place("selfsame-proxy", 4)
+    },
+    Place {
+        // Which hosts an instance has is told by a function.
+        beside: &["selfsame-http", "selfsame-terminal"],
+        not: &["selfsame-core", "selfsame-app"],
+        ..place("selfsame-acme", 4)
     },
     Place {
         // The sections of the roles and of the server are structs of others.

@@ -75,6 +75,7 @@ impl Received {
             id: self.toy.issuer(),
             relationship: Relationship::AssertionMethod,
             dids_allowed: true,
+            certificates_alone: false,
             roots: court.roots(),
         }
     }

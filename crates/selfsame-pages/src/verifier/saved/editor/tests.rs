@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use selfsame_types::editor::SentFields;
 use serde_json::{Value, json};
 
-use selfsame_openid::saved::definition::{RequestDefinition, RequestPolicy};
-use selfsame_openid::saved::file::read;
+use selfsame_asked::definition::{RequestDefinition, RequestPolicy};
+use selfsame_asked::file::read;
 use selfsame_types::TypeSet;
 
 use super::RequestForm;

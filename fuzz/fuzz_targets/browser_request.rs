@@ -1,0 +1,8 @@
+//! Fuzzes `selfsame_testkit::fuzz_bodies::browser_request` with libFuzzer.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    selfsame_testkit::fuzz_bodies::browser_request(data);
+});
